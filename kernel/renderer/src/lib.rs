@@ -1,0 +1,1 @@
+//! Meshes, materials, text and frames on top of the V3D driver

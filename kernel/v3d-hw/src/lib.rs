@@ -1,0 +1,1 @@
+//! The VideoCore IV 3D hardware as its architecture guide describes it: every layout once, no behaviour

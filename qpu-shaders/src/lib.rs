@@ -1,0 +1,1 @@
+//! QPU shaders, assembled and checked at build time into typed constants

@@ -1,0 +1,1 @@
+//! QPU assembler, disassembler and checker
