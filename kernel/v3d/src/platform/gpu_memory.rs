@@ -1,0 +1,48 @@
+//! The pool of memory that both the CPU and the GPU see.
+//!
+//! The ARM's caches are invisible to the V3D [AG p.13], so the pool is memory that the CPU does not cache. It is one contiguous region that does not
+//! cross a boundary of 256 MiB, because the binner keeps only the lower 28 bits of the addresses of tile state, tile
+//! allocation and overflow memory apart [linux vc4_bo.c].
+
+use v3d_hw::BusAddr;
+
+/// Byte access to the pool by offset from its start; the GPU names the same bytes by bus address.
+///
+/// The driver checks all offsets before it calls; an implementation must still not touch anything outside the pool: it
+/// ignores such writes and reads zeros.
+pub trait GpuMemory {
+    /// Bus address of the pool's first byte, aligned to 4096 bytes.
+    fn base(&self) -> BusAddr;
+
+    /// Size of the pool in bytes.
+    fn bytes(&self) -> u32;
+
+    /// Copies `bytes` into the pool from `offset` on.
+    fn store(&self, offset: u32, bytes: &[u8]);
+
+    /// Copies from the pool, from `offset` on, into `bytes`. Sees what the GPU has written before its job was found to be done.
+    fn load(&self, offset: u32, bytes: &mut [u8]);
+
+    /// Stores one word, little-endian; `offset` is a multiple of 4.
+    fn store_word(&self, offset: u32, word: u32) {
+        self.store(offset, &word.to_le_bytes());
+    }
+
+    /// Loads one word, little-endian; `offset` is a multiple of 4.
+    fn load_word(&self, offset: u32) -> u32 {
+        let mut bytes = [0; 4];
+        self.load(offset, &mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    /// Sets `count` bytes from `offset` on to zero.
+    fn zero(&self, offset: u32, count: u32) {
+        const ZEROS: [u8; 256] = [0; 256];
+        let mut done = 0;
+        while done < count {
+            let part = (count - done).min(ZEROS.len() as u32);
+            self.store(offset + done, &ZEROS[..part as usize]);
+            done += part;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Power and reset of the V3D's block.
+//!
+//! Clock and power domain are switched by the firmware's mailbox before the driver starts. A hung V3D is reset without the firmware: stop the two bridges to
+//! the bus (slave, then master), pulse the reset line in the power manager, start the bridges again [linux bcm2835-power.c]. That belongs to the
+//! board, so it stands behind this trait.
+
+use core::fmt;
+
+/// Resets the V3D.
+pub trait Power {
+    /// Puts the V3D into the state after power-on: all registers at their reset values, nothing running.
+    fn reset(&self) -> Result<(), PowerError>;
+}
+
+/// Why the V3D could not be reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerError(
+    /// The step that failed, as a sentence without a full stop.
+    pub &'static str,
+);
+
+impl fmt::Display for PowerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl core::error::Error for PowerError {}

@@ -1,0 +1,22 @@
+//! Access to the V3D's registers.
+//!
+//! Every register is 32 bits wide and is read and written as a whole. The order of accesses matters to the hardware: an
+//! implementation keeps it, and makes sure that what was written to GPU-visible memory before a register write is visible to the GPU when
+//! the write arrives (on the Pi: a data synchronisation barrier before the store).
+
+use v3d_hw::Layout;
+use v3d_hw::registers::Register;
+
+/// Reads and writes the V3D's registers.
+pub trait RegisterAccess {
+    /// The register's value. An unpowered V3D answers [`v3d_hw::registers::UNPOWERED_VALUE`], an absent one 0.
+    fn read(&self, register: Register) -> u32;
+
+    /// Writes the register. All earlier writes to [`GpuMemory`](super::GpuMemory) are visible to the GPU when this arrives.
+    fn write(&self, register: Register, value: u32);
+}
+
+/// The word of a register all of whose fields are single bits, so that every value fits.
+pub(crate) fn flags(fields: impl Layout) -> u32 {
+    fields.to_word().unwrap_or(0)
+}
