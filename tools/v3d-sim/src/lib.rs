@@ -1,1 +1,39 @@
-//! A model of the whole VideoCore IV 3D engine: control list bytes in, stored pixels out
+//! A model of the whole VideoCore IV 3D engine: control list bytes in, pixels out.
+//!
+//! [`V3d`] is the block of registers that software sees. A write that starts something (a control list thread, a user program) executes it at
+//! once, as far as it goes: to its end, to a wait for the other thread or for memory, or to an error. What it computes is a pure function of
+//! memory and of the writes so far: there is no clock and no dependence on the order of host threads.
+//!
+//! There is one module for each hardware unit:
+//!
+//! | module | unit |
+//! |---|---|
+//! | [`device`] | registers, interrupts |
+//! | `cle` | control list executor, both threads |
+//! | `state` | what state records set up |
+//! | `vertex` | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
+//! | `vpm` | VPM, VDW and VDR |
+//! | `ptb` | binner: clipping, tile lists, tile memory |
+//! | `primitive_list` | compressed primitive lists, read and written |
+//! | `render` | tiles of a frame, PSE, FEP, early Z, TLB, stores and loads |
+//! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
+//! | `tmu` | texture and memory lookup |
+//! | [`counters`] | performance counters |
+//! | `job` | job folders |
+//!
+//! # What is undefined stays undefined
+//! Where the guide calls something undefined, the model goes on with some value, and reports a [`Fault`] with its place. Nothing that guest
+//! memory contains makes the model panic, loop for ever, or access anything but guest memory.
+
+#![forbid(unsafe_code)]
+
+pub mod counters;
+pub mod device;
+pub mod fault;
+pub mod lanes;
+pub mod memory;
+pub mod qpu;
+
+pub use device::{Config, V3d};
+pub use fault::Fault;
+pub use memory::Memory;

@@ -1,0 +1,65 @@
+//! Faults: what the hardware leaves undefined or answers with an error, with its place.
+//!
+//! Each unit has its own type of fault, which says what happened and where. A fault never stops the model; whether it stops the unit is the
+//! unit's own matter and shows in its registers.
+
+use crate::memory::OutOfMemory;
+use crate::qpu::QpuFault;
+
+/// Something that software must not do, or that the hardware reports as an error.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A quad processor's program.
+    #[error("QPU: {0}")]
+    Qpu(#[from] QpuFault),
+    /// An access outside of memory by a unit that has no type of fault of its own.
+    #[error("memory: {0}")]
+    Memory(#[from] OutOfMemory),
+}
+
+/// The faults of a run: the first [`FaultLog::KEPT`] different ones, and how many there were in all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FaultLog {
+    kept: Vec<Fault>,
+    total: u64,
+}
+
+impl FaultLog {
+    /// How many different faults are kept.
+    pub const KEPT: usize = 64;
+
+    /// Notes a fault.
+    pub fn report(&mut self, fault: impl Into<Fault>) {
+        let fault = fault.into();
+        self.total += 1;
+        if self.kept.len() < Self::KEPT && !self.kept.contains(&fault) {
+            self.kept.push(fault);
+        }
+    }
+
+    /// Takes over another log's faults, in their order.
+    pub fn merge(&mut self, other: Self) {
+        let repeated = other.total - other.kept.len() as u64;
+        for fault in other.kept {
+            self.report(fault);
+        }
+        self.total += repeated;
+    }
+
+    /// The faults kept.
+    pub fn faults(&self) -> &[Fault] {
+        &self.kept
+    }
+
+    /// How many there were.
+    pub const fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Takes the faults out and starts anew.
+    pub fn take(&mut self) -> Vec<Fault> {
+        self.total = 0;
+        std::mem::take(&mut self.kept)
+    }
+}

@@ -1,0 +1,170 @@
+//! Guest memory as the GPU sees it.
+//!
+//! Memory is a slice of atomic words, because in QEMU the guest's processors access the same bytes while the model runs, and because tiles are
+//! rendered on several host threads. All accesses are relaxed: they compile to plain loads and stores. What the GPU reads while somebody else
+//! writes it is as undefined here as on the chip, but never a data race in the host's sense.
+//!
+//! Bus addresses lose their alias bits and become offsets; what lies beyond the end of memory cannot be accessed.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use v3d_hw::BusAddr;
+
+/// A view of guest memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory<'a> {
+    words: &'a [AtomicU32],
+}
+
+/// An access that is not wholly inside memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes at {address} are outside of memory")]
+pub struct OutOfMemory {
+    /// Where the access begins.
+    pub address: BusAddr,
+    /// How long it is.
+    pub bytes: u32,
+}
+
+impl<'a> Memory<'a> {
+    /// Memory that begins at bus address offset 0. Each word holds four bytes, the lowest address in the lowest bits.
+    pub const fn new(words: &'a [AtomicU32]) -> Self {
+        Self { words }
+    }
+
+    /// Size in bytes.
+    pub const fn bytes(self) -> u64 {
+        self.words.len() as u64 * 4
+    }
+
+    fn cell(self, address: BusAddr, bytes: u32) -> Result<&'a AtomicU32, OutOfMemory> {
+        self.words.get(address.offset() as usize / 4).ok_or(OutOfMemory { address, bytes })
+    }
+
+    /// The word that contains `address`; the two lowest bits are ignored.
+    #[inline]
+    pub fn word(self, address: BusAddr) -> Result<u32, OutOfMemory> {
+        Ok(self.cell(address, 4)?.load(Relaxed))
+    }
+
+    /// Sets the word that contains `address`; the two lowest bits are ignored.
+    #[inline]
+    pub fn set_word(self, address: BusAddr, value: u32) -> Result<(), OutOfMemory> {
+        self.cell(address, 4)?.store(value, Relaxed);
+        Ok(())
+    }
+
+    /// The half-word that contains `address`; the lowest bit is ignored.
+    #[inline]
+    pub fn half(self, address: BusAddr) -> Result<u16, OutOfMemory> {
+        Ok((self.cell(address, 2)?.load(Relaxed) >> (8 * (address.0 & 2))) as u16)
+    }
+
+    /// Sets the half-word that contains `address`; the lowest bit is ignored.
+    #[inline]
+    pub fn set_half(self, address: BusAddr, value: u16) -> Result<(), OutOfMemory> {
+        let shift = 8 * (address.0 & 2);
+        self.set_part(address, 2, 0xffff << shift, u32::from(value) << shift)
+    }
+
+    /// A byte.
+    #[inline]
+    pub fn byte(self, address: BusAddr) -> Result<u8, OutOfMemory> {
+        Ok((self.cell(address, 1)?.load(Relaxed) >> (8 * (address.0 & 3))) as u8)
+    }
+
+    /// Sets a byte.
+    #[inline]
+    pub fn set_byte(self, address: BusAddr, value: u8) -> Result<(), OutOfMemory> {
+        let shift = 8 * (address.0 & 3);
+        self.set_part(address, 1, 0xff << shift, u32::from(value) << shift)
+    }
+
+    /// Replaces some bits of a word and leaves the others to whoever writes them at the same time.
+    fn set_part(self, address: BusAddr, bytes: u32, mask: u32, value: u32) -> Result<(), OutOfMemory> {
+        let cell = self.cell(address, bytes)?;
+        let mut old = cell.load(Relaxed);
+        while let Err(current) = cell.compare_exchange_weak(old, old & !mask | value, Relaxed, Relaxed) {
+            old = current;
+        }
+        Ok(())
+    }
+
+    /// Copies memory out; nothing is copied if any of it is outside.
+    pub fn read(self, address: BusAddr, target: &mut [u8]) -> Result<(), OutOfMemory> {
+        self.check(address, target.len())?;
+        for (i, byte) in target.iter_mut().enumerate() {
+            *byte = self.byte(BusAddr(address.offset().wrapping_add(i as u32)))?;
+        }
+        Ok(())
+    }
+
+    /// Copies bytes in; nothing is copied if any of it is outside.
+    pub fn write(self, address: BusAddr, source: &[u8]) -> Result<(), OutOfMemory> {
+        self.check(address, source.len())?;
+        for (i, &byte) in source.iter().enumerate() {
+            self.set_byte(BusAddr(address.offset().wrapping_add(i as u32)), byte)?;
+        }
+        Ok(())
+    }
+
+    /// Whether `bytes` bytes at `address` are inside memory.
+    pub fn check(self, address: BusAddr, bytes: usize) -> Result<(), OutOfMemory> {
+        let end = u64::from(address.offset()) + bytes as u64;
+        if end > self.bytes() {
+            return Err(OutOfMemory { address, bytes: u32::try_from(bytes).unwrap_or(u32::MAX) });
+        }
+        Ok(())
+    }
+}
+
+/// Memory of its own, for jobs and tests.
+#[derive(Debug, Default)]
+pub struct OwnedMemory {
+    words: Vec<AtomicU32>,
+}
+
+impl OwnedMemory {
+    /// Zeroed memory of at least `bytes` bytes.
+    pub fn new(bytes: usize) -> Self {
+        let mut words = Vec::new();
+        words.resize_with(bytes.div_ceil(4), AtomicU32::default);
+        Self { words }
+    }
+
+    /// The view that the model takes.
+    pub fn view(&self) -> Memory<'_> {
+        Memory::new(&self.words)
+    }
+
+    /// All of it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.load(Relaxed).to_le_bytes()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_word_are_little_endian() {
+        let owned = OwnedMemory::new(8);
+        let memory = owned.view();
+        memory.set_word(BusAddr(4), 0x4433_2211).unwrap();
+        memory.set_byte(BusAddr(0xc000_0005), 0xaa).unwrap();
+        memory.set_half(BusAddr(6), 0xbbcc).unwrap();
+        assert_eq!(owned.to_bytes(), [0, 0, 0, 0, 0x11, 0xaa, 0xcc, 0xbb]);
+        assert_eq!(memory.half(BusAddr(4)), Ok(0xaa11));
+        assert_eq!(memory.byte(BusAddr(7)), Ok(0xbb));
+    }
+
+    #[test]
+    fn nothing_outside_can_be_accessed() {
+        let owned = OwnedMemory::new(8);
+        let memory = owned.view();
+        assert_eq!(memory.word(BusAddr(8)), Err(OutOfMemory { address: BusAddr(8), bytes: 4 }));
+        assert!(memory.write(BusAddr(6), &[1, 2, 3]).is_err());
+        assert_eq!(owned.to_bytes(), [0; 8]);
+        assert!(memory.read(BusAddr(0xffff_ffff), &mut [0; 2]).is_err());
+    }
+}

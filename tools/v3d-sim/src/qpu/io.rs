@@ -1,0 +1,194 @@
+//! What a running QPU program is connected to: the units behind the register map.
+//!
+//! A fragment shader sees varyings and the tile buffer, a vertex shader its part of the VPM, a user program VPM, DMA and interrupts; each has
+//! its own implementation. Whatever a kind of program cannot access has a default here that is an error. Uniforms, TMUs and SFU belong to every
+//! program and are the engine's own.
+//!
+//! Writes carry a mask: the elements in which the instruction's condition holds.
+
+use crate::lanes::{Lanes, Mask};
+
+/// Whether an access can proceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Done.
+    Ready,
+    /// The QPU stalls; the same instruction is to be tried again later.
+    Stall,
+}
+
+/// Why an access to a unit is an error or undefined.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IoError {
+    /// This kind of program has no access to the unit.
+    #[error("{0} cannot be accessed by this kind of program")]
+    NotAccessible(&'static str),
+    /// More varyings are read than the shader record announces.
+    #[error("a varying is read beyond the {0} that the shader record announces")]
+    VaryingsExhausted(u32),
+}
+
+/// The units behind a QPU's register map.
+pub trait Io {
+    /// The next varying: its value before multiplication by W in each element, and the C coefficient of each quad.
+    fn varying(&mut self) -> Result<(Lanes, [u32; 4]), IoError> {
+        Err(IoError::NotAccessible("the varyings"))
+    }
+
+    /// X coordinates of the pixels.
+    fn pixel_x(&mut self) -> Result<Lanes, IoError> {
+        Err(IoError::NotAccessible("the pixel coordinates"))
+    }
+
+    /// Y coordinates of the pixels.
+    fn pixel_y(&mut self) -> Result<Lanes, IoError> {
+        Err(IoError::NotAccessible("the pixel coordinates"))
+    }
+
+    /// Multisample masks of the pixels, 4 bits each.
+    fn ms_flags(&mut self) -> Result<Lanes, IoError> {
+        Err(IoError::NotAccessible("the multisample mask"))
+    }
+
+    /// Whether the pixels belong to a back facing primitive.
+    fn rev_flag(&mut self) -> Result<Lanes, IoError> {
+        Err(IoError::NotAccessible("the back facing flag"))
+    }
+
+    /// Writes the multisample masks.
+    fn set_ms_flags(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the multisample mask"))
+    }
+
+    /// Writes the back facing flags.
+    fn set_rev_flag(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the back facing flag"))
+    }
+
+    /// Writes the quads' x coordinates.
+    fn set_quad_x(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the quad coordinates"))
+    }
+
+    /// Writes the quads' y coordinates.
+    fn set_quad_y(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the quad coordinates"))
+    }
+
+    /// Writes a stencil set-up word.
+    fn tlb_stencil_setup(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// Writes Z: stencil and Z tests, which update the multisample masks.
+    fn tlb_z(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// Writes colour to the next sample.
+    fn tlb_color_ms(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// Writes colour to all samples.
+    fn tlb_color_all(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// Writes the alpha mask.
+    fn tlb_alpha_mask(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// Reads colour of the next sample.
+    fn load_color(&mut self) -> Result<Lanes, IoError> {
+        Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// Reads coverage.
+    fn load_coverage(&mut self) -> Result<Lanes, IoError> {
+        Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// Reads the alpha mask.
+    fn load_alpha(&mut self) -> Result<Lanes, IoError> {
+        Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// Waits until earlier batches have left these pixels.
+    fn scoreboard_wait(&mut self) -> Result<Wait, IoError> {
+        Err(IoError::NotAccessible("the scoreboard"))
+    }
+
+    /// Lets later batches access these pixels.
+    fn scoreboard_unlock(&mut self) -> Result<(), IoError> {
+        Err(IoError::NotAccessible("the scoreboard"))
+    }
+
+    /// Reads the next vector from the VPM.
+    fn vpm_read(&mut self) -> Result<Lanes, IoError> {
+        Err(IoError::NotAccessible("the VPM"))
+    }
+
+    /// Writes the next vector to the VPM.
+    fn vpm_write(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the VPM"))
+    }
+
+    /// Writes VPMVCD_RD_SETUP (element 0).
+    fn vpm_read_setup(&mut self, word: u32) -> Result<(), IoError> {
+        let _ = word;
+        Err(IoError::NotAccessible("the VPM"))
+    }
+
+    /// Writes VPMVCD_WR_SETUP (element 0).
+    fn vpm_write_setup(&mut self, word: u32) -> Result<(), IoError> {
+        let _ = word;
+        Err(IoError::NotAccessible("the VPM"))
+    }
+
+    /// Starts a DMA load.
+    fn dma_load(&mut self, address: u32) -> Result<(), IoError> {
+        let _ = address;
+        Err(IoError::NotAccessible("the VCD"))
+    }
+
+    /// Starts a DMA store.
+    fn dma_store(&mut self, address: u32) -> Result<(), IoError> {
+        let _ = address;
+        Err(IoError::NotAccessible("the VDW"))
+    }
+
+    /// Takes the mutex.
+    fn mutex_acquire(&mut self) -> Result<Wait, IoError> {
+        Err(IoError::NotAccessible("the mutex"))
+    }
+
+    /// Releases the mutex.
+    fn mutex_release(&mut self) -> Result<(), IoError> {
+        Err(IoError::NotAccessible("the mutex"))
+    }
+
+    /// Increments or decrements a semaphore.
+    fn semaphore(&mut self, number: u8, decrement: bool) -> Result<Wait, IoError> {
+        let _ = (number, decrement);
+        Err(IoError::NotAccessible("the semaphores"))
+    }
+
+    /// Interrupts the host.
+    fn host_interrupt(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let _ = (value, mask);
+        Err(IoError::NotAccessible("the host interrupt"))
+    }
+}
