@@ -1,2 +1,89 @@
-//! Entry point.
-fn main() {}
+//! Set-up, build, run, test, image and CI of this repository: `cargo xtask TASK`.
+//!
+//! One file a task. Every task does its own set-up first, so that each works in a fresh clone. What a task says about
+//! itself goes to standard error; standard output carries the kernel's serial console and nothing else.
+#![forbid(unsafe_code)]
+
+mod board;
+mod build;
+mod ci;
+mod console;
+mod image;
+mod interrupt;
+mod kernel_image;
+mod picture;
+mod qemu;
+mod qmp;
+mod run;
+mod setup;
+mod terminal;
+mod test;
+mod tidy;
+mod workspace;
+
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
+
+  run       boot the kernel in QEMU, with the V3D model behind its registers, and show a scene
+  test      everything that keeps this repository right: formatting, lints, host tests, kernel tests in QEMU, tidy
+  image     write a bootable SD card image for a Raspberry Pi 3
+  setup     install what the other tasks need: the bare-metal Rust target and QEMU (they do it themselves, too)
+  build     build kernel8.img and the QEMU plugin, and say where they are
+  tidy      check the rules that the sources keep (dependency arrows, unsafe code, documentation)
+  ci        do what continuous integration does
+
+The first two to try:
+  cargo xtask run
+  cargo xtask test
+";
+
+fn main() -> ExitCode {
+    match dispatch() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch() -> Result<()> {
+    let mut arguments = lexopt::Parser::from_env();
+    let task = match arguments.next()? {
+        Some(lexopt::Arg::Value(task)) => task.to_string_lossy().into_owned(),
+        None | Some(lexopt::Arg::Long("help") | lexopt::Arg::Short('h')) => {
+            eprint!("{HELP}");
+            return Ok(());
+        }
+        Some(other) => bail!("{}; a task comes first, see `cargo xtask --help`", other.unexpected()),
+    };
+    match task.as_str() {
+        "setup" => setup::task(arguments),
+        "build" => build::task(arguments),
+        "run" => run::task(arguments),
+        "test" => test::task(arguments),
+        "image" => image::task(arguments),
+        "ci" => ci::task(arguments),
+        "tidy" => tidy::task(arguments),
+        "help" => {
+            eprint!("{HELP}");
+            Ok(())
+        }
+        unknown => bail!("there is no task \"{unknown}\"; see `cargo xtask --help`"),
+    }
+}
+
+/// Reads the arguments of a task that has none but `--help`. `true` means that help was asked for and given.
+fn no_arguments(mut arguments: lexopt::Parser, help: &str) -> Result<bool> {
+    match arguments.next()? {
+        None => Ok(false),
+        Some(lexopt::Arg::Long("help") | lexopt::Arg::Short('h')) => {
+            eprint!("{help}");
+            Ok(true)
+        }
+        Some(other) => Err(other.unexpected().into()),
+    }
+}

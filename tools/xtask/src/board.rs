@@ -1,0 +1,32 @@
+//! A real board at the end of a serial cable.
+//!
+//! The kernel's console is 115200 baud, 8 data bits, no parity, 1 stop bit, without flow control. The line is set with
+//! `stty`; opening the device then must not hang up or drop bytes, so hang-up on close is off.
+
+use crate::console::Console;
+use anyhow::{Context, Result, bail};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// Baud rate of the kernel's console.
+const BAUD: &str = "115200";
+
+/// Opens the serial device. Every byte that arrives goes to each of `copies`.
+pub(crate) fn open(device: &Path, copies: Vec<Box<dyn Write + Send>>) -> Result<Console> {
+    let line = OpenOptions::new().read(true).write(true).open(device).with_context(|| {
+        format!("can not open {} (on Debian, serial devices are for members of the group dialout)", device.display())
+    })?;
+    let output = Command::new("stty")
+        .arg("-F")
+        .arg(device)
+        .args([BAUD, "raw", "-echo", "-hupcl", "clocal", "cread", "cs8", "-parenb", "-cstopb", "-crtscts"])
+        .output()
+        .context("stty, which sets up the serial line, can not be started")?;
+    if !output.status.success() {
+        bail!("{} is not a serial line: {}", device.display(), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let writer = line.try_clone()?;
+    Ok(Console::new(line, writer, copies))
+}

@@ -1,0 +1,310 @@
+//! The dialogue with a kernel over its serial console: the only channel there is.
+//!
+//! The kernel prints a line `ready` when it has booted, then the prompt `v3d> `. A command is a line; the kernel answers
+//! with any number of free lines and then exactly one line `ok COMMAND` or `error COMMAND: sentence`. A line that begins
+//! with `panic: ` or `exception: ` is the kernel's last. Whatever else it prints is for people. A person who types the
+//! same commands sees the same answers, and QEMU and a board at the end of a cable are spoken to alike.
+
+use crate::interrupt;
+use anyhow::{Context, Result, bail};
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What the kernel prints when it waits for a command.
+const PROMPT: &[u8] = b"v3d> ";
+
+/// Longest line that is kept whole; a kernel gone wild may never end one.
+const LONGEST_LINE_BYTES: usize = 1 << 20;
+
+/// What arrives from the kernel.
+#[derive(Debug, PartialEq, Eq)]
+enum Event {
+    /// A line, without its end and without a prompt before it.
+    Line(String),
+    /// The kernel waits for a command.
+    Prompt,
+    /// Nothing will come any more.
+    End,
+}
+
+/// How the kernel ended a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    /// The free lines before the last.
+    pub(crate) lines: Vec<String>,
+    /// The sentence of an `error` line; `Ok` for an `ok` line.
+    pub(crate) result: Result<(), String>,
+}
+
+impl Reply {
+    /// The free lines, or the kernel's own sentence as an error.
+    pub(crate) fn lines(self) -> Result<Vec<String>> {
+        match self.result {
+            Ok(()) => Ok(self.lines),
+            Err(sentence) => bail!("the kernel says: {sentence}"),
+        }
+    }
+}
+
+/// The near end of a serial line with a kernel at its far end.
+pub(crate) struct Console {
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
+    events: Receiver<Event>,
+}
+
+impl Console {
+    /// Speaks over `reader` and `writer`. Every byte that arrives goes to each of `copies` as it comes.
+    pub(crate) fn new(
+        reader: impl Read + Send + 'static,
+        writer: impl Write + Send + 'static,
+        copies: Vec<Box<dyn Write + Send>>,
+    ) -> Self {
+        let (sender, events) = channel();
+        std::thread::spawn(move || listen(reader, copies, &sender));
+        Self { writer: Arc::new(Mutex::new(Box::new(writer))), events }
+    }
+
+    /// A handle to type with, beside this one.
+    pub(crate) fn keyboard(&self) -> Keyboard {
+        Keyboard(Arc::clone(&self.writer))
+    }
+
+    /// Waits until a freshly started kernel has booted. Returns what it printed.
+    pub(crate) fn wait_ready(&self, deadline: Instant) -> Result<Vec<String>> {
+        let mut lines = Vec::new();
+        loop {
+            match self.event(deadline, "boot")? {
+                Event::Line(line) if line == "ready" => return Ok(lines),
+                Event::Line(line) => lines.push(line),
+                Event::Prompt => {}
+                Event::End => bail!("the machine ended before the kernel was ready"),
+            }
+        }
+    }
+
+    /// Waits for a kernel that may have been up for long: whichever comes first of `ready` and a prompt, asked for with
+    /// an empty line every second.
+    pub(crate) fn wait_prompt(&self, deadline: Instant) -> Result<()> {
+        loop {
+            self.keyboard().press(b"\r")?;
+            let patience = deadline.min(Instant::now() + Duration::from_secs(1));
+            loop {
+                interrupt::check()?;
+                match self.events.recv_timeout(patience.saturating_duration_since(Instant::now())) {
+                    Ok(Event::Prompt) => return Ok(()),
+                    Ok(Event::Line(_)) => {}
+                    Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => bail!("the serial line is closed"),
+                    Err(RecvTimeoutError::Timeout) => break,
+                }
+            }
+            if Instant::now() >= deadline {
+                bail!(
+                    "nothing at the other end shows the prompt \"{}\": is the board on, and are its TXD and RXD \
+                     crossed with the cable's?",
+                    String::from_utf8_lossy(PROMPT).trim_end()
+                );
+            }
+        }
+    }
+
+    /// Types a command and waits for its end. `name` is how the kernel calls the command in its last line (`scene run`
+    /// for `scene run cube frames 3`); `each_line` sees the free lines as they come.
+    pub(crate) fn command(
+        &self,
+        name: &str,
+        arguments: &str,
+        deadline: Instant,
+        mut each_line: impl FnMut(&str),
+    ) -> Result<Reply> {
+        let typed = format!("{name}{arguments}");
+        self.keyboard().press(format!("{typed}\r").as_bytes())?;
+        let mut lines = Vec::new();
+        loop {
+            match self.event(deadline, name)? {
+                Event::Line(line) => {
+                    if let Some(result) = last_line(name, &line) {
+                        return Ok(Reply { lines, result });
+                    }
+                    // The kernel echoes what is typed.
+                    if line != typed {
+                        each_line(&line);
+                        lines.push(line);
+                    }
+                }
+                Event::Prompt => {}
+                Event::End => bail!("the machine ended during `{name}`"),
+            }
+        }
+    }
+
+    /// Waits until the far end is gone or the user ends it.
+    pub(crate) fn wait_end(&self) {
+        while !interrupt::requested() {
+            match self.events.recv_timeout(Duration::from_millis(100)) {
+                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// The next event; an error at the deadline, and when the kernel says that it can not go on.
+    fn event(&self, deadline: Instant, during: &str) -> Result<Event> {
+        loop {
+            interrupt::check()?;
+            let patience = deadline.saturating_duration_since(Instant::now());
+            if patience.is_zero() {
+                bail!("time-out: the kernel did not end `{during}` in time (--timeout gives it longer)");
+            }
+            match self.events.recv_timeout(patience.min(Duration::from_millis(100))) {
+                Ok(Event::Line(line)) if line.starts_with("panic: ") || line.starts_with("exception: ") => {
+                    // What follows explains it, and goes to the copies while this waits.
+                    std::thread::sleep(Duration::from_millis(500));
+                    bail!("the kernel stopped during `{during}`: {line}");
+                }
+                Ok(event) => return Ok(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(Event::End),
+            }
+        }
+    }
+}
+
+/// Types at a kernel.
+#[derive(Clone)]
+pub(crate) struct Keyboard(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Keyboard {
+    /// Sends bytes as they are.
+    pub(crate) fn press(&self, bytes: &[u8]) -> Result<()> {
+        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.write_all(bytes).and_then(|()| writer.flush()).context("the serial line does not take a command")
+    }
+}
+
+/// Whether this line ends the command `name`, and how.
+fn last_line(name: &str, line: &str) -> Option<Result<(), String>> {
+    if line.strip_prefix("ok ") == Some(name) {
+        return Some(Ok(()));
+    }
+    let sentence = line.strip_prefix("error ")?.strip_prefix(name)?.strip_prefix(": ")?;
+    Some(Err(sentence.to_owned()))
+}
+
+/// Cuts what arrives into lines, until it ends.
+fn listen(mut reader: impl Read, mut copies: Vec<Box<dyn Write + Send>>, events: &Sender<Event>) {
+    let mut line = Vec::new();
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = reader.read(&mut buffer) {
+        for copy in &mut copies {
+            // A closed terminal or a full disk must not end the dialogue.
+            let _ = copy.write_all(&buffer[..count]).and_then(|()| copy.flush());
+        }
+        for &byte in &buffer[..count] {
+            if byte != b'\n' && line.len() < LONGEST_LINE_BYTES {
+                line.push(byte);
+                if line == PROMPT && events.send(Event::Prompt).is_err() {
+                    return;
+                }
+                continue;
+            }
+            let text = String::from_utf8_lossy(without_prompt(&line)).trim_end().to_owned();
+            line.clear();
+            if events.send(Event::Line(text)).is_err() {
+                return;
+            }
+        }
+    }
+    // The receiver may be gone already: then nobody waits for the end.
+    let _ = events.send(Event::End);
+}
+
+/// The line behind the prompts that it begins with.
+fn without_prompt(mut line: &[u8]) -> &[u8] {
+    while let Some(rest) = line.strip_prefix(PROMPT) {
+        line = rest;
+    }
+    line
+}
+
+/// A frame that the kernel reports done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FrameLine {
+    /// From 0 or 1 on, as the kernel counts.
+    pub(crate) number: u64,
+    /// CRC-32 of the finished page, as the CPU reads it.
+    pub(crate) crc: u32,
+}
+
+impl FrameLine {
+    /// Reads `frame K crc XXXXXXXX`.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split(' ');
+        let (Some("frame"), Some(number), Some("crc"), Some(crc), None) =
+            (words.next(), words.next(), words.next(), words.next(), words.next())
+        else {
+            return None;
+        };
+        Some(Self { number: number.parse().ok()?, crc: u32::from_str_radix(crc, 16).ok()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(10)
+    }
+
+    fn console(text: &str) -> Console {
+        Console::new(Cursor::new(text.to_owned().into_bytes()), std::io::sink(), Vec::new())
+    }
+
+    #[test]
+    fn a_whole_dialogue() {
+        let console = console(
+            "[0.000001] INFO kernel: hello\r\nready\r\nv3d> scene run cube frames 2\r\nframe 0 crc 00000001\r\n\
+             frame 1 crc deadbeef\r\nok scene run\r\nv3d> nonsense\r\nerror nonsense: there is no such command\r\nv3d> ",
+        );
+        assert_eq!(console.wait_ready(soon()).unwrap(), ["[0.000001] INFO kernel: hello"]);
+        let mut frames = Vec::new();
+        let reply = console
+            .command("scene run", " cube frames 2", soon(), |line| frames.extend(FrameLine::parse(line)))
+            .unwrap();
+        assert_eq!(reply.result, Ok(()));
+        assert_eq!(reply.lines.len(), 2);
+        assert_eq!(frames, [FrameLine { number: 0, crc: 1 }, FrameLine { number: 1, crc: 0xdead_beef }]);
+        let reply = console.command("nonsense", "", soon(), |_| {}).unwrap();
+        assert_eq!(reply.lines().unwrap_err().to_string(), "the kernel says: there is no such command");
+    }
+
+    #[test]
+    fn a_panic_ends_it() {
+        let console = console("ready\nv3d> panic: kernel/src/main.rs:1: no\nmore\n");
+        console.wait_ready(soon()).unwrap();
+        let error = console.command("scene run", " cube", soon(), |_| {}).unwrap_err();
+        assert_eq!(error.to_string(), "the kernel stopped during `scene run`: panic: kernel/src/main.rs:1: no");
+    }
+
+    #[test]
+    fn an_end_and_a_time_out_are_told_apart() {
+        let error = console("half a li").wait_ready(soon()).unwrap_err();
+        assert!(error.to_string().contains("ended before"));
+        let (reader, _writer) = std::io::pipe().unwrap();
+        let silent = Console::new(reader, std::io::sink(), Vec::new());
+        let error = silent.wait_ready(Instant::now() + Duration::from_millis(50)).unwrap_err();
+        assert!(error.to_string().contains("time-out"));
+    }
+
+    #[test]
+    fn last_lines_are_exact() {
+        assert_eq!(last_line("scene run", "ok scene run"), Some(Ok(())));
+        assert_eq!(last_line("scene run", "ok scene"), None);
+        assert_eq!(last_line("scene", "ok scene run"), None);
+        assert_eq!(last_line("v3d", "error v3d: none"), Some(Err("none".to_owned())));
+        assert_eq!(FrameLine::parse("frame 1 crc xyz"), None);
+    }
+}

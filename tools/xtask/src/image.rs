@@ -1,0 +1,95 @@
+//! `cargo xtask image`: an SD card that a Raspberry Pi 3 boots from.
+//!
+//! The Pi's boot ROM finds the first partition, reads `bootcode.bin` off its FAT file system, and that loads `start.elf`
+//! with `fixup.dat`, which reads `config.txt` and starts `kernel8.img` (see `boot/README.md`). The same inputs give the
+//! same bytes: no time, no random number goes into the image.
+
+mod card;
+mod device;
+mod firmware;
+
+use crate::build;
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail};
+use card::CardFile;
+use lexopt::prelude::*;
+use std::path::{Path, PathBuf};
+
+const HELP: &str = "\
+cargo xtask image [-o FILE] [--firmware DIR] [--device DEVICE]
+
+Builds the kernel and puts it on the image of an SD card, with config.txt, cmdline.txt and the Pi's boot firmware.
+
+  -o FILE            write the image to FILE
+  --firmware DIR     take bootcode.bin, start.elf and fixup.dat from DIR; otherwise they are taken from Debian's
+                     package raspi-firmware, if it is installed
+  --device DEVICE    write the image to a card, such as /dev/sdX, after asking; never to a disk that is in use
+
+The firmware is not part of this repository. Without it the image is complete but for these three files: copy them onto
+the card by hand, from https://github.com/raspberrypi/firmware/tree/stable/boot.
+";
+
+/// Runs the task.
+pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
+    let (mut output, mut folder, mut device): (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) = Default::default();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("help") | Short('h') => {
+                eprint!("{HELP}");
+                return Ok(());
+            }
+            Short('o') | Long("output") => output = Some(arguments.value()?.into()),
+            Long("firmware") => folder = Some(arguments.value()?.into()),
+            Long("device") => device = Some(arguments.value()?.into()),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    if output.is_none() && device.is_none() {
+        bail!("say where the image goes: -o FILE or --device DEVICE; see `cargo xtask image --help`");
+    }
+    // Before the long work: a disk that may not be written is refused at once.
+    let disk = device.as_deref().map(device::Disk::find).transpose()?;
+    let firmware = firmware::find(folder.as_deref())?;
+    if firmware.is_none() && disk.is_some() {
+        bail!("a card without the Pi's firmware does not boot; {}", firmware::HOW_TO_GET_IT);
+    }
+    let workspace = Workspace::find()?;
+    let kernel = build::kernel(&workspace)?;
+    let image = card::build(&files(&workspace, &kernel.image, firmware.as_deref().unwrap_or_default())?)?;
+    if let Some(path) = &output {
+        std::fs::write(path, &image).with_context(|| format!("can not write {}", path.display()))?;
+        eprintln!("{}: {} bytes; write it to a card with any imager, or with --device", path.display(), image.len());
+    }
+    match disk {
+        Some(disk) => disk.write(&image)?,
+        None if firmware.is_none() => {
+            eprintln!(
+                "The image has no firmware, and a Pi does not boot from it as it is; {}.",
+                firmware::HOW_TO_GET_IT
+            );
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// Everything that lies on the card, in a fixed order.
+fn files(workspace: &Workspace, kernel: &Path, firmware: &[CardFile]) -> Result<Vec<CardFile>> {
+    let boot = workspace.root.join("boot");
+    let mut files = vec![
+        CardFile::read("kernel8.img", kernel)?,
+        CardFile::read("config.txt", &boot.join("config.txt"))?,
+        CardFile::read("cmdline.txt", &boot.join("cmdline.txt"))?,
+    ];
+    files.extend_from_slice(firmware);
+    Ok(files)
+}
+
+/// The image without firmware, and the kernel as read back out of its file system: what a test boots.
+pub(crate) fn kernel_from_image(workspace: &Workspace, kernel: &Path) -> Result<Vec<u8>> {
+    let image = card::build(&files(workspace, kernel, &[])?)?;
+    if card::build(&files(workspace, kernel, &[])?)? != image {
+        bail!("two images of the same files differ");
+    }
+    card::read(&image, "kernel8.img")
+}

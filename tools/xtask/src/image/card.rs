@@ -1,0 +1,111 @@
+//! The bytes of the card: a master boot record and one FAT32 partition.
+//!
+//! The boot ROM wants a partition table whose first entry is FAT (type 0x0C, FAT32 with LBA). The partition starts at
+//! 1 MiB, where flash memory likes it. FAT32 needs at least 65,525 clusters; with 512-byte clusters 64 MiB is enough and
+//! the image stays small.
+//!
+//! # Sources
+//! Microsoft's "FAT32 File System Specification" 1.03 (cluster count); the classic MBR layout (entry at 446, 0x55AA).
+
+use anyhow::{Context, Result};
+use fatfs::{FatType, FileSystem, FormatVolumeOptions, FsOptions};
+use std::io::{Cursor, Read, Write};
+use std::path::Path;
+
+const SECTOR_BYTES: usize = 512;
+/// First sector of the partition: 1 MiB.
+const PARTITION_SECTOR: usize = 2048;
+/// Sectors in the partition: 64 MiB.
+const PARTITION_SECTORS: usize = 131_072;
+/// FAT32, addressed by sector number.
+const TYPE_FAT32_LBA: u8 = 0x0c;
+/// Identifies the disk and its volume. Any number does; a fixed one keeps images identical.
+const SERIAL: u32 = 0x5643_3444;
+
+/// A file for the card's root folder.
+#[derive(Debug, Clone)]
+pub(super) struct CardFile {
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl CardFile {
+    /// Takes `path`'s content under the name `name`.
+    pub(super) fn read(name: &str, path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).with_context(|| format!("can not read {}", path.display()))?;
+        Ok(Self { name: name.to_owned(), bytes })
+    }
+}
+
+/// Lays out a whole card with these files.
+pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
+    let mut image = vec![0; (PARTITION_SECTOR + PARTITION_SECTORS) * SECTOR_BYTES];
+    let (head, partition) = image.split_at_mut(PARTITION_SECTOR * SECTOR_BYTES);
+    write_partition_table(head);
+    let options = FormatVolumeOptions::new()
+        .fat_type(FatType::Fat32)
+        .bytes_per_cluster(SECTOR_BYTES as u32)
+        .volume_id(SERIAL)
+        .volume_label(*b"V3D        ");
+    fatfs::format_volume(Cursor::new(&mut *partition), options).context("can not format the card")?;
+    let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("can not open the card")?;
+    for CardFile { name, bytes } in files {
+        let written = volume.root_dir().create_file(name).and_then(|mut file| file.write_all(bytes));
+        written.with_context(|| format!("{name} does not fit on the card"))?;
+    }
+    volume.unmount().context("can not finish the card")?;
+    Ok(image)
+}
+
+/// Reads a file back out of a card's image.
+pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
+    let partition = image.get(PARTITION_SECTOR * SECTOR_BYTES..).context("the image is too short")?.to_vec();
+    let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("can not open the card")?;
+    let mut bytes = Vec::new();
+    let read = volume.root_dir().open_file(name).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.with_context(|| format!("can not read {name} from the card"))?;
+    Ok(bytes)
+}
+
+/// Sector 0: one partition, no boot code (the Pi runs none).
+fn write_partition_table(sector: &mut [u8]) {
+    sector[440..444].copy_from_slice(&SERIAL.to_le_bytes());
+    let entry = &mut sector[446..462];
+    // Cylinder, head and sector can not say where this is; 0xFE 0xFF 0xFF sends the reader to the sector numbers.
+    entry[1..4].copy_from_slice(&[0xfe, 0xff, 0xff]);
+    entry[4] = TYPE_FAT32_LBA;
+    entry[5..8].copy_from_slice(&[0xfe, 0xff, 0xff]);
+    entry[8..12].copy_from_slice(&(PARTITION_SECTOR as u32).to_le_bytes());
+    entry[12..16].copy_from_slice(&(PARTITION_SECTORS as u32).to_le_bytes());
+    sector[510..512].copy_from_slice(&[0x55, 0xaa]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_every_image_is_the_same() {
+        let kernel: Vec<u8> = (0..300_000u32).map(|n| (n * 7 % 251) as u8).collect();
+        let files = [
+            CardFile { name: "kernel8.img".to_owned(), bytes: kernel.clone() },
+            CardFile { name: "config.txt".to_owned(), bytes: b"arm_64bit=1\n".to_vec() },
+        ];
+        let image = build(&files).unwrap();
+        assert_eq!(read(&image, "KERNEL8.IMG").unwrap(), kernel);
+        assert_eq!(read(&image, "config.txt").unwrap(), b"arm_64bit=1\n");
+        assert!(read(&image, "start.elf").is_err());
+        assert!(build(&files).unwrap() == image, "two images of the same files differ");
+        assert_eq!(image[510..512], [0x55, 0xaa]);
+        // The partition's boot sector: 512-byte sectors, one a cluster, and "FAT32   ".
+        let boot = &image[1 << 20..][..512];
+        assert_eq!(boot[11..14], [0, 2, 1]);
+        assert_eq!(&boot[82..90], b"FAT32   ");
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_named() {
+        let files = [CardFile { name: "start.elf".to_owned(), bytes: vec![1; 65 << 20] }];
+        assert!(build(&files).unwrap_err().to_string().contains("start.elf"));
+    }
+}

@@ -1,0 +1,80 @@
+//! The Pi's boot firmware: three files of Broadcom's that this repository does not contain.
+
+use super::card::CardFile;
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// What the boot ROM and its successors load on a Pi 3, in this order.
+const FILES: [&str; 3] = ["bootcode.bin", "start.elf", "fixup.dat"];
+
+/// Where Debian's package raspi-firmware keeps them.
+const DEBIAN_FOLDER: &str = "/usr/lib/raspi-firmware";
+
+/// The end of a sentence.
+pub(super) const HOW_TO_GET_IT: &str = "get bootcode.bin, start.elf and fixup.dat from \
+    https://github.com/raspberrypi/firmware/tree/stable/boot into a folder and name it with --firmware, or install \
+    Debian's package raspi-firmware (component non-free-firmware)";
+
+/// SHA-256 of files that are known to come from Debian, and of which release.
+const KNOWN: [(&str, &str, &str); 6] = [
+    ("bootcode.bin", "098d5a2a61c485f757733390244319d4c992807e21ffd4e199b88de42d6e52ff", "1.20220830 (Debian 12)"),
+    ("start.elf", "9ab4a7281be2ae3c720b4d80209e3bf73dd5e787438e30d6a6820887d2e1adcc", "1.20220830 (Debian 12)"),
+    ("fixup.dat", "d07e005f90a24f46d0e8094dadd470593d333f028d9d0e5cf6fac7eb83654280", "1.20220830 (Debian 12)"),
+    ("bootcode.bin", "af603ebd97e7b692c30195563f7b25656eb05d57838cf1a715ebb470d1614ce4", "1.20240424 (Debian 13)"),
+    ("start.elf", "8637fb847ff62f69fbb8b98b1beff685b47cf4095580e830724f6a27fb20fee0", "1.20240424 (Debian 13)"),
+    ("fixup.dat", "94ae3ff8363a6a2832f173241597b6500cf67044d34155a1251fe58671dd6ce7", "1.20240424 (Debian 13)"),
+];
+
+/// The firmware from the user's folder, or from the system's package; `None` if there is neither.
+///
+/// Says which release each file is. A file of a folder that the user names must be there; one that is not known is used
+/// all the same, as new releases come all the time.
+pub(super) fn find(folder: Option<&Path>) -> Result<Option<Vec<CardFile>>> {
+    let folder = match folder {
+        Some(folder) => folder,
+        None if Path::new(DEBIAN_FOLDER).is_dir() => Path::new(DEBIAN_FOLDER),
+        None => return Ok(None),
+    };
+    let mut files = Vec::new();
+    for name in FILES {
+        let path = folder.join(name);
+        if !path.is_file() {
+            bail!("{} has no {name}; {HOW_TO_GET_IT}", folder.display());
+        }
+        let file = CardFile::read(name, &path).context("the firmware")?;
+        match release(name, &file.bytes) {
+            Some(release) => eprintln!("firmware: {name} of raspi-firmware {release}"),
+            None => eprintln!("firmware: {name} is of no release that is known here; it is used as it is"),
+        }
+        files.push(file);
+    }
+    Ok(Some(files))
+}
+
+/// The release that this file is from, if it is known.
+fn release(name: &str, bytes: &[u8]) -> Option<&'static str> {
+    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let known = KNOWN.iter().find(|(file, sum, _)| *file == name && *sum == digest);
+    known.map(|(_, _, release)| *release)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_well_formed_and_a_strange_file_is_unknown() {
+        for (name, sum, _) in KNOWN {
+            assert!(FILES.contains(&name));
+            assert!(sum.len() == 64 && sum.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
+        }
+        assert_eq!(release("start.elf", b"something"), None);
+    }
+
+    #[test]
+    fn a_folder_without_a_file_is_refused_by_name() {
+        let message = find(Some(Path::new("no such folder"))).unwrap_err().to_string();
+        assert!(message.contains("bootcode.bin") && message.contains("--firmware"));
+    }
+}

@@ -1,0 +1,97 @@
+//! From the kernel's ELF file to kernel8.img.
+//!
+//! The Pi's firmware knows no ELF: it copies kernel8.img to physical address 0x8_0000 and jumps to its first byte. So the
+//! image is the loadable segments laid out from that address on, gaps filled with zeros, without the zeros at the end
+//! (the kernel clears its bss itself).
+
+use anyhow::{Context, Result, bail};
+use object::Endianness;
+use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
+use object::read::elf::{FileHeader, ProgramHeader};
+
+/// Where the firmware puts a 64-bit kernel [raspberrypi.com config.txt, kernel_address].
+const LOAD_ADDRESS: u64 = 0x8_0000;
+
+/// No kernel of this repository comes near: more is a broken linker script.
+const LARGEST_IMAGE_BYTES: u64 = 64 << 20;
+
+/// Lays the loadable segments out as one flat image.
+pub(crate) fn from_elf(elf: &[u8]) -> Result<Vec<u8>> {
+    let header = FileHeader64::<Endianness>::parse(elf)?;
+    let endian = header.endian()?;
+    if header.e_machine(endian) != EM_AARCH64 {
+        bail!("it is not for AArch64");
+    }
+    if header.e_entry(endian) != LOAD_ADDRESS {
+        bail!("its entry is at {:#x}, and the firmware jumps to {LOAD_ADDRESS:#x}", header.e_entry(endian));
+    }
+    let mut image = Vec::new();
+    for segment in header.program_headers(endian, elf)? {
+        if segment.p_type(endian) != PT_LOAD || segment.p_filesz(endian) == 0 {
+            continue;
+        }
+        let address = segment.p_paddr(endian);
+        let bytes = segment.data(endian, elf).ok().context("a segment lies outside the file")?;
+        let start = address.checked_sub(LOAD_ADDRESS);
+        let start = start.with_context(|| format!("a segment lies at {address:#x}, before {LOAD_ADDRESS:#x}"))?;
+        let end = start.checked_add(bytes.len() as u64).filter(|&end| end <= LARGEST_IMAGE_BYTES);
+        let end = end.with_context(|| format!("a segment at {address:#x} lies too far from {LOAD_ADDRESS:#x}"))?;
+        let (start, end) = (usize::try_from(start)?, usize::try_from(end)?);
+        if image.len() < end {
+            image.resize(end, 0);
+        }
+        image[start..end].copy_from_slice(bytes);
+    }
+    if image.is_empty() {
+        bail!("it has nothing to load");
+    }
+    Ok(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ELF file by the specification's offsets, with segments (physical address, bytes).
+    fn elf(machine: u16, entry: u64, segments: &[(u64, &[u8])]) -> Vec<u8> {
+        let mut file = vec![0; 64 + 56 * segments.len()];
+        file[..16].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        file[16..18].copy_from_slice(&2u16.to_le_bytes());
+        file[18..20].copy_from_slice(&machine.to_le_bytes());
+        file[20..24].copy_from_slice(&1u32.to_le_bytes());
+        file[24..32].copy_from_slice(&entry.to_le_bytes());
+        file[32..40].copy_from_slice(&64u64.to_le_bytes());
+        file[52..54].copy_from_slice(&64u16.to_le_bytes());
+        file[54..56].copy_from_slice(&56u16.to_le_bytes());
+        file[56..58].copy_from_slice(&(segments.len() as u16).to_le_bytes());
+        for (index, (address, bytes)) in segments.iter().enumerate() {
+            let offset = file.len() as u64;
+            let header = &mut file[64 + 56 * index..][..56];
+            header[..4].copy_from_slice(&1u32.to_le_bytes());
+            header[8..16].copy_from_slice(&offset.to_le_bytes());
+            header[16..24].copy_from_slice(&0xffff_0000_0000u64.to_le_bytes());
+            header[24..32].copy_from_slice(&address.to_le_bytes());
+            header[32..40].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+            header[40..48].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+            file.extend_from_slice(bytes);
+        }
+        file
+    }
+
+    #[test]
+    fn segments_are_laid_out_by_physical_address() {
+        let file = elf(183, 0x8_0000, &[(0x8_0008, b"data"), (0x8_0000, b"text")]);
+        assert_eq!(from_elf(&file).unwrap(), b"text\0\0\0\0data");
+    }
+
+    #[test]
+    fn what_is_not_a_kernel_is_refused() {
+        let message = |file: &[u8]| from_elf(file).unwrap_err().to_string();
+        assert!(message(&elf(62, 0x8_0000, &[(0x8_0000, b"text")])).contains("AArch64"));
+        assert!(message(&elf(183, 0x9_0000, &[(0x8_0000, b"text")])).contains("0x90000"));
+        assert!(message(&elf(183, 0x8_0000, &[(0x7_0000, b"text")])).contains("before"));
+        assert!(message(&elf(183, 0x8_0000, &[(u64::MAX, b"text")])).contains("too far"));
+        assert!(message(&elf(183, 0x8_0000, &[])).contains("nothing"));
+        assert!(from_elf(b"not an ELF file").is_err());
+    }
+}

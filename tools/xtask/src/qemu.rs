@@ -1,0 +1,130 @@
+//! A running QEMU `raspi3b` with our kernel in it.
+//!
+//! The serial console is QEMU's standard input and output. The V3D is the plugin, which writes what the model finds wrong
+//! to a file. A control socket gives screen dumps. QEMU never outlives the [`Machine`] value.
+
+use crate::console::Console;
+use crate::picture::Picture;
+use crate::qmp::Qmp;
+use crate::setup;
+use crate::workspace::Scratch;
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// What to start.
+pub(crate) struct Options<'a> {
+    /// kernel8.img.
+    pub(crate) image: &'a Path,
+    /// The plugin; without it the machine has no V3D.
+    pub(crate) plugin: Option<&'a Path>,
+    /// Show a window.
+    pub(crate) window: bool,
+    /// Further arguments for QEMU.
+    pub(crate) extra: &'a [String],
+    /// Where copies of the serial output go.
+    pub(crate) copies: Vec<Box<dyn Write + Send>>,
+}
+
+/// A QEMU process, ended when this value is dropped.
+pub(crate) struct Machine {
+    process: Child,
+    /// The kernel's serial console.
+    pub(crate) console: Console,
+    scratch: Scratch,
+    faults: PathBuf,
+    has_v3d: bool,
+}
+
+impl Machine {
+    /// Starts QEMU; its files lie in `scratch`.
+    pub(crate) fn start(options: Options<'_>, scratch: Scratch) -> Result<Self> {
+        let faults = scratch.path().join("faults");
+        let mut command = Command::new(setup::QEMU);
+        command.args(["-M", "raspi3b", "-serial", "stdio", "-monitor", "none", "-kernel"]).arg(options.image);
+        command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", comma_free(&socket(&scratch))?));
+        if !options.window {
+            command.args(["-display", "none"]);
+        }
+        if let Some(plugin) = options.plugin {
+            command.arg("-plugin").arg(format!("{},faults={}", comma_free(plugin)?, comma_free(&faults)?));
+        }
+        command.args(options.extra).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().with_context(|| format!("{} can not be started", setup::QEMU))?;
+        let (Some(output), Some(input)) = (process.stdout.take(), process.stdin.take()) else {
+            bail!("{} has no serial console", setup::QEMU);
+        };
+        let console = Console::new(output, input, options.copies);
+        Ok(Self { process, console, scratch, faults, has_v3d: options.plugin.is_some() })
+    }
+
+    /// The framebuffer as QEMU displays it.
+    pub(crate) fn screenshot(&self) -> Result<Picture> {
+        let ppm = self.scratch.path().join("screen.ppm");
+        Qmp::connect(&socket(&self.scratch))?.screendump(&ppm)?;
+        let bytes = std::fs::read(&ppm).with_context(|| format!("can not read {}", ppm.display()))?;
+        Picture::from_ppm(&bytes)
+    }
+
+    /// An error if the model has found something wrong, or could not be asked.
+    pub(crate) fn check_faults(&self) -> Result<()> {
+        if !self.has_v3d {
+            return Ok(());
+        }
+        let faults = std::fs::read_to_string(&self.faults)
+            .context("the V3D plugin did not start: QEMU's message above says why")?;
+        match (faults.lines().count(), faults.lines().next()) {
+            (_, None) => Ok(()),
+            (1, Some(fault)) => bail!("the V3D model reports: {fault}"),
+            (count, Some(first)) => bail!("the V3D model reports {count} faults; the first is: {first}"),
+        }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // Both fail only if QEMU has ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// QEMU's control socket.
+///
+/// A Unix socket's path has room for 107 bytes only, and a target folder may lie deep, so it is named relative to the
+/// current folder where that is shorter.
+fn socket(scratch: &Scratch) -> PathBuf {
+    let absolute = scratch.path().join("qmp");
+    match std::env::current_dir() {
+        Ok(here) => absolute.strip_prefix(here).map(Path::to_owned).unwrap_or(absolute),
+        Err(_) => absolute,
+    }
+}
+
+/// QEMU splits these arguments at commas.
+fn comma_free(path: &Path) -> Result<&str> {
+    let text = path.to_str().with_context(|| format!("{} is not UTF-8", path.display()))?;
+    if text.contains(',') {
+        bail!("QEMU can not use {text}: its path has a comma in it");
+    }
+    Ok(text)
+}
+
+/// Whether there is a display, and a QEMU that can show a window on it.
+pub(crate) fn can_show_window() -> bool {
+    if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
+        return false;
+    }
+    let Ok(output) = Command::new(setup::QEMU).args(["-display", "help"]).stderr(Stdio::null()).output() else {
+        return false;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let shows = text.lines().any(|line| matches!(line.trim(), "gtk" | "sdl" | "cocoa"));
+    if !shows {
+        eprintln!(
+            "this QEMU can not open a window (Debian has that part in the package qemu-system-gui); going on without"
+        );
+    }
+    shows
+}

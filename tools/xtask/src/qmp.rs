@@ -1,0 +1,65 @@
+//! QEMU's machine protocol, as much of it as a screen dump needs.
+//!
+//! JSON messages, one a line, over a Unix socket. QEMU greets first; `qmp_capabilities` ends the negotiation. Events
+//! come in between and are passed over.
+//!
+//! # Sources
+//! QEMU's `docs/interop/qmp-spec.txt`; the command is `screendump` of `qapi/ui.json`.
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long QEMU may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection that is past negotiation.
+#[derive(Debug)]
+pub(crate) struct Qmp {
+    stream: BufReader<UnixStream>,
+}
+
+impl Qmp {
+    /// Connects to the socket that QEMU listens on.
+    pub(crate) fn connect(socket: &Path) -> Result<Self> {
+        let stream = UnixStream::connect(socket).context("QEMU's control socket can not be reached")?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut qmp = Self { stream: BufReader::new(stream) };
+        if qmp.message()?.get("QMP").is_none() {
+            bail!("QEMU's control socket did not greet");
+        }
+        qmp.execute("qmp_capabilities", json!({}))?;
+        Ok(qmp)
+    }
+
+    /// Writes the screen as QEMU displays it to a PPM file.
+    pub(crate) fn screendump(&mut self, ppm: &Path) -> Result<()> {
+        let path = ppm.to_str().context("the path of the screen dump is not UTF-8")?;
+        self.execute("screendump", json!({ "filename": path })).map(drop)
+    }
+
+    fn execute(&mut self, command: &str, arguments: Value) -> Result<Value> {
+        let request = json!({ "execute": command, "arguments": arguments });
+        writeln!(self.stream.get_mut(), "{request}")?;
+        loop {
+            let mut message = self.message()?;
+            if let Some(error) = message.get("error") {
+                bail!("QEMU refuses {command}: {}", error["desc"].as_str().unwrap_or("without a reason"));
+            }
+            if let Some(answer) = message.get_mut("return") {
+                return Ok(answer.take());
+            }
+        }
+    }
+
+    fn message(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        if self.stream.read_line(&mut line).context("QEMU's control socket does not answer")? == 0 {
+            bail!("QEMU closed its control socket");
+        }
+        serde_json::from_str(&line).context("QEMU's control socket did not send JSON")
+    }
+}

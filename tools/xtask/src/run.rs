@@ -1,0 +1,304 @@
+//! `cargo xtask run`: boots the kernel and shows a scene.
+
+use crate::board;
+use crate::build;
+use crate::console::{Console, FrameLine};
+use crate::interrupt;
+use crate::qemu::{self, Machine};
+use crate::setup;
+use crate::terminal::SingleKeys;
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail};
+use lexopt::prelude::*;
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const HELP: &str = "\
+cargo xtask run [SCENE] [OPTIONS]
+
+Boots the kernel in QEMU's raspi3b with the V3D model behind its registers and runs SCENE: one of those that the kernel's
+command `scene list` names, or `all` for every one in turn. Without SCENE: triangle.
+
+With a display there is a window, and the terminal is the kernel's shell (type `help`; Ctrl-C ends). Without one, or with
+--headless or --frames, the scene draws its frames and the run ends.
+
+  --headless          no window
+  --frames N          draw N frames, then end (3 if not told)
+  --screenshot FILE   write the screen, as QEMU displays it when the frames are done, to a PNG file
+  --timeout SECONDS   give up after so long (300)
+  --serial FILE       keep what the kernel prints in FILE, too
+  --no-v3d            a machine without V3D, as QEMU itself has it: the kernel says so and lives on
+  --board DEVICE      no QEMU: the same dialogue with a real board at the end of a serial line, such as /dev/ttyUSB0
+
+Exit status 0 when the kernel reports the frames done; otherwise there is one sentence that says why.
+";
+
+/// What a run without arguments draws.
+const DEFAULT_SCENE: &str = "triangle";
+/// How many frames, where nobody watches and nobody said.
+const DEFAULT_FRAMES: u64 = 3;
+/// How long a run may take, where nobody said.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    scene: Option<String>,
+    headless: bool,
+    frames: Option<u64>,
+    screenshot: Option<PathBuf>,
+    timeout: Option<Duration>,
+    serial: Option<PathBuf>,
+    no_v3d: bool,
+    board: Option<PathBuf>,
+}
+
+impl Options {
+    /// `None` if only help was asked for.
+    fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>> {
+        let mut options = Self::default();
+        while let Some(argument) = arguments.next()? {
+            match argument {
+                Long("help") | Short('h') => return Ok(None),
+                Long("headless") => options.headless = true,
+                Long("frames") => options.frames = Some(arguments.value()?.parse()?),
+                Long("screenshot") => options.screenshot = Some(arguments.value()?.into()),
+                Long("timeout") => options.timeout = Some(Duration::from_secs(arguments.value()?.parse()?)),
+                Long("serial") => options.serial = Some(arguments.value()?.into()),
+                Long("no-v3d") => options.no_v3d = true,
+                Long("board") => options.board = Some(arguments.value()?.into()),
+                Value(scene) if options.scene.is_none() => options.scene = Some(scene.string()?),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        if let Some(scene) = &options.scene
+            && !scene.bytes().all(|byte| byte.is_ascii_graphic())
+        {
+            bail!("\"{scene}\" can not be the name of a scene");
+        }
+        if options.frames == Some(0) {
+            bail!("--frames 0 draws nothing");
+        }
+        if options.board.is_some() && options.screenshot.is_some() {
+            bail!("--screenshot is what QEMU displays; a board's frames are told by their CRCs");
+        }
+        if options.board.is_some() && options.no_v3d {
+            bail!("--no-v3d is about QEMU; a board has its V3D");
+        }
+        Ok(Some(options))
+    }
+
+    fn scene(&self) -> &str {
+        self.scene.as_deref().unwrap_or(DEFAULT_SCENE)
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.timeout.unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// Standard output, and the file that was asked for.
+    fn copies(&self) -> Result<Vec<Box<dyn Write + Send>>> {
+        let mut copies: Vec<Box<dyn Write + Send>> = vec![Box::new(std::io::stdout())];
+        if let Some(path) = &self.serial {
+            let file = File::create(path).with_context(|| format!("can not create {}", path.display()))?;
+            copies.push(Box::new(file));
+        }
+        Ok(copies)
+    }
+}
+
+/// Runs the task.
+pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
+    let Some(options) = Options::parse(arguments)? else {
+        eprint!("{HELP}");
+        return Ok(());
+    };
+    interrupt::watch()?;
+    match &options.board {
+        Some(device) => {
+            let console = board::open(device, options.copies()?)?;
+            console.wait_prompt(options.deadline())?;
+            if options.scene.is_none() && std::io::stdin().is_terminal() {
+                return shell(&console);
+            }
+            finite(&console, &options)
+        }
+        None => in_qemu(&options),
+    }
+}
+
+fn in_qemu(options: &Options) -> Result<()> {
+    let version = setup::qemu()?;
+    if !options.no_v3d {
+        version.check_plugin()?;
+    }
+    let workspace = Workspace::find()?;
+    let kernel = build::kernel(&workspace)?;
+    let plugin = if options.no_v3d { None } else { Some(build::plugin(&workspace)?) };
+    let window = !options.headless && qemu::can_show_window();
+    eprintln!("==> starting QEMU");
+    let machine = Machine::start(
+        qemu::Options {
+            image: &kernel.image,
+            plugin: plugin.as_deref(),
+            window,
+            extra: &[],
+            copies: options.copies()?,
+        },
+        workspace.scratch()?,
+    )?;
+    let interactive = window && options.frames.is_none() && std::io::stdin().is_terminal();
+    let result = dialogue(&machine, options, interactive);
+    // A fault is why the rest went wrong, so it comes first in the sentence.
+    match (result, machine.check_faults()) {
+        (result, Ok(())) => result,
+        (Ok(()), Err(fault)) => Err(fault),
+        (Err(error), Err(_)) if interrupt::requested() => Err(error),
+        (Err(error), Err(fault)) => bail!("{fault}; {error:#}"),
+    }
+}
+
+fn dialogue(machine: &Machine, options: &Options, interactive: bool) -> Result<()> {
+    let console = &machine.console;
+    let deadline = options.deadline();
+    console.wait_ready(deadline)?;
+    if options.no_v3d {
+        let reply = console.command("v3d", "", deadline, |_| {})?;
+        let Err(sentence) = reply.result else {
+            bail!("this machine has no V3D, and the kernel believes that it has one");
+        };
+        if interactive {
+            return shell(console);
+        }
+        screenshot(machine, options)?;
+        eprintln!("\nThe kernel is up and says: {sentence}. Nothing was drawn by a V3D.");
+        return Ok(());
+    }
+    if interactive {
+        console.keyboard().press(format!("scene run {}\r", options.scene()).as_bytes())?;
+        return shell(console);
+    }
+    finite(console, options)?;
+    screenshot(machine, options)
+}
+
+/// Leaves the shell to the user, until the machine is gone or Ctrl-C.
+fn shell(console: &Console) -> Result<()> {
+    eprintln!("(the terminal is the kernel's shell: `help` tells its commands; Ctrl-C ends)");
+    let keys = SingleKeys::connect(console.keyboard())?;
+    console.wait_end();
+    drop(keys);
+    eprintln!();
+    Ok(())
+}
+
+/// Draws a number of frames of one scene, or of every scene.
+fn finite(console: &Console, options: &Options) -> Result<()> {
+    let deadline = options.deadline();
+    let frames = options.frames.unwrap_or(DEFAULT_FRAMES);
+    let scenes = match options.scene() {
+        "all" => list_scenes(console, deadline)?,
+        one => vec![one.to_owned()],
+    };
+    let mut reports = Vec::new();
+    for scene in &scenes {
+        let start = Instant::now();
+        run_scene(console, scene, frames, deadline).with_context(|| format!("scene {scene}"))?;
+        let seconds = start.elapsed().as_secs_f64();
+        reports.push(format!("{scene}: {frames} frames done in {seconds:.2} s"));
+    }
+    eprintln!("\n{}", reports.join("\n"));
+    Ok(())
+}
+
+fn screenshot(machine: &Machine, options: &Options) -> Result<()> {
+    match &options.screenshot {
+        Some(path) => {
+            machine.screenshot()?.write_png(path)?;
+            eprintln!("screen: {}", path.display());
+        }
+        None => eprintln!("(--screenshot FILE.png keeps the picture)"),
+    }
+    Ok(())
+}
+
+/// The names of the scenes that the kernel has.
+pub(crate) fn list_scenes(console: &Console, deadline: Instant) -> Result<Vec<String>> {
+    let lines = console.command("scene list", "", deadline, |_| {})?.lines()?;
+    let names: Vec<String> = lines.iter().filter_map(|line| scene_name(line)).map(str::to_owned).collect();
+    if names.is_empty() {
+        bail!("the kernel's `scene list` names no scene");
+    }
+    Ok(names)
+}
+
+/// The name in a line `scene NAME: description`.
+fn scene_name(line: &str) -> Option<&str> {
+    let (name, _) = line.strip_prefix("scene ")?.split_once(": ")?;
+    (!name.contains(' ')).then_some(name)
+}
+
+/// What a scene printed.
+#[derive(Debug)]
+pub(crate) struct SceneRun {
+    /// Its `frame` lines.
+    pub(crate) frames: Vec<FrameLine>,
+    /// All its lines.
+    pub(crate) lines: Vec<String>,
+}
+
+/// Runs one scene until the kernel says that its frames are done.
+pub(crate) fn run_scene(console: &Console, scene: &str, frames: u64, deadline: Instant) -> Result<SceneRun> {
+    let reply = console.command("scene run", &format!(" {scene} frames {frames}"), deadline, |_| {})?;
+    let lines = reply.lines()?;
+    Ok(SceneRun { frames: lines.iter().filter_map(|line| FrameLine::parse(line)).collect(), lines })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Option<Options>> {
+        Options::parse(lexopt::Parser::from_args(arguments))
+    }
+
+    #[test]
+    fn arguments() {
+        let options = parse(&["cube", "--headless", "--frames", "120", "--screenshot=c.png"]).unwrap().unwrap();
+        assert_eq!(
+            options,
+            Options {
+                scene: Some("cube".to_owned()),
+                headless: true,
+                frames: Some(120),
+                screenshot: Some("c.png".into()),
+                ..Options::default()
+            }
+        );
+        assert_eq!(parse(&["--help"]).unwrap(), None);
+        assert_eq!(parse(&[]).unwrap().unwrap().scene(), "triangle");
+    }
+
+    #[test]
+    fn wrong_arguments_are_told() {
+        for (arguments, part) in [
+            (vec!["cube", "again"], "again"),
+            (vec!["--frames", "0"], "nothing"),
+            (vec!["--frames", "many"], "many"),
+            (vec!["--colour"], "--colour"),
+            (vec!["a\rb"], "name of a scene"),
+            (vec!["--board", "d", "--no-v3d"], "board"),
+        ] {
+            let message = format!("{:#}", parse(&arguments).unwrap_err());
+            assert!(message.contains(part), "{arguments:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn scene_lines() {
+        assert_eq!(scene_name("scene cube: a turning cube"), Some("cube"));
+        assert_eq!(scene_name("scene list"), None);
+        assert_eq!(scene_name("[1.000000] INFO scene cube: x"), None);
+    }
+}

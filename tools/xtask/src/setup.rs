@@ -1,0 +1,171 @@
+//! `cargo xtask setup`: the bare-metal Rust target and QEMU.
+//!
+//! The target comes through rustup. QEMU comes through apt-get where this program may use it (root, or sudo without a
+//! password); elsewhere the exact command to type is the error.
+
+use crate::workspace::KERNEL_TARGET;
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const HELP: &str = "\
+cargo xtask setup
+
+Installs what the other tasks need, and says what it does:
+  the Rust target aarch64-unknown-none, through rustup
+  qemu-system-aarch64, through apt-get if this is root or sudo asks for no password
+Where it may not install something, it ends with the command to type.
+";
+
+/// The emulator's program.
+pub(crate) const QEMU: &str = "qemu-system-aarch64";
+
+/// Debian's package of it.
+const QEMU_PACKAGE: &str = "qemu-system-arm";
+
+/// Runs the task.
+pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
+    if crate::no_arguments(arguments, HELP)? {
+        return Ok(());
+    }
+    kernel_target()?;
+    eprintln!("Rust target {KERNEL_TARGET}: installed");
+    let version = qemu()?;
+    eprintln!("{QEMU}: version {version}");
+    if let Err(problem) = version.check_plugin() {
+        eprintln!("{problem:#}");
+    }
+    Ok(())
+}
+
+/// Makes sure that the kernel can be compiled.
+pub(crate) fn kernel_target() -> Result<()> {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output().context("rustc can not be started")?;
+    let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if Path::new(&sysroot).join("lib/rustlib").join(KERNEL_TARGET).join("lib").is_dir() {
+        return Ok(());
+    }
+    eprintln!("==> installing the Rust target: rustup target add {KERNEL_TARGET}");
+    let status = Command::new("rustup").args(["target", "add", KERNEL_TARGET]).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => bail!("rustup could not install the Rust target {KERNEL_TARGET}"),
+        Err(_) => bail!(
+            "the Rust target {KERNEL_TARGET} is missing and there is no rustup to install it; \
+             get rustup from https://rustup.rs, or the target from where this Rust came from"
+        ),
+    }
+}
+
+/// QEMU's version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct QemuVersion {
+    major: u32,
+    minor: u32,
+}
+
+impl std::fmt::Display for QemuVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl QemuVersion {
+    /// Reads the answer to `--version`, which has `QEMU emulator version 7.2.22 (...)` in its first line.
+    fn parse(text: &str) -> Option<Self> {
+        let (_, rest) = text.split_once("version ")?;
+        let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+        Some(Self { major: numbers.next()?.ok()?, minor: numbers.next()?.ok()? })
+    }
+
+    /// An error if QEMUs of this version do not take the V3D plugin: its interface must be version 1, which QEMU 6.0
+    /// to 8.2 have.
+    pub(crate) fn check_plugin(self) -> Result<()> {
+        if (6..=8).contains(&self.major) {
+            return Ok(());
+        }
+        bail!(
+            "the V3D plugin needs a QEMU from 6.0 to 8.2 (Debian 12's 7.2 is what it is tested with), and this is {self}; \
+             with --no-v3d the kernel boots in this one, without a V3D"
+        )
+    }
+}
+
+/// Makes sure that QEMU is there.
+pub(crate) fn qemu() -> Result<QemuVersion> {
+    if let Some(version) = installed_qemu() {
+        return Ok(version);
+    }
+    apt_install(&[QEMU_PACKAGE])?;
+    installed_qemu().with_context(|| format!("{QEMU_PACKAGE} was installed, but {QEMU} can not be started"))
+}
+
+fn installed_qemu() -> Option<QemuVersion> {
+    let output = Command::new(QEMU).arg("--version").output().ok()?;
+    QemuVersion::parse(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Installs Debian packages, or fails with the command that would.
+fn apt_install(packages: &[&str]) -> Result<()> {
+    let list = packages.join(" ");
+    let by_hand = format!("apt-get install --no-install-recommends {list}");
+    if !succeeds("apt-get", &["--version"]) {
+        bail!("{list} is missing and this system has no apt-get: install your system's package of {QEMU}");
+    }
+    let prefix: &[&str] = if is_root() {
+        &[]
+    } else if succeeds("sudo", &["--non-interactive", "true"]) {
+        &["sudo", "--non-interactive"]
+    } else {
+        bail!("{list} is missing and needs root to install; type: sudo {by_hand}");
+    };
+    let apt = |arguments: &[&str]| -> Result<bool> {
+        let mut words = prefix.to_vec();
+        // Under sudo the environment is not handed on: env sets the variable on the other side.
+        words.extend(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]);
+        words.extend(arguments);
+        eprintln!("==> {}", words.join(" "));
+        let status = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).status();
+        Ok(status.context("apt-get can not be started")?.success())
+    };
+    // An update may fail in part (a source of the user's that is gone) while the packages are there all the same.
+    if !apt(&["update"])? {
+        eprintln!("apt-get update failed; trying with the lists at hand");
+    }
+    let mut install = vec!["install", "--yes", "--no-install-recommends"];
+    install.extend(packages);
+    if !apt(&install)? {
+        bail!("apt-get could not install {list}; type: sudo {by_hand}");
+    }
+    Ok(())
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn succeeds(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        let debian = QemuVersion::parse("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)\nCopyright").unwrap();
+        assert_eq!(debian, QemuVersion { major: 7, minor: 2 });
+        assert!(debian.check_plugin().is_ok());
+        let newer = QemuVersion::parse("QEMU emulator version 10.0.2").unwrap();
+        assert!(newer.check_plugin().unwrap_err().to_string().contains("this is 10.0"));
+        assert_eq!(QemuVersion::parse("something else"), None);
+    }
+}

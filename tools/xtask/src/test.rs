@@ -1,0 +1,249 @@
+//! `cargo xtask test`: everything that keeps this repository right, step by step.
+//!
+//! Host steps come first, from cheap to dear. Then the kernel is booted in QEMU, once for each step, and spoken to over its
+//! serial console. A step that fails does not keep the others from running; the last line counts them.
+
+mod guest;
+mod triangle;
+
+use crate::build::{self, Kernel};
+use crate::interrupt;
+use crate::setup;
+use crate::tidy;
+use crate::workspace::{KERNEL_TARGET, Workspace, cargo};
+use anyhow::{Context, Result, bail, ensure};
+use lexopt::prelude::*;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const HELP: &str = "\
+cargo xtask test [WORDS]
+
+Runs every step, or those whose names have one of WORDS in them (`cargo xtask test QEMU`, `cargo xtask test lints`):
+  formatting, lints on the host, lints on the target, host tests, tidy (see `cargo xtask tidy --help`),
+  the kernel's size, and in QEMU: boot, each scene, the picture of the triangle, a machine without V3D, the SD card's kernel
+
+Ends with a line `N passed, N failed`; exit status 0 if none failed.
+";
+
+/// kernel8.img stays below 1 MiB.
+const KERNEL_LIMIT_BYTES: u64 = 1 << 20;
+
+/// The crates that run on the Pi.
+const KERNEL_CRATES: [&str; 5] = ["kernel", "v3d-hw", "v3d", "renderer", "qpu-shaders"];
+
+/// Runs the task.
+pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
+    let mut words = Vec::new();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("help") | Short('h') => {
+                eprint!("{HELP}");
+                return Ok(());
+            }
+            Value(word) => words.push(word.string()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    interrupt::watch()?;
+    let workspace = Workspace::find()?;
+    let mut steps = Steps { words, passed: 0, failed: Vec::new() };
+    host(&mut steps, &workspace);
+    in_qemu(&mut steps, &workspace);
+    steps.finish()
+}
+
+/// What runs on this machine.
+fn host(steps: &mut Steps, workspace: &Workspace) {
+    let lints = ["--", "-D", "warnings"];
+    steps.run("formatting", || run_cargo(workspace, &["fmt", "--all", "--check"]));
+    for (name, rule) in tidy::RULES {
+        steps.run(name, || rule(workspace).map(|()| String::new()));
+    }
+    steps.run("lints on the host", || {
+        run_cargo(workspace, &[&["clippy", "--quiet", "--workspace", "--all-targets"], &lints[..]].concat())
+    });
+    steps.run("lints on the target", || {
+        setup::kernel_target()?;
+        let mut arguments = vec!["clippy", "--quiet", "--target", KERNEL_TARGET, "--lib", "--bins"];
+        arguments.extend(KERNEL_CRATES.iter().flat_map(|name| ["--package", name]));
+        run_cargo(workspace, &[&arguments, &lints[..]].concat())
+    });
+    steps.run("host tests", || host_tests(workspace));
+}
+
+/// What runs on the Pi, in QEMU.
+fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
+    if !steps.any(&[&["kernel builds"], &guest::STEPS.map(|(name, _)| name)[..]].concat()) {
+        return;
+    }
+    let mut built = None;
+    // Whatever is asked for in QEMU needs this one, so no word leaves it out.
+    steps.run_always("kernel builds", || {
+        let new = Built::new(workspace)?;
+        let bytes = std::fs::metadata(&new.kernel.image)?.len();
+        built = Some(new);
+        ensure!(bytes < KERNEL_LIMIT_BYTES, "kernel8.img has {bytes} bytes; it must stay below {KERNEL_LIMIT_BYTES}");
+        Ok(format!("kernel8.img has {bytes} bytes"))
+    });
+    for (name, step) in guest::STEPS {
+        steps.run(name, || step(workspace, built.as_ref().context("there is no kernel to boot")?));
+    }
+}
+
+/// What QEMU needs.
+struct Built {
+    kernel: Kernel,
+    plugin: PathBuf,
+}
+
+impl Built {
+    fn new(workspace: &Workspace) -> Result<Self> {
+        setup::qemu()?.check_plugin()?;
+        Ok(Self { kernel: build::kernel(workspace)?, plugin: build::plugin(workspace)? })
+    }
+}
+
+/// The steps so far.
+struct Steps {
+    words: Vec<String>,
+    passed: usize,
+    failed: Vec<String>,
+}
+
+impl Steps {
+    fn any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.wanted(name))
+    }
+
+    fn wanted(&self, name: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
+    }
+
+    /// Runs a step if it is wanted. What it returns is a remark for the reader.
+    fn run(&mut self, name: &str, step: impl FnOnce() -> Result<String>) {
+        if self.wanted(name) {
+            self.run_always(name, step);
+        }
+    }
+
+    fn run_always(&mut self, name: &str, step: impl FnOnce() -> Result<String>) {
+        if interrupt::requested() {
+            self.failed.push(name.to_owned());
+            return;
+        }
+        println!("==> {name}");
+        let start = Instant::now();
+        let result = step();
+        let seconds = start.elapsed().as_secs_f64();
+        match result {
+            Ok(remark) => {
+                self.passed += 1;
+                let remark = if remark.is_empty() { remark } else { format!(": {remark}") };
+                println!("ok      {name} ({seconds:.1} s){remark}");
+            }
+            Err(error) => {
+                println!("FAILED  {name} ({seconds:.1} s): {error:#}");
+                self.failed.push(name.to_owned());
+            }
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        if self.passed + self.failed.len() == 0 {
+            bail!("no step has {} in its name", self.words.join(" or "));
+        }
+        println!();
+        for name in &self.failed {
+            println!("failed: {name}");
+        }
+        println!("{} passed, {} failed", self.passed, self.failed.len());
+        if !self.failed.is_empty() {
+            bail!("{} of the steps failed", self.failed.len());
+        }
+        Ok(())
+    }
+}
+
+/// Runs cargo; it explains itself on standard error.
+fn run_cargo(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
+    let status = Command::new(cargo())
+        .args(arguments)
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .status()
+        .context("cargo can not be started")?;
+    ensure!(status.success(), "`cargo {}` failed", arguments.join(" "));
+    Ok(String::new())
+}
+
+/// Runs every crate's own tests, and counts them.
+fn host_tests(workspace: &Workspace) -> Result<String> {
+    let mut process = Command::new(cargo())
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cargo can not be started")?;
+    let mut bytes = Vec::new();
+    process.stdout.take().context("cargo has no output")?.read_to_end(&mut bytes)?;
+    let output = String::from_utf8_lossy(&bytes);
+    let (passed, failed) = count_tests(&output);
+    if !process.wait()?.success() {
+        for line in failures(&output) {
+            println!("{line}");
+        }
+        bail!("{failed} tests failed, {passed} passed");
+    }
+    ensure!(passed > 0, "not a single test ran");
+    Ok(format!("{passed} tests"))
+}
+
+/// Sums the lines `test result: ok. 12 passed; 0 failed; ...`.
+fn count_tests(output: &str) -> (u64, u64) {
+    let number_before = |line: &str, word: &str| -> u64 {
+        let words: Vec<&str> = line.split([' ', ';']).filter(|word| !word.is_empty()).collect();
+        let at = words.iter().position(|&other| other == word).unwrap_or(0);
+        at.checked_sub(1).and_then(|at| words[at].parse().ok()).unwrap_or(0)
+    };
+    output.lines().filter(|line| line.starts_with("test result: ")).fold((0, 0), |(passed, failed), line| {
+        (passed + number_before(line, "passed"), failed + number_before(line, "failed"))
+    })
+}
+
+/// The part of the tests' output that is about failures.
+fn failures(output: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    output.lines().filter(move |line| {
+        inside = match *line {
+            "failures:" => true,
+            line if line.starts_with("test result: ") => false,
+            _ => inside,
+        };
+        inside || line.ends_with("... FAILED")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nb is wrong\n\n\
+        test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n\
+        running 3 tests\n\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
+
+    #[test]
+    fn tests_are_counted() {
+        assert_eq!(count_tests(OUTPUT), (4, 1));
+        assert_eq!(count_tests("nothing"), (0, 0));
+    }
+
+    #[test]
+    fn failures_are_cut_out() {
+        let lines: Vec<&str> = failures(OUTPUT).filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines, ["test b ... FAILED", "failures:", "---- b stdout ----", "b is wrong"]);
+    }
+}

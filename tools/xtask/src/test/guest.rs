@@ -1,0 +1,184 @@
+//! The kernel's tests in QEMU: each boots a machine of its own and speaks to it over the serial console.
+
+use super::{Built, triangle};
+use crate::image;
+use crate::qemu::{Machine, Options};
+use crate::run::{list_scenes, run_scene};
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// One step: it returns a remark.
+type Step = fn(&Workspace, &Built) -> Result<String>;
+
+/// All steps by name.
+pub(super) const STEPS: [(&str, Step); 8] = [
+    ("QEMU: boots and answers", boots),
+    ("QEMU: triangle", triangle_gl),
+    ("QEMU: triangle-nv", triangle_nv),
+    ("QEMU: cube", cube),
+    ("QEMU: vpm", vpm),
+    ("QEMU: every scene", every_scene),
+    ("QEMU: no V3D", no_v3d),
+    ("QEMU: the kernel of the SD card", sd_card),
+];
+
+/// What the triangle scenes clear the screen to.
+const CLEAR: [u8; 3] = [0, 0, 0];
+
+/// How long a step may take, from power-on to its last answer.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// How many of the kernel's last lines are shown when a step fails.
+const LINES_SHOWN: usize = 25;
+
+/// Boots a machine, lets `work` speak with it, and adds the kernel's last words to an error.
+fn with_machine(
+    workspace: &Workspace,
+    image: &Path,
+    plugin: Option<&Path>,
+    work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
+) -> Result<String> {
+    let scratch = workspace.scratch()?;
+    let log = scratch.path().join("serial.log");
+    let copies: Vec<Box<dyn std::io::Write + Send>> = vec![Box::new(File::create(&log)?)];
+    let machine = Machine::start(Options { image, plugin, window: false, extra: &[], copies }, scratch)?;
+    let deadline = Instant::now() + PATIENCE;
+    let result = machine.console.wait_ready(deadline).and_then(|boot| work(&machine, boot, deadline));
+    let result = match (result, machine.check_faults()) {
+        (Ok(remark), Ok(())) => return Ok(remark),
+        (Ok(_), Err(fault)) => fault,
+        (Err(error), Ok(())) => error,
+        (Err(error), Err(fault)) => error.context(fault),
+    };
+    let text = std::fs::read(&log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    println!("the kernel's last lines:");
+    for line in &lines[lines.len().saturating_sub(LINES_SHOWN)..] {
+        println!("  | {line}");
+    }
+    Err(result)
+}
+
+/// With a V3D, on the built kernel.
+fn with_v3d(
+    workspace: &Workspace,
+    built: &Built,
+    work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
+) -> Result<String> {
+    with_machine(workspace, &built.kernel.image, Some(&built.plugin), work)
+}
+
+/// Boots; `help` answers; what is unknown gets a hint, and the kernel lives on.
+fn boots(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, boot, deadline| {
+        ensure!(!boot.is_empty(), "the kernel says nothing before it is ready");
+        let command = |name: &str| machine.console.command(name, "", deadline, |_| {});
+        ensure!(!command("help")?.lines()?.is_empty(), "`help` prints nothing");
+        command("v3d")?.lines().context("`v3d`")?;
+        ensure!(command("nonsense")?.result.is_err(), "`nonsense` is taken for a command");
+        let Err(error) = run_scene(&machine.console, "no-such-scene", 1, deadline) else {
+            bail!("a scene that does not exist ran");
+        };
+        ensure!(error.to_string().contains("no-such-scene"), "an unknown scene is refused with: {error}");
+        command("help")?.lines().context("after two mistakes")?;
+        Ok(format!("{} lines before it was ready", boot.len()))
+    })
+}
+
+fn triangle_gl(workspace: &Workspace, built: &Built) -> Result<String> {
+    triangle_scene(workspace, built, "triangle")
+}
+
+fn triangle_nv(workspace: &Workspace, built: &Built) -> Result<String> {
+    triangle_scene(workspace, built, "triangle-nv")
+}
+
+/// Three frames, and the screen as QEMU displays it against what the vertices say.
+fn triangle_scene(workspace: &Workspace, built: &Built, name: &str) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let run = run_scene(&machine.console, name, 3, deadline)?;
+        ensure!(run.frames.len() == 3, "{} frames reported instead of 3", run.frames.len());
+        let crcs: BTreeSet<u32> = run.frames.iter().map(|frame| frame.crc).collect();
+        ensure!(crcs.len() == 1, "the picture stands still, and its frames differ");
+        let picture = machine.screenshot()?;
+        let (points, outside) = match triangle::check(&picture, CLEAR) {
+            Ok(counts) => counts,
+            Err(error) => {
+                let path = workspace.target.join(format!("xtask-{name}.png"));
+                picture.write_png(&path)?;
+                return Err(error.context(format!("the picture is kept in {}", path.display())));
+            }
+        };
+        Ok(format!("{points} interior points within 2/255, {outside} pixels outside clear"))
+    })
+}
+
+/// 120 frames, all different.
+fn cube(workspace: &Workspace, built: &Built) -> Result<String> {
+    const FRAMES: usize = 120;
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let start = Instant::now();
+        let run = run_scene(&machine.console, "cube", FRAMES as u64, deadline)?;
+        let seconds = start.elapsed().as_secs_f64();
+        ensure!(run.frames.len() == FRAMES, "{} frames reported instead of {FRAMES}", run.frames.len());
+        let crcs: BTreeSet<u32> = run.frames.iter().map(|frame| frame.crc).collect();
+        ensure!(crcs.len() == FRAMES, "only {} of {FRAMES} frames differ", crcs.len());
+        Ok(format!("{FRAMES} different frames, {:.1} a second", FRAMES as f64 / seconds))
+    })
+}
+
+/// The words that the JayStation document's coordinate shader leaves in memory.
+fn vpm(workspace: &Workspace, built: &Built) -> Result<String> {
+    const WORDS: &str = "bf665c24 3f5edd42 00000000 3f800000 1c000200 3f800000 3f800000";
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let run = run_scene(&machine.console, "vpm", 1, deadline)?;
+        ensure!(
+            run.lines.iter().any(|line| line.trim() == WORDS),
+            "no line says {WORDS}; there are: {}",
+            run.lines.join(" / ")
+        );
+        Ok(String::new())
+    })
+}
+
+/// Every scene of `scene list`, in one machine.
+fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let scenes = list_scenes(&machine.console, deadline)?;
+        for scene in &scenes {
+            let run = run_scene(&machine.console, scene, 5, deadline);
+            run.with_context(|| format!("scene {scene}"))?;
+        }
+        Ok(scenes.join(", "))
+    })
+}
+
+/// Without a V3D the kernel says so, refuses to draw, and lives on.
+fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_machine(workspace, &built.kernel.image, None, |machine, boot, deadline| {
+        ensure!(boot.iter().any(|line| line.contains("V3D")), "the kernel says nothing of V3D when it boots");
+        let reply = machine.console.command("v3d", "", deadline, |_| {})?;
+        let Err(sentence) = reply.result else {
+            bail!("this machine has no V3D, and the kernel believes that it has one");
+        };
+        ensure!(run_scene(&machine.console, "triangle", 1, deadline).is_err(), "a triangle was drawn by no V3D");
+        machine.console.command("help", "", deadline, |_| {})?.lines()?;
+        Ok(sentence)
+    })
+}
+
+/// The kernel as it lies on the SD card's file system boots, too.
+fn sd_card(workspace: &Workspace, built: &Built) -> Result<String> {
+    let bytes = image::kernel_from_image(workspace, &built.kernel.image)?;
+    let scratch = workspace.scratch()?;
+    let path = scratch.path().join("kernel8.img");
+    std::fs::write(&path, bytes)?;
+    with_machine(workspace, &path, Some(&built.plugin), |machine, _, deadline| {
+        machine.console.command("help", "", deadline, |_| {})?.lines().map(|_| String::new())
+    })
+}

@@ -1,0 +1,111 @@
+//! Which crate of the workspace depends on which: these arrows and no others.
+//!
+//! The model must not share meaning with the driver or the assembler (otherwise one mistake on both sides passes every
+//! test), and the kernel must not reach past its driver. That no crate of the kernel needs `std` is proven by compiling it
+//! for a target that has none; here it is only checked that each of them says so.
+
+use super::none;
+use crate::workspace::{Workspace, metadata};
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// A crate, and the crates of the workspace that it may depend on: always, at build time, in tests.
+struct Arrows {
+    from: &'static str,
+    normal: &'static [&'static str],
+    build: &'static [&'static str],
+    dev: &'static [&'static str],
+}
+
+const ARROWS: [Arrows; 9] = [
+    Arrows { from: "kernel", normal: &["renderer", "v3d", "qpu-shaders"], build: &[], dev: &[] },
+    Arrows { from: "renderer", normal: &["v3d", "qpu-shaders"], build: &[], dev: &["v3d-sim"] },
+    Arrows { from: "v3d", normal: &["v3d-hw"], build: &[], dev: &["v3d-sim"] },
+    Arrows { from: "v3d-hw", normal: &[], build: &[], dev: &[] },
+    Arrows { from: "qpu-shaders", normal: &["v3d-hw"], build: &["qpu"], dev: &["v3d-sim"] },
+    Arrows { from: "qpu", normal: &["v3d-hw"], build: &[], dev: &[] },
+    Arrows { from: "v3d-sim", normal: &["v3d-hw"], build: &[], dev: &["qpu"] },
+    Arrows { from: "qemu-v3d", normal: &["v3d-sim"], build: &[], dev: &[] },
+    Arrows { from: "xtask", normal: &[], build: &[], dev: &[] },
+];
+
+/// The crates that run on the Pi.
+const NO_STD: [(&str, &str); 5] = [
+    ("kernel", "kernel/src/lib.rs"),
+    ("v3d-hw", "kernel/v3d-hw/src/lib.rs"),
+    ("v3d", "kernel/v3d/src/lib.rs"),
+    ("renderer", "kernel/renderer/src/lib.rs"),
+    ("qpu-shaders", "qpu-shaders/src/lib.rs"),
+];
+
+/// Checks the workspace.
+pub(super) fn rule(workspace: &Workspace) -> Result<()> {
+    let mut breaches = against_table(&metadata(&["--no-deps"])?)?;
+    for (name, path) in NO_STD {
+        let text =
+            std::fs::read_to_string(workspace.root.join(path)).with_context(|| format!("can not read {path}"))?;
+        let says_so = text.lines().any(|line| line.starts_with("#![") && line.contains("no_std"));
+        if !says_so {
+            breaches.push(format!("{path}: {name} runs on the Pi and does not say #![no_std]"));
+        }
+    }
+    none(breaches)
+}
+
+/// Compares what `cargo metadata` tells with the table.
+fn against_table(metadata: &Value) -> Result<Vec<String>> {
+    let packages = metadata["packages"].as_array().context("`cargo metadata` names no packages")?;
+    let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
+    let members: BTreeSet<String> = packages.iter().map(name).collect();
+    let mut breaches = Vec::new();
+    for package in packages {
+        let from = name(package);
+        let Some(arrows) = ARROWS.iter().find(|arrows| arrows.from == from) else {
+            breaches.push(format!("{from}: a crate that has no place among the dependency arrows"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let to = name(dependency);
+            let (kind, allowed) = match dependency["kind"].as_str() {
+                None => ("", arrows.normal),
+                Some("build") => (" at build time", arrows.build),
+                Some(_) => (" in tests", arrows.dev),
+            };
+            if members.contains(&to) && !allowed.contains(&to.as_str()) {
+                breaches.push(format!("{from} must not depend on {to}{kind}"));
+            }
+        }
+    }
+    Ok(breaches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_wrong_arrow_is_named() {
+        let metadata = json!({ "packages": [
+            { "name": "v3d-sim", "dependencies": [
+                { "name": "v3d-hw", "kind": null },
+                { "name": "qpu", "kind": "dev" },
+                { "name": "v3d", "kind": "dev" },
+                { "name": "png", "kind": null },
+            ] },
+            { "name": "v3d-hw", "dependencies": [ { "name": "v3d", "kind": null } ] },
+            { "name": "v3d", "dependencies": [] },
+            { "name": "qpu", "dependencies": [] },
+            { "name": "utils", "dependencies": [] },
+        ] });
+        assert_eq!(
+            against_table(&metadata).unwrap(),
+            [
+                "v3d-sim must not depend on v3d in tests",
+                "v3d-hw must not depend on v3d",
+                "utils: a crate that has no place among the dependency arrows",
+            ]
+        );
+    }
+}

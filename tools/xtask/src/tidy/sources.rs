@@ -1,0 +1,233 @@
+//! What every source file keeps: documentation, safety, and nothing left lying about.
+
+use super::{TextFile, none, text_files};
+use crate::workspace::Workspace;
+use anyhow::Result;
+
+/// Where unsafe code may stand: CPU, MMIO, memory, QEMU's ABI. A folder ends in `/`.
+const UNSAFE_MAY_STAND_IN: [&str; 5] = [
+    "kernel/src/arch/",
+    "kernel/src/mm/",
+    "kernel/src/mmio.rs",
+    "kernel/src/bcm2837/peripherals.rs",
+    "tools/qemu-v3d/src/ffi.rs",
+];
+
+/// Crate roots that forbid unsafe code but for named modules.
+const DENY_INSTEAD_OF_FORBID: [&str; 3] = ["kernel/src/lib.rs", "kernel/src/main.rs", "tools/qemu-v3d/src/lib.rs"];
+
+/// Module names that say nothing.
+const CATCH_ALL: [&str; 5] = ["utils.rs", "util.rs", "common.rs", "misc.rs", "helpers.rs"];
+
+/// What must not stand in any source file, and why. Written in halves, so that this file does not break its own rule.
+const UNWANTED: [(&str, &str); 7] = [
+    (concat!("#[ig", "nore"), "a test that is switched off"),
+    (concat!("to", "do!("), "unfinished"),
+    (concat!("unimpl", "emented!("), "unfinished"),
+    (concat!("TO", "DO"), "unfinished"),
+    (concat!("FIX", "ME"), "unfinished"),
+    (concat!("XX", "X "), "unfinished"),
+    (concat!("db", "g!("), "left from debugging"),
+];
+
+/// Paths that exist on one machine only.
+const MACHINE_PATHS: [&str; 6] = [
+    concat!("/ho", "me/"),
+    concat!("/ro", "ot/"),
+    concat!("/wo", "rk/"),
+    concat!("/Us", "ers/"),
+    concat!("/tm", "p/"),
+    concat!("../sha", "red"),
+];
+
+/// Checks every source file.
+pub(super) fn rule(workspace: &Workspace) -> Result<()> {
+    none(text_files(workspace)?.iter().flat_map(breaches).collect())
+}
+
+fn breaches(file: &TextFile) -> Vec<String> {
+    let mut breaches = Vec::new();
+    let path = file.path.as_str();
+    for (number, line) in file.text.lines().enumerate() {
+        let mut breach = |sentence: String| breaches.push(format!("{path}:{}: {sentence}", number + 1));
+        if path != "Cargo.lock" {
+            for machine in MACHINE_PATHS.iter().filter(|&&machine| has_path(line, machine)) {
+                breach(format!("a path of one machine, {machine}"));
+            }
+        }
+        if path.ends_with(".rs") {
+            for (text, why) in UNWANTED.iter().filter(|(text, _)| line.contains(text)) {
+                breach(format!("{text} is {why}"));
+            }
+        }
+    }
+    if path.ends_with(".rs") {
+        breaches.extend(whole_file(path, &file.text).map(|sentence| format!("{path}: {sentence}")));
+        let allowed = UNSAFE_MAY_STAND_IN.iter().any(|place| path.starts_with(place));
+        let code = code_only(&file.text);
+        for (number, line) in code.lines().enumerate().filter(|_| !allowed) {
+            if line.split(|c| !is_word(c)).any(|word| word == "unsafe") {
+                breaches.push(format!("{path}:{}: unsafe code does not belong here", number + 1));
+            }
+        }
+    }
+    breaches
+}
+
+/// What a Rust file breaks as a whole.
+fn whole_file<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> + 'a {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let first = text.lines().next().unwrap_or_default();
+    let root = is_crate_root(path);
+    let lint = if DENY_INSTEAD_OF_FORBID.contains(&path) { "deny" } else { "forbid" };
+    let level = format!("#![{lint}(unsafe_code)]");
+    [
+        (name == "mod.rs").then(|| "modules are called by their own name, not mod.rs".to_owned()),
+        CATCH_ALL.contains(&name).then(|| "this name says nothing about what is inside".to_owned()),
+        (!first.starts_with("//! ")).then(|| "the first line does not say what this module is (//! ...)".to_owned()),
+        (first.chars().count() > 100).then(|| "the first line is longer than 100 characters".to_owned()),
+        (root && !text.lines().any(|line| line == level)).then(|| format!("the crate root has no {level}")),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Roots of libraries, programs, tests, benches, examples and build scripts: each is a crate of its own.
+fn is_crate_root(path: &str) -> bool {
+    if path.ends_with("src/lib.rs") || path.ends_with("src/main.rs") || path.ends_with("/build.rs") {
+        return !path.ends_with("src/build.rs");
+    }
+    let Some((_, rest)) =
+        ["/tests/", "/benches/", "/examples/", "/src/bin/"].iter().find_map(|folder| path.split_once(folder))
+    else {
+        return false;
+    };
+    !rest.contains('/')
+}
+
+/// The file's code alone: comments, strings and character literals become blanks, line ends stay.
+fn code_only(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => end_of(rest, 2, "*/"),
+            '"' => end_of_string(rest),
+            'r' if is_raw_string(rest) && !code.ends_with(is_word) => {
+                let hashes = rest[1..].find('"').unwrap_or(0);
+                let close = format!("\"{}", "#".repeat(hashes));
+                end_of(rest, 2 + hashes, &close)
+            }
+            '\'' => char_literal(rest).unwrap_or(1),
+            _ => {
+                code.push(first);
+                rest = &rest[first.len_utf8()..];
+                continue;
+            }
+        };
+        let (blanked, after) = rest.split_at(length);
+        code.push(' ');
+        code.extend(blanked.chars().filter(|&c| c == '\n'));
+        rest = after;
+    }
+    code
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+fn is_raw_string(text: &str) -> bool {
+    text[1..].trim_start_matches('#').starts_with('"')
+}
+
+/// Length up to and with the next `close` from byte `from` on; everything if there is none.
+fn end_of(text: &str, from: usize, close: &str) -> usize {
+    text.get(from..).and_then(|rest| rest.find(close)).map_or(text.len(), |at| from + at + close.len())
+}
+
+/// Length of the string literal that `text` begins with.
+fn end_of_string(text: &str) -> usize {
+    let mut escaped = true;
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Length of the character literal that `text` begins with; `None` if it is a lifetime.
+fn char_literal(text: &str) -> Option<usize> {
+    let inside = &text[1..];
+    if let Some(escape) = inside.strip_prefix('\\') {
+        return escape.char_indices().skip(1).find(|&(_, c)| c == '\'').map(|(at, _)| at + 3);
+    }
+    let length = inside.chars().next()?.len_utf8();
+    inside[length..].starts_with('\'').then_some(length + 2)
+}
+
+/// Whether `line` has a path that begins like this. Within a longer path it is another path.
+fn has_path(line: &str, beginning: &str) -> bool {
+    line.match_indices(beginning).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '}' | '/'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, text: &str) -> Vec<String> {
+        breaches(&TextFile { path: path.to_owned(), text: text.to_owned() })
+    }
+
+    #[test]
+    fn a_good_file_breaks_nothing() {
+        let text = "//! The QPU's special function unit.\n#![forbid(unsafe_code)]\nfn f() {} // no unsafe here\n";
+        assert_eq!(check("kernel/v3d/src/lib.rs", text), Vec::<String>::new());
+        assert_eq!(check("kernel/v3d/src/sfu.rs", text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_breach_is_found() {
+        let one = |path: &str, text: &str| {
+            let breaches = check(path, text);
+            assert_eq!(breaches.len(), 1, "{breaches:?}");
+            breaches[0].clone()
+        };
+        let docs = "//! What it is.\n";
+        assert!(one("a/src/x.rs", "fn f() {}\n").contains("first line"));
+        assert!(one("a/src/lib.rs", docs).contains("forbid"));
+        assert!(one("kernel/src/lib.rs", docs).contains("deny"));
+        assert!(one("a/src/utils.rs", docs).contains("name"));
+        assert!(one("a/src/x/mod.rs", docs).contains("mod.rs"));
+        assert!(one("a/tests/t.rs", docs).contains("forbid"));
+        assert!(one("a/src/x.rs", &format!("{docs}unsafe {{}}\n")).contains("a/src/x.rs:2: unsafe"));
+        assert!(one("a/src/x.rs", &format!("{docs}{}]\n", concat!("#[ig", "nore"))).contains("switched off"));
+        assert!(one("a/x.toml", concat!("path = \"/ho", "me/me/x\"\n")).contains("machine"));
+    }
+
+    #[test]
+    fn words_in_comments_and_strings_are_no_code() {
+        let text = concat!(
+            "// unsafe\n/* unsafe\n */ let s = \"unsafe \\\" \nunsafe\"; let r = r#\"\" unsafe\"#;\n",
+            "let c = '\"'; let d = '\\''; let e = '\\u{1}'; fn f<'a>(x: &'a str) { unsafe { g(x) } }\n",
+        );
+        let code = code_only(text);
+        let words: Vec<&str> = code.split(|c| !is_word(c)).filter(|word| !word.is_empty()).collect();
+        assert_eq!(words, "let s let r let c let d let e fn f a x a str unsafe g x".split(' ').collect::<Vec<_>>());
+        assert_eq!(code.lines().count(), text.lines().count());
+    }
+
+    #[test]
+    fn only_whole_beginnings_are_paths() {
+        assert!(has_path(concat!("see /tm", "p/x"), MACHINE_PATHS[4]));
+        assert!(!has_path(concat!("$ROOT/tm", "p/x"), MACHINE_PATHS[4]));
+    }
+}
