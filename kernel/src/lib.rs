@@ -1,1 +1,51 @@
 //! A bare-metal kernel for the Raspberry Pi 3 family that draws with the VideoCore IV 3D engine
+//!
+//! # Where things are
+//! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's own clock.
+//! - [`bcm2837`]: the chip: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
+//! - [`mm`]: memory: linker.ld's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
+//! - [`console`] and [`screen`]: everything said and heard; [`logger`] and [`log_ring`]: what was said with a time.
+//! - [`shell`]: the commands of the console, which are also the protocol of `cargo xtask`.
+//! - `v3d_platform`: what the driver crate `v3d` asks of the board. The driver itself, the renderer and the shaders are crates
+//!   of their own, which do not know this one.
+//!
+//! # Boot flow
+//! `_start` ([`arch`], `boot.rs`) brings one core to EL1 with MMU and caches on and calls `start::kernel_main`, which brings
+//! the devices up in the order of their needs and ends in the shell.
+//!
+//! # On the developer's machine
+//! The crate is also an ordinary library there, without the modules that need the chip: everything that only computes
+//! (messages, tables, decoders, the shell's language) has ordinary unit tests.
+//!
+//! # unsafe
+//! Denied here; allowed, with reasons, in the few modules that touch instructions, registers and raw memory.
+
+#![cfg_attr(target_os = "none", no_std)]
+#![deny(unsafe_code)]
+
+extern crate alloc;
+
+#[allow(unsafe_code, reason = "instructions and system registers that Rust has no words for")]
+pub mod arch;
+#[allow(unsafe_code, reason = "addresses of registers (peripherals.rs alone)")]
+pub mod bcm2837;
+pub mod byte_ring;
+#[cfg(target_os = "none")]
+pub mod console;
+pub mod crc32;
+pub mod irq_lock;
+pub mod log_ring;
+#[cfg(target_os = "none")]
+pub mod logger;
+#[allow(unsafe_code, reason = "the linker's symbols, the allocator, memory shared with devices")]
+pub mod mm;
+#[allow(unsafe_code, reason = "the one step from an address to registers")]
+pub mod mmio;
+#[cfg(target_os = "none")]
+mod panic;
+pub mod screen;
+pub mod shell;
+#[cfg(target_os = "none")]
+pub mod start;
+#[cfg(target_os = "none")]
+pub mod v3d_platform;

@@ -1,0 +1,24 @@
+//! The CPU: a Cortex-A53 core in AArch64, from its first instruction on
+//!
+//! Everything that needs an instruction Rust has no word for is below this module: entry, exception vectors, system
+//! registers, the MMU, cache maintenance. Only core 0 runs; the three others are parked.
+//!
+//! The kernel runs at EL1 with `SPSel` = 0, that is on `SP_EL0`; an exception switches by itself to `SP_EL1`, a stack of its
+//! own. A kernel stack that ran into its guard page can therefore still be reported.
+
+#[cfg(target_os = "none")]
+pub mod backtrace;
+#[cfg(target_os = "none")]
+mod boot;
+#[cfg(target_os = "none")]
+pub mod cache;
+#[cfg(target_os = "none")]
+pub mod clock;
+#[cfg(target_os = "none")]
+pub mod cpu;
+#[cfg(target_os = "none")]
+pub mod exceptions;
+pub mod interrupt_mask;
+#[cfg(target_os = "none")]
+pub mod mmu;
+pub mod syndrome;

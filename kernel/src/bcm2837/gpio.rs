@@ -1,0 +1,83 @@
+//! Pins of the header: which block drives the serial pins 14 and 15
+//!
+//! On boards with Bluetooth the PL011 is wired to the Bluetooth chip by default (pins 32 and 33), and the header's serial
+//! pins belong to the mini UART. Which one the firmware meant is read off the pins' function: `enable_uart=1` leaves them at
+//! ALT5 (mini UART), `dtoverlay=disable-bt` at ALT0 (PL011).
+//!
+//! # Sources
+//! BCM2835 ARM Peripherals, chapter 6; raspberrypi.com documentation, "Configure UARTs".
+
+use tock_registers::{
+    interfaces::{ReadWriteable, Readable, Writeable},
+    register_bitfields, register_structs,
+    registers::ReadWrite,
+};
+
+use crate::mmio::Mmio;
+
+register_bitfields! { u32,
+    /// Function of pins 10 to 19, three bits each.
+    GPFSEL1 [
+        /// Pin 15: receive.
+        FSEL15 OFFSET(15) NUMBITS(3) [ Input = 0b000, Alt0Pl011 = 0b100, Alt5MiniUart = 0b010 ],
+        /// Pin 14: transmit.
+        FSEL14 OFFSET(12) NUMBITS(3) [ Input = 0b000, Alt0Pl011 = 0b100, Alt5MiniUart = 0b010 ],
+    ],
+    /// Function of pins 30 to 39.
+    GPFSEL3 [
+        /// Pin 33: the PL011's receiver where it talks to Bluetooth.
+        FSEL33 OFFSET(9) NUMBITS(3) [ Input = 0b000, Alt3Pl011 = 0b111 ],
+        /// Pin 32: its transmitter.
+        FSEL32 OFFSET(6) NUMBITS(3) [ Input = 0b000, Alt3Pl011 = 0b111 ],
+    ],
+    /// What the pull of the pins in the clock register becomes.
+    GPPUD [
+        PUD OFFSET(0) NUMBITS(2) [ Off = 0, Down = 1, Up = 2 ],
+    ],
+}
+
+register_structs! {
+    /// The part of the GPIO block that the kernel uses.
+    #[allow(missing_docs, reason = "field names are the manual's register names")]
+    pub Registers {
+        (0x00 => _gpfsel0),
+        (0x04 => pub gpfsel1: ReadWrite<u32, GPFSEL1::Register>),
+        (0x08 => _gpfsel2),
+        (0x0c => pub gpfsel3: ReadWrite<u32, GPFSEL3::Register>),
+        (0x10 => _others),
+        (0x94 => pub gppud: ReadWrite<u32, GPPUD::Register>),
+        (0x98 => pub gppudclk0: ReadWrite<u32>),
+        (0x9c => @END),
+    }
+}
+
+/// Which UART the header's serial pins belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SerialPins {
+    /// UART0.
+    Pl011,
+    /// UART1.
+    MiniUart,
+}
+
+/// The choice that the firmware left in the pins. Anything but a clear choice of the mini UART is the PL011, which is then
+/// given the pins.
+#[must_use]
+pub fn serial_pins(registers: &Mmio<Registers>) -> SerialPins {
+    if registers.gpfsel1.matches_all(GPFSEL1::FSEL14::Alt5MiniUart) { SerialPins::MiniUart } else { SerialPins::Pl011 }
+}
+
+/// Gives pins 14 and 15 to the PL011, and takes it off the Bluetooth chip.
+///
+/// `wait_150_cycles` waits for at least 150 cycles of the core clock, which the pull control needs between its steps.
+pub fn connect_pl011(registers: &Mmio<Registers>, wait_150_cycles: impl Fn()) {
+    registers.gpfsel3.modify(GPFSEL3::FSEL32::Input + GPFSEL3::FSEL33::Input);
+    registers.gpfsel1.modify(GPFSEL1::FSEL14::Alt0Pl011 + GPFSEL1::FSEL15::Alt0Pl011);
+    // The receiver is pulled up, so that an open cable is an idle line.
+    registers.gppud.write(GPPUD::PUD::Up);
+    wait_150_cycles();
+    registers.gppudclk0.set(1 << 15);
+    wait_150_cycles();
+    registers.gppud.write(GPPUD::PUD::Off);
+    registers.gppudclk0.set(0);
+}

@@ -1,0 +1,109 @@
+//! Interrupts of the peripherals: 64 lines, one handler each
+//!
+//! Two pending, two enable and two disable registers of 32 lines. The chip's local controller routes their sum to core 0's
+//! IRQ by default. Lines are level-triggered: a handler must quiet its device.
+//!
+//! # Sources
+//! BCM2835 ARM Peripherals, chapter 7; QA7 rev 3.4, section 4.2.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use tock_registers::{
+    interfaces::{Readable, Writeable},
+    register_structs,
+    registers::{ReadOnly, ReadWrite, WriteOnly},
+};
+
+use crate::{irq_lock::IrqLock, mmio::Mmio};
+
+register_structs! {
+    /// The controller's registers; bank 0 is lines 0 to 31, bank 1 lines 32 to 63.
+    #[allow(missing_docs, reason = "field names are the manual's register names")]
+    pub Registers {
+        (0x00 => _basic_pending),
+        (0x04 => pub pending: [ReadOnly<u32>; 2]),
+        (0x0c => pub fiq_control: ReadWrite<u32>),
+        (0x10 => pub enable: [ReadWrite<u32>; 2]),
+        (0x18 => _enable_basic),
+        (0x1c => pub disable: [WriteOnly<u32>; 2]),
+        (0x24 => _disable_basic),
+        (0x28 => @END),
+    }
+}
+
+/// What is called when a line is up. Runs with interrupts masked, on the exception stack.
+pub type Handler = fn();
+
+struct Controller {
+    registers: Option<Mmio<Registers>>,
+    handlers: [Option<Handler>; 64],
+}
+
+static CONTROLLER: IrqLock<Controller> = IrqLock::new(Controller { registers: None, handlers: [None; 64] });
+
+/// How often each line was served.
+static COUNTS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// Takes the controller over, all lines off: what the firmware left on would have no handler.
+pub fn init(registers: Mmio<Registers>) {
+    registers.fiq_control.set(0);
+    for bank in &registers.disable {
+        bank.set(u32::MAX);
+    }
+    CONTROLLER.lock().registers = Some(registers);
+}
+
+/// Gives `line` its handler and switches it on. Lines beyond 63 do not exist and are left alone.
+pub fn enable(line: u8, handler: Handler) {
+    let mut controller = CONTROLLER.lock();
+    let (bank, bit) = place(line);
+    if let Some(place) = controller.handlers.get_mut(usize::from(line)) {
+        *place = Some(handler);
+    }
+    if let Some(register) = controller.registers.as_ref().and_then(|registers| registers.enable.get(bank)) {
+        register.set(bit);
+    }
+}
+
+/// Switches `line` off.
+pub fn disable(line: u8) {
+    let controller = CONTROLLER.lock();
+    let (bank, bit) = place(line);
+    if let Some(register) = controller.registers.as_ref().and_then(|registers| registers.disable.get(bank)) {
+        register.set(bit);
+    }
+}
+
+/// How often `line` was served since boot.
+#[must_use]
+pub fn count(line: u8) -> u64 {
+    COUNTS.get(usize::from(line)).map_or(0, |count| count.load(Ordering::Relaxed))
+}
+
+fn place(line: u8) -> (usize, u32) {
+    (usize::from(line / 32), 1 << (line % 32))
+}
+
+/// Serves all lines that are up, from the exception vector.
+pub(crate) fn dispatch() {
+    for bank in 0..2u8 {
+        let mut pending = {
+            let controller = CONTROLLER.lock();
+            let Some(registers) = &controller.registers else { return };
+            let bank = usize::from(bank);
+            // A pending register also shows lines that are off.
+            registers.pending[bank].get() & registers.enable[bank].get()
+        };
+        while pending != 0 {
+            let line = bank * 32 + pending.trailing_zeros() as u8;
+            pending &= pending - 1;
+            COUNTS[usize::from(line)].fetch_add(1, Ordering::Relaxed);
+            let handler = CONTROLLER.lock().handlers[usize::from(line)];
+            match handler {
+                // The lock is open again: a handler may switch lines on and off.
+                Some(handler) => handler(),
+                None => disable(line),
+            }
+        }
+    }
+}

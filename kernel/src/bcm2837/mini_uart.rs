@@ -1,0 +1,150 @@
+//! UART1: the small serial port of the auxiliary block
+//!
+//! A 16550 in outline, with FIFOs of 8 bytes. Its baud rate is core clock / (8 * (divisor + 1)), so it is only right as long
+//! as the core clock stays where it was (`core_freq=250`, which `enable_uart=1` implies).
+//!
+//! # Sources
+//! BCM2835 ARM Peripherals, chapter 2, and its errata (IER bits 1 and 0 are told the wrong way round in table p.12).
+
+use tock_registers::{
+    interfaces::{ReadWriteable, Readable, Writeable},
+    register_bitfields, register_structs,
+    registers::{ReadOnly, ReadWrite, WriteOnly},
+};
+
+use super::uart::{BAUD_RATE, Uart};
+use crate::mmio::Mmio;
+
+register_bitfields! { u32,
+    /// Which auxiliary devices are on.
+    AUXENB [
+        /// The mini UART.
+        MINI_UART OFFSET(0) NUMBITS(1) [],
+    ],
+    /// Interrupts.
+    IER [
+        /// When a byte has arrived. The errata move it here from bit 1.
+        RECEIVE OFFSET(0) NUMBITS(1) [],
+    ],
+    /// FIFO control.
+    IIR [
+        /// Writing ones empties both FIFOs.
+        CLEAR OFFSET(1) NUMBITS(2) [],
+    ],
+    /// Line control.
+    LCR [
+        /// Eight data bits take both bits; the manual shows one [errata].
+        DATA_SIZE OFFSET(0) NUMBITS(2) [ EightBits = 0b11 ],
+    ],
+    /// Line status.
+    LSR [
+        /// Nothing is being sent.
+        TX_IDLE OFFSET(6) NUMBITS(1) [],
+        /// There is room for at least one byte.
+        TX_EMPTY OFFSET(5) NUMBITS(1) [],
+        /// A byte has arrived.
+        DATA_READY OFFSET(0) NUMBITS(1) [],
+    ],
+    /// Control.
+    CNTL [
+        TX_ENABLE OFFSET(1) NUMBITS(1) [],
+        RX_ENABLE OFFSET(0) NUMBITS(1) [],
+    ],
+}
+
+register_structs! {
+    /// The mini UART's part of the auxiliary block.
+    #[allow(missing_docs, reason = "field names are the manual's register names")]
+    pub Registers {
+        (0x00 => _auxirq),
+        (0x04 => pub auxenb: ReadWrite<u32, AUXENB::Register>),
+        (0x08 => _reserved),
+        (0x40 => pub io: ReadWrite<u32>),
+        (0x44 => pub ier: WriteOnly<u32, IER::Register>),
+        (0x48 => pub iir: WriteOnly<u32, IIR::Register>),
+        (0x4c => pub lcr: WriteOnly<u32, LCR::Register>),
+        (0x50 => pub mcr: WriteOnly<u32>),
+        (0x54 => pub lsr: ReadOnly<u32, LSR::Register>),
+        (0x58 => _msr),
+        (0x60 => pub cntl: ReadWrite<u32, CNTL::Register>),
+        (0x64 => _stat),
+        (0x68 => pub baud: WriteOnly<u32>),
+        (0x6c => @END),
+    }
+}
+
+/// The baud register's value for the console's rate, rounded to the nearest.
+///
+/// At 250 MHz: 250,000,000 / (8 * 115,200) - 1 = 270.27, so 270 (0.1 % off).
+#[must_use]
+pub fn divisor(core_clock_hz: u32) -> u32 {
+    ((core_clock_hz + 4 * BAUD_RATE) / (8 * BAUD_RATE)).saturating_sub(1)
+}
+
+/// UART1.
+#[derive(Debug)]
+pub struct MiniUart {
+    registers: Mmio<Registers>,
+}
+
+impl MiniUart {
+    /// Sets the port up; the core clock runs at `core_clock_hz`.
+    #[must_use]
+    pub fn new(registers: Mmio<Registers>, core_clock_hz: u32) -> Self {
+        registers.auxenb.modify(AUXENB::MINI_UART::SET);
+        registers.cntl.set(0);
+        registers.ier.set(0);
+        registers.lcr.write(LCR::DATA_SIZE::EightBits);
+        registers.mcr.set(0);
+        registers.baud.set(divisor(core_clock_hz));
+        registers.iir.write(IIR::CLEAR.val(0b11));
+        registers.cntl.write(CNTL::TX_ENABLE::SET + CNTL::RX_ENABLE::SET);
+        Self { registers }
+    }
+
+    /// The port as it was set up before.
+    #[must_use]
+    pub fn already_set_up(registers: Mmio<Registers>) -> Self {
+        Self { registers }
+    }
+}
+
+impl Uart for MiniUart {
+    fn try_send(&mut self, byte: u8) -> bool {
+        if !self.registers.lsr.is_set(LSR::TX_EMPTY) {
+            return false;
+        }
+        self.registers.io.set(u32::from(byte));
+        true
+    }
+
+    fn try_receive(&mut self) -> Option<u8> {
+        self.registers.lsr.is_set(LSR::DATA_READY).then(|| self.registers.io.get() as u8)
+    }
+
+    fn enable_receive_interrupt(&mut self) {
+        self.registers.ier.write(IER::RECEIVE::SET);
+    }
+
+    fn acknowledge_receive_interrupt(&mut self) {
+        // It goes away by itself when the FIFO is empty.
+    }
+
+    fn flush(&mut self) {
+        for _ in 0..1_000_000 {
+            if self.registers.lsr.is_set(LSR::TX_IDLE) {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn divisors_round_to_the_nearest() {
+        assert_eq!(super::divisor(250_000_000), 270);
+        assert_eq!(super::divisor(400_000_000), 433);
+        assert_eq!(super::divisor(0), 0);
+    }
+}

@@ -1,0 +1,149 @@
+//! Power and reset of the graphics: the PM block's GRAFX register and the bridges to the bus
+//!
+//! The firmware powers V3D up when asked by a property. What is left for the ARM is the reset of an engine that hangs: stop
+//! the slave and the master bridge, so that no half transfer stays on the bus, pull V3DRSTN low and up again, start the
+//! bridges in the opposite order.
+//!
+//! # Sources
+//! [linux drivers/pmdomain/bcm/bcm2835-power.c], [lk].
+
+use core::fmt;
+
+use tock_registers::{
+    interfaces::{ReadWriteable, Readable},
+    register_bitfields, register_structs,
+    registers::{ReadOnly, ReadWrite},
+};
+
+use crate::{arch::clock, mmio::Mmio};
+
+register_bitfields! { u32,
+    /// The graphics' power domain.
+    GRAFX [
+        PASSWORD OFFSET(24) NUMBITS(8) [ Correct = 0x5a ],
+        /// 0 holds V3D in reset.
+        V3DRSTN OFFSET(6) NUMBITS(1) [],
+        /// The domain works.
+        ISFUNC OFFSET(5) NUMBITS(1) [],
+        /// The power switch is closed and the voltage is there.
+        POWOK OFFSET(1) NUMBITS(1) [],
+        /// The power switch is to be closed.
+        POWUP OFFSET(0) NUMBITS(1) [],
+    ],
+    /// Control of one bridge.
+    BRIDGE [
+        PASSWORD OFFSET(24) NUMBITS(8) [ Correct = 0x5a ],
+        /// The bridge has stopped.
+        ACK OFFSET(1) NUMBITS(1) [],
+        /// The bridge is to stop.
+        REQ_STOP OFFSET(0) NUMBITS(1) [],
+    ],
+}
+
+register_structs! {
+    /// The graphics' part of the power block.
+    #[allow(missing_docs, reason = "field names are Linux's register names")]
+    pub Registers {
+        (0x000 => _others),
+        (0x10c => pub grafx: ReadWrite<u32, GRAFX::Register>),
+        (0x110 => @END),
+    }
+}
+
+register_structs! {
+    /// The asynchronous bridges.
+    #[allow(missing_docs, reason = "field names are Linux's register names")]
+    pub BridgeRegisters {
+        (0x00 => _others),
+        (0x08 => pub v3d_s_ctrl: ReadWrite<u32, BRIDGE::Register>),
+        (0x0c => pub v3d_m_ctrl: ReadWrite<u32, BRIDGE::Register>),
+        (0x10 => _reserved),
+        (0x20 => pub id: ReadOnly<u32>),
+        (0x24 => @END),
+    }
+}
+
+/// What the bridges' ID register reads: "bdrg" back to front.
+const BRIDGE_ID: u32 = 0x6272_6467;
+/// How long a bridge may take to stop or start.
+const BRIDGE_TIMEOUT_US: u64 = 1000;
+
+/// Why V3D could not be reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResetError {
+    /// There are no bridges where they should be; what was read.
+    NoBridges(u32),
+    /// A bridge did not stop or start in time.
+    Stuck {
+        /// Which one.
+        bridge: &'static str,
+        /// Whether it was to stop.
+        stopping: bool,
+    },
+}
+
+impl fmt::Display for ResetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoBridges(id) => write!(f, "no bus bridges: their ID reads {id:#010x}"),
+            Self::Stuck { bridge, stopping } => {
+                write!(f, "the {bridge} bridge of V3D does not {}", if *stopping { "stop" } else { "start" })
+            }
+        }
+    }
+}
+
+impl core::error::Error for ResetError {}
+
+/// Power and reset of V3D.
+#[derive(Debug)]
+pub struct GraphicsPower {
+    power: Mmio<Registers>,
+    bridges: Mmio<BridgeRegisters>,
+}
+
+impl GraphicsPower {
+    /// The control of V3D's power domain.
+    #[must_use]
+    pub fn new(power: Mmio<Registers>, bridges: Mmio<BridgeRegisters>) -> Self {
+        Self { power, bridges }
+    }
+
+    /// Resets V3D: all its registers go back to what they are after power-on.
+    ///
+    /// # Errors
+    /// When there are no bridges, or one does not follow. V3D is out of reset in any case.
+    pub fn reset_v3d(&mut self) -> Result<(), ResetError> {
+        let id = self.bridges.id.get();
+        if id != BRIDGE_ID {
+            return Err(ResetError::NoBridges(id));
+        }
+        let stopped = stop(&self.bridges.v3d_s_ctrl, "slave").and_then(|()| stop(&self.bridges.v3d_m_ctrl, "master"));
+        self.power.grafx.modify(GRAFX::PASSWORD::Correct + GRAFX::V3DRSTN::CLEAR);
+        clock::spin_for_us(1);
+        self.power.grafx.modify(GRAFX::PASSWORD::Correct + GRAFX::V3DRSTN::SET);
+        let started = start(&self.bridges.v3d_m_ctrl, "master").and_then(|()| start(&self.bridges.v3d_s_ctrl, "slave"));
+        stopped.and(started)
+    }
+}
+
+fn stop(bridge: &ReadWrite<u32, BRIDGE::Register>, name: &'static str) -> Result<(), ResetError> {
+    bridge.modify(BRIDGE::PASSWORD::Correct + BRIDGE::REQ_STOP::SET);
+    wait(bridge, true).map_err(|()| ResetError::Stuck { bridge: name, stopping: true })
+}
+
+fn start(bridge: &ReadWrite<u32, BRIDGE::Register>, name: &'static str) -> Result<(), ResetError> {
+    bridge.modify(BRIDGE::PASSWORD::Correct + BRIDGE::REQ_STOP::CLEAR);
+    wait(bridge, false).map_err(|()| ResetError::Stuck { bridge: name, stopping: false })
+}
+
+fn wait(bridge: &ReadWrite<u32, BRIDGE::Register>, stopped: bool) -> Result<(), ()> {
+    let end = clock::now_us() + BRIDGE_TIMEOUT_US;
+    while bridge.is_set(BRIDGE::ACK) != stopped {
+        if clock::now_us() > end {
+            return Err(());
+        }
+    }
+    Ok(())
+}

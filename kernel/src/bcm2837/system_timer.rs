@@ -1,0 +1,81 @@
+//! The system timer: 1 MHz, four compare registers, of which 1 and 3 are the ARM's
+//!
+//! The counter runs freely; when its low half equals compare register N, bit N of CS rises and GPU interrupt N comes with
+//! it. 0 and 2 belong to the VideoCore.
+//!
+//! # Sources
+//! BCM2835 ARM Peripherals, chapter 12.
+
+use tock_registers::{
+    interfaces::{Readable, Writeable},
+    register_bitfields, register_structs,
+    registers::{ReadOnly, ReadWrite},
+};
+
+use crate::mmio::Mmio;
+
+/// GPU interrupt line of channel 1.
+pub const INTERRUPT: u8 = 1;
+
+register_bitfields! { u32,
+    /// Which channels have matched; a one written takes it back.
+    CS [
+        M1 OFFSET(1) NUMBITS(1) [],
+    ],
+}
+
+register_structs! {
+    /// The system timer's registers.
+    #[allow(missing_docs, reason = "field names are the manual's register names")]
+    pub Registers {
+        (0x00 => pub cs: ReadWrite<u32, CS::Register>),
+        (0x04 => pub clo: ReadOnly<u32>),
+        (0x08 => pub chi: ReadOnly<u32>),
+        (0x0c => _c0),
+        (0x10 => pub c1: ReadWrite<u32>),
+        (0x14 => _c2),
+        (0x18 => pub c3: ReadWrite<u32>),
+        (0x1c => @END),
+    }
+}
+
+/// The timer, with channel 1 as a periodic tick.
+#[derive(Debug)]
+pub struct SystemTimer {
+    registers: Mmio<Registers>,
+    period_us: u32,
+}
+
+impl SystemTimer {
+    /// Starts the tick: an interrupt every `period_us` microseconds.
+    #[must_use]
+    pub fn start(registers: Mmio<Registers>, period_us: u32) -> Self {
+        let timer = Self { registers, period_us };
+        timer.arm_next();
+        timer
+    }
+
+    /// Takes the interrupt back and arms the next one.
+    pub fn acknowledge(&self) {
+        self.registers.cs.write(CS::M1::SET);
+        self.arm_next();
+    }
+
+    /// Counts of the free-running counter, microseconds.
+    #[must_use]
+    pub fn counter_us(&self) -> u64 {
+        // The halves are two registers: read again if the low one has wrapped in between.
+        loop {
+            let high = self.registers.chi.get();
+            let low = self.registers.clo.get();
+            if self.registers.chi.get() == high {
+                return u64::from(high) << 32 | u64::from(low);
+            }
+        }
+    }
+
+    fn arm_next(&self) {
+        // The match is for equality: a moment that has passed would come back only after 71 minutes. From "now" it cannot.
+        self.registers.c1.set(self.registers.clo.get().wrapping_add(self.period_us));
+    }
+}

@@ -1,0 +1,218 @@
+//! The console: everything the kernel says and hears
+//!
+//! Text goes to the serial port and, as long as no scene has taken it, to the screen. What arrives on the serial port is
+//! collected in a ring, by interrupt and whenever the sender has to wait, so that nothing typed during a long answer is
+//! lost.
+
+use core::{
+    fmt::{self, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use crate::{
+    arch::cpu,
+    bcm2837::{gpio::SerialPins, interrupt_controller, mini_uart::MiniUart, peripherals, pl011::Pl011, uart::Uart},
+    byte_ring::ByteRing,
+    irq_lock::IrqLock,
+    screen::TextScreen,
+};
+
+/// Bytes that may wait between two looks of the shell.
+const RECEIVE_RING_BYTES: usize = 1024;
+
+/// The serial port that the console is on.
+enum Port {
+    Pl011(Pl011),
+    MiniUart(MiniUart),
+}
+
+impl Port {
+    fn uart(&mut self) -> &mut dyn Uart {
+        match self {
+            Self::Pl011(uart) => uart,
+            Self::MiniUart(uart) => uart,
+        }
+    }
+}
+
+struct Console {
+    port: Option<Port>,
+    screen: Option<TextScreen>,
+    received: ByteRing<RECEIVE_RING_BYTES>,
+}
+
+static CONSOLE: IrqLock<Console> = IrqLock::new(Console { port: None, screen: None, received: ByteRing::new() });
+
+/// Set when the kernel is about to die: from then on nobody waits for the console's lock.
+static LAST_WORDS: AtomicBool = AtomicBool::new(false);
+/// Which port last words go to.
+static ON_MINI_UART: AtomicBool = AtomicBool::new(false);
+
+impl Console {
+    fn receive(&mut self) {
+        let Some(port) = &mut self.port else { return };
+        let uart = port.uart();
+        while let Some(byte) = uart.try_receive() {
+            self.received.push(byte);
+        }
+    }
+
+    fn send(&mut self, byte: u8) {
+        loop {
+            let Some(port) = &mut self.port else { return };
+            if port.uart().try_send(byte) {
+                return;
+            }
+            self.receive();
+        }
+    }
+}
+
+impl Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        send_lines(text, |byte| self.send(byte));
+        if let Some(screen) = &mut self.screen {
+            screen.write(text);
+        }
+        Ok(())
+    }
+}
+
+/// Sends text with the line ends that terminals want: a carriage return before each line feed.
+fn send_lines(text: &str, mut send: impl FnMut(u8)) {
+    for byte in text.bytes() {
+        if byte == b'\n' {
+            send(b'\r');
+        }
+        send(byte);
+    }
+}
+
+/// The serial port without lock, ring and screen.
+struct LastWords;
+
+impl Write for LastWords {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut pl011;
+        let mut mini_uart;
+        let uart: &mut dyn Uart = if ON_MINI_UART.load(Ordering::Relaxed) {
+            mini_uart = MiniUart::already_set_up(peripherals::mini_uart_for_last_words());
+            &mut mini_uart
+        } else {
+            pl011 = Pl011::already_set_up(peripherals::pl011_for_last_words());
+            &mut pl011
+        };
+        send_lines(text, |byte| while !uart.try_send(byte) {});
+        Ok(())
+    }
+}
+
+/// Prints; what [`print!`](crate::print) and [`println!`](crate::println) call.
+pub fn write(arguments: fmt::Arguments<'_>) {
+    let result = if LAST_WORDS.load(Ordering::Relaxed) {
+        match CONSOLE.try_lock() {
+            Some(mut console) => console.write_fmt(arguments),
+            None => LastWords.write_fmt(arguments),
+        }
+    } else {
+        CONSOLE.lock().write_fmt(arguments)
+    };
+    // Both writers always succeed; a failure can only be that of a Display implementation, whose text then stops short.
+    let _ = result;
+}
+
+/// Prints text to the console.
+#[macro_export]
+macro_rules! print {
+    ($($arguments:tt)*) => { $crate::console::write(format_args!($($arguments)*)) };
+}
+
+/// Prints a line to the console.
+#[macro_export]
+macro_rules! println {
+    () => { $crate::print!("\n") };
+    ($($arguments:tt)*) => { $crate::console::write(format_args!("{}\n", format_args!($($arguments)*))) };
+}
+
+/// Puts the console on the PL011.
+pub fn use_pl011(uart: Pl011) {
+    CONSOLE.lock().port = Some(Port::Pl011(uart));
+}
+
+/// Puts the console on the mini UART.
+pub fn use_mini_uart(uart: MiniUart) {
+    ON_MINI_UART.store(true, Ordering::Relaxed);
+    CONSOLE.lock().port = Some(Port::MiniUart(uart));
+}
+
+/// The port that the console is on.
+#[must_use]
+pub fn serial_port() -> SerialPins {
+    if ON_MINI_UART.load(Ordering::Relaxed) { SerialPins::MiniUart } else { SerialPins::Pl011 }
+}
+
+/// Collects what arrives by interrupt from now on.
+pub fn receive_by_interrupt() {
+    /// GPU interrupt line of the PL011.
+    const PL011_LINE: u8 = 57;
+    /// GPU interrupt line of the auxiliary block.
+    const AUXILIARY_LINE: u8 = 29;
+
+    let line = match serial_port() {
+        SerialPins::Pl011 => PL011_LINE,
+        SerialPins::MiniUart => AUXILIARY_LINE,
+    };
+    interrupt_controller::enable(line, || {
+        let mut console = CONSOLE.lock();
+        console.receive();
+        if let Some(port) = &mut console.port {
+            port.uart().acknowledge_receive_interrupt();
+        }
+    });
+    if let Some(port) = &mut CONSOLE.lock().port {
+        port.uart().enable_receive_interrupt();
+    }
+}
+
+/// A byte that was typed, if there is one.
+#[must_use]
+pub fn try_read() -> Option<u8> {
+    let mut console = CONSOLE.lock();
+    console.receive();
+    console.received.pop()
+}
+
+/// Waits for a byte, asleep.
+#[must_use]
+pub fn read() -> u8 {
+    loop {
+        if let Some(byte) = try_read() {
+            return byte;
+        }
+        // A byte that arrives between the look and here raises its interrupt, which ends the sleep at once.
+        cpu::wait_for_interrupt();
+    }
+}
+
+/// Waits until everything said is on the line.
+pub fn flush() {
+    if let Some(port) = &mut CONSOLE.lock().port {
+        port.uart().flush();
+    }
+}
+
+/// Shows the console's text on the screen, too.
+pub fn attach_screen(screen: TextScreen) {
+    CONSOLE.lock().screen = Some(screen);
+}
+
+/// Takes the screen back from the console: a scene wants to draw.
+#[must_use]
+pub fn detach_screen() -> Option<TextScreen> {
+    CONSOLE.lock().screen.take()
+}
+
+/// Makes the console usable for a dying kernel, whoever holds it.
+pub fn take_over_for_last_words() {
+    LAST_WORDS.store(true, Ordering::Relaxed);
+}

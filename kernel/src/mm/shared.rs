@@ -1,0 +1,109 @@
+//! Memory that the CPU shares with the GPU, word by word
+//!
+//! Such memory changes without the compiler knowing, and is mapped non-cacheable. Every access is one 32-bit load or store:
+//! relaxed atomics, which are plain `ldr` and `str`. Ordering against the GPU is the business of whoever rings its bell
+//! ([`crate::arch::cpu::complete_memory_accesses`]).
+
+use core::{
+    ops::Range,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+#[cfg(target_os = "none")]
+use super::layout;
+
+/// A range of shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedWords {
+    words: &'static [AtomicU32],
+}
+
+impl SharedWords {
+    /// The GPU pool. Everything in it belongs to whoever asked; there is one asker, the platform of the driver.
+    #[cfg(target_os = "none")]
+    #[must_use]
+    pub fn gpu_pool() -> Self {
+        Self::of_mapped_range(layout::gpu_pool())
+    }
+
+    /// The memory that keeps its contents over a warm reset.
+    #[cfg(target_os = "none")]
+    #[must_use]
+    pub fn persistent() -> Self {
+        Self::of_mapped_range(layout::persistent())
+    }
+
+    /// A range that the map has as shared memory: the fixed ones above, and the firmware's framebuffer.
+    #[cfg(target_os = "none")]
+    pub(crate) fn of_mapped_range(range: Range<usize>) -> Self {
+        let words = range.len() / 4;
+        assert!(range.start % 4 == 0, "shared memory is made of words");
+        // SAFETY: callers pass ranges that are mapped read-write for ever and that hold nothing else: linker.ld keeps the fixed
+        // ones free, and the framebuffer is mapped by its owner just before, which fails if anything else is there. Atomics may
+        // change behind the compiler's back.
+        Self { words: unsafe { core::slice::from_raw_parts(range.start as *const AtomicU32, words) } }
+    }
+
+    /// Memory on the developer's machine, for tests.
+    #[must_use]
+    pub fn from_words(words: &'static [AtomicU32]) -> Self {
+        Self { words }
+    }
+
+    /// The address of the first word.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.words.as_ptr() as usize
+    }
+
+    /// How many words there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The word at `index`, if there is one.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<u32> {
+        self.words.get(index).map(|word| word.load(Ordering::Relaxed))
+    }
+
+    /// Stores a word; says whether there was a place for it.
+    pub fn set(&self, index: usize, value: u32) -> bool {
+        match self.words.get(index) {
+            Some(word) => {
+                word.store(value, Ordering::Relaxed);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The words as the atomics that they are.
+    #[must_use]
+    pub fn atomics(&self) -> &'static [AtomicU32] {
+        self.words
+    }
+
+    /// The words of `range`, cut off at the end of memory.
+    pub fn iter(&self, range: Range<usize>) -> impl Iterator<Item = u32> + use<> {
+        let end = range.end.min(self.words.len());
+        let start = range.start.min(end);
+        self.words[start..end].iter().map(|word| word.load(Ordering::Relaxed))
+    }
+
+    /// Stores `value` in all words of `range`, cut off at the end of memory.
+    pub fn fill(&self, range: Range<usize>, value: u32) {
+        let end = range.end.min(self.words.len());
+        let start = range.start.min(end);
+        for word in &self.words[start..end] {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+}

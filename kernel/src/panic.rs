@@ -1,0 +1,32 @@
+//! Panics: the place, the message, the backtrace, one line for machines, and the end
+
+use core::{
+    panic::PanicInfo,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use crate::{
+    arch::{backtrace, cpu},
+    console, println,
+};
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    /// Set once a panic is being told: a panic inside it has nothing to add.
+    static PANICKING: AtomicBool = AtomicBool::new(false);
+    if PANICKING.swap(true, Ordering::Relaxed) {
+        cpu::halt();
+    }
+    console::take_over_for_last_words();
+    println!();
+    println!("The kernel has stopped because of a mistake in itself.");
+    println!("backtrace, innermost first:");
+    for address in backtrace::here() {
+        println!("  {address:#x}");
+    }
+    match info.location() {
+        Some(place) => println!("panic: {}:{}: {}", place.file(), place.line(), info.message()),
+        None => println!("panic: {}", info.message()),
+    }
+    cpu::halt();
+}

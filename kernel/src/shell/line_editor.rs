@@ -1,0 +1,1 @@
+//! Editing of a command line
