@@ -1,1 +1,29 @@
-//! QEMU plugin: the V3D model behind the raspi3b registers
+//! QEMU plugin: the V3D model behind the raspi3b registers.
+//!
+//! QEMU's `raspi3b` machine has no V3D: loads from 0x3FC0_0000 answer 0 out of an "unimplemented device". This library
+//! is loaded into QEMU with `-plugin` and puts a register block of its own over that hole. A guest load or store of a
+//! V3D register becomes a call of the model (crate `v3d-sim`), which reads and writes guest RAM directly, executes what
+//! the store starts before the store returns, and answers with the level of the V3D interrupt line (GPU interrupt 10).
+//!
+//! ```text
+//! qemu-system-aarch64 -M raspi3b -kernel kernel8.img -plugin libqemu_v3d.so[,faults=FILE][,trace=FILE]
+//! ```
+//!
+//! * `faults=FILE`: what the model finds wrong is written there, one line a fault; standard error otherwise.
+//! * `trace=FILE`: every register access is written there, one line an access.
+//!
+//! QEMU's plugin interface alone can not add a device, so the plugin calls QEMU's internal device functions. Debian
+//! builds QEMU with loadable modules, and such a binary exports its whole symbol table. Every function is looked up when
+//! the plugin is installed; where one is missing the plugin refuses with a sentence and QEMU ends.
+//!
+//! Because it is linked, at run time, into QEMU's internals this one crate is GPL-2.0-or-later.
+//!
+//! # Sources
+//! Plugin ABI: QEMU's `include/qemu/qemu-plugin.h`; device functions: `include/exec/memory.h`,
+//! `include/hw/qdev-core.h`, `include/hw/irq.h` of QEMU 7.2. Tried on Debian 12's 7.2.22.
+#![deny(unsafe_code)]
+
+mod device;
+#[allow(unsafe_code, reason = "QEMU's C ABI: the one file that crosses into the emulator")]
+mod ffi;
+mod options;

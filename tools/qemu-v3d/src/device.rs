@@ -1,0 +1,68 @@
+//! The register block as the guest sees it: the model, its faults and its trace.
+//!
+//! The model executes what a register write starts before the write returns, so the interrupt line can only change
+//! at a register access, and one look at it after each access is enough.
+
+use crate::options::Options;
+use std::fs::File;
+use std::io::{self, Write};
+use v3d_sim::memory::Memory;
+use v3d_sim::{Config, V3d};
+
+/// The model and where its words go.
+pub(crate) struct Device {
+    v3d: V3d,
+    faults: Box<dyn Write + Send>,
+    trace: Option<Box<dyn Write + Send>>,
+}
+
+impl Device {
+    /// A V3D after power-on. Fails if a file of `options` can not be created.
+    pub(crate) fn new(options: &Options) -> io::Result<Self> {
+        Ok(Self {
+            v3d: V3d::new(Config::default()),
+            faults: match &options.faults {
+                Some(path) => Box::new(File::create(path)?),
+                None => Box::new(io::stderr()),
+            },
+            trace: match &options.trace {
+                Some(path) => Some(Box::new(File::create(path)?)),
+                None => None,
+            },
+        })
+    }
+
+    /// A guest load of the register at byte `offset` of the block.
+    pub(crate) fn read(&mut self, memory: &Memory<'_>, offset: u32) -> u32 {
+        let value = self.v3d.read(memory, offset);
+        self.record('>', offset, value);
+        value
+    }
+
+    /// A guest store to the register at byte `offset` of the block.
+    pub(crate) fn write(&mut self, memory: &Memory<'_>, offset: u32, value: u32) {
+        self.record('<', offset, value);
+        self.v3d.write(memory, offset, value);
+    }
+
+    /// The level of the V3D's interrupt line now.
+    pub(crate) fn interrupt(&self) -> bool {
+        self.v3d.interrupt()
+    }
+
+    fn record(&mut self, direction: char, offset: u32, value: u32) {
+        if let Some(trace) = &mut self.trace {
+            // A full disk must not stop the guest: the trace is then merely short.
+            let _ = writeln!(trace, "v3d +{offset:#05x} {direction} {value:#010x}");
+        }
+    }
+
+    /// Hands what the model found wrong since the last call to the faults' file.
+    pub(crate) fn report_faults(&mut self) {
+        for fault in self.v3d.take_faults() {
+            if let Err(error) = writeln!(self.faults, "v3d fault: {fault}") {
+                eprintln!("v3d fault: {fault} (and its file can not be written: {error})");
+            }
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! QEMU's C ABI: what it calls, what the plugin calls, and the memory they share.
+//!
+//! Order of events: QEMU loads the library, compares [`qemu_plugin_version`] with what it supports, and calls
+//! [`qemu_plugin_install`], which looks up every function it will need. When the first vCPU exists the machine exists
+//! too, and [`vcpu_init`] puts the register block over the unimplemented one with a higher priority. At the first
+//! access the interrupt controller and guest RAM are looked up: both are certain to be there when the guest runs.
+//!
+//! QEMU calls back for MMIO on the thread of the accessing vCPU, under its big lock; `qemu_set_irq` may be called there.
+//! Guest RAM is one block that starts at physical address 0 and ends where the peripherals begin (0x3F00_0000);
+//! `cpu_physical_memory_map` returns the host's pointer to it, valid until it is unmapped, which never happens. The
+//! other vCPUs go on storing to it while the model runs, so it is only ever touched as atomic words.
+//!
+//! # Sources
+//! QEMU 7.2: `qemu-plugin.h` (`qemu_info_t`, install), `exec/memory.h` (`MemoryRegionOps`), `exec/cpu-common.h`
+//! (`cpu_physical_memory_map`), `hw/arm/bcm2835_peripherals.c` (V3D is `gpu-irq` 10 of `bcm2835-ic`).
+
+use crate::device::Device;
+use crate::options::Options;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::mem;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use v3d_sim::memory::Memory;
+
+/// Version of the plugin interface that this library was written to; QEMU 6.0 to 8.2 accept it.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "QEMU looks the symbol up by this name")]
+pub(crate) static qemu_plugin_version: c_int = 1;
+
+/// ARM physical address of the V3D register block on BCM2837.
+const V3D_BASE: u64 = 0x3fc0_0000;
+/// Length of the register block in bytes.
+const V3D_BYTES: u64 = 0x1000;
+/// Above QEMU's own "unimplemented device" at the same place, which has -1000.
+const PRIORITY: c_int = 1000;
+/// The V3D's line among the GPU interrupts.
+const V3D_IRQ: c_int = 10;
+/// As much as the GPU can address; QEMU returns how much of it is RAM.
+const BUS_WINDOW_BYTES: u64 = 0x4000_0000;
+/// `DEVICE_LITTLE_ENDIAN`.
+const LITTLE_ENDIAN: c_int = 2;
+
+/// `qemu_info_t`, up to the members that this plugin looks at.
+#[repr(C)]
+pub(crate) struct QemuInfo {
+    target_name: *const c_char,
+    version_min: c_int,
+    version_cur: c_int,
+    system_emulation: bool,
+}
+
+/// The anonymous `valid` of `MemoryRegionOps`.
+#[repr(C)]
+struct Valid {
+    min_access_size: c_uint,
+    max_access_size: c_uint,
+    unaligned: bool,
+    accepts: *const c_void,
+}
+
+/// The anonymous `impl` of `MemoryRegionOps`.
+#[repr(C)]
+struct Implementation {
+    min_access_size: c_uint,
+    max_access_size: c_uint,
+    unaligned: bool,
+}
+
+/// `MemoryRegionOps`: how QEMU reaches a device.
+#[repr(C)]
+struct MemoryRegionOps {
+    read: extern "C" fn(*mut c_void, u64, c_uint) -> u64,
+    write: extern "C" fn(*mut c_void, u64, u64, c_uint),
+    read_with_attrs: *const c_void,
+    write_with_attrs: *const c_void,
+    endianness: c_int,
+    valid: Valid,
+    implementation: Implementation,
+}
+
+// SAFETY: never written after its creation; its pointers are null or functions.
+unsafe impl Sync for MemoryRegionOps {}
+
+/// Room for a `MemoryRegion`. Its real size in QEMU 7.2 is under 512 bytes; only QEMU looks inside.
+#[repr(C, align(16))]
+struct MemoryRegion([u8; 4096]);
+
+static OPS: MemoryRegionOps = MemoryRegionOps {
+    read: register_read,
+    write: register_write,
+    read_with_attrs: ptr::null(),
+    write_with_attrs: ptr::null(),
+    endianness: LITTLE_ENDIAN,
+    valid: Valid { min_access_size: 4, max_access_size: 4, unaligned: false, accepts: ptr::null() },
+    implementation: Implementation { min_access_size: 4, max_access_size: 4, unaligned: false },
+};
+
+unsafe extern "C" {
+    /// `dlfcn.h`; a null handle searches the program and everything that it has loaded.
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+/// Declares the functions of QEMU that the plugin calls, and how they are looked up by name.
+macro_rules! qemu_functions {
+    ($($name:ident: $type:ty,)*) => {
+        /// QEMU's own functions, found in the running program.
+        struct Qemu {
+            $($name: $type,)*
+        }
+
+        impl Qemu {
+            /// Looks every function up; the error is the names of those that are missing.
+            fn find() -> Result<Self, Vec<&'static str>> {
+                let mut missing = Vec::new();
+                $(
+                    // SAFETY: the name is a C string, and a null handle is RTLD_DEFAULT of glibc and musl.
+                    let $name = unsafe { dlsym(ptr::null_mut(), concat!(stringify!($name), "\0").as_ptr().cast()) };
+                    if $name.is_null() {
+                        missing.push(stringify!($name));
+                    }
+                )*
+                if !missing.is_empty() {
+                    return Err(missing);
+                }
+                Ok(Self {
+                    $(
+                        // SAFETY: not null, and QEMU's function of this name has this type in QEMU 7.2 (see the
+                        // sources above); the plugin interface's version was compared by QEMU before.
+                        $name: unsafe { mem::transmute::<*mut c_void, $type>($name) },
+                    )*
+                })
+            }
+        }
+    };
+}
+
+qemu_functions! {
+    qemu_plugin_register_vcpu_init_cb: unsafe extern "C" fn(u64, extern "C" fn(u64, c_uint)),
+    get_system_memory: unsafe extern "C" fn() -> *mut MemoryRegion,
+    memory_region_init_io: unsafe extern "C" fn(
+        *mut MemoryRegion, *mut c_void, *const MemoryRegionOps, *mut c_void, *const c_char, u64
+    ),
+    memory_region_add_subregion_overlap: unsafe extern "C" fn(*mut MemoryRegion, u64, *mut MemoryRegion, c_int),
+    object_resolve_path_type: unsafe extern "C" fn(*const c_char, *const c_char, *mut bool) -> *mut c_void,
+    qdev_get_gpio_in_named: unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> *mut c_void,
+    qemu_set_irq: unsafe extern "C" fn(*mut c_void, c_int),
+    cpu_physical_memory_map: unsafe extern "C" fn(u64, *mut u64, bool) -> *mut c_void,
+}
+
+/// All that the callbacks share.
+struct Plugin {
+    qemu: Qemu,
+    state: Mutex<State>,
+}
+
+/// What changes while the guest runs.
+struct State {
+    device: Device,
+    /// Looked up at the first access.
+    board: Option<Board>,
+    /// The level that the interrupt controller was last told.
+    level: bool,
+}
+
+/// The parts of the machine that the device is wired to.
+#[derive(Clone, Copy)]
+struct Board {
+    /// Guest RAM from physical address 0 on.
+    ram: &'static [AtomicU32],
+    /// `qemu_irq` of GPU interrupt 10.
+    irq: NonNull<c_void>,
+}
+
+// SAFETY: the `qemu_irq` is used under QEMU's big lock only, which every MMIO callback holds, on whichever thread.
+unsafe impl Send for Board {}
+
+static PLUGIN: OnceLock<Plugin> = OnceLock::new();
+
+/// Called by QEMU once, after loading. Anything but 0 makes QEMU end with an error.
+///
+/// # Safety
+/// QEMU's contract: `info` points to a `qemu_info_t`, `argv` to `argc` C strings.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn qemu_plugin_install(
+    id: u64,
+    info: *const QemuInfo,
+    argc: c_int,
+    argv: *const *const c_char,
+) -> c_int {
+    // SAFETY: the caller's contract, handed on.
+    match unsafe { install(id, info, argc, argv) } {
+        Ok(()) => 0,
+        Err(sentence) => {
+            eprintln!("the V3D plugin can not work: {sentence}");
+            1
+        }
+    }
+}
+
+/// # Safety
+/// As [`qemu_plugin_install`].
+unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *const c_char) -> Result<(), String> {
+    // SAFETY: `info` is valid for the duration of this call, by the caller's contract.
+    let info = unsafe { info.as_ref() }.ok_or("QEMU did not say what it is")?;
+    // SAFETY: `target_name` is a C string in every version of the plugin interface.
+    let target = unsafe { CStr::from_ptr(info.target_name) };
+    if target != c"aarch64" || !info.system_emulation {
+        return Err(format!(
+            "it is for qemu-system-aarch64, and this QEMU emulates {}{}",
+            target.to_string_lossy(),
+            if info.system_emulation { "" } else { " user programs" },
+        ));
+    }
+    if !(info.version_min..=info.version_cur).contains(&qemu_plugin_version) {
+        return Err(format!(
+            "it is written to plugin interface {qemu_plugin_version}, and this QEMU has {} to {}",
+            info.version_min, info.version_cur,
+        ));
+    }
+    let mut arguments = Vec::new();
+    for index in 0..usize::try_from(argc).unwrap_or(0) {
+        // SAFETY: `argv` has `argc` C strings, by the caller's contract.
+        let argument = unsafe { CStr::from_ptr(*argv.add(index)) };
+        arguments.push(argument.to_string_lossy().into_owned());
+    }
+    let options = Options::parse(arguments).map_err(|error| error.to_string())?;
+    let device =
+        Device::new(&options).map_err(|error| format!("a file of its arguments can not be created: {error}"))?;
+    let qemu = Qemu::find().map_err(|missing| {
+        format!(
+            "this QEMU does not export {}; it needs a QEMU that is built with loadable modules, as Debian's 7.2 is",
+            missing.join(", "),
+        )
+    })?;
+    let register_vcpu_init = qemu.qemu_plugin_register_vcpu_init_cb;
+    let state = Mutex::new(State { device, board: None, level: false });
+    if PLUGIN.set(Plugin { qemu, state }).is_err() {
+        return Err("it is loaded already".to_owned());
+    }
+    // SAFETY: `id` is the one QEMU gave this plugin, and the callback lives as long as the library.
+    unsafe { register_vcpu_init(id, vcpu_init) };
+    Ok(())
+}
+
+/// Called by QEMU when a vCPU exists; at the first, the machine's memory map is complete.
+extern "C" fn vcpu_init(_id: u64, index: c_uint) {
+    let Some(Plugin { qemu, .. }) = PLUGIN.get() else {
+        return;
+    };
+    if index != 0 {
+        return;
+    }
+    let region = Box::into_raw(Box::new(MemoryRegion([0; 4096])));
+    // SAFETY: `region` is zeroed, larger than a `MemoryRegion`, and never freed, as QEMU keeps it for good; `OPS` and the
+    // name are static; the owner may be null; the system memory exists since before any vCPU.
+    unsafe {
+        (qemu.memory_region_init_io)(
+            region,
+            ptr::null_mut(),
+            &raw const OPS,
+            ptr::null_mut(),
+            c"v3d".as_ptr(),
+            V3D_BYTES,
+        );
+        (qemu.memory_region_add_subregion_overlap)((qemu.get_system_memory)(), V3D_BASE, region, PRIORITY);
+    }
+}
+
+impl Qemu {
+    /// Finds guest RAM and the V3D's interrupt line. The error is what is missing.
+    fn find_board(&self) -> Result<Board, &'static str> {
+        // SAFETY: both names are C strings; a null `ambiguous` is allowed.
+        let controller =
+            unsafe { (self.object_resolve_path_type)(c"".as_ptr(), c"bcm2835-ic".as_ptr(), ptr::null_mut()) };
+        if controller.is_null() {
+            return Err("this machine has no bcm2835-ic; it needs -M raspi3b");
+        }
+        // SAFETY: the object is a bcm2835-ic, whose "gpu-irq" has 64 lines.
+        let irq = unsafe { (self.qdev_get_gpio_in_named)(controller, c"gpu-irq".as_ptr(), V3D_IRQ) };
+        let irq = NonNull::new(irq).ok_or("the interrupt controller has no GPU interrupt 10")?;
+        let mut length = BUS_WINDOW_BYTES;
+        // SAFETY: `length` is ours; QEMU puts into it how much is contiguous.
+        let ram = unsafe { (self.cpu_physical_memory_map)(0, &raw mut length, true) };
+        let words = usize::try_from(length / 4).map_err(|_| "guest RAM is too large")?;
+        if ram.is_null() || words == 0 {
+            return Err("guest RAM is not mapped at physical address 0");
+        }
+        // SAFETY: `ram` is page-aligned, readable and writable for `length` bytes, and is never unmapped; all access on
+        // this side is atomic, and on the guest's side is by other threads' machine code, which is as good as atomic.
+        let ram = unsafe { std::slice::from_raw_parts(ram.cast::<AtomicU32>(), words) };
+        Ok(Board { ram, irq })
+    }
+}
+
+/// Does one register access, then reports faults and moves the interrupt line if its level has changed.
+fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>) -> T) -> Option<T> {
+    let plugin = PLUGIN.get()?;
+    let mut state = plugin.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let state = &mut *state;
+    let board = match state.board {
+        Some(board) => board,
+        None => match plugin.qemu.find_board() {
+            Ok(board) => *state.board.insert(board),
+            Err(sentence) => {
+                eprintln!("the V3D plugin can not work: {sentence}");
+                std::process::exit(1);
+            }
+        },
+    };
+    let result = work(&mut state.device, &Memory::new(board.ram));
+    state.device.report_faults();
+    let level = state.device.interrupt();
+    if level != state.level {
+        state.level = level;
+        // SAFETY: `irq` is the controller's input, and MMIO callbacks hold QEMU's big lock, as `qemu_set_irq` asks.
+        unsafe { (plugin.qemu.qemu_set_irq)(board.irq.as_ptr(), c_int::from(level)) };
+    }
+    Some(result)
+}
+
+/// A guest load. `OPS` admits aligned 32-bit accesses within [`V3D_BYTES`] only.
+extern "C" fn register_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
+    access(|device, memory| u64::from(device.read(memory, offset as u32))).unwrap_or(0)
+}
+
+/// A guest store, as [`register_read`].
+extern "C" fn register_write(_opaque: *mut c_void, offset: u64, value: u64, _bytes: c_uint) {
+    access(|device, memory| device.write(memory, offset as u32, value as u32));
+}
