@@ -110,6 +110,10 @@ impl<const N: u32> FieldType for Aligned<N> {
         Self(BusAddr((bits as u32).wrapping_mul(N)))
     }
 
+    fn named(self) -> i64 {
+        i64::from(self.0.0)
+    }
+
     fn describe(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }

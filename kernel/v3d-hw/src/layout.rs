@@ -171,6 +171,11 @@ pub trait FieldType: Copy + PartialEq {
         Self::from_field(self.to_field() & mask_of(width) as u64, width) == self
     }
 
+    /// The value as an error message names it.
+    fn named(self) -> i64 {
+        self.to_field() as i64
+    }
+
     /// Prints the value.
     fn describe(self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
@@ -189,7 +194,7 @@ pub fn describe<T: FieldType>(bits: u64, width: u32, f: &mut fmt::Formatter<'_>)
 pub fn put<T: FieldType>(word: &mut u128, value: T, layout: &'static str, field: &Field) -> Result<(), FieldError> {
     if !value.fits(field.width()) {
         let Field { name, hi, lo, .. } = *field;
-        return Err(FieldError { layout, field: name, value: value.to_field() as i64, hi, lo });
+        return Err(FieldError { layout, field: name, value: value.named(), hi, lo });
     }
     *word |= (u128::from(value.to_field()) & mask_of(field.width())) << field.lo;
     Ok(())

@@ -92,7 +92,7 @@ impl Location {
             ElementSize::Reserved(_) => return None,
         };
         let fits = self.y < 64 && self.x < 16 && self.part < parts;
-        let placed = if horizontal { self.x == 0 } else { self.y % 16 == 0 };
+        let placed = if horizontal { self.x == 0 } else { self.y.is_multiple_of(16) };
         if !(fits && placed) {
             return None;
         }

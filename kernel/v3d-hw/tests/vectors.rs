@@ -1,0 +1,278 @@
+//! The tables of this crate against what others wrote down; see `tests/vectors/README.md`.
+
+use v3d_hw::control_list::*;
+use v3d_hw::layout::{Field, mask_of};
+use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
+use v3d_hw::qpu::Instruction;
+use v3d_hw::registers::{IDENT0_VALUE, Register};
+use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, gl};
+use v3d_hw::texture::*;
+use v3d_hw::vpm::{ElementSize, Location, StoreSetup, WriteSetup, WriteSetupWord};
+use v3d_hw::{BusAddr, Layout};
+
+/// The rows of a vector file, split at tabs, without comments.
+fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| line.split('\t').collect())
+}
+
+/// Checks that a table has a field just there.
+fn check_field(table: &[Field], of: &str, name: &str, hi: &str, lo: &str) {
+    let field = table.iter().find(|field| field.name == name).unwrap_or_else(|| panic!("{of} has no field {name}"));
+    assert_eq!((field.hi.to_string(), field.lo.to_string()), (hi.to_owned(), lo.to_owned()), "{of}.{name}");
+}
+
+#[test]
+fn registers_stand_where_linux_finds_them() {
+    let mut seen = 0;
+    for row in rows(include_str!("vectors/register_offsets.tsv")) {
+        let offset = u32::from_str_radix(row[1], 16).unwrap();
+        assert_eq!(Register::from_offset(offset).map(Register::name), Some(row[0]), "{offset:#x}");
+        seen += 1;
+    }
+    assert_eq!(seen, Register::ALL.len(), "a register has no vector");
+}
+
+#[test]
+fn register_fields_are_those_of_linux() {
+    for row in rows(include_str!("vectors/register_fields.tsv")) {
+        let register = Register::ALL.iter().find(|register| register.name() == row[0]).unwrap();
+        check_field(register.fields(), row[0], row[1], row[2], row[3]);
+    }
+}
+
+#[test]
+fn the_identity_is_v3d_in_little_endian() {
+    assert_eq!(IDENT0_VALUE.to_le_bytes(), [b'V', b'3', b'D', 2]);
+}
+
+#[test]
+fn records_have_the_sizes_of_linux() {
+    for row in rows(include_str!("vectors/record_sizes.tsv")) {
+        let info = RecordInfo::of(row[0].parse().unwrap()).unwrap_or_else(|| panic!("no record {}", row[0]));
+        assert_eq!(info.bytes.to_string(), row[1], "{}", info.name);
+    }
+}
+
+#[test]
+fn record_fields_are_those_of_mesa_and_linux() {
+    for row in rows(include_str!("vectors/record_fields.tsv")) {
+        let info = RecordInfo::of(row[0].parse().unwrap()).unwrap_or_else(|| panic!("no record {}", row[0]));
+        check_field(info.fields, info.name, row[1], row[2], row[3]);
+    }
+}
+
+#[test]
+fn texture_fields_are_those_of_linux() {
+    for row in rows(include_str!("vectors/texture_fields.tsv")) {
+        let fields = match row[0] {
+            "0" => Parameter0::FIELDS,
+            "1" => Parameter1::FIELDS,
+            "cube" => CubeMapStride::FIELDS,
+            "dimensions" => ChildDimensions::FIELDS,
+            "offsets" => ChildOffsets::FIELDS,
+            other => panic!("no parameter {other}"),
+        };
+        check_field(fields, row[0], row[1], row[2], row[3]);
+    }
+}
+
+#[test]
+fn codes_have_the_names_of_linux() {
+    for row in rows(include_str!("vectors/codes.tsv")) {
+        let code = row[1].parse().unwrap();
+        let name = match row[0] {
+            "TextureType" => TextureType::from_code(code).name(),
+            "MinFilter" => MinFilter::from_code(code).name(),
+            "Wrap" => Wrap::from_code(code).name(),
+            other => panic!("no type {other}"),
+        };
+        assert_eq!(name, row[2], "{} {code}", row[0]);
+    }
+}
+
+/// The bytes of a list of `control_lists.tsv`.
+fn list(name: &str) -> Vec<u8> {
+    let row = rows(include_str!("vectors/control_lists.tsv")).find(|row| row[0] == name).unwrap();
+    (0..row[1].len()).step_by(2).map(|i| u8::from_str_radix(&row[1][i..i + 2], 16).unwrap()).collect()
+}
+
+/// Decodes a whole list, and checks that it encodes to the same bytes.
+fn decode(bytes: &[u8]) -> Vec<Record> {
+    let mut records = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let record = Record::decode(&bytes[at..]).unwrap();
+        let size = record.bytes();
+        assert_eq!(record.encode().unwrap()[..size], bytes[at..at + size], "{record}");
+        records.push(record);
+        at += size;
+    }
+    records
+}
+
+/// The expected values are what the capture's own description names: tile memory, sizes, formats; and what OpenGL says of a viewport of
+/// 256x256 pixels with depth range 0 to 1.
+#[test]
+fn a_drivers_binning_list_means_what_its_driver_says() {
+    let expected = [
+        Record::from(TileBinningMode {
+            tile_allocation: BusAddr(4_579_328),
+            tile_allocation_bytes: 1_049_088,
+            tile_state: BusAddr(4_575_232),
+            width_tiles: 4,
+            height_tiles: 4,
+            auto_initialise: true,
+            initial_block_size: TileBlockSize::Bytes32,
+            block_size: TileBlockSize::Bytes128,
+            ..Default::default()
+        }),
+        Record::StartTileBinning,
+        Record::from(PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Triangles }),
+        Record::from(ClipWindow { left: 0, bottom: 0, width: 256, height: 256 }),
+        Record::from(ConfigurationBits {
+            forward_facing: true,
+            reverse_facing: true,
+            depth_test: CompareFunction::Always,
+            early_z_updates: true,
+            ..Default::default()
+        }),
+        Record::from(DepthOffset::default()),
+        Record::from(PointSize { size: 1.0 }),
+        Record::from(LineWidth { width: 1.0 }),
+        Record::from(ClipperXyScaling { half_width: 2048.0, half_height: 2048.0 }),
+        Record::from(ClipperZScaleOffset { scale: 0.5, offset: 0.5 }),
+        Record::from(ViewportOffset { x: 128 * 16, y: 128 * 16 }),
+        Record::from(FlatShadeFlags { flags: 0 }),
+        Record::from(GlShaderState { address: BusAddr(0x45_b060).into(), extended: false, attribute_arrays: 2 }),
+        Record::from(VertexArrayPrimitives { first_vertex: 0, length: 3, mode: PrimitiveMode::Triangles }),
+        Record::IncrementSemaphore,
+        Record::Flush,
+    ];
+    assert_eq!(decode(&list("binning")), expected);
+}
+
+#[test]
+fn a_drivers_rendering_list_visits_every_tile() {
+    let records = decode(&list("rendering"));
+    let mut expected = vec![
+        Record::from(TileRenderingMode {
+            address: BusAddr(4_259_840),
+            width: 256,
+            height: 256,
+            memory_format: MemoryFormat::TFormat,
+            color_format: FrameBufferFormat::Rgba8888,
+            ..Default::default()
+        }),
+        Record::from(ClearColors { color: 0xff33_0000_ff33_0000, z: 0, ..Default::default() }),
+        Record::from(TileCoordinates { row: 0, column: 0 }),
+        Record::from(StoreGeneral::default()),
+    ];
+    for tile in 0..16u8 {
+        expected.push(Record::from(TileCoordinates { row: tile / 4, column: tile % 4 }));
+        if tile == 0 {
+            expected.push(Record::WaitOnSemaphore);
+        }
+        expected.push(Record::from(BranchToSubList { address: BusAddr(4_579_328 + 32 * u32::from(tile)) }));
+        expected.push(if tile == 15 { Record::StoreResolvedEndOfFrame } else { Record::StoreResolved });
+    }
+    assert_eq!(records, expected);
+}
+
+/// The shader addresses, varyings and attribute counts are those that the capture lists beside the programs: 4 inputs of the fragment
+/// shader, of which the colour's are varyings; 6 words of vertex shader inputs, 2 of the coordinate shader.
+#[test]
+fn a_drivers_shader_record_points_at_its_shaders() {
+    let bytes = list("shader record");
+    let part = |at: u32| &bytes[at as usize..];
+    let fragment = GlFragment::read_from(part(gl::FRAGMENT)).unwrap();
+    assert_eq!((fragment.code, fragment.clipping), (BusAddr(4_542_464), true));
+    let vertex = GlVertex::read_from(part(gl::VERTEX)).unwrap();
+    assert_eq!((vertex.code, vertex.attributes_bytes), (BusAddr(4_550_656), 6 * 4));
+    let coordinate = GlVertex::read_from(part(gl::COORDINATE)).unwrap();
+    assert_eq!((coordinate.code, coordinate.attributes_bytes), (BusAddr(4_558_848), 2 * 4));
+    let position = AttributeArray::read_from(part(gl::ATTRIBUTES)).unwrap();
+    assert_eq!(u32::from(position.bytes_minus_1) + 1, 2 * 4);
+    let color = AttributeArray::read_from(part(gl::ATTRIBUTES + gl::ATTRIBUTE_BYTES)).unwrap();
+    assert_eq!((u32::from(color.bytes_minus_1) + 1, color.vertex_vpm_offset), (4 * 4, 2 * 4));
+    assert_eq!(position.stride, color.stride);
+}
+
+#[test]
+fn qpu_words_have_the_fields_that_their_author_names() {
+    let mut named = 0;
+    for row in rows(include_str!("vectors/qpu_words.tsv")) {
+        let word = u64::from_str_radix(row[0], 16).unwrap();
+        let instruction = Instruction::decode(word);
+        assert_eq!(instruction.encode(), Ok(word), "{word:016x}");
+        for pair in row[1].split(' ') {
+            let (name, value) = pair.split_once('=').unwrap();
+            let field = instruction.fields().iter().find(|field| field.name == name).unwrap();
+            assert_eq!(field.extract(u128::from(word)).to_string(), value, "{word:016x} {name}");
+            named += 1;
+        }
+    }
+    assert!(named > 150, "{named}");
+}
+
+/// The set-up words of the coordinate shader in JayStation's article, with the meaning printed there. The author left rubbish in unused bits.
+#[test]
+fn vpm_setup_words_mean_what_their_author_says() {
+    let WriteSetupWord::Write(setup) = WriteSetupWord::decode(0x17bc_1ac2) else { panic!() };
+    assert_eq!((setup.horizontal, setup.size, setup.stride), (true, ElementSize::Bits32, 1));
+    assert_eq!(Location::unpack(setup.address, true, setup.size), Some(Location { y: 2, x: 0, part: 0 }));
+    assert_ne!(0x17bc_1ac2 & !WriteSetup::DEFINED, 0);
+
+    let WriteSetupWord::Store(store) = WriteSetupWord::decode(0x8390_4000) else { panic!() };
+    assert_eq!((store.units, store.depth, store.horizontal), (7, 16, true));
+    assert_eq!((store.y, store.x, store.mode.bytes()), (0, 0, 4));
+    assert_eq!(0x8390_4000 & !StoreSetup::DEFINED, 0);
+}
+
+/// The examples (a) to (e) of figures 8 and 9 [AG p.54-55], as access addresses written out by the rules under table 32.
+#[test]
+fn vpm_locations_are_those_of_figures_8_and_9() {
+    let check = |horizontal, size, (y, x, part), address| {
+        let location = Location { y, x, part };
+        assert_eq!(location.pack(horizontal, size), Some(address), "{location:?}");
+        assert_eq!(Location::unpack(address, horizontal, size), Some(location), "{address:#x}");
+    };
+    check(true, ElementSize::Bits8, (0, 0, 2), 0b00_000010);
+    check(true, ElementSize::Bits8, (1, 0, 1), 0b00_000101);
+    check(true, ElementSize::Bits16, (2, 0, 0), 0b0_000100);
+    check(true, ElementSize::Bits16, (3, 0, 1), 0b0_000111);
+    check(true, ElementSize::Bits32, (63, 0, 0), 0b111111);
+    check(false, ElementSize::Bits8, (0, 0, 1), 0b00_000001);
+    check(false, ElementSize::Bits8, (0, 1, 2), 0b00_000110);
+    check(false, ElementSize::Bits16, (0, 2, 0), 0b0_000100);
+    check(false, ElementSize::Bits16, (0, 15, 1), 0b0_011111);
+    check(false, ElementSize::Bits32, (16, 1, 0), 0b010001);
+    assert_eq!(Location { y: 1, x: 1, part: 0 }.pack(false, ElementSize::Bits32), None);
+}
+
+/// Every field of every record takes its largest and smallest value and gives it back, and nothing else changes.
+#[test]
+fn every_record_field_survives_a_round_trip() {
+    for info in Record::TABLE {
+        for field in info.fields {
+            let data = mask_of(field.width()) << field.lo;
+            let mut bytes = vec![info.code];
+            bytes.extend(&data.to_le_bytes()[..info.bytes - 1]);
+            let record = Record::decode(&bytes).unwrap();
+            assert_eq!(record.encode().unwrap()[..info.bytes], bytes[..], "{} {}", info.name, field.name);
+        }
+    }
+}
+
+#[test]
+fn reserved_and_truncated_records_are_errors_with_a_name() {
+    assert_eq!(Record::decode(&[2]).unwrap_err().to_string(), "control record code 2 is reserved");
+    assert_eq!(
+        Record::decode(&[112, 0]).unwrap_err().to_string(),
+        "control record 112 (Tile Binning Mode Configuration) has 16 bytes, but only 2 are left"
+    );
+    let unaligned = Record::from(StoreFullResolution { address: BusAddr(8).into(), ..Default::default() });
+    assert_eq!(
+        unaligned.encode().unwrap_err().to_string(),
+        "Store Full Resolution Tile Buffer: 0x8 does not fit field address (bits 31:4)"
+    );
+}
