@@ -2,7 +2,7 @@
 
 use v3d_hw::control_list::*;
 use v3d_hw::layout::{Field, mask_of};
-use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
+use v3d_hw::primitive_list::*;
 use v3d_hw::qpu::Instruction;
 use v3d_hw::registers::{IDENT0_VALUE, Register};
 use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, gl};
@@ -275,4 +275,78 @@ fn reserved_and_truncated_records_are_errors_with_a_name() {
         unaligned.encode().unwrap_err().to_string(),
         "Store Full Resolution Tile Buffer: 0x8 does not fit field address (bits 31:4)"
     );
+}
+
+/// Bytes of each coding as the headings of tables 39 to 43 print them, by the first byte's pattern.
+#[test]
+fn compressed_list_items_have_the_sizes_of_tables_39_to_43() {
+    use ListDataType::{Index16, Index24, Xy};
+    use ListPrimitive::{Lines, Points, Rht, Triangles};
+    let check = |data, primitive, first: u8, expected: usize| {
+        let mut bytes = [0; MAX_ITEM_BYTES];
+        bytes[0] = first;
+        let item = Item::decode(data, primitive, &bytes).unwrap();
+        assert_eq!(item.bytes(), expected, "{data} {primitive} {first:#x}: {item}");
+        assert_eq!(item.encode().unwrap(), bytes, "{item}");
+    };
+    let sizes = [
+        (Index16, Triangles, [1, 2, 4, 7]),
+        (Index24, Triangles, [1, 2, 5, 10]),
+        (Index16, Lines, [1, 2, 3, 5]),
+        (Index24, Lines, [1, 2, 4, 7]),
+        (Index16, Rht, [1, 2, 3, 5]),
+        (Index16, Points, [1, 2, 2, 3]),
+        (Index24, Points, [1, 2, 2, 4]),
+        (Xy, Triangles, [2, 3, 8, 13]),
+        (Xy, Rht, [2, 3, 6, 9]),
+    ];
+    for (data, primitive, [coding0, coding1, coding2, coding3]) in sizes {
+        check(data, primitive, 0b0000_0100, coding0);
+        check(data, primitive, 0b0000_0011, coding1);
+        check(data, primitive, if primitive == Triangles { 0b0000_1111 } else { 0b0000_0110 }, coding2);
+        check(data, primitive, 129, coding3);
+        check(data, primitive, 130, 3);
+        check(data, primitive, 128, 1);
+    }
+}
+
+/// Items written out bit by bit from the tables.
+#[test]
+fn compressed_list_items_have_the_bits_of_tables_39_to_43() {
+    let check = |data, primitive, bytes: &[u8], expected: Item| {
+        assert_eq!(Item::decode(data, primitive, bytes), Ok(expected));
+        assert_eq!(expected.encode().unwrap()[..bytes.len()], *bytes, "{expected}");
+    };
+    let (index, triangles) = (ListDataType::Index16, ListPrimitive::Triangles);
+    check(index, triangles, &[0b111110_01], Item::Triangle0(Triangle0 { shared: 1, delta2: -2 }));
+    check(
+        index,
+        triangles,
+        &[0b1000_0011, 0b0111_1111],
+        Item::Triangle1(Triangle1 { code: 3, unused: 0, delta0: -8, delta1: -1, delta2: 7 }),
+    );
+    check(
+        index,
+        triangles,
+        &[0b0001_1111, 0b111111_10, 0x34, 0x12],
+        Item::Triangle2(Triangle2 { code: 15, delta1: -31, delta2: -1, index0: 0x1234 }),
+    );
+    check(
+        index,
+        triangles,
+        &[129, 1, 0, 2, 0, 0xff, 0xff],
+        Item::Triangle3(Triangle3 { code: 129, index0: 1, index1: 2, index2: 0xffff }),
+    );
+    check(index, triangles, &[130, 0xff, 0xff], Item::Branch(RelativeBranch { code: 130, distance: -1 }));
+    check(index, ListPrimitive::Points, &[0b000000_11, 0b1000_0000], Item::Point1(Point1 { code: 3, delta: -8192 }));
+    check(
+        ListDataType::Xy,
+        ListPrimitive::Rht,
+        &[0b000001_10, 0b1111111_1, 5, 0, 6, 0],
+        Item::RhtXy2(RhtXy2 { code: 2, dx1_high: 1, dx1_low: 1, dy1: -1, x0: 5, y0: 6 }),
+    );
+    // the difference -32 belongs to the special codes
+    assert_eq!(Item::decode(index, triangles, &[128]), Ok(Item::Escape));
+    let no_such_list = Item::decode(ListDataType::Xy, ListPrimitive::Lines, &[0]).unwrap_err();
+    assert_eq!(no_such_list.to_string(), "there are no compressed lists of lines by 32-bit x/y");
 }
