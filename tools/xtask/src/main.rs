@@ -6,6 +6,7 @@
 
 mod board;
 mod build;
+mod capture;
 mod ci;
 mod console;
 mod image;
@@ -32,6 +33,7 @@ cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
   image     write a bootable SD card image for a Raspberry Pi 3
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (they do it themselves, too)
   build     build kernel8.img and the QEMU plugin, and say where they are
+  capture   fetch a job from a running kernel over its serial line into a job folder that `v3d replay` runs
   tidy      check the rules that the sources keep (dependency arrows, unsafe code, documentation)
   ci        do what continuous integration does
 
@@ -66,6 +68,7 @@ fn dispatch() -> Result<()> {
         "run" => run::task(arguments),
         "test" => test::task(arguments),
         "image" => image::task(arguments),
+        "capture" => capture::task(arguments),
         "ci" => ci::task(arguments),
         "tidy" => tidy::task(arguments),
         "help" => {
