@@ -37,3 +37,4 @@ pub mod qpu;
 pub use device::{Config, V3d};
 pub use fault::Fault;
 pub use memory::Memory;
+pub use v3d_hw::registers::Register;
