@@ -21,4 +21,6 @@ pub mod exceptions;
 pub mod interrupt_mask;
 #[cfg(target_os = "none")]
 pub mod mmu;
+#[cfg(target_os = "none")]
+pub mod provoke;
 pub mod syndrome;

@@ -182,16 +182,15 @@ pub fn try_read() -> Option<u8> {
     console.received.pop()
 }
 
-/// Waits for a byte, asleep.
+/// Waits for a byte, asleep, at most until the next interrupt: the timer's tick comes a hundred times a second.
 #[must_use]
-pub fn read() -> u8 {
-    loop {
-        if let Some(byte) = try_read() {
-            return byte;
-        }
-        // A byte that arrives between the look and here raises its interrupt, which ends the sleep at once.
-        cpu::wait_for_interrupt();
+pub fn read_until_tick() -> Option<u8> {
+    if let Some(byte) = try_read() {
+        return Some(byte);
     }
+    // A byte that arrives between the look and here has raised its interrupt; at worst it waits for the next tick.
+    cpu::wait_for_interrupt();
+    try_read()
 }
 
 /// Waits until everything said is on the line.

@@ -33,19 +33,27 @@ pub mod byte_ring;
 #[cfg(target_os = "none")]
 pub mod console;
 pub mod crc32;
+#[cfg(target_os = "none")]
+pub mod gpu;
 pub mod irq_lock;
 pub mod log_ring;
 #[cfg(target_os = "none")]
 pub mod logger;
+#[cfg(target_os = "none")]
+pub mod machine;
 #[allow(unsafe_code, reason = "the linker's symbols, the allocator, memory shared with devices")]
 pub mod mm;
 #[allow(unsafe_code, reason = "the one step from an address to registers")]
 pub mod mmio;
 #[cfg(target_os = "none")]
 mod panic;
+#[cfg(target_os = "none")]
+pub mod scenes;
 pub mod screen;
 pub mod shell;
 #[cfg(target_os = "none")]
 pub mod start;
+#[cfg(target_os = "none")]
+mod tick;
 #[cfg(target_os = "none")]
 pub mod v3d_platform;

@@ -1,11 +1,20 @@
 //! The shell: commands on the serial console, for people and for `cargo xtask` alike
 //!
 //! A command is a line. The kernel answers with text for people and then exactly one line for machines: `ok COMMAND` or
-//! `error COMMAND: sentence`.
+//! `error COMMAND: sentence`. After it comes the prompt.
 
+#[cfg(target_os = "none")]
+mod board;
+pub mod command;
+#[cfg(target_os = "none")]
+mod engine;
+#[cfg(target_os = "none")]
+mod failures;
 pub mod line_editor;
 #[cfg(target_os = "none")]
-pub mod machine;
+mod run;
+#[cfg(target_os = "none")]
+mod scene;
 
 #[cfg(target_os = "none")]
-pub use machine::run;
+pub use run::run;

@@ -3,6 +3,8 @@
 //! The firmware comes first, because it sets the clock that the serial port runs on; then the console, so that all that
 //! follows can be told; then heap, log, interrupts, screen, V3D.
 
+use alloc::string::ToString;
+
 use crate::{
     arch::{clock, cpu, interrupt_mask},
     bcm2837::{
@@ -13,14 +15,18 @@ use crate::{
         mini_uart::MiniUart,
         peripherals::Peripherals,
         pl011::Pl011,
+        power::GraphicsPower,
         property::{GetClockRate, SetClockRate, clock as clocks},
+        system_timer::SystemTimer,
         watchdog::Watchdog,
     },
-    console, logger,
+    console, gpu, logger,
+    machine::{Gpu, Machine},
     mm::heap,
     println,
     screen::{Page, TextScreen},
-    shell::{self, machine::Machine},
+    shell, tick,
+    v3d_platform::V3dPlatform,
 };
 
 /// What the boot code hands over.
@@ -42,7 +48,18 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     let Some(peripherals) = Peripherals::take() else {
         panic!("the kernel was started twice");
     };
-    let Peripherals { gpio, pl011, mini_uart, mailbox, interrupt_controller, watchdog, .. } = peripherals;
+    let Peripherals {
+        gpio,
+        pl011,
+        mini_uart,
+        system_timer,
+        mailbox,
+        interrupt_controller,
+        watchdog,
+        graphics_power,
+        async_bridge,
+        v3d,
+    } = peripherals;
     firmware::init(mailbox);
     match gpio::serial_pins(&gpio) {
         SerialPins::Pl011 => {
@@ -59,10 +76,22 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     log::info!("entered at EL{}, now at EL{}", handover.entry_level, cpu::exception_level());
     interrupt_controller::init(interrupt_controller);
     console::receive_by_interrupt();
+    tick::start(SystemTimer::new(system_timer));
     interrupt_mask::unmask();
 
     let framebuffer = start_screen();
-    let machine = Machine { handover, framebuffer, watchdog: Watchdog::new(watchdog) };
+    let platform = V3dPlatform::install(v3d, GraphicsPower::new(graphics_power, async_bridge));
+    let gpu = match gpu::bring_up(platform) {
+        Ok(identity) => {
+            println!("{identity}");
+            Ok(Gpu { platform, identity })
+        }
+        Err(error) => {
+            println!("No scenes on this machine: {error}. Everything else works.");
+            Err(error.to_string())
+        }
+    };
+    let machine = Machine { handover, framebuffer, watchdog: Watchdog::new(watchdog), gpu };
     println!("ready");
     shell::run(machine)
 }

@@ -1,12 +1,194 @@
-//! What the V3D driver asks of the board: registers, GPU memory, time and interrupts
+//! What the V3D driver asks of the board: registers, GPU memory, time, power and its interrupt
+//!
+//! Here the four traits of `v3d::platform` meet the chip: registers at 0x3FC0_0000, a pool of non-cacheable memory, the core's
+//! counter with the system timer's tick as the alarm, and the bridges' reset. One instance exists; the interrupt handler
+//! and the driver share it.
+//!
+//! # Completion
+//! The driver looks at counters whenever a wait ends, so that an interrupt is only a reason to look earlier. When waiting by
+//! interrupt is switched off ([`V3dPlatform::poll`]), each wait serves the engine itself and returns at once: what is left to
+//! do on a board whose firmware's mailbox dies of V3D interrupts [aros].
+//!
+//! # Sources
+//! [AG section 10] for the registers, [lk] [qemu] for the interrupt line.
 
-use tock_registers::{register_structs, registers::ReadWrite};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use spin::Once;
+use tock_registers::{
+    interfaces::{Readable, Writeable},
+    register_structs,
+    registers::ReadWrite,
+};
+use v3d::{
+    hw::{ArmPhys, BusAddr, registers::Register},
+    interrupts::Interrupts,
+    platform::{GpuMemory, Power, PowerError, RegisterAccess, Time},
+};
+
+use crate::{
+    arch::{clock, cpu, interrupt_mask},
+    bcm2837::{
+        interrupt_controller,
+        power::{GraphicsPower, ResetError},
+    },
+    irq_lock::IrqLock,
+    mm::shared::SharedWords,
+    mmio::Mmio,
+};
+
+/// GPU interrupt line of the 3D engine.
+pub const INTERRUPT_LINE: u8 = 10;
 
 register_structs! {
-    /// The 3D engine's registers as words; what each is, the driver knows.
+    /// The 3D engine's registers as words; which is which, the driver knows.
     #[allow(missing_docs, reason = "one field")]
     pub RegisterWindow {
         (0x000 => pub words: [ReadWrite<u32>; 0x1000 / 4]),
         (0x1000 => @END),
+    }
+}
+
+/// The machine as the V3D driver sees it.
+#[derive(Debug)]
+pub struct V3dPlatform {
+    registers: Mmio<RegisterWindow>,
+    pool: SharedWords,
+    power: IrqLock<GraphicsPower>,
+    /// Set by the interrupt handler, taken by whoever waits.
+    raised: AtomicBool,
+    polling: AtomicBool,
+}
+
+static PLATFORM: Once<V3dPlatform> = Once::new();
+
+/// What the interrupt handler shares with the driver.
+pub static INTERRUPTS: Interrupts = Interrupts::new();
+
+impl V3dPlatform {
+    /// Takes the 3D engine's share of the board. The first call counts; later ones get the same platform.
+    pub fn install(registers: Mmio<RegisterWindow>, power: GraphicsPower) -> &'static Self {
+        PLATFORM.call_once(|| Self {
+            registers,
+            pool: SharedWords::gpu_pool(),
+            power: IrqLock::new(power),
+            raised: AtomicBool::new(false),
+            polling: AtomicBool::new(true),
+        })
+    }
+
+    /// Waits by interrupt from now on.
+    pub fn use_interrupt(&'static self) {
+        interrupt_controller::enable(INTERRUPT_LINE, || {
+            if let Some(platform) = PLATFORM.get() {
+                INTERRUPTS.service(platform);
+                platform.raised.store(true, Ordering::Relaxed);
+            }
+        });
+        self.polling.store(false, Ordering::Relaxed);
+    }
+
+    /// Waits by looking from now on, with the engine's interrupt line off.
+    pub fn poll(&self) {
+        interrupt_controller::disable(INTERRUPT_LINE);
+        self.polling.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether waits look instead of sleeping.
+    #[must_use]
+    pub fn is_polling(&self) -> bool {
+        self.polling.load(Ordering::Relaxed)
+    }
+
+    /// The pool's memory, word by word.
+    #[must_use]
+    pub fn pool(&self) -> SharedWords {
+        self.pool
+    }
+}
+
+impl RegisterAccess for V3dPlatform {
+    fn read(&self, register: Register) -> u32 {
+        let value = self.registers.words[register.offset() as usize / 4].get();
+        // What the engine wrote before it changed the register must not be loaded ahead of it.
+        cpu::complete_memory_accesses();
+        value
+    }
+
+    fn write(&self, register: Register, value: u32) {
+        // The engine may fetch what was stored before as soon as the register is written.
+        cpu::complete_memory_accesses();
+        self.registers.words[register.offset() as usize / 4].set(value);
+    }
+}
+
+impl GpuMemory for V3dPlatform {
+    fn base(&self) -> BusAddr {
+        // The pool is below 256 MiB, see linker.ld.
+        ArmPhys(self.pool.address() as u32).to_bus()
+    }
+
+    fn bytes(&self) -> u32 {
+        (self.pool.len() * 4) as u32
+    }
+
+    fn store(&self, offset: u32, bytes: &[u8]) {
+        self.pool.store_bytes(offset as usize, bytes);
+    }
+
+    fn load(&self, offset: u32, bytes: &mut [u8]) {
+        self.pool.load_bytes(offset as usize, bytes);
+    }
+
+    fn store_word(&self, offset: u32, word: u32) {
+        self.pool.set(offset as usize / 4, word);
+    }
+
+    fn load_word(&self, offset: u32) -> u32 {
+        self.pool.get(offset as usize / 4).unwrap_or(0)
+    }
+
+    fn zero(&self, offset: u32, count: u32) {
+        let (start, end) = (offset as usize, offset as usize + count as usize);
+        if start % 4 == 0 && end % 4 == 0 {
+            self.pool.fill(start / 4..end / 4, 0);
+        } else {
+            for offset in start..end {
+                self.pool.store_bytes(offset, &[0]);
+            }
+        }
+    }
+}
+
+impl Time for V3dPlatform {
+    fn now_us(&self) -> u64 {
+        clock::now_us()
+    }
+
+    fn wait_until(&self, deadline_us: u64) {
+        if self.is_polling() {
+            INTERRUPTS.service(self);
+            cpu::spin_hint();
+            return;
+        }
+        // Masked, an interrupt that comes after the test still ends the sleep. So does the timer's tick: a deadline is met to
+        // within one.
+        let previous = interrupt_mask::mask();
+        if !self.raised.swap(false, Ordering::Relaxed) && clock::now_us() < deadline_us {
+            cpu::wait_for_interrupt();
+        }
+        interrupt_mask::restore(previous);
+    }
+}
+
+impl Power for V3dPlatform {
+    fn reset(&self) -> Result<(), PowerError> {
+        self.power.lock().reset_v3d().map_err(|error| {
+            PowerError(match error {
+                ResetError::NoBridges(_) => "there are no bus bridges to stop",
+                ResetError::Stuck { stopping: true, .. } => "a bus bridge does not stop",
+                ResetError::Stuck { stopping: false, .. } => "a bus bridge does not start again",
+            })
+        })
     }
 }

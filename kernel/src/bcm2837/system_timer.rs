@@ -39,26 +39,24 @@ register_structs! {
     }
 }
 
-/// The timer, with channel 1 as a periodic tick.
+/// The timer, of which channel 1 is used.
 #[derive(Debug)]
 pub struct SystemTimer {
     registers: Mmio<Registers>,
-    period_us: u32,
 }
 
 impl SystemTimer {
-    /// Starts the tick: an interrupt every `period_us` microseconds.
+    /// The timer.
     #[must_use]
-    pub fn start(registers: Mmio<Registers>, period_us: u32) -> Self {
-        let timer = Self { registers, period_us };
-        timer.arm_next();
-        timer
+    pub const fn new(registers: Mmio<Registers>) -> Self {
+        Self { registers }
     }
 
-    /// Takes the interrupt back and arms the next one.
-    pub fn acknowledge(&self) {
+    /// Raises the interrupt of channel 1 in `delay_us` microseconds, and takes back one that is up.
+    pub fn alarm_in(&self, delay_us: u32) {
         self.registers.cs.write(CS::M1::SET);
-        self.arm_next();
+        // The match is for equality: a moment that has passed would come back only after 71 minutes. From "now" it cannot.
+        self.registers.c1.set(self.registers.clo.get().wrapping_add(delay_us));
     }
 
     /// Counts of the free-running counter, microseconds.
@@ -72,10 +70,5 @@ impl SystemTimer {
                 return u64::from(high) << 32 | u64::from(low);
             }
         }
-    }
-
-    fn arm_next(&self) {
-        // The match is for equality: a moment that has passed would come back only after 71 minutes. From "now" it cannot.
-        self.registers.c1.set(self.registers.clo.get().wrapping_add(self.period_us));
     }
 }

@@ -106,4 +106,73 @@ impl SharedWords {
             word.store(value, Ordering::Relaxed);
         }
     }
+
+    /// Stores bytes from byte `offset` on; what is beyond the end of memory is not stored.
+    pub fn store_bytes(&self, offset: usize, bytes: &[u8]) {
+        let mut offset = offset;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let index = offset / 4;
+            if let (0, Some((word, tail))) = (offset % 4, rest.split_first_chunk::<4>()) {
+                self.set(index, u32::from_le_bytes(*word));
+                (offset, rest) = (offset + 4, tail);
+                continue;
+            }
+            let Some(word) = self.get(index) else { return };
+            let mut word = word.to_le_bytes();
+            let part = rest.len().min(4 - offset % 4);
+            word[offset % 4..offset % 4 + part].copy_from_slice(&rest[..part]);
+            self.set(index, u32::from_le_bytes(word));
+            (offset, rest) = (offset + part, &rest[part..]);
+        }
+    }
+
+    /// Loads bytes from byte `offset` on; what is beyond the end of memory reads 0.
+    pub fn load_bytes(&self, offset: usize, bytes: &mut [u8]) {
+        let mut offset = offset;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let word = self.get(offset / 4).unwrap_or(0).to_le_bytes();
+            let part = rest.len().min(4 - offset % 4);
+            let (now, later) = rest.split_at_mut(part);
+            now.copy_from_slice(&word[offset % 4..offset % 4 + part]);
+            (offset, rest) = (offset + part, later);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_go_in_and_come_out_at_any_offset() {
+        for offset in 0..6 {
+            for count in 0..12 {
+                let words: Vec<AtomicU32> = (0..5).map(|_| AtomicU32::new(0xeeee_eeee)).collect();
+                let memory = SharedWords::from_words(words.leak());
+                let bytes: Vec<u8> = (1..=count).collect();
+                memory.store_bytes(offset, &bytes);
+                let mut all = [0; 24];
+                memory.load_bytes(0, &mut all);
+                let mut expected = [0xee; 24];
+                expected[20..].fill(0);
+                expected[offset..offset + bytes.len()].copy_from_slice(&bytes);
+                assert_eq!(all, expected, "{count} bytes at {offset}");
+                let mut back = vec![0; bytes.len()];
+                memory.load_bytes(offset, &mut back);
+                assert_eq!(back, bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_touched_beyond_the_end() {
+        let memory = SharedWords::from_words(vec![AtomicU32::new(0), AtomicU32::new(0)].leak());
+        memory.store_bytes(6, &[1, 2, 3, 4, 5, 6, 7]);
+        memory.fill(1..9, 7);
+        assert_eq!(memory.iter(0..9).collect::<Vec<_>>(), [0, 7]);
+        assert!(!memory.set(2, 1));
+        assert_eq!(memory.get(2), None);
+    }
 }

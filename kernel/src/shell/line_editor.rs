@@ -1,1 +1,274 @@
-//! Editing of a command line
+//! Editing of a command line, byte by byte as a terminal sends it
+//!
+//! Characters go in at the cursor; backspace, the arrows, Home, End, Delete, ctrl-A, E, B, F, D, U, K and C do what they do
+//! elsewhere; up and down go through the lines before. What the terminal is to show is written to the `fmt::Write` given.
+//! A line ends with CR or LF; the LF of a CR LF pair is not a second line.
+
+use core::fmt::{self, Write};
+
+use alloc::{collections::VecDeque, string::String};
+
+/// Characters that a line may have; what is typed beyond it is not taken.
+const LONGEST_LINE: usize = 240;
+/// Lines that are remembered.
+const HISTORY_LINES: usize = 16;
+
+const CTRL_A: u8 = 0x01;
+const CTRL_B: u8 = 0x02;
+const CTRL_C: u8 = 0x03;
+const CTRL_D: u8 = 0x04;
+const CTRL_E: u8 = 0x05;
+const CTRL_F: u8 = 0x06;
+const BACKSPACE: u8 = 0x08;
+const LINE_FEED: u8 = b'\n';
+const CTRL_K: u8 = 0x0b;
+const CARRIAGE_RETURN: u8 = b'\r';
+const CTRL_U: u8 = 0x15;
+const ESCAPE: u8 = 0x1b;
+const DELETE: u8 = 0x7f;
+
+/// Where in an escape sequence the input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sequence {
+    None,
+    Escape,
+    /// After `ESC [`, with the number read so far.
+    Bracket(u8),
+}
+
+/// A line under construction, and the ones before it.
+#[derive(Debug)]
+pub struct LineEditor {
+    line: String,
+    /// Bytes before the cursor; lines are ASCII.
+    cursor: usize,
+    history: VecDeque<String>,
+    /// How far back in the history the line on show is; 0 is the line being typed.
+    back: usize,
+    sequence: Sequence,
+    after_carriage_return: bool,
+}
+
+impl Default for LineEditor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LineEditor {
+    /// An empty line, and no line before it.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            line: String::new(),
+            cursor: 0,
+            history: VecDeque::new(),
+            back: 0,
+            sequence: Sequence::None,
+            after_carriage_return: false,
+        }
+    }
+
+    /// Takes a byte; the line if it ends one.
+    ///
+    /// # Errors
+    /// Those of `terminal`.
+    pub fn feed(&mut self, byte: u8, terminal: &mut dyn Write) -> Result<Option<String>, fmt::Error> {
+        let second_half = self.after_carriage_return && byte == LINE_FEED;
+        self.after_carriage_return = byte == CARRIAGE_RETURN;
+        if second_half {
+            return Ok(None);
+        }
+        match self.sequence {
+            Sequence::None => return self.plain(byte, terminal),
+            Sequence::Escape => {
+                self.sequence = if byte == b'[' || byte == b'O' { Sequence::Bracket(0) } else { Sequence::None }
+            }
+            Sequence::Bracket(number) => {
+                self.sequence = Sequence::None;
+                match (byte, number) {
+                    (b'0'..=b'9', _) => self.sequence = Sequence::Bracket(byte - b'0'),
+                    (b'A', _) => self.recall(self.back + 1, terminal)?,
+                    (b'B', _) => self.recall(self.back.saturating_sub(1), terminal)?,
+                    (b'C', _) => self.move_to(self.cursor + 1, terminal)?,
+                    (b'D', _) => self.move_to(self.cursor.saturating_sub(1), terminal)?,
+                    (b'H', _) | (b'~', 1 | 7) => self.move_to(0, terminal)?,
+                    (b'F', _) | (b'~', 4 | 8) => self.move_to(self.line.len(), terminal)?,
+                    (b'~', 3) => self.delete(terminal)?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn plain(&mut self, byte: u8, terminal: &mut dyn Write) -> Result<Option<String>, fmt::Error> {
+        match byte {
+            CARRIAGE_RETURN | LINE_FEED => {
+                terminal.write_str("\n")?;
+                return Ok(Some(self.take_line()));
+            }
+            ESCAPE => self.sequence = Sequence::Escape,
+            CTRL_A => self.move_to(0, terminal)?,
+            CTRL_B => self.move_to(self.cursor.saturating_sub(1), terminal)?,
+            CTRL_E => self.move_to(self.line.len(), terminal)?,
+            CTRL_F => self.move_to(self.cursor + 1, terminal)?,
+            CTRL_C | CTRL_U => self.replace("", terminal)?,
+            CTRL_D => self.delete(terminal)?,
+            CTRL_K => {
+                let removed = self.line.len() - self.cursor;
+                self.line.truncate(self.cursor);
+                rewrite_tail("", removed, terminal)?;
+            }
+            BACKSPACE | DELETE if self.cursor > 0 => {
+                self.move_to(self.cursor - 1, terminal)?;
+                self.delete(terminal)?;
+            }
+            b' '..=b'~' if self.line.len() < LONGEST_LINE => {
+                self.line.insert(self.cursor, char::from(byte));
+                terminal.write_char(char::from(byte))?;
+                self.cursor += 1;
+                rewrite_tail(&self.line[self.cursor..], 0, terminal)?;
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn take_line(&mut self) -> String {
+        let line = core::mem::take(&mut self.line);
+        self.cursor = 0;
+        self.back = 0;
+        if !line.trim().is_empty() && self.history.front() != Some(&line) {
+            self.history.truncate(HISTORY_LINES - 1);
+            self.history.push_front(line.clone());
+        }
+        line
+    }
+
+    fn move_to(&mut self, position: usize, terminal: &mut dyn Write) -> fmt::Result {
+        let position = position.min(self.line.len());
+        if position < self.cursor {
+            for _ in position..self.cursor {
+                terminal.write_char('\u{8}')?;
+            }
+        } else {
+            terminal.write_str(&self.line[self.cursor..position])?;
+        }
+        self.cursor = position;
+        Ok(())
+    }
+
+    /// Removes the character under the cursor.
+    fn delete(&mut self, terminal: &mut dyn Write) -> fmt::Result {
+        if self.cursor < self.line.len() {
+            self.line.remove(self.cursor);
+            rewrite_tail(&self.line[self.cursor..], 1, terminal)?;
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, text: &str, terminal: &mut dyn Write) -> fmt::Result {
+        self.move_to(0, terminal)?;
+        let removed = self.line.len().saturating_sub(text.len());
+        self.line.clear();
+        self.line.push_str(text);
+        rewrite_tail(&self.line, removed, terminal)?;
+        self.move_to(self.line.len(), terminal)
+    }
+
+    fn recall(&mut self, back: usize, terminal: &mut dyn Write) -> fmt::Result {
+        let line = match back.checked_sub(1) {
+            None => String::new(),
+            Some(index) => match self.history.get(index) {
+                Some(line) => line.clone(),
+                None => return Ok(()),
+            },
+        };
+        self.back = back;
+        self.replace(&line, terminal)
+    }
+}
+
+/// Shows what is right of the cursor, wipes out `removed` characters after it, and goes back.
+fn rewrite_tail(tail: &str, removed: usize, terminal: &mut dyn Write) -> fmt::Result {
+    terminal.write_str(tail)?;
+    for _ in 0..removed {
+        terminal.write_char(' ')?;
+    }
+    for _ in 0..tail.len() + removed {
+        terminal.write_char('\u{8}')?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Types all of `input`; the lines that came out and what the terminal shows of the last one.
+    fn typed(input: &str) -> (Vec<String>, String) {
+        let mut editor = LineEditor::new();
+        let mut shown = String::new();
+        let lines = input.bytes().filter_map(|byte| editor.feed(byte, &mut shown).unwrap()).collect();
+        (lines, on_screen(&shown))
+    }
+
+    /// What a terminal makes of the output: the text of its last line.
+    fn on_screen(output: &str) -> String {
+        let mut line: Vec<char> = Vec::new();
+        let mut column = 0;
+        for character in output.chars() {
+            match character {
+                '\n' => (line, column) = (Vec::new(), 0),
+                '\u{8}' => column -= 1,
+                _ => {
+                    if column == line.len() {
+                        line.push(' ');
+                    }
+                    line[column] = character;
+                    column += 1;
+                }
+            }
+        }
+        line.into_iter().collect::<String>().trim_end().into()
+    }
+
+    #[test]
+    fn lines_end_with_cr_lf_or_both() {
+        assert_eq!(typed("one\rtwo\nthree\r\nfour\r").0, ["one", "two", "three", "four"]);
+        assert_eq!(typed("\r\r").0, ["", ""]);
+    }
+
+    #[test]
+    fn what_is_edited_is_what_comes_out() {
+        let cases = [
+            ("scnee\u{8}\u{8}\u{8}ene", "scene"),
+            ("mem\x7f\x7f\x7f\x7f\x7finfo", "info"),
+            ("run\x01scene \x05 x", "scene run x"),
+            ("ab\x1b[Dc\x1b[C!", "acb!"),
+            ("abc\x1b[H\x1b[3~\x1b[F.", "bc."),
+            ("wrong\x15right", "right"),
+            ("keep this\x02\x02\x02\x02\x02\x0b", "keep"),
+            ("a\x1bZb\x07\u{c3}\u{a9}c", "abc"),
+        ];
+        for (input, line) in cases {
+            assert_eq!(typed(input).1, line, "shown for {input:?}");
+            assert_eq!(typed(&format!("{input}\r")).0[0].trim_end(), line, "taken for {input:?}");
+        }
+    }
+
+    #[test]
+    fn earlier_lines_come_back() {
+        let (lines, shown) = typed("one\rtwo\r\x1b[A\x1b[A\x1b[A\r\x1b[A\x1b[A\x1b[B!\r");
+        assert_eq!(lines, ["one", "two", "one", "one!"]);
+        assert_eq!(shown, "");
+        assert_eq!(typed("longer line\rx\x1b[A\x1b[B").1, "");
+    }
+
+    #[test]
+    fn a_line_has_an_end() {
+        let (lines, _) = typed(&format!("{}\r", "x".repeat(1000)));
+        assert_eq!(lines[0].len(), LONGEST_LINE);
+    }
+}

@@ -1,0 +1,33 @@
+//! Mistakes made on purpose, to see that the MMU stops them and that they are told
+//!
+//! Each is one instruction or one call that a correct kernel never makes; none of them returns on a working one.
+
+use core::arch::asm;
+
+use crate::mm::layout;
+
+/// Stores to address 0, where nothing is mapped.
+pub fn write_to_null() {
+    // SAFETY: nothing is mapped at 0, so that the store changes no memory: it faults.
+    unsafe { asm!("str xzr, [{}]", in(reg) 0usize, options(nostack, preserves_flags)) };
+}
+
+/// Stores to a constant.
+pub fn write_to_constant() {
+    let constant = layout::rodata().start;
+    // SAFETY: the section is mapped read only, so that the store changes no memory: it faults.
+    unsafe { asm!("str xzr, [{}]", in(reg) constant, options(nostack, preserves_flags)) };
+}
+
+/// Calls itself until the stack ends in its guard page.
+pub fn overflow_stack() {
+    deeper(0);
+}
+
+fn deeper(depth: u64) -> u64 {
+    let ballast = core::hint::black_box([depth; 64]);
+    if ballast[0] == u64::MAX {
+        return depth;
+    }
+    deeper(depth + 1) + ballast[63]
+}

@@ -1,0 +1,79 @@
+//! Scenes: what the kernel can draw, one small file each
+//!
+//! A scene is started once and then asked for one frame after the other, each into the page of the framebuffer that is not
+//! on show. The shell flips pages, sums them up and counts; a scene only draws.
+//!
+//! A new scene is a file in `scenes/`, a line in [`SCENES`].
+
+use alloc::{boxed::Box, string::String};
+use core::fmt;
+
+use v3d::{hw::BusAddr, interrupts::Interrupts};
+
+use crate::v3d_platform::V3dPlatform;
+
+/// The page that a frame is to be drawn into: raster lines of R8G8B8A8 pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Address of the first pixel of the top line, as the GPU sees it.
+    pub address: BusAddr,
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Bytes from one line to the next.
+    pub pitch_bytes: u32,
+}
+
+/// What a scene draws with.
+pub struct SceneContext<'a> {
+    /// Registers, GPU memory, time and power for the driver.
+    pub platform: &'static V3dPlatform,
+    /// What the driver shares with the interrupt handler.
+    pub interrupts: &'static Interrupts,
+    /// Where this frame goes.
+    pub target: Target,
+    /// Prints lines to the console, for scenes that compute rather than draw.
+    pub output: &'a mut dyn fmt::Write,
+}
+
+impl fmt::Debug for SceneContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SceneContext").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+/// Why a frame could not be drawn, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SceneError(pub String);
+
+impl fmt::Display for SceneError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for SceneError {}
+
+/// A scene under way. Dropping it gives back all that it holds.
+pub trait Scene {
+    /// Draws frame `number` (counted from 0) and returns when it is finished in memory.
+    ///
+    /// # Errors
+    /// When the driver could not draw it.
+    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<(), SceneError>;
+}
+
+/// A row of the table of scenes.
+#[derive(Clone, Copy, Debug)]
+pub struct SceneEntry {
+    /// The name that `scene run` takes.
+    pub name: &'static str,
+    /// What is to be seen, in one line.
+    pub description: &'static str,
+    /// Starts it.
+    pub start: fn(&mut SceneContext<'_>) -> Result<Box<dyn Scene>, SceneError>,
+}
+
+/// All scenes.
+pub const SCENES: &[SceneEntry] = &[];

@@ -1,0 +1,169 @@
+//! Commands about the board: info, clocks, temp, mem
+
+use alloc::string::ToString;
+
+use super::run::Answer;
+use crate::{
+    arch::{clock as core_clock, cpu, mmu},
+    bcm2837::{
+        board::Revision,
+        firmware,
+        gpio::SerialPins,
+        property::{
+            GetArmMemory, GetBoardRevision, GetBoardSerial, GetClockRate, GetFirmwareRevision, GetMaxClockRate,
+            GetMaxTemperature, GetMeasuredClockRate, GetTemperature, GetThrottled, GetVideoCoreMemory, Message, clock,
+        },
+    },
+    console,
+    machine::Machine,
+    mm::{heap, layout, watermark},
+    println,
+};
+
+const MIB: u32 = 1 << 20;
+
+pub(super) fn info(machine: &Machine) -> Answer {
+    let mut message = Message::new();
+    let push = "the properties fit a message";
+    let revision = message.push(&GetBoardRevision {}).map_err(|_| push)?;
+    let serial = message.push(&GetBoardSerial {}).map_err(|_| push)?;
+    let firmware = message.push(&GetFirmwareRevision {}).map_err(|_| push)?;
+    let arm = message.push(&GetArmMemory {}).map_err(|_| push)?;
+    let videocore = message.push(&GetVideoCoreMemory {}).map_err(|_| push)?;
+    firmware::exchange(&mut message).map_err(|error| error.to_string())?;
+
+    match message.answer(&revision) {
+        Ok(revision) => println!("board      {}", Revision(revision.code)),
+        Err(error) => println!("board      unknown: {error}"),
+    }
+    match message.answer(&serial) {
+        Ok(serial) => println!("serial     {:08x}{:08x}", serial.high, serial.low),
+        Err(error) => println!("serial     unknown: {error}"),
+    }
+    match message.answer(&firmware) {
+        Ok(firmware) => println!("firmware   built {} s after 1970", firmware.built_at),
+        Err(error) => println!("firmware   unknown: {error}"),
+    }
+    match (message.answer(&arm), message.answer(&videocore)) {
+        (Ok(arm), Ok(videocore)) => {
+            println!(
+                "memory     ARM {} MiB at {:#x}, VideoCore {} MiB at {:#x}",
+                arm.size_bytes / MIB,
+                arm.base,
+                videocore.size_bytes / MIB,
+                videocore.base
+            );
+            if videocore.size_bytes < 32 * MIB {
+                println!("           below gpu_mem=32 the firmware takes the 3D engine away");
+            }
+        }
+        (Err(error), _) | (_, Err(error)) => println!("memory     unknown: {error}"),
+    }
+    match &machine.framebuffer {
+        Some(framebuffer) => println!(
+            "display    {}x{}, 2 pages of {} KiB at {:#x}",
+            framebuffer.width(),
+            framebuffer.height(),
+            framebuffer.pitch_bytes() * framebuffer.height() / 1024,
+            framebuffer.page_address(0)
+        ),
+        None => println!("display    none"),
+    }
+    match &machine.gpu {
+        Ok(gpu) => println!("V3D        {}", gpu.identity),
+        Err(reason) => println!("V3D        none: {reason}"),
+    }
+    match console::serial_port() {
+        SerialPins::Pl011 => println!("console    PL011 (UART0) on pins 14 and 15"),
+        SerialPins::MiniUart => println!("console    mini UART (UART1) on pins 14 and 15"),
+    }
+    println!(
+        "CPU        core {} at EL{}, entered at EL{}, MIDR {:#010x}, counter {} kHz",
+        cpu::core_number(),
+        cpu::exception_level(),
+        machine.handover.entry_level,
+        cpu::identity(),
+        core_clock::frequency_hz() / 1000
+    );
+    println!("booted     {} s ago", core_clock::now_us() / 1_000_000);
+    Ok(())
+}
+
+pub(super) fn clocks() -> Answer {
+    println!("{:8}{:>10}{:>10}{:>10}", "clock", "set", "measured", "max  MHz");
+    let mut any = false;
+    for (number, name) in clock::NAMED {
+        let set = firmware::ask(&GetClockRate { clock: number }).map(|clock| clock.rate_hz);
+        let measured = firmware::ask(&GetMeasuredClockRate { clock: number }).map(|clock| clock.rate_hz);
+        let max = firmware::ask(&GetMaxClockRate { clock: number }).map(|clock| clock.rate_hz);
+        any |= set.is_ok();
+        let megahertz = |rate: Result<u32, _>| match rate {
+            Ok(rate_hz) => (rate_hz / 1_000_000).to_string(),
+            Err(_) => "?".to_string(),
+        };
+        println!("{name:8}{:>10}{:>10}{:>10}", megahertz(set), megahertz(measured), megahertz(max));
+    }
+    if any { Ok(()) } else { Err("the firmware knows no clock".to_string()) }
+}
+
+pub(super) fn temperature() -> Answer {
+    let now = firmware::ask(&GetTemperature { sensor: 0 }).map_err(|error| error.to_string())?;
+    let max = firmware::ask(&GetMaxTemperature { sensor: 0 }).map(|max| max.millidegrees);
+    println!("{}.{} degrees Celsius", now.millidegrees / 1000, now.millidegrees % 1000 / 100);
+    if let Ok(max) = max {
+        println!("slowed down at {} degrees", max / 1000);
+    }
+    match firmware::ask(&GetThrottled { clear_mask: 0 }) {
+        Ok(throttled) => {
+            for (bit, what) in
+                [(0, "under-voltage"), (1, "ARM frequency capped"), (2, "throttled"), (3, "soft temperature limit")]
+            {
+                let (now, ever) = (throttled.bits >> bit & 1 != 0, throttled.bits >> (bit + 16) & 1 != 0);
+                if now || ever {
+                    println!("{what}: {}", if now { "now" } else { "since boot, not now" });
+                }
+            }
+        }
+        Err(error) => println!("throttling unknown: {error}"),
+    }
+    Ok(())
+}
+
+pub(super) fn memory(machine: &Machine) -> Answer {
+    let kib = |bytes: usize| bytes.div_ceil(1024);
+    for (name, range) in [("text", layout::text()), ("rodata", layout::rodata()), ("data", layout::data())] {
+        println!("{name:18}{:#010x}  {:>8} KiB", range.start, kib(range.len()));
+    }
+    for stack in layout::stacks() {
+        let used = watermark::deepest_use_bytes(&stack);
+        println!(
+            "{:18}{:#010x}  {:>8} KiB, {} bytes were ever used",
+            alloc::format!("{} stack", stack.name),
+            stack.range.start,
+            kib(stack.range.len()),
+            used
+        );
+    }
+    let heap = heap::usage();
+    println!(
+        "{:18}{:#010x}  {:>8} KiB, {} bytes in use, {} at most, {} allocations",
+        "heap",
+        layout::heap().start,
+        kib(heap.size_bytes),
+        heap.used_bytes,
+        heap.most_used_bytes,
+        heap.allocations
+    );
+    println!("{:18}{:#010x}  {:>8} KiB", "GPU pool", layout::gpu_pool().start, kib(layout::gpu_pool().len()));
+    if let Some(framebuffer) = &machine.framebuffer {
+        println!(
+            "{:18}{:#010x}  {:>8} KiB",
+            "framebuffer",
+            framebuffer.page_address(0),
+            kib(framebuffer.memory().len() * 4)
+        );
+    }
+    let (used, there_are) = mmu::table_usage();
+    println!("{used} of {there_are} translation tables");
+    Ok(())
+}

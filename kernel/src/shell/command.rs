@@ -1,0 +1,372 @@
+//! The shell's language: words to commands, and the table that `help` prints
+//!
+//! A command is a word, or two (`scene run`), and arguments. Its name is what the last line of its answer repeats.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::fmt;
+
+use log::LevelFilter;
+
+/// A command with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// The table of commands.
+    Help,
+    /// Board, memory split, firmware.
+    Info,
+    /// All clocks.
+    Clocks,
+    /// The chip's temperature and throttling.
+    Temp,
+    /// Stacks, heap, GPU pool.
+    Mem,
+    /// The 3D engine's identity.
+    V3d,
+    /// All its registers, field by field.
+    Regs,
+    /// The scenes there are.
+    SceneList,
+    /// Draws a scene.
+    SceneRun {
+        /// Its name.
+        name: String,
+        /// How many frames; `None` goes on until it is stopped.
+        frames: Option<u64>,
+    },
+    /// Stops the scene; while one is running any key does.
+    SceneStop,
+    /// Figures of the frames drawn so far.
+    Stats,
+    /// The last job, as lines for `cargo xtask capture`.
+    Capture,
+    /// Measures.
+    Bench,
+    /// Draws known scenes and compares their sums.
+    Selftest,
+    /// The log of this run, of the one before, or a new level.
+    Log(LogRequest),
+    /// Watches over the kernel, or stops to.
+    Watchdog(WatchdogRequest),
+    /// Fails on purpose.
+    Fail(Failure),
+    /// Starts again.
+    Reboot,
+}
+
+/// What is wanted of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogRequest {
+    /// The lines of this run.
+    Show,
+    /// The lines of the run before a warm reset.
+    Previous,
+    /// What is logged from now on.
+    Level(LevelFilter),
+}
+
+/// What is wanted of the watchdog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchdogRequest {
+    /// Whether it is armed.
+    Show,
+    /// Arm it.
+    On,
+    /// Switch it off.
+    Off,
+}
+
+/// Ways to fail on purpose, to see that failures are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A panic.
+    Panic,
+    /// A write to address 0.
+    NullPointer,
+    /// A stack without an end.
+    StackOverflow,
+    /// A write to a constant.
+    WriteToConstant,
+}
+
+/// A row of the help table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The command's name.
+    pub name: &'static str,
+    /// Its arguments.
+    pub arguments: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+const fn row(name: &'static str, arguments: &'static str, help: &'static str) -> Row {
+    Row { name, arguments, help }
+}
+
+/// All commands.
+pub const TABLE: [Row; 18] = [
+    row("help", "", "this table"),
+    row("info", "", "board, firmware, memory split, display, serial port"),
+    row("clocks", "", "the clocks, as set and as measured"),
+    row("temp", "", "the chip's temperature, and whether it is throttled"),
+    row("mem", "", "stacks, heap and GPU memory: in use, and the most that ever was"),
+    row("v3d", "", "what the 3D engine says it is"),
+    row("regs", "", "every register of the 3D engine, field by field"),
+    row("scene list", "", "the scenes there are"),
+    row("scene run", "NAME [frames N]", "draw a scene; without frames, until a key is pressed"),
+    row("scene stop", "", "stop drawing"),
+    row("stats", "", "frame times, and how busy the 3D engine was"),
+    row("capture", "", "write the last job over this line, for `cargo xtask capture`"),
+    row("bench", "", "measure memory, clears and scenes"),
+    row("selftest", "", "draw known scenes and run known programs, compare their sums"),
+    row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
+    row("watchdog", "[on | off]", "restart the board when the kernel hangs"),
+    row("fail", "panic | null | stack | constant", "fail on purpose, to see how that is told"),
+    row("reboot", "", "start again"),
+];
+
+/// Why a line is no command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// The command's name as far as it was understood, for the last line.
+    pub command: String,
+    /// What is wrong.
+    pub sentence: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.command, self.sentence)
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+impl Command {
+    /// Its name, which the last line of the answer repeats.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Help => "help",
+            Self::Info => "info",
+            Self::Clocks => "clocks",
+            Self::Temp => "temp",
+            Self::Mem => "mem",
+            Self::V3d => "v3d",
+            Self::Regs => "regs",
+            Self::SceneList => "scene list",
+            Self::SceneRun { .. } => "scene run",
+            Self::SceneStop => "scene stop",
+            Self::Stats => "stats",
+            Self::Capture => "capture",
+            Self::Bench => "bench",
+            Self::Selftest => "selftest",
+            Self::Log(_) => "log",
+            Self::Watchdog(_) => "watchdog",
+            Self::Fail(_) => "fail",
+            Self::Reboot => "reboot",
+        }
+    }
+
+    /// Reads a line; an empty one is no command.
+    ///
+    /// # Errors
+    /// When there is no such command, or its arguments are not what it takes.
+    pub fn parse(line: &str) -> Result<Option<Self>, ParseError> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let Some((&first, rest)) = words.split_first() else { return Ok(None) };
+        let (command, left) = match first {
+            "help" | "?" => (Self::Help, rest),
+            "info" => (Self::Info, rest),
+            "clocks" => (Self::Clocks, rest),
+            "temp" => (Self::Temp, rest),
+            "mem" => (Self::Mem, rest),
+            "v3d" => (Self::V3d, rest),
+            "regs" => (Self::Regs, rest),
+            "scene" => return Self::parse_scene(rest).map(Some),
+            "stop" => (Self::SceneStop, rest),
+            "stats" => (Self::Stats, rest),
+            "capture" => (Self::Capture, rest),
+            "bench" => (Self::Bench, rest),
+            "selftest" => (Self::Selftest, rest),
+            "log" => (Self::Log(parse_log(rest)?), rest.get(1..).unwrap_or_default()),
+            "watchdog" => (Self::Watchdog(parse_watchdog(rest)?), rest.get(1..).unwrap_or_default()),
+            "fail" => (Self::Fail(parse_failure(rest)?), rest.get(1..).unwrap_or_default()),
+            "reboot" => (Self::Reboot, rest),
+            other => return Err(unknown(other)),
+        };
+        nothing_left(&command, left)?;
+        Ok(Some(command))
+    }
+
+    fn parse_scene(words: &[&str]) -> Result<Self, ParseError> {
+        let (command, left) = match words {
+            ["list", left @ ..] => (Self::SceneList, left),
+            ["stop", left @ ..] => (Self::SceneStop, left),
+            ["run", name, "frames", count, left @ ..] => {
+                let Ok(count) = count.parse::<u64>() else {
+                    return Err(wrong("scene run", format!("\"{count}\" is no number of frames")));
+                };
+                (Self::SceneRun { name: (*name).into(), frames: (count > 0).then_some(count) }, left)
+            }
+            ["run", _, "frames"] => return Err(wrong("scene run", "how many frames?")),
+            ["run", name, left @ ..] => (Self::SceneRun { name: (*name).into(), frames: None }, left),
+            ["run"] => return Err(wrong("scene run", "which scene? `scene list` names them")),
+            [] => return Err(wrong("scene", "say `scene list`, `scene run NAME` or `scene stop`")),
+            [other, ..] => {
+                return Err(wrong("scene", format!("scenes can be listed, run and stopped, but not \"{other}\"")));
+            }
+        };
+        nothing_left(&command, left)?;
+        Ok(command)
+    }
+}
+
+fn parse_log(words: &[&str]) -> Result<LogRequest, ParseError> {
+    let Some(&word) = words.first() else { return Ok(LogRequest::Show) };
+    if word == "previous" {
+        return Ok(LogRequest::Previous);
+    }
+    word.parse().map(LogRequest::Level).map_err(|_| {
+        wrong(
+            "log",
+            format!("\"{word}\" is no level; there are off, error, warn, info, debug, trace, and `log previous`"),
+        )
+    })
+}
+
+fn parse_watchdog(words: &[&str]) -> Result<WatchdogRequest, ParseError> {
+    match words.first() {
+        None => Ok(WatchdogRequest::Show),
+        Some(&"on") => Ok(WatchdogRequest::On),
+        Some(&"off") => Ok(WatchdogRequest::Off),
+        Some(other) => Err(wrong("watchdog", format!("the watchdog can be on or off, but not \"{other}\""))),
+    }
+}
+
+fn parse_failure(words: &[&str]) -> Result<Failure, ParseError> {
+    match words.first() {
+        Some(&"panic") => Ok(Failure::Panic),
+        Some(&"null") => Ok(Failure::NullPointer),
+        Some(&"stack") => Ok(Failure::StackOverflow),
+        Some(&"constant") => Ok(Failure::WriteToConstant),
+        _ => Err(wrong("fail", "how? panic, null, stack or constant")),
+    }
+}
+
+fn nothing_left(command: &Command, words: &[&str]) -> Result<(), ParseError> {
+    match words.first() {
+        None => Ok(()),
+        Some(word) => Err(wrong(command.name(), format!("it does not take \"{word}\""))),
+    }
+}
+
+fn wrong(command: &str, sentence: impl ToString) -> ParseError {
+    ParseError { command: command.into(), sentence: sentence.to_string() }
+}
+
+/// The error for an unknown word, with the name that is nearest to it, if one is near.
+fn unknown(word: &str) -> ParseError {
+    let nearest = TABLE
+        .iter()
+        .filter_map(|row| row.name.split(' ').next())
+        .map(|name| (distance(word, name), name))
+        .min()
+        .filter(|&(distance, _)| distance <= 2);
+    match nearest {
+        Some((_, name)) => wrong(word, format!("no such command; did you mean `{name}`?")),
+        None => wrong(word, "no such command; `help` shows all"),
+    }
+}
+
+/// How many characters must be put in, taken out or changed to make one word the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (typed, from) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = typed + 1;
+        for (index, &to) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(from != to);
+            diagonal = row[index + 1];
+            row[index + 1] = changed.min(diagonal + 1).min(row[index] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Command {
+        Command::parse(line).unwrap().unwrap()
+    }
+
+    fn refused(line: &str) -> String {
+        Command::parse(line).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_command_of_the_table_is_understood_under_its_name() {
+        for row in TABLE {
+            let arguments = match row.name {
+                "scene run" => " cube",
+                "fail" => " panic",
+                _ => "",
+            };
+            let command = parsed(&format!("{}{arguments}", row.name));
+            assert_eq!(command.name(), row.name);
+        }
+    }
+
+    #[test]
+    fn arguments_are_read() {
+        let run = |name: &str, frames| Command::SceneRun { name: name.into(), frames };
+        assert_eq!(parsed("  scene  run cube "), run("cube", None));
+        assert_eq!(parsed("scene run cube frames 12"), run("cube", Some(12)));
+        assert_eq!(parsed("scene run cube frames 0"), run("cube", None));
+        assert_eq!(parsed("stop"), Command::SceneStop);
+        assert_eq!(parsed("log"), Command::Log(LogRequest::Show));
+        assert_eq!(parsed("log debug"), Command::Log(LogRequest::Level(LevelFilter::Debug)));
+        assert_eq!(parsed("log previous"), Command::Log(LogRequest::Previous));
+        assert_eq!(parsed("watchdog off"), Command::Watchdog(WatchdogRequest::Off));
+        assert_eq!(Command::parse("  ").unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_a_sentence() {
+        let cases = [
+            ("infp", "infp: no such command; did you mean `info`?"),
+            ("scnee list", "scnee: no such command; did you mean `scene`?"),
+            ("rumpelstiltskin", "rumpelstiltskin: no such command; `help` shows all"),
+            ("scene", "scene: say `scene list`, `scene run NAME` or `scene stop`"),
+            ("scene dance", "scene: scenes can be listed, run and stopped, but not \"dance\""),
+            ("scene run", "scene run: which scene? `scene list` names them"),
+            ("scene run cube frames", "scene run: how many frames?"),
+            ("scene run cube frames many", "scene run: \"many\" is no number of frames"),
+            ("scene run cube twice", "scene run: it does not take \"twice\""),
+            ("temp now", "temp: it does not take \"now\""),
+            (
+                "log loud",
+                "log: \"loud\" is no level; there are off, error, warn, info, debug, trace, and `log previous`",
+            ),
+            ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
+            ("fail", "fail: how? panic, null, stack or constant"),
+        ];
+        for (line, sentence) in cases {
+            assert_eq!(refused(line), sentence);
+        }
+    }
+
+    #[test]
+    fn distances_are_those_of_levenshtein() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("same", "same"), 0);
+    }
+}

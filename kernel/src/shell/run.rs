@@ -1,0 +1,137 @@
+//! Reading commands for ever, and what each leads to
+
+use alloc::{
+    format,
+    string::{String, ToString},
+};
+use core::fmt;
+
+use super::{
+    board,
+    command::{Command, LogRequest, TABLE, WatchdogRequest},
+    engine, failures,
+    line_editor::LineEditor,
+    scene,
+};
+use crate::{console, logger, machine::Machine, print, println};
+
+/// What a command comes to: nothing more to say, or why it failed, as a sentence.
+pub(super) type Answer = Result<(), String>;
+
+/// How long the kernel may be silent when the watchdog is on.
+const WATCHDOG_MS: u32 = 10_000;
+
+/// Where the line editor writes.
+struct Terminal;
+
+impl fmt::Write for Terminal {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        print!("{text}");
+        Ok(())
+    }
+}
+
+/// Reads and runs commands for ever.
+pub fn run(mut machine: Machine) -> ! {
+    let mut editor = LineEditor::new();
+    let mut watched = false;
+    loop {
+        print!("v3d> ");
+        let line = read_line(&mut editor, &mut machine, watched);
+        match Command::parse(&line) {
+            Ok(None) => {}
+            Ok(Some(command)) => {
+                let name = command.name();
+                match execute(command, &mut machine, &mut watched) {
+                    Ok(()) => println!("ok {name}"),
+                    Err(sentence) => println!("error {name}: {sentence}"),
+                }
+            }
+            Err(error) => println!("error {error}"),
+        }
+    }
+}
+
+fn read_line(editor: &mut LineEditor, machine: &mut Machine, watched: bool) -> String {
+    loop {
+        if watched {
+            machine.watchdog.arm(WATCHDOG_MS);
+        }
+        let Some(byte) = console::read_until_tick() else { continue };
+        // The terminal takes everything: there is no error to look at.
+        if let Ok(Some(line)) = editor.feed(byte, &mut Terminal) {
+            return line;
+        }
+    }
+}
+
+fn execute(command: Command, machine: &mut Machine, watched: &mut bool) -> Answer {
+    match command {
+        Command::Help => help(),
+        Command::Info => board::info(machine),
+        Command::Clocks => board::clocks(),
+        Command::Temp => board::temperature(),
+        Command::Mem => board::memory(machine),
+        Command::V3d => engine::identity(machine),
+        Command::Regs => engine::registers(machine),
+        Command::SceneList => scene::list(),
+        Command::SceneRun { name, frames } => scene::run(machine, &name, frames),
+        Command::SceneStop => scene::stop(),
+        Command::Stats => engine::stats(machine),
+        Command::Capture | Command::Bench | Command::Selftest => Err("this kernel has no such command".to_string()),
+        Command::Log(request) => log(request),
+        Command::Watchdog(request) => watchdog(request, machine, watched),
+        Command::Fail(failure) => failures::fail(failure),
+        Command::Reboot => {
+            println!("restarting");
+            console::flush();
+            machine.watchdog.reboot();
+            crate::arch::clock::spin_for_us(1_000_000);
+            Err("the board does not restart".to_string())
+        }
+    }
+}
+
+fn help() -> Answer {
+    let width = TABLE.iter().map(|row| row.name.len() + 1 + row.arguments.len()).filter(|&width| width < 40).max();
+    for row in TABLE {
+        let usage = format!("{} {}", row.name, row.arguments);
+        println!("  {usage:width$}  {}", row.help, width = width.unwrap_or(0));
+    }
+    Ok(())
+}
+
+fn log(request: LogRequest) -> Answer {
+    match request {
+        LogRequest::Show => print!("{}", logger::text()),
+        LogRequest::Previous => match logger::text_of_previous_run() {
+            Some(text) => print!("{text}"),
+            None => return Err("memory holds no log of an earlier run".to_string()),
+        },
+        LogRequest::Level(level) => {
+            ::log::set_max_level(level);
+            println!("logging {level}");
+        }
+    }
+    Ok(())
+}
+
+fn watchdog(request: WatchdogRequest, machine: &mut Machine, watched: &mut bool) -> Answer {
+    match request {
+        WatchdogRequest::Show => {}
+        WatchdogRequest::On => {
+            *watched = true;
+            machine.watchdog.arm(WATCHDOG_MS);
+        }
+        WatchdogRequest::Off => {
+            *watched = false;
+            machine.watchdog.disarm();
+        }
+    }
+    if machine.watchdog.is_armed() {
+        println!("the watchdog restarts the board {} s after the kernel's last sign of life", WATCHDOG_MS / 1000);
+    } else {
+        println!("the watchdog is off");
+    }
+    Ok(())
+}
