@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+pub mod identity;
 pub mod interrupts;
 pub mod platform;
 
