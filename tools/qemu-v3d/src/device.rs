@@ -7,7 +7,7 @@ use crate::options::Options;
 use std::fs::File;
 use std::io::{self, Write};
 use v3d_sim::memory::Memory;
-use v3d_sim::{Config, V3d};
+use v3d_sim::{Config, Register, V3d};
 
 /// The model and where its words go.
 pub(crate) struct Device {
@@ -32,16 +32,16 @@ impl Device {
         })
     }
 
-    /// A guest load of the register at byte `offset` of the block.
-    pub(crate) fn read(&mut self, memory: &Memory<'_>, offset: u32) -> u32 {
+    /// A guest load of the register at byte `offset` of the block, after so many `instructions`.
+    pub(crate) fn read(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32) -> u32 {
         let value = self.v3d.read(memory, offset);
-        self.record('>', offset, value);
+        self.record(instructions, offset, "->", value);
         value
     }
 
-    /// A guest store to the register at byte `offset` of the block.
-    pub(crate) fn write(&mut self, memory: &Memory<'_>, offset: u32, value: u32) {
-        self.record('<', offset, value);
+    /// A guest store to the register at byte `offset` of the block, after so many `instructions`.
+    pub(crate) fn write(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32, value: u32) {
+        self.record(instructions, offset, "<-", value);
         self.v3d.write(memory, offset, value);
     }
 
@@ -50,10 +50,11 @@ impl Device {
         self.v3d.interrupt()
     }
 
-    fn record(&mut self, direction: char, offset: u32, value: u32) {
+    fn record(&mut self, instructions: u64, offset: u32, direction: &str, value: u32) {
         if let Some(trace) = &mut self.trace {
+            let name = Register::from_offset(offset).map_or_else(|| format!("+{offset:#x}"), |it| it.name().to_owned());
             // A full disk must not stop the guest: the trace is then merely short.
-            let _ = writeln!(trace, "v3d +{offset:#05x} {direction} {value:#010x}");
+            let _ = writeln!(trace, "{instructions} {name} {direction} {value:#010x}");
         }
     }
 

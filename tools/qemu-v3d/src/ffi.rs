@@ -10,8 +10,11 @@
 //! `cpu_physical_memory_map` returns the host's pointer to it, valid until it is unmapped, which never happens. The
 //! other vCPUs go on storing to it while the model runs, so it is only ever touched as atomic words.
 //!
+//! With a trace, vCPU 0's instructions are counted: QEMU calls back at the start of each translated block, with the block's
+//! length. A count is therefore ahead by what is left of the block that it is taken in.
+//!
 //! # Sources
-//! QEMU 7.2: `qemu-plugin.h` (`qemu_info_t`, install), `exec/memory.h` (`MemoryRegionOps`), `exec/cpu-common.h`
+//! QEMU 7.2: `qemu-plugin.h` (`qemu_info_t`, install, translation), `exec/memory.h` (`MemoryRegionOps`), `exec/cpu-common.h`
 //! (`cpu_physical_memory_map`), `hw/arm/bcm2835_peripherals.c` (V3D is `gpu-irq` 10 of `bcm2835-ic`).
 
 use crate::device::Device;
@@ -19,7 +22,7 @@ use crate::options::Options;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use v3d_sim::memory::Memory;
 
@@ -137,6 +140,10 @@ macro_rules! qemu_functions {
 
 qemu_functions! {
     qemu_plugin_register_vcpu_init_cb: unsafe extern "C" fn(u64, extern "C" fn(u64, c_uint)),
+    qemu_plugin_register_vcpu_tb_trans_cb: unsafe extern "C" fn(u64, extern "C" fn(u64, *mut c_void)),
+    qemu_plugin_tb_n_insns: unsafe extern "C" fn(*const c_void) -> usize,
+    qemu_plugin_register_vcpu_tb_exec_cb:
+        unsafe extern "C" fn(*mut c_void, extern "C" fn(c_uint, *mut c_void), c_int, *mut c_void),
     get_system_memory: unsafe extern "C" fn() -> *mut MemoryRegion,
     memory_region_init_io: unsafe extern "C" fn(
         *mut MemoryRegion, *mut c_void, *const MemoryRegionOps, *mut c_void, *const c_char, u64
@@ -176,6 +183,9 @@ struct Board {
 unsafe impl Send for Board {}
 
 static PLUGIN: OnceLock<Plugin> = OnceLock::new();
+
+/// Instructions that vCPU 0 has executed, while a trace is written.
+static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
 
 /// Called by QEMU once, after loading. Anything but 0 makes QEMU end with an error.
 ///
@@ -234,13 +244,39 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
         )
     })?;
     let register_vcpu_init = qemu.qemu_plugin_register_vcpu_init_cb;
+    let register_translation = qemu.qemu_plugin_register_vcpu_tb_trans_cb;
     let state = Mutex::new(State { device, board: None, level: false });
     if PLUGIN.set(Plugin { qemu, state }).is_err() {
         return Err("it is loaded already".to_owned());
     }
     // SAFETY: `id` is the one QEMU gave this plugin, and the callback lives as long as the library.
     unsafe { register_vcpu_init(id, vcpu_init) };
+    if options.trace.is_some() {
+        // SAFETY: as above.
+        unsafe { register_translation(id, block_translated) };
+    }
     Ok(())
+}
+
+/// Called by QEMU when it has translated a block: asks to be called at each of its executions, with its length.
+extern "C" fn block_translated(_id: u64, block: *mut c_void) {
+    /// `QEMU_PLUGIN_CB_NO_REGS`.
+    const NO_REGISTERS: c_int = 0;
+    let Some(Plugin { qemu, .. }) = PLUGIN.get() else {
+        return;
+    };
+    // SAFETY: QEMU hands a block that is valid during this call; the number travels as the pointer that nobody follows.
+    unsafe {
+        let length = ptr::without_provenance_mut((qemu.qemu_plugin_tb_n_insns)(block));
+        (qemu.qemu_plugin_register_vcpu_tb_exec_cb)(block, block_executed, NO_REGISTERS, length);
+    }
+}
+
+/// Called by QEMU before it executes a block.
+extern "C" fn block_executed(vcpu: c_uint, length: *mut c_void) {
+    if vcpu == 0 {
+        INSTRUCTIONS.fetch_add(length.addr() as u64, Ordering::Relaxed);
+    }
 }
 
 /// Called by QEMU when a vCPU exists; at the first, the machine's memory map is complete.
@@ -321,10 +357,12 @@ fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>) -> T) -> Option<T> {
 
 /// A guest load. `OPS` admits aligned 32-bit accesses within [`V3D_BYTES`] only.
 extern "C" fn register_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
-    access(|device, memory| u64::from(device.read(memory, offset as u32))).unwrap_or(0)
+    let instructions = INSTRUCTIONS.load(Ordering::Relaxed);
+    access(|device, memory| u64::from(device.read(memory, instructions, offset as u32))).unwrap_or(0)
 }
 
 /// A guest store, as [`register_read`].
 extern "C" fn register_write(_opaque: *mut c_void, offset: u64, value: u64, _bytes: c_uint) {
-    access(|device, memory| device.write(memory, offset as u32, value as u32));
+    let instructions = INSTRUCTIONS.load(Ordering::Relaxed);
+    access(|device, memory| device.write(memory, instructions, offset as u32, value as u32));
 }
