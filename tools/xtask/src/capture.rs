@@ -106,7 +106,7 @@ fn from_qemu(scene: &str) -> Result<Vec<String>> {
     let workspace = Workspace::find()?;
     let (kernel, plugin) = (build::kernel(&workspace)?, build::plugin(&workspace)?);
     let options =
-        qemu::Options { image: &kernel.image, plugin: Some(&plugin), window: false, extra: &[], copies: Vec::new() };
+        qemu::Options { image: &kernel.image, plugin: Some(&plugin), trace: None, window: false, copies: Vec::new() };
     let machine = Machine::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + Duration::from_secs(300);
     machine.console.wait_ready(deadline)?;

@@ -4,6 +4,7 @@
 //! itself goes to standard error; standard output carries the kernel's serial console and nothing else.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod board;
 mod build;
 mod capture;
@@ -34,6 +35,7 @@ cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (they do it themselves, too)
   build     build kernel8.img and the QEMU plugin, and say where they are
   capture   fetch a job from a running kernel over its serial line into a job folder that `v3d replay` runs
+  bench     measure the kernel: its size, and the instructions and time that it takes to draw
   tidy      check the rules that the sources keep (dependency arrows, unsafe code, documentation)
   ci        do what continuous integration does
 
@@ -64,6 +66,7 @@ fn dispatch() -> Result<()> {
     };
     match task.as_str() {
         "setup" => setup::task(arguments),
+        "bench" => bench::task(arguments),
         "build" => build::task(arguments),
         "run" => run::task(arguments),
         "test" => test::task(arguments),

@@ -19,10 +19,10 @@ pub(crate) struct Options<'a> {
     pub(crate) image: &'a Path,
     /// The plugin; without it the machine has no V3D.
     pub(crate) plugin: Option<&'a Path>,
+    /// Where the plugin records every register access.
+    pub(crate) trace: Option<&'a Path>,
     /// Show a window.
     pub(crate) window: bool,
-    /// Further arguments for QEMU.
-    pub(crate) extra: &'a [String],
     /// Where copies of the serial output go.
     pub(crate) copies: Vec<Box<dyn Write + Send>>,
 }
@@ -48,9 +48,13 @@ impl Machine {
             command.args(["-display", "none"]);
         }
         if let Some(plugin) = options.plugin {
-            command.arg("-plugin").arg(format!("{},faults={}", comma_free(plugin)?, comma_free(&faults)?));
+            let mut argument = format!("{},faults={}", comma_free(plugin)?, comma_free(&faults)?);
+            if let Some(trace) = options.trace {
+                argument += &format!(",trace={}", comma_free(trace)?);
+            }
+            command.arg("-plugin").arg(argument);
         }
-        command.args(options.extra).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("{} can not be started", setup::QEMU))?;
         let (Some(output), Some(input)) = (process.stdout.take(), process.stdin.take()) else {
             bail!("{} has no serial console", setup::QEMU);

@@ -142,8 +142,8 @@ fn in_qemu(options: &Options) -> Result<()> {
         qemu::Options {
             image: &kernel.image,
             plugin: plugin.as_deref(),
+            trace: None,
             window,
-            extra: &[],
             copies: options.copies()?,
         },
         workspace.scratch()?,

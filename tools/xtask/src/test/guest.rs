@@ -45,7 +45,7 @@ fn with_machine(
     let scratch = workspace.scratch()?;
     let log = scratch.path().join("serial.log");
     let copies: Vec<Box<dyn std::io::Write + Send>> = vec![Box::new(File::create(&log)?)];
-    let machine = Machine::start(Options { image, plugin, window: false, extra: &[], copies }, scratch)?;
+    let machine = Machine::start(Options { image, plugin, trace: None, window: false, copies }, scratch)?;
     let deadline = Instant::now() + PATIENCE;
     let result = machine.console.wait_ready(deadline).and_then(|boot| work(&machine, boot, deadline));
     let result = match (result, machine.check_faults()) {

@@ -1,0 +1,141 @@
+//! `cargo xtask bench`: how large the kernel is, and how much it works for a frame.
+//!
+//! Instructions are counted by the QEMU plugin, whose trace tells at each access of a V3D register how many vCPU 0 had
+//! executed. They do not depend on this machine; frames a second do, and say how fast the model is on it. Scenes run without
+//! a number of frames, because a counted run also sums up every finished page, which is more work than the frame.
+
+use crate::build;
+use crate::interrupt;
+use crate::qemu::{self, Machine};
+use crate::setup;
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail, ensure};
+use lexopt::prelude::*;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const HELP: &str = "\
+cargo xtask bench [--frames N] [SCENE...]
+
+Boots the kernel in QEMU and prints, for each SCENE (triangle and cube if none is told):
+  the size of kernel8.img
+  instructions from power-on to the start of the first frame's rendering
+  instructions for each further frame, and frames a second on this machine, over N frames (60)
+";
+
+const DEFAULT_SCENES: [&str; 2] = ["triangle", "cube"];
+const DEFAULT_FRAMES: usize = 60;
+
+/// For boot and for all frames of a scene.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A write of this register starts the rendering of a frame [AG p.80].
+const START_OF_RENDERING: &str = "CT1EA <-";
+
+/// Runs the task.
+pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
+    let (mut frames, mut scenes) = (DEFAULT_FRAMES, Vec::new());
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("help") | Short('h') => {
+                eprint!("{HELP}");
+                return Ok(());
+            }
+            Long("frames") => frames = arguments.value()?.parse()?,
+            Value(scene) => scenes.push(scene.string()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    ensure!(frames >= 2, "a measurement needs at least 2 frames");
+    if scenes.is_empty() {
+        scenes = DEFAULT_SCENES.map(str::to_owned).to_vec();
+    }
+    interrupt::watch()?;
+    setup::qemu()?.check_plugin()?;
+    let workspace = Workspace::find()?;
+    let (kernel, plugin) = (build::kernel(&workspace)?, build::plugin(&workspace)?);
+    println!("kernel8.img: {} bytes", std::fs::metadata(&kernel.image)?.len());
+    for scene in &scenes {
+        eprintln!("==> {scene}");
+        let measured = measure(&workspace, &kernel.image, &plugin, scene, frames);
+        let Measured { to_first_frame, per_frame, frames_per_second } =
+            measured.with_context(|| format!("scene {scene}"))?;
+        println!("{scene}: {to_first_frame} instructions from power-on to the start of the first frame's rendering");
+        println!("{scene}: {per_frame} instructions a frame");
+        println!("{scene}: {frames_per_second:.1} frames a second on this machine, over {frames} frames");
+    }
+    Ok(())
+}
+
+struct Measured {
+    to_first_frame: u64,
+    per_frame: u64,
+    frames_per_second: f64,
+}
+
+fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, frames: usize) -> Result<Measured> {
+    let folder = workspace.scratch()?;
+    let trace = folder.path().join("trace");
+    let options = qemu::Options { image, plugin: Some(plugin), trace: Some(&trace), window: false, copies: Vec::new() };
+    let machine = Machine::start(options, workspace.scratch()?)?;
+    let deadline = Instant::now() + PATIENCE;
+    machine.console.wait_ready(deadline)?;
+    let keyboard = machine.console.keyboard();
+    let seconds = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let first = wait_for_frames(&trace, 1, deadline);
+            let last = wait_for_frames(&trace, frames, deadline);
+            // Any key ends the scene; after a failure this ends the wait for it, too.
+            keyboard.press(b" ")?;
+            Ok::<_, anyhow::Error>((last? - first?).as_secs_f64())
+        });
+        machine.console.command("scene run", &format!(" {scene}"), deadline, |_| {})?.lines()?;
+        watch.join().map_err(|_| anyhow::anyhow!("the watch over the trace panicked"))?
+    })?;
+    machine.check_faults()?;
+    let counts = counts(&std::fs::read_to_string(&trace)?);
+    let (Some(&first), Some(&last)) = (counts.first(), counts.get(frames - 1)) else {
+        bail!("only {} frames were drawn", counts.len());
+    };
+    Ok(Measured {
+        to_first_frame: first,
+        per_frame: (last - first) / (frames as u64 - 1),
+        frames_per_second: (frames - 1) as f64 / seconds,
+    })
+}
+
+/// Waits until so many frames have been started, and tells when.
+fn wait_for_frames(trace: &Path, frames: usize, deadline: Instant) -> Result<Instant> {
+    while Instant::now() < deadline {
+        interrupt::check()?;
+        let text = std::fs::read_to_string(trace).context("the plugin writes no trace")?;
+        if counts(&text).len() >= frames {
+            return Ok(Instant::now());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    bail!("time-out: not even {frames} frames were drawn");
+}
+
+/// The number of instructions at each start of rendering.
+fn counts(trace: &str) -> Vec<u64> {
+    trace
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(_, access)| access.starts_with(START_OF_RENDERING))
+        .filter_map(|(count, _)| count.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_of_rendering_are_counted() {
+        let trace =
+            "9 IDENT0 -> 0x02443356\n81234 CT1EA <- 0xc8001000\n81240 CT1EA -> 0xc8001000\n99999 CT1EA <- 0x0\n";
+        assert_eq!(counts(trace), [81234, 99999]);
+        assert!(counts("").is_empty());
+    }
+}
