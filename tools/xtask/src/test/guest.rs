@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 8] = [
+pub(super) const STEPS: [(&str, Step); 9] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: triangle", triangle_gl),
     ("QEMU: triangle-nv", triangle_nv),
@@ -23,6 +23,7 @@ pub(super) const STEPS: [(&str, Step); 8] = [
     ("QEMU: vpm", vpm),
     ("QEMU: every scene", every_scene),
     ("QEMU: no V3D", no_v3d),
+    ("QEMU: failures are told", failures),
     ("QEMU: the kernel of the SD card", sd_card),
 ];
 
@@ -170,6 +171,23 @@ fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
         machine.console.command("help", "", deadline, |_| {})?.lines()?;
         Ok(sentence)
     })
+}
+
+/// A panic, and what the MMU must catch: the kernel's last words say what happened.
+fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
+    for (how, words) in
+        [("panic", "panic: "), ("null", "exception: "), ("stack", "exception: "), ("constant", "exception: ")]
+    {
+        with_v3d(workspace, built, |machine, _, deadline| {
+            let Err(error) = machine.console.command("fail", &format!(" {how}"), deadline, |_| {}) else {
+                bail!("`fail {how}` came back");
+            };
+            let told = error.to_string();
+            ensure!(told.contains("the kernel stopped") && told.contains(words), "`fail {how}` ends with: {told}");
+            Ok(String::new())
+        })?;
+    }
+    Ok("panic, null pointer, stack overflow, write to a constant".to_owned())
 }
 
 /// The kernel as it lies on the SD card's file system boots, too.
