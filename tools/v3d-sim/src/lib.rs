@@ -17,7 +17,7 @@
 //! | `primitive_list` | compressed primitive lists, read and written |
 //! | `render` | tiles of a frame, PSE, FEP, early Z, TLB, stores and loads |
 //! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
-//! | `tmu` | texture and memory lookup |
+//! | [`tmu`] | texture and memory lookup |
 //! | [`counters`] | performance counters |
 //! | `job` | job folders |
 //!
@@ -32,7 +32,10 @@ pub mod device;
 pub mod fault;
 pub mod lanes;
 pub mod memory;
+pub mod primitive_list;
 pub mod qpu;
+pub mod state;
+pub mod tmu;
 
 pub use device::{Config, V3d};
 pub use fault::Fault;

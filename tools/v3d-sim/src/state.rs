@@ -1,0 +1,379 @@
+//! What state records set up: the state of one control list thread.
+//!
+//! Each thread of the CLE has a set of pipeline state of its own. Most records carry their values; shader state records point at a record in
+//! memory, which is read when the control record is met. A primitive list format takes effect with the next shader state [AG p.65].
+//!
+//! The guide gives no values after reset. Here nothing is culled or tested, the clip window is open, Z is limited to 0 to 1, and lists are of
+//! triangles by 16-bit indices.
+//!
+//! # Sources
+//! [AG p.65], [AG p.69-70], [AG p.78-80].
+
+use crate::memory::{Memory, OutOfMemory};
+use std::sync::Arc;
+use v3d_hw::control_list::{
+    ClipWindow, ClipperXyScaling, ClipperZScaleOffset, ConfigurationBits, DepthOffset, GlShaderState,
+    PrimitiveListFormat, Record, Threading, VgInlineShader, ViewportOffset, ZClippingPlanes,
+};
+use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
+use v3d_hw::shaded_vertex::Format;
+use v3d_hw::shader_record::{
+    self, AttributeArray, ExtendedStride, GlFragment, GlVertex, NvShaderRecord, VgShaderRecord, gl,
+};
+use v3d_hw::{BusAddr, Layout};
+
+/// Why a state record cannot be applied.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StateFault {
+    /// The shader record is not where it should be.
+    #[error("shader record: {0}")]
+    Memory(#[from] OutOfMemory),
+    /// Shader records are 16-byte aligned.
+    #[error("the shader record at {0} is not 16-byte aligned")]
+    Unaligned(BusAddr),
+}
+
+/// The state of a control list thread.
+#[derive(Clone, Debug)]
+pub struct PipelineState {
+    /// Depth test, culling, oversampling, coverage (96).
+    pub configuration: ConfigurationBits,
+    /// One bit per varying that is not interpolated (97).
+    pub flat_shade: u32,
+    /// Size of points in pixels, unless vertices carry it (98).
+    pub point_size: f32,
+    /// Width of lines in pixels (99).
+    pub line_width: f32,
+    /// X boundary of RHTs (100).
+    pub rht_x_boundary: i16,
+    /// Depth offset (101).
+    pub depth_offset: DepthOffset,
+    /// Clip window (102).
+    pub clip_window: ClipWindow,
+    /// Viewport centre (103).
+    pub viewport_offset: ViewportOffset,
+    /// Limits of Z (104).
+    pub z_clipping: ZClippingPlanes,
+    /// Scaling of the clipper (105), binning only.
+    pub clipper_xy: ClipperXyScaling,
+    /// Z scale and offset of the clipper (106), binning only.
+    pub clipper_z: ClipperZScaleOffset,
+    /// Format of compressed lists (56), as of the last shader state.
+    pub list_format: PrimitiveListFormat,
+    /// Format that the next shader state will bring into effect.
+    pub next_list_format: PrimitiveListFormat,
+    /// Shaders; `None` before the first shader state.
+    pub shader: Option<Shader>,
+}
+
+impl Default for PipelineState {
+    fn default() -> Self {
+        let list_format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Triangles };
+        Self {
+            configuration: ConfigurationBits { forward_facing: true, reverse_facing: true, ..Default::default() },
+            flat_shade: 0,
+            point_size: 1.0,
+            line_width: 1.0,
+            rht_x_boundary: 0,
+            depth_offset: DepthOffset::default(),
+            clip_window: ClipWindow { left: 0, bottom: 0, width: u16::MAX, height: u16::MAX },
+            viewport_offset: ViewportOffset::default(),
+            z_clipping: ZClippingPlanes { minimum: 0.0, maximum: 1.0 },
+            clipper_xy: ClipperXyScaling::default(),
+            clipper_z: ClipperZScaleOffset { scale: 1.0, offset: 0.0 },
+            list_format,
+            next_list_format: list_format,
+            shader: None,
+        }
+    }
+}
+
+impl PipelineState {
+    /// Applies a state record; `false` if the record is none.
+    pub fn apply(&mut self, record: &Record, memory: Memory<'_>) -> Result<bool, StateFault> {
+        match *record {
+            Record::PrimitiveListFormat(format) => self.next_list_format = format,
+            Record::GlShaderState(data) => self.set_shader(Shader::Gl(Arc::new(GlShader::read(memory, data)?))),
+            Record::NvShaderState(data) => self.set_shader(Shader::Nv(Arc::new(NvShader::read(memory, data.address)?))),
+            Record::VgShaderState(data) => self.set_shader(Shader::Vg(VgShader::read(memory, data.address)?)),
+            Record::VgInlineShader(data) => self.set_shader(Shader::Vg(VgShader::inline(data))),
+            Record::ConfigurationBits(data) => self.configuration = data,
+            Record::FlatShadeFlags(data) => self.flat_shade = data.flags,
+            Record::PointSize(data) => self.point_size = data.size,
+            Record::LineWidth(data) => self.line_width = data.width,
+            Record::RhtXBoundary(data) => self.rht_x_boundary = data.x,
+            Record::DepthOffset(data) => self.depth_offset = data,
+            Record::ClipWindow(data) => self.clip_window = data,
+            Record::ViewportOffset(data) => self.viewport_offset = data,
+            Record::ZClippingPlanes(data) => self.z_clipping = data,
+            Record::ClipperXyScaling(data) => self.clipper_xy = data,
+            Record::ClipperZScaleOffset(data) => self.clipper_z = data,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn set_shader(&mut self, shader: Shader) {
+        self.shader = Some(shader);
+        self.list_format = self.next_list_format;
+    }
+}
+
+/// The shaders in use.
+#[derive(Clone, Debug)]
+pub enum Shader {
+    /// GL mode: vertices are shaded.
+    Gl(Arc<GlShader>),
+    /// NV mode: shaded vertices are in memory.
+    Nv(Arc<NvShader>),
+    /// VG mode: vertices are screen coordinates.
+    Vg(VgShader),
+}
+
+/// The fragment shader, as every kind of shader record describes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fragment {
+    /// Address of the first instruction.
+    pub code: BusAddr,
+    /// Address of the uniforms.
+    pub uniforms: BusAddr,
+    /// Number of varyings.
+    pub varyings: u8,
+    /// Threads it is written for.
+    pub threading: Threading,
+}
+
+impl Shader {
+    /// The fragment shader.
+    pub fn fragment(&self) -> Fragment {
+        match self {
+            Self::Gl(shader) => {
+                let GlFragment { code, uniforms, varyings, threading, .. } = shader.fragment;
+                Fragment { code, uniforms, varyings, threading }
+            }
+            Self::Nv(shader) => {
+                let NvShaderRecord { code, uniforms, varyings, threading, .. } = shader.record;
+                Fragment { code, uniforms, varyings, threading }
+            }
+            Self::Vg(shader) => shader.fragment,
+        }
+    }
+
+    /// Whether clipping is enabled.
+    pub fn clipping(&self) -> bool {
+        match self {
+            Self::Gl(shader) => shader.fragment.clipping,
+            Self::Nv(shader) => shader.record.clipping,
+            Self::Vg(_) => false,
+        }
+    }
+
+    /// Whether vertices carry a point size.
+    pub fn point_size(&self) -> bool {
+        match self {
+            Self::Gl(shader) => shader.fragment.point_size,
+            Self::Nv(shader) => shader.record.point_size,
+            Self::Vg(_) => false,
+        }
+    }
+
+    /// Address of the shader record; 0 for an inline one.
+    pub fn address(&self) -> BusAddr {
+        match self {
+            Self::Gl(shader) => shader.address,
+            Self::Nv(shader) => shader.address,
+            Self::Vg(shader) => shader.address,
+        }
+    }
+}
+
+/// A decoded GL shader record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GlShader {
+    /// Where it stands.
+    pub address: BusAddr,
+    /// The fragment shader and its flags.
+    pub fragment: GlFragment,
+    /// The vertex shader.
+    pub vertex: GlVertex,
+    /// The coordinate shader.
+    pub coordinate: GlVertex,
+    /// The attribute arrays.
+    pub attributes: Vec<Attribute>,
+}
+
+/// One attribute array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Address of vertex 0's attribute.
+    pub address: BusAddr,
+    /// Bytes per vertex, 1 to 256.
+    pub bytes: u32,
+    /// Distance from vertex to vertex in bytes; 0 gives all vertices the same value.
+    pub stride: u32,
+    /// Byte offset in the vertex shader's column.
+    pub vertex_vpm_offset: u8,
+    /// Byte offset in the coordinate shader's column.
+    pub coordinate_vpm_offset: u8,
+}
+
+/// Reads a structure of at most 16 bytes.
+fn read<T: Layout>(memory: Memory<'_>, at: BusAddr) -> Result<T, OutOfMemory> {
+    let mut bytes = [0; 16];
+    memory.read(at, &mut bytes[..T::BYTES])?;
+    Ok(T::from_bits(u128::from_le_bytes(bytes)))
+}
+
+impl GlShader {
+    /// Reads the record that a GL Shader State record points at: 0 attribute arrays mean 8, and an extended record always has 8, whose
+    /// strides stand behind them.
+    pub fn read(memory: Memory<'_>, state: GlShaderState) -> Result<Self, StateFault> {
+        let address = state.address.0;
+        let count = match (state.extended, state.attribute_arrays) {
+            (true, _) | (false, 0) => gl::MAX_ATTRIBUTES,
+            (false, count) => u32::from(count),
+        };
+        let attribute = |i: u32| -> Result<Attribute, OutOfMemory> {
+            let array: AttributeArray = read(memory, address + (gl::ATTRIBUTES + i * gl::ATTRIBUTE_BYTES))?;
+            let stride = if state.extended {
+                read::<ExtendedStride>(memory, address + (gl::EXTENDED_STRIDES + i * 4))?.stride
+            } else {
+                u32::from(array.stride)
+            };
+            Ok(Attribute {
+                address: array.address,
+                bytes: u32::from(array.bytes_minus_1) + 1,
+                stride,
+                vertex_vpm_offset: array.vertex_vpm_offset,
+                coordinate_vpm_offset: array.coordinate_vpm_offset,
+            })
+        };
+        Ok(Self {
+            address,
+            fragment: read(memory, address + gl::FRAGMENT)?,
+            vertex: read(memory, address + gl::VERTEX)?,
+            coordinate: read(memory, address + gl::COORDINATE)?,
+            attributes: (0..count).map(attribute).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// A decoded NV shader record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NvShader {
+    /// Where it stands.
+    pub address: BusAddr,
+    /// Its contents.
+    pub record: NvShaderRecord,
+}
+
+impl NvShader {
+    /// Reads the record.
+    pub fn read(memory: Memory<'_>, address: BusAddr) -> Result<Self, StateFault> {
+        check_alignment(address)?;
+        Ok(Self { address, record: read(memory, address)? })
+    }
+
+    /// What a vertex in memory consists of.
+    pub fn format(&self) -> Format {
+        Format { clip_header: self.record.clip_header, point_size: self.record.point_size }
+    }
+}
+
+/// A VG shader record, from memory or given inline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VgShader {
+    /// Where it stands; 0 for an inline one.
+    pub address: BusAddr,
+    /// The fragment shader.
+    pub fragment: Fragment,
+}
+
+impl VgShader {
+    /// Reads the record.
+    pub fn read(memory: Memory<'_>, address: BusAddr) -> Result<Self, StateFault> {
+        check_alignment(address)?;
+        let VgShaderRecord { code, uniforms, varyings, threading, .. } = read(memory, address)?;
+        Ok(Self { address, fragment: Fragment { code, uniforms, varyings, threading } })
+    }
+
+    /// The shader of a VG Inline Shader Record; it has no varyings.
+    pub fn inline(data: VgInlineShader) -> Self {
+        let fragment = Fragment { code: data.code.0, uniforms: data.uniforms, varyings: 0, threading: data.threading };
+        Self { address: BusAddr(0), fragment }
+    }
+}
+
+fn check_alignment(address: BusAddr) -> Result<(), StateFault> {
+    if address.is_aligned(shader_record::ALIGNMENT) { Ok(()) } else { Err(StateFault::Unaligned(address)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::OwnedMemory;
+    use v3d_hw::control_list::ClipWindow;
+
+    fn word(memory: Memory<'_>, at: u32, value: u32) {
+        memory.set_word(BusAddr(at), value).unwrap();
+    }
+
+    #[test]
+    fn zero_attribute_arrays_are_eight() {
+        let owned = OwnedMemory::new(0x200);
+        let memory = owned.view();
+        word(memory, 0x100, 0x0304_0006);
+        word(memory, 0x100 + 12, 0x0c01_0000);
+        // array 7: 12 bytes, stride 20, vertex offset 4, coordinate offset 8
+        word(memory, 0x100 + 36 + 56, 0x1234);
+        word(memory, 0x100 + 36 + 60, 0x0804_140b);
+        let state = |count| GlShaderState { address: BusAddr(0x100).into(), extended: false, attribute_arrays: count };
+        let shader = GlShader::read(memory, state(0)).unwrap();
+        assert_eq!(shader.attributes.len(), 8);
+        assert_eq!(
+            shader.attributes[7],
+            Attribute {
+                address: BusAddr(0x1234),
+                bytes: 12,
+                stride: 20,
+                vertex_vpm_offset: 4,
+                coordinate_vpm_offset: 8
+            }
+        );
+        assert_eq!((shader.fragment.varyings, shader.fragment.clipping, shader.fragment.point_size), (3, true, true));
+        assert_eq!((shader.vertex.attributes_bytes, shader.vertex.attribute_select), (12, 1));
+        assert_eq!(GlShader::read(memory, state(3)).unwrap().attributes.len(), 3);
+    }
+
+    #[test]
+    fn an_extended_record_has_26_bit_strides() {
+        let owned = OwnedMemory::new(0x200);
+        let memory = owned.view();
+        word(memory, 0x100 + 100 + 4, 0xff01_0000);
+        let state = GlShaderState { address: BusAddr(0x100).into(), extended: true, attribute_arrays: 2 };
+        let shader = GlShader::read(memory, state).unwrap();
+        assert_eq!(shader.attributes.len(), 8);
+        assert_eq!(shader.attributes[1].stride, 0x0301_0000);
+    }
+
+    #[test]
+    fn a_list_format_waits_for_the_next_shader_state() {
+        let owned = OwnedMemory::new(0x100);
+        let mut state = PipelineState::default();
+        let format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Lines };
+        assert_eq!(state.apply(&format.into(), owned.view()), Ok(true));
+        assert_eq!(state.list_format.primitive, ListPrimitive::Triangles);
+        assert_eq!(state.apply(&VgInlineShader::default().into(), owned.view()), Ok(true));
+        assert_eq!(state.list_format.primitive, ListPrimitive::Lines);
+        assert_eq!(state.apply(&ClipWindow::default().into(), owned.view()), Ok(true));
+        assert_eq!(state.apply(&Record::Flush, owned.view()), Ok(false));
+    }
+
+    #[test]
+    fn a_shader_record_outside_of_memory_is_a_fault() {
+        let owned = OwnedMemory::new(0x100);
+        let state = GlShaderState { address: BusAddr(0xf0).into(), extended: false, attribute_arrays: 1 };
+        assert!(GlShader::read(owned.view(), state).is_err());
+        assert_eq!(NvShader::read(owned.view(), BusAddr(8)), Err(StateFault::Unaligned(BusAddr(8))));
+    }
+}
