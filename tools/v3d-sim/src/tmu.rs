@@ -1,0 +1,298 @@
+//! TMU: texture and memory lookup unit, as one QPU sees it [AG section 4].
+//!
+//! A program writes the coordinates of a lookup, `s` last: that starts it. With each write goes a uniform, by the order of the writes parameter 0
+//! to 3 of the texture; a lookup that writes nothing but `s` is a read of a word of memory at that address, and takes no uniform. The
+//! results queue up in a receive FIFO, from which load signals take them: one vector for each lookup, two for RGBA64.
+//!
+//! The request FIFO has eight slots for coordinates and the receive FIFO eight for results [AG p.39]. A program that has more lookups under way
+//! hangs sooner or later; here it goes on, and the overflow is reported. Loading from an empty FIFO would hang for ever; that too is
+//! reported, and gives zeros.
+//!
+//! Lookups are computed when `s` is written. The hardware does it later, but memory that changes in between is undefined there.
+//!
+//! # What neither guide nor drivers say
+//! - How S16F, S8 and S16 samples stand in the result: here in its lowest bits, with zeros above.
+//! - What YUYV becomes: here Y, U, V, 255 in the place of red, green, blue and alpha, without conversion.
+//! - How exact the filters are: here coordinates are products of 32-bit floats, and blending has 8 bits of fraction.
+//! - Bits of one-bit and four-bit texels: here the lowest bits of a byte are its first texel, as OpenVG has them.
+
+mod border;
+mod cube;
+mod etc1;
+mod filter;
+mod format;
+mod half;
+mod lod;
+mod texture;
+mod wrap;
+
+use crate::lanes::Lanes;
+use crate::memory::{Memory, OutOfMemory};
+use texture::Texture;
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::address_map::TmuCoordinate;
+
+/// Slots for coordinates in the request FIFO of a QPU [AG p.39].
+const REQUEST_SLOTS: u32 = 8;
+/// Slots for results in the receive FIFO of a QPU [AG p.40].
+const RECEIVE_SLOTS: usize = 8;
+/// Results that the model keeps, in spite of an overflow.
+const KEPT_RESULTS: usize = 32;
+
+/// Something that a program or its parameters must not do with a TMU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TmuFault {
+    /// A texel or word that is not in memory; it reads as 0.
+    #[error("a TMU reads outside of memory: {0}")]
+    Memory(#[from] OutOfMemory),
+    /// A load signal without a lookup; the hardware waits for ever.
+    #[error("a TMU result is loaded, but no lookup is under way")]
+    ReceiveFifoEmpty,
+    /// More lookups under way than the FIFOs have slots for.
+    #[error("{0} TMU FIFO slots are in use, there are {REQUEST_SLOTS}")]
+    FifoOverflow(u32),
+    /// A coordinate is written twice for the same lookup; the last value counts here.
+    #[error("{0:?} is written twice for one lookup")]
+    CoordinateTwice(TmuCoordinate),
+    /// A texture type that does not exist.
+    #[error("texture type {0} is reserved")]
+    ReservedType(u8),
+    /// A minification filter that does not exist.
+    #[error("minification filter {0} is reserved")]
+    ReservedMinFilter(u8),
+    /// A cube map without the distance of its faces.
+    #[error("cube map mode without a cube map stride")]
+    NoCubeMapStride,
+    /// A cube map with a border [AG p.41].
+    #[error("wrap mode border has no meaning for cube maps")]
+    CubeMapBorder,
+    /// A cube map direction whose largest component is not 1 [AG p.44].
+    #[error("cube map direction whose largest component is not 1")]
+    CubeMapDirection,
+    /// A child image with size but no offset, or the other way round [AG p.40].
+    #[error("child image dimensions and offsets are not both given")]
+    ChildIncomplete,
+    /// A child image of 2048 texels [AG p.108 HW-2753].
+    #[error("child images of width or height 2048 fail (HW-2753)")]
+    ChildTooLarge,
+    /// S16 with a filter that blends [AG p.43].
+    #[error("texture type S16 cannot be blended")]
+    NotBlendable,
+    /// A texture type for whose border colour nothing is known: it has no 8-bit channels.
+    #[error("the border colour of texture type {0} is unknown")]
+    BorderUnknown(&'static str),
+    /// A negative power of two in a blended 16-bit float texture [AG p.108 HW-2619].
+    #[error("blended 16-bit float textures lose the sign of negative powers of two (HW-2619)")]
+    NegativePowerOfTwo,
+    /// Infinity and a negative number in a trilinear blend [AG p.108 HW-2645].
+    #[error("trilinear blend of infinity and a negative number (HW-2645)")]
+    InfinityAndNegative,
+    /// A raster texture whose width is not a power of two [AG p.109 HW-2898]. It is read with the padding of the next power of two.
+    #[error("raster texture of width {0}, which is not a power of two (HW-2898)")]
+    RasterWidth(u32),
+}
+
+/// A lookup whose coordinates are being written.
+#[derive(Clone, Debug, Default)]
+struct Request {
+    s: Lanes,
+    t: Lanes,
+    r: Lanes,
+    b: Lanes,
+    /// Which of s, t, r, b have been written.
+    written: [bool; 4],
+    /// The uniforms, in the order of the writes.
+    parameters: [u32; 4],
+    /// How many writes there were.
+    writes: usize,
+}
+
+/// One entry of the receive FIFO.
+#[derive(Clone, Copy, Debug, Default)]
+struct Received {
+    value: Lanes,
+    /// Slots of the request FIFO that this entry's lookup took; with the last entry of the lookup.
+    request_slots: u32,
+}
+
+/// The FIFOs between one QPU and one TMU.
+#[derive(Clone, Debug)]
+pub struct Tmu {
+    request: Request,
+    received: [Received; KEPT_RESULTS],
+    first: usize,
+    count: usize,
+    request_slots: u32,
+    /// The texture of the last lookup, and the parameters it was made of: lookups of one texture follow each other.
+    texture: Option<([u32; 4], Texture)>,
+    quads: u64,
+}
+
+impl Default for Tmu {
+    fn default() -> Self {
+        Self {
+            request: Request::default(),
+            received: [Received::default(); KEPT_RESULTS],
+            first: 0,
+            count: 0,
+            request_slots: 0,
+            texture: None,
+            quads: 0,
+        }
+    }
+}
+
+impl Tmu {
+    /// A TMU without anything under way.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether a write of `coordinate` takes a uniform: all do, but for an `s` alone.
+    pub fn needs_uniform(&self, coordinate: TmuCoordinate) -> bool {
+        coordinate != TmuCoordinate::S || self.request.writes > 0
+    }
+
+    /// Results that can be loaded.
+    pub fn pending(&self) -> usize {
+        self.count
+    }
+
+    /// Quads looked up so far, for the performance counter.
+    pub fn take_quads(&mut self) -> u64 {
+        std::mem::take(&mut self.quads)
+    }
+
+    /// Forgets all lookups: a new program starts.
+    pub fn reset(&mut self) {
+        self.request.clear();
+        self.first = 0;
+        self.count = 0;
+        self.request_slots = 0;
+    }
+
+    /// Forgets decoded textures: the caches are cleared.
+    pub fn clear_cache(&mut self) {
+        self.texture = None;
+    }
+
+    /// Writes a coordinate of the next lookup, with the uniform that goes with it; `s` starts the lookup.
+    ///
+    /// Whether the write needs a uniform says [`Tmu::needs_uniform`]; if not, `uniform` is ignored. After an error the lookup has a result all the same.
+    pub fn write(
+        &mut self,
+        coordinate: TmuCoordinate,
+        value: &Lanes,
+        uniform: u32,
+        memory: Memory<'_>,
+    ) -> Result<(), TmuFault> {
+        let direct = !self.needs_uniform(coordinate);
+        let request = &mut self.request;
+        let (place, target) = match coordinate {
+            TmuCoordinate::S => (0, &mut request.s),
+            TmuCoordinate::T => (1, &mut request.t),
+            TmuCoordinate::R => (2, &mut request.r),
+            TmuCoordinate::B => (3, &mut request.b),
+        };
+        *target = *value;
+        let twice = std::mem::replace(&mut request.written[place], true);
+        if twice {
+            return Err(TmuFault::CoordinateTwice(coordinate));
+        }
+        if let Some(parameter) = request.parameters.get_mut(request.writes) {
+            *parameter = uniform;
+        }
+        request.writes += 1;
+        if coordinate != TmuCoordinate::S {
+            return Ok(());
+        }
+        let looked_up = if direct { self.read_words(memory) } else { self.sample(memory) };
+        let slots = self.request.writes as u32;
+        self.request.clear();
+        let received = self.receive(slots, looked_up.result, looked_up.second);
+        looked_up.fault.map_or(received, Err)
+    }
+
+    /// Takes the next result.
+    pub fn load(&mut self) -> Result<Lanes, TmuFault> {
+        if self.count == 0 {
+            return Err(TmuFault::ReceiveFifoEmpty);
+        }
+        let Received { value, request_slots } = self.received[self.first % KEPT_RESULTS];
+        self.first = (self.first + 1) % KEPT_RESULTS;
+        self.count -= 1;
+        self.request_slots -= request_slots;
+        Ok(value)
+    }
+
+    fn receive(&mut self, slots: u32, result: Lanes, second: Option<Lanes>) -> Result<(), TmuFault> {
+        let last = second.unwrap_or(result);
+        let entries = 1 + usize::from(second.is_some());
+        let in_use = self.request_slots + slots;
+        if self.count + entries > KEPT_RESULTS {
+            return Err(TmuFault::FifoOverflow(in_use));
+        }
+        if second.is_some() {
+            self.push(Received { value: result, request_slots: 0 });
+        }
+        self.push(Received { value: last, request_slots: slots });
+        self.request_slots = in_use;
+        if in_use > REQUEST_SLOTS || self.count > RECEIVE_SLOTS {
+            return Err(TmuFault::FifoOverflow(in_use.max(self.count as u32)));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, entry: Received) {
+        self.received[(self.first + self.count) % KEPT_RESULTS] = entry;
+        self.count += 1;
+    }
+
+    /// Memory lookup: each element's `s` is an address, whose two lowest bits are ignored.
+    fn read_words(&mut self, memory: Memory<'_>) -> LookedUp {
+        self.quads += 4;
+        let mut looked_up = LookedUp::default();
+        for (word, &address) in looked_up.result.0.iter_mut().zip(&self.request.s.0) {
+            match memory.word(BusAddr(address)) {
+                Ok(value) => *word = value,
+                Err(error) => looked_up.fault = looked_up.fault.or(Some(error.into())),
+            }
+        }
+        looked_up
+    }
+
+    fn sample(&mut self, memory: Memory<'_>) -> LookedUp {
+        self.quads += 4;
+        let parameters = self.request.parameters;
+        let texture = match &self.texture {
+            Some((of, texture)) if *of == parameters => texture,
+            _ => match Texture::decode(parameters) {
+                Ok(texture) => &self.texture.insert((parameters, texture)).1,
+                Err(fault) => return LookedUp { fault: Some(fault), ..LookedUp::default() },
+            },
+        };
+        filter::sample(texture, memory, &self.request.s, &self.request.t, &self.request.r, &self.request.b)
+    }
+}
+
+impl Request {
+    fn clear(&mut self) {
+        let zero = Lanes::splat(0);
+        // What is not written counts as 0 [AG p.40].
+        (self.t, self.r, self.b) = (zero, zero, zero);
+        self.parameters = [0; 4];
+        self.written = [false; 4];
+        self.writes = 0;
+    }
+}
+
+/// What comes out of a lookup.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct LookedUp {
+    result: Lanes,
+    /// The blue and alpha halves of RGBA64.
+    second: Option<Lanes>,
+    /// The first thing that was wrong.
+    fault: Option<TmuFault>,
+}

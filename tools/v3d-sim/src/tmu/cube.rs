@@ -1,0 +1,57 @@
+//! Cube maps: from a direction to a face and a place on it [AG p.44].
+//!
+//! The faces are +x, -x, +y, -y, +z, -z, and stand on them as table 3.21 of the OpenGL 2.0 specification says. The program divides the direction by the
+//! magnitude of its largest component beforehand; the unit relies on that.
+
+/// Where a direction meets the cube.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FacePoint {
+    /// 0 to 5.
+    pub(super) face: u32,
+    /// 0 to 1.
+    pub(super) s: f32,
+    /// 0 to 1.
+    pub(super) t: f32,
+    /// The largest component is 1, but for the inexactness of a reciprocal.
+    pub(super) normalized: bool,
+}
+
+/// How far from 1 the largest component may be: a reciprocal has 10 to 12 good bits.
+const NORMALIZED_TOLERANCE: f32 = 1.0 / 256.0;
+
+/// The face and place that a direction points to.
+#[inline]
+pub(super) fn face_point(direction: [f32; 3]) -> FacePoint {
+    let [x, y, z] = direction;
+    let (face, sc, tc, major) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
+        if x >= 0.0 { (0, -z, -y, x) } else { (1, z, -y, x) }
+    } else if y.abs() >= z.abs() {
+        if y >= 0.0 { (2, x, z, y) } else { (3, x, -z, y) }
+    } else if z >= 0.0 {
+        (4, x, -y, z)
+    } else {
+        (5, -x, -y, z)
+    };
+    let normalized = (major.abs() - 1.0).abs() <= NORMALIZED_TOLERANCE;
+    FacePoint { face, s: 0.5 * (sc + 1.0), t: 0.5 * (tc + 1.0), normalized }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Table 3.21 of the OpenGL 2.0 specification, at a point that differs in all components.
+    #[test]
+    fn faces_stand_as_in_opengl() {
+        let check = |direction, face, (s, t): (f32, f32)| {
+            assert_eq!(face_point(direction), FacePoint { face, s, t, normalized: true }, "{direction:?}");
+        };
+        check([1.0, 0.5, 0.25], 0, (0.375, 0.25));
+        check([-1.0, 0.5, 0.25], 1, (0.625, 0.25));
+        check([0.5, 1.0, 0.25], 2, (0.75, 0.625));
+        check([0.5, -1.0, 0.25], 3, (0.75, 0.375));
+        check([0.5, 0.25, 1.0], 4, (0.75, 0.375));
+        check([0.5, 0.25, -1.0], 5, (0.25, 0.375));
+        assert!(!face_point([0.5, 0.25, -0.75]).normalized);
+    }
+}

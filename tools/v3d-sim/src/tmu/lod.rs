@@ -1,0 +1,88 @@
+//! Level of detail: which levels of a texture a quad is sampled from [AG p.43].
+//!
+//! The four elements of a quad are a square of 2x2 pixels, so that the differences between them are the derivatives of the coordinates. The
+//! level of detail is the binary logarithm of the largest of them, in texels of level 0, plus the bias. The guide does not say how the
+//! hardware puts the derivatives together; the largest one is what the drivers' reference has, too.
+
+use v3d_hw::texture::{MagFilter, MinFilter};
+
+/// Which levels to sample, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Selection {
+    /// The finer level.
+    pub(super) level: usize,
+    /// Share of the next level, in 1/256; 0: it is not sampled.
+    pub(super) next_share: u32,
+    /// Blend 2x2 texels of a level.
+    pub(super) linear: bool,
+}
+
+/// The largest difference between the elements of a quad, of coordinates in texels of level 0.
+///
+/// Elements are left and right of the first row, left and right of the second.
+#[inline]
+pub(super) fn largest_derivative(x: [f32; 4], y: [f32; 4]) -> f32 {
+    let along = |c: [f32; 4]| (c[1] - c[0]).abs().max((c[2] - c[0]).abs());
+    along(x).max(along(y))
+}
+
+/// The level of detail of a derivative, without bias. No change at all gives a very small one.
+#[inline]
+pub(super) fn level_of_detail(derivative: f32) -> f32 {
+    if derivative > 0.0 { derivative.log2() } else { -126.0 }
+}
+
+/// Applies the filters to a level of detail.
+#[inline]
+pub(super) fn select(lod: f32, mag: MagFilter, min: MinFilter, last_level: u32) -> Selection {
+    let last = last_level.min(15);
+    if lod.is_nan() || lod <= 0.0 {
+        return Selection { level: 0, next_share: 0, linear: mag == MagFilter::Linear };
+    }
+    let nearest_level = || (lod + 0.5).min(last as f32) as usize;
+    let two_levels = || {
+        let fixed = (lod.min(last as f32) * 256.0) as u32;
+        ((fixed / 256) as usize, fixed % 256)
+    };
+    let (linear, (level, next_share)) = match min {
+        MinFilter::Linear => (true, (0, 0)),
+        MinFilter::Nearest | MinFilter::Reserved(_) => (false, (0, 0)),
+        MinFilter::NearMipNear => (false, (nearest_level(), 0)),
+        MinFilter::NearMipLin => (false, two_levels()),
+        MinFilter::LinMipNear => (true, (nearest_level(), 0)),
+        MinFilter::LinMipLin => (true, two_levels()),
+    };
+    Selection { level, next_share, linear }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_larger_derivative_decides() {
+        // 3 texels to the right, 8 downwards.
+        let x = [10.0, 13.0, 10.0, 13.0];
+        let y = [0.0, 0.0, 8.0, 8.0];
+        assert_eq!(level_of_detail(largest_derivative(x, y)), 3.0);
+        assert!(level_of_detail(largest_derivative([1.0; 4], [2.0; 4])) < -100.0);
+    }
+
+    #[test]
+    fn filters_choose_levels_as_table_19_says() {
+        let check = |lod, min, level, next_share, linear| {
+            let expected = Selection { level, next_share, linear };
+            assert_eq!(select(lod, MagFilter::Nearest, min, 4), expected, "{lod} {min:?}");
+        };
+        check(-0.5, MinFilter::LinMipLin, 0, 0, false);
+        check(2.75, MinFilter::Linear, 0, 0, true);
+        check(2.75, MinFilter::Nearest, 0, 0, false);
+        check(2.75, MinFilter::NearMipNear, 3, 0, false);
+        check(2.25, MinFilter::NearMipNear, 2, 0, false);
+        check(2.75, MinFilter::NearMipLin, 2, 192, false);
+        check(2.75, MinFilter::LinMipNear, 3, 0, true);
+        check(2.75, MinFilter::LinMipLin, 2, 192, true);
+        check(99.0, MinFilter::LinMipLin, 4, 0, true);
+        check(f32::INFINITY, MinFilter::LinMipNear, 4, 0, true);
+    }
+}
