@@ -57,7 +57,9 @@ impl fmt::Display for IdentityError {
         match self {
             Self::Absent => f.write_str("there is no V3D: IDENT0 reads 0"),
             Self::Unpowered => write!(f, "the V3D has no power: IDENT0 reads {UNPOWERED_VALUE:#x}"),
-            Self::Unknown(value) => write!(f, "not a V3D of the VideoCore IV: IDENT0 reads {value:#010x}, not {IDENT0_VALUE:#010x}"),
+            Self::Unknown(value) => {
+                write!(f, "not a V3D of the VideoCore IV: IDENT0 reads {value:#010x}, not {IDENT0_VALUE:#010x}")
+            }
             Self::Empty(value) => write!(f, "a V3D without QPUs: IDENT1 reads {value:#010x}"),
         }
     }

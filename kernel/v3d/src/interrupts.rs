@@ -16,7 +16,7 @@
 
 use crate::platform::RegisterAccess;
 use crate::platform::register_access::flags;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use v3d_hw::registers::Register;
 use v3d_hw::registers::interrupt::{Intctl, Intdis, Intena};
 use v3d_hw::registers::pipeline::Pcs;
@@ -37,7 +37,9 @@ pub struct Interrupts {
     /// Index of the next slot to fill, counted up for ever.
     offered: AtomicU32,
     served: AtomicU32,
-    starved: AtomicU32,
+    starved: AtomicBool,
+    /// Set while a block is being handed over: the handler may have interrupted the driver in the middle of doing so.
+    feeding: AtomicBool,
 }
 
 impl Default for Interrupts {
@@ -54,7 +56,8 @@ impl Interrupts {
             given: AtomicU32::new(0),
             offered: AtomicU32::new(0),
             served: AtomicU32::new(0),
-            starved: AtomicU32::new(0),
+            starved: AtomicBool::new(false),
+            feeding: AtomicBool::new(false),
         }
     }
 
@@ -74,11 +77,21 @@ impl Interrupts {
         causes
     }
 
-    /// Hands the next block to the binner, if it needs one.
+    /// Hands the next block to the binner, if it needs one and nobody is just doing that.
+    ///
+    /// BPOA and BPOS have to be written together: a handler that came between the two writes and wrote both would leave one block named twice.
     fn feed(&self, registers: &impl RegisterAccess) {
-        if !Pcs::from_word(registers.read(Register::PCS)).bmoom {
+        if self.feeding.swap(true, Ordering::AcqRel) {
             return;
         }
+        if Pcs::from_word(registers.read(Register::PCS)).bmoom {
+            self.hand_over(registers);
+        }
+        self.feeding.store(false, Ordering::Release);
+    }
+
+    /// Writes the next block into BPOA and BPOS, or notes that there is none.
+    fn hand_over(&self, registers: &impl RegisterAccess) {
         match self.take() {
             Some((address, bytes)) => {
                 registers.write(Register::BPOA, address.0);
@@ -87,7 +100,7 @@ impl Interrupts {
                 registers.write(Register::INTENA, used());
             }
             None => {
-                self.starved.store(1, Ordering::Release);
+                self.starved.store(true, Ordering::Release);
                 registers.write(Register::INTDIS, flags(Intdis { di_outomem: true, ..Intdis::default() }));
             }
         }
@@ -130,7 +143,7 @@ impl Interrupts {
     /// Whether the binner asked for memory when there was none to give; asking clears the answer. The out-of-memory interrupt
     /// is disabled then until [`Interrupts::enable`].
     pub fn take_starved(&self) -> bool {
-        self.starved.swap(0, Ordering::AcqRel) != 0
+        self.starved.swap(false, Ordering::AcqRel)
     }
 
     /// Takes back all blocks that were offered and not given, for a V3D that is reset.

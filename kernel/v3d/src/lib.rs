@@ -2,14 +2,51 @@
 //!
 //! The driver does not know the board: it is written over the traits in [`platform`], so that the same code drives silicon in the kernel and the
 //! model in tests.
+//!
+//! # From vertices to a picture
+//! 1. [`Driver::bring_up`](driver::Driver::bring_up) checks the identity, clears caches and reservations, and lays memory ready.
+//! 2. Vertices, shader code and uniforms are put into memory from the [`pool`] or a frame's [`arena`].
+//! 3. A [`shader_record`] says which programs and vertices belong together.
+//! 4. A [`binning_list`] says what is drawn with which [`draw_state`]; a [`rendering_list`] says what becomes of each tile.
+//! 5. [`Driver::submit`](driver::Driver::submit) takes both lists and gives a [`fence`] to wait for.
+//!
+//! # Sources
+//! Tags are those of [`v3d_hw`]. Order of operations and errata: [linux vc4_render_cl.c, vc4_irq.c, vc4_gem.c, vc4_validate.c, vc4_v3d.c],
+//! [mesa vc4_draw.c, vc4_emit.c], [asurati], [aros], [reactos].
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
+pub mod arena;
+pub mod binning_list;
+pub mod caches;
+pub mod draw_state;
+pub mod driver;
+pub mod error;
+pub mod error_status;
+pub mod fence;
 pub mod identity;
 pub mod interrupts;
+pub mod performance;
 pub mod platform;
+pub mod pool;
+pub mod primitives;
+pub mod record_list;
+pub mod region;
+pub mod register_snapshot;
+pub mod rendering_list;
+pub mod report;
+pub mod shader_record;
+pub mod statistics;
+pub mod surface;
+pub mod tile_grid;
+pub mod tile_memory;
+pub mod user_program;
 
+pub use driver::{Driver, Job, Limits};
+pub use error::{Error, Failure};
+pub use fence::Fence;
+pub use interrupts::Interrupts;
 pub use platform::Platform;
 pub use v3d_hw as hw;

@@ -16,7 +16,7 @@ pub trait RegisterAccess {
     fn write(&self, register: Register, value: u32);
 }
 
-/// The word of a register all of whose fields are single bits, so that every value fits.
+/// The word of a register whose values are known to fit: single bits and constants.
 pub(crate) fn flags(fields: impl Layout) -> u32 {
     fields.to_word().unwrap_or(0)
 }

@@ -1,0 +1,68 @@
+//! The binning list: what thread 0 executes.
+//!
+//! It begins with the binner's configuration and the start of binning, holds state, shader records and primitives in the order in which they are drawn, and ends by
+//! telling the other thread that the tile lists are there: Increment Semaphore, then Flush. (The increment takes effect after the flush.)
+//!
+//! # Errata
+//! - HW-2116: the counter of state changes overflows; a list must be flushed before 0x1ef0 of them [mesa vc4_context.h: "VC4_HW_2116_COUNT"].
+//!
+//! # Sources
+//! [AG p.62-65], [linux vc4_validate.c] for the order.
+
+use crate::draw_state::DrawState;
+use crate::error::Error;
+use crate::primitives::Primitives;
+use crate::record_list::RecordList;
+use v3d_hw::control_list::{PrimitiveListFormat, Record, TileBinningMode};
+use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
+
+/// Most shader records in one list, HW-2116.
+pub const MOST_STATE_CHANGES: u32 = 0x1ef0;
+
+/// A binning list in the making.
+#[derive(Clone, Debug)]
+pub struct BinningList {
+    list: RecordList,
+    state: Option<DrawState>,
+    shader: Option<Record>,
+    state_changes: u32,
+}
+
+impl BinningList {
+    /// The start of a list for binner memory that `mode` describes.
+    pub fn new(mode: TileBinningMode) -> Self {
+        let mut list = RecordList::new();
+        list.push(mode);
+        list.push(Record::StartTileBinning);
+        list.push(PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Triangles });
+        Self { list, state: None, shader: None, state_changes: 0 }
+    }
+
+    /// Appends one draw: what changed of the state, the shader record if it is another one, and the primitives.
+    pub fn draw(&mut self, state: &DrawState, shader: impl Into<Record>, primitives: &Primitives) -> Result<(), Error> {
+        let shader = shader.into();
+        state.emit(&mut self.list, self.state.as_ref());
+        if self.shader != Some(shader) {
+            if self.state_changes == MOST_STATE_CHANGES {
+                return Err(Error::Erratum("HW-2116: more than 0x1ef0 state changes in one binning list"));
+            }
+            self.state_changes += 1;
+            self.list.push(shader);
+        }
+        self.state = Some(*state);
+        self.shader = Some(shader);
+        primitives.emit(&mut self.list)
+    }
+
+    /// How many shader records the list has so far; it may have [`MOST_STATE_CHANGES`].
+    pub const fn state_changes(&self) -> u32 {
+        self.state_changes
+    }
+
+    /// Ends the list.
+    pub fn finish(mut self) -> RecordList {
+        self.list.push(Record::IncrementSemaphore);
+        self.list.push(Record::Flush);
+        self.list
+    }
+}

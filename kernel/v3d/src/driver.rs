@@ -1,0 +1,281 @@
+//! The driver itself: jobs go in, fences come out.
+//!
+//! A job is a pair of lists. Thread 0 bins one job while thread 1 renders the one before: each thread is given its next list as soon as it has ended the last,
+//! and the semaphore in the lists keeps a job's rendering behind its own binning. Both threads take jobs in the order of submission.
+//!
+//! What is done is read from the counters BFC and RFC, never concluded from an interrupt; an interrupt only ends a wait early. So a lost interrupt
+//! costs a millisecond, and a machine without interrupts works.
+//!
+//! The parts: [`schedule`] starts lists and sees them end, [`overflow`] keeps memory ready for the binner, [`recovery`] notices hangs and errors, [`programs`] runs
+//! user programs.
+//!
+//! # Surprises
+//! - CTnCA is ignored while the thread runs, and a thread may still run for a moment after its frame is counted as done [aros] [reactos]; it is started only
+//!   when CTRUN is clear.
+//! - BFC and RFC are 8 bits wide [AG p.88]; they are compared, not subtracted.
+//!
+//! # Sources
+//! [AG p.62-65, p.85-89], [linux vc4_gem.c, vc4_irq.c] for the order of register writes.
+
+mod overflow;
+mod programs;
+mod recovery;
+mod schedule;
+
+use crate::arena::Arena;
+use crate::caches;
+use crate::error::{Error, Failure};
+use crate::fence::Fence;
+use crate::identity::Identity;
+use crate::interrupts::Interrupts;
+use crate::platform::Platform;
+use crate::pool::{Buffer, Pool};
+use crate::record_list::ControlList;
+use crate::report::Report;
+use crate::statistics::Statistics;
+use crate::tile_grid::TileGrid;
+use crate::tile_memory::TileMemory;
+use crate::user_program::VPM_RESERVATION;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use overflow::OverflowMemory;
+use recovery::Watch;
+use schedule::InFlight;
+use v3d_hw::Layout;
+use v3d_hw::registers::Register;
+use v3d_hw::registers::cle::Ctncs;
+use v3d_hw::registers::vpm::Vpmbase;
+
+/// How long things may take, and how much memory the binner gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Without any progress for this long, in microseconds, the V3D hangs.
+    pub hang_us: u64,
+    /// A job that runs for longer than this, in microseconds, is stopped.
+    pub job_us: u64,
+    /// How often the driver looks while it waits, in microseconds.
+    pub look_us: u64,
+    /// A job that failed this often is dropped.
+    pub failures: u32,
+    /// Size of a block of overflow memory in bytes.
+    pub overflow_block_bytes: u32,
+    /// Blocks of overflow memory that lie ready.
+    pub overflow_blocks: u32,
+    /// Blocks of overflow memory that there may be at most.
+    pub most_overflow_blocks: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            hang_us: 200_000,
+            job_us: 5_000_000,
+            look_us: 1_000,
+            failures: 2,
+            overflow_block_bytes: 256 * 1024,
+            overflow_blocks: 2,
+            most_overflow_blocks: 32,
+        }
+    }
+}
+
+/// One frame's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// What thread 0 executes; none if nothing is binned.
+    pub binning: Option<ControlList>,
+    /// What thread 1 executes.
+    pub rendering: ControlList,
+}
+
+/// The driver of one V3D.
+#[derive(Debug)]
+pub struct Driver<'p, P> {
+    platform: &'p P,
+    interrupts: &'p Interrupts,
+    identity: Identity,
+    limits: Limits,
+    pool: Pool,
+    /// Jobs that are not done, oldest first.
+    jobs: VecDeque<InFlight>,
+    last: Fence,
+    /// Jobs that were dropped, as long as anybody may ask.
+    failed: VecDeque<(Fence, Failure)>,
+    overflow: OverflowMemory,
+    watch: Watch,
+    reports: Vec<Report>,
+    statistics: Statistics,
+    busy_since_us: Option<u64>,
+}
+
+impl<'p, P: Platform> Driver<'p, P> {
+    /// Checks that there is a V3D with power, and gets it ready.
+    pub fn bring_up(platform: &'p P, interrupts: &'p Interrupts, limits: Limits) -> Result<Self, Error> {
+        let identity = Identity::read(platform)?;
+        let mut driver = Self {
+            platform,
+            interrupts,
+            identity,
+            limits,
+            pool: Pool::new(platform.base(), platform.bytes()),
+            jobs: VecDeque::new(),
+            last: Fence::NONE,
+            failed: VecDeque::new(),
+            overflow: OverflowMemory::default(),
+            watch: Watch::default(),
+            reports: Vec::new(),
+            statistics: Statistics::default(),
+            busy_since_us: None,
+        };
+        driver.prepare();
+        driver.prepare_overflow_memory()?;
+        Ok(driver)
+    }
+
+    /// Puts the registers into the state from which everything starts; after power-on and after each reset.
+    fn prepare(&mut self) {
+        let registers = self.platform;
+        self.interrupts.disable(registers);
+        // Only right while nothing has been shaded, so before anything else.
+        let reservation = Vpmbase { vpmursv: VPM_RESERVATION };
+        registers.write(Register::VPMBASE, reservation.to_word().unwrap_or(0));
+        let reset = crate::platform::register_access::flags(Ctncs { ctrsta: true, ..Ctncs::default() });
+        registers.write(Register::CT0CS, reset);
+        registers.write(Register::CT1CS, reset);
+        // The firmware leaves QPUs reserved [aros].
+        registers.write(Register::SQRSV0, 0);
+        registers.write(Register::SQRSV1, 0);
+        caches::enable(registers);
+        caches::clear(registers);
+        registers.write(Register::BPOA, 0);
+        registers.write(Register::BPOS, 0);
+        self.interrupts.enable(registers);
+    }
+
+    /// What this V3D has.
+    pub const fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// The machine.
+    pub const fn platform(&self) -> &'p P {
+        self.platform
+    }
+
+    /// Takes memory from the pool.
+    pub fn allocate(&mut self, bytes: u32, alignment: u32) -> Result<Buffer, Error> {
+        self.pool.allocate(bytes, alignment)
+    }
+
+    /// Takes memory from the pool and copies `bytes` there.
+    pub fn upload(&mut self, bytes: &[u8], alignment: u32) -> Result<Buffer, Error> {
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let buffer = self.pool.allocate(length, alignment)?;
+        buffer.region().store(self.platform, 0, bytes)?;
+        Ok(buffer)
+    }
+
+    /// Gives memory back. No job that is not done may use it.
+    pub fn free(&mut self, buffer: Buffer) {
+        self.pool.free(buffer);
+    }
+
+    /// Takes an arena for the small things of a frame.
+    pub fn arena(&mut self, bytes: u32) -> Result<Arena, Error> {
+        Ok(Arena::new(self.pool.allocate(bytes, 4096)?))
+    }
+
+    /// Takes binner memory for frames of one size, with `growth_bytes` for lists longer than one block.
+    pub fn tile_memory(&mut self, grid: TileGrid, growth_bytes: u32) -> Result<TileMemory, Error> {
+        TileMemory::allocate(&mut self.pool, grid, growth_bytes)
+    }
+
+    /// Bytes of the pool that are taken, and bytes that there are.
+    pub fn pool_use(&self) -> (u32, u32) {
+        (self.pool.used(), self.pool.bytes())
+    }
+
+    /// Takes a job; it starts as soon as the threads are free. The memory of its lists, and all that they name, must stay as it is until the job is done.
+    pub fn submit(&mut self, job: Job) -> Fence {
+        self.last = self.last.next();
+        self.jobs.push_back(InFlight::new(self.last, job));
+        self.poll();
+        self.last
+    }
+
+    /// Looks what is done, and starts what can be started. Never waits for the GPU.
+    pub fn poll(&mut self) {
+        self.interrupts.service(self.platform);
+        self.collect_overflow_blocks();
+        self.observe();
+        self.check_errors();
+        self.start();
+        self.account();
+    }
+
+    /// Whether the job is done (or dropped).
+    pub fn is_done(&mut self, fence: Fence) -> bool {
+        self.poll();
+        self.is_past(fence)
+    }
+
+    fn is_past(&self, fence: Fence) -> bool {
+        self.jobs.front().map_or(fence <= self.last, |job| fence < job.fence())
+    }
+
+    /// Waits until the job is done, and says if it was dropped.
+    ///
+    /// This ends even if the GPU hangs: then the job is started again, and at last dropped.
+    pub fn wait(&mut self, fence: Fence) -> Result<(), Error> {
+        if fence > self.last {
+            return Err(Error::UnknownFence(fence));
+        }
+        while !self.is_done(fence) {
+            self.sleep();
+        }
+        match self.failed.iter().find(|(failed, _)| *failed == fence) {
+            Some(&(fence, failure)) => Err(Error::JobFailed { fence, failure }),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until nothing is under way.
+    pub fn wait_until_idle(&mut self) {
+        while !self.is_done(self.last) {
+            self.sleep();
+        }
+    }
+
+    /// Sleeps until something may have happened.
+    fn sleep(&self) {
+        self.platform.wait_until(self.platform.now_us() + self.limits.look_us);
+    }
+
+    /// Adds up the time in which there is work.
+    fn account(&mut self) {
+        let now = self.platform.now_us();
+        match (self.busy_since_us, self.jobs.is_empty()) {
+            (None, false) => self.busy_since_us = Some(now),
+            (Some(since), empty) => {
+                self.statistics.busy_us += now.saturating_sub(since);
+                self.busy_since_us = (!empty).then_some(now);
+            }
+            (None, true) => {}
+        }
+    }
+
+    /// What happened so far.
+    pub fn statistics(&self) -> Statistics {
+        Statistics { interrupts: u64::from(self.interrupts.served()), ..self.statistics }
+    }
+
+    /// What there is to tell of jobs that failed, oldest first. Asking clears it.
+    pub fn take_reports(&mut self) -> Vec<Report> {
+        core::mem::take(&mut self.reports)
+    }
+
+    /// The jobs that are not done, oldest first.
+    pub fn jobs_in_flight(&self) -> impl Iterator<Item = (Fence, Job)> {
+        self.jobs.iter().map(|job| (job.fence(), job.job()))
+    }
+}

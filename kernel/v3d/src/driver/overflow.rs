@@ -1,0 +1,121 @@
+//! Memory for the binner when its own is used up.
+//!
+//! Blocks are taken from the pool, laid ready where the interrupt handler finds them, and belong to the job that is being binned once the handler has handed them over. They
+//! come back when that job is rendered, since its tile lists are in them.
+//!
+//! # Errata
+//! - BPOA keeps tile lists, so the blocks share the top four address bits with all other binner memory; the pool as a whole does.
+
+use super::Driver;
+use crate::error::{Error, Failure};
+use crate::interrupts::OVERFLOW_SLOTS;
+use crate::platform::Platform;
+use crate::pool::Buffer;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use v3d_hw::registers::Thread;
+
+/// Alignment of a block.
+const ALIGNMENT: u32 = 4096;
+
+/// The blocks.
+#[derive(Debug, Default)]
+pub(super) struct OverflowMemory {
+    /// Laid ready, in the order in which they will be given.
+    offered: VecDeque<Buffer>,
+    /// Not in use.
+    spare: Vec<Buffer>,
+    /// How many blocks the handler had given when last looked.
+    given: u32,
+    /// How many blocks there are, wherever they are.
+    blocks: u32,
+}
+
+impl<P: Platform> Driver<'_, P> {
+    /// Takes the first blocks and lays them ready.
+    pub(super) fn prepare_overflow_memory(&mut self) -> Result<(), Error> {
+        self.interrupts.withdraw();
+        self.overflow.given = self.interrupts.blocks_given();
+        for _ in 0..self.limits.overflow_blocks.min(OVERFLOW_SLOTS as u32) {
+            let block = self.pool.allocate(self.limits.overflow_block_bytes, ALIGNMENT)?;
+            self.overflow.blocks += 1;
+            self.overflow.spare.push(block);
+        }
+        self.offer_blocks();
+        Ok(())
+    }
+
+    /// Lays spare blocks ready, up to the number that the limits ask for.
+    fn offer_blocks(&mut self) {
+        while self.overflow.offered.len() < self.limits.overflow_blocks as usize {
+            let Some(block) = self.overflow.spare.pop() else { break };
+            let region = block.region();
+            if !self.interrupts.offer(region.address(), region.bytes()) {
+                self.overflow.spare.push(block);
+                break;
+            }
+            self.overflow.offered.push_back(block);
+        }
+    }
+
+    /// Notes which job has the blocks that were given since last time, lays new ones ready, and feeds a binner that had to wait.
+    pub(super) fn collect_overflow_blocks(&mut self) {
+        loop {
+            let given = self.interrupts.blocks_given();
+            let new = given.wrapping_sub(self.overflow.given);
+            self.overflow.given = given;
+            self.statistics.overflow_blocks += u64::from(new);
+            let taken: Vec<_> = (0..new).filter_map(|_| self.overflow.offered.pop_front()).collect();
+            match self.jobs.iter_mut().find(|job| job.runs_on(Thread::Binning)) {
+                Some(job) => job.blocks.extend(taken),
+                None => self.overflow.spare.extend(taken),
+            }
+            if self.overflow.spare.is_empty() {
+                self.grow();
+            }
+            self.offer_blocks();
+            if !self.interrupts.take_starved() {
+                return;
+            }
+            if self.overflow.offered.is_empty() {
+                self.fail_thread(Thread::Binning, Failure::OutOfBinnerMemory);
+                return;
+            }
+            self.interrupts.enable(self.platform);
+            self.interrupts.service(self.platform);
+        }
+    }
+
+    /// Takes another block from the pool, if none lies ready and there may be more.
+    fn grow(&mut self) {
+        let wanted = self.overflow.offered.len() < self.limits.overflow_blocks as usize;
+        if wanted
+            && self.overflow.blocks < self.limits.most_overflow_blocks
+            && let Ok(block) = self.pool.allocate(self.limits.overflow_block_bytes, ALIGNMENT)
+        {
+            self.overflow.blocks += 1;
+            self.overflow.spare.push(block);
+        }
+    }
+
+    /// Takes back the blocks of a job that is done. What is more than lies ready at the start goes back to the pool.
+    pub(super) fn return_overflow_blocks(&mut self, blocks: Vec<Buffer>) {
+        self.overflow.spare.extend(blocks);
+        self.offer_blocks();
+        while self.overflow.blocks > self.limits.overflow_blocks {
+            let Some(block) = self.overflow.spare.pop() else { break };
+            self.pool.free(block);
+            self.overflow.blocks -= 1;
+        }
+    }
+
+    /// After a reset: nothing is in the binner's hands.
+    pub(super) fn reset_overflow_memory(&mut self) {
+        self.interrupts.withdraw();
+        self.interrupts.take_starved();
+        self.overflow.given = self.interrupts.blocks_given();
+        self.overflow.spare.extend(self.overflow.offered.drain(..));
+        let held: Vec<_> = self.jobs.iter_mut().flat_map(|job| job.blocks.drain(..)).collect();
+        self.return_overflow_blocks(held);
+    }
+}

@@ -1,0 +1,54 @@
+//! Running user programs, with the 3D pipeline standing still.
+
+use super::Driver;
+use crate::caches;
+use crate::error::Error;
+use crate::platform::Platform;
+use crate::platform::register_access::flags;
+use crate::user_program::{QUEUE_DEPTH, UserProgram};
+use v3d_hw::Layout;
+use v3d_hw::registers::Register;
+use v3d_hw::registers::qps::{Srqcs, Srqul};
+
+/// The greatest length that SRQUL holds; above 1023 there is no limit.
+const NO_LIMIT: u16 = 1024;
+
+impl<P: Platform> Driver<'_, P> {
+    /// Waits until all frames are done (HW-2959), runs the programs, and waits until all of them have ended.
+    ///
+    /// The caches are cleared before and, for what the programs have written, after. Programs that do not end within `limit_us` microseconds get the V3D reset.
+    pub fn run_programs(&mut self, programs: &[UserProgram], limit_us: u64) -> Result<(), Error> {
+        if programs.len() > QUEUE_DEPTH {
+            return Err(Error::TooManyPrograms(programs.len()));
+        }
+        self.wait_until_idle();
+        let registers = self.platform;
+        caches::clear(registers);
+        // Writing 1 clears the completed count, the request count and the error.
+        let clear = Srqcs { qpurqcc: 1, qpurqcm: 1, qpurqerr: true, qpurql: 0 };
+        registers.write(Register::SRQCS, flags(clear));
+        for program in programs {
+            let length = Srqul { qpurqul: program.uniform_count.min(NO_LIMIT) };
+            registers.write(Register::SRQUL, length.to_word()?);
+            registers.write(Register::SRQUA, program.uniforms.0);
+            registers.write(Register::SRQPC, program.code.0);
+        }
+        let requested = programs.len() as u32;
+        let deadline = registers.now_us() + limit_us;
+        loop {
+            self.interrupts.service(registers);
+            let completed = u32::from(Srqcs::from_word(registers.read(Register::SRQCS)).qpurqcc);
+            if completed >= requested {
+                break;
+            }
+            if registers.now_us() > deadline {
+                self.reset();
+                return Err(Error::ProgramsTimedOut { completed, requested });
+            }
+            self.sleep();
+        }
+        caches::clear(registers);
+        self.statistics.programs_done += u64::from(requested);
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! When the V3D stands still, or stops with an error.
+//!
+//! Progress is what can be seen from outside: the addresses at which the threads stand, the pipeline's status, the primitives left, the binner's memory. If none of it
+//! moves for a while although there is work, the V3D hangs. Then its state is written down, it is reset, and all jobs that were under way start again from
+//! their beginning: lists are not changed by being executed. The job that hung gets one more try; when it fails again it is dropped, and the next goes on.
+//!
+//! # Sources
+//! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].
+
+use super::Driver;
+use crate::error::Failure;
+use crate::error_status;
+use crate::platform::Platform;
+use crate::report::Report;
+use v3d_hw::Layout;
+use v3d_hw::registers::{Register, Thread};
+
+/// Reports that are kept for whoever asks.
+const MOST_REPORTS: usize = 16;
+/// Dropped jobs that are remembered.
+const MOST_FAILED: usize = 64;
+
+/// Registers that move while the V3D works.
+const PROGRESS: [Register; 6] =
+    [Register::CT0CA, Register::CT1CA, Register::PCS, Register::CT0PC, Register::CT1PC, Register::BPCA];
+
+/// Since when nothing has moved.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    seen: [u32; PROGRESS.len()],
+    moved_us: u64,
+}
+
+impl Watch {
+    /// Something has moved.
+    pub(super) fn moved(&mut self, now_us: u64) {
+        self.moved_us = now_us;
+    }
+}
+
+impl<P: Platform> Driver<'_, P> {
+    /// Looks for errors, hangs and jobs that take too long, and does what has to be done.
+    pub(super) fn check_errors(&mut self) {
+        self.note_error_bits();
+        let now = self.platform.now_us();
+        if !self.jobs.iter().any(|job| job.running_since_us().is_some()) {
+            self.watch.moved(now);
+            return;
+        }
+        for thread in [Thread::Binning, Thread::Rendering] {
+            if self.status(thread).cterr {
+                self.fail_thread(thread, Failure::ControlListError(thread));
+                return;
+            }
+        }
+        let seen = PROGRESS.map(|register| self.platform.read(register));
+        if seen != self.watch.seen {
+            self.watch.seen = seen;
+            self.watch.moved(now);
+        }
+        let oldest = self.jobs.iter().find_map(|job| job.running_since_us());
+        let too_long = oldest.is_some_and(|since| now.saturating_sub(since) > self.limits.job_us);
+        let failure = if now.saturating_sub(self.watch.moved_us) > self.limits.hang_us {
+            Failure::Hang
+        } else if too_long {
+            Failure::TooLong
+        } else {
+            return;
+        };
+        self.fail_thread(self.guilty_thread(), failure);
+    }
+
+    /// The thread whose work stands still: thread 1, unless it only waits for thread 0.
+    fn guilty_thread(&self) -> Thread {
+        let rendering = self.jobs.iter().find(|job| job.runs_on(Thread::Rendering));
+        match rendering {
+            Some(job) if !job.runs_on(Thread::Binning) => Thread::Rendering,
+            _ => Thread::Binning,
+        }
+    }
+
+    /// The job that this thread works for has failed: write down, reset, go on.
+    pub(super) fn fail_thread(&mut self, thread: Thread, failure: Failure) {
+        let Some(index) = self.jobs.iter().position(|job| job.runs_on(thread)) else { return };
+        let job = &mut self.jobs[index];
+        job.failures += 1;
+        let (fence, failures) = (job.fence(), job.failures);
+        let lists = [job.job().binning, Some(job.job().rendering)];
+        let mut report = Report::take(self.platform, fence, failure, failures, lists);
+        // More memory does not appear by trying again.
+        report.dropped = failures >= self.limits.failures || failure == Failure::OutOfBinnerMemory;
+
+        self.reset();
+        if report.dropped {
+            self.jobs.remove(index);
+            self.statistics.jobs_dropped += 1;
+            self.failed.push_back((fence, failure));
+            if self.failed.len() > MOST_FAILED {
+                self.failed.pop_front();
+            }
+        }
+        self.statistics.retries += self.jobs.iter().filter(|job| job.running_since_us().is_some()).count() as u64;
+        self.jobs.iter_mut().for_each(|job| job.rewind());
+        if self.reports.len() == MOST_REPORTS {
+            self.reports.remove(0);
+        }
+        self.reports.push(report);
+    }
+
+    /// Resets the V3D and gets it ready again. If the board cannot reset it, at least the control list threads are reset.
+    pub(super) fn reset(&mut self) {
+        self.statistics.resets += 1;
+        // On failure `prepare` still resets both threads; a V3D that stays stuck fails the next job, which is then reported.
+        if self.platform.reset().is_err() {
+            self.statistics.failed_resets += 1;
+        }
+        self.prepare();
+        self.reset_overflow_memory();
+        self.watch.moved(self.platform.now_us());
+    }
+
+    /// Keeps which bits of ERRSTAT were ever set.
+    fn note_error_bits(&mut self) {
+        let errors = error_status::errors(self.platform.read(Register::ERRSTAT));
+        self.statistics.error_bits |= errors.to_word().unwrap_or(0);
+    }
+}

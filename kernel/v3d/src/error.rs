@@ -1,0 +1,182 @@
+//! What can go wrong, with the place in it.
+
+use crate::fence::Fence;
+use crate::identity::IdentityError;
+use crate::platform::PowerError;
+use core::fmt;
+use v3d_hw::FieldError;
+use v3d_hw::registers::Thread;
+
+/// Why the driver did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no usable V3D.
+    Identity(IdentityError),
+    /// The V3D could not be reset.
+    Power(PowerError),
+    /// A value does not fit its field.
+    Field(FieldError),
+    /// The pool has no free stretch that is long enough.
+    PoolExhausted {
+        /// Bytes that were asked for.
+        bytes: u32,
+        /// Alignment that was asked for.
+        alignment: u32,
+        /// Bytes of the longest free stretch.
+        largest: u32,
+    },
+    /// A frame's arena is full.
+    ArenaFull {
+        /// Bytes that were asked for.
+        bytes: u32,
+        /// Bytes that are left.
+        left: u32,
+    },
+    /// An access leaves its region.
+    OutOfBounds {
+        /// First byte of the access, from the region's start.
+        at: u32,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Bytes of the region.
+        region: u32,
+    },
+    /// An alignment is not a power of two.
+    Alignment(u32),
+    /// A list came out at another length than was computed for it.
+    ListSize {
+        /// Bytes that were computed.
+        computed: u32,
+        /// Bytes that were written.
+        written: u32,
+    },
+    /// A picture has no pixels, or more than the hardware's counters can hold.
+    PictureSize {
+        /// Width in pixels.
+        width_px: u32,
+        /// Height in pixels.
+        height_px: u32,
+    },
+    /// A shader record cannot be made as it was asked for.
+    ShaderRecord(&'static str),
+    /// A draw cannot be made as it was asked for.
+    Draw(&'static str),
+    /// An erratum of the hardware forbids this.
+    Erratum(&'static str),
+    /// The job of this fence was dropped.
+    JobFailed {
+        /// The job's fence.
+        fence: Fence,
+        /// Why.
+        failure: Failure,
+    },
+    /// The fence belongs to no job that was submitted.
+    UnknownFence(Fence),
+    /// Waiting took longer than the caller allowed; the job goes on.
+    WaitTimedOut(Fence),
+    /// User programs did not end in time; the V3D was reset.
+    ProgramsTimedOut {
+        /// Programs that had ended.
+        completed: u32,
+        /// Programs that were started.
+        requested: u32,
+    },
+    /// More sources than there are performance counters.
+    PerformanceCounters(usize),
+    /// More user programs at once than the request queue has places.
+    TooManyPrograms(usize),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Identity(error) => error.fmt(f),
+            Self::Power(error) => error.fmt(f),
+            Self::Field(error) => error.fmt(f),
+            Self::PoolExhausted { bytes, alignment, largest } => write!(
+                f,
+                "the GPU memory pool has no {bytes} bytes aligned to {alignment}: its longest free stretch is {largest} bytes"
+            ),
+            Self::ArenaFull { bytes, left } => write!(f, "the frame's arena has {left} bytes left, {bytes} are needed"),
+            Self::OutOfBounds { at, bytes, region } => {
+                write!(f, "{bytes} bytes at {at:#x} leave a region of {region} bytes")
+            }
+            Self::Alignment(alignment) => write!(f, "an alignment of {alignment} is not a power of two"),
+            Self::ListSize { computed, written } => {
+                write!(f, "a list of {computed} bytes came out as {written} bytes")
+            }
+            Self::PictureSize { width_px, height_px } => {
+                write!(f, "a picture of {width_px} x {height_px} pixels cannot be rendered")
+            }
+            Self::ShaderRecord(what) => write!(f, "shader record: {what}"),
+            Self::Draw(what) => write!(f, "draw: {what}"),
+            Self::Erratum(what) => write!(f, "hardware erratum {what}"),
+            Self::JobFailed { fence, failure } => write!(f, "job {fence} was dropped: {failure}"),
+            Self::UnknownFence(fence) => write!(f, "no job has the fence {fence}"),
+            Self::WaitTimedOut(fence) => write!(f, "job {fence} is not done in the time that the caller allowed"),
+            Self::ProgramsTimedOut { completed, requested } => {
+                write!(f, "{completed} of {requested} user programs ended in time")
+            }
+            Self::PerformanceCounters(count) => {
+                write!(f, "{count} sources for {} performance counters", crate::performance::COUNTERS)
+            }
+            Self::TooManyPrograms(count) => {
+                write!(
+                    f,
+                    "{count} user programs do not fit the request queue of {} places",
+                    crate::user_program::QUEUE_DEPTH
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        Self::Field(error)
+    }
+}
+
+impl From<PowerError> for Error {
+    fn from(error: PowerError) -> Self {
+        Self::Power(error)
+    }
+}
+
+impl From<IdentityError> for Error {
+    fn from(error: IdentityError) -> Self {
+        Self::Identity(error)
+    }
+}
+
+/// Why a job did not finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Nothing moved for longer than [`Limits::hang_us`](crate::driver::Limits::hang_us).
+    Hang,
+    /// It moved, but took longer than [`Limits::job_us`](crate::driver::Limits::job_us).
+    TooLong,
+    /// A thread stopped at a record that it could not execute (CTERR).
+    ControlListError(Thread),
+    /// The binner needs more memory than the pool has.
+    OutOfBinnerMemory,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hang => f.write_str("the V3D made no progress"),
+            Self::TooLong => f.write_str("it took longer than a job may take"),
+            Self::ControlListError(Thread::Binning) => {
+                f.write_str("thread 0 stopped with an error in the binning list")
+            }
+            Self::ControlListError(Thread::Rendering) => {
+                f.write_str("thread 1 stopped with an error in the rendering list")
+            }
+            Self::OutOfBinnerMemory => f.write_str("the binner needs more memory than there is"),
+        }
+    }
+}

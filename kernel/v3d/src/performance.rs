@@ -1,0 +1,42 @@
+//! Performance counters: 16 counters, 30 things to count.
+//!
+//! Each counter is given a source, cleared, and enabled together with the global enable, bit 31 of PCTRE, which the guide leaves out.
+//!
+//! # Sources
+//! [AG p.97-99], [linux vc4_perfmon.c]
+
+use crate::error::Error;
+use crate::platform::RegisterAccess;
+use alloc::vec::Vec;
+use v3d_hw::Layout;
+use v3d_hw::registers::Register;
+use v3d_hw::registers::performance::{CounterSource, Pctrc, Pctre, Pctrsn};
+
+/// How many counters there are.
+pub const COUNTERS: usize = 16;
+
+/// Gives the first counters these sources, clears them and starts them. More than 16 sources are refused.
+pub fn start(registers: &impl RegisterAccess, sources: &[CounterSource]) -> Result<(), Error> {
+    if sources.len() > COUNTERS {
+        return Err(Error::PerformanceCounters(sources.len()));
+    }
+    stop(registers);
+    for (register, &source) in (0..).map_while(Register::pctrs).zip(sources) {
+        registers.write(register, Pctrsn { pctrs: source }.to_word()?);
+    }
+    let used = ((1u32 << sources.len()) - 1) as u16;
+    registers.write(Register::PCTRC, Pctrc { ctclr: used }.to_word()?);
+    registers.write(Register::PCTRE, Pctre { enable: true, cten: used }.to_word()?);
+    Ok(())
+}
+
+/// Stops all counters; they keep their counts.
+pub fn stop(registers: &impl RegisterAccess) {
+    registers.write(Register::PCTRE, 0);
+}
+
+/// What the counters of `sources`, as given to [`start`], count now.
+pub fn read(registers: &impl RegisterAccess, sources: &[CounterSource]) -> Vec<(CounterSource, u32)> {
+    let counters = (0..).map_while(Register::pctr);
+    sources.iter().copied().zip(counters.map(|register| registers.read(register))).collect()
+}

@@ -1,0 +1,77 @@
+//! A stretch of GPU memory: where the GPU sees it, and checked access for the CPU.
+
+use crate::error::Error;
+use crate::platform::GpuMemory;
+use v3d_hw::BusAddr;
+
+/// A stretch of the pool. It does not own the memory; whoever took it from a pool or an arena does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    offset: u32,
+    bytes: u32,
+    address: BusAddr,
+}
+
+impl Region {
+    /// `bytes` bytes at `offset` of the pool that starts at `base`.
+    pub(crate) fn new(base: BusAddr, offset: u32, bytes: u32) -> Self {
+        Self { offset, bytes, address: base + offset }
+    }
+
+    /// Address of the first byte, as the GPU sees it.
+    pub const fn address(&self) -> BusAddr {
+        self.address
+    }
+
+    /// Length in bytes.
+    pub const fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Offset of the first byte from the pool's start.
+    pub const fn offset(&self) -> u32 {
+        self.offset
+    }
+
+    /// Address of the byte after the last.
+    pub fn end_exclusive(&self) -> BusAddr {
+        self.address + self.bytes
+    }
+
+    /// `bytes` bytes of this region from `at` on.
+    pub fn part(&self, at: u32, bytes: u32) -> Result<Self, Error> {
+        match at.checked_add(bytes) {
+            Some(end) if end <= self.bytes => Ok(Self { offset: self.offset + at, bytes, address: self.address + at }),
+            _ => Err(Error::OutOfBounds { at, bytes, region: self.bytes }),
+        }
+    }
+
+    /// Copies `bytes` into the region from `at` on.
+    pub fn store(&self, memory: &impl GpuMemory, at: u32, bytes: &[u8]) -> Result<(), Error> {
+        let part = self.part(at, length(bytes))?;
+        memory.store(part.offset, bytes);
+        Ok(())
+    }
+
+    /// Copies from the region, from `at` on, into `bytes`.
+    pub fn load(&self, memory: &impl GpuMemory, at: u32, bytes: &mut [u8]) -> Result<(), Error> {
+        let part = self.part(at, length(bytes))?;
+        memory.load(part.offset, bytes);
+        Ok(())
+    }
+
+    /// The word at `at`, little-endian.
+    pub fn load_word(&self, memory: &impl GpuMemory, at: u32) -> Result<u32, Error> {
+        Ok(memory.load_word(self.part(at, 4)?.offset))
+    }
+
+    /// Sets the whole region to zero.
+    pub fn zero(&self, memory: &impl GpuMemory) {
+        memory.zero(self.offset, self.bytes);
+    }
+}
+
+/// A slice's length; more than 4 GiB is longer than any region.
+fn length(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.len()).unwrap_or(u32::MAX)
+}

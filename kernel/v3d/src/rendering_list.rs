@@ -1,0 +1,218 @@
+//! The rendering list: what thread 1 executes, tile by tile.
+//!
+//! For every tile it names the tile's coordinates, branches to the list that the binner wrote for it, and stores the tile buffer. The tile buffer is cleared when it is
+//! *stored*, so the first tile needs a dummy: coordinates and a store of nothing, after the clear colours. Loads happen at the next Tile Coordinates, one at
+//! a time, and each Tile Coordinates needs a store before the next; so colour and depth are loaded with a store of nothing in between, that clears nothing.
+//!
+//! The list waits for the binner just before the first branch, so it can be started together with the binning list.
+//!
+//! # Surprises
+//! - Without the dummy store the first tile shows garbage on silicon [linux vc4_render_cl.c] [asurati].
+//! - A store of depth clears colour too, unless told not to; the colour store that follows would store the clear colour.
+//! - An empty tile's list is still a list: it holds a Return, so all tiles are branched to.
+//!
+//! # Sources
+//! [AG p.65-71], [linux vc4_render_cl.c] for the order.
+
+use crate::error::Error;
+use crate::record_list::RecordList;
+use crate::surface::{DepthSurface, Surface};
+use crate::tile_grid::TileGrid;
+use crate::tile_memory::tile_list;
+use v3d_hw::control_list::{
+    BranchToSubList, ClearColors, DecimateMode, EarlyZDirection, FrameBufferFormat, LoadGeneral, MemoryFormat,
+    PixelFormat, Record, StoreGeneral, StoreMode, TileBufferSelect, TileCoordinates, TileRenderingMode,
+};
+use v3d_hw::{Aligned, BusAddr};
+
+/// What a tile holds before anything is drawn, if it is not loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClearValues {
+    /// Red, green, blue, alpha.
+    pub color: [u8; 4],
+    /// Depth, 24 bits.
+    pub depth: u32,
+    /// Stencil.
+    pub stencil: u8,
+}
+
+impl ClearValues {
+    /// The greatest depth.
+    pub const FARTHEST: u32 = 0xff_ffff;
+
+    /// A colour, everything far away.
+    pub const fn color(color: [u8; 4]) -> Self {
+        Self { color, depth: Self::FARTHEST, stencil: 0 }
+    }
+
+    fn record(&self) -> ClearColors {
+        let color = u64::from(u32::from_le_bytes(self.color));
+        ClearColors { stencil: self.stencil, vg_mask: 0, z: self.depth, color: color << 32 | color }
+    }
+}
+
+/// A depth buffer that outlives the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthBuffer {
+    /// Where it is.
+    pub surface: DepthSurface,
+    /// Load it before drawing.
+    pub load: bool,
+    /// Store it after drawing.
+    pub store: bool,
+}
+
+/// One frame's rendering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RenderingPass {
+    /// The tiles.
+    pub grid: TileGrid,
+    /// Where colour is stored.
+    pub color: Surface,
+    /// What tiles are cleared to. Without it, a tile begins with what the tile before it left, unless it is loaded.
+    pub clear: Option<ClearValues>,
+    /// Load colour from where it will be stored before drawing.
+    pub load_color: bool,
+    /// Depth in memory, if it is needed beyond this frame.
+    pub depth: Option<DepthBuffer>,
+    /// Where the binner's tile lists begin; without them nothing is drawn.
+    pub tile_lists: Option<BusAddr>,
+    /// Wait for the binner's semaphore before the first tile list.
+    pub wait_for_binning: bool,
+    /// Turn early Z off: needed after a multisampled depth buffer is loaded (HW-2905).
+    pub disable_early_z: bool,
+}
+
+/// A store of nothing that clears what the next tile needs cleared.
+const CLEARING_STORE: StoreGeneral = StoreGeneral {
+    address: Aligned(BusAddr(0)),
+    last_tile: false,
+    disable_vg_mask_dump: false,
+    disable_zs_dump: false,
+    disable_color_dump: false,
+    disable_vg_mask_clear: false,
+    disable_zs_clear: false,
+    disable_color_clear: false,
+    disable_swap: false,
+    pixel_format: PixelFormat::Rgba8888,
+    mode: StoreMode::Sample0,
+    format: MemoryFormat::Raster,
+    buffer: TileBufferSelect::None,
+};
+
+/// A store of nothing that leaves the tile buffer as it is.
+const IDLE_STORE: StoreGeneral =
+    StoreGeneral { disable_vg_mask_clear: true, disable_zs_clear: true, disable_color_clear: true, ..CLEARING_STORE };
+
+impl RenderingPass {
+    /// The list's records.
+    pub fn list(&self) -> Result<RecordList, Error> {
+        self.check()?;
+        let mut list = RecordList::new();
+        list.push(self.mode());
+        if let Some(clear) = &self.clear {
+            list.push(clear.record());
+            list.push(TileCoordinates { row: 0, column: 0 });
+            list.push(CLEARING_STORE);
+        }
+        let last = (self.grid.rows - 1, self.grid.columns - 1);
+        for row in 0..self.grid.rows {
+            for column in 0..self.grid.columns {
+                self.tile(&mut list, row, column, (row, column) == last);
+            }
+        }
+        Ok(list)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let Surface { width_px, height_px, address, .. } = self.color;
+        if (width_px, height_px) != (u32::from(self.grid.width_px), u32::from(self.grid.height_px)) {
+            return Err(Error::PictureSize { width_px, height_px });
+        }
+        if self.grid.rows == 0 || self.grid.columns == 0 {
+            return Err(Error::PictureSize { width_px, height_px });
+        }
+        if !address.is_aligned(16) {
+            return Err(Error::Alignment(16));
+        }
+        if self.grid.multisample && self.depth.is_some_and(|depth| depth.load) && !self.disable_early_z {
+            return Err(Error::Erratum("HW-2905: early Z must be off when a multisampled depth buffer is loaded"));
+        }
+        Ok(())
+    }
+
+    fn mode(&self) -> TileRenderingMode {
+        TileRenderingMode {
+            double_buffer: false,
+            disable_early_z: self.disable_early_z,
+            early_z_direction: EarlyZDirection::Less,
+            coverage_mode: false,
+            vg_mask: false,
+            memory_format: self.color.arrangement,
+            decimate: if self.grid.multisample { DecimateMode::X4 } else { DecimateMode::X1 },
+            color_format: self.color.format,
+            color_64_bit: false,
+            multisample: self.grid.multisample,
+            height: self.grid.height_px,
+            width: self.grid.width_px,
+            address: self.color.address,
+        }
+    }
+
+    /// Appends everything for one tile.
+    fn tile(&self, list: &mut RecordList, row: u8, column: u8, last: bool) {
+        let coordinates = TileCoordinates { row, column };
+        self.loads(list, coordinates);
+        list.push(coordinates);
+        if let Some(lists) = self.tile_lists {
+            if (row, column) == (0, 0) && self.wait_for_binning {
+                list.push(Record::WaitOnSemaphore);
+            }
+            list.push(BranchToSubList { address: tile_list(lists, &self.grid, row, column) });
+        }
+        if let Some(depth) = self.depth.filter(|depth| depth.store) {
+            list.push(StoreGeneral {
+                address: depth.surface.address.into(),
+                disable_color_clear: true,
+                format: depth.surface.arrangement,
+                buffer: TileBufferSelect::ZStencil,
+                ..CLEARING_STORE
+            });
+            list.push(coordinates);
+        }
+        list.push(if last { Record::StoreResolvedEndOfFrame } else { Record::StoreResolved });
+    }
+
+    /// Appends the loads of one tile, each but the last with coordinates and an idle store behind it.
+    fn loads(&self, list: &mut RecordList, coordinates: TileCoordinates) {
+        let color = self.load_color.then(|| LoadGeneral {
+            address: self.color.address.into(),
+            pixel_format: match self.color.format {
+                FrameBufferFormat::Rgba8888 => PixelFormat::Rgba8888,
+                FrameBufferFormat::Bgr565Dithered => PixelFormat::Bgr565Dithered,
+                FrameBufferFormat::Bgr565 => PixelFormat::Bgr565,
+                FrameBufferFormat::Reserved(code) => PixelFormat::Reserved(code),
+            },
+            format: self.color.arrangement,
+            buffer: TileBufferSelect::Color,
+            ..LoadGeneral::default()
+        });
+        let depth = self.depth.filter(|depth| depth.load).map(|depth| LoadGeneral {
+            address: depth.surface.address.into(),
+            format: depth.surface.arrangement,
+            buffer: TileBufferSelect::ZStencil,
+            ..LoadGeneral::default()
+        });
+        let both = color.is_some() && depth.is_some();
+        if let Some(color) = color {
+            list.push(color);
+        }
+        if both {
+            list.push(coordinates);
+            list.push(IDLE_STORE);
+        }
+        if let Some(depth) = depth {
+            list.push(depth);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What is told of a job that did not finish: enough to find out why, without the board.
+//!
+//! It is taken before the reset, since a reset wipes all of it: every register, and the bytes of both control lists around the place where the
+//! threads stand, decoded as far as they are records.
+
+use crate::error::Failure;
+use crate::error_status;
+use crate::fence::Fence;
+use crate::platform::Platform;
+use crate::record_list::ControlList;
+use crate::register_snapshot::RegisterSnapshot;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::Record;
+use v3d_hw::registers::{Register, Thread};
+
+/// How much of a list is kept from where a thread stands.
+const WINDOW_BYTES: u32 = 64;
+
+/// A job that did not finish.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The job.
+    pub fence: Fence,
+    /// What was wrong.
+    pub failure: Failure,
+    /// How often the job has failed now.
+    pub failures: u32,
+    /// Whether it was given up.
+    pub dropped: bool,
+    /// Binning list, if it has one, and rendering list.
+    pub lists: [Option<ControlList>; 2],
+    /// All registers.
+    pub registers: RegisterSnapshot,
+    /// For each thread, its current address and the bytes from there on, if it stands in the pool.
+    pub stops: [(BusAddr, Vec<u8>); 2],
+}
+
+impl Report {
+    /// Takes everything down.
+    pub(crate) fn take(
+        platform: &impl Platform,
+        fence: Fence,
+        failure: Failure,
+        failures: u32,
+        lists: [Option<ControlList>; 2],
+    ) -> Self {
+        let stops = [Thread::Binning, Thread::Rendering].map(|thread| {
+            let address = BusAddr(platform.read(Register::ctnca(thread)));
+            (address, window(platform, address))
+        });
+        Self { fence, failure, failures, dropped: false, lists, registers: RegisterSnapshot::take(platform), stops }
+    }
+}
+
+/// The bytes at an address, none if it is not in the pool.
+fn window(platform: &impl Platform, address: BusAddr) -> Vec<u8> {
+    let offset = address - platform.base();
+    if offset >= platform.bytes() {
+        return Vec::new();
+    }
+    let mut bytes = vec![0; WINDOW_BYTES.min(platform.bytes() - offset) as usize];
+    platform.load(offset, &mut bytes);
+    bytes
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fence, failure, failures, .. } = self;
+        let fate = if self.dropped { "it is dropped" } else { "it is tried again" };
+        writeln!(f, "job {fence}: {failure} (failure {failures}; {fate})")?;
+        for ((number, list), (address, bytes)) in self.lists.iter().enumerate().zip(&self.stops) {
+            match list {
+                Some(ControlList { start, end_exclusive }) => {
+                    writeln!(f, "thread {number} stands at {address}; its list is {start} to {end_exclusive}")?;
+                }
+                None => writeln!(f, "thread {number} stands at {address}; it has no list")?,
+            }
+            write_records(f, *address, bytes)?;
+        }
+        if let Some(status) = self.registers.value(Register::ERRSTAT) {
+            for sentence in error_status::sentences(error_status::errors(status)) {
+                writeln!(f, "{sentence}")?;
+            }
+        }
+        for &(register, value) in self.registers.values() {
+            writeln!(f, "{:8} {value:08x} {}", register.name(), register.explain(value))?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints the records that the bytes begin with.
+fn write_records(f: &mut fmt::Formatter<'_>, address: BusAddr, bytes: &[u8]) -> fmt::Result {
+    const MOST: usize = 4;
+    let mut at = 0;
+    for _ in 0..MOST {
+        match bytes.get(at..).map(Record::decode) {
+            Some(Ok(record)) => {
+                writeln!(f, "  {} {record}", address + at as u32)?;
+                if record.info().open_ended {
+                    return Ok(());
+                }
+                at += record.bytes();
+            }
+            Some(Err(error)) if at < bytes.len() => return writeln!(f, "  {} {error}", address + at as u32),
+            _ => return Ok(()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! What the driver counts.
+
+/// Counts and times since the driver came up. Times are those at which the driver noticed, so they are upper bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Jobs that are done.
+    pub jobs_done: u64,
+    /// Jobs that were given up.
+    pub jobs_dropped: u64,
+    /// Jobs that were started again after a reset.
+    pub retries: u64,
+    /// Resets of the V3D.
+    pub resets: u64,
+    /// Resets that the board could not do.
+    pub failed_resets: u64,
+    /// User programs that are done.
+    pub programs_done: u64,
+    /// Blocks of overflow memory that the binner took.
+    pub overflow_blocks: u64,
+    /// Interrupts that the handler served.
+    pub interrupts: u64,
+    /// Time the last job took to bin, in microseconds.
+    pub last_binning_us: u64,
+    /// Time the last job took to render, in microseconds, from the end of its binning.
+    pub last_rendering_us: u64,
+    /// Time in which at least one thread had work, in microseconds.
+    pub busy_us: u64,
+    /// ERRSTAT bits that were seen.
+    pub error_bits: u32,
+}

@@ -1,0 +1,96 @@
+//! Binner memory: tile state, and the memory that tile lists grow in.
+//!
+//! The PTB keeps 48 bytes of state for each tile and writes each tile's list into blocks. The first block of every tile lies at a fixed place,
+//! `tile allocation + 32 * (row * columns + column)`, so the rendering list can branch to it before anything is binned; further blocks are taken from what is left of
+//! the allocation, and when that is used up, from overflow memory.
+//!
+//! # Surprises
+//! - An allocation without room beyond the first blocks makes the frame fail with CT1CS.CTERR even if the out-of-memory interrupt is served
+//!   [asurati]; so there is always some.
+//! - Tile state, tile allocation and overflow memory must agree in their top four address bits [linux vc4_bo.c].
+//!
+//! # Sources
+//! [AG p.71], [linux vc4_validate.c] for sizes and alignment.
+
+use crate::error::Error;
+use crate::pool::{Buffer, Pool};
+use crate::tile_grid::TileGrid;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{TileBinningMode, TileBlockSize};
+
+/// Bytes of state for a tile.
+const STATE_BYTES: u32 = 48;
+/// Size of the first block of a tile's list.
+const INITIAL_BLOCK: TileBlockSize = TileBlockSize::Bytes32;
+/// Size of further blocks.
+const BLOCK: TileBlockSize = TileBlockSize::Bytes128;
+/// Alignment of tile state and tile allocation; what Linux uses.
+const ALIGNMENT: u32 = 4096;
+/// Least memory for further blocks.
+pub const LEAST_GROWTH_BYTES: u32 = 4096;
+
+/// Binner memory of one frame.
+#[derive(Debug)]
+pub struct TileMemory {
+    grid: TileGrid,
+    buffer: Buffer,
+    state_bytes: u32,
+}
+
+impl TileMemory {
+    /// Takes binner memory for a picture from the pool, with `growth_bytes` for lists longer than one block.
+    pub fn allocate(pool: &mut Pool, grid: TileGrid, growth_bytes: u32) -> Result<Self, Error> {
+        let state_bytes = (grid.tiles() * STATE_BYTES).next_multiple_of(ALIGNMENT);
+        let first_blocks = (grid.tiles() * INITIAL_BLOCK.bytes()).next_multiple_of(256);
+        let growth = growth_bytes.clamp(LEAST_GROWTH_BYTES, 1 << 28).next_multiple_of(256);
+        let buffer = pool.allocate(state_bytes + first_blocks + growth, ALIGNMENT)?;
+        Ok(Self { grid, buffer, state_bytes })
+    }
+
+    /// The picture it is for.
+    pub const fn grid(&self) -> TileGrid {
+        self.grid
+    }
+
+    /// Where the tile state array is.
+    pub const fn state(&self) -> BusAddr {
+        self.buffer.address()
+    }
+
+    /// Where the first block of the first tile is.
+    pub fn lists(&self) -> BusAddr {
+        self.buffer.address() + self.state_bytes
+    }
+
+    /// The record that begins a binning list.
+    pub fn binning_mode(&self) -> TileBinningMode {
+        binning_mode(&self.grid, self.state(), self.lists(), self.buffer.region().bytes() - self.state_bytes)
+    }
+
+    /// The buffer, to be freed.
+    pub fn into_buffer(self) -> Buffer {
+        self.buffer
+    }
+}
+
+/// The record that begins a binning list, for binner memory at the given places.
+pub fn binning_mode(grid: &TileGrid, state: BusAddr, lists: BusAddr, list_bytes: u32) -> TileBinningMode {
+    TileBinningMode {
+        double_buffer: false,
+        block_size: BLOCK,
+        initial_block_size: INITIAL_BLOCK,
+        auto_initialise: true,
+        color_64_bit: false,
+        multisample: grid.multisample,
+        height_tiles: grid.rows,
+        width_tiles: grid.columns,
+        tile_state: state,
+        tile_allocation_bytes: list_bytes,
+        tile_allocation: lists,
+    }
+}
+
+/// Where the list of a tile begins, if the first blocks begin at `lists`.
+pub fn tile_list(lists: BusAddr, grid: &TileGrid, row: u8, column: u8) -> BusAddr {
+    lists + INITIAL_BLOCK.bytes() * (u32::from(row) * u32::from(grid.columns) + u32::from(column))
+}

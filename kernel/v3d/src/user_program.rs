@@ -1,0 +1,29 @@
+//! User programs: QPU code that is not part of a frame.
+//!
+//! A request is three registers: SRQUL, SRQUA and last SRQPC, whose write puts it into a queue of 16. SRQCS counts requests and completed programs, modulo 256.
+//!
+//! # Errata
+//! - HW-2959: user programs and 3D at once are not safe; the driver lets one end before the other begins.
+//! - VPM that user programs may use is what VPMBASE reserves; that register is only right directly after a reset (HW-2791), so the driver reserves always.
+//!
+//! # Sources
+//! [AG p.90-91], [brcm], [asurati]
+
+use v3d_hw::BusAddr;
+
+/// Places in the request queue [AG p.90].
+pub const QUEUE_DEPTH: usize = 16;
+
+/// VPM that is reserved for user programs, in units of 256 bytes: 4 KiB, a window of 64 rows.
+pub const VPM_RESERVATION: u8 = 16;
+
+/// One program to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserProgram {
+    /// The first instruction, 8-byte aligned.
+    pub code: BusAddr,
+    /// Its uniforms.
+    pub uniforms: BusAddr,
+    /// How many uniforms there are; 0 if it reads none, 1024 or more for no limit.
+    pub uniform_count: u16,
+}
