@@ -6,15 +6,18 @@
 
 use core::{
     fmt::{self, Write},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use crate::{
     arch::cpu,
-    bcm2837::{gpio::SerialPins, interrupt_controller, mini_uart::MiniUart, peripherals, pl011::Pl011, uart::Uart},
+    bcm2837::{
+        framebuffer::PAGES, gpio::SerialPins, interrupt_controller, mini_uart::MiniUart, peripherals, pl011::Pl011,
+        uart::Uart,
+    },
     byte_ring::ByteRing,
     irq_lock::IrqLock,
-    screen::TextScreen,
+    screen::{Page, TextScreen},
 };
 
 /// Bytes that may wait between two looks of the shell.
@@ -38,13 +41,18 @@ impl Port {
 struct Console {
     port: Option<Port>,
     screen: Option<TextScreen>,
+    /// The pages of the framebuffer, for last words on whichever is on show.
+    pages: Option<[Page; PAGES]>,
     received: ByteRing<RECEIVE_RING_BYTES>,
 }
 
-static CONSOLE: IrqLock<Console> = IrqLock::new(Console { port: None, screen: None, received: ByteRing::new() });
+static CONSOLE: IrqLock<Console> =
+    IrqLock::new(Console { port: None, screen: None, pages: None, received: ByteRing::new() });
 
 /// Set when the kernel is about to die: from then on nobody waits for the console's lock.
 static LAST_WORDS: AtomicBool = AtomicBool::new(false);
+/// Which page of the framebuffer the display shows.
+static SHOWN_PAGE: AtomicUsize = AtomicUsize::new(0);
 /// Which port last words go to.
 static ON_MINI_UART: AtomicBool = AtomicBool::new(false);
 
@@ -200,18 +208,30 @@ pub fn flush() {
     }
 }
 
-/// Shows the console's text on the screen, too.
-pub fn attach_screen(screen: TextScreen) {
-    CONSOLE.lock().screen = Some(screen);
+/// Shows the console's text on the first of the framebuffer's pages, too.
+pub fn attach_screen(pages: [Page; PAGES]) {
+    let mut console = CONSOLE.lock();
+    console.screen = Some(TextScreen::new(pages[0]));
+    console.pages = Some(pages);
 }
 
-/// Takes the screen back from the console: a scene wants to draw.
-#[must_use]
-pub fn detach_screen() -> Option<TextScreen> {
-    CONSOLE.lock().screen.take()
+/// Takes the screen from the console: a scene wants to draw.
+pub fn detach_screen() {
+    CONSOLE.lock().screen = None;
 }
 
-/// Makes the console usable for a dying kernel, whoever holds it.
+/// Notes which page is on show.
+pub fn page_is_shown(page: usize) {
+    SHOWN_PAGE.store(page, Ordering::Relaxed);
+}
+
+/// Makes the console usable for a dying kernel, whoever holds it, and gives it the screen back.
 pub fn take_over_for_last_words() {
     LAST_WORDS.store(true, Ordering::Relaxed);
+    if let Some(mut console) = CONSOLE.try_lock() {
+        let shown = console.pages.and_then(|pages| pages.get(SHOWN_PAGE.load(Ordering::Relaxed)).copied());
+        if let (None, Some(page)) = (&console.screen, shown) {
+            console.screen = Some(TextScreen::new(page));
+        }
+    }
 }

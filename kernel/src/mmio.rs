@@ -17,6 +17,7 @@ impl<T> Mmio<T> {
     /// # Safety
     /// - `T` describes registers only (every field a tock-registers cell or reserved bytes).
     /// - They are at `address`, which is aligned for `T` and mapped as device memory for as long as the value lives.
+    #[cfg(target_os = "none")]
     pub(crate) const unsafe fn new(address: usize) -> Self {
         Self { address, block: PhantomData }
     }

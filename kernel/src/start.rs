@@ -24,7 +24,7 @@ use crate::{
     machine::{Gpu, Machine},
     mm::heap,
     println,
-    screen::{Page, TextScreen},
+    screen::Page,
     shell, tick,
     v3d_platform::V3dPlatform,
 };
@@ -117,7 +117,7 @@ fn start_screen() -> Option<Framebuffer> {
     match Framebuffer::allocate(width, height) {
         Ok(framebuffer) => {
             log::info!("framebuffer {width}x{height}, 2 pages, at {:#x}", framebuffer.page_address(0));
-            console::attach_screen(TextScreen::new(page(&framebuffer, 0)));
+            console::attach_screen([page(&framebuffer, 0), page(&framebuffer, 1)]);
             Some(framebuffer)
         }
         Err(error) => {

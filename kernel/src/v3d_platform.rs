@@ -150,7 +150,7 @@ impl GpuMemory for V3dPlatform {
 
     fn zero(&self, offset: u32, count: u32) {
         let (start, end) = (offset as usize, offset as usize + count as usize);
-        if start % 4 == 0 && end % 4 == 0 {
+        if start.is_multiple_of(4) && end.is_multiple_of(4) {
             self.pool.fill(start / 4..end / 4, 0);
         } else {
             for offset in start..end {

@@ -8,11 +8,15 @@ use core::arch::asm;
 
 use crate::mm::layout;
 
-/// Return addresses from `frame_pointer` outwards.
+/// Return addresses from a frame outwards, the innermost [`LONGEST`] of them.
 #[derive(Clone, Debug)]
 pub struct Backtrace {
     frame_pointer: usize,
+    left: usize,
 }
+
+/// A recursion that fills a stack says no more in a thousand lines than in these.
+const LONGEST: usize = 24;
 
 /// The backtrace of the function that calls this one.
 #[must_use]
@@ -27,7 +31,7 @@ pub fn here() -> Backtrace {
 /// The backtrace of code that was interrupted with this value in `x29`.
 #[must_use]
 pub fn from_frame(frame_pointer: usize) -> Backtrace {
-    Backtrace { frame_pointer }
+    Backtrace { frame_pointer, left: LONGEST }
 }
 
 impl Iterator for Backtrace {
@@ -37,9 +41,10 @@ impl Iterator for Backtrace {
         let frame = self.frame_pointer;
         let inside =
             layout::stacks().iter().any(|stack| stack.range.contains(&frame) && stack.range.contains(&(frame + 15)));
-        if !inside || frame % 16 != 0 {
+        if !inside || !frame.is_multiple_of(16) || self.left == 0 {
             return None;
         }
+        self.left -= 1;
         // SAFETY: both words lie inside one of the kernel's stacks, which are mapped and always hold initialised bytes
         // (they are painted at boot); the pointer is aligned to 16.
         let [caller, return_address] = unsafe { *(frame as *const [usize; 2]) };

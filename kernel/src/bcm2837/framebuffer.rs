@@ -115,7 +115,7 @@ impl Framebuffer {
         if message.answer(&depth)?.bits != 32 || message.answer(&order)?.red_first != 1 {
             return Err(FramebufferError::Unusable("its pixels are not R8G8B8A8"));
         }
-        if pitch.bytes < width * PIXEL_BYTES as u32 || pitch.bytes % 4 != 0 {
+        if pitch.bytes < width * PIXEL_BYTES as u32 || !pitch.bytes.is_multiple_of(4) {
             return Err(FramebufferError::Unusable("its lines are too short"));
         }
         let bytes = pitch.bytes as usize * height as usize * PAGES;
@@ -124,7 +124,7 @@ impl Framebuffer {
         }
 
         let start = (allocation.bus_address & 0x3fff_ffff) as usize;
-        if start == 0 || start % 16 != 0 {
+        if start == 0 || !start.is_multiple_of(16) {
             return Err(FramebufferError::Unusable("its address is odd"));
         }
         let range = start..start + bytes;

@@ -101,7 +101,8 @@ struct Table([u64; ENTRIES]);
 #[repr(C, align(4096))]
 pub struct PageTables {
     tables: [Table; TABLES],
-    used: usize,
+    /// Tables in use besides the root. All zero is an empty tree: a static one takes no room in the image.
+    beyond_root: usize,
 }
 
 impl Default for PageTables {
@@ -118,7 +119,7 @@ impl PageTables {
     /// Tables that map nothing.
     #[must_use]
     pub const fn new() -> Self {
-        Self { tables: [const { Table([0; ENTRIES]) }; TABLES], used: 1 }
+        Self { tables: [const { Table([0; ENTRIES]) }; TABLES], beyond_root: 0 }
     }
 
     /// The address of the root table, which `TTBR0_EL1` takes.
@@ -130,7 +131,7 @@ impl PageTables {
     /// Tables in use, and tables there are.
     #[must_use]
     pub fn usage(&self) -> (usize, usize) {
-        (self.used, TABLES)
+        (1 + self.beyond_root, TABLES)
     }
 
     fn table_address(&self, number: usize) -> u64 {
@@ -143,13 +144,13 @@ impl PageTables {
     /// When the range is not made of whole pages below 4 GiB, when part of it is mapped already, or when there is no table
     /// left. Pages before the one that failed stay mapped.
     pub fn map(&mut self, range: Range<usize>, access: Access) -> Result<(), MapError> {
-        let whole_pages = range.start % PAGE_BYTES == 0 && range.end % PAGE_BYTES == 0;
+        let whole_pages = range.start.is_multiple_of(PAGE_BYTES) && range.end.is_multiple_of(PAGE_BYTES);
         if range.is_empty() || !whole_pages || range.end as u64 > 1 << 32 {
             return Err(MapError::BadRange(range));
         }
         let mut address = range.start;
         while address < range.end {
-            let block = address % BLOCK_BYTES == 0 && range.end - address >= BLOCK_BYTES;
+            let block = address.is_multiple_of(BLOCK_BYTES) && range.end - address >= BLOCK_BYTES;
             let level_2 = self.descend(0, address >> 30, address)?;
             let slot = address >> 21 & (ENTRIES - 1);
             if block {
@@ -169,11 +170,11 @@ impl PageTables {
     fn descend(&mut self, table: usize, slot: usize, address: usize) -> Result<usize, MapError> {
         let entry = self.tables[table].0[slot];
         if entry & VALID == 0 {
-            let new = self.used;
+            let new = 1 + self.beyond_root;
             if new == TABLES {
                 return Err(MapError::NoTableLeft);
             }
-            self.used += 1;
+            self.beyond_root += 1;
             self.tables[table].0[slot] = self.table_address(new) | TABLE_OR_PAGE | VALID;
             return Ok(new);
         }

@@ -37,7 +37,7 @@ impl SharedWords {
     #[cfg(target_os = "none")]
     pub(crate) fn of_mapped_range(range: Range<usize>) -> Self {
         let words = range.len() / 4;
-        assert!(range.start % 4 == 0, "shared memory is made of words");
+        assert!(range.start.is_multiple_of(4), "shared memory is made of words");
         // SAFETY: callers pass ranges that are mapped read-write for ever and that hold nothing else: linker.ld keeps the fixed
         // ones free, and the framebuffer is mapped by its owner just before, which fails if anything else is there. Atomics may
         // change behind the compiler's back.

@@ -50,7 +50,7 @@ pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Ans
     let entry = find(name)?;
     let framebuffer = machine.framebuffer.ok_or("there is no framebuffer to draw into")?;
     // The console's text would be drawn over the picture.
-    let _ = console::detach_screen();
+    console::detach_screen();
     let mut output = Output;
     let mut context = SceneContext {
         platform: gpu.platform,
@@ -67,6 +67,7 @@ pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Ans
         context.target = target(&framebuffer, page);
         scene.frame(&mut context, number).map_err(|error| format!("frame {number}: {error}"))?;
         framebuffer.show(page).map_err(|error| error.to_string())?;
+        console::page_is_shown(page);
         if frames.is_some() {
             let crc = crc32::of_words(framebuffer.memory().iter(framebuffer.page_words(page)));
             println!("frame {number} crc {crc:08X}");
@@ -80,7 +81,7 @@ pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Ans
         }
     }
     let elapsed_us = clock::now_us() - start_us;
-    let per_second = if elapsed_us == 0 { 0 } else { number * 1_000_000_000 / elapsed_us };
+    let per_second = (number * 1_000_000_000).checked_div(elapsed_us).unwrap_or(0);
     println!("{number} frames in {} ms, {}.{:03} a second", elapsed_us / 1000, per_second / 1000, per_second % 1000);
     Ok(())
 }
