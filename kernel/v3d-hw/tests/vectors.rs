@@ -230,6 +230,7 @@ fn vpm_setup_words_mean_what_their_author_says() {
 
 /// The examples (a) to (e) of figures 8 and 9 [AG p.54-55], as access addresses written out by the rules under table 32.
 #[test]
+#[expect(clippy::unusual_byte_groupings, reason = "the groups are the fields")]
 fn vpm_locations_are_those_of_figures_8_and_9() {
     let check = |horizontal, size, (y, x, part), address| {
         let location = Location { y, x, part };
@@ -312,6 +313,7 @@ fn compressed_list_items_have_the_sizes_of_tables_39_to_43() {
 
 /// Items written out bit by bit from the tables.
 #[test]
+#[expect(clippy::unusual_byte_groupings, reason = "the groups are the fields")]
 fn compressed_list_items_have_the_bits_of_tables_39_to_43() {
     let check = |data, primitive, bytes: &[u8], expected: Item| {
         assert_eq!(Item::decode(data, primitive, bytes), Ok(expected));
