@@ -230,7 +230,6 @@ fn vpm_setup_words_mean_what_their_author_says() {
 
 /// The examples (a) to (e) of figures 8 and 9 [AG p.54-55], as access addresses written out by the rules under table 32.
 #[test]
-#[expect(clippy::unusual_byte_groupings, reason = "the groups are the fields")]
 fn vpm_locations_are_those_of_figures_8_and_9() {
     let check = |horizontal, size, (y, x, part), address| {
         let location = Location { y, x, part };
