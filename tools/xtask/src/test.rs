@@ -6,7 +6,7 @@
 mod guest;
 mod triangle;
 
-use crate::build::{self, Kernel};
+use crate::build;
 use crate::interrupt;
 use crate::setup;
 use crate::tidy;
@@ -14,7 +14,7 @@ use crate::workspace::{KERNEL_TARGET, Workspace, cargo};
 use anyhow::{Context, Result, bail, ensure};
 use lexopt::prelude::*;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -76,33 +76,44 @@ fn host(steps: &mut Steps, workspace: &Workspace) {
 
 /// What runs on the Pi, in QEMU.
 fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
-    if !steps.any(&[&["kernel builds"], &guest::STEPS.map(|(name, _)| name)[..]].concat()) {
+    const BUILDS: [&str; 2] = ["kernel builds", "QEMU plugin builds"];
+    if !steps.any(&[&BUILDS, &guest::STEPS.map(|(name, _)| name)[..]].concat()) {
         return;
     }
-    let mut built = None;
-    // Whatever is asked for in QEMU needs this one, so no word leaves it out.
-    steps.run_always("kernel builds", || {
-        let new = Built::new(workspace)?;
-        let bytes = std::fs::metadata(&new.kernel.image)?.len();
-        built = Some(new);
+    let mut built = Built::default();
+    // Whatever is asked for in QEMU needs these two, so no word leaves them out.
+    steps.run_always(BUILDS[0], || {
+        let image = build::kernel(workspace)?.image;
+        let bytes = std::fs::metadata(&image)?.len();
+        built.image = Some(image);
         ensure!(bytes < KERNEL_LIMIT_BYTES, "kernel8.img has {bytes} bytes; it must stay below {KERNEL_LIMIT_BYTES}");
         Ok(format!("kernel8.img has {bytes} bytes"))
     });
+    steps.run_always(BUILDS[1], || {
+        let version = setup::qemu()?;
+        version.check_plugin()?;
+        built.plugin = Some(build::plugin(workspace)?);
+        Ok(format!("for QEMU {version}"))
+    });
     for (name, step) in guest::STEPS {
-        steps.run(name, || step(workspace, built.as_ref().context("there is no kernel to boot")?));
+        steps.run(name, || step(workspace, &built));
     }
 }
 
-/// What QEMU needs.
+/// What QEMU needs, as far as it could be built.
+#[derive(Default)]
 struct Built {
-    kernel: Kernel,
-    plugin: PathBuf,
+    image: Option<PathBuf>,
+    plugin: Option<PathBuf>,
 }
 
 impl Built {
-    fn new(workspace: &Workspace) -> Result<Self> {
-        setup::qemu()?.check_plugin()?;
-        Ok(Self { kernel: build::kernel(workspace)?, plugin: build::plugin(workspace)? })
+    fn image(&self) -> Result<&Path> {
+        self.image.as_deref().context("there is no kernel to boot")
+    }
+
+    fn plugin(&self) -> Result<&Path> {
+        self.plugin.as_deref().context("there is no plugin, hence no V3D")
     }
 }
 

@@ -71,7 +71,7 @@ fn with_v3d(
     built: &Built,
     work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
 ) -> Result<String> {
-    with_machine(workspace, &built.kernel.image, Some(&built.plugin), work)
+    with_machine(workspace, built.image()?, Some(built.plugin()?), work)
 }
 
 /// Boots; `help` answers; what is unknown gets a hint, and the kernel lives on.
@@ -161,7 +161,7 @@ fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
 
 /// Without a V3D the kernel says so, refuses to draw, and lives on.
 fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_machine(workspace, &built.kernel.image, None, |machine, boot, deadline| {
+    with_machine(workspace, built.image()?, None, |machine, boot, deadline| {
         ensure!(boot.iter().any(|line| line.contains("V3D")), "the kernel says nothing of V3D when it boots");
         let reply = machine.console.command("v3d", "", deadline, |_| {})?;
         let Err(sentence) = reply.result else {
@@ -192,11 +192,11 @@ fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
 
 /// The kernel as it lies on the SD card's file system boots, too.
 fn sd_card(workspace: &Workspace, built: &Built) -> Result<String> {
-    let bytes = image::kernel_from_image(workspace, &built.kernel.image)?;
+    let bytes = image::kernel_from_image(workspace, built.image()?)?;
     let scratch = workspace.scratch()?;
     let path = scratch.path().join("kernel8.img");
     std::fs::write(&path, bytes)?;
-    with_machine(workspace, &path, Some(&built.plugin), |machine, _, deadline| {
+    with_machine(workspace, &path, Some(built.plugin()?), |machine, _, deadline| {
         machine.console.command("help", "", deadline, |_| {})?.lines().map(|_| String::new())
     })
 }
