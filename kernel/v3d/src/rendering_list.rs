@@ -75,10 +75,8 @@ pub struct RenderingPass {
     pub load_color: bool,
     /// Depth in memory, if it is needed beyond this frame.
     pub depth: Option<DepthBuffer>,
-    /// Where the binner's tile lists begin; without them nothing is drawn.
+    /// Where the binner's tile lists begin. The list waits for the binner before the first of them. Without tile lists nothing is drawn.
     pub tile_lists: Option<BusAddr>,
-    /// Wait for the binner's semaphore before the first tile list.
-    pub wait_for_binning: bool,
     /// Turn early Z off: needed after a multisampled depth buffer is loaded (HW-2905).
     pub disable_early_z: bool,
 }
@@ -165,7 +163,7 @@ impl RenderingPass {
         self.loads(list, coordinates);
         list.push(coordinates);
         if let Some(lists) = self.tile_lists {
-            if (row, column) == (0, 0) && self.wait_for_binning {
+            if (row, column) == (0, 0) {
                 list.push(Record::WaitOnSemaphore);
             }
             list.push(BranchToSubList { address: tile_list(lists, &self.grid, row, column) });

@@ -1,0 +1,173 @@
+//! The builders' lists against lists that another driver wrote for the same frames, byte for byte; see lists/README.md.
+
+use v3d::binning_list::BinningList;
+use v3d::draw_state::{DrawState, Viewport};
+use v3d::hw::BusAddr;
+use v3d::hw::control_list::{
+    CompareFunction, FrameBufferFormat, GlShaderState, IndexType, MemoryFormat, PrimitiveMode, TileBinningMode,
+};
+use v3d::primitives::Primitives;
+use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
+use v3d::surface::{DepthSurface, Surface};
+use v3d::tile_grid::TileGrid;
+use v3d::tile_memory;
+
+/// A frame as its capture describes it.
+struct Frame {
+    width_px: u16,
+    height_px: u16,
+    arrangement: MemoryFormat,
+    tile_state: u32,
+    /// The bytes that its tile allocation memory has.
+    list_bytes: u32,
+}
+
+impl Frame {
+    fn grid(&self) -> TileGrid {
+        TileGrid::new(self.width_px.into(), self.height_px.into(), false).unwrap()
+    }
+
+    /// That driver puts tile lists one page behind tile state.
+    fn lists(&self) -> BusAddr {
+        BusAddr(self.tile_state + 4096)
+    }
+
+    fn binning_mode(&self) -> TileBinningMode {
+        tile_memory::binning_mode(&self.grid(), BusAddr(self.tile_state), self.lists(), self.list_bytes)
+    }
+
+    /// State as that driver sets it up: upside down in memory is not its business, so the viewport is not flipped.
+    fn state(&self) -> DrawState {
+        let state = DrawState::display(self.width_px, self.height_px);
+        let viewport = Viewport { half_height: -state.viewport.half_height, ..state.viewport };
+        DrawState { viewport, ..state }
+    }
+
+    fn rendering(&self, clear: Option<ClearValues>, depth: Option<DepthBuffer>) -> RenderingPass {
+        RenderingPass {
+            grid: self.grid(),
+            color: Surface {
+                address: BusAddr(0x41_0000),
+                width_px: self.width_px.into(),
+                height_px: self.height_px.into(),
+                format: FrameBufferFormat::Rgba8888,
+                arrangement: self.arrangement,
+            },
+            clear,
+            load_color: false,
+            depth,
+            tile_lists: Some(self.lists()),
+            disable_early_z: false,
+        }
+    }
+}
+
+fn triangles(frame: &Frame, shader: u32) -> Vec<u8> {
+    let shader = GlShaderState { address: BusAddr(shader).into(), extended: false, attribute_arrays: 2 };
+    let mut list = BinningList::new(frame.binning_mode());
+    let primitives = Primitives::Array { mode: PrimitiveMode::Triangles, first: 0, count: 3 };
+    list.draw(&frame.state(), shader, &primitives).unwrap();
+    list.finish().encode().unwrap()
+}
+
+/// Blue 0.2, as that driver rounds it.
+const BLUE: ClearValues = ClearValues { color: [0, 0, 0x33, 0xff], depth: 0, stencil: 0 };
+
+#[test]
+fn a_triangle_on_whole_tiles() {
+    let frame = Frame {
+        width_px: 256,
+        height_px: 256,
+        arrangement: MemoryFormat::TFormat,
+        tile_state: 0x45_d000,
+        list_bytes: 0x10_0200,
+    };
+    assert_eq!(triangles(&frame, 0x45_b060), include_bytes!("lists/tri_rgb-0.binning.bin"));
+    let list = frame.rendering(Some(BLUE), None).list().unwrap().encode().unwrap();
+    assert_eq!(list, include_bytes!("lists/tri_rgb-0.rendering.bin"));
+}
+
+#[test]
+fn a_triangle_on_partial_tiles() {
+    let frame = Frame {
+        width_px: 200,
+        height_px: 123,
+        arrangement: MemoryFormat::TFormat,
+        tile_state: 0x43_9000,
+        list_bytes: 0x10_0100,
+    };
+    assert_eq!(triangles(&frame, 0x43_7060), include_bytes!("lists/tri_rgb_odd-0.binning.bin"));
+    let list = frame.rendering(Some(BLUE), None).list().unwrap().encode().unwrap();
+    assert_eq!(list, include_bytes!("lists/tri_rgb_odd-0.rendering.bin"));
+}
+
+#[test]
+fn a_triangle_in_one_tile_of_lt_format() {
+    let frame = Frame {
+        width_px: 40,
+        height_px: 13,
+        arrangement: MemoryFormat::LtFormat,
+        tile_state: 0x41_e000,
+        list_bytes: 0x10_0100,
+    };
+    assert_eq!(triangles(&frame, 0x41_c060), include_bytes!("lists/tri_rgb_lt-0.binning.bin"));
+    let list = frame.rendering(Some(BLUE), None).list().unwrap().encode().unwrap();
+    assert_eq!(list, include_bytes!("lists/tri_rgb_lt-0.rendering.bin"));
+}
+
+/// Where the captures keep depth.
+const DEPTH: DepthSurface = DepthSurface { address: BusAddr(0x45_1000), arrangement: MemoryFormat::TFormat };
+
+#[test]
+fn indexed_draws_with_a_depth_buffer_that_is_stored() {
+    let frame = Frame {
+        width_px: 256,
+        height_px: 256,
+        arrangement: MemoryFormat::TFormat,
+        tile_state: 0x4a_0000,
+        list_bytes: 0x10_0200,
+    };
+    let mut list = BinningList::new(frame.binning_mode());
+    let primitives = Primitives::Indexed {
+        mode: PrimitiveMode::Triangles,
+        indices: BusAddr(0x49_6000),
+        index_type: IndexType::Bits16,
+        count: 36,
+        maximum: 169,
+    };
+    for shader in [0x49_e090, 0x49_e0d0, 0x49_e110] {
+        let shader = GlShaderState { address: BusAddr(shader).into(), extended: false, attribute_arrays: 2 };
+        list.draw(&frame.state().with_depth_test(), shader, &primitives).unwrap();
+    }
+    assert_eq!(list.finish().encode().unwrap(), include_bytes!("lists/cube_depth-0.binning.bin"));
+
+    let clear = ClearValues { color: [0x1a, 0x1f, 0x26, 0xff], depth: ClearValues::FARTHEST, stencil: 0 };
+    let depth = DepthBuffer { surface: DEPTH, load: false, store: true };
+    let list = frame.rendering(Some(clear), Some(depth)).list().unwrap().encode().unwrap();
+    assert_eq!(list, include_bytes!("lists/cube_depth-0.rendering.bin"));
+}
+
+#[test]
+fn colour_and_depth_are_loaded_one_after_the_other() {
+    let frame = Frame {
+        width_px: 256,
+        height_px: 256,
+        arrangement: MemoryFormat::TFormat,
+        tile_state: 0x4a_2000,
+        list_bytes: 0x10_0200,
+    };
+    let mut list = BinningList::new(frame.binning_mode());
+    for (shader, mode, count) in
+        [(0x4a_0070, PrimitiveMode::TriangleStrip, 4), (0x4a_00a0, PrimitiveMode::TriangleStrip, 4)]
+    {
+        let shader = GlShaderState { address: BusAddr(shader).into(), extended: false, attribute_arrays: 1 };
+        let state = frame.state().with_depth_test();
+        assert_eq!(state.configuration.depth_test, CompareFunction::Less);
+        list.draw(&state, shader, &Primitives::Array { mode, first: 0, count }).unwrap();
+    }
+    assert_eq!(list.finish().encode().unwrap(), include_bytes!("lists/depth_noz_loadstore-1.binning.bin"));
+
+    let depth = DepthBuffer { surface: DEPTH, load: true, store: true };
+    let pass = RenderingPass { load_color: true, ..frame.rendering(None, Some(depth)) };
+    assert_eq!(pass.list().unwrap().encode().unwrap(), include_bytes!("lists/depth_noz_loadstore-1.rendering.bin"));
+}
