@@ -2,23 +2,12 @@
 //!
 //! The firmware starts the engine's clock and power domain when asked; then IDENT0 must read "V3D" and version 2. A chip
 //! without the engine (QEMU's) reads 0, one without power 0xDEADBEEF. The engine is then reset, because the firmware may have
-//! used it and some registers are only right directly after a reset, and what the firmware may have left in caches and in
-//! the QPU scheduler's reservations is cleared.
+//! used it and some registers are only right directly after a reset, and handed to its driver.
 //!
 //! # Sources
-//! [AG p.96-97] identity, [linux vc4_v3d.c] caches, [asurati] [linux] properties, [aros] reservations.
+//! [AG p.96-97] identity, [asurati] [linux] properties.
 
-use v3d::{
-    hw::{
-        Layout,
-        registers::{
-            Register,
-            cache::{L2cactl, Slcactl},
-        },
-    },
-    identity::{Identity, IdentityError},
-    platform::{Power, RegisterAccess},
-};
+use v3d::{Driver, Error, Limits, identity::Identity, platform::Power};
 
 use crate::{
     bcm2837::{
@@ -28,6 +17,7 @@ use crate::{
             domain,
         },
     },
+    machine::Gpu,
     v3d_platform::{INTERRUPTS, V3dPlatform},
 };
 
@@ -37,21 +27,20 @@ const USUAL_CLOCK_HZ: u32 = 300_000_000;
 /// Wakes the engine.
 ///
 /// # Errors
-/// When the engine is absent, without power, or not a V3D of version 2.
-pub fn bring_up(platform: &'static V3dPlatform) -> Result<Identity, IdentityError> {
+/// When the engine is absent, without power, or not a V3D of version 2; or when the driver cannot get it ready.
+pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, Error> {
     match switch_on() {
         Ok(clock) => log::info!("V3D clock {} MHz", clock.rate_hz / 1_000_000),
         Err(error) => log::info!("V3D clock and power are left as they are: {error}"),
     }
-    let identity = Identity::read(platform)?;
+    Identity::read(platform)?;
     match platform.reset() {
         Ok(()) => log::debug!("V3D is reset"),
         Err(error) => log::info!("V3D is not reset: {error}"),
     }
-    INTERRUPTS.disable(platform);
-    clear_what_the_firmware_left(platform);
+    let driver = Driver::bring_up(platform, &INTERRUPTS, Limits::default())?;
     platform.use_interrupt();
-    Ok(identity)
+    Ok(driver)
 }
 
 /// Clock, power domain and QPUs, through the firmware.
@@ -71,15 +60,4 @@ fn switch_on() -> Result<NewClockRate, PropertyError> {
         log::debug!("{error}");
     }
     message.answer(&clock)
-}
-
-/// Empties the engine's caches and takes back reservations of QPUs.
-fn clear_what_the_firmware_left(registers: &impl RegisterAccess) {
-    let level_2 = L2cactl { l2cclr: true, ..L2cactl::from_word(0) };
-    let slices = Slcactl { t1ccs: 0xf, t0ccs: 0xf, uccs: 0xf, iccs: 0xf };
-    // All values fit their fields.
-    registers.write(Register::L2CACTL, level_2.to_word().unwrap_or(0));
-    registers.write(Register::SLCACTL, slices.to_word().unwrap_or(0));
-    registers.write(Register::SQRSV0, 0);
-    registers.write(Register::SQRSV1, 0);
 }

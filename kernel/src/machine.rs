@@ -2,13 +2,16 @@
 
 use alloc::string::String;
 
-use v3d::identity::Identity;
+use v3d::Driver;
 
 use crate::{
     bcm2837::{framebuffer::Framebuffer, watchdog::Watchdog},
     start::Handover,
     v3d_platform::V3dPlatform,
 };
+
+/// The driver of the one 3D engine that there is.
+pub type Gpu = Driver<'static, V3dPlatform>;
 
 /// The machine.
 #[derive(Debug)]
@@ -19,28 +22,19 @@ pub struct Machine {
     pub framebuffer: Option<Framebuffer>,
     /// The watchdog.
     pub watchdog: Watchdog,
-    /// The 3D engine, or why there is none.
+    /// The 3D engine's driver, or why there is none.
     pub gpu: Result<Gpu, String>,
-}
-
-/// The 3D engine, awake.
-#[derive(Clone, Copy, Debug)]
-pub struct Gpu {
-    /// What it asks of the board.
-    pub platform: &'static V3dPlatform,
-    /// What it says of itself.
-    pub identity: Identity,
 }
 
 /// What commands say that need the engine where there is none; machines look for this sentence.
 pub const NO_V3D: &str = "this machine has no V3D";
 
 impl Machine {
-    /// The 3D engine.
+    /// The 3D engine's driver.
     ///
     /// # Errors
     /// [`NO_V3D`].
-    pub fn gpu(&self) -> Result<Gpu, String> {
-        self.gpu.clone().map_err(|_| NO_V3D.into())
+    pub fn gpu(&mut self) -> Result<&mut Gpu, String> {
+        self.gpu.as_mut().map_err(|_| NO_V3D.into())
     }
 }

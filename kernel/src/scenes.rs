@@ -8,9 +8,9 @@
 use alloc::{boxed::Box, string::String};
 use core::fmt;
 
-use v3d::{hw::BusAddr, interrupts::Interrupts};
+use v3d::hw::BusAddr;
 
-use crate::v3d_platform::V3dPlatform;
+use crate::machine::Gpu;
 
 /// The page that a frame is to be drawn into: raster lines of R8G8B8A8 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,8 @@ pub struct Target {
 
 /// What a scene draws with.
 pub struct SceneContext<'a> {
-    /// Registers, GPU memory, time and power for the driver.
-    pub platform: &'static V3dPlatform,
-    /// What the driver shares with the interrupt handler.
-    pub interrupts: &'static Interrupts,
+    /// The driver of the 3D engine.
+    pub gpu: &'a mut Gpu,
     /// Where this frame goes.
     pub target: Target,
     /// Prints lines to the console, for scenes that compute rather than draw.

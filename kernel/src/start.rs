@@ -21,7 +21,7 @@ use crate::{
         watchdog::Watchdog,
     },
     console, gpu, logger,
-    machine::{Gpu, Machine},
+    machine::Machine,
     mm::heap,
     println,
     screen::Page,
@@ -82,9 +82,9 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     let framebuffer = start_screen();
     let platform = V3dPlatform::install(v3d, GraphicsPower::new(graphics_power, async_bridge));
     let gpu = match gpu::bring_up(platform) {
-        Ok(identity) => {
-            println!("{identity}");
-            Ok(Gpu { platform, identity })
+        Ok(gpu) => {
+            println!("{}", gpu.identity());
+            Ok(gpu)
         }
         Err(error) => {
             println!("No scenes on this machine: {error}. Everything else works.");

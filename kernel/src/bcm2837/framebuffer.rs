@@ -73,13 +73,16 @@ pub struct Framebuffer {
 }
 
 /// The size that suits the display: what its EDID prefers, within [`LARGEST_SIZE`], or [`DEFAULT_SIZE`].
+///
+/// The tile buffer is stored line after line without a gap, but the firmware pads lines to whole bursts: a width that it
+/// would have to pad (1366, say) is not taken.
 #[must_use]
 pub fn preferred_size() -> (u32, u32) {
     firmware::ask(&GetEdidBlock { block: 0 })
         .ok()
         .filter(|block| block.status == 0)
         .and_then(|block| edid::preferred_size(&block.bytes))
-        .filter(|&(width, height)| width <= LARGEST_SIZE.0 && height <= LARGEST_SIZE.1)
+        .filter(|&(width, height)| width <= LARGEST_SIZE.0 && height <= LARGEST_SIZE.1 && width.is_multiple_of(16))
         .unwrap_or(DEFAULT_SIZE)
 }
 
@@ -115,8 +118,8 @@ impl Framebuffer {
         if message.answer(&depth)?.bits != 32 || message.answer(&order)?.red_first != 1 {
             return Err(FramebufferError::Unusable("its pixels are not R8G8B8A8"));
         }
-        if pitch.bytes < width * PIXEL_BYTES as u32 || !pitch.bytes.is_multiple_of(4) {
-            return Err(FramebufferError::Unusable("its lines are too short"));
+        if pitch.bytes != width * PIXEL_BYTES as u32 {
+            return Err(FramebufferError::Unusable("there are gaps between its lines"));
         }
         let bytes = pitch.bytes as usize * height as usize * PAGES;
         if (allocation.size_bytes as usize) < bytes {

@@ -70,7 +70,7 @@ pub(super) fn info(machine: &Machine) -> Answer {
         None => println!("display    none"),
     }
     match &machine.gpu {
-        Ok(gpu) => println!("V3D        {}", gpu.identity),
+        Ok(gpu) => println!("V3D        {}", gpu.identity()),
         Err(reason) => println!("V3D        none: {reason}"),
     }
     match console::serial_port() {
@@ -154,7 +154,11 @@ pub(super) fn memory(machine: &Machine) -> Answer {
         heap.most_used_bytes,
         heap.allocations
     );
-    println!("{:18}{:#010x}  {:>8} KiB", "GPU pool", layout::gpu_pool().start, kib(layout::gpu_pool().len()));
+    let pool = layout::gpu_pool();
+    println!("{:18}{:#010x}  {:>8} KiB", "GPU pool", pool.start, kib(pool.len()));
+    if let Ok(gpu) = &machine.gpu {
+        println!("{:38}{} bytes in use", "", gpu.pool_use().0);
+    }
     if let Some(framebuffer) = &machine.framebuffer {
         println!(
             "{:18}{:#010x}  {:>8} KiB",

@@ -1,39 +1,56 @@
 //! Commands about the 3D engine: v3d, regs, stats
 
-use v3d::{
-    hw::registers::{Access, Register},
-    platform::RegisterAccess,
-};
+use v3d::{error_status, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
 use super::run::Answer;
-use crate::{bcm2837::interrupt_controller, machine::Machine, println, v3d_platform};
+use crate::{arch::clock, bcm2837::interrupt_controller, machine::Machine, print, println, v3d_platform};
 
-pub(super) fn identity(machine: &Machine) -> Answer {
+pub(super) fn identity(machine: &mut Machine) -> Answer {
     let gpu = machine.gpu()?;
-    println!("{}", gpu.identity);
-    let way = if gpu.platform.is_polling() { "by looking" } else { "by interrupt" };
+    println!("{}", gpu.identity());
+    let way = if gpu.platform().is_polling() { "by looking" } else { "by interrupt" };
+    println!("the end of jobs is awaited {way}");
+    Ok(())
+}
+
+pub(super) fn registers(machine: &mut Machine) -> Answer {
+    let gpu = machine.gpu()?;
+    print!("{}", RegisterSnapshot::take(gpu.platform()));
+    Ok(())
+}
+
+pub(super) fn stats(machine: &mut Machine) -> Answer {
+    let gpu = machine.gpu()?;
+    let Statistics {
+        jobs_done,
+        jobs_dropped,
+        retries,
+        resets,
+        failed_resets,
+        programs_done,
+        overflow_blocks,
+        interrupts,
+        last_binning_us,
+        last_rendering_us,
+        busy_us,
+        error_bits,
+    } = gpu.statistics();
+    println!("jobs           {jobs_done} done, {jobs_dropped} dropped, {retries} retried");
+    println!("user programs  {programs_done} done");
+    println!("last job       {last_binning_us} us to bin, {last_rendering_us} us to render");
+    println!("busy           {} ms of {} since boot", busy_us / 1000, clock::now_us() / 1000);
+    println!("overflow       {overflow_blocks} blocks given to the binner");
     println!(
-        "the end of jobs is awaited {way}; {} interrupts so far",
+        "interrupts     {interrupts} served, {} raised",
         interrupt_controller::count(v3d_platform::INTERRUPT_LINE)
     );
-    Ok(())
-}
-
-pub(super) fn registers(machine: &Machine) -> Answer {
-    let gpu = machine.gpu()?;
-    for &register in Register::ALL {
-        if register.access() == Access::WriteOnly {
-            continue;
-        }
-        let value = gpu.platform.read(register);
-        println!("{:8} {value:08x} {}", register.name(), register.explain(value));
+    println!("resets         {resets}, and {failed_resets} that failed");
+    let sentences = error_status::sentences(error_status::errors(error_bits));
+    if error_bits == 0 {
+        println!("errors         none");
     }
-    Ok(())
-}
-
-pub(super) fn stats(machine: &Machine) -> Answer {
-    let gpu = machine.gpu()?;
-    println!("interrupts    {}", interrupt_controller::count(v3d_platform::INTERRUPT_LINE));
-    println!("completion    {}", if gpu.platform.is_polling() { "polling" } else { "interrupt" });
+    for sentence in sentences {
+        println!("errors         {sentence}");
+    }
     Ok(())
 }

@@ -20,7 +20,6 @@ use crate::{
     machine::Machine,
     print, println,
     scenes::{SCENES, SceneContext, SceneEntry, Target},
-    v3d_platform::INTERRUPTS,
 };
 
 /// Text of scenes, to the console.
@@ -46,18 +45,14 @@ pub(super) fn stop() -> Answer {
 }
 
 pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Answer {
+    let framebuffer = machine.framebuffer;
     let gpu = machine.gpu()?;
     let entry = find(name)?;
-    let framebuffer = machine.framebuffer.ok_or("there is no framebuffer to draw into")?;
+    let framebuffer = framebuffer.ok_or("there is no framebuffer to draw into")?;
     // The console's text would be drawn over the picture.
     console::detach_screen();
     let mut output = Output;
-    let mut context = SceneContext {
-        platform: gpu.platform,
-        interrupts: &INTERRUPTS,
-        target: target(&framebuffer, 1),
-        output: &mut output,
-    };
+    let mut context = SceneContext { gpu, target: target(&framebuffer, 1), output: &mut output };
     let mut scene = (entry.start)(&mut context).map_err(|error| error.to_string())?;
 
     let start_us = clock::now_us();
