@@ -19,7 +19,7 @@
 //! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
 //! | [`tmu`] | texture and memory lookup |
 //! | [`counters`] | performance counters |
-//! | `job` | job folders |
+//! | [`job`] | job folders |
 //!
 //! # What is undefined stays undefined
 //! Where the guide calls something undefined, the model goes on with some value, and reports a [`Fault`] with its place. Nothing that guest
@@ -30,6 +30,7 @@
 pub mod counters;
 pub mod device;
 pub mod fault;
+pub mod job;
 pub mod lanes;
 pub mod memory;
 pub mod primitive_list;

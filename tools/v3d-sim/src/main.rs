@@ -1,2 +1,35 @@
-//! Entry point.
-fn main() {}
+//! `v3d`: runs, explains and measures V3D jobs without a board.
+
+#![forbid(unsafe_code)]
+
+mod commands;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// A model of the VideoCore IV 3D engine: executes, explains and measures its jobs.
+#[derive(Parser)]
+#[command(version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the jobs of a folder
+    Replay(commands::replay::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Replay(arguments) => commands::replay::run(&arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("v3d: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

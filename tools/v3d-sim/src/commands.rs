@@ -1,0 +1,3 @@
+//! What the command `v3d` can do, one module for each of its subcommands.
+
+pub(crate) mod replay;

@@ -1,0 +1,91 @@
+//! `v3d replay`: runs the jobs of a folder and looks at the result.
+
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use v3d_sim::Config;
+use v3d_sim::job::JobFolder;
+use v3d_sim::job::picture::Difference;
+use v3d_sim::job::run::{End, FolderOutcome, run_folder};
+
+/// What to run, and what to do with the result.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Folder with a job.json and memory images
+    dir: PathBuf,
+    /// Write the picture to a PNG file
+    #[arg(long, value_name = "PNG")]
+    out: Option<PathBuf>,
+    /// Compare the picture with the reference; fail if it differs more than a faithful model's may
+    #[arg(long)]
+    compare: bool,
+    /// Write the final memory of the last job, from its first byte to its last
+    #[arg(long, value_name = "FILE")]
+    memory_out: Option<PathBuf>,
+    /// Execute everything on one thread of the host
+    #[arg(long)]
+    serial: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let folder = JobFolder::open(&arguments.dir)?;
+    let config = Config { parallel: !arguments.serial, ..Config::default() };
+    let outcome = run_folder(&folder, config)?;
+    report(&outcome);
+    if let (Some(path), Some(last)) = (&arguments.memory_out, outcome.jobs.last()) {
+        let bytes = last.memory.to_bytes();
+        let base = folder.jobs().get(outcome.jobs.len() - 1).map_or(0, |job| job.arena_base as usize);
+        std::fs::write(path, bytes.get(base..).unwrap_or_default())
+            .with_context(|| format!("the memory cannot be written to {}", path.display()))?;
+    }
+    let mut passed = outcome.is_done(&folder);
+    if arguments.out.is_some() || arguments.compare {
+        let Some(result) = outcome.jobs.get(folder.result_job()) else {
+            bail!("job {} has not been run, so that there is no picture", folder.result_job());
+        };
+        let picture = folder.picture(result.memory.view())?;
+        if let Some(path) = &arguments.out {
+            picture.write_png(path)?;
+            println!("{}: {} x {} pixels", path.display(), picture.width, picture.height);
+        }
+        if arguments.compare {
+            let reference = folder.reference()?;
+            let difference = picture.difference(&reference).with_context(|| {
+                format!(
+                    "the picture has {} x {} pixels, the reference {} x {}",
+                    picture.width, picture.height, reference.width, reference.height
+                )
+            })?;
+            passed &= compare(&folder, &difference);
+        }
+    }
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn report(outcome: &FolderOutcome) {
+    for (number, job) in outcome.jobs.iter().enumerate() {
+        for fault in &job.faults {
+            println!("job {number}: fault: {fault}");
+        }
+        match &job.end {
+            End::Done => println!("job {number}: done"),
+            End::OutOfMemory => println!("job {number}: the binner needs more memory than the job has for it"),
+            End::Stuck(registers) => println!("job {number}: stands still\n{registers}"),
+        }
+    }
+}
+
+fn compare(folder: &JobFolder, difference: &Difference) -> bool {
+    let Difference { over_2_percent, over_8_percent, over_32_percent, largest } = difference;
+    println!(
+        "{}: pixels that differ by more than 2: {over_2_percent:.3} %, 8: {over_8_percent:.3} %, 32: {over_32_percent:.3} %, \
+         largest difference {largest}",
+        folder.name()
+    );
+    let Some(expected) = folder.expected_difference() else { return *largest == 0 };
+    let limit = Difference::limit_percent(&expected);
+    let within = difference.is_within(&expected);
+    println!("{}: at most {limit:.3} % may differ by more than 8", if within { "within" } else { "TOO FAR" });
+    within
+}

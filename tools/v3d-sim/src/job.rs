@@ -1,0 +1,389 @@
+//! Job folders: complete jobs as the hardware gets them, with the picture they should make.
+//!
+//! A folder holds `job.json`, a memory image for each job, and usually a reference picture. The jobs of a folder are run in turn, each from its
+//! own image; regions that an earlier job produced are carried over. The kernel's captures and captures of other drivers have the
+//! same form.
+
+pub mod picture;
+pub mod run;
+
+use crate::memory::{Memory, OutOfMemory, OwnedMemory};
+use picture::Picture;
+use ruzstd::decoding::StreamingDecoder;
+use serde::Deserialize;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use v3d_hw::BusAddr;
+use v3d_hw::tiling::Tiling;
+
+/// The largest memory that a job may ask for: what the V3D can address.
+const LARGEST_MEMORY_BYTES: u64 = 1 << 30;
+
+/// Why a job folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The description is not as it should be.
+    #[error("{}: {source}", path.display())]
+    Description {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: serde_json::Error,
+    },
+    /// A memory image cannot be unpacked.
+    #[error("{}: not a zstd file: {reason}", path.display())]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A picture is no PNG.
+    #[error("{}: not a PNG picture that can be used: {reason}", path.display())]
+    Png {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The description asks for more memory than the V3D can address.
+    #[error("the job wants {0} bytes of memory; the V3D addresses 1 GiB")]
+    TooLarge(u64),
+    /// The description names something outside of the job's memory.
+    #[error("{what}: {source}")]
+    Memory {
+        /// What is outside.
+        what: &'static str,
+        /// Where it would be.
+        source: OutOfMemory,
+    },
+    /// A job refers to a job that is not there, or not before it.
+    #[error("job {job} needs the memory of job {from}, which does not come before it")]
+    Carry {
+        /// The job.
+        job: usize,
+        /// The one it refers to.
+        from: usize,
+    },
+    /// The description names a result that is not there.
+    #[error("there is no picture to compare: {0}")]
+    NoPicture(&'static str),
+    /// A colour buffer of a kind that is not known.
+    #[error("colour buffers of {0} are not known")]
+    UnknownFormat(String),
+}
+
+/// A region of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Region {
+    /// First byte.
+    pub address: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// A region that comes from the memory that an earlier job left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Carry {
+    /// First byte.
+    pub address: u32,
+    /// Bytes.
+    pub size: u32,
+    /// The earlier job.
+    pub from_job: usize,
+}
+
+/// Pixel formats of colour buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub enum PixelFormat {
+    /// Bytes red, green, blue, alpha.
+    #[serde(rename = "R8G8B8A8_UNORM")]
+    Rgba8888,
+    /// Bytes blue, green, red, alpha.
+    #[serde(rename = "B8G8R8A8_UNORM")]
+    Bgra8888,
+    /// 16 bits: red 15:11, green 10:5, blue 4:0.
+    #[serde(rename = "B5G6R5_UNORM")]
+    Rgb565,
+    /// Something else.
+    #[serde(other)]
+    Unknown,
+}
+
+/// Arrangements of colour buffers, by the names of the description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub enum BufferTiling {
+    /// Rows of pixels.
+    #[serde(rename = "raster")]
+    Raster,
+    /// T-format.
+    #[serde(rename = "T")]
+    TFormat,
+    /// LT-format.
+    #[serde(rename = "LT")]
+    LtFormat,
+    /// Something else.
+    #[serde(other)]
+    Unknown,
+}
+
+impl BufferTiling {
+    /// The arrangement; `None` if it is something else.
+    pub const fn tiling(self) -> Option<Tiling> {
+        Some(match self {
+            Self::Raster => Tiling::Raster,
+            Self::TFormat => Tiling::TFormat,
+            Self::LtFormat => Tiling::LtFormat,
+            Self::Unknown => return None,
+        })
+    }
+}
+
+/// A colour buffer in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct ColorBuffer {
+    /// First byte.
+    pub address: u32,
+    /// Bytes from row to row.
+    pub stride_bytes: u32,
+    /// Pixels.
+    pub format: PixelFormat,
+    /// Arrangement.
+    pub tiling: BufferTiling,
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+}
+
+/// A user program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct UserProgram {
+    /// First instruction.
+    pub pc: u32,
+    /// First uniform.
+    pub uniforms: u32,
+    /// Words of uniforms.
+    pub uniforms_length: u32,
+}
+
+/// An allocation of the job, to explain addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Buffer {
+    /// First byte.
+    pub address: u32,
+    /// Bytes.
+    pub size: u32,
+    /// What for.
+    pub kind: String,
+}
+
+/// One job of a folder: what one start of both threads does.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Job {
+    /// File of the memory image.
+    pub mem: String,
+    /// Whether thread 0 runs.
+    pub has_bin: bool,
+    /// First record of thread 0.
+    #[serde(default)]
+    pub bin_ct0ca: u32,
+    /// End of the records of thread 0.
+    #[serde(default)]
+    pub bin_ct0ea: u32,
+    /// First record of thread 1.
+    #[serde(default)]
+    pub render_ct1ca: u32,
+    /// End of the records of thread 1.
+    #[serde(default)]
+    pub render_ct1ea: u32,
+    /// Address of the first byte of the image.
+    #[serde(default)]
+    pub arena_base: u32,
+    /// Bytes of memory from there on.
+    pub arena_size: u32,
+    /// What the binner gets when it runs out of memory.
+    #[serde(default)]
+    pub overflow_memory: Option<Region>,
+    /// What thread 1 draws to.
+    #[serde(default)]
+    pub color_buffer: Option<ColorBuffer>,
+    /// Regions that come from earlier jobs.
+    #[serde(default)]
+    pub carry: Vec<Carry>,
+    /// Allocations.
+    #[serde(default)]
+    pub buffers: Vec<Buffer>,
+    /// User programs to run before the lists.
+    #[serde(default)]
+    pub user_programs: Vec<UserProgram>,
+    /// QPU interrupts to wait for.
+    #[serde(default)]
+    pub host_interrupts: Option<u32>,
+}
+
+/// Which job's picture is the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct JobResult {
+    /// Number of the job.
+    pub job: usize,
+}
+
+/// Shares of pixels, in percent, whose largest channel difference exceeds a threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+pub struct ExpectedDifference {
+    /// More than 2.
+    pub pct_pixels_differ_gt_2: f64,
+    /// More than 8.
+    pub pct_pixels_differ_gt_8: f64,
+    /// More than 32.
+    pub pct_pixels_differ_gt_32: f64,
+}
+
+/// `job.json`.
+#[derive(Clone, Debug, Deserialize)]
+struct Description {
+    name: String,
+    #[serde(default)]
+    description: String,
+    jobs: Vec<Job>,
+    #[serde(default)]
+    result: Option<JobResult>,
+    #[serde(default)]
+    reference: Option<String>,
+    #[serde(default)]
+    expected_difference: Option<ExpectedDifference>,
+}
+
+/// A job folder.
+#[derive(Clone, Debug)]
+pub struct JobFolder {
+    path: PathBuf,
+    description: Description,
+}
+
+impl JobFolder {
+    /// Reads the description of a folder.
+    pub fn open(path: &Path) -> Result<Self, JobError> {
+        let file = path.join("job.json");
+        let text = std::fs::read(&file).map_err(|source| JobError::File { path: file.clone(), source })?;
+        let description =
+            serde_json::from_slice(&text).map_err(|source| JobError::Description { path: file, source })?;
+        Ok(Self { path: path.to_owned(), description })
+    }
+
+    /// Name of the scene.
+    pub fn name(&self) -> &str {
+        &self.description.name
+    }
+
+    /// What it shows.
+    pub fn description(&self) -> &str {
+        &self.description.description
+    }
+
+    /// The jobs, in the order in which they run.
+    pub fn jobs(&self) -> &[Job] {
+        &self.description.jobs
+    }
+
+    /// How far a faithful result may be from the reference.
+    pub fn expected_difference(&self) -> Option<ExpectedDifference> {
+        self.description.expected_difference
+    }
+
+    /// Number of the job whose picture is the result: the last one, unless the description says otherwise.
+    pub fn result_job(&self) -> usize {
+        match self.description.result {
+            Some(result) => result.job,
+            None => self.jobs().len().saturating_sub(1),
+        }
+    }
+
+    /// The memory with which a job begins, without what is carried over.
+    pub fn image(&self, job: &Job) -> Result<OwnedMemory, JobError> {
+        let bytes = u64::from(job.arena_base) + u64::from(job.arena_size);
+        if bytes > LARGEST_MEMORY_BYTES {
+            return Err(JobError::TooLarge(bytes));
+        }
+        let path = self.path.join(&job.mem);
+        let file = std::fs::File::open(&path).map_err(|source| JobError::File { path: path.clone(), source })?;
+        let bad_image = |reason: String| JobError::Image { path: path.clone(), reason };
+        let decoder = StreamingDecoder::new(file).map_err(|error| bad_image(error.to_string()))?;
+        let mut image = Vec::new();
+        let mut limited = decoder.take(u64::from(job.arena_size) + 1);
+        limited.read_to_end(&mut image).map_err(|error| bad_image(error.to_string()))?;
+        if image.len() as u64 > u64::from(job.arena_size) {
+            return Err(bad_image(format!("it is longer than the job's memory of {} bytes", job.arena_size)));
+        }
+        let memory = OwnedMemory::new(bytes as usize);
+        write_words(memory.view(), job.arena_base, &image)
+            .map_err(|source| JobError::Memory { what: "memory image", source })?;
+        Ok(memory)
+    }
+
+    /// Copies the regions that job number `number` takes over from the final memories of earlier jobs.
+    pub fn carry_over(&self, number: usize, memory: Memory<'_>, earlier: &[OwnedMemory]) -> Result<(), JobError> {
+        let Some(job) = self.jobs().get(number) else { return Ok(()) };
+        for carry in &job.carry {
+            let Some(from) = earlier.get(carry.from_job) else {
+                return Err(JobError::Carry { job: number, from: carry.from_job });
+            };
+            let outside = |source| JobError::Memory { what: "carried region", source };
+            let address = BusAddr(carry.address);
+            from.view().check(address, carry.size as usize).map_err(outside)?;
+            let mut bytes = vec![0; carry.size as usize];
+            from.view().read(address, &mut bytes).map_err(outside)?;
+            write_words(memory, carry.address, &bytes).map_err(outside)?;
+        }
+        Ok(())
+    }
+
+    /// The picture that the jobs should make.
+    pub fn reference(&self) -> Result<Picture, JobError> {
+        let Some(name) = &self.description.reference else {
+            return Err(JobError::NoPicture("the description names no reference"));
+        };
+        Picture::read_png(&self.path.join(name))
+    }
+
+    /// The picture in the final memory of the job that makes the result.
+    pub fn picture(&self, memory: Memory<'_>) -> Result<Picture, JobError> {
+        let Some(job) = self.jobs().get(self.result_job()) else {
+            return Err(JobError::NoPicture("the description names a job that is not there"));
+        };
+        let Some(buffer) = &job.color_buffer else {
+            return Err(JobError::NoPicture("the job has no colour buffer"));
+        };
+        Picture::from_memory(memory, buffer)
+    }
+}
+
+/// Writes whole words where it can.
+fn write_words(memory: Memory<'_>, address: u32, bytes: &[u8]) -> Result<(), OutOfMemory> {
+    if address % 4 != 0 {
+        return memory.write(BusAddr(address), bytes);
+    }
+    let (words, rest) = bytes.as_chunks::<4>();
+    memory.check(BusAddr(address), bytes.len())?;
+    for (i, word) in words.iter().enumerate() {
+        // Fresh memory is zero; leaving zeros alone keeps its pages untouched.
+        let at = BusAddr(address.wrapping_add(4 * i as u32));
+        let word = u32::from_le_bytes(*word);
+        if memory.word(at)? != word {
+            memory.set_word(at, word)?;
+        }
+    }
+    memory.write(BusAddr(address.wrapping_add(4 * words.len() as u32)), rest)
+}

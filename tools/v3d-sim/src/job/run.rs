@@ -1,0 +1,191 @@
+//! Running the jobs of a folder, through the registers alone, as a driver would.
+//!
+//! A driver resets both threads, clears the caches, names no overflow memory, and then writes the threads' current and end
+//! addresses. When the binner runs out of memory it says so by interrupt, and goes on once it has got an address and a size. A job is
+//! done when the counts of flushes and frames have gone up by one.
+
+use super::{Job, JobError, JobFolder};
+use crate::device::{Config, V3d};
+use crate::fault::Fault;
+use crate::memory::{Memory, OwnedMemory};
+use v3d_hw::Layout;
+use v3d_hw::registers::Register;
+use v3d_hw::registers::cache::{L2cactl, Slcactl};
+use v3d_hw::registers::cle::Ctncs;
+use v3d_hw::registers::interrupt::Intctl;
+use v3d_hw::registers::pipeline::{Bfc, Rfc};
+use v3d_hw::registers::qps::Srqcs;
+
+/// VPMBASE for jobs with user programs: 4 KiB, all that their set-up words can address [AG p.108 HW-2253].
+const USER_VPM_UNITS: u32 = 16;
+/// SRQCS bits that clear the completed count, the request count and the error.
+const SRQCS_CLEAR: u32 = 1 << 16 | 1 << 8 | 1 << 7;
+
+/// What became of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// It is done.
+    Done,
+    /// The binner wants more memory than the job has for it.
+    OutOfMemory,
+    /// It stands still; the registers that say why, with their values and fields.
+    Stuck(String),
+}
+
+/// A job that has been run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// What was wrong on the way.
+    pub faults: Vec<Fault>,
+    /// The memory that it left.
+    pub memory: OwnedMemory,
+}
+
+/// A folder whose jobs have been run.
+#[derive(Debug)]
+pub struct FolderOutcome {
+    /// One for each job that was run; a job that does not end is the last.
+    pub jobs: Vec<Outcome>,
+}
+
+impl FolderOutcome {
+    /// Whether all jobs are done.
+    pub fn is_done(&self, folder: &JobFolder) -> bool {
+        self.jobs.len() == folder.jobs().len() && self.jobs.iter().all(|job| job.end == End::Done)
+    }
+}
+
+/// Runs the jobs of a folder in turn, until one does not end.
+pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, JobError> {
+    let (mut memories, mut ends) = (Vec::new(), Vec::new());
+    for (number, job) in folder.jobs().iter().enumerate() {
+        let memory = folder.image(job)?;
+        folder.carry_over(number, memory.view(), &memories)?;
+        let mut device = V3d::new(config);
+        let end = run_job(&mut device, memory.view(), job);
+        memories.push(memory);
+        let stop = end != End::Done;
+        ends.push((end, device.take_faults()));
+        if stop {
+            break;
+        }
+    }
+    let jobs = ends.into_iter().zip(memories).map(|((end, faults), memory)| Outcome { end, faults, memory }).collect();
+    Ok(FolderOutcome { jobs })
+}
+
+/// Runs a job on memory that has been loaded.
+pub fn run_job(device: &mut V3d, memory: Memory<'_>, job: &Job) -> End {
+    let mut v3d = Registers { device, memory };
+    v3d.prepare();
+    if !job.user_programs.is_empty()
+        && let Some(stuck) = v3d.run_user_programs(job)
+    {
+        return stuck;
+    }
+    let mut expected_frames = 0;
+    if job.has_bin {
+        v3d.write(Register::CT0CA, job.bin_ct0ca);
+        v3d.write(Register::CT0EA, job.bin_ct0ea);
+    }
+    if job.render_ct1ca != job.render_ct1ea {
+        expected_frames = 1;
+        v3d.write(Register::CT1CA, job.render_ct1ca);
+        v3d.write(Register::CT1EA, job.render_ct1ea);
+    }
+    let mut overflow = job.overflow_memory;
+    loop {
+        if Intctl::from_word(v3d.read(Register::INTCTL)).int_outomem {
+            let Some(region) = overflow.take() else { return End::OutOfMemory };
+            v3d.write(Register::BPOA, region.address);
+            v3d.write(Register::BPOS, region.size);
+            v3d.write(Register::INTCTL, word(Intctl { int_outomem: true, ..Intctl::from_word(0) }));
+            continue;
+        }
+        let flushes = Bfc::from_word(v3d.read(Register::BFC)).bmfct;
+        let frames = Rfc::from_word(v3d.read(Register::RFC)).rmfct;
+        if flushes == u8::from(job.has_bin) && frames == expected_frames {
+            return End::Done;
+        }
+        return End::Stuck(v3d.describe(&[
+            Register::CT0CS,
+            Register::CT0CA,
+            Register::CT1CS,
+            Register::CT1CA,
+            Register::PCS,
+            Register::BFC,
+            Register::RFC,
+            Register::INTCTL,
+            Register::BPCA,
+            Register::BPCS,
+            Register::ERRSTAT,
+        ]));
+    }
+}
+
+fn word(layout: impl Layout) -> u32 {
+    // Constants of this module: they fit.
+    layout.to_word().unwrap_or(0)
+}
+
+/// The register block together with the memory behind it.
+struct Registers<'a> {
+    device: &'a mut V3d,
+    memory: Memory<'a>,
+}
+
+impl Registers<'_> {
+    fn read(&mut self, register: Register) -> u32 {
+        self.device.read(&self.memory, register.offset())
+    }
+
+    fn write(&mut self, register: Register, value: u32) {
+        self.device.write(&self.memory, register.offset(), value);
+    }
+
+    /// What a driver does before each job [linux vc4_gem.c].
+    fn prepare(&mut self) {
+        for register in [Register::CT0CS, Register::CT1CS] {
+            self.write(register, word(Ctncs { ctrsta: true, ..Ctncs::from_word(0) }));
+        }
+        self.write(Register::L2CACTL, word(L2cactl { l2cclr: true, l2cdis: false, l2cena: false }));
+        self.write(Register::SLCACTL, word(Slcactl { t1ccs: 15, t0ccs: 15, uccs: 15, iccs: 15 }));
+        self.write(Register::BFC, 1);
+        self.write(Register::RFC, 1);
+        self.write(Register::BPOA, 0);
+        self.write(Register::BPOS, 0);
+        self.write(Register::INTCTL, 15);
+    }
+
+    fn run_user_programs(&mut self, job: &Job) -> Option<End> {
+        self.write(Register::VPMBASE, USER_VPM_UNITS);
+        self.write(Register::DBCFG, 1);
+        self.write(Register::DBQITE, 0xffff);
+        self.write(Register::DBQITC, 0xffff);
+        self.write(Register::SRQCS, SRQCS_CLEAR);
+        for program in &job.user_programs {
+            self.write(Register::SRQUL, program.uniforms_length);
+            self.write(Register::SRQUA, program.uniforms);
+            self.write(Register::SRQPC, program.pc);
+        }
+        let completed = Srqcs::from_word(self.read(Register::SRQCS)).qpurqcc;
+        let interrupts = self.read(Register::DBQITC).count_ones();
+        // The count has 8 bits.
+        let all = usize::from(completed) == job.user_programs.len() % 256;
+        if all && job.host_interrupts.is_none_or(|expected| interrupts >= expected) {
+            return None;
+        }
+        Some(End::Stuck(self.describe(&[Register::SRQCS, Register::DBQITC, Register::ERRSTAT])))
+    }
+
+    /// Registers with their fields, one on a line.
+    fn describe(&mut self, registers: &[Register]) -> String {
+        let lines = registers.iter().map(|&register| {
+            let value = self.read(register);
+            format!("  {register} = {value:#010x} {}", register.explain(value))
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
