@@ -99,6 +99,7 @@ pub struct Driver<'p, P> {
     /// Jobs that are not done, oldest first.
     jobs: VecDeque<InFlight>,
     last: Fence,
+    last_job: Option<Job>,
     /// Jobs that were dropped, as long as anybody may ask.
     failed: VecDeque<(Fence, Failure)>,
     overflow: OverflowMemory,
@@ -120,6 +121,7 @@ impl<'p, P: Platform> Driver<'p, P> {
             pool: Pool::new(platform.base(), platform.bytes()),
             jobs: VecDeque::new(),
             last: Fence::NONE,
+            last_job: None,
             failed: VecDeque::new(),
             overflow: OverflowMemory::default(),
             watch: Watch::default(),
@@ -198,6 +200,7 @@ impl<'p, P: Platform> Driver<'p, P> {
     /// Takes a job; it starts as soon as the threads are free. The memory of its lists, and all that they name, must stay as it is until the job is done.
     pub fn submit(&mut self, job: Job) -> Fence {
         self.last = self.last.next();
+        self.last_job = Some(job);
         self.jobs.push_back(InFlight::new(self.last, job));
         self.poll();
         self.last
@@ -272,6 +275,11 @@ impl<'p, P: Platform> Driver<'p, P> {
     /// What there is to tell of jobs that failed, oldest first. Asking clears it.
     pub fn take_reports(&mut self) -> Vec<Report> {
         core::mem::take(&mut self.reports)
+    }
+
+    /// The job that was submitted last, done or not; its lists are only there as long as their memory is.
+    pub const fn last_job(&self) -> Option<Job> {
+        self.last_job
     }
 
     /// The jobs that are not done, oldest first.
