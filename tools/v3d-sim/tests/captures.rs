@@ -1,0 +1,79 @@
+//! Whole frames of another driver, from control list to stored pixels, against a software rasteriser's pictures.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use v3d_sim::Config;
+use v3d_sim::job::JobFolder;
+use v3d_sim::job::picture::Difference;
+use v3d_sim::job::run::{End, run_folder};
+
+fn folders() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    let entries = std::fs::read_dir(&root).expect("the captures are beside this test");
+    let mut folders: Vec<_> =
+        entries.map(|entry| entry.expect("readable").path()).filter(|path| path.join("job.json").exists()).collect();
+    folders.sort();
+    folders
+}
+
+/// One line of the table, and whether the scene is as it should be.
+fn check(path: &Path) -> (String, bool) {
+    let folder = JobFolder::open(path).expect("a job folder");
+    let name = folder.name().to_owned();
+    let outcome = run_folder(&folder, Config::default()).expect("its jobs can be loaded");
+    let mut notes = String::new();
+    for job in &outcome.jobs {
+        match &job.end {
+            End::Done => {}
+            other => write!(notes, " {other:?}").expect("strings take everything"),
+        }
+        for fault in &job.faults {
+            write!(notes, "\n    fault: {fault}").expect("strings take everything");
+        }
+    }
+    let Some(result) = outcome.jobs.get(folder.result_job()) else {
+        return (format!("{name:28} has no result:{notes}"), false);
+    };
+    let picture = folder.picture(result.memory.view()).expect("a colour buffer");
+    let reference = folder.reference().expect("a reference");
+    let difference = picture.difference(&reference).expect("a reference of the same size");
+    let expected = folder.expected_difference().expect("a known difference");
+    let passed = outcome.is_done(&folder) && difference.is_within(&expected);
+    let line = format!(
+        "{name:28} {:8.3} {:8.3} {:8.3} {:8.3}  {}{notes}",
+        difference.over_2_percent,
+        difference.over_8_percent,
+        difference.over_32_percent,
+        Difference::limit_percent(&expected),
+        if passed { "ok" } else { "TOO FAR" },
+    );
+    (line, passed)
+}
+
+#[test]
+fn every_capture_looks_like_its_reference() {
+    let folders = folders();
+    assert!(folders.len() >= 30, "only {} captures were found", folders.len());
+    println!("{:28} {:>8} {:>8} {:>8} {:>8}", "scene: % of pixels that differ", "> 2", "> 8", "> 32", "limit 8");
+    let results: Vec<_> = folders.iter().map(|path| check(path)).collect();
+    for (line, _) in &results {
+        println!("{line}");
+    }
+    let failed: Vec<_> = results.iter().filter(|(_, passed)| !passed).map(|(line, _)| line.as_str()).collect();
+    assert!(failed.is_empty(), "{} of {} scenes are too far off:\n{}", failed.len(), results.len(), failed.join("\n"));
+}
+
+/// Tiles are rendered on as many threads as the host has; the result must not show it.
+#[test]
+fn the_number_of_host_threads_does_not_matter() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/blend_alpha");
+    let folder = JobFolder::open(&path).expect("a job folder");
+    let final_memory = |parallel| {
+        let outcome = run_folder(&folder, Config { parallel, ..Config::default() }).expect("its jobs can be loaded");
+        assert!(outcome.is_done(&folder));
+        outcome.jobs.last().expect("a job").memory.to_bytes()
+    };
+    let (serial, parallel) = (final_memory(false), final_memory(true));
+    let first = serial.iter().zip(&parallel).position(|(a, b)| a != b);
+    assert_eq!(first, None, "offset of the first byte that differs");
+}
