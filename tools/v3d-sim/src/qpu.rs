@@ -1,6 +1,9 @@
 //! Quad processors: their state, arithmetic and engines.
 
+pub mod alu;
 pub mod io;
+pub mod pack;
+pub mod sfu;
 
 pub use io::{Io, IoError, Wait};
 

@@ -1,0 +1,215 @@
+//! The two ALUs: the reference meaning of each operation on one element.
+//!
+//! Floating point is single precision without the edges: denormals and -0 count as +0 on the way in and never come out, all rounding is toward
+//! zero, and there are no NaN results, only infinities. The functions here are written to be read; the engines that are fast are compared with
+//! them.
+//!
+//! # Flags
+//! Z and N are those of the result, whatever the operation. C depends on the operation: carry, borrow, the last bit shifted out, whether the
+//! first operand of a minimum or maximum is the greater one, whether a floating point result is positive. Overflow is not a flag that software
+//! sees; packing uses it.
+//!
+//! # Sources
+//! [AG p.35-36] for the list of operations; their results and flags are [silicon] (`tests/vectors`). The flags of the mul ALU's own operations
+//! were never recorded: C is 0 for them, but for the two that both ALUs have, which do not set C either.
+
+use v3d_hw::qpu::{AddOp, MulOp};
+
+const SIGN: u32 = 0x8000_0000;
+const INFINITY: u32 = 0x7f80_0000;
+
+/// What an ALU puts out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The result.
+    pub value: u32,
+    /// The C flag.
+    pub carry: bool,
+    /// Signed overflow of an integer addition or subtraction.
+    pub overflow: bool,
+}
+
+impl Outcome {
+    /// A result that leaves C clear.
+    const fn of(value: u32) -> Self {
+        Self { value, carry: false, overflow: false }
+    }
+
+    /// A floating point result: C says that it is greater than 0.
+    const fn float(value: u32) -> Self {
+        Self { value, carry: value != 0 && value & SIGN == 0, overflow: false }
+    }
+}
+
+/// Performs an operation of the add ALU; `None` for reserved codes.
+pub fn add(op: AddOp, a: u32, b: u32) -> Option<Outcome> {
+    Some(match op {
+        AddOp::Nop => Outcome::default(),
+        AddOp::Fadd => Outcome::float(fadd(a, b)),
+        AddOp::Fsub => Outcome::float(fadd(a, b ^ SIGN)),
+        AddOp::Fmin => select(greater(a, b), b, a),
+        AddOp::Fmax => select(greater(a, b), a, b),
+        AddOp::Fminabs => select(a & !SIGN > b & !SIGN, b & !SIGN, a & !SIGN),
+        AddOp::Fmaxabs => select(a & !SIGN > b & !SIGN, a & !SIGN, b & !SIGN),
+        AddOp::Ftoi => Outcome::of(ftoi(a)),
+        AddOp::Itof => Outcome::float(itof(a)),
+        AddOp::Add => {
+            let (value, carry) = a.overflowing_add(b);
+            Outcome { value, carry, overflow: (a as i32).overflowing_add(b as i32).1 }
+        }
+        AddOp::Sub => {
+            let (value, carry) = a.overflowing_sub(b);
+            Outcome { value, carry, overflow: (a as i32).overflowing_sub(b as i32).1 }
+        }
+        AddOp::Shr => Outcome { value: a >> (b & 31), carry: shifted_out_right(a, b), overflow: false },
+        AddOp::Asr => Outcome { value: (a as i32 >> (b & 31)) as u32, carry: shifted_out_right(a, b), overflow: false },
+        AddOp::Ror => Outcome::of(a.rotate_right(b & 31)),
+        AddOp::Shl => {
+            let wide = u64::from(a) << (b & 31);
+            Outcome { value: wide as u32, carry: wide >> 32 & 1 == 1, overflow: false }
+        }
+        AddOp::Min => select(a as i32 > b as i32, b, a),
+        AddOp::Max => select(a as i32 > b as i32, a, b),
+        AddOp::And => Outcome::of(a & b),
+        AddOp::Or => Outcome::of(a | b),
+        AddOp::Xor => Outcome::of(a ^ b),
+        AddOp::Not => Outcome::of(!a),
+        AddOp::Clz => Outcome::of(a.leading_zeros()),
+        AddOp::V8adds => Outcome::of(bytes(a, b, u8::saturating_add)),
+        AddOp::V8subs => Outcome::of(bytes(a, b, u8::saturating_sub)),
+        AddOp::Reserved(_) => return None,
+    })
+}
+
+/// Performs an operation of the mul ALU.
+pub fn mul(op: MulOp, a: u32, b: u32) -> Outcome {
+    match op {
+        MulOp::Nop => Outcome::default(),
+        MulOp::Fmul => Outcome::of(fmul(a, b)),
+        MulOp::Mul24 => Outcome::of((a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)),
+        MulOp::V8muld => Outcome::of(bytes(a, b, |x, y| ((u32::from(x) * u32::from(y) + 127) / 255) as u8)),
+        MulOp::V8min => Outcome::of(bytes(a, b, u8::min)),
+        MulOp::V8max => Outcome::of(bytes(a, b, u8::max)),
+        MulOp::V8adds => Outcome::of(bytes(a, b, u8::saturating_add)),
+        MulOp::V8subs => Outcome::of(bytes(a, b, u8::saturating_sub)),
+    }
+}
+
+/// Whether an operation of the add ALU takes its operands as floats, which decides how file A unpacks [AG p.31].
+pub const fn add_reads_floats(op: AddOp) -> bool {
+    matches!(op, AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax | AddOp::Fminabs | AddOp::Fmaxabs | AddOp::Ftoi)
+}
+
+/// Whether an operation of the add ALU gives a float, which decides how file A packs [AG p.31].
+pub const fn add_gives_floats(op: AddOp) -> bool {
+    matches!(op, AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax | AddOp::Fminabs | AddOp::Fmaxabs | AddOp::Itof)
+}
+
+/// Whether an operation of the mul ALU takes and gives floats.
+pub const fn mul_is_float(op: MulOp) -> bool {
+    matches!(op, MulOp::Fmul)
+}
+
+fn select(greater: bool, if_greater: u32, otherwise: u32) -> Outcome {
+    Outcome { value: if greater { if_greater } else { otherwise }, carry: greater, overflow: false }
+}
+
+/// Compares as sign and magnitude; no float is special, and the two zeros are equal.
+fn greater(a: u32, b: u32) -> bool {
+    let key = |x: u32| if x & SIGN != 0 { -((x & !SIGN) as i32) } else { x as i32 };
+    key(a) > key(b)
+}
+
+fn shifted_out_right(a: u32, by: u32) -> bool {
+    let by = by & 31;
+    by != 0 && a >> (by - 1) & 1 == 1
+}
+
+fn bytes(a: u32, b: u32, f: impl Fn(u8, u8) -> u8) -> u32 {
+    let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+    u32::from_le_bytes(std::array::from_fn(|i| f(a[i], b[i])))
+}
+
+/// Biased exponent of a float.
+const fn exponent(x: u32) -> i32 {
+    (x >> 23 & 0xff) as i32
+}
+
+/// The 24-bit significand of a normal float.
+const fn significand(x: u32) -> u32 {
+    x & 0x7f_ffff | 0x80_0000
+}
+
+/// Denormals and -0 as +0.
+const fn flush(x: u32) -> u32 {
+    if exponent(x) == 0 { 0 } else { x }
+}
+
+/// A float from a sign, a magnitude and the biased exponent that it has if bit 23 is the magnitude's highest; rounded toward zero.
+fn normalise(sign: u32, magnitude: u128, exponent_at_23: i32) -> u32 {
+    if magnitude == 0 {
+        return 0;
+    }
+    let highest = 127 - magnitude.leading_zeros() as i32;
+    let exponent = exponent_at_23 + highest - 23;
+    let significand = if highest >= 23 { magnitude >> (highest - 23) } else { magnitude << (23 - highest) } as u32;
+    match exponent {
+        ..=0 => 0,
+        255.. => sign | INFINITY,
+        _ => sign | (exponent as u32) << 23 | significand & 0x7f_ffff,
+    }
+}
+
+/// Adds, rounding toward zero.
+fn fadd(a: u32, b: u32) -> u32 {
+    for special in [b, a] {
+        if exponent(special) == 255 {
+            return special & SIGN | INFINITY;
+        }
+    }
+    let (a, b) = (flush(a), flush(b));
+    if a == 0 || b == 0 {
+        return a | b;
+    }
+    let (large, small) = if a & !SIGN >= b & !SIGN { (a, b) } else { (b, a) };
+    // 64 bits below the larger significand; what the smaller one loses even there can only matter by not being nothing.
+    let distance = (exponent(large) - exponent(small)) as u32;
+    let large_bits = u128::from(significand(large)) << 64;
+    let small_bits = u128::from(significand(small)) << 64;
+    let (aligned, lost) =
+        if distance < 100 { (small_bits >> distance, small_bits & ((1 << distance) - 1) != 0) } else { (0, true) };
+    let magnitude = if (a ^ b) & SIGN == 0 { large_bits + aligned } else { large_bits - aligned - u128::from(lost) };
+    normalise(large & SIGN, magnitude, exponent(large) - 64)
+}
+
+/// Multiplies, rounding toward zero.
+fn fmul(a: u32, b: u32) -> u32 {
+    let (a, b) = (flush(a), flush(b));
+    if a == 0 || b == 0 {
+        return 0;
+    }
+    let sign = (a ^ b) & SIGN;
+    if exponent(a) == 255 || exponent(b) == 255 {
+        return sign | INFINITY;
+    }
+    let product = u128::from(significand(a)) * u128::from(significand(b));
+    normalise(sign, product, exponent(a) + exponent(b) - 127 - 23)
+}
+
+/// A float's integer part; 0 where it does not fit.
+fn ftoi(x: u32) -> u32 {
+    let shift = exponent(x) - 127;
+    let magnitude = match shift {
+        ..0 => 0,
+        0..=23 => significand(x) >> (23 - shift),
+        24..=30 => significand(x) << (shift - 23),
+        31 if significand(x) == 0x80_0000 => return SIGN,
+        _ => 0,
+    };
+    if x & SIGN == 0 { magnitude } else { magnitude.wrapping_neg() }
+}
+
+/// A signed integer as a float, rounded toward zero.
+fn itof(x: u32) -> u32 {
+    normalise(x & SIGN, u128::from((x as i32).unsigned_abs()), 127 + 23)
+}

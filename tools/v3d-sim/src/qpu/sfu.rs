@@ -1,0 +1,129 @@
+//! The special functions unit: reciprocal, reciprocal square root, exponential and logarithm to base 2.
+//!
+//! Each result has a mantissa of 15 bits, of which 10 to 12 are good. No table of the exact bits is known. What is here computes the function
+//! in double precision and then cuts it down so that what was recorded on silicon (`tests/vectors/sfu.txt`) comes out as closely as a rule can
+//! make it: all 16 recorded exponentials exactly, the others within 2^-12.
+//!
+//! # What the recordings show
+//! - All results are multiples of 2^-15 of their binade.
+//! - EXP turns its argument into fixed point with 15 bits of fraction, negative numbers by inverting the bits, so that -1.0 counts as a little
+//!   less; its results are one to two steps too high.
+//! - RECIP(1.0) is 1.0, but RECIP of other powers of two is a little low (RECIP(4.0) < 0.25).
+//! - RSQRT and LOG take the absolute value.
+//!
+//! Each function is rounded toward zero, flushes denormals, and gives infinities where the function has poles or leaves the range.
+//!
+//! # Sources
+//! [AG p.23]; [silicon].
+
+/// A function of the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// 1 / x.
+    Recip,
+    /// 1 / sqrt(|x|).
+    RecipSqrt,
+    /// 2^x.
+    Exp,
+    /// log2(|x|).
+    Log,
+}
+
+const SIGN: u32 = 0x8000_0000;
+const INFINITY: u32 = 0x7f80_0000;
+/// Steps of a result in one binade.
+const STEPS: f64 = 32768.0;
+
+/// Applies a function to one element.
+pub fn apply(function: Function, x: u32) -> u32 {
+    match function {
+        Function::Recip => x & SIGN & sign_unless_zero(x) | recip(x & !SIGN),
+        Function::RecipSqrt => recip_sqrt(x & !SIGN),
+        Function::Exp => exp(x),
+        Function::Log => log(x & !SIGN),
+    }
+}
+
+/// All bits for a number, none for a zero or denormal: those have no sign.
+const fn sign_unless_zero(x: u32) -> u32 {
+    if x >> 23 & 0xff == 0 { 0 } else { !0 }
+}
+
+/// A positive, finite value cut down to the unit's precision.
+fn truncate(value: f64) -> u32 {
+    let bits = (value as f32).to_bits();
+    // Conversion to single precision may have rounded up to the next step; the step below is meant.
+    let bits = if f64::from(f32::from_bits(bits)) > value { bits - 1 } else { bits };
+    if bits >> 23 == 0 { 0 } else { bits & !0xff }
+}
+
+fn recip(x: u32) -> u32 {
+    match x >> 23 {
+        0 => INFINITY,
+        255 => 0,
+        exponent => {
+            let result = truncate(1.0 / f64::from(f32::from_bits(x)));
+            let power_of_two = x & 0x7f_ffff == 0;
+            if power_of_two && exponent != 127 && result != 0 { result - 0x200 } else { result }
+        }
+    }
+}
+
+fn recip_sqrt(x: u32) -> u32 {
+    match x >> 23 {
+        0 => INFINITY,
+        255 => 0,
+        _ => {
+            let result = 1.0 / f64::from(f32::from_bits(x)).sqrt();
+            let bits = truncate(result);
+            // As with the reciprocal, an exact power of two comes out a little low.
+            if bits & 0x7f_ffff == 0 && f64::from(f32::from_bits(bits)) == result { bits - 0x200 } else { bits }
+        }
+    }
+}
+
+fn exp(x: u32) -> u32 {
+    let exponent = x >> 23 & 0xff;
+    let negative = x & SIGN != 0;
+    // 2^8 and above leave the range of results whatever the rest is.
+    if exponent >= 127 + 8 {
+        return if negative { 0 } else { INFINITY };
+    }
+    let magnitude = if exponent == 0 { 0.0 } else { f64::from(f32::from_bits(x & !SIGN)) };
+    let negative = negative && exponent != 0;
+    let (fixed, exact) = if negative {
+        // Inverting all bits of the magnitude gives one step less than the negated magnitude.
+        (!((magnitude * STEPS) as i64), None)
+    } else {
+        ((magnitude * STEPS) as i64, Some(magnitude))
+    };
+    let whole = fixed >> 15;
+    let fraction = match exact {
+        Some(value) => value - value.floor(),
+        None => (fixed & 0x7fff) as f64 / STEPS,
+    };
+    let steps = ((fraction.exp2() * STEPS + 1.85) as u32).min(65534);
+    let biased = whole + 127;
+    match biased {
+        ..=0 => 0,
+        255.. => INFINITY,
+        _ => (biased as u32) << 23 | (steps & 0x7fff) << 8,
+    }
+}
+
+fn log(x: u32) -> u32 {
+    match x >> 23 {
+        0 => SIGN | INFINITY,
+        255 => INFINITY,
+        exponent => {
+            let whole = i64::from(exponent) - 127;
+            let mantissa = f64::from(f32::from_bits(x & 0x7f_ffff | 0x3f80_0000));
+            let fraction = if mantissa == 1.0 { 0 } else { (mantissa.log2() * STEPS - 1.2).max(0.0) as i64 };
+            let fixed = whole * 32768 + fraction;
+            // A negative result is turned into sign and magnitude by inverting its bits: one step short.
+            let magnitude = if fixed < 0 { !fixed } else { fixed };
+            let bits = (magnitude as f64 / STEPS) as f32;
+            if fixed < 0 && magnitude != 0 { SIGN | bits.to_bits() } else { bits.to_bits() }
+        }
+    }
+}
