@@ -30,6 +30,7 @@ pub mod arch;
 #[allow(unsafe_code, reason = "addresses of registers (peripherals.rs alone)")]
 pub mod bcm2837;
 pub mod byte_ring;
+pub mod capture;
 #[cfg(target_os = "none")]
 pub mod console;
 pub mod crc32;

@@ -2,10 +2,11 @@
 
 use alloc::string::String;
 
-use v3d::Driver;
+use v3d::{Driver, record_list::ControlList};
 
 use crate::{
     bcm2837::{framebuffer::Framebuffer, watchdog::Watchdog},
+    scenes::Target,
     start::Handover,
     v3d_platform::V3dPlatform,
 };
@@ -24,6 +25,19 @@ pub struct Machine {
     pub watchdog: Watchdog,
     /// The 3D engine's driver, or why there is none.
     pub gpu: Result<Gpu, String>,
+    /// What was drawn last.
+    pub last_picture: Option<LastPicture>,
+    /// Lists of the job that failed last, binning and rendering.
+    pub hung_job: Option<[Option<ControlList>; 2]>,
+}
+
+/// A frame that was drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastPicture {
+    /// The scene.
+    pub scene: &'static str,
+    /// Where it went.
+    pub target: Target,
 }
 
 /// What commands say that need the engine where there is none; machines look for this sentence.

@@ -5,7 +5,10 @@
 //!
 //! A new scene is a file in `scenes/`, a line in [`SCENES`].
 
-use alloc::{boxed::Box, string::String};
+use alloc::{
+    boxed::Box,
+    string::{String, ToString},
+};
 use core::fmt;
 
 use v3d::hw::BusAddr;
@@ -53,13 +56,22 @@ impl fmt::Display for SceneError {
 
 impl core::error::Error for SceneError {}
 
-/// A scene under way. Dropping it gives back all that it holds.
+impl From<v3d::Error> for SceneError {
+    fn from(error: v3d::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// A scene under way.
 pub trait Scene {
     /// Draws frame `number` (counted from 0) and returns when it is finished in memory.
     ///
     /// # Errors
     /// When the driver could not draw it.
     fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<(), SceneError>;
+
+    /// Gives back all the GPU memory that it holds. No job is under way when this is called.
+    fn end(self: Box<Self>, gpu: &mut Gpu);
 }
 
 /// A row of the table of scenes.

@@ -5,6 +5,8 @@
 
 #[cfg(target_os = "none")]
 mod board;
+#[cfg(target_os = "none")]
+mod capture;
 pub mod command;
 #[cfg(target_os = "none")]
 mod engine;

@@ -7,7 +7,7 @@ use alloc::{
 use core::fmt;
 
 use super::{
-    board,
+    board, capture,
     command::{Command, LogRequest, TABLE, WatchdogRequest},
     engine, failures,
     line_editor::LineEditor,
@@ -78,7 +78,8 @@ fn execute(command: Command, machine: &mut Machine, watched: &mut bool) -> Answe
         Command::SceneRun { name, frames } => scene::run(machine, &name, frames),
         Command::SceneStop => scene::stop(),
         Command::Stats => engine::stats(machine),
-        Command::Capture | Command::Bench | Command::Selftest => Err("this kernel has no such command".to_string()),
+        Command::Capture => capture::capture(machine),
+        Command::Bench | Command::Selftest => Err("this kernel has no such command".to_string()),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, machine, watched),
         Command::Fail(failure) => failures::fail(failure),

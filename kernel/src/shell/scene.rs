@@ -17,9 +17,9 @@ use crate::{
     arch::clock,
     bcm2837::framebuffer::{Framebuffer, PAGES},
     console, crc32,
-    machine::Machine,
+    machine::{LastPicture, Machine, NO_V3D},
     print, println,
-    scenes::{SCENES, SceneContext, SceneEntry, Target},
+    scenes::{SCENES, Scene, SceneContext, SceneEntry, Target},
 };
 
 /// Text of scenes, to the console.
@@ -45,22 +45,55 @@ pub(super) fn stop() -> Answer {
 }
 
 pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Answer {
-    let framebuffer = machine.framebuffer;
-    let gpu = machine.gpu()?;
+    let Machine { framebuffer, gpu, last_picture, hung_job, .. } = machine;
+    let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
     let entry = find(name)?;
     let framebuffer = framebuffer.ok_or("there is no framebuffer to draw into")?;
+    let (used_before, _) = gpu.pool_use();
+    *hung_job = None;
     // The console's text would be drawn over the picture.
     console::detach_screen();
+
     let mut output = Output;
     let mut context = SceneContext { gpu, target: target(&framebuffer, 1), output: &mut output };
-    let mut scene = (entry.start)(&mut context).map_err(|error| error.to_string())?;
+    let answer = match (entry.start)(&mut context) {
+        Ok(mut scene) => {
+            *last_picture = Some(LastPicture { scene: entry.name, target: context.target });
+            let answer = draw(scene.as_mut(), &mut context, &framebuffer, frames, last_picture);
+            context.gpu.wait_until_idle();
+            scene.end(context.gpu);
+            answer
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    for report in context.gpu.take_reports() {
+        print!("{report}");
+        *hung_job = Some(report.lists);
+    }
+    let (used_after, _) = context.gpu.pool_use();
+    if used_after > used_before {
+        log::warn!("scene {} keeps {} bytes of GPU memory", entry.name, used_after - used_before);
+    }
+    answer
+}
 
+/// Draws frames until there are enough, a key is pressed, or one fails.
+fn draw(
+    scene: &mut dyn Scene,
+    context: &mut SceneContext<'_>,
+    framebuffer: &Framebuffer,
+    frames: Option<u64>,
+    last_picture: &mut Option<LastPicture>,
+) -> Answer {
     let start_us = clock::now_us();
     let mut number = 0;
     while frames.is_none_or(|frames| number < frames) {
         let page = (number as usize + 1) % PAGES;
-        context.target = target(&framebuffer, page);
-        scene.frame(&mut context, number).map_err(|error| format!("frame {number}: {error}"))?;
+        context.target = target(framebuffer, page);
+        if let Some(picture) = last_picture {
+            picture.target = context.target;
+        }
+        scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
         framebuffer.show(page).map_err(|error| error.to_string())?;
         console::page_is_shown(page);
         if frames.is_some() {

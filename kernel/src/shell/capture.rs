@@ -1,0 +1,90 @@
+//! The command `capture`: the last job, or the one that hung, over the serial line
+//!
+//! What is written is memory as it is now. A job's lists, shaders, vertices and uniforms are still there after it has run;
+//! its tile lists are written anew by whoever runs the capture; what a job loads out of its own target is not part of it.
+
+use alloc::{format, string::ToString, vec};
+use core::fmt;
+
+use v3d::{platform::GpuMemory, record_list::ControlList};
+
+use super::run::Answer;
+use crate::{
+    capture::{BLOCK_BYTES, write_block},
+    machine::{Gpu, LastPicture, Machine},
+    print, println,
+};
+
+/// Bytes at the end of the pool that a replay may give the binner when its memory runs out.
+const OVERFLOW_BYTES: u32 = 16 << 20;
+
+struct Output;
+
+impl fmt::Write for Output {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        print!("{text}");
+        Ok(())
+    }
+}
+
+pub(super) fn capture(machine: &mut Machine) -> Answer {
+    let picture = machine.last_picture.clone().ok_or("no scene has been drawn yet")?;
+    let hung = machine.hung_job;
+    let gpu = machine.gpu()?;
+    let job = match hung {
+        Some(lists) => lists,
+        None => gpu.last_job().map(|job| [job.binning, Some(job.rendering)]).ok_or("no job has been submitted yet")?,
+    };
+    gpu.wait_until_idle();
+    describe(gpu, job, &picture);
+    let sent = write_memory(gpu).map_err(|error| error.to_string())?;
+    println!("capture end {sent}");
+    Ok(())
+}
+
+/// The line that says where the job's lists are and what comes out.
+fn describe(gpu: &Gpu, [binning, rendering]: [Option<ControlList>; 2], picture: &LastPicture) {
+    let member = |list: Option<ControlList>, start: &str, end: &str| match list {
+        Some(list) => format!("\"{start}\":{},\"{end}\":{},", list.start.offset(), list.end_exclusive.offset()),
+        None => "".to_string(),
+    };
+    let platform = gpu.platform();
+    let pool_end = platform.base().offset() + platform.bytes();
+    let target = picture.target;
+    let target_end = target.address.offset() + target.pitch_bytes * target.height;
+    println!(
+        "capture job {{\"name\":\"{}\",\"has_bin\":{},{}{}\"arena_size\":{},\
+         \"overflow_memory\":{{\"address\":{},\"size\":{OVERFLOW_BYTES}}},\
+         \"color_buffer\":{{\"address\":{},\"stride_bytes\":{},\"format\":\"R8G8B8A8_UNORM\",\"tiling\":\"raster\",\
+         \"width\":{},\"height\":{},\"y_flipped\":false}}}}",
+        picture.scene,
+        binning.is_some(),
+        member(binning, "bin_ct0ca", "bin_ct0ea"),
+        member(rendering, "render_ct1ca", "render_ct1ea"),
+        pool_end.max(target_end) - platform.base().offset(),
+        pool_end - OVERFLOW_BYTES,
+        target.address.offset(),
+        target.pitch_bytes,
+        target.width,
+        target.height,
+    );
+}
+
+/// Writes all blocks of the pool that are not zero; the sum of their bytes.
+fn write_memory(gpu: &Gpu) -> Result<usize, fmt::Error> {
+    let platform = gpu.platform();
+    let pool = platform.pool();
+    let mut block = vec![0; BLOCK_BYTES];
+    let mut sent = 0;
+    for start in (0..pool.len() * 4).step_by(BLOCK_BYTES) {
+        // Most of the pool is zero: look before anything is copied.
+        let words = start / 4..(start + BLOCK_BYTES) / 4;
+        if pool.iter(words).all(|word| word == 0) {
+            continue;
+        }
+        pool.load_bytes(start, &mut block);
+        let offset = platform.base().offset() as usize + start;
+        sent += write_block(&mut Output, offset, &block)?;
+    }
+    Ok(sent)
+}
