@@ -170,6 +170,18 @@ impl Job {
         Ok(Self { description, base, memory })
     }
 
+    /// Where the last region ends that the description names: the colour buffer may lie far beyond the lists.
+    fn end_of_regions(&self) -> usize {
+        let number = |value: &Json| value.as_u64().and_then(|number| usize::try_from(number).ok());
+        let end = |region: &Json| -> Option<usize> {
+            let rows = number(&region["stride_bytes"]).zip(number(&region["height"]));
+            let size = number(&region["size"]).or_else(|| rows.and_then(|(stride, height)| stride.checked_mul(height)));
+            number(&region["address"])?.checked_add(size?)
+        };
+        let lists = self.description.values().filter_map(Json::as_array).flatten();
+        self.description.values().chain(lists).filter_map(end).max().unwrap_or(0)
+    }
+
     /// Writes the folder.
     fn write(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("can not create {}", folder.display()))?;
@@ -177,7 +189,8 @@ impl Job {
         job.insert("mem".to_owned(), json!("mem0.bin.zst"));
         job.insert("mem_bytes".to_owned(), json!(self.memory.len()));
         job.insert("arena_base".to_owned(), json!(self.base));
-        job.entry("arena_size").or_insert(json!(self.memory.len()));
+        let size = self.end_of_regions().saturating_sub(self.base).max(self.memory.len());
+        job.entry("arena_size").or_insert(json!(size));
         job.entry("carry").or_insert(json!([]));
         let name = job.remove("name").unwrap_or(json!("capture"));
         let all = json!({
@@ -237,7 +250,9 @@ mod tests {
     /// Two blocks by hand: "abc" literally, and the word 0x04030201 five times; CRCs from another implementation.
     const LINES: [&str; 6] = [
         "v3d> capture",
-        "capture job {\"name\":\"t\",\"has_bin\":false,\"render_ct1ca\":8192}",
+        "capture job {\"name\":\"t\",\"has_bin\":false,\"render_ct1ca\":8192,\
+            \"buffers\":[{\"address\":65536,\"size\":4096}],\
+            \"color_buffer\":{\"address\":1048576,\"stride_bytes\":128,\"height\":4}}",
         "capture memory 00002004 352441c2 AmFiYw==",
         "capture memory 00003000 f7f5cd73 gwECAwQ=",
         "capture end 23",
@@ -256,6 +271,7 @@ mod tests {
         assert_eq!(description["name"], "t");
         assert_eq!(description["jobs"][0]["arena_base"], 0x2000);
         assert_eq!(description["jobs"][0]["render_ct1ca"], 8192);
+        assert_eq!(description["jobs"][0]["arena_size"], 0x10_0000 + 4 * 128 - 0x2000);
         let packed = std::fs::read(folder.join("mem0.bin.zst")).unwrap();
         let mut memory = Vec::new();
         ruzstd::decoding::StreamingDecoder::new(packed.as_slice()).unwrap().read_to_end(&mut memory).unwrap();

@@ -1,4 +1,4 @@
-//! The kernel's tests in QEMU: each boots a machine of its own and speaks to it over the serial console.
+//! The kernel's tests in QEMU: each boots a machine and speaks to it over the serial console.
 
 use super::{Built, triangle};
 use crate::image;
