@@ -15,7 +15,7 @@
 //! | `vpm` | VPM, VDW and VDR |
 //! | `ptb` | binner: clipping, tile lists, tile memory |
 //! | `primitive_list` | compressed primitive lists, read and written |
-//! | `render` | tiles of a frame, PSE, FEP, early Z, TLB, stores and loads |
+//! | [`render`] | tiles of a frame, PSE, FEP, early Z, TLB, stores and loads |
 //! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
 //! | [`tmu`] | texture and memory lookup |
 //! | [`counters`] | performance counters |
@@ -35,6 +35,7 @@ pub mod lanes;
 pub mod memory;
 pub mod primitive_list;
 pub mod qpu;
+pub mod render;
 pub mod state;
 pub mod tmu;
 

@@ -7,6 +7,7 @@
 //! Writes carry a mask: the elements in which the instruction's condition holds.
 
 use crate::lanes::{Lanes, Mask};
+use crate::render::fragment::TileBufferError;
 
 /// Whether an access can proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,9 @@ pub enum IoError {
     /// More varyings are read than the shader record announces.
     #[error("a varying is read beyond the {0} that the shader record announces")]
     VaryingsExhausted(u32),
+    /// The tile buffer is used as it must not be.
+    #[error("tile buffer: {0}")]
+    TileBuffer(TileBufferError),
 }
 
 /// The units behind a QPU's register map.

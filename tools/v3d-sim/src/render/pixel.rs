@@ -1,0 +1,88 @@
+//! Pixel formats between tile buffer and memory: resolving samples, 565 and dithering [AG p.67, p.71].
+//!
+//! A colour in the tile buffer is four bytes, red lowest. The average of several is the sum divided and rounded down [silicon].
+//!
+//! # Inferences
+//! - To 565 without dithering a component is rounded to nearest, from 565 its high bits are repeated below.
+//! - Dithering adds an ordered 4x4 pattern (Bayer's) before cutting off. The silicon's pattern is not known.
+
+/// How a colour becomes 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To565 {
+    /// Rounded to nearest.
+    Nearest,
+    /// Ordered dithering by the pixel's place.
+    Dithered,
+}
+
+/// Thresholds in sixteenths of a step of the result.
+const BAYER: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
+
+/// The average of `1 << SHIFT` colours, byte by byte, rounded down.
+#[inline]
+pub fn average<const SHIFT: u32>(colors: impl IntoIterator<Item = u32>) -> u32 {
+    // two bytes to a word, 16 bits apart: sums of 16 bytes do not meet
+    let (mut even, mut odd) = (0u32, 0u32);
+    for color in colors {
+        even += color & 0x00ff_00ff;
+        odd += color >> 8 & 0x00ff_00ff;
+    }
+    even >> SHIFT & 0x00ff_00ff | (odd >> SHIFT & 0x00ff_00ff) << 8
+}
+
+/// A colour as 565: red in 15:11, green in 10:5, blue in 4:0.
+#[inline]
+pub fn to_565(color: u32, method: To565, x: u32, y: u32) -> u16 {
+    let component = |shift: u32, levels: u32| {
+        let byte = color >> shift & 0xff;
+        match method {
+            To565::Nearest => (byte * levels + 127) / 255,
+            To565::Dithered => {
+                let threshold = BAYER[(y & 3) as usize][(x & 3) as usize];
+                (byte * levels * 16 + threshold * 255 + 127) / (255 * 16)
+            }
+        }
+    };
+    (component(0, 31) << 11 | component(8, 63) << 5 | component(16, 31)) as u16
+}
+
+/// A 565 pixel as a colour, opaque.
+#[inline]
+pub fn from_565(pixel: u16) -> u32 {
+    let pixel = u32::from(pixel);
+    let (red, green, blue) = (pixel >> 11, pixel >> 5 & 0x3f, pixel & 0x1f);
+    (red << 3 | red >> 2) | (green << 2 | green >> 4) << 8 | (blue << 3 | blue >> 2) << 16 | 0xff00_0000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn averages_are_rounded_down_byte_by_byte() {
+        assert_eq!(average::<2>([0xff00_0102, 0xff00_0203, 0xff00_0304, 0xfe00_0405]), 0xfe00_0203);
+        assert_eq!(average::<2>([0xffff_ffff; 4]), 0xffff_ffff);
+        assert_eq!(average::<4>([0xffff_ffff; 16]), 0xffff_ffff);
+    }
+
+    #[test]
+    fn what_565_can_express_survives_both_ways() {
+        for pixel in 0..=u16::MAX {
+            let color = from_565(pixel);
+            assert_eq!(to_565(color, To565::Nearest, 0, 0), pixel);
+        }
+        assert_eq!(from_565(0xf800), 0xff00_00ff);
+        assert_eq!(from_565(0x07e0), 0xff00_ff00);
+        assert_eq!(from_565(0x001f), 0xffff_0000);
+    }
+
+    /// Over a 4x4 block the dithered average is nearer to the colour than a step of the result.
+    #[test]
+    fn dithering_keeps_the_average() {
+        for value in 0..=255u32 {
+            let sum: u32 = (0..16).map(|i| u32::from(to_565(value, To565::Dithered, i % 4, i / 4) >> 11)).sum();
+            let average = f64::from(sum) / 16.0 * 255.0 / 31.0;
+            assert!((average - f64::from(value)).abs() < 5.0, "{value}: {average}");
+        }
+    }
+}

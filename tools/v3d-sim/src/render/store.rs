@@ -1,0 +1,456 @@
+//! Stores of a tile: records 24, 25, 26 and 28 [AG p.46, p.66-67].
+//!
+//! A store writes one buffer of the tile to memory and then clears what it is not told to keep: this is the only way in which the tile buffer is
+//! ever cleared.
+//!
+//! What a store writes is first collected as runs of bytes, because tiles are rendered at the same time: memory changes in the order of the list.
+//!
+//! # Full resolution
+//! Records 26 and 27 and "full dump" move all samples in an internal format that the guide does not give. Here colour comes first, then Z and
+//! stencil, then the alpha mask (full dump only), each as the tile buffer has it: 16 KiB of colour and as much of Z and stencil [linux vc4_render_cl.c: "VC4_TILE_BUFFER_SIZE"].
+//!
+//! # Inferences
+//! - Z and stencil of a multisampled tile are stored as its first sample, the alpha mask likewise.
+//! - "Z-only" has zeros in place of the stencil.
+//! - Decimation without multisampling (records 24, 25, 28 with 4x) averages 2x2 pixels, and the frame's size is that of the result.
+
+use super::pixel::{self, To565};
+use super::pse::PixelRect;
+use super::surface::{Run, Surface, tiling_of};
+use super::tlb::{SAMPLES, Tlb};
+use crate::memory::{Memory, OutOfMemory};
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{
+    DecimateMode, FrameBufferFormat, PixelFormat, StoreFullResolution, StoreGeneral, StoreMode, TileBufferSelect,
+    TileRenderingMode,
+};
+
+/// Why a tile cannot be stored or loaded.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MoveError {
+    /// A coded field has a reserved value.
+    #[error("the {0} has a reserved code")]
+    Reserved(&'static str),
+    /// 16 samples need multisampling.
+    #[error("decimation by 16 needs multisampling")]
+    Decimate16,
+    /// The alpha mask buffer does not exist.
+    #[error("the rendering mode does not enable the alpha mask buffer")]
+    NoMask,
+    /// Memory ends.
+    #[error("{0}")]
+    Memory(#[from] OutOfMemory),
+}
+
+/// A store record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Store {
+    /// 24 and 25.
+    Resolved {
+        /// The frame ends with it.
+        end_of_frame: bool,
+    },
+    /// 26.
+    FullResolution(StoreFullResolution),
+    /// 28.
+    General(StoreGeneral),
+}
+
+/// Which buffers a store clears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clears {
+    /// Colour.
+    pub color: bool,
+    /// Z and stencil.
+    pub zs: bool,
+    /// Alpha mask.
+    pub vg_mask: bool,
+}
+
+impl Store {
+    /// What it clears.
+    pub fn clears(&self) -> Clears {
+        match self {
+            Self::Resolved { .. } => Clears { color: true, zs: true, vg_mask: true },
+            Self::FullResolution(store) => {
+                let clear = !store.disable_clear;
+                Clears { color: clear, zs: clear, vg_mask: clear }
+            }
+            Self::General(store) => Clears {
+                color: !store.disable_color_clear,
+                zs: !store.disable_zs_clear,
+                vg_mask: !store.disable_vg_mask_clear,
+            },
+        }
+    }
+
+    /// Whether the frame ends with it.
+    pub fn ends_frame(&self) -> bool {
+        match self {
+            Self::Resolved { end_of_frame } => *end_of_frame,
+            Self::FullResolution(store) => store.last_tile,
+            Self::General(store) => store.last_tile,
+        }
+    }
+
+    /// Whether the two buffers of double-buffer mode stay as they are.
+    pub fn keeps_buffer(&self) -> bool {
+        matches!(self, Self::General(store) if store.disable_swap)
+    }
+
+    /// The image that it writes to, if it is one.
+    pub fn surface(&self, mode: &TileRenderingMode) -> Option<Surface> {
+        let (address, format, bits) = match self {
+            Self::Resolved { .. } => {
+                let bits = match mode.color_format {
+                    _ if mode.color_64_bit => 64,
+                    FrameBufferFormat::Rgba8888 => 32,
+                    _ => 16,
+                };
+                (mode.address, mode.memory_format, bits)
+            }
+            Self::General(store) => {
+                (store.address.0, store.format, buffer_bits(store.buffer, store.pixel_format, mode.color_64_bit)?)
+            }
+            Self::FullResolution(_) => return None,
+        };
+        let (width, height) = (u32::from(mode.width), u32::from(mode.height));
+        Some(Surface { address, tiling: tiling_of(format)?, width, height, bits })
+    }
+
+    /// First byte and byte after the last of all that it may write, as offsets in memory.
+    pub fn extent(&self, mode: &TileRenderingMode) -> (u64, u64) {
+        let dump = |address: BusAddr| {
+            let start = u64::from(address.offset());
+            (start, start + FULL_DUMP_BYTES)
+        };
+        match self {
+            Self::FullResolution(store) => dump(store.address.0),
+            Self::General(store) if store.buffer == TileBufferSelect::Full => dump(store.address.0),
+            _ => self.surface(mode).map_or((0, 0), |surface| surface.extent()),
+        }
+    }
+}
+
+/// Bytes of colour, or of Z and stencil, in a full-resolution dump.
+pub const FULL_BUFFER_BYTES: u32 = 4 * SAMPLES as u32;
+
+/// The most that a full dump takes.
+pub const FULL_DUMP_BYTES: u64 = 2 * FULL_BUFFER_BYTES as u64 + SAMPLES as u64;
+
+/// Bits of a pixel of a buffer in memory; `None` for what is no image.
+pub fn buffer_bits(buffer: TileBufferSelect, format: PixelFormat, color_64_bit: bool) -> Option<u32> {
+    match (buffer, format) {
+        (TileBufferSelect::Color, _) if color_64_bit => Some(64),
+        (TileBufferSelect::Color, PixelFormat::Rgba8888) => Some(32),
+        (TileBufferSelect::Color, PixelFormat::Bgr565 | PixelFormat::Bgr565Dithered) => Some(16),
+        (TileBufferSelect::ZStencil | TileBufferSelect::ZOnly, _) => Some(32),
+        (TileBufferSelect::VgMask, _) => Some(8),
+        _ => None,
+    }
+}
+
+/// How samples become a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resolve {
+    Sample0,
+    Average4,
+    Average16,
+}
+
+/// How a colour is expressed in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ColorCoding {
+    Rgba8888,
+    Bgr565(To565),
+    Rgba16161616,
+}
+
+/// Bytes on their way to memory.
+#[derive(Clone, Debug, Default)]
+pub struct Stored {
+    bytes: Vec<u8>,
+    runs: Vec<(BusAddr, usize)>,
+}
+
+impl Stored {
+    fn run(&mut self, address: BusAddr, bytes: usize) {
+        match self.runs.last_mut() {
+            Some((last, length)) if *last + *length as u32 == address => *length += bytes,
+            _ => self.runs.push((address, bytes)),
+        }
+    }
+
+    fn words(&mut self, address: BusAddr, words: &[u32]) {
+        self.run(address, words.len() * 4);
+        self.bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.runs.clear();
+    }
+
+    /// Writes it all to memory; runs that are not inside are left out, and the first of them is reported.
+    pub fn apply(&self, memory: Memory<'_>) -> Result<(), OutOfMemory> {
+        let (mut rest, mut result) = (&self.bytes[..], Ok(()));
+        for &(address, length) in &self.runs {
+            let Some((run, after)) = rest.split_at_checked(length) else { break };
+            result = result.and(memory.write(address, run));
+            rest = after;
+        }
+        result
+    }
+
+    /// Collects what a store of the tile at column and row writes; the tile buffer is not changed.
+    pub fn collect(
+        &mut self,
+        store: &Store,
+        mode: &TileRenderingMode,
+        tile: (u8, u8),
+        tlb: &Tlb,
+    ) -> Result<(), MoveError> {
+        match store {
+            Store::Resolved { .. } => {
+                let resolve = match mode.decimate {
+                    DecimateMode::X1 => Resolve::Sample0,
+                    DecimateMode::X4 => Resolve::Average4,
+                    DecimateMode::X16 => Resolve::Average16,
+                    DecimateMode::Reserved(_) => return Err(MoveError::Reserved("decimate mode")),
+                };
+                let coding = match mode.color_format {
+                    FrameBufferFormat::Rgba8888 => ColorCoding::Rgba8888,
+                    FrameBufferFormat::Bgr565 => ColorCoding::Bgr565(To565::Nearest),
+                    FrameBufferFormat::Bgr565Dithered => ColorCoding::Bgr565(To565::Dithered),
+                    FrameBufferFormat::Reserved(_) => return Err(MoveError::Reserved("frame buffer colour format")),
+                };
+                let surface = store.surface(mode).ok_or(MoveError::Reserved("memory format"))?;
+                self.color(surface, coding, resolve, tile, tlb)
+            }
+            Store::FullResolution(full) => {
+                self.dump(full.address.0, [!full.disable_color, !full.disable_zs, false], tlb);
+                Ok(())
+            }
+            Store::General(general) => self.general(general, mode, tile, tlb),
+        }
+    }
+
+    fn general(
+        &mut self,
+        store: &StoreGeneral,
+        mode: &TileRenderingMode,
+        tile: (u8, u8),
+        tlb: &Tlb,
+    ) -> Result<(), MoveError> {
+        let surface = || Store::General(*store).surface(mode).ok_or(MoveError::Reserved("format"));
+        match store.buffer {
+            TileBufferSelect::None => {}
+            TileBufferSelect::Color => {
+                let resolve = match store.mode {
+                    StoreMode::Sample0 => Resolve::Sample0,
+                    StoreMode::Decimate4 => Resolve::Average4,
+                    StoreMode::Decimate16 => Resolve::Average16,
+                    StoreMode::Reserved(_) => return Err(MoveError::Reserved("store mode")),
+                };
+                let coding = match store.pixel_format {
+                    PixelFormat::Rgba8888 => ColorCoding::Rgba8888,
+                    PixelFormat::Bgr565 => ColorCoding::Bgr565(To565::Nearest),
+                    PixelFormat::Bgr565Dithered => ColorCoding::Bgr565(To565::Dithered),
+                    PixelFormat::Reserved(_) => return Err(MoveError::Reserved("pixel format")),
+                };
+                self.color(surface()?, coding, resolve, tile, tlb)?;
+            }
+            TileBufferSelect::ZStencil => self.zs(surface()?, !0, tile, tlb),
+            TileBufferSelect::ZOnly => self.zs(surface()?, !0xff, tile, tlb),
+            TileBufferSelect::VgMask if !mode.vg_mask => return Err(MoveError::NoMask),
+            TileBufferSelect::VgMask => self.vg_mask(surface()?, tile, tlb),
+            TileBufferSelect::Full => {
+                let parts =
+                    [!store.disable_color_dump, !store.disable_zs_dump, !store.disable_vg_mask_dump && mode.vg_mask];
+                self.dump(store.address.0, parts, tlb);
+            }
+            TileBufferSelect::Reserved(_) => return Err(MoveError::Reserved("buffer to store")),
+        }
+        Ok(())
+    }
+
+    fn color(
+        &mut self,
+        surface: Surface,
+        coding: ColorCoding,
+        resolve: Resolve,
+        tile: (u8, u8),
+        tlb: &Tlb,
+    ) -> Result<(), MoveError> {
+        let shape = tlb.shape();
+        // HDR colour is stored as it is; decimation and format "apply to non-HDR color store only" [AG p.67]
+        let (coding, resolve) =
+            if shape.color_64_bit { (ColorCoding::Rgba16161616, Resolve::Sample0) } else { (coding, resolve) };
+        let halved = match resolve {
+            Resolve::Average4 => !shape.multisample,
+            Resolve::Average16 if !shape.multisample => return Err(MoveError::Decimate16),
+            Resolve::Average16 => true,
+            Resolve::Sample0 => false,
+        };
+        let size = if halved { (shape.width_px / 2, shape.height_px / 2) } else { (shape.width_px, shape.height_px) };
+        let rect = tile_rect(tile, size);
+        let samples = |pixel: usize| (0..4).map(move |sample| tlb.color[tlb.color_index(pixel, sample, 0)]);
+        let quad = |x: u32, y: u32| shape.pixel(2 * x, 2 * y);
+        let resolved = |x: u32, y: u32| match (resolve, shape.multisample) {
+            (Resolve::Sample0, _) => tlb.color[shape.pixel(x, y)],
+            (Resolve::Average4, true) => pixel::average::<2>(samples(shape.pixel(x, y))),
+            (Resolve::Average4, false) => pixel::average::<2>(tlb.color[quad(x, y)..][..4].iter().copied()),
+            (Resolve::Average16, _) => pixel::average::<4>((0..4).flat_map(|element| samples(quad(x, y) + element))),
+        };
+        surface.runs(rect, |Run { x, y, pixels, address }| {
+            let (tile_x, tile_y) = (x - rect.x0 as u32, y - rect.y0 as u32);
+            self.run(address, (pixels * surface.bits / 8) as usize);
+            for i in 0..pixels {
+                match coding {
+                    ColorCoding::Rgba8888 => self.bytes.extend(resolved(tile_x + i, tile_y).to_le_bytes()),
+                    ColorCoding::Bgr565(method) => {
+                        let color = resolved(tile_x + i, tile_y);
+                        self.bytes.extend(pixel::to_565(color, method, x + i, y).to_le_bytes());
+                    }
+                    ColorCoding::Rgba16161616 => {
+                        for word in 0..2 {
+                            let index = tlb.color_index(shape.pixel(tile_x + i, tile_y), 0, word);
+                            self.bytes.extend(tlb.color[index].to_le_bytes());
+                        }
+                    }
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn zs(&mut self, surface: Surface, mask: u32, tile: (u8, u8), tlb: &Tlb) {
+        let shape = tlb.shape();
+        let rect = tile_rect(tile, (shape.width_px, shape.height_px));
+        surface.runs(rect, |Run { x, y, pixels, address }| {
+            let (tile_x, tile_y) = (x - rect.x0 as u32, y - rect.y0 as u32);
+            self.run(address, pixels as usize * 4);
+            for i in 0..pixels {
+                self.bytes.extend((tlb.zs[shape.pixel(tile_x + i, tile_y)] & mask).to_le_bytes());
+            }
+        });
+    }
+
+    fn vg_mask(&mut self, surface: Surface, tile: (u8, u8), tlb: &Tlb) {
+        let shape = tlb.shape();
+        let rect = tile_rect(tile, (shape.width_px, shape.height_px));
+        surface.runs(rect, |Run { x, y, pixels, address }| {
+            let (tile_x, tile_y) = (x - rect.x0 as u32, y - rect.y0 as u32);
+            self.run(address, pixels as usize);
+            self.bytes.extend((0..pixels).map(|i| tlb.vg_mask[shape.pixel(tile_x + i, tile_y)]));
+        });
+    }
+
+    /// Colour, Z and stencil, alpha mask: those that are wanted, one after the other.
+    fn dump(&mut self, mut address: BusAddr, [color, zs, vg_mask]: [bool; 3], tlb: &Tlb) {
+        for (wanted, words) in [(color, &tlb.color), (zs, &tlb.zs)] {
+            if wanted {
+                self.words(address, words);
+                address = address + FULL_BUFFER_BYTES;
+            }
+        }
+        if vg_mask {
+            self.run(address, tlb.vg_mask.len());
+            self.bytes.extend_from_slice(&tlb.vg_mask);
+        }
+    }
+}
+
+/// The pixels of the tile at column and row.
+pub fn tile_rect((column, row): (u8, u8), (width, height): (u32, u32)) -> PixelRect {
+    let (width, height) = (width as i32, height as i32);
+    let (x0, y0) = (i32::from(column) * width, i32::from(row) * height);
+    PixelRect { x0, y0, x1: x0 + width, y1: y0 + height }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tlb::Shape;
+    use super::*;
+    use crate::memory::OwnedMemory;
+    use v3d_hw::Layout;
+    use v3d_hw::control_list::MemoryFormat;
+
+    fn mode(width: u16, height: u16) -> TileRenderingMode {
+        TileRenderingMode {
+            address: BusAddr(0x1000),
+            width,
+            height,
+            color_format: FrameBufferFormat::Rgba8888,
+            memory_format: MemoryFormat::Raster,
+            ..TileRenderingMode::from_bits(0)
+        }
+    }
+
+    fn numbered(shape: Shape) -> Tlb {
+        let mut tlb = Tlb::new(shape);
+        for (y, x) in (0..shape.height_px).flat_map(|y| (0..shape.width_px).map(move |x| (y, x))) {
+            for sample in 0..shape.samples() {
+                let index = tlb.color_index(shape.pixel(x, y), sample, 0);
+                tlb.color[index] = y << 16 | x << 8 | sample as u32 * 3;
+            }
+        }
+        tlb
+    }
+
+    #[test]
+    fn nothing_is_written_beyond_width_and_height() {
+        let owned = OwnedMemory::new(0x8000);
+        for word in 0..0x2000 {
+            owned.view().set_word(BusAddr(word * 4), 0xdead_beef).unwrap();
+        }
+        let tlb = numbered(Shape::new(false, false, false));
+        let mut stored = Stored::default();
+        stored.collect(&Store::Resolved { end_of_frame: false }, &mode(70, 67), (1, 1), &tlb).unwrap();
+        stored.apply(owned.view()).unwrap();
+        for (x, y) in (0..70).flat_map(|x| (0..67).map(move |y| (x, y))) {
+            let at = BusAddr(0x1000 + (y * 70 + x) * 4);
+            let expected = if x >= 64 && y >= 64 { (y - 64) << 16 | (x - 64) << 8 } else { 0xdead_beef };
+            assert_eq!(owned.view().word(at), Ok(expected), "({x}, {y})");
+        }
+        assert_eq!(owned.view().word(BusAddr(0x1000 + 70 * 67 * 4)), Ok(0xdead_beef));
+    }
+
+    #[test]
+    fn four_samples_become_their_average_rounded_down() {
+        let owned = OwnedMemory::new(0x8000);
+        let tlb = numbered(Shape::new(true, false, false));
+        let mode = TileRenderingMode { multisample: true, decimate: DecimateMode::X4, ..mode(32, 32) };
+        let mut stored = Stored::default();
+        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
+        stored.apply(owned.view()).unwrap();
+        // samples 0, 3, 6, 9: 18 / 4
+        assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 32 + 7) * 4)), Ok(5 << 16 | 7 << 8 | 4));
+    }
+
+    #[test]
+    fn decimation_without_multisampling_averages_two_by_two_pixels() {
+        let owned = OwnedMemory::new(0x8000);
+        let tlb = numbered(Shape::new(false, false, false));
+        let mode = TileRenderingMode { decimate: DecimateMode::X4, ..mode(32, 32) };
+        let mut stored = Stored::default();
+        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
+        stored.apply(owned.view()).unwrap();
+        // rows 10 and 11, columns 14 and 15
+        assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 32 + 7) * 4)), Ok(10 << 16 | 14 << 8));
+        let too_many = TileRenderingMode { decimate: DecimateMode::X16, ..mode };
+        let result = stored.collect(&Store::Resolved { end_of_frame: false }, &too_many, (0, 0), &tlb);
+        assert_eq!(result, Err(MoveError::Decimate16));
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error_and_the_rest_is_stored() {
+        let owned = OwnedMemory::new(0x1000 + 64 * 4 * 2);
+        let tlb = numbered(Shape::new(false, false, false));
+        let mut stored = Stored::default();
+        stored.collect(&Store::Resolved { end_of_frame: true }, &mode(128, 64), (0, 0), &tlb).unwrap();
+        assert!(stored.apply(owned.view()).is_err());
+        assert_eq!(owned.view().word(BusAddr(0x1000 + 4 * 9)), Ok(9 << 8));
+    }
+}

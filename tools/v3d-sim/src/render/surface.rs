@@ -1,0 +1,122 @@
+//! Images in memory that tiles are stored to and loaded from [AG section 11].
+//!
+//! A tile is a rectangle of the image. It is moved in runs: pixels that stand side by side in memory, which are whole rows of the tile in a raster image
+//! and rows of a micro-tile in T- and LT-format. What reaches beyond the image's width or height is left out.
+
+use super::pse::PixelRect;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::MemoryFormat;
+use v3d_hw::tiling::{self, Tiling};
+
+/// An image in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surface {
+    /// Address of its first byte.
+    pub address: BusAddr,
+    /// Arrangement of its pixels.
+    pub tiling: Tiling,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Bits of a pixel, a multiple of 8.
+    pub bits: u32,
+}
+
+/// The arrangement that a record's code names; `None` for the reserved code.
+pub const fn tiling_of(format: MemoryFormat) -> Option<Tiling> {
+    match format {
+        MemoryFormat::Raster => Some(Tiling::Raster),
+        MemoryFormat::TFormat => Some(Tiling::TFormat),
+        MemoryFormat::LtFormat => Some(Tiling::LtFormat),
+        MemoryFormat::Reserved(_) => None,
+    }
+}
+
+/// Pixels that stand side by side in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Column of the first, in the image.
+    pub x: u32,
+    /// Row.
+    pub y: u32,
+    /// How many.
+    pub pixels: u32,
+    /// Address of the first.
+    pub address: BusAddr,
+}
+
+impl Surface {
+    /// Calls `visit` for every run of the pixels of `rect` that are inside of the image.
+    pub fn runs(&self, rect: PixelRect, mut visit: impl FnMut(Run)) {
+        let inside = |value: i32, limit: u32| u32::try_from(value).unwrap_or(0).min(limit);
+        let (x0, x1) = (inside(rect.x0, self.width), inside(rect.x1, self.width));
+        let (y0, y1) = (inside(rect.y0, self.height), inside(rect.y1, self.height));
+        let (unit_width, unit_height) = match (self.tiling, tiling::micro_tile_px(self.bits)) {
+            (Tiling::TFormat | Tiling::LtFormat, Some(size)) => size,
+            _ => ((x1.saturating_sub(x0)).max(1), 1),
+        };
+        let mut unit_y = y0;
+        while unit_y < y1 {
+            let end_y = (unit_y - unit_y % unit_height + unit_height).min(y1);
+            let mut unit_x = x0;
+            while unit_x < x1 {
+                let end_x = match self.tiling {
+                    Tiling::Raster => x1,
+                    _ => (unit_x - unit_x % unit_width + unit_width).min(x1),
+                };
+                let first = tiling::pixel_offset_bits(self.tiling, self.width, self.bits, unit_x, unit_y);
+                // rows of a micro-tile follow one another
+                let row_bytes = unit_width * self.bits / 8;
+                if let Some(offset) = first {
+                    for y in unit_y..end_y {
+                        let address = self.address + (offset / 8) as u32 + (y - unit_y) * row_bytes;
+                        visit(Run { x: unit_x, y, pixels: end_x - unit_x, address });
+                    }
+                }
+                unit_x = end_x;
+            }
+            unit_y = end_y;
+        }
+    }
+
+    /// First byte and byte after the last, as offsets in memory.
+    pub fn extent(&self) -> (u64, u64) {
+        let start = u64::from(self.address.offset());
+        let bytes = tiling::image_bytes(self.tiling, self.width, self.height, self.bits).unwrap_or(0);
+        (start, start + bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs visit each pixel of the rectangle once, at the address that the tiling gives it.
+    #[test]
+    fn runs_are_where_the_pixels_are() {
+        let cases = [
+            (Tiling::Raster, 32),
+            (Tiling::TFormat, 32),
+            (Tiling::LtFormat, 32),
+            (Tiling::TFormat, 16),
+            (Tiling::LtFormat, 64),
+            (Tiling::TFormat, 8),
+        ];
+        for (tiling, bits) in cases {
+            let surface = Surface { address: BusAddr(0x1000), tiling, width: 75, height: 69, bits };
+            let mut seen = std::collections::HashMap::new();
+            surface.runs(PixelRect { x0: 13, y0: 7, x1: 128, y1: 96 }, |run| {
+                for i in 0..run.pixels {
+                    let address = run.address + i * bits / 8;
+                    assert_eq!(seen.insert((run.x + i, run.y), address), None);
+                }
+            });
+            assert_eq!(seen.len(), (75 - 13) * (69 - 7), "{tiling:?}");
+            for ((x, y), address) in seen {
+                let offset = tiling::pixel_offset_bits(tiling, 75, bits, x, y).unwrap() / 8;
+                assert_eq!(address, BusAddr(0x1000 + offset as u32), "{tiling:?} ({x}, {y})");
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Tile buffer: colour, Z, stencil and alpha mask of one tile [AG section 5].
+//!
+//! The buffer has 4096 samples with 32-bit colour, or 2048 with 64-bit colour. Without multisampling each sample is a pixel; with it a pixel
+//! has four. Z (24 bits) and stencil (8 bits) of a sample share a word, depth in 31:8, as they do in memory.
+//!
+//! Pixels are kept quad by quad, because that is how quad processors access them: pixel (x, y) is element `2 * (y & 1) + (x & 1)` of quad
+//! `(y / 2) * (width / 2) + x / 2`. The samples of a pixel are in separate planes, and so are the two words of a 64-bit colour.
+//!
+//! # Sources
+//! Comparison functions and stencil operations [AG p.49-50]; sizes [AG p.46]. That the first colour of Clear Colors goes to even and the second to odd
+//! columns is an inference: the guide only says that there are two [AG p.71], and drivers set both alike [linux vc4_render_cl.c].
+
+use v3d_hw::control_list::{ClearColors, CompareFunction};
+use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, tile_size_px};
+
+/// Samples of a tile with 32-bit colour; also words of its colour buffer, whatever the colour depth.
+pub const SAMPLES: usize = 64 * 64;
+
+/// How the tile buffer is divided, which is fixed for a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Four samples a pixel.
+    pub multisample: bool,
+    /// Two words of colour a sample.
+    pub color_64_bit: bool,
+    /// Width of a tile in pixels.
+    pub width_px: u32,
+    /// Height of a tile in pixels.
+    pub height_px: u32,
+}
+
+impl Shape {
+    /// The division that a rendering mode implies.
+    pub const fn new(multisample: bool, color_64_bit: bool, double_buffer: bool) -> Self {
+        let (width_px, height_px) = tile_size_px(multisample, color_64_bit, double_buffer);
+        Self { multisample, color_64_bit, width_px, height_px }
+    }
+
+    /// Pixels of a tile.
+    pub const fn pixels(self) -> usize {
+        (self.width_px * self.height_px) as usize
+    }
+
+    /// Samples of a pixel.
+    pub const fn samples(self) -> usize {
+        if self.multisample { 4 } else { 1 }
+    }
+
+    /// Words of a sample's colour.
+    pub const fn color_words(self) -> usize {
+        if self.color_64_bit { 2 } else { 1 }
+    }
+
+    /// Number of a quad, from the tile coordinates of one of its pixels.
+    #[inline]
+    pub const fn quad(self, x: u32, y: u32) -> usize {
+        ((y / 2) * (self.width_px / 2) + x / 2) as usize
+    }
+
+    /// Number of a pixel: its place within a plane.
+    #[inline]
+    pub const fn pixel(self, x: u32, y: u32) -> usize {
+        self.quad(x, y) * 4 + ((y & 1) * 2 + (x & 1)) as usize
+    }
+}
+
+/// What the buffer is filled with when a tile is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClearValues {
+    /// Colour of the samples in even and in odd columns (32 bits), or the lower and upper word of the colour (64 bits).
+    pub color: [u32; 2],
+    /// Depth, 24 bits.
+    pub z: u32,
+    /// Stencil.
+    pub stencil: u8,
+    /// Alpha mask.
+    pub vg_mask: u8,
+}
+
+impl From<ClearColors> for ClearValues {
+    fn from(record: ClearColors) -> Self {
+        Self {
+            color: [record.color as u32, (record.color >> 32) as u32],
+            z: record.z & 0xff_ffff,
+            stencil: record.stencil,
+            vg_mask: record.vg_mask,
+        }
+    }
+}
+
+/// One tile buffer.
+#[derive(Clone, Debug)]
+pub struct Tlb {
+    shape: Shape,
+    /// Colour words: planes of pixels, one a sample; with 64-bit colour the upper words follow all lower ones.
+    pub color: Box<[u32]>,
+    /// Depth and stencil of each sample: depth in 31:8.
+    pub zs: Box<[u32]>,
+    /// Alpha mask of each sample.
+    pub vg_mask: Box<[u8]>,
+}
+
+impl Tlb {
+    /// A tile buffer of zeros.
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            color: vec![0; SAMPLES].into_boxed_slice(),
+            zs: vec![0; SAMPLES].into_boxed_slice(),
+            vg_mask: vec![0; SAMPLES].into_boxed_slice(),
+        }
+    }
+
+    /// How it is divided.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Divides it anew; what it contains is then meaningless until it is cleared.
+    pub fn set_shape(&mut self, shape: Shape) {
+        self.shape = shape;
+    }
+
+    /// Fills the colour buffer.
+    pub fn clear_color(&mut self, values: &ClearValues) {
+        let [first, second] = values.color;
+        if self.shape.color_64_bit {
+            let (low, high) = self.color.split_at_mut(SAMPLES / 2);
+            low.fill(first);
+            high.fill(second);
+        } else if first == second {
+            self.color.fill(first);
+        } else {
+            for pair in self.color.chunks_exact_mut(2) {
+                pair[0] = first;
+                pair[1] = second;
+            }
+        }
+    }
+
+    /// Fills depth and stencil.
+    pub fn clear_zs(&mut self, values: &ClearValues) {
+        self.zs.fill(values.z << 8 | u32::from(values.stencil));
+    }
+
+    /// Fills the alpha mask.
+    pub fn clear_vg_mask(&mut self, values: &ClearValues) {
+        self.vg_mask.fill(values.vg_mask);
+    }
+
+    /// Where a word of a sample's colour is, for `pixel` as [`Shape::pixel`] numbers it.
+    #[inline]
+    pub const fn color_index(&self, pixel: usize, sample: usize, word: usize) -> usize {
+        word * (SAMPLES / 2) + sample * self.shape.pixels() + pixel
+    }
+
+    /// Where a sample's depth and stencil are.
+    #[inline]
+    pub const fn zs_index(&self, pixel: usize, sample: usize) -> usize {
+        sample * self.shape.pixels() + pixel
+    }
+}
+
+/// Whether `new` FUNCTION `stored` holds.
+#[inline(always)]
+pub fn compare(function: CompareFunction, new: u32, stored: u32) -> bool {
+    match function {
+        CompareFunction::Never => false,
+        CompareFunction::Less => new < stored,
+        CompareFunction::Equal => new == stored,
+        CompareFunction::LessOrEqual => new <= stored,
+        CompareFunction::Greater => new > stored,
+        CompareFunction::NotEqual => new != stored,
+        CompareFunction::GreaterOrEqual => new >= stored,
+        CompareFunction::Always => true,
+    }
+}
+
+/// How Z is tested: state of the control list that every fragment shader starts with [AG p.47].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZTest {
+    /// Comparison of the new with the stored depth.
+    pub function: CompareFunction,
+    /// Samples that pass are written.
+    pub update: bool,
+}
+
+/// Stencil configuration of one facing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StencilTest {
+    /// Functions, reference and function mask.
+    pub configuration: StencilConfiguration,
+    /// Bits that may change.
+    pub write_mask: u8,
+}
+
+/// What became of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It failed the stencil test.
+    StencilFailed,
+    /// It passed the stencil test and failed the Z test.
+    ZFailed,
+    /// It passed both.
+    Passed,
+}
+
+fn stencil_op(op: StencilOp, old: u8, reference: u8) -> u8 {
+    match op {
+        StencilOp::Zero => 0,
+        StencilOp::Keep => old,
+        StencilOp::Replace => reference,
+        StencilOp::IncrementSaturated => old.saturating_add(1),
+        StencilOp::DecrementSaturated => old.saturating_sub(1),
+        StencilOp::Invert => !old,
+        StencilOp::Increment => old.wrapping_add(1),
+        StencilOp::Decrement => old.wrapping_sub(1),
+    }
+}
+
+/// Tests a sample and updates it. `z` has 24 bits.
+#[inline(always)]
+pub fn test_sample(zs: &mut u32, z: u32, z_test: ZTest, stencil: Option<&StencilTest>) -> Outcome {
+    let old = *zs;
+    let Some(stencil) = stencil else {
+        if !compare(z_test.function, z, old >> 8) {
+            return Outcome::ZFailed;
+        }
+        if z_test.update {
+            *zs = z << 8 | old & 0xff;
+        }
+        return Outcome::Passed;
+    };
+    let configuration = &stencil.configuration;
+    let old_stencil = old as u8;
+    let mask = configuration.mask;
+    let (outcome, op) =
+        if !compare(configuration.function, u32::from(configuration.reference & mask), u32::from(old_stencil & mask)) {
+            (Outcome::StencilFailed, configuration.stencil_fail)
+        } else if compare(z_test.function, z, old >> 8) {
+            (Outcome::Passed, configuration.z_pass)
+        } else {
+            (Outcome::ZFailed, configuration.z_fail)
+        };
+    let new_stencil = stencil_op(op, old_stencil, configuration.reference);
+    let new_stencil = old_stencil & !stencil.write_mask | new_stencil & stencil.write_mask;
+    let depth = if outcome == Outcome::Passed && z_test.update { z << 8 } else { old & !0xff };
+    *zs = depth | u32::from(new_stencil);
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::layout::Layout;
+    use v3d_hw::tile_buffer::{StencilSelect, StencilWriteMask};
+
+    const ALWAYS: ZTest = ZTest { function: CompareFunction::Always, update: true };
+
+    fn stencil(function: CompareFunction, op: StencilOp, reference: u8, mask: u8, write_mask: u8) -> StencilTest {
+        let configuration = StencilConfiguration {
+            select: StencilSelect::Both,
+            write_mask: StencilWriteMask::Bits8,
+            z_fail: StencilOp::Keep,
+            z_pass: op,
+            stencil_fail: StencilOp::Keep,
+            function,
+            reference,
+            mask,
+        };
+        // the word's bits are the guide's [AG p.49]
+        assert_eq!(configuration.to_word().unwrap() >> 28, 0xf);
+        StencilTest { configuration, write_mask }
+    }
+
+    #[test]
+    fn comparisons_are_new_against_stored() {
+        let passes = |function| [(1, 2), (2, 2), (3, 2)].map(|(new, stored)| compare(function, new, stored));
+        assert_eq!(passes(CompareFunction::Never), [false, false, false]);
+        assert_eq!(passes(CompareFunction::Less), [true, false, false]);
+        assert_eq!(passes(CompareFunction::Equal), [false, true, false]);
+        assert_eq!(passes(CompareFunction::LessOrEqual), [true, true, false]);
+        assert_eq!(passes(CompareFunction::Greater), [false, false, true]);
+        assert_eq!(passes(CompareFunction::NotEqual), [true, false, true]);
+        assert_eq!(passes(CompareFunction::GreaterOrEqual), [false, true, true]);
+        assert_eq!(passes(CompareFunction::Always), [true, true, true]);
+    }
+
+    #[test]
+    fn depth_is_kept_if_updates_are_off() {
+        let mut zs = 0x123456_78;
+        let test = ZTest { function: CompareFunction::Less, update: false };
+        assert_eq!(test_sample(&mut zs, 0x111111, test, None), Outcome::Passed);
+        assert_eq!(zs, 0x123456_78);
+        assert_eq!(test_sample(&mut zs, 0x111111, ZTest { update: true, ..test }, None), Outcome::Passed);
+        assert_eq!(zs, 0x111111_78);
+        assert_eq!(test_sample(&mut zs, 0x111111, ZTest { update: true, ..test }, None), Outcome::ZFailed);
+    }
+
+    #[test]
+    fn every_stencil_operation_does_what_its_name_says() {
+        let cases: [(StencilOp, u8, u8); 12] = [
+            (StencilOp::Zero, 0x55, 0),
+            (StencilOp::Keep, 0x55, 0x55),
+            (StencilOp::Replace, 0x55, 0xab),
+            (StencilOp::IncrementSaturated, 0xfe, 0xff),
+            (StencilOp::IncrementSaturated, 0xff, 0xff),
+            (StencilOp::DecrementSaturated, 1, 0),
+            (StencilOp::DecrementSaturated, 0, 0),
+            (StencilOp::Invert, 0x0f, 0xf0),
+            (StencilOp::Increment, 0xff, 0),
+            (StencilOp::Increment, 0x7f, 0x80),
+            (StencilOp::Decrement, 0, 0xff),
+            (StencilOp::Decrement, 0x80, 0x7f),
+        ];
+        for (op, old, new) in cases {
+            let mut zs = 0xaaaaaa00 | u32::from(old);
+            let test = stencil(CompareFunction::Always, op, 0xab, 0xff, 0xff);
+            assert_eq!(test_sample(&mut zs, 0xbbbbbb, ALWAYS, Some(&test)), Outcome::Passed);
+            assert_eq!(zs, 0xbbbbbb00 | u32::from(new), "{op:?} of {old:#x}");
+        }
+    }
+
+    #[test]
+    fn stencil_masks_limit_what_is_compared_and_what_is_written() {
+        let mut zs = 0x0000_00f5;
+        let test = stencil(CompareFunction::Equal, StencilOp::Invert, 0x05, 0x0f, 0xf0);
+        assert_eq!(test_sample(&mut zs, 1, ALWAYS, Some(&test)), Outcome::Passed);
+        assert_eq!(zs, 0x0000_0105);
+        let test = stencil(CompareFunction::Less, StencilOp::Invert, 0x05, 0x0f, 0xff);
+        assert_eq!(test_sample(&mut zs, 1, ALWAYS, Some(&test)), Outcome::StencilFailed, "5 < 5 does not hold");
+        assert_eq!(zs, 0x0000_0105);
+    }
+
+    #[test]
+    fn places_of_pixels_are_a_permutation() {
+        for (multisample, color_64_bit, double) in [
+            (false, false, false),
+            (true, false, false),
+            (false, true, false),
+            (true, true, false),
+            (false, false, true),
+        ] {
+            let shape = Shape::new(multisample, color_64_bit, double);
+            let tlb = Tlb::new(shape);
+            let mut seen = vec![false; SAMPLES];
+            for (x, y) in (0..shape.height_px).flat_map(|y| (0..shape.width_px).map(move |x| (x, y))) {
+                for (sample, word) in
+                    (0..shape.samples()).flat_map(|s| (0..shape.color_words()).map(move |word| (s, word)))
+                {
+                    let index = tlb.color_index(shape.pixel(x, y), sample, word);
+                    assert!(!std::mem::replace(&mut seen[index], true));
+                }
+            }
+            assert_eq!(seen.iter().filter(|&&taken| taken).count(), if double { SAMPLES / 2 } else { SAMPLES });
+        }
+    }
+}
