@@ -197,19 +197,33 @@ fn shell(console: &Console) -> Result<()> {
 fn finite(console: &Console, options: &Options) -> Result<()> {
     let deadline = options.deadline();
     let frames = options.frames.unwrap_or(DEFAULT_FRAMES);
-    let scenes = match options.scene() {
-        "all" => list_scenes(console, deadline)?,
-        one => vec![one.to_owned()],
+    let reports = match options.scene() {
+        "all" => every_scene(console, frames, deadline)?,
+        one => vec![timed_scene(console, one, frames, deadline)?],
     };
-    let mut reports = Vec::new();
-    for scene in &scenes {
-        let start = Instant::now();
-        run_scene(console, scene, frames, deadline).with_context(|| format!("scene {scene}"))?;
-        let seconds = start.elapsed().as_secs_f64();
-        reports.push(format!("{scene}: {frames} frames done in {seconds:.2} s"));
-    }
     eprintln!("\n{}", reports.join("\n"));
     Ok(())
+}
+
+/// Draws frames of every scene in turn; afterwards the kernel has as much memory as before. Returns a line for each scene.
+pub(crate) fn every_scene(console: &Console, frames: u64, deadline: Instant) -> Result<Vec<String>> {
+    let before = memory_in_use(console, deadline)?;
+    let mut reports = Vec::new();
+    for scene in list_scenes(console, deadline)? {
+        reports.push(timed_scene(console, &scene, frames, deadline)?);
+    }
+    let after = memory_in_use(console, deadline)?;
+    if before != after {
+        bail!("memory is lost: {before:?} bytes of heap and GPU pool were in use before the scenes, {after:?} after");
+    }
+    reports.push(format!("heap and GPU pool are back where they began: {after:?} bytes in use"));
+    Ok(reports)
+}
+
+fn timed_scene(console: &Console, scene: &str, frames: u64, deadline: Instant) -> Result<String> {
+    let start = Instant::now();
+    run_scene(console, scene, frames, deadline).with_context(|| format!("scene {scene}"))?;
+    Ok(format!("{scene}: {frames} frames done in {:.2} s", start.elapsed().as_secs_f64()))
 }
 
 fn screenshot(machine: &Machine, options: &Options) -> Result<()> {
@@ -224,7 +238,7 @@ fn screenshot(machine: &Machine, options: &Options) -> Result<()> {
 }
 
 /// The names of the scenes that the kernel has.
-pub(crate) fn list_scenes(console: &Console, deadline: Instant) -> Result<Vec<String>> {
+fn list_scenes(console: &Console, deadline: Instant) -> Result<Vec<String>> {
     let lines = console.command("scene list", "", deadline, |_| {})?.lines()?;
     let names: Vec<String> = lines.iter().filter_map(|line| scene_name(line)).map(str::to_owned).collect();
     if names.is_empty() {
@@ -237,6 +251,22 @@ pub(crate) fn list_scenes(console: &Console, deadline: Instant) -> Result<Vec<St
 fn scene_name(line: &str) -> Option<&str> {
     let (name, _) = line.strip_prefix("scene ")?.split_once(": ")?;
     (!name.contains(' ')).then_some(name)
+}
+
+/// How many bytes of the heap and of the GPU pool are in use, as the kernel's command `mem` tells.
+fn memory_in_use(console: &Console, deadline: Instant) -> Result<Vec<u64>> {
+    let lines = console.command("mem", "", deadline, |_| {})?.lines()?;
+    let in_use: Vec<u64> = lines.iter().filter_map(|line| bytes_in_use(line)).collect();
+    if in_use.len() < 2 {
+        bail!("the kernel's `mem` does not tell what is in use of heap and GPU pool");
+    }
+    Ok(in_use)
+}
+
+/// The number in `... 1234 bytes in use ...`.
+fn bytes_in_use(line: &str) -> Option<u64> {
+    let (before, _) = line.split_once(" bytes in use")?;
+    before.rsplit(' ').next()?.parse().ok()
 }
 
 /// What a scene printed.
@@ -300,5 +330,7 @@ mod tests {
         assert_eq!(scene_name("scene cube: a turning cube"), Some("cube"));
         assert_eq!(scene_name("scene list"), None);
         assert_eq!(scene_name("[1.000000] INFO scene cube: x"), None);
+        assert_eq!(bytes_in_use("heap  0x00200000  65536 KiB, 1234 bytes in use, 5678 at most"), Some(1234));
+        assert_eq!(bytes_in_use("boot stack  512 KiB, 99 bytes were ever used"), None);
     }
 }
