@@ -89,10 +89,16 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
         }
         Source::Scene(scene) => from_qemu(scene)?,
     };
-    let job = Job::from_lines(lines.iter().map(String::as_str))?;
-    job.write(&output)?;
-    eprintln!("{}: {} bytes of memory from {:#x} on", output.display(), job.memory.len(), job.base);
+    let remark = write_folder(lines.iter().map(String::as_str), &output)?;
+    eprintln!("{}: {remark}", output.display());
     Ok(())
+}
+
+/// Makes a job folder of what `capture` printed. Returns a remark on its memory.
+pub(crate) fn write_folder<'a>(lines: impl Iterator<Item = &'a str>, folder: &Path) -> Result<String> {
+    let job = Job::from_lines(lines)?;
+    job.write(folder)?;
+    Ok(format!("{} bytes of memory from {:#x} on", job.memory.len(), job.base))
 }
 
 fn from_board(device: &Path) -> Result<Vec<String>> {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
 /// A picture of 8 bits a channel, rows from top to bottom.
@@ -48,6 +48,23 @@ impl Picture {
         self.pixels.get(y.checked_mul(self.width)?.checked_add(x)?).copied()
     }
 
+    /// Reads a PNG file of 8 bits a channel; alpha is left out.
+    pub(crate) fn read_png(path: &Path) -> Result<Self> {
+        let file = File::open(path).with_context(|| format!("can not read {}", path.display()))?;
+        let mut reader = png::Decoder::new(BufReader::new(file)).read_info()?;
+        let mut bytes = vec![0; reader.output_buffer_size().context("a picture that is too large")?];
+        let info = reader.next_frame(&mut bytes)?;
+        let bytes = &bytes[..info.buffer_size()];
+        let pixels = match (info.color_type, info.bit_depth) {
+            (png::ColorType::Rgb, png::BitDepth::Eight) => bytes.as_chunks().0.to_vec(),
+            (png::ColorType::Rgba, png::BitDepth::Eight) => {
+                bytes.as_chunks::<4>().0.iter().map(|&[red, green, blue, _]| [red, green, blue]).collect()
+            }
+            (other, depth) => bail!("{} has {other:?} pixels of depth {depth:?}", path.display()),
+        };
+        Ok(Self { width: usize::try_from(info.width)?, height: usize::try_from(info.height)?, pixels })
+    }
+
     /// Writes a PNG file.
     pub(crate) fn write_png(&self, path: &Path) -> Result<()> {
         let file = File::create(path).with_context(|| format!("can not create {}", path.display()))?;
@@ -74,5 +91,14 @@ mod tests {
         assert!(Picture::from_ppm(b"P6\n2 1\n255\n\x01\x02\x03").is_err());
         assert!(Picture::from_ppm(b"P5\n2 1\n255\n").is_err());
         assert!(Picture::from_ppm(b"P6\n").is_err());
+    }
+
+    #[test]
+    fn png_there_and_back() {
+        let path = std::env::temp_dir().join(format!("xtask-picture-test-{}.png", std::process::id()));
+        let picture = Picture { width: 2, height: 3, pixels: (0..6).map(|n| [n, n * 40, 255 - n]).collect() };
+        picture.write_png(&path).unwrap();
+        assert_eq!(Picture::read_png(&path).unwrap(), picture);
+        std::fs::remove_file(path).unwrap();
     }
 }

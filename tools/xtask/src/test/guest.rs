@@ -1,27 +1,31 @@
 //! The kernel's tests in QEMU: each boots a machine and speaks to it over the serial console.
 
 use super::{Built, triangle};
+use crate::capture;
 use crate::image;
+use crate::picture::Picture;
 use crate::qemu::{Machine, Options};
 use crate::run::{self, run_scene};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, cargo};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// One step: it returns a remark.
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 9] = [
+pub(super) const STEPS: [(&str, Step); 10] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: triangle", triangle_gl),
     ("QEMU: triangle-nv", triangle_nv),
     ("QEMU: cube", cube),
     ("QEMU: vpm", vpm),
     ("QEMU: every scene", every_scene),
+    ("QEMU: a captured frame replays", capture_replays),
     ("QEMU: no V3D", no_v3d),
     ("QEMU: failures are told", failures),
     ("QEMU: the kernel of the SD card", sd_card),
@@ -150,6 +154,38 @@ fn vpm(workspace: &Workspace, built: &Built) -> Result<String> {
 /// Every scene of `scene list`, in one machine; afterwards the kernel has as much memory as before.
 fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| Ok(run::every_scene(&machine.console, 5, deadline)?.join("; ")))
+}
+
+/// A frame that the kernel captures is drawn again by the model alone, from the job folder: the same picture.
+fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        run_scene(&machine.console, "cube", 1, deadline)?;
+        let displayed = machine.screenshot()?;
+        let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
+        let scratch = workspace.scratch()?;
+        let (folder, replayed) = (scratch.path().join("job"), scratch.path().join("replayed.png"));
+        let remark = capture::write_folder(lines.iter().map(String::as_str), &folder)?;
+        let status = Command::new(cargo())
+            .args(["run", "--quiet", "--package", "v3d-sim", "--bin", "v3d", "--", "replay"])
+            .arg(&folder)
+            .arg("--out")
+            .arg(&replayed)
+            .current_dir(&workspace.root)
+            .stdout(Stdio::null())
+            .status()
+            .context("cargo can not be started")?;
+        ensure!(status.success(), "`v3d replay` failed");
+        let replayed = Picture::read_png(&replayed)?;
+        ensure!(
+            (replayed.width, replayed.height) == (displayed.width, displayed.height),
+            "the replayed picture has {} x {} pixels",
+            replayed.width,
+            replayed.height
+        );
+        let different = replayed.pixels.iter().zip(&displayed.pixels).filter(|(a, b)| a != b).count();
+        ensure!(different == 0, "{different} pixels of the replayed picture differ from the screen");
+        Ok(remark)
+    })
 }
 
 /// Without a V3D the kernel says so, refuses to draw, and lives on.
