@@ -51,6 +51,7 @@ mod panic;
 #[cfg(target_os = "none")]
 pub mod scenes;
 pub mod screen;
+pub mod selftest;
 pub mod shell;
 #[cfg(target_os = "none")]
 pub mod start;

@@ -17,6 +17,8 @@ pub mod line_editor;
 mod run;
 #[cfg(target_os = "none")]
 mod scene;
+#[cfg(target_os = "none")]
+mod selftest;
 
 #[cfg(target_os = "none")]
 pub use run::run;

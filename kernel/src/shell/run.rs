@@ -11,7 +11,7 @@ use super::{
     command::{Command, LogRequest, TABLE, WatchdogRequest},
     engine, failures,
     line_editor::LineEditor,
-    scene,
+    scene, selftest,
 };
 use crate::{console, logger, machine::Machine, print, println};
 
@@ -79,7 +79,8 @@ fn execute(command: Command, machine: &mut Machine, watched: &mut bool) -> Answe
         Command::SceneStop => scene::stop(),
         Command::Stats => engine::stats(machine),
         Command::Capture => capture::capture(machine),
-        Command::Bench | Command::Selftest => Err("this kernel has no such command".to_string()),
+        Command::Selftest => selftest::selftest(machine),
+        Command::Bench => Err("this kernel has no such command".to_string()),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, machine, watched),
         Command::Fail(failure) => failures::fail(failure),

@@ -1,0 +1,138 @@
+//! The command `selftest`: does the 3D engine compute what silicon computed?
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+
+use v3d::{Error, hw::vpm::ROW_WORDS, pool::Buffer, user_program::UserProgram};
+
+use super::run::Answer;
+use crate::{
+    machine::{Gpu, Machine},
+    println,
+    selftest::{
+        alu_program::{self, OPERATIONS, RESULT_BYTES},
+        alu_vectors::{self, Operation, Vector},
+    },
+};
+
+/// How long a program may take; on the model it is milliseconds, on a board microseconds.
+const LIMIT_US: u64 = 2_000_000;
+/// Differences that are told one by one.
+const TOLD: usize = 20;
+
+/// What is in the result's place before: a program that stores nothing must not pass.
+const UNTOUCHED: u8 = 0xa5;
+
+pub(super) fn selftest(machine: &mut Machine) -> Answer {
+    let gpu = machine.gpu()?;
+    let (used_before, _) = gpu.pool_use();
+    let result = gpu.allocate(RESULT_BYTES, 64).map_err(|error| error.to_string())?;
+    let answer = compare_all(gpu, &result);
+    gpu.free(result);
+    let (passed, failed) = answer?;
+    println!("{passed} passed, {failed} failed");
+    let (used_after, _) = gpu.pool_use();
+    if used_after != used_before {
+        return Err(format!("{} bytes of GPU memory were not given back", used_after.abs_diff(used_before)));
+    }
+    if failed > 0 { Err(format!("{failed} of {} results differ from silicon's", passed + failed)) } else { Ok(()) }
+}
+
+/// Runs all vectors; how many came out right and wrong.
+fn compare_all(gpu: &mut Gpu, result: &Buffer) -> Result<(usize, usize), String> {
+    let vectors: Vec<Vector> = alu_vectors::all().collect();
+    let mut told = 0;
+    let (mut passed, mut failed) = (0, 0);
+    // An operation's rows stand together in the table, so that each is counted at its end.
+    let mut start = 0;
+    while let Some(first) = vectors.get(start) {
+        let count = vectors[start..].iter().take_while(|vector| vector.name == first.name).count();
+        let group = &vectors[start..start + count];
+        let mut right = 0;
+        for batch in group.chunks(OPERATIONS) {
+            let rows = run(gpu, batch, result).map_err(|error| format!("{}: {error}", first.name))?;
+            for (vector, [value, flags]) in batch.iter().zip(rows) {
+                match difference(vector, value, flags) {
+                    None => right += 1,
+                    Some(difference) if told < TOLD => {
+                        told += 1;
+                        println!("{difference}");
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        let unit = match first.operation {
+            Operation::Add(_) => "add ALU, results and flags",
+            Operation::Mul(_) => "mul ALU, results",
+        };
+        println!("{:8} {right:4} of {count:4}  {unit}", first.name);
+        passed += right;
+        failed += count - right;
+        start += count;
+    }
+    Ok((passed, failed))
+}
+
+/// The row that all 16 elements agree on, or nothing.
+type Row = Option<u32>;
+
+/// Runs one program; for each vector the row of its results and the row of its flags.
+fn run(gpu: &mut Gpu, vectors: &[Vector], result: &Buffer) -> Result<Vec<[Row; 2]>, Error> {
+    let program = alu_program::assemble(vectors, result.address()).map_err(Error::Field)?;
+    let platform = gpu.platform();
+    result.region().store(platform, 0, &[UNTOUCHED; RESULT_BYTES as usize])?;
+    let code = gpu.upload(&program.code, 8)?;
+    let uniforms = match gpu.upload(&program.uniforms, 4) {
+        Ok(uniforms) => uniforms,
+        Err(error) => {
+            gpu.free(code);
+            return Err(error);
+        }
+    };
+    let request = user_program(&code, &uniforms, &program);
+    let ran = gpu.run_programs(&[request], LIMIT_US);
+    gpu.free(code);
+    gpu.free(uniforms);
+    ran?;
+
+    let mut bytes = vec![0; RESULT_BYTES as usize];
+    result.region().load(platform, 0, &mut bytes)?;
+    let rows: Vec<Row> = bytes.chunks(ROW_WORDS as usize * 4).map(row).collect();
+    Ok(rows.as_chunks::<2>().0.iter().take(vectors.len()).copied().collect())
+}
+
+fn user_program(code: &Buffer, uniforms: &Buffer, program: &alu_program::Program) -> UserProgram {
+    UserProgram {
+        code: code.address(),
+        uniforms: uniforms.address(),
+        // At most 68 words, see `alu_program`.
+        uniform_count: (program.uniforms.len() / 4) as u16,
+    }
+}
+
+fn row(bytes: &[u8]) -> Row {
+    let mut words = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+    let first = words.next()?;
+    words.all(|word| word == first).then_some(first)
+}
+
+/// What differs from the recorded vector, as a sentence.
+fn difference(vector: &Vector, value: Row, flags: Row) -> Option<String> {
+    let Vector { name, operands: [a, b], result, .. } = vector;
+    let what = format!("{name} {a:08x} {b:08x}");
+    match (value, flags) {
+        (Some(value), _) if value != *result => Some(format!("{what}: {value:08x} instead of {result:08x}")),
+        (Some(_), Some(flags)) => match vector.flags {
+            Some(expected) if expected != flags => {
+                Some(format!("{what}: flags {flags:03b} (c z n) instead of {expected:03b}"))
+            }
+            _ => None,
+        },
+        _ => Some(format!("{what}: the elements do not agree")),
+    }
+}
