@@ -17,7 +17,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// A V3D after power-on. Fails if a file of `options` can not be created.
+    /// A V3D after power-on. Fails if a file of `options` cannot be created.
     pub(crate) fn new(options: &Options) -> io::Result<Self> {
         Ok(Self {
             v3d: V3d::new(Config::default()),
@@ -62,7 +62,7 @@ impl Device {
     pub(crate) fn report_faults(&mut self) {
         for fault in self.v3d.take_faults() {
             if let Err(error) = writeln!(self.faults, "v3d fault: {fault}") {
-                eprintln!("v3d fault: {fault} (and its file can not be written: {error})");
+                eprintln!("v3d fault: {fault} (and its file cannot be written: {error})");
             }
         }
     }

@@ -202,7 +202,7 @@ pub(crate) unsafe extern "C" fn qemu_plugin_install(
     match unsafe { install(id, info, argc, argv) } {
         Ok(()) => 0,
         Err(sentence) => {
-            eprintln!("the V3D plugin can not work: {sentence}");
+            eprintln!("the V3D plugin cannot work: {sentence}");
             1
         }
     }
@@ -236,7 +236,7 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
     }
     let options = Options::parse(arguments).map_err(|error| error.to_string())?;
     let device =
-        Device::new(&options).map_err(|error| format!("a file of its arguments can not be created: {error}"))?;
+        Device::new(&options).map_err(|error| format!("a file of its arguments cannot be created: {error}"))?;
     let qemu = Qemu::find().map_err(|missing| {
         format!(
             "this QEMU does not export {}; it needs a QEMU that is built with loadable modules, as Debian's 7.2 is",
@@ -339,7 +339,7 @@ fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>) -> T) -> Option<T> {
         None => match plugin.qemu.find_board() {
             Ok(board) => *state.board.insert(board),
             Err(sentence) => {
-                eprintln!("the V3D plugin can not work: {sentence}");
+                eprintln!("the V3D plugin cannot work: {sentence}");
                 std::process::exit(1);
             }
         },

@@ -13,7 +13,7 @@
 //! * `trace=FILE`: every register access is written there, one line an access: how many instructions vCPU 0 had executed,
 //!   the register, the direction, the value (`81234 CT1EA <- 0xc8001000`).
 //!
-//! QEMU's plugin interface alone can not add a device, so the plugin calls QEMU's internal device functions. Debian
+//! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian
 //! builds QEMU with loadable modules, and such a binary exports its whole symbol table. Every function is looked up when
 //! the plugin is installed; where one is missing the plugin refuses with a sentence and QEMU ends.
 //!

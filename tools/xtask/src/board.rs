@@ -16,14 +16,14 @@ const BAUD: &str = "115200";
 /// Opens the serial device. Every byte that arrives goes to each of `copies`.
 pub(crate) fn open(device: &Path, copies: Vec<Box<dyn Write + Send>>) -> Result<Console> {
     let line = OpenOptions::new().read(true).write(true).open(device).with_context(|| {
-        format!("can not open {} (on Debian, serial devices are for members of the group dialout)", device.display())
+        format!("cannot open {} (on Debian, serial devices are for members of the group dialout)", device.display())
     })?;
     let output = Command::new("stty")
         .arg("-F")
         .arg(device)
         .args([BAUD, "raw", "-echo", "-hupcl", "clocal", "cread", "cs8", "-parenb", "-cstopb", "-crtscts"])
         .output()
-        .context("stty, which sets up the serial line, can not be started")?;
+        .context("stty, which sets up the serial line, cannot be started")?;
     if !output.status.success() {
         bail!("{} is not a serial line: {}", device.display(), String::from_utf8_lossy(&output.stderr).trim());
     }

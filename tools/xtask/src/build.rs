@@ -41,9 +41,9 @@ pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
     compile(workspace, &["--package", "kernel", "--bin", "kernel", "--release", "--target", KERNEL_TARGET])?;
     let folder = workspace.target.join(KERNEL_TARGET).join("release");
     let (elf, image) = (folder.join("kernel"), folder.join("kernel8.img"));
-    let bytes = std::fs::read(&elf).with_context(|| format!("can not read {}", elf.display()))?;
+    let bytes = std::fs::read(&elf).with_context(|| format!("cannot read {}", elf.display()))?;
     let flat = kernel_image::from_elf(&bytes).with_context(|| format!("{} is not a kernel", elf.display()))?;
-    std::fs::write(&image, flat).with_context(|| format!("can not write {}", image.display()))?;
+    std::fs::write(&image, flat).with_context(|| format!("cannot write {}", image.display()))?;
     Ok(Kernel { image })
 }
 
@@ -60,7 +60,7 @@ fn compile(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         .args(arguments)
         .current_dir(&workspace.root)
         .status()
-        .context("cargo can not be started")?;
+        .context("cargo cannot be started")?;
     if !status.success() {
         bail!("`cargo build {}` failed", arguments.join(" "));
     }

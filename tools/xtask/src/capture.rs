@@ -84,7 +84,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let lines = match source {
         Source::Serial(device) => from_board(device)?,
         Source::Log(path) => {
-            let bytes = std::fs::read(path).with_context(|| format!("can not read {}", path.display()))?;
+            let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             String::from_utf8_lossy(&bytes).lines().map(|line| line.trim_end().to_owned()).collect()
         }
         Source::Scene(scene) => from_qemu(scene)?,
@@ -190,7 +190,7 @@ impl Job {
 
     /// Writes the folder.
     fn write(&self, folder: &Path) -> Result<()> {
-        std::fs::create_dir_all(folder).with_context(|| format!("can not create {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let mut job = self.description.clone();
         job.insert("mem".to_owned(), json!("mem0.bin.zst"));
         job.insert("mem_bytes".to_owned(), json!(self.memory.len()));
@@ -207,7 +207,7 @@ impl Job {
         });
         let write = |name: &str, bytes: &[u8]| {
             let path = folder.join(name);
-            std::fs::write(&path, bytes).with_context(|| format!("can not write {}", path.display()))
+            std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
         };
         write("job.json", (serde_json::to_string_pretty(&all)? + "\n").as_bytes())?;
         write("mem0.bin.zst", &compress_to_vec(self.memory.as_slice(), CompressionLevel::Fastest))

@@ -18,7 +18,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     let workspace = Workspace::find()?;
     let script = workspace.root.join(".ci/run");
     let status = Command::new(&script).env("CI", "true").status();
-    let status = status.with_context(|| format!("{} can not be started", script.display()))?;
+    let status = status.with_context(|| format!("{} cannot be started", script.display()))?;
     if !status.success() {
         bail!(".ci/run failed");
     }

@@ -149,7 +149,7 @@ impl Console {
         }
     }
 
-    /// The next event; an error at the deadline, and when the kernel says that it can not go on.
+    /// The next event; an error at the deadline, and when the kernel says that it cannot go on.
     fn event(&self, deadline: Instant, during: &str) -> Result<Event> {
         loop {
             interrupt::check()?;

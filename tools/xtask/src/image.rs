@@ -57,7 +57,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let kernel = build::kernel(&workspace)?;
     let image = card::build(&files(&workspace, &kernel.image, firmware.as_deref().unwrap_or_default())?)?;
     if let Some(path) = &output {
-        std::fs::write(path, &image).with_context(|| format!("can not write {}", path.display()))?;
+        std::fs::write(path, &image).with_context(|| format!("cannot write {}", path.display()))?;
         eprintln!("{}: {} bytes; write it to a card with any imager, or with --device", path.display(), image.len());
     }
     match disk {

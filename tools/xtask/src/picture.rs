@@ -50,7 +50,7 @@ impl Picture {
 
     /// Reads a PNG file of 8 bits a channel; alpha is left out.
     pub(crate) fn read_png(path: &Path) -> Result<Self> {
-        let file = File::open(path).with_context(|| format!("can not read {}", path.display()))?;
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let mut reader = png::Decoder::new(BufReader::new(file)).read_info()?;
         let mut bytes = vec![0; reader.output_buffer_size().context("a picture that is too large")?];
         let info = reader.next_frame(&mut bytes)?;
@@ -67,7 +67,7 @@ impl Picture {
 
     /// Writes a PNG file.
     pub(crate) fn write_png(&self, path: &Path) -> Result<()> {
-        let file = File::create(path).with_context(|| format!("can not create {}", path.display()))?;
+        let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
         let mut encoder =
             png::Encoder::new(BufWriter::new(file), u32::try_from(self.width)?, u32::try_from(self.height)?);
         encoder.set_color(png::ColorType::Rgb);

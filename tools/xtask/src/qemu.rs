@@ -55,7 +55,7 @@ impl Machine {
             command.arg("-plugin").arg(argument);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().with_context(|| format!("{} can not be started", setup::QEMU))?;
+        let mut process = command.spawn().with_context(|| format!("{} cannot be started", setup::QEMU))?;
         let (Some(output), Some(input)) = (process.stdout.take(), process.stdin.take()) else {
             bail!("{} has no serial console", setup::QEMU);
         };
@@ -67,7 +67,7 @@ impl Machine {
     pub(crate) fn screenshot(&self) -> Result<Picture> {
         let ppm = self.scratch.path().join("screen.ppm");
         Qmp::connect(&socket(&self.scratch))?.screendump(&ppm)?;
-        let bytes = std::fs::read(&ppm).with_context(|| format!("can not read {}", ppm.display()))?;
+        let bytes = std::fs::read(&ppm).with_context(|| format!("cannot read {}", ppm.display()))?;
         Picture::from_ppm(&bytes)
     }
 
@@ -110,7 +110,7 @@ fn socket(scratch: &Scratch) -> PathBuf {
 fn comma_free(path: &Path) -> Result<&str> {
     let text = path.to_str().with_context(|| format!("{} is not UTF-8", path.display()))?;
     if text.contains(',') {
-        bail!("QEMU can not use {text}: its path has a comma in it");
+        bail!("QEMU cannot use {text}: its path has a comma in it");
     }
     Ok(text)
 }
@@ -127,7 +127,7 @@ pub(crate) fn can_show_window() -> bool {
     let shows = text.lines().any(|line| matches!(line.trim(), "gtk" | "sdl" | "cocoa"));
     if !shows {
         eprintln!(
-            "this QEMU can not open a window (Debian has that part in the package qemu-system-gui); going on without"
+            "this QEMU cannot open a window (Debian has that part in the package qemu-system-gui); going on without"
         );
     }
     shows

@@ -25,7 +25,7 @@ pub(crate) struct Qmp {
 impl Qmp {
     /// Connects to the socket that QEMU listens on.
     pub(crate) fn connect(socket: &Path) -> Result<Self> {
-        let stream = UnixStream::connect(socket).context("QEMU's control socket can not be reached")?;
+        let stream = UnixStream::connect(socket).context("QEMU's control socket cannot be reached")?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut qmp = Self { stream: BufReader::new(stream) };
         if qmp.message()?.get("QMP").is_none() {

@@ -75,7 +75,7 @@ impl Options {
         if let Some(scene) = &options.scene
             && !scene.bytes().all(|byte| byte.is_ascii_graphic())
         {
-            bail!("\"{scene}\" can not be the name of a scene");
+            bail!("\"{scene}\" cannot be the name of a scene");
         }
         if options.frames == Some(0) {
             bail!("--frames 0 draws nothing");
@@ -101,7 +101,7 @@ impl Options {
     fn copies(&self) -> Result<Vec<Box<dyn Write + Send>>> {
         let mut copies: Vec<Box<dyn Write + Send>> = vec![Box::new(std::io::stdout())];
         if let Some(path) = &self.serial {
-            let file = File::create(path).with_context(|| format!("can not create {}", path.display()))?;
+            let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
             copies.push(Box::new(file));
         }
         Ok(copies)

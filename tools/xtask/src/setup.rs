@@ -40,7 +40,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
 
 /// Makes sure that the kernel can be compiled.
 pub(crate) fn kernel_target() -> Result<()> {
-    let output = Command::new("rustc").args(["--print", "sysroot"]).output().context("rustc can not be started")?;
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output().context("rustc cannot be started")?;
     let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if Path::new(&sysroot).join("lib/rustlib").join(KERNEL_TARGET).join("lib").is_dir() {
         return Ok(());
@@ -97,7 +97,7 @@ pub(crate) fn qemu() -> Result<QemuVersion> {
         return Ok(version);
     }
     apt_install(&[QEMU_PACKAGE])?;
-    installed_qemu().with_context(|| format!("{QEMU_PACKAGE} was installed, but {QEMU} can not be started"))
+    installed_qemu().with_context(|| format!("{QEMU_PACKAGE} was installed, but {QEMU} cannot be started"))
 }
 
 fn installed_qemu() -> Option<QemuVersion> {
@@ -126,7 +126,7 @@ fn apt_install(packages: &[&str]) -> Result<()> {
         words.extend(arguments);
         eprintln!("==> {}", words.join(" "));
         let status = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).status();
-        Ok(status.context("apt-get can not be started")?.success())
+        Ok(status.context("apt-get cannot be started")?.success())
     };
     // An update may fail in part (a source of the user's that is gone) while the packages are there all the same.
     if !apt(&["update"])? {

@@ -44,7 +44,7 @@ fn stty(arguments: &[&str]) -> Result<String> {
         .args(arguments)
         .stdin(Stdio::inherit())
         .output()
-        .context("stty, which sets the terminal's mode, can not be started")?;
+        .context("stty, which sets the terminal's mode, cannot be started")?;
     if !output.status.success() {
         bail!("stty {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
     }

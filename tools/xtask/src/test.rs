@@ -185,7 +185,7 @@ fn run_cargo(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
         .current_dir(&workspace.root)
         .stdin(Stdio::null())
         .status()
-        .context("cargo can not be started")?;
+        .context("cargo cannot be started")?;
     ensure!(status.success(), "`cargo {}` failed", arguments.join(" "));
     Ok(String::new())
 }
@@ -198,7 +198,7 @@ fn host_tests(workspace: &Workspace) -> Result<String> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .context("cargo can not be started")?;
+        .context("cargo cannot be started")?;
     let mut bytes = Vec::new();
     process.stdout.take().context("cargo has no output")?.read_to_end(&mut bytes)?;
     let output = String::from_utf8_lossy(&bytes);

@@ -64,7 +64,7 @@ fn text_files(workspace: &Workspace) -> Result<Vec<TextFile>> {
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(&workspace.root)
         .output()
-        .context("git, which knows the files of the repository, can not be started")?;
+        .context("git, which knows the files of the repository, cannot be started")?;
     if !output.status.success() {
         bail!("`git ls-files` fails: {}", String::from_utf8_lossy(&output.stderr).trim());
     }

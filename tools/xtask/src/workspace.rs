@@ -34,7 +34,7 @@ impl Workspace {
         // A process has several machines at once never, but several in a row: the clock keeps their folders apart.
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
         let folder = base.join(format!("{}-{}", std::process::id(), now.as_nanos()));
-        std::fs::create_dir_all(&folder).with_context(|| format!("can not create {}", folder.display()))?;
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         Ok(Scratch(folder))
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn metadata(arguments: &[&str]) -> Result<Value> {
         .args(["metadata", "--format-version", "1", "--quiet"])
         .args(arguments)
         .output()
-        .context("cargo can not be started")?;
+        .context("cargo cannot be started")?;
     if !output.status.success() {
         anyhow::bail!("`cargo metadata` fails: {}", String::from_utf8_lossy(&output.stderr).trim());
     }

@@ -8,7 +8,7 @@
 //! Microsoft's "FAT32 File System Specification" 1.03 (cluster count); the classic MBR layout (entry at 446, 0x55AA).
 
 use anyhow::{Context, Result};
-use fatfs::{FatType, FileSystem, FormatVolumeOptions, FsOptions};
+use fatfs::{Date, DateTime, FatType, FileSystem, FormatVolumeOptions, FsOptions, Time, TimeProvider};
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
@@ -32,8 +32,22 @@ pub(super) struct CardFile {
 impl CardFile {
     /// Takes `path`'s content under the name `name`.
     pub(super) fn read(name: &str, path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).with_context(|| format!("can not read {}", path.display()))?;
+        let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(Self { name: name.to_owned(), bytes })
+    }
+}
+
+/// Every file is as old as FAT can say, so that images do not differ by the time they were made.
+#[derive(Debug)]
+struct BeginningOfTime;
+
+impl TimeProvider for BeginningOfTime {
+    fn get_current_date(&self) -> Date {
+        Date { year: 1980, month: 1, day: 1 }
+    }
+
+    fn get_current_date_time(&self) -> DateTime {
+        DateTime { date: self.get_current_date(), time: Time { hour: 0, min: 0, sec: 0, millis: 0 } }
     }
 }
 
@@ -47,23 +61,24 @@ pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
         .bytes_per_cluster(SECTOR_BYTES as u32)
         .volume_id(SERIAL)
         .volume_label(*b"V3D        ");
-    fatfs::format_volume(Cursor::new(&mut *partition), options).context("can not format the card")?;
-    let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("can not open the card")?;
+    fatfs::format_volume(Cursor::new(&mut *partition), options).context("cannot format the card")?;
+    let options = FsOptions::new().time_provider(&BeginningOfTime);
+    let volume = FileSystem::new(Cursor::new(partition), options).context("cannot open the card")?;
     for CardFile { name, bytes } in files {
         let written = volume.root_dir().create_file(name).and_then(|mut file| file.write_all(bytes));
         written.with_context(|| format!("{name} does not fit on the card"))?;
     }
-    volume.unmount().context("can not finish the card")?;
+    volume.unmount().context("cannot finish the card")?;
     Ok(image)
 }
 
 /// Reads a file back out of a card's image.
 pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
     let partition = image.get(PARTITION_SECTOR * SECTOR_BYTES..).context("the image is too short")?.to_vec();
-    let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("can not open the card")?;
+    let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("cannot open the card")?;
     let mut bytes = Vec::new();
     let read = volume.root_dir().open_file(name).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.with_context(|| format!("can not read {name} from the card"))?;
+    read.with_context(|| format!("cannot read {name} from the card"))?;
     Ok(bytes)
 }
 
@@ -71,7 +86,7 @@ pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
 fn write_partition_table(sector: &mut [u8]) {
     sector[440..444].copy_from_slice(&SERIAL.to_le_bytes());
     let entry = &mut sector[446..462];
-    // Cylinder, head and sector can not say where this is; 0xFE 0xFF 0xFF sends the reader to the sector numbers.
+    // Cylinder, head and sector cannot say where this is; 0xFE 0xFF 0xFF sends the reader to the sector numbers.
     entry[1..4].copy_from_slice(&[0xfe, 0xff, 0xff]);
     entry[4] = TYPE_FAT32_LBA;
     entry[5..8].copy_from_slice(&[0xfe, 0xff, 0xff]);

@@ -62,8 +62,8 @@ impl Disk {
         // The answer may have taken long: a desktop mounts cards by itself.
         Self::find(&self.path)?;
         let mut device = fs::OpenOptions::new().write(true).open(&self.path);
-        let device = device.as_mut().map_err(|error| anyhow::anyhow!("can not open {shown}: {error}"))?;
-        device.write_all(image).with_context(|| format!("can not write {shown}"))?;
+        let device = device.as_mut().map_err(|error| anyhow::anyhow!("cannot open {shown}: {error}"))?;
+        device.write_all(image).with_context(|| format!("cannot write {shown}"))?;
         device.sync_all().with_context(|| format!("{shown} did not take all that was written"))?;
         eprintln!("{shown}: written; it can be taken out.");
         Ok(())
@@ -88,7 +88,7 @@ struct Part {
 impl Parts {
     fn of(system: &Path, disk: &str) -> Result<Self> {
         let mut parts = vec![Part::read(system, disk)?];
-        for entry in fs::read_dir(system).with_context(|| format!("can not look at {disk}"))? {
+        for entry in fs::read_dir(system).with_context(|| format!("cannot look at {disk}"))? {
             let path = entry?.path();
             if let Some(name) = path.file_name().and_then(|name| name.to_str())
                 && path.join("partition").exists()
@@ -131,7 +131,7 @@ impl Part {
 
 fn read(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
-    fs::read_to_string(path).with_context(|| format!("can not read {}", path.display()))
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
             .current_dir(&workspace.root)
             .stdout(Stdio::null())
             .status()
-            .context("cargo can not be started")?;
+            .context("cargo cannot be started")?;
         ensure!(status.success(), "`v3d replay` failed");
         let replayed = Picture::read_png(&replayed)?;
         ensure!(

@@ -43,8 +43,7 @@ const NO_STD: [(&str, &str); 5] = [
 pub(super) fn rule(workspace: &Workspace) -> Result<()> {
     let mut breaches = against_table(&metadata(&["--no-deps"])?)?;
     for (name, path) in NO_STD {
-        let text =
-            std::fs::read_to_string(workspace.root.join(path)).with_context(|| format!("can not read {path}"))?;
+        let text = std::fs::read_to_string(workspace.root.join(path)).with_context(|| format!("cannot read {path}"))?;
         let says_so = text.lines().any(|line| line.starts_with("#![") && line.contains("no_std"));
         if !says_so {
             breaches.push(format!("{path}: {name} runs on the Pi and does not say #![no_std]"));
