@@ -33,11 +33,14 @@ pub mod fault;
 pub mod job;
 pub mod lanes;
 pub mod memory;
+pub mod primitive_assembly;
 pub mod primitive_list;
+pub mod ptb;
 pub mod qpu;
 pub mod render;
 pub mod state;
 pub mod tmu;
+pub mod vertex;
 
 pub use device::{Config, V3d};
 pub use fault::Fault;

@@ -1,0 +1,136 @@
+//! State cache: which state records a tile's list still lacks.
+//!
+//! A state record goes into a tile's list only when a primitive is about to enter that list under it. A state counter tells what a tile has:
+//! each kind of record remembers the count at which it was last set, each tile the count up to which it has all. The counter begins at 0, where
+//! records count as known to all tiles: that is the prefix of a binning list. Start Tile Binning advances it [AG p.64, p.66, p.85].
+//!
+//! The silicon's counter must not wrap around: software flushes before [`STATE_CHANGES`] state changes [AG p.108, HW-2116].
+
+use v3d_hw::control_list::{MAX_RECORD_BYTES, Record};
+
+/// State changes of a frame that the silicon's counter can hold before software must flush [brcm HW-2116].
+pub const STATE_CHANGES: u32 = 0x1ef0;
+
+/// Kinds of state records that tile lists contain, in the order in which they are written: the list format stands before the shader
+/// state, without which it has no effect.
+const SLOTS: usize = 11;
+
+/// The kind of a state record; `None` for records that do not go into tile lists.
+const fn slot(record: &Record) -> Option<usize> {
+    Some(match record {
+        Record::PrimitiveListFormat(_) => 0,
+        Record::GlShaderState(_) | Record::NvShaderState(_) | Record::VgShaderState(_) | Record::VgInlineShader(_) => 1,
+        Record::ConfigurationBits(_) => 2,
+        Record::FlatShadeFlags(_) => 3,
+        Record::PointSize(_) => 4,
+        Record::LineWidth(_) => 5,
+        Record::RhtXBoundary(_) => 6,
+        Record::DepthOffset(_) => 7,
+        Record::ClipWindow(_) => 8,
+        Record::ViewportOffset(_) => 9,
+        Record::ZClippingPlanes(_) => 10,
+        _ => return None,
+    })
+}
+
+/// One kind of state record: its last bytes and when they were set.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    bytes: [u8; MAX_RECORD_BYTES],
+    length: usize,
+    set_at: u32,
+}
+
+/// The state records last set.
+#[derive(Clone, Debug, Default)]
+pub struct StateCache {
+    entries: [Entry; SLOTS],
+    counter: u32,
+    drawn: bool,
+}
+
+impl StateCache {
+    /// The state counter.
+    pub const fn counter(&self) -> u32 {
+        self.counter
+    }
+
+    /// Start Tile Binning: what is set from now on goes into tile lists.
+    pub fn start(&mut self) {
+        self.counter += 1;
+        self.drawn = false;
+    }
+
+    /// A new binning list: all that is set is known to all tiles.
+    pub fn reset(&mut self) {
+        for entry in &mut self.entries {
+            entry.set_at = 0;
+        }
+        self.counter = 0;
+        self.drawn = false;
+    }
+
+    /// Notes a state record as it stands in the list.
+    pub fn set(&mut self, record: &Record, bytes: [u8; MAX_RECORD_BYTES]) {
+        let Some(entry) = slot(record).and_then(|slot| self.entries.get_mut(slot)) else { return };
+        if self.drawn {
+            self.counter += 1;
+            self.drawn = false;
+        }
+        *entry = Entry { bytes, length: record.bytes(), set_at: self.counter };
+    }
+
+    /// Notes that primitives are drawn under the current state: the next record belongs to a new count.
+    pub fn draw(&mut self) {
+        // in the prefix everything is known to all tiles
+        self.drawn = self.counter > 0;
+    }
+
+    /// The records that a tile lacks which has all up to `known`.
+    pub fn missing(&self, known: u32) -> impl Iterator<Item = &[u8]> {
+        let lacks = move |entry: &&Entry| entry.set_at > known;
+        self.entries.iter().filter(lacks).map(|entry| &entry.bytes[..entry.length])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::control_list::{FlatShadeFlags, LineWidth, PrimitiveListFormat, VgInlineShader};
+
+    fn set(cache: &mut StateCache, record: impl Into<Record>) {
+        let record = record.into();
+        cache.set(&record, record.encode().unwrap());
+    }
+
+    fn codes(cache: &StateCache, known: u32) -> Vec<u8> {
+        cache.missing(known).map(|bytes| bytes[0]).collect()
+    }
+
+    #[test]
+    fn the_prefix_stays_out_of_tile_lists() {
+        let mut cache = StateCache::default();
+        set(&mut cache, LineWidth { width: 2.0 });
+        cache.start();
+        set(&mut cache, VgInlineShader::default());
+        set(&mut cache, PrimitiveListFormat::default());
+        assert_eq!(codes(&cache, 0), [56, 67]);
+        cache.draw();
+        assert_eq!(codes(&cache, cache.counter()), [0; 0]);
+    }
+
+    #[test]
+    fn only_what_changed_since_a_tile_was_drawn_to_is_missing() {
+        let mut cache = StateCache::default();
+        cache.start();
+        set(&mut cache, LineWidth { width: 2.0 });
+        set(&mut cache, VgInlineShader::default());
+        cache.draw();
+        let first = cache.counter();
+        set(&mut cache, FlatShadeFlags { flags: 1 });
+        assert_eq!(codes(&cache, first), [97]);
+        assert_eq!(codes(&cache, 0), [67, 97, 99]);
+        let bytes: Vec<_> = cache.missing(first).collect();
+        assert_eq!(bytes, [&[97, 1, 0, 0, 0]]);
+    }
+}

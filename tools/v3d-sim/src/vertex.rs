@@ -1,0 +1,334 @@
+//! Vertex cache manager and DMA (VCM, VCD): batches of vertices, fetched and shaded.
+//!
+//! The VCM collects the vertices that primitives name into batches of up to 16. For each batch the VCD fetches the selected attributes into the
+//! VPM, a column for each vertex, and a QPU runs the coordinate shader (binning) or the vertex shader (rendering), which leaves the shaded vertices in
+//! the same rows: inputs and outputs of a batch share their part of the VPM, and both begin in its first row. In NV mode vertices are already shaded and
+//! are only fetched.
+//!
+//! Shading is a pure function of memory, the shader record and the indices: batches may be shaded on any thread in any order.
+//!
+//! # Sources
+//! [AG p.53], [AG p.60-61], [AG p.63], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c]. That inputs and
+//! outputs share rows is an inference: nothing in the shader record or in the set-up words could tell them apart.
+
+use crate::lanes::Lanes;
+use crate::memory::{Memory, OutOfMemory};
+use crate::state::{GlShader, NvShader, Shader};
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::LANES;
+use v3d_hw::shaded_vertex::Format;
+
+/// Rows of the VPM that a batch may use at most: the window of a QPU.
+pub const MAX_ROWS: usize = v3d_hw::vpm::WINDOW_ROWS as usize;
+
+/// Which of a shader record's two vertex programs is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The coordinate shader, for binning.
+    Coordinate,
+    /// The vertex shader, for rendering.
+    Vertex,
+}
+
+/// Why vertices cannot be shaded.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum VertexFault {
+    /// An attribute is not in memory.
+    #[error("attribute array {array}, vertex {index}: {error}")]
+    Attribute {
+        /// Number of the attribute array.
+        array: u32,
+        /// Index of the vertex.
+        index: u32,
+        /// What is wrong.
+        error: OutOfMemory,
+    },
+    /// A shaded vertex is not in memory.
+    #[error("NV vertex {index}: {error}")]
+    Shaded {
+        /// Index of the vertex.
+        index: u32,
+        /// What is wrong.
+        error: OutOfMemory,
+    },
+    /// The attributes of a vertex do not fit.
+    #[error("attribute array {array} ends at byte {end} of a column that the shader record gives {total} bytes")]
+    Size {
+        /// Number of the attribute array.
+        array: u32,
+        /// Where it ends.
+        end: u32,
+        /// Total size of the attributes.
+        total: u32,
+    },
+    /// Vertices with a clip header must be 16-byte aligned.
+    #[error("the vertices at {0} have clip coordinates and are not 16-byte aligned")]
+    Unaligned(BusAddr),
+    /// The state has no shaders, or VG shaders, which have no vertices.
+    #[error("vertices are drawn without a GL or NV shader state")]
+    NoShader,
+}
+
+/// The attributes of a batch: row by row what the VCD has put into the VPM, vertex n in element n.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// Rows.
+    pub rows: Vec<Lanes>,
+}
+
+/// Fetches the attributes of up to 16 vertices for one of the vertex programs. Elements without a vertex are 0.
+pub fn fetch(
+    memory: Memory<'_>,
+    shader: &GlShader,
+    stage: Stage,
+    indices: &[u32],
+    mut report: impl FnMut(VertexFault),
+) -> Batch {
+    let program = match stage {
+        Stage::Coordinate => &shader.coordinate,
+        Stage::Vertex => &shader.vertex,
+    };
+    let total = u32::from(program.attributes_bytes);
+    let mut rows = vec![Lanes::default(); total.div_ceil(4).min(MAX_ROWS as u32) as usize];
+    for (array, attribute) in (0u32..).zip(&shader.attributes) {
+        if program.attribute_select >> array & 1 == 0 {
+            continue;
+        }
+        let offset = u32::from(match stage {
+            Stage::Coordinate => attribute.coordinate_vpm_offset,
+            Stage::Vertex => attribute.vertex_vpm_offset,
+        });
+        let end = offset + attribute.bytes;
+        if end > total {
+            report(VertexFault::Size { array, end, total });
+        }
+        for (lane, &index) in indices.iter().enumerate().take(LANES) {
+            let from = attribute.address + index.wrapping_mul(attribute.stride);
+            if let Err(error) = fetch_column(memory, from, attribute.bytes, offset, lane, &mut rows) {
+                report(VertexFault::Attribute { array, index, error });
+            }
+        }
+    }
+    Batch { rows }
+}
+
+/// Copies bytes of memory down a column, from byte `offset` of it; what goes beyond the last row is lost.
+fn fetch_column(
+    memory: Memory<'_>,
+    from: BusAddr,
+    bytes: u32,
+    offset: u32,
+    lane: usize,
+    rows: &mut [Lanes],
+) -> Result<(), OutOfMemory> {
+    let whole_words = offset.is_multiple_of(4) && bytes.is_multiple_of(4) && from.is_aligned(4);
+    if whole_words {
+        for (word, row) in rows.iter_mut().skip(offset as usize / 4).take(bytes as usize / 4).enumerate() {
+            row.0[lane] = memory.word(from + 4 * word as u32)?;
+        }
+        return Ok(());
+    }
+    for byte in 0..bytes {
+        let to = offset + byte;
+        let Some(row) = rows.get_mut(to as usize / 4) else { break };
+        let shift = 8 * (to % 4);
+        row.0[lane] = row.0[lane] & !(0xff << shift) | u32::from(memory.byte(from + byte)?) << shift;
+    }
+    Ok(())
+}
+
+/// Fetches up to 16 shaded vertices of NV mode, in the format that the stage needs: the clip header is left out for rendering.
+pub fn fetch_shaded(
+    memory: Memory<'_>,
+    shader: &NvShader,
+    stage: Stage,
+    indices: &[u32],
+    mut report: impl FnMut(VertexFault),
+) -> ShadedBatch {
+    let record = &shader.record;
+    if record.clip_header && !record.vertices.is_aligned(16) {
+        report(VertexFault::Unaligned(record.vertices));
+    }
+    let stored = shader.format();
+    let (format, first, words) = match stage {
+        Stage::Coordinate => (stored, 0, stored.varyings()),
+        Stage::Vertex => {
+            let format = Format { clip_header: false, ..stored };
+            (format, stored.screen_xy(), format.varyings() + u32::from(record.varyings))
+        }
+    };
+    let mut rows = vec![Lanes::default(); words as usize];
+    for (lane, &index) in indices.iter().enumerate().take(LANES) {
+        let from = record.vertices + index.wrapping_mul(u32::from(record.stride)) + 4 * first;
+        for (row, word) in rows.iter_mut().zip(0u32..) {
+            let mut bytes = [0; 4];
+            match memory.read(from + 4 * word, &mut bytes) {
+                Ok(()) => row.0[lane] = u32::from_le_bytes(bytes),
+                Err(error) => {
+                    report(VertexFault::Shaded { index, error });
+                    break;
+                }
+            }
+        }
+    }
+    ShadedBatch { format, rows }
+}
+
+/// Up to 16 shaded vertices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShadedBatch {
+    /// What the rows are.
+    pub format: Format,
+    /// Word n of the vertices, vertex by vertex.
+    pub rows: Vec<Lanes>,
+}
+
+impl ShadedBatch {
+    /// A word of a vertex; 0 for words that there are not.
+    pub fn word(&self, vertex: usize, word: u32) -> u32 {
+        self.rows.get(word as usize).and_then(|row| row.0.get(vertex)).copied().unwrap_or(0)
+    }
+}
+
+/// The format that a GL shader's vertex program leaves behind, and its number of words.
+pub fn gl_format(shader: &GlShader, stage: Stage) -> (Format, u32) {
+    let format = Format { clip_header: stage == Stage::Coordinate, point_size: shader.fragment.point_size };
+    let varyings = if stage == Stage::Vertex { u32::from(shader.fragment.varyings) } else { 0 };
+    (format, format.varyings() + varyings)
+}
+
+/// The kind of shaders that have vertices.
+#[derive(Clone, Copy, Debug)]
+pub enum VertexShader<'a> {
+    /// GL mode.
+    Gl(&'a GlShader),
+    /// NV mode.
+    Nv(&'a NvShader),
+}
+
+impl<'a> VertexShader<'a> {
+    /// The shaders of a state; `None` without a shader state and in VG mode.
+    pub fn of(shader: Option<&'a Shader>) -> Option<Self> {
+        match shader? {
+            Shader::Gl(shader) => Some(Self::Gl(shader)),
+            Shader::Nv(shader) => Some(Self::Nv(shader)),
+            Shader::Vg(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::OwnedMemory;
+    use crate::state::Attribute;
+    use v3d_hw::shader_record::{GlFragment, GlVertex, NvShaderRecord};
+
+    fn shader(total: u8, select: u8, attributes: Vec<Attribute>) -> GlShader {
+        let program = GlVertex { attributes_bytes: total, attribute_select: select, ..Default::default() };
+        GlShader {
+            address: BusAddr(0),
+            fragment: GlFragment::default(),
+            vertex: program,
+            coordinate: program,
+            attributes,
+        }
+    }
+
+    fn attribute(address: u32, bytes: u32, stride: u32, offset: u8) -> Attribute {
+        Attribute {
+            address: BusAddr(address),
+            bytes,
+            stride,
+            vertex_vpm_offset: offset,
+            coordinate_vpm_offset: offset + 4,
+        }
+    }
+
+    /// Memory in which each byte is the low byte of its address plus 1.
+    fn counting(bytes: usize) -> OwnedMemory {
+        let owned = OwnedMemory::new(bytes);
+        for i in 0..bytes as u32 {
+            owned.view().set_byte(BusAddr(i), (i + 1) as u8).unwrap();
+        }
+        owned
+    }
+
+    /// Every size from 1 to 64 bytes at every alignment, strides 0 and others, compared with a byte-by-byte copy.
+    #[test]
+    fn columns_hold_the_bytes_of_their_vertex() {
+        let owned = counting(0x1000);
+        for bytes in 1..=64u32 {
+            for (address, stride, offset) in [(0x100, 0, 0), (0x101, 20, 4), (0x7f, 64, 8), (0x200, 12, 3)] {
+                let shader = shader(100, 1, vec![attribute(address, bytes, stride, offset)]);
+                let indices = [5, 0, 9];
+                let batch = fetch(owned.view(), &shader, Stage::Vertex, &indices, |fault| panic!("{fault}"));
+                assert_eq!(batch.rows.len(), 25);
+                for lane in 0..16 {
+                    let column: Vec<u8> = batch.rows.iter().flat_map(|row| row.0[lane].to_le_bytes()).collect();
+                    let mut expected = vec![0u8; 100];
+                    if let Some(index) = indices.get(lane) {
+                        for byte in 0..bytes {
+                            expected[(u32::from(offset) + byte) as usize] = (address + index * stride + byte + 1) as u8;
+                        }
+                    }
+                    assert_eq!(column, expected, "{bytes} bytes, stride {stride}, lane {lane}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn eight_arrays_and_the_stage_decides_which_and_where() {
+        let owned = counting(0x1000);
+        let arrays = (0..8).map(|i| attribute(0x100 * (i + 1), 4, 4, 4 * i as u8)).collect();
+        let mut shader = shader(36, 0xff, arrays);
+        shader.coordinate.attribute_select = 0b1000_0001;
+        let first_column = |stage| -> Vec<u8> {
+            let batch = fetch(owned.view(), &shader, stage, &[2], |fault| panic!("{fault}"));
+            batch.rows.iter().map(|row| row.0[0] as u8).collect()
+        };
+        // byte 8 of each page holds 9
+        assert_eq!(first_column(Stage::Vertex), [9, 9, 9, 9, 9, 9, 9, 9, 0]);
+        assert_eq!(first_column(Stage::Coordinate), [0, 9, 0, 0, 0, 0, 0, 0, 9]);
+    }
+
+    #[test]
+    fn attributes_that_do_not_fit_or_are_not_there_are_faults() {
+        let owned = counting(0x100);
+        let shader = shader(8, 1, vec![attribute(0xf8, 12, 4, 0)]);
+        let mut faults = Vec::new();
+        let batch = fetch(owned.view(), &shader, Stage::Vertex, &[0, 1], |fault| faults.push(fault));
+        assert_eq!(batch.rows.len(), 2);
+        assert_eq!(faults[0], VertexFault::Size { array: 0, end: 12, total: 8 });
+        assert!(matches!(faults[1], VertexFault::Attribute { array: 0, index: 1, .. }));
+        assert_eq!(faults.len(), 2);
+    }
+
+    #[test]
+    fn nv_vertices_lose_their_clip_header_for_rendering() {
+        let owned = OwnedMemory::new(0x200);
+        for i in 0..0x80 {
+            owned.view().set_word(BusAddr(4 * i), i).unwrap();
+        }
+        let record = NvShaderRecord {
+            vertices: BusAddr(0x40),
+            varyings: 2,
+            stride: 40,
+            clip_header: true,
+            point_size: true,
+            ..Default::default()
+        };
+        let shader = NvShader { address: BusAddr(0), record };
+        let view = owned.view();
+        let coordinates = fetch_shaded(view, &shader, Stage::Coordinate, &[0, 3], |fault| panic!("{fault}"));
+        assert_eq!(coordinates.rows.len(), 8);
+        assert_eq!([coordinates.word(0, 0), coordinates.word(1, 0), coordinates.word(1, 7)], [16, 46, 53]);
+        let vertices = fetch_shaded(view, &shader, Stage::Vertex, &[0, 3], |fault| panic!("{fault}"));
+        assert_eq!(vertices.rows.len(), 6);
+        assert_eq!([vertices.word(0, 0), vertices.word(1, 5), vertices.word(1, 6)], [20, 55, 0]);
+        let mut faults = 0;
+        fetch_shaded(view, &shader, Stage::Vertex, &[1000], |_| faults += 1);
+        assert_eq!(faults, 1);
+    }
+}
