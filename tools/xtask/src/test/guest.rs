@@ -18,8 +18,10 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 10] = [
+pub(super) const STEPS: [(&str, Step); 12] = [
     ("QEMU: boots and answers", boots),
+    ("QEMU: every question", every_question),
+    ("QEMU: selftest", selftest),
     ("QEMU: triangle", triangle_gl),
     ("QEMU: triangle-nv", triangle_nv),
     ("QEMU: cube", cube),
@@ -92,6 +94,26 @@ fn boots(workspace: &Workspace, built: &Built) -> Result<String> {
         ensure!(error.to_string().contains("no-such-scene"), "an unknown scene is refused with: {error}");
         command("help")?.lines().context("after two mistakes")?;
         Ok(format!("{} lines before it was ready", boot.len()))
+    })
+}
+
+/// The commands that only tell something.
+fn every_question(workspace: &Workspace, built: &Built) -> Result<String> {
+    const QUESTIONS: [&str; 9] = ["info", "clocks", "temp", "mem", "v3d", "regs", "stats", "log", "scene list"];
+    with_v3d(workspace, built, |machine, _, deadline| {
+        for question in QUESTIONS {
+            let lines = machine.console.command(question, "", deadline, |_| {})?.lines();
+            ensure!(!lines.with_context(|| format!("`{question}`"))?.is_empty(), "`{question}` prints nothing");
+        }
+        Ok(QUESTIONS.join(", "))
+    })
+}
+
+/// The kernel's own comparison of the V3D with recorded silicon.
+fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let lines = machine.console.command("selftest", "", deadline, |_| {})?.lines()?;
+        Ok(lines.last().cloned().unwrap_or_default())
     })
 }
 
