@@ -113,7 +113,9 @@ fn every_question(workspace: &Workspace, built: &Built) -> Result<String> {
 fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         let lines = machine.console.command("selftest", "", deadline, |_| {})?.lines()?;
-        Ok(lines.last().cloned().unwrap_or_default())
+        let sum = lines.last().cloned().unwrap_or_default();
+        ensure!(sum.contains(" passed") && !sum.starts_with("0 passed"), "`selftest` ends with: {sum}");
+        Ok(sum)
     })
 }
 
