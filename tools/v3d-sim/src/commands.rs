@@ -1,3 +1,4 @@
 //! What the command `v3d` can do, one module for each of its subcommands.
 
+pub(crate) mod dump;
 pub(crate) mod replay;

@@ -20,6 +20,7 @@
 //! | [`tmu`] | texture and memory lookup |
 //! | [`counters`] | performance counters |
 //! | [`job`] | job folders |
+//! | [`dump`] | jobs in words |
 //!
 //! # What is undefined stays undefined
 //! Where the guide calls something undefined, the model goes on with some value, and reports a [`Fault`] with its place. Nothing that guest
@@ -29,6 +30,7 @@
 
 pub mod counters;
 pub mod device;
+pub mod dump;
 pub mod fault;
 pub mod job;
 pub mod lanes;

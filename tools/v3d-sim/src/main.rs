@@ -17,12 +17,15 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Explain lists, records, shaders and uniforms of a folder's jobs
+    Dump(commands::dump::Arguments),
     /// Run the jobs of a folder
     Replay(commands::replay::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
     };
     match result {

@@ -1,0 +1,137 @@
+//! Jobs in words: every list, record, shader, uniform stream and tile list, field by field.
+//!
+//! The text begins with the lists that the threads start with, and goes on with what those lead to: sub-lists in the order of their calls, then shader
+//! records, then programs, each with the uniforms that it reads. Everything stands under its address, so that one can follow
+//! what points where. Tile lists exist only in memory that the binner has written to.
+
+mod list;
+mod program;
+mod shader;
+
+use crate::job::Job;
+use crate::memory::Memory;
+use crate::state::PipelineState;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::{self, Write};
+use v3d_hw::registers::Thread;
+use v3d_hw::{BusAddr, Field};
+
+/// Most records that a dump shows; lists that never end are cut off there.
+const RECORD_BUDGET: u64 = 1_000_000;
+
+/// Explains the lists of a job, and all that they lead to.
+pub fn job(job: &Job, memory: Memory<'_>) -> String {
+    let mut dump = Dump::new(memory);
+    dump.buffers(job);
+    if job.has_bin {
+        dump.main_list(Thread::Binning, job.bin_ct0ca, job.bin_ct0ea);
+    }
+    if job.render_ct1ca != job.render_ct1ea {
+        dump.main_list(Thread::Rendering, job.render_ct1ca, job.render_ct1ea);
+    }
+    for user in &job.user_programs {
+        dump.programs.entry(user.pc).or_default().add("user program", user.uniforms);
+    }
+    dump.rest();
+    dump.out
+}
+
+/// A sub-list that is still to be shown.
+#[derive(Debug)]
+struct SubList {
+    at: u32,
+    /// By whom it is called.
+    title: String,
+}
+
+/// A program that some shader record names.
+#[derive(Debug, Default)]
+struct ProgramUses {
+    /// Kind of shader, and address of its uniforms.
+    uses: BTreeSet<(&'static str, u32)>,
+}
+
+impl ProgramUses {
+    fn add(&mut self, kind: &'static str, uniforms: u32) {
+        self.uses.insert((kind, uniforms));
+    }
+}
+
+/// A text that is being written, and what is still to be explained in it.
+#[derive(Debug)]
+struct Dump<'a> {
+    memory: Memory<'a>,
+    out: String,
+    budget: u64,
+    sub_lists: VecDeque<SubList>,
+    seen_lists: BTreeSet<u32>,
+    shader_records: BTreeMap<u32, shader::Record>,
+    programs: BTreeMap<u32, ProgramUses>,
+}
+
+impl<'a> Dump<'a> {
+    fn new(memory: Memory<'a>) -> Self {
+        Self {
+            memory,
+            out: String::new(),
+            budget: RECORD_BUDGET,
+            sub_lists: VecDeque::new(),
+            seen_lists: BTreeSet::new(),
+            shader_records: BTreeMap::new(),
+            programs: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a line.
+    fn line(&mut self, text: fmt::Arguments<'_>) {
+        // Writing to a string never fails.
+        let _ = writeln!(self.out, "{text}");
+    }
+
+    fn title(&mut self, text: fmt::Arguments<'_>) {
+        self.line(format_args!("\n== {text} =="));
+    }
+
+    /// One line for each field of a table: name, value, meaning.
+    fn fields(&mut self, fields: &[Field], bits: u128) {
+        for field in fields {
+            let value = field.meaning(bits).to_string();
+            self.line(format_args!("                {:22} {value:26} {}", field.name, field.doc.trim()));
+        }
+    }
+
+    fn buffers(&mut self, job: &Job) {
+        if job.buffers.is_empty() {
+            return;
+        }
+        self.title(format_args!("memory of the job"));
+        let mut buffers = job.buffers.clone();
+        buffers.sort_by_key(|buffer| buffer.address);
+        for buffer in buffers {
+            let end = BusAddr(buffer.address) + buffer.size;
+            self.line(format_args!("{} .. {end}  {}", BusAddr(buffer.address), buffer.kind));
+        }
+    }
+
+    fn main_list(&mut self, thread: Thread, start: u32, end: u32) {
+        let (number, kind) = match thread {
+            Thread::Binning => (0, "binning"),
+            Thread::Rendering => (1, "rendering"),
+        };
+        self.title(format_args!("thread {number}: {kind} list, {} .. {}", BusAddr(start), BusAddr(end)));
+        self.list(BusAddr(start), Some(BusAddr(end)), PipelineState::default());
+    }
+
+    fn rest(&mut self) {
+        while let Some(sub_list) = self.sub_lists.pop_front() {
+            self.title(format_args!("sub-list at {} {}", BusAddr(sub_list.at), sub_list.title));
+            self.list(BusAddr(sub_list.at), None, PipelineState::default());
+        }
+        for (at, record) in std::mem::take(&mut self.shader_records) {
+            self.shader_record(BusAddr(at), &record);
+        }
+        for (at, uses) in std::mem::take(&mut self.programs) {
+            self.program(BusAddr(at), &uses);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Control lists in words.
+
+use super::{Dump, SubList, shader};
+use crate::primitive_list::{branch_target, vertices_of};
+use crate::state::PipelineState;
+use v3d_hw::control_list::{IndexType, MAX_RECORD_BYTES, Record, TileCoordinates};
+use v3d_hw::primitive_list::{
+    CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, Item, MAX_ITEM_BYTES, vg,
+};
+use v3d_hw::{BusAddr, Layout};
+
+/// Most indices of a draw that are shown.
+const SHOWN_INDICES: u32 = 24;
+
+impl Dump<'_> {
+    /// Up to `N` bytes, and how many there are before memory ends.
+    fn bytes<const N: usize>(&self, at: BusAddr) -> ([u8; N], usize) {
+        let mut bytes = [0; N];
+        let left = self.memory.bytes().saturating_sub(u64::from(at.offset()));
+        let available = left.min(N as u64) as usize;
+        if self.memory.read(at, &mut bytes[..available]).is_err() {
+            return (bytes, 0);
+        }
+        (bytes, available)
+    }
+
+    /// A list, to its end address, or to the record that ends it.
+    pub(super) fn list(&mut self, start: BusAddr, end: Option<BusAddr>, mut state: PipelineState) {
+        let mut at = start;
+        let mut tile: Option<TileCoordinates> = None;
+        while end != Some(at) {
+            let Some(budget) = self.budget.checked_sub(1) else {
+                self.line(format_args!("{at}  ... the dump ends here: too many records"));
+                return;
+            };
+            self.budget = budget;
+            let (bytes, available) = self.bytes::<MAX_RECORD_BYTES>(at);
+            let record = match Record::decode(&bytes[..available]) {
+                Ok(record) => record,
+                Err(error) => {
+                    self.line(format_args!("{at}  {error}"));
+                    return;
+                }
+            };
+            self.record(at, &record, &bytes);
+            if let Err(fault) = state.apply(&record, self.memory) {
+                self.line(format_args!("                {fault}"));
+            }
+            let next = at + record.bytes() as u32;
+            at = match record {
+                Record::Branch(branch) => {
+                    if !self.seen_lists.insert(branch.address.0) {
+                        self.line(format_args!("                (shown above)"));
+                        return;
+                    }
+                    branch.address
+                }
+                Record::BranchToSubList(branch) => {
+                    self.call(branch.address, tile);
+                    next
+                }
+                Record::ReturnFromSubList if end.is_none() => return,
+                Record::Halt => return,
+                Record::TileCoordinates(coordinates) => {
+                    tile = Some(coordinates);
+                    next
+                }
+                Record::CompressedPrimitiveList => match self.compressed(next, &state) {
+                    Some(next) => next,
+                    None => return,
+                },
+                Record::ClippedPrimitive(clipped) => {
+                    self.clipped(clipped.address.0, clipped.vertices);
+                    match self.compressed(next, &state) {
+                        Some(next) => next,
+                        None => return,
+                    }
+                }
+                Record::VgInline(_) => match self.vg_inline(next) {
+                    Some(next) => next,
+                    None => return,
+                },
+                Record::IndexedPrimitiveList(list) => {
+                    self.indices(list.address, list.length, list.index_type == IndexType::Bits16);
+                    next
+                }
+                Record::GlShaderState(data) => {
+                    self.shader_records.entry(data.address.0.0).or_insert(shader::Record::Gl(data));
+                    next
+                }
+                Record::NvShaderState(data) => {
+                    self.shader_records.entry(data.address.0).or_insert(shader::Record::Nv);
+                    next
+                }
+                Record::VgShaderState(data) => {
+                    self.shader_records.entry(data.address.0).or_insert(shader::Record::Vg);
+                    next
+                }
+                Record::VgInlineShader(data) => {
+                    let uses = self.programs.entry(data.code.0.0).or_default();
+                    uses.add("fragment shader", data.uniforms.0);
+                    next
+                }
+                _ => next,
+            };
+        }
+        self.line(format_args!("{at}  (end)"));
+    }
+
+    fn record(&mut self, at: BusAddr, record: &Record, bytes: &[u8; MAX_RECORD_BYTES]) {
+        let info = record.info();
+        let hex: Vec<_> = bytes[..info.bytes].iter().map(|byte| format!("{byte:02x}")).collect();
+        self.line(format_args!("{at}  {:3} {}  [{}]", info.code, info.name, hex.join(" ")));
+        let mut data = [0; 16];
+        data[..info.bytes - 1].copy_from_slice(&bytes[1..info.bytes]);
+        self.fields(info.fields, u128::from_le_bytes(data));
+    }
+
+    /// Notes a sub-list for later.
+    fn call(&mut self, address: BusAddr, tile: Option<TileCoordinates>) {
+        if !self.seen_lists.insert(address.0) {
+            return;
+        }
+        let title = match tile {
+            Some(TileCoordinates { row, column }) => format!("(tile column {column}, row {row})"),
+            None => String::new(),
+        };
+        self.sub_lists.push_back(SubList { at: address.0, title });
+    }
+
+    /// The items of a compressed list, and the address behind it.
+    fn compressed(&mut self, start: BusAddr, state: &PipelineState) -> Option<BusAddr> {
+        let format = state.list_format;
+        let mut at = start;
+        loop {
+            self.budget = self.budget.checked_sub(1)?;
+            let (bytes, available) = self.bytes::<MAX_ITEM_BYTES>(at);
+            match Item::decode(format.data_type, format.primitive, &bytes[..available]) {
+                Ok(item) => {
+                    let hex: Vec<_> = bytes[..item.bytes()].iter().map(|byte| format!("{byte:02x}")).collect();
+                    self.line(format_args!("  {at}      {item}  [{}]", hex.join(" ")));
+                    match item {
+                        Item::Escape => return Some(at + 1),
+                        Item::Branch(branch) => at = branch_target(at, branch),
+                        _ => at = at + item.bytes() as u32,
+                    }
+                }
+                Err(error) => {
+                    self.line(format_args!("  {at}      {error} ({} vertices each)", vertices_of(format.primitive)));
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// The vertices of a clipped primitive.
+    fn clipped(&mut self, address: BusAddr, vertices: u8) {
+        for vertex in 0..vertices.count_ones() {
+            let at = address + vertex * CLIPPED_VERTEX_BYTES;
+            let (bytes, _) = self.bytes::<16>(at);
+            self.line(format_args!("  {at}      {}", ClippedVertex::from_bits(u128::from_le_bytes(bytes))));
+            let at = at + 16;
+            let (bytes, _) = self.bytes::<16>(at);
+            self.line(format_args!("  {at}      {}", ClippedVertexCoefficients::from_bits(u128::from_le_bytes(bytes))));
+        }
+    }
+
+    /// Words of a VG inline list, and the address behind it.
+    fn vg_inline(&mut self, start: BusAddr) -> Option<BusAddr> {
+        let mut at = start;
+        loop {
+            self.budget = self.budget.checked_sub(1)?;
+            let (bytes, _) = self.bytes::<4>(at);
+            let word = u32::from_le_bytes(bytes);
+            self.line(format_args!("  {at}      x {} y {} [{word:#010x}]", word as i16, (word >> 16) as i16));
+            at = at + 4;
+            if word == vg::TERMINATOR {
+                return Some(at);
+            }
+        }
+    }
+
+    fn indices(&mut self, address: BusAddr, length: u32, wide: bool) {
+        let shown = (0..length.min(SHOWN_INDICES)).map(|i| {
+            let index = if wide {
+                self.memory.half(address + 2 * i).map(u32::from)
+            } else {
+                self.memory.byte(address + i).map(u32::from)
+            };
+            index.map_or_else(|_| "?".to_owned(), |index| index.to_string())
+        });
+        let shown: Vec<_> = shown.collect();
+        let more = if length > SHOWN_INDICES { " ..." } else { "" };
+        self.line(format_args!("  {address}      indices {}{more}", shown.join(" ")));
+    }
+}

@@ -1,0 +1,129 @@
+//! Programs in words, and the uniforms they read.
+//!
+//! A program is shown to the instructions behind its end signal. The uniforms are those that a straight run reads: a program that branches may read others, or fewer.
+
+use super::{Dump, ProgramUses};
+use v3d_hw::layout::Explained;
+use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
+use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction, Signal, THREAD_DELAY_SLOTS};
+use v3d_hw::texture::{CubeMapStride, Parameter0, Parameter1};
+use v3d_hw::{BusAddr, Layout};
+
+/// Most instructions of a program that are shown.
+const SHOWN_INSTRUCTIONS: u32 = 8192;
+
+/// What a uniform is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reader {
+    /// An operand of the instruction at this address.
+    Operand(BusAddr),
+    /// Texture parameter of a TMU, by the instruction at this address.
+    Parameter { at: BusAddr, unit: u8, number: u32 },
+}
+
+/// The instructions of a program, each with its address and word.
+pub(crate) fn instructions(
+    memory: crate::memory::Memory<'_>,
+    start: BusAddr,
+) -> impl Iterator<Item = (BusAddr, u64, Instruction)> {
+    let mut left = SHOWN_INSTRUCTIONS;
+    let mut at = start;
+    std::iter::from_fn(move || {
+        left = left.checked_sub(1)?;
+        let low = memory.word(at).ok()?;
+        let high = memory.word(at + 4).ok()?;
+        let word = u64::from(high) << 32 | u64::from(low);
+        let instruction = Instruction::decode(word);
+        if matches!(instruction.signal(), Signal::ProgramEnd | Signal::LoadColorEnd) {
+            left = left.min(THREAD_DELAY_SLOTS);
+        }
+        let shown = (at, word, instruction);
+        at = at + INSTRUCTION_BYTES;
+        Some(shown)
+    })
+}
+
+/// The targets of an instruction's writes.
+fn writes(instruction: &Instruction) -> [WriteTarget; 2] {
+    let (ws, add, mul) = match *instruction {
+        Instruction::Alu(alu) => (alu.ws, alu.waddr_add, alu.waddr_mul),
+        Instruction::LoadImmediate(load) => (load.ws, load.waddr_add, load.waddr_mul),
+        Instruction::Semaphore(semaphore) => (semaphore.ws, semaphore.waddr_add, semaphore.waddr_mul),
+        Instruction::Branch(branch) => (branch.ws, branch.waddr_add, branch.waddr_mul),
+    };
+    let (add_file, mul_file) = if ws { (File::B, File::A) } else { (File::A, File::B) };
+    [WriteTarget::of(add_file, add), WriteTarget::of(mul_file, mul)]
+}
+
+/// Whether an instruction reads a uniform as an operand.
+fn reads_uniform(instruction: &Instruction) -> bool {
+    let Instruction::Alu(alu) = instruction else { return false };
+    let b = alu.sig != Signal::SmallImmediate && ReadSource::of(File::B, alu.raddr_b) == ReadSource::Uniform;
+    b || ReadSource::of(File::A, alu.raddr_a) == ReadSource::Uniform
+}
+
+/// Adds to `readers` what an instruction reads from the uniforms; `tmu_writes` counts the writes of the lookups being set up.
+fn add_readers(at: BusAddr, instruction: &Instruction, tmu_writes: &mut [u32; 2], readers: &mut Vec<Reader>) {
+    if reads_uniform(instruction) {
+        readers.push(Reader::Operand(at));
+    }
+    for target in writes(instruction) {
+        let WriteTarget::Tmu { unit, coordinate } = target else { continue };
+        let Some(count) = tmu_writes.get_mut(usize::from(unit)) else { continue };
+        let last = coordinate == TmuCoordinate::S;
+        if !last || *count > 0 {
+            readers.push(Reader::Parameter { at, unit, number: *count });
+        }
+        *count = if last { 0 } else { *count + 1 };
+    }
+}
+
+impl Dump<'_> {
+    pub(super) fn program(&mut self, start: BusAddr, uses: &ProgramUses) {
+        let kinds: Vec<_> = uses.uses.iter().map(|(kind, _)| *kind).collect();
+        let mut kinds = kinds;
+        kinds.dedup();
+        self.title(format_args!("{} at {start}", kinds.join(", ")));
+        let memory = self.memory;
+        let (mut readers, mut tmu_writes) = (Vec::new(), [0; 2]);
+        for (at, word, instruction) in instructions(memory, start) {
+            let explained = Explained { fields: instruction.fields(), bits: u128::from(word) };
+            self.line(format_args!("{at}  {word:016x}  {explained}"));
+            add_readers(at, &instruction, &mut tmu_writes, &mut readers);
+        }
+        for &(kind, uniforms) in &uses.uses {
+            self.uniforms(kind, BusAddr(uniforms), &readers);
+        }
+    }
+
+    fn uniforms(&mut self, kind: &str, start: BusAddr, readers: &[Reader]) {
+        if readers.is_empty() {
+            return;
+        }
+        self.title(format_args!("uniforms at {start} for the {kind} above"));
+        for (number, reader) in readers.iter().enumerate() {
+            let at = start + 4 * number as u32;
+            let word = match self.memory.word(at) {
+                Ok(word) => word,
+                Err(error) => {
+                    self.line(format_args!("{at}  {error}"));
+                    return;
+                }
+            };
+            match *reader {
+                Reader::Operand(by) => {
+                    self.line(format_args!("{at}  {word:#010x} {:<14?} read at {by}", f32::from_bits(word)));
+                }
+                Reader::Parameter { at: by, unit, number } => {
+                    self.line(format_args!("{at}  {word:#010x} TMU {unit}, parameter {number}, taken at {by}"));
+                    let fields = match number {
+                        0 => Parameter0::FIELDS,
+                        1 => Parameter1::FIELDS,
+                        _ => CubeMapStride::FIELDS,
+                    };
+                    self.fields(fields, u128::from(word));
+                }
+            }
+        }
+    }
+}
