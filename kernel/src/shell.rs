@@ -4,6 +4,8 @@
 //! `error COMMAND: sentence`. After it comes the prompt.
 
 #[cfg(target_os = "none")]
+mod bench;
+#[cfg(target_os = "none")]
 mod board;
 #[cfg(target_os = "none")]
 mod capture;

@@ -4,14 +4,12 @@
 //! value in its 20-bit register; at zero, and with full reset chosen in RSTC, the chip restarts and the firmware loads
 //! kernel8.img again. Memory keeps its contents as long as the firmware does not use it.
 //!
+//! QEMU 7.2 has no countdown: a write that chooses the full reset restarts the machine at once [qemu].
+//!
 //! # Sources
 //! [linux drivers/watchdog/bcm2835_wdt.c].
 
-use tock_registers::{
-    interfaces::{Readable, Writeable},
-    register_bitfields, register_structs,
-    registers::ReadWrite,
-};
+use tock_registers::{interfaces::Writeable, register_bitfields, register_structs, registers::ReadWrite};
 
 use crate::mmio::Mmio;
 
@@ -49,35 +47,49 @@ pub const LONGEST_MS: u32 = 15_999;
 #[derive(Debug)]
 pub struct Watchdog {
     registers: Mmio<Registers>,
+    timeout_ms: Option<u32>,
 }
 
 impl Watchdog {
     /// The watchdog, which is off until it is armed.
     #[must_use]
     pub fn new(registers: Mmio<Registers>) -> Self {
-        Self { registers }
+        Self { registers, timeout_ms: None }
     }
 
-    /// Restarts the chip in `timeout_ms` milliseconds, unless it is armed again or switched off before.
+    /// Restarts the chip `timeout_ms` milliseconds after the last sign of life.
     pub fn arm(&mut self, timeout_ms: u32) {
-        self.registers.wdog.write(WDOG::PASSWORD::Correct + WDOG::TIME.val(ticks(timeout_ms)));
-        self.registers.rstc.write(RSTC::PASSWORD::Correct + RSTC::WRCFG::FullReset);
+        self.timeout_ms = Some(timeout_ms.min(LONGEST_MS));
+        self.sign_of_life();
     }
 
     /// Switches it off.
     pub fn disarm(&mut self) {
+        self.timeout_ms = None;
         self.registers.rstc.write(RSTC::PASSWORD::Correct + RSTC::WRCFG::Nothing);
     }
 
-    /// Whether it is armed.
+    /// Tells the watchdog, if it is armed, that the kernel lives.
+    pub fn sign_of_life(&mut self) {
+        if let Some(timeout_ms) = self.timeout_ms {
+            self.count_down(timeout_ms);
+        }
+    }
+
+    /// The time it gives the kernel, if it is armed.
     #[must_use]
-    pub fn is_armed(&self) -> bool {
-        self.registers.rstc.matches_all(RSTC::WRCFG::FullReset)
+    pub fn timeout_ms(&self) -> Option<u32> {
+        self.timeout_ms
     }
 
     /// Restarts the chip within a millisecond.
     pub fn reboot(&mut self) {
-        self.arm(1);
+        self.count_down(1);
+    }
+
+    fn count_down(&mut self, timeout_ms: u32) {
+        self.registers.wdog.write(WDOG::PASSWORD::Correct + WDOG::TIME.val(ticks(timeout_ms)));
+        self.registers.rstc.write(RSTC::PASSWORD::Correct + RSTC::WRCFG::FullReset);
     }
 }
 

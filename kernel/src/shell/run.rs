@@ -7,13 +7,13 @@ use alloc::{
 use core::fmt;
 
 use super::{
-    board, capture,
+    bench, board, capture,
     command::{Command, LogRequest, TABLE, WatchdogRequest},
     engine, failures,
     line_editor::LineEditor,
     scene, selftest,
 };
-use crate::{console, logger, machine::Machine, print, println};
+use crate::{bcm2837::watchdog::Watchdog, console, logger, machine::Machine, print, println};
 
 /// What a command comes to: nothing more to say, or why it failed, as a sentence.
 pub(super) type Answer = Result<(), String>;
@@ -34,15 +34,14 @@ impl fmt::Write for Terminal {
 /// Reads and runs commands for ever.
 pub fn run(mut machine: Machine) -> ! {
     let mut editor = LineEditor::new();
-    let mut watched = false;
     loop {
         print!("v3d> ");
-        let line = read_line(&mut editor, &mut machine, watched);
+        let line = read_line(&mut editor, &mut machine);
         match Command::parse(&line) {
             Ok(None) => {}
             Ok(Some(command)) => {
                 let name = command.name();
-                match execute(command, &mut machine, &mut watched) {
+                match execute(command, &mut machine) {
                     Ok(()) => println!("ok {name}"),
                     Err(sentence) => println!("error {name}: {sentence}"),
                 }
@@ -52,11 +51,9 @@ pub fn run(mut machine: Machine) -> ! {
     }
 }
 
-fn read_line(editor: &mut LineEditor, machine: &mut Machine, watched: bool) -> String {
+fn read_line(editor: &mut LineEditor, machine: &mut Machine) -> String {
     loop {
-        if watched {
-            machine.watchdog.arm(WATCHDOG_MS);
-        }
+        machine.watchdog.sign_of_life();
         let Some(byte) = console::read_until_tick() else { continue };
         // The terminal takes everything: there is no error to look at.
         if let Ok(Some(line)) = editor.feed(byte, &mut Terminal) {
@@ -65,7 +62,7 @@ fn read_line(editor: &mut LineEditor, machine: &mut Machine, watched: bool) -> S
     }
 }
 
-fn execute(command: Command, machine: &mut Machine, watched: &mut bool) -> Answer {
+fn execute(command: Command, machine: &mut Machine) -> Answer {
     match command {
         Command::Help => help(),
         Command::Info => board::info(machine),
@@ -80,9 +77,9 @@ fn execute(command: Command, machine: &mut Machine, watched: &mut bool) -> Answe
         Command::Stats => engine::stats(machine),
         Command::Capture => capture::capture(machine),
         Command::Selftest => selftest::selftest(machine),
-        Command::Bench => Err("this kernel has no such command".to_string()),
+        Command::Bench => bench::bench(machine),
         Command::Log(request) => log(request),
-        Command::Watchdog(request) => watchdog(request, machine, watched),
+        Command::Watchdog(request) => watchdog(request, &mut machine.watchdog),
         Command::Fail(failure) => failures::fail(failure),
         Command::Reboot => {
             println!("restarting");
@@ -118,22 +115,15 @@ fn log(request: LogRequest) -> Answer {
     Ok(())
 }
 
-fn watchdog(request: WatchdogRequest, machine: &mut Machine, watched: &mut bool) -> Answer {
+fn watchdog(request: WatchdogRequest, watchdog: &mut Watchdog) -> Answer {
     match request {
         WatchdogRequest::Show => {}
-        WatchdogRequest::On => {
-            *watched = true;
-            machine.watchdog.arm(WATCHDOG_MS);
-        }
-        WatchdogRequest::Off => {
-            *watched = false;
-            machine.watchdog.disarm();
-        }
+        WatchdogRequest::On => watchdog.arm(WATCHDOG_MS),
+        WatchdogRequest::Off => watchdog.disarm(),
     }
-    if machine.watchdog.is_armed() {
-        println!("the watchdog restarts the board {} s after the kernel's last sign of life", WATCHDOG_MS / 1000);
-    } else {
-        println!("the watchdog is off");
+    match watchdog.timeout_ms() {
+        Some(timeout_ms) => println!("the board restarts {} s after the kernel's last sign of life", timeout_ms / 1000),
+        None => println!("the watchdog is off"),
     }
     Ok(())
 }

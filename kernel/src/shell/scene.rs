@@ -45,9 +45,43 @@ pub(super) fn stop() -> Answer {
 }
 
 pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Answer {
-    let Machine { framebuffer, gpu, last_picture, hung_job, .. } = machine;
-    let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
+    machine.gpu()?;
     let entry = find(name)?;
+    let mode = match frames {
+        Some(frames) => Mode::Counted { frames },
+        None => Mode::ForTheEye,
+    };
+    show(machine, entry, mode)
+}
+
+/// Draws frames as fast as it goes, without summing them up.
+pub(super) fn draw_uncounted(machine: &mut Machine, entry: &'static SceneEntry, frames: u64) -> Answer {
+    show(machine, entry, Mode::Measured { frames })
+}
+
+/// What frames are drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// A number of frames, each summed up and told.
+    Counted { frames: u64 },
+    /// A number of frames as fast as it goes.
+    Measured { frames: u64 },
+    /// Until a key is pressed, in step with the display if it can be.
+    ForTheEye,
+}
+
+impl Mode {
+    fn frames(self) -> Option<u64> {
+        match self {
+            Self::Counted { frames } | Self::Measured { frames } => Some(frames),
+            Self::ForTheEye => None,
+        }
+    }
+}
+
+fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Answer {
+    let Machine { framebuffer, gpu, last_picture, hung_job, watchdog, .. } = machine;
+    let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
     let framebuffer = framebuffer.ok_or("there is no framebuffer to draw into")?;
     let (used_before, _) = gpu.pool_use();
     *hung_job = None;
@@ -58,8 +92,10 @@ pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Ans
     let mut context = SceneContext { gpu, target: target(&framebuffer, 1), output: &mut output };
     let answer = match (entry.start)(&mut context) {
         Ok(mut scene) => {
-            *last_picture = Some(LastPicture { scene: entry.name, target: context.target });
-            let answer = draw(scene.as_mut(), &mut context, &framebuffer, frames, last_picture);
+            let answer = draw(scene.as_mut(), &mut context, &framebuffer, mode, |target| {
+                watchdog.sign_of_life();
+                *last_picture = Some(LastPicture { scene: entry.name, target });
+            });
             context.gpu.wait_until_idle();
             scene.end(context.gpu);
             answer
@@ -77,26 +113,27 @@ pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Ans
     answer
 }
 
-/// Draws frames until there are enough, a key is pressed, or one fails.
+/// Draws frames until there are enough, a key is pressed, or one fails. `before_each` is told where the next one goes.
 fn draw(
     scene: &mut dyn Scene,
     context: &mut SceneContext<'_>,
     framebuffer: &Framebuffer,
-    frames: Option<u64>,
-    last_picture: &mut Option<LastPicture>,
+    mode: Mode,
+    mut before_each: impl FnMut(Target),
 ) -> Answer {
     let start_us = clock::now_us();
+    let mut paced = mode == Mode::ForTheEye;
+    let frames = mode.frames();
     let mut number = 0;
     while frames.is_none_or(|frames| number < frames) {
         let page = (number as usize + 1) % PAGES;
         context.target = target(framebuffer, page);
-        if let Some(picture) = last_picture {
-            picture.target = context.target;
-        }
+        before_each(context.target);
         scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
         framebuffer.show(page).map_err(|error| error.to_string())?;
         console::page_is_shown(page);
-        if frames.is_some() {
+        paced = paced && framebuffer.wait_for_vsync().is_ok();
+        if let Mode::Counted { .. } = mode {
             let crc = crc32::of_words(framebuffer.memory().iter(framebuffer.page_words(page)));
             println!("frame {number} crc {crc:08X}");
         }

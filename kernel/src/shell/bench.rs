@@ -1,0 +1,77 @@
+//! The command `bench`: how fast memory, the firmware and the scenes are on this machine
+
+use alloc::string::ToString;
+
+use super::{run::Answer, scene};
+use crate::{
+    arch::clock,
+    bcm2837::{firmware, property::GetFirmwareRevision},
+    crc32,
+    machine::Machine,
+    mm::shared::SharedWords,
+    println,
+    scenes::SCENES,
+};
+
+/// Frames that each scene draws.
+const FRAMES: u64 = 30;
+/// Words that are written and read.
+const WORDS: usize = 1 << 20;
+/// Messages to the firmware.
+const MESSAGES: u64 = 100;
+
+pub(super) fn bench(machine: &mut Machine) -> Answer {
+    if let Some(framebuffer) = &machine.framebuffer {
+        // The page that is not on show is the next scene's to draw: what it holds now does not matter.
+        let page = framebuffer.page_words(1);
+        let words = page.len();
+        let fill_us = time(|| framebuffer.memory().fill(page.clone(), 0));
+        let sum_us = time(|| crc32::of_words(framebuffer.memory().iter(page.clone())));
+        println!("framebuffer    fill {} MB/s, sum up {} MB/s", rate(words, fill_us), rate(words, sum_us));
+    }
+    let mut cached = alloc::vec![0u32; WORDS];
+    let fill_us = time(|| cached.fill(core::hint::black_box(0x1234_5678)));
+    let sum_us = time(|| crc32::of_words(cached.iter().copied()));
+    println!("cached memory  fill {} MB/s, sum up {} MB/s", rate(WORDS, fill_us), rate(WORDS, sum_us));
+    drop(cached);
+
+    let firmware_us = time(|| (0..MESSAGES).all(|_| firmware::ask(&GetFirmwareRevision {}).is_ok()));
+    println!("firmware       {} us a message", firmware_us / MESSAGES);
+
+    if machine.gpu.is_err() {
+        println!("scenes         none: {}", crate::machine::NO_V3D);
+        return Ok(());
+    }
+    pool_speed(machine)?;
+    for entry in SCENES {
+        println!("scene {}", entry.name);
+        scene::draw_uncounted(machine, entry, FRAMES)?;
+    }
+    Ok(())
+}
+
+/// Writes GPU memory that is taken for the purpose.
+fn pool_speed(machine: &mut Machine) -> Answer {
+    let gpu = machine.gpu()?;
+    let buffer = gpu.allocate(4 * WORDS as u32, 4096).map_err(|error| error.to_string())?;
+    let pool: SharedWords = gpu.platform().pool();
+    let first = buffer.region().offset() as usize / 4;
+    let fill_us = time(|| pool.fill(first..first + WORDS, 0));
+    let sum_us = time(|| crc32::of_words(pool.iter(first..first + WORDS)));
+    println!("GPU pool       fill {} MB/s, sum up {} MB/s", rate(WORDS, fill_us), rate(WORDS, sum_us));
+    gpu.free(buffer);
+    Ok(())
+}
+
+/// Microseconds that `work` takes.
+fn time<T>(work: impl FnOnce() -> T) -> u64 {
+    let start_us = clock::now_us();
+    core::hint::black_box(work());
+    clock::now_us() - start_us
+}
+
+/// Megabytes a second.
+fn rate(words: usize, us: u64) -> u64 {
+    // Bytes a microsecond are megabytes a second.
+    (4 * words as u64).checked_div(us).unwrap_or(0)
+}
