@@ -1,0 +1,42 @@
+//! Vertices that are shaded already, for NV mode.
+//!
+//! In NV mode no vertex shader runs: a vertex in memory is what a vertex shader would have written. Screen coordinates are relative to the viewport's centre.
+
+use alloc::vec::Vec;
+use qpu_shaders::VertexData;
+use v3d::hw::Layout;
+use v3d::hw::shaded_vertex::ScreenXy;
+
+/// A shaded vertex with `N` varyings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShadedVertex<const N: usize> {
+    /// In 1/16 pixel, relative to the viewport's centre.
+    pub position: ScreenXy,
+    /// Depth, 0 to 1.
+    pub depth: f32,
+    /// 1/Wc.
+    pub reciprocal_w: f32,
+    /// Varyings.
+    pub varyings: [f32; N],
+}
+
+impl<const N: usize> ShadedVertex<N> {
+    /// A vertex in normalised device coordinates, with Wc = 1, on a viewport with these half sides in 1/16 pixel. Coordinates are truncated towards the
+    /// centre, as the vertex shaders' `ftoi` does.
+    pub fn flat(x: f32, y: f32, depth: f32, half_width: f32, half_height: f32, varyings: [f32; N]) -> Self {
+        let position = ScreenXy { x: (x * half_width) as i16, y: (y * half_height) as i16 };
+        Self { position, depth, reciprocal_w: 1.0, varyings }
+    }
+}
+
+impl<const N: usize> VertexData for ShadedVertex<N> {
+    const BYTES: usize = 4 * (3 + N);
+
+    fn push(&self, words: &mut Vec<u32>) {
+        // Both halves are 16 bits wide: they always fit.
+        words.push(self.position.to_word().unwrap_or(0));
+        words.push(self.depth.to_bits());
+        words.push(self.reciprocal_w.to_bits());
+        words.extend(self.varyings.iter().map(|varying| varying.to_bits()));
+    }
+}

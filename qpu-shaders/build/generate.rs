@@ -1,0 +1,150 @@
+//! From assembled programs to Rust: one module a name.
+
+use std::fmt::Write;
+
+use qpu::Assembly;
+use qpu::interface::{Components, Interface, Stage, Uniform, UniformType};
+
+use super::Programs;
+
+/// Appends the module of one name.
+pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Result<(), String> {
+    let mut body = String::new();
+    match (&programs.coordinate, &programs.vertex) {
+        (Some(coordinate), Some(vertex)) => vertex_shading(&mut body, name, coordinate, vertex)?,
+        (None, None) => {}
+        _ => return Err(format!("{name}: coordinate and vertex shader come in pairs")),
+    }
+    if let Some(fragment) = &programs.fragment {
+        expect_stage(name, fragment, Stage::Fragment)?;
+        let uniforms = uniform_type(&mut body, "FragmentUniforms", &fragment.interface)?;
+        words(&mut body, "FRAGMENT_CODE", fragment);
+        let varyings = fragment.interface.varying_components();
+        let threading = match fragment.interface.threads {
+            Some(1) => "Single",
+            Some(2) => "Dual",
+            _ => return Err(format!("{name}: a fragment shader says .threads 1 or .threads 2")),
+        };
+        writeln!(
+            body,
+            "/// The fragment shader.\npub const FRAGMENT: crate::Fragment<{uniforms}, {varyings}> = crate::Fragment::new(&FRAGMENT_CODE, \
+             v3d_hw::control_list::Threading::{threading});"
+        )
+        .map_err(|error| error.to_string())?;
+    }
+    if let Some(user) = &programs.user {
+        expect_stage(name, user, Stage::User)?;
+        let uniforms = uniform_type(&mut body, "Uniforms", &user.interface)?;
+        words(&mut body, "CODE", user);
+        writeln!(body, "/// The user program.\npub const PROGRAM: crate::UserProgram<{uniforms}> = crate::UserProgram::new(&CODE);")
+            .map_err(|error| error.to_string())?;
+    }
+    writeln!(code, "/// `{name}`, see its source for what it does.\npub mod {name} {{\n{body}}}").map_err(|error| error.to_string())
+}
+
+fn expect_stage(name: &str, assembly: &Assembly, stage: Stage) -> Result<(), String> {
+    if assembly.interface.stage == stage {
+        Ok(())
+    } else {
+        Err(format!("{name}: the file's name says {stage:?}, the source says {:?}", assembly.interface.stage))
+    }
+}
+
+fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: &Assembly) -> Result<(), String> {
+    expect_stage(name, coordinate, Stage::Coordinate)?;
+    expect_stage(name, vertex, Stage::Vertex)?;
+    let io = |error: std::fmt::Error| error.to_string();
+    let attributes = &vertex.interface.attributes;
+    for attribute in &coordinate.interface.attributes {
+        if !attributes.iter().any(|other| other.name == attribute.name && other.components == attribute.components) {
+            return Err(format!("{name}: the vertex shader has no attribute {} like the coordinate shader's", attribute.name));
+        }
+    }
+
+    writeln!(body, "/// One vertex in memory.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Vertex {{").map_err(io)?;
+    for Components { name, components, .. } in attributes {
+        writeln!(body, "/// `{name}`.\npub {name}: [f32; {components}],").map_err(io)?;
+    }
+    let floats = vertex.interface.attribute_components();
+    writeln!(body, "}}\nimpl crate::VertexData for Vertex {{\nconst BYTES: usize = {};", 4 * floats).map_err(io)?;
+    writeln!(body, "fn push(&self, words: &mut alloc::vec::Vec<u32>) {{").map_err(io)?;
+    for Components { name, .. } in attributes {
+        writeln!(body, "words.extend(self.{name}.iter().map(|component| component.to_bits()));").map_err(io)?;
+    }
+    writeln!(body, "}}\n}}").map_err(io)?;
+
+    let vertex_uniforms = uniform_type(body, "Uniforms", &vertex.interface)?;
+    let coordinate_uniforms = if same_uniforms(&coordinate.interface, &vertex.interface) {
+        vertex_uniforms.clone()
+    } else {
+        uniform_type(body, "CoordinateUniforms", &coordinate.interface)?
+    };
+    words(body, "COORDINATE_CODE", coordinate);
+    words(body, "VERTEX_CODE", vertex);
+    let varyings = vertex.interface.varying_components();
+    writeln!(
+        body,
+        "/// Coordinate and vertex shader.\npub const SHADING: crate::VertexShading<Vertex, {vertex_uniforms}, {coordinate_uniforms}, {varyings}> = \
+         crate::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &["
+    )
+    .map_err(io)?;
+    for attribute in attributes {
+        let in_coordinate =
+            coordinate.interface.attributes.iter().find(|other| other.name == attribute.name).map(|other| 4 * other.offset);
+        writeln!(
+            body,
+            "crate::Attribute {{ name: {:?}, bytes: {}, memory_offset: {}, vertex_offset: {}, coordinate_offset: {in_coordinate:?} }},",
+            attribute.name,
+            4 * attribute.components,
+            4 * attribute.offset,
+            4 * attribute.offset
+        )
+        .map_err(io)?;
+    }
+    writeln!(body, "]);").map_err(io)
+}
+
+fn same_uniforms(one: &Interface, other: &Interface) -> bool {
+    let key = |uniform: &Uniform| (uniform.name.clone(), uniform.ty, uniform.count);
+    one.uniforms.iter().map(key).eq(other.uniforms.iter().map(key))
+}
+
+/// Appends the type of a stage's uniforms and gives its name; a stage without any has none of its own.
+fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<String, String> {
+    if interface.uniforms.is_empty() {
+        return Ok("crate::NoUniforms".to_owned());
+    }
+    let io = |error: std::fmt::Error| error.to_string();
+    writeln!(body, "/// Uniforms in the order in which they are read.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name} {{").map_err(io)?;
+    for Uniform { name, ty, count, .. } in &interface.uniforms {
+        let one = match ty {
+            UniformType::Float => "f32".to_owned(),
+            UniformType::Int => "i32".to_owned(),
+            UniformType::Uint | UniformType::Texture | UniformType::Setup => "u32".to_owned(),
+            UniformType::Color => "[u8; 4]".to_owned(),
+            UniformType::Address => "v3d_hw::BusAddr".to_owned(),
+            UniformType::Vec2 | UniformType::Vec3 | UniformType::Vec4 | UniformType::Mat3 | UniformType::Mat4 => {
+                format!("[f32; {}]", ty.words())
+            }
+        };
+        let whole = if *count == 1 { one } else { format!("[{one}; {count}]") };
+        writeln!(body, "/// `{name}`: {}.\npub {name}: {whole},", ty.name()).map_err(io)?;
+    }
+    writeln!(body, "}}\nimpl crate::UniformData for {name} {{\nfn push(&self, words: &mut alloc::vec::Vec<u32>) {{").map_err(io)?;
+    for Uniform { name, count, .. } in &interface.uniforms {
+        let call = if *count == 1 {
+            format!("crate::UniformValue::push(&self.{name}, words);")
+        } else {
+            format!("self.{name}.iter().for_each(|value| crate::UniformValue::push(value, words));")
+        };
+        writeln!(body, "{call}").map_err(io)?;
+    }
+    writeln!(body, "}}\n}}").map_err(io)?;
+    Ok(name.to_owned())
+}
+
+/// Appends a program's words.
+fn words(body: &mut String, name: &str, assembly: &Assembly) {
+    let list: Vec<String> = assembly.words.iter().map(|word| format!("{word:#018x}")).collect();
+    body.push_str(&format!("const {name}: [u64; {}] = [{}];\n", list.len(), list.join(", ")));
+}

@@ -1,0 +1,33 @@
+# Coordinate shader of vertices that a matrix takes to clip coordinates: what the binner gets.
+#
+# Read: x, y, z. Written: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc [AG p.61].
+
+.stage coordinate
+.attribute position, 3
+.uniform matrix, mat4           # row by row
+.uniform half_width, float      # of the viewport, in 1/16 pixel
+.uniform half_height, float
+.uniform z_scale, float
+.uniform z_offset, float
+
+.include "transform.qinc"
+
+    mov vr_setup, 0x00301a00    # read 3 vectors: horizontal, 32 bits, row by row from row 0
+    mov vw_setup, 0x00001a00    # write likewise, from row 0
+    nop                         # three instructions between set-up and first read
+    nop
+    mov ra0, vpm                # x
+    mov ra1, vpm                # y
+    mov ra2, vpm                # z
+    transform
+
+    mov vpm, ra4                # Xc
+    mov vpm, ra5                # Yc
+    mov vpm, ra6                # Zc
+    mov vpm, ra7                # Wc
+    mov vpm, ra8                # Ys:Xs
+    mov vpm, r2                 # Zs
+    mov vpm, r3                 # 1/Wc
+    thrend
+    nop
+    nop

@@ -1,0 +1,37 @@
+# Vertex shader of vertices that a matrix takes to clip coordinates: what the renderer gets.
+#
+# Read: x, y, z, red, green, blue. Written: Ys:Xs, Zs, 1/Wc, and the varyings red, green, blue [AG p.60].
+
+.stage vertex
+.attribute position, 3
+.attribute color, 3
+.varying shade, 3
+.uniform matrix, mat4           # row by row
+.uniform half_width, float      # of the viewport, in 1/16 pixel
+.uniform half_height, float
+.uniform z_scale, float
+.uniform z_offset, float
+
+.include "transform.qinc"
+
+    mov vr_setup, 0x00601a00    # read 6 vectors: horizontal, 32 bits, row by row from row 0
+    mov vw_setup, 0x00001a00    # write likewise, from row 0
+    nop                         # three instructions between set-up and first read
+    nop
+    mov ra0, vpm                # x
+    mov ra1, vpm                # y
+    mov ra2, vpm                # z
+    mov ra9, vpm                # red
+    mov ra10, vpm               # green
+    mov ra11, vpm               # blue
+    transform
+
+    mov vpm, ra8                # Ys:Xs
+    mov vpm, r2                 # Zs
+    mov vpm, r3                 # 1/Wc
+    mov vpm, ra9
+    mov vpm, ra10
+    mov vpm, ra11
+    thrend
+    nop
+    nop

@@ -1,0 +1,40 @@
+# Vertex shader of vertices that are in normalised device coordinates already: what the renderer gets.
+#
+# Read: x, y, z, red, green, blue. Written: Ys:Xs, Zs, 1/Wc, and the varyings red, green, blue [AG p.60].
+
+.stage vertex
+.attribute position, 3
+.attribute color, 3
+.varying shade, 3
+.uniform half_width, float      # of the viewport, in 1/16 pixel
+.uniform half_height, float
+.uniform z_scale, float
+.uniform z_offset, float
+
+    mov vr_setup, 0x00601a00    # read 6 vectors: horizontal, 32 bits, row by row from row 0
+    mov vw_setup, 0x00001a00    # write likewise, from row 0
+    nop                         # three instructions between set-up and first read
+    nop
+    mov r0, vpm                 # x
+    mov r1, vpm                 # y
+    mov r2, vpm                 # z
+
+    fmul r0, r0, unif
+    fmul r1, r1, unif
+    ftoi ra0.16a, r0            # Xs
+    ftoi ra0.16b, r1            # Ys
+    fmul r2, r2, unif
+    fadd r2, r2, unif
+    mov vpm, ra0                # Ys:Xs
+    mov vpm, r2                 # Zs
+    mov vpm, 1.0                # 1/Wc
+
+    mov r0, vpm                 # red
+    mov r1, vpm                 # green
+    mov r2, vpm                 # blue
+    mov vpm, r0
+    mov vpm, r1
+    mov vpm, r2
+    thrend
+    nop
+    nop
