@@ -25,17 +25,26 @@ pub const SUB_TILE_BYTES: u32 = 1024;
 /// Bytes of a T-format tile.
 pub const TILE_BYTES: u32 = 4096;
 
-/// Width and height in pixels of a micro-tile; `None` for widths that are not 64, 32, 16, 8, 4 or 1 bits [AG p.105].
-pub const fn micro_tile_px(bits_per_pixel: u32) -> Option<(u32, u32)> {
+/// Width and height in pixels of a micro-tile, as powers of two; `None` for widths that are not 64, 32, 16, 8, 4 or 1 bits [AG p.105].
+#[inline]
+pub const fn micro_tile_log2_px(bits_per_pixel: u32) -> Option<(u32, u32)> {
     Some(match bits_per_pixel {
-        64 => (2, 4),
-        32 => (4, 4),
-        16 => (8, 4),
-        8 => (8, 8),
-        4 => (16, 8),
-        1 => (32, 16),
+        64 => (1, 2),
+        32 => (2, 2),
+        16 => (3, 2),
+        8 => (3, 3),
+        4 => (4, 3),
+        1 => (5, 4),
         _ => return None,
     })
+}
+
+/// Width and height in pixels of a micro-tile; `None` for widths that are not 64, 32, 16, 8, 4 or 1 bits.
+pub const fn micro_tile_px(bits_per_pixel: u32) -> Option<(u32, u32)> {
+    match micro_tile_log2_px(bits_per_pixel) {
+        Some((width, height)) => Some((1 << width, 1 << height)),
+        None => None,
+    }
 }
 
 /// Width and height in pixels of a T-format tile: 8x8 micro-tiles.
@@ -58,34 +67,39 @@ pub const fn level_format(width_px: u32, height_px: u32, bits_per_pixel: u32) ->
     }
 }
 
-/// Where the four sub-tiles of a tile stand, in units of 1 KiB: `[odd row][upper][right]`.
-const SUB_TILE_ORDER: [[[u32; 2]; 2]; 2] = [[[0, 3], [1, 2]], [[2, 1], [3, 0]]];
+/// Where a sub-tile stands in its tile, in units of 1 KiB: the four run around the tile, in odd rows of tiles from the opposite corner.
+#[inline]
+const fn sub_tile(odd_row: u32, upper: u32, right: u32) -> u32 {
+    (upper ^ odd_row) ^ 3 * (right ^ odd_row)
+}
 
 /// Offset in bits of the first bit of a pixel from the start of its image.
 ///
 /// `width_px` is the width of the image in pixels; the padding is added here. Row 0 is the first in memory. `None` for pixel widths that
 /// have no tiling (raster takes them all).
+#[inline]
 pub const fn pixel_offset_bits(tiling: Tiling, width_px: u32, bits_per_pixel: u32, x: u32, y: u32) -> Option<u64> {
     let bits = bits_per_pixel as u64;
-    let (micro_width, micro_height) = match (tiling, micro_tile_px(bits_per_pixel)) {
+    let (log2_width, log2_height) = match (tiling, micro_tile_log2_px(bits_per_pixel)) {
         (Tiling::Raster, _) => return Some((y as u64 * width_px as u64 + x as u64) * bits),
         (_, Some(size)) => size,
         (_, None) => return None,
     };
-    let (micro_x, micro_y) = (x / micro_width, y / micro_height);
-    let within = (y % micro_height * micro_width + x % micro_width) as u64 * bits;
+    let (micro_x, micro_y) = (x >> log2_width, y >> log2_height);
+    let (inner_x, inner_y) = (x & ((1 << log2_width) - 1), y & ((1 << log2_height) - 1));
+    let within = ((inner_y << log2_width) + inner_x) as u64 * bits;
     let bytes = match tiling {
         Tiling::LtFormat => {
-            let across = width_px.div_ceil(micro_width) as u64;
+            let across = (width_px as u64 + ((1 << log2_width) - 1)) >> log2_width;
             (micro_y as u64 * across + micro_x as u64) * MICRO_TILE_BYTES as u64
         }
         _ => {
-            let across = width_px.div_ceil(8 * micro_width);
-            let (tile_x, tile_y) = (micro_x / 8, micro_y / 8);
-            let odd = tile_y % 2 == 1;
-            let along = if odd { across.wrapping_sub(1).wrapping_sub(tile_x) } else { tile_x };
-            let sub_tile = SUB_TILE_ORDER[odd as usize][(micro_y / 4 % 2) as usize][(micro_x / 4 % 2) as usize];
-            let micro_tile = micro_y % 4 * 4 + micro_x % 4;
+            let across = width_px.saturating_add((8 << log2_width) - 1) >> (3 + log2_width);
+            let (tile_x, tile_y) = (micro_x >> 3, micro_y >> 3);
+            let odd = tile_y & 1;
+            let along = if odd == 1 { across.wrapping_sub(1).wrapping_sub(tile_x) } else { tile_x };
+            let sub_tile = sub_tile(odd, micro_y >> 2 & 1, micro_x >> 2 & 1);
+            let micro_tile = (micro_y & 3) << 2 | micro_x & 3;
             (tile_y as u64 * across as u64 + along as u64) * TILE_BYTES as u64
                 + (sub_tile * SUB_TILE_BYTES + micro_tile * MICRO_TILE_BYTES) as u64
         }
