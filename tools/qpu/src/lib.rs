@@ -1,1 +1,33 @@
-//! QPU assembler, disassembler and checker
+//! QPU assembler, disassembler and checker: library and command `qpu`.
+//!
+//! The assembler takes the language of [vc4asm] and adds directives that describe a shader's interface. It is made for use from a
+//! `build.rs`: [`assemble`] takes texts and gives words, or diagnostics that name file, line and column.
+//!
+//! ```
+//! use qpu::{Options, Source, assemble};
+//! let source = Source::new("add.qasm", "fadd r0, r1, ra2; fmul r3, r0, rb4\nthrend\nnop\nnop");
+//! let assembly = assemble(&[source], &Options::default())?;
+//! assert_eq!(assembly.words.len(), 4);
+//! # Ok::<(), qpu::Diagnostics>(())
+//! ```
+//!
+//! # Sources
+//! [AG section 3] for the hardware; [vc4asm] (its documentation) for the language.
+#![forbid(unsafe_code)]
+
+pub mod assembler;
+pub mod code;
+pub mod diagnostic;
+pub mod interface;
+pub mod language;
+mod lexer;
+mod slot;
+pub mod source;
+mod symbol;
+pub mod value;
+
+pub use assembler::{Assembly, Options, WordInfo, assemble};
+pub use code::Code;
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use interface::Interface;
+pub use source::{Source, Span};

@@ -1,0 +1,432 @@
+//! The assembler: sources to words.
+//!
+//! Lines are executed one after the other, as a program whose output is code: directives define names, choose lines and repeat them; instructions
+//! add words. Names are looked up at the moment when they are used. Branches to labels further down are filled in at the end; if the address of
+//! such a label is needed earlier, the whole is gone through again with the addresses of the time before.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::code::Code;
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::interface::Interface;
+use crate::lexer::{self, Kind, Token, Tokens};
+use crate::slot::{Refusal, Slot};
+use crate::source::{Source, Span};
+use crate::symbol::{Symbol, Symbols};
+use crate::value::Value;
+
+mod block;
+mod code_stream;
+mod data;
+mod directive;
+mod expression;
+mod instruction;
+mod interface_directive;
+mod label;
+mod line;
+mod operator;
+mod scope;
+
+use code_stream::CodeStream;
+use label::Labels;
+use scope::{Macro, Names, ScopeKind};
+
+pub use code_stream::WordInfo;
+
+/// What the assembler is told beside the sources.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Directories for `.include <file>`.
+    pub include_dirs: Vec<PathBuf>,
+    /// Names that are defined from the start, with expressions.
+    pub defines: Vec<(String, String)>,
+    /// Texts for `.include` that are not files; they are looked at first.
+    pub includes: Vec<Source>,
+}
+
+/// An assembled program.
+#[derive(Clone, Debug, Default)]
+pub struct Assembly {
+    /// Instructions and data, 64 bits each.
+    pub words: Vec<u64>,
+    /// Where each word comes from, and what it is.
+    pub info: Vec<WordInfo>,
+    /// Labels with their byte offsets, in the order of definition.
+    pub labels: Vec<(String, u32)>,
+    /// Symbols exported by `.global` or `::`.
+    pub globals: Vec<(String, i64)>,
+    /// The declared interface.
+    pub interface: Interface,
+    /// Warnings, and the sources that places refer to.
+    pub warnings: Diagnostics,
+}
+
+impl Assembly {
+    /// Byte offset of a label; the last definition counts.
+    pub fn label(&self, name: &str) -> Option<u32> {
+        self.labels.iter().rev().find(|(label, _)| label == name).map(|&(_, offset)| offset)
+    }
+
+    /// The words as 32-bit halves, low half first, as they stand in memory.
+    pub fn halves(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])
+    }
+}
+
+/// Assembles sources, one after the other into one program.
+///
+/// The error has everything that was found; warnings of a successful assembly are in [`Assembly::warnings`].
+pub fn assemble(sources: &[Source], options: &Options) -> Result<Assembly, Diagnostics> {
+    let mut assembler = Assembler::new(options);
+    let mut pass = 0;
+    loop {
+        pass += 1;
+        assembler.start_pass();
+        for source in sources {
+            assembler.main_source(source);
+        }
+        assembler.end_pass();
+        let errors = assembler.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        if errors || !assembler.labels.another_pass() {
+            break;
+        }
+        if pass == MAX_PASSES {
+            let span = assembler.labels.unsettled_span().unwrap_or_default();
+            assembler.diagnostics.push(Diagnostic::error(
+                Code::LabelsDoNotSettle,
+                span,
+                "the addresses of labels do not settle",
+            ));
+            break;
+        }
+    }
+    assembler.finish()
+}
+
+/// Passes over the source before labels are declared not to settle.
+const MAX_PASSES: u32 = 8;
+/// Longest text that places can point into.
+const MAX_SOURCE_BYTES: usize = 1 << 30;
+
+/// A failure; boxed, because success is what usually happens.
+type Failure = Box<Diagnostic>;
+/// Success or failure.
+type Res<T = ()> = Result<T, Failure>;
+
+/// A file and its tokens.
+#[derive(Debug)]
+struct File {
+    source: Source,
+    tokens: Rc<Tokens>,
+}
+
+/// Where in the tokens the assembler is.
+#[derive(Clone, Debug)]
+struct Cursor {
+    file: u32,
+    tokens: Rc<Tokens>,
+    at: usize,
+}
+
+/// The state of an assembly.
+struct Assembler<'o> {
+    options: &'o Options,
+    files: Vec<File>,
+    file_numbers: HashMap<String, u32>,
+    symbols: Symbols,
+    names: Names,
+    labels: Labels,
+    code: CodeStream,
+    globals: Vec<(Symbol, Value, Span)>,
+    interface: Interface,
+    conditions: Vec<line::IfState>,
+    cursor: Cursor,
+    slot: Slot,
+    /// Nesting of macros, includes and repetitions.
+    depth: u32,
+    /// Nesting of expressions.
+    expression_depth: u32,
+    /// Rounds of repetitions so far.
+    rounds: u64,
+    /// Codes whose warnings are not wanted.
+    allowed: Vec<Code>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'o> Assembler<'o> {
+    fn new(options: &'o Options) -> Self {
+        Self {
+            options,
+            files: Vec::new(),
+            file_numbers: HashMap::new(),
+            symbols: Symbols::new(),
+            names: Names::default(),
+            labels: Labels::default(),
+            code: CodeStream::default(),
+            globals: Vec::new(),
+            interface: Interface::default(),
+            conditions: Vec::new(),
+            cursor: Cursor { file: 0, tokens: Rc::default(), at: 0 },
+            slot: Slot::default(),
+            depth: 0,
+            expression_depth: 0,
+            rounds: 0,
+            allowed: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn start_pass(&mut self) {
+        self.names = Names::default();
+        self.labels.start_pass();
+        self.code = CodeStream::default();
+        self.globals.clear();
+        self.interface = Interface::default();
+        self.conditions.clear();
+        self.depth = 0;
+        self.rounds = 0;
+        self.allowed.clear();
+        self.diagnostics.clear();
+        for (name, expression) in &self.options.defines {
+            let definition = Source::new(format!("-D {name}"), format!(".set {name}, {expression}"));
+            self.main_source(&definition);
+        }
+    }
+
+    /// Number of a source, read and cut into tokens once.
+    fn file_number(&mut self, source: &Source) -> u32 {
+        if let Some(&number) = self.file_numbers.get(&source.name)
+            && self.files[number as usize].source.text == source.text
+        {
+            return number;
+        }
+        let number = self.files.len() as u32;
+        self.file_numbers.insert(source.name.clone(), number);
+        let too_long = source.text.len() > MAX_SOURCE_BYTES;
+        let tokens = if too_long { Tokens::default() } else { lexer::lex(&source.text, &mut self.symbols) };
+        self.files.push(File { source: source.clone(), tokens: Rc::new(tokens) });
+        if too_long {
+            let span = Span { file: number, start: 0, end: 0 };
+            self.diagnostics.push(Diagnostic::error(Code::TooMuchCode, span, "the source is longer than 1 GiB"));
+        }
+        number
+    }
+
+    fn main_source(&mut self, source: &Source) {
+        let number = self.file_number(source);
+        if let Err(failure) = self.run_file(number) {
+            self.report(*failure);
+        }
+    }
+
+    /// Executes all lines of a file in a context of its own.
+    fn run_file(&mut self, number: u32) -> Res {
+        let tokens = Rc::clone(&self.files[number as usize].tokens);
+        let lines = tokens.lines.len();
+        self.names.enter(ScopeKind::File);
+        let conditions = self.conditions.len();
+        let result = self.run_lines(number, &tokens, 0..lines);
+        if let Some(open) = self.conditions.get(conditions) {
+            let span = open.span;
+            self.report(Diagnostic::error(Code::UnterminatedBlock, span, "this .if has no .endif in its file"));
+            self.conditions.truncate(conditions);
+        }
+        while self.names.inner_scope() == Some(ScopeKind::Block) {
+            let span = self.names.inner_span();
+            self.report(Diagnostic::error(Code::UnterminatedBlock, span, "this .local has no .endloc in its file"));
+            self.names.leave();
+        }
+        self.names.leave();
+        result
+    }
+
+    fn end_pass(&mut self) {
+        if let Some(span) = self.code.open_back() {
+            self.report(Diagnostic::error(Code::UnterminatedBlock, span, "this .back has no .endb"));
+        }
+        let undefined = self.labels.undefined();
+        for (label, span) in undefined {
+            let name = self.symbols.name(label).to_owned();
+            self.report(Diagnostic::error(Code::LabelUndefined, span, format!("label {name} is not defined")));
+        }
+        self.labels.keep_words(self.code.words());
+        for (span, message) in self.code.resolve_branches(&self.labels) {
+            self.report(Diagnostic::error(Code::NumberOutOfRange, span, message));
+        }
+    }
+
+    fn finish(mut self) -> Result<Assembly, Diagnostics> {
+        let globals = std::mem::take(&mut self.globals);
+        let mut exported: Vec<(String, i64)> = Vec::new();
+        for (symbol, value, span) in globals {
+            let value = match value {
+                Value::Int(value) => value,
+                Value::Label { id, addend } => self.labels.final_address(id).unwrap_or(0).wrapping_add(addend),
+                _ => continue,
+            };
+            let name = self.symbols.name(symbol).to_owned();
+            match exported.iter().find(|(other, _)| *other == name) {
+                Some(&(_, other)) if other != value => {
+                    let message = format!("global symbol {name} is exported as {other:#x} and as {value:#x}");
+                    self.report(Diagnostic::warning(Code::GlobalRedefined, span, message));
+                }
+                Some(_) => {}
+                None => exported.push((name, value)),
+            }
+        }
+        let sources: Vec<Source> = self.files.iter().map(|file| file.source.clone()).collect();
+        let diagnostics = Diagnostics { list: std::mem::take(&mut self.diagnostics), sources };
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        let labels = self.labels.all().map(|(name, at)| (self.symbols.name(name).to_owned(), at)).collect();
+        let (words, info) = self.code.into_words();
+        Ok(Assembly { words, info, labels, globals: exported, interface: self.interface, warnings: diagnostics })
+    }
+
+    // Diagnostics.
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.severity == Severity::Warning && self.allowed.contains(&diagnostic.code) {
+            return;
+        }
+        let diagnostic = self.with_call_sites(diagnostic);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds the places of the macro calls and includes that lead here.
+    fn with_call_sites(&self, mut diagnostic: Diagnostic) -> Diagnostic {
+        for (span, what) in self.names.call_sites() {
+            if diagnostic.related.len() < 8 && !diagnostic.related.iter().any(|(other, _)| *other == span) {
+                diagnostic.related.push((span, what.to_owned()));
+            }
+        }
+        diagnostic
+    }
+
+    fn error<T>(&self, code: Code, token: Token, message: impl Into<String>) -> Res<T> {
+        Err(Box::new(Diagnostic::error(code, token.span(self.cursor.file), message)))
+    }
+
+    fn warn(&mut self, code: Code, token: Token, message: impl Into<String>) {
+        let span = token.span(self.cursor.file);
+        self.report(Diagnostic::warning(code, span, message));
+    }
+
+    /// A refusal of the slot, placed at the text from `first` to the token before the cursor.
+    fn refused(&self, refusal: Refusal, first: Token) -> Failure {
+        Box::new(Diagnostic::error(refusal.code, self.span_from(first), refusal.message))
+    }
+
+    fn span_from(&self, first: Token) -> Span {
+        let last = self.cursor.at.checked_sub(1).and_then(|at| self.cursor.tokens.tokens.get(at));
+        let first_span = first.span(self.cursor.file);
+        last.map_or(first_span, |last| first_span.to(last.span(self.cursor.file)))
+    }
+
+    /// Reports the warnings that the slot has about the part just read.
+    fn slot_warnings(&mut self, first: Token) {
+        if self.slot.warnings.is_empty() {
+            return;
+        }
+        let span = self.span_from(first);
+        for warning in std::mem::take(&mut self.slot.warnings) {
+            self.report(Diagnostic::warning(warning.code, span, warning.message));
+        }
+    }
+
+    // Tokens.
+
+    fn peek(&self) -> Token {
+        self.peek_ahead(0)
+    }
+
+    fn peek_ahead(&self, ahead: usize) -> Token {
+        let end = Token { kind: Kind::End, symbol: 0, start: 0, end: 0 };
+        self.cursor.tokens.tokens.get(self.cursor.at + ahead).copied().unwrap_or(end)
+    }
+
+    /// The next token; the end of the line is never passed.
+    fn next(&mut self) -> Token {
+        let token = self.peek();
+        if token.kind != Kind::End {
+            self.cursor.at += 1;
+        }
+        token
+    }
+
+    /// Takes the next token if it is of this kind.
+    fn take(&mut self, kind: Kind) -> bool {
+        let found = self.peek().kind == kind;
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn text(&self, token: Token) -> &str {
+        let source = self.files.get(self.cursor.file as usize);
+        source.and_then(|file| file.source.text.get(token.start as usize..token.end as usize)).unwrap_or("")
+    }
+
+    /// The token as it is named in a diagnostic.
+    fn found(&self, token: Token) -> String {
+        match token.kind {
+            Kind::End => "the end of the line".to_owned(),
+            _ => format!("`{}`", self.text(token)),
+        }
+    }
+
+    fn expect(&mut self, kind: Kind, what: &str) -> Res<Token> {
+        let token = self.next();
+        if token.kind == kind {
+            return Ok(token);
+        }
+        let message = format!("expected {what}, found {}", self.found(token));
+        self.error(Code::UnexpectedText, token, message)
+    }
+
+    fn expect_end(&mut self) -> Res {
+        let token = self.peek();
+        if token.kind == Kind::End {
+            return Ok(());
+        }
+        let message = format!("expected the end of the line, found {}", self.found(token));
+        self.error(Code::UnexpectedText, token, message)
+    }
+
+    fn identifier(&mut self, what: &str) -> Res<Token> {
+        self.expect(Kind::Word, what)
+    }
+
+    /// The file named in an include.
+    fn included(&mut self, name: &str, in_dirs: bool) -> std::io::Result<u32> {
+        if let Some(source) = self.options.includes.iter().find(|source| source.name == name) {
+            return Ok(self.file_number(source));
+        }
+        let beside = self.files.get(self.cursor.file as usize).map(|file| PathBuf::from(&file.source.name));
+        let beside = beside.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).join(name);
+        let mut candidates: Vec<PathBuf> = Vec::new();
+        if in_dirs {
+            candidates.extend(self.options.include_dirs.iter().map(|dir| dir.join(name)));
+        }
+        candidates.push(beside);
+        if !in_dirs {
+            candidates.extend(self.options.include_dirs.iter().map(|dir| dir.join(name)));
+        }
+        let path = candidates.iter().find(|path| path.is_file()).or(candidates.first());
+        let path = path.map_or(PathBuf::from(name), Clone::clone);
+        if let Some(&number) = self.file_numbers.get(&path.display().to_string()) {
+            return Ok(number);
+        }
+        let source = Source::read(path)?;
+        Ok(self.file_number(&source))
+    }
+
+    /// A macro by name.
+    fn macro_of(&self, symbol: Symbol) -> Option<Rc<Macro>> {
+        self.names.macro_of(symbol)
+    }
+}

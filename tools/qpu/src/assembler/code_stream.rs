@@ -1,0 +1,213 @@
+//! The words that come out, with where they come from.
+
+use crate::assembler::label::Labels;
+use crate::slot::Slot;
+use crate::source::Span;
+
+/// Where a word comes from, and what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WordInfo {
+    /// The line that made it.
+    pub span: Span,
+    /// It is data, not an instruction.
+    pub data: bool,
+    /// A label stands before it.
+    pub target: bool,
+}
+
+/// A branch whose target is a label.
+#[derive(Clone, Copy, Debug)]
+struct Fixup {
+    word: usize,
+    label: u32,
+    addend: i64,
+    relative: bool,
+    span: Span,
+}
+
+/// The output.
+#[derive(Debug, Default)]
+pub(super) struct CodeStream {
+    words: Vec<u64>,
+    info: Vec<WordInfo>,
+    fixups: Vec<Fixup>,
+    /// Instructions that ended with a semicolon, so that the next can join them.
+    joinable: Vec<(usize, Slot)>,
+    /// Bits of a data word that are filled.
+    bit_offset: u32,
+    /// A label stands before the next word.
+    pending_target: bool,
+    /// Words after the place where `.back` inserts.
+    back: usize,
+    back_span: Option<Span>,
+}
+
+/// Longest program.
+pub(super) const MAX_WORDS: usize = 1 << 22;
+
+impl CodeStream {
+    /// Index of the next word.
+    pub(super) fn position(&self) -> usize {
+        self.words.len() - self.back.min(self.words.len()) - usize::from(self.bit_offset != 0)
+    }
+
+    /// Byte offset of the next datum or instruction; `None` inside a byte.
+    pub(super) fn address(&self) -> Option<u32> {
+        let address = self.position() as u32 * 8;
+        self.bit_offset.is_multiple_of(8).then_some(address + self.bit_offset / 8)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.words.len() >= MAX_WORDS
+    }
+
+    pub(super) fn bit_offset(&self) -> u32 {
+        self.bit_offset
+    }
+
+    pub(super) fn mark_target(&mut self) {
+        self.pending_target = true;
+    }
+
+    fn insert(&mut self, word: u64, info: WordInfo) -> usize {
+        let at = self.words.len() - self.back.min(self.words.len());
+        if self.back == 0 {
+            self.words.push(word);
+            self.info.push(info);
+        } else {
+            self.words.insert(at, word);
+            self.info.insert(at, info);
+            for fixup in self.fixups.iter_mut().filter(|fixup| fixup.word >= at) {
+                fixup.word += 1;
+            }
+        }
+        at
+    }
+
+    /// Adds an instruction.
+    pub(super) fn push(&mut self, word: u64, span: Span, slot: &Slot) -> usize {
+        let target = std::mem::take(&mut self.pending_target);
+        let at = self.insert(word, WordInfo { span, data: false, target });
+        self.fix(at, slot, span);
+        at
+    }
+
+    fn fix(&mut self, word: usize, slot: &Slot, span: Span) {
+        if let Some((label, addend)) = slot.label {
+            self.fixups.push(Fixup { word, label, addend, relative: slot.relative, span });
+        }
+    }
+
+    /// Keeps an instruction open for joining.
+    pub(super) fn keep_open(&mut self, at: usize, slot: Slot) {
+        self.joinable.retain(|(other, _)| *other != at && other + 16 > at);
+        self.joinable.push((at, slot));
+    }
+
+    /// The instruction before the next word, if it is open for joining.
+    pub(super) fn open(&self) -> Option<(usize, &Slot)> {
+        let before = self.position().checked_sub(1)?;
+        if self.pending_target || self.bit_offset != 0 {
+            return None;
+        }
+        self.joinable.iter().find(|(at, _)| *at == before).map(|(at, slot)| (*at, slot))
+    }
+
+    /// Replaces an instruction by one that has more in it.
+    pub(super) fn replace(&mut self, at: usize, word: u64) {
+        if let Some(old) = self.words.get_mut(at) {
+            *old = word;
+        }
+        self.joinable.retain(|(other, _)| *other != at);
+    }
+
+    /// Adds an unattached word that is no instruction of the source: padding.
+    pub(super) fn pad(&mut self, word: u64, span: Span) {
+        self.insert(word, WordInfo { span, data: true, target: false });
+    }
+
+    /// Adds `bits` bits of data.
+    pub(super) fn push_bits(&mut self, value: u64, bits: u32, span: Span) {
+        let target = std::mem::take(&mut self.pending_target);
+        let info = WordInfo { span, data: true, target };
+        if self.bit_offset == 0 {
+            self.insert(0, info);
+        }
+        let at = self.words.len() - self.back.min(self.words.len());
+        if let Some(last) = at.checked_sub(1).and_then(|at| self.words.get_mut(at)) {
+            *last |= value << self.bit_offset;
+        }
+        self.bit_offset += bits;
+        if self.bit_offset >= 64 {
+            self.bit_offset -= 64;
+            if self.bit_offset != 0 {
+                self.insert(value >> (bits - self.bit_offset), info);
+            }
+        }
+    }
+
+    /// Skips to the next multiple of `bits` inside the current word, counted from `offset`.
+    pub(super) fn skip_bits(&mut self, bits: u32) {
+        self.bit_offset += bits;
+        if self.bit_offset >= 64 {
+            self.bit_offset = 0;
+        }
+    }
+
+    /// All words so far.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub(super) fn word(&self, at: usize) -> Option<(u64, WordInfo)> {
+        Some((*self.words.get(at)?, *self.info.get(at)?))
+    }
+
+    /// Copies a word to the end.
+    pub(super) fn copy(&mut self, word: u64, info: WordInfo) {
+        let target = std::mem::take(&mut self.pending_target);
+        self.insert(word, WordInfo { target, ..info });
+    }
+
+    /// Starts inserting `count` words before the end; says whether that crosses a branch target.
+    pub(super) fn start_back(&mut self, count: usize, span: Span) -> Option<bool> {
+        if count > self.words.len() || self.back != 0 || self.bit_offset != 0 {
+            return None;
+        }
+        self.back = count;
+        self.back_span = Some(span);
+        let skipped = &self.info[self.words.len() - count..];
+        Some(skipped.iter().skip(1).any(|info| info.target))
+    }
+
+    pub(super) fn end_back(&mut self) -> bool {
+        self.back = 0;
+        self.back_span.take().is_some()
+    }
+
+    pub(super) fn open_back(&self) -> Option<Span> {
+        self.back_span
+    }
+
+    /// Fills in the targets of branches; gives back what is out of range.
+    pub(super) fn resolve_branches(&mut self, labels: &Labels) -> Vec<(Span, String)> {
+        let mut errors = Vec::new();
+        for fixup in &self.fixups {
+            let Some(address) = labels.final_address(fixup.label) else { continue };
+            let base = if fixup.relative { (fixup.word as i64 + 4) * 8 } else { 0 };
+            let target = address.wrapping_add(fixup.addend).wrapping_sub(base);
+            let Ok(target) = i32::try_from(target) else {
+                errors.push((fixup.span, format!("the branch distance {target} does not fit 32 bits")));
+                continue;
+            };
+            if let Some(word) = self.words.get_mut(fixup.word) {
+                *word = *word & !0xffff_ffff | u64::from(target as u32);
+            }
+        }
+        errors
+    }
+
+    pub(super) fn into_words(self) -> (Vec<u64>, Vec<WordInfo>) {
+        (self.words, self.info)
+    }
+}

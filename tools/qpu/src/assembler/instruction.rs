@@ -1,0 +1,291 @@
+//! Lines with instructions.
+
+use v3d_hw::qpu::{AddOp, ImmediateKind, MulOp};
+
+use super::{Assembler, Res};
+use crate::code::Code;
+use crate::language::Mnemonic;
+use crate::language::mnemonic::Choice;
+use crate::language::suffix::Places;
+use crate::lexer::{Kind, Token};
+use crate::slot::{Outcome, Place, Slot};
+use crate::source::Span;
+use crate::value::{Register, Value};
+
+/// Data that must come one at a time: peripherals that answer through the same paths.
+fn peripheral_accesses(slot: &Slot) -> u32 {
+    // TMU, VPM, mutex, SFU and TLB set-up writes; reads of VPM and mutex; signals that load r4.
+    let writes: u64 = 0xfff0_9e00_0000_0000;
+    let reads: u64 = 0x0008_0600_0000_0000;
+    let has = |set: u64, address: u8| u32::from(set >> (address & 63) & 1 != 0);
+    use v3d_hw::qpu::Signal::{LoadAlpha, LoadColor, LoadColorEnd, LoadCoverage, LoadTmu0, LoadTmu1, SmallImmediate};
+    let color = [slot.waddr_add, slot.waddr_mul].iter().any(|address| matches!(address, 45 | 46))
+        || matches!(slot.sig, LoadColor | LoadColorEnd);
+    has(writes, slot.waddr_add)
+        + has(writes, slot.waddr_mul)
+        + has(reads, slot.raddr_a)
+        + if slot.sig == SmallImmediate { 0 } else { has(reads, slot.raddr_b) }
+        + u32::from(matches!(slot.sig, LoadTmu0 | LoadTmu1 | LoadCoverage | LoadAlpha))
+        + u32::from(color)
+}
+
+impl Assembler<'_> {
+    /// The instructions of a line, from the cursor on; `joins` after a leading semicolon.
+    pub(super) fn instruction_line(&mut self, joins: bool, span: Span) -> Res {
+        if self.code.bit_offset() != 0 {
+            let token = self.peek();
+            self.warn(Code::Unaligned, token, "an instruction starts in the middle of a word: padded");
+            self.align(8, 0, span);
+        }
+        if joins && self.join(span) {
+            return Ok(());
+        }
+        self.slot = Slot::default();
+        let open = self.instructions()?;
+        self.emit(open, span)
+    }
+
+    fn emit(&mut self, open: bool, span: Span) -> Res {
+        let word = self.encoded()?;
+        if self.code.is_full() {
+            let token = self.peek();
+            return self.error(Code::TooMuchCode, token, Code::TooMuchCode.title());
+        }
+        let back = self.code.open_back().is_some();
+        let at = self.code.push(word, span, &self.slot);
+        if back {
+            self.labels.shift(at as u32 * 8, 8);
+        }
+        if open {
+            let slot = std::mem::take(&mut self.slot);
+            self.code.keep_open(at, slot);
+        }
+        Ok(())
+    }
+
+    fn encoded(&self) -> Res<u64> {
+        self.slot.finish().encode().or_else(|error| self.error(Code::NumberOutOfRange, self.peek(), error.to_string()))
+    }
+
+    /// Tries to put the line into the instruction before; says whether it fits.
+    fn join(&mut self, span: Span) -> bool {
+        let Some((at, slot)) = self.code.open() else { return false };
+        self.slot = slot.clone();
+        let start = self.cursor.at;
+        let diagnostics = self.diagnostics.len();
+        if let Ok(open) = self.instructions()
+            && peripheral_accesses(&self.slot) <= 1
+            && let Ok(word) = self.encoded()
+        {
+            self.code.replace(at, word);
+            if open {
+                let slot = std::mem::take(&mut self.slot);
+                self.code.keep_open(at, slot);
+            }
+            let _ = span;
+            return true;
+        }
+        self.cursor.at = start;
+        self.diagnostics.truncate(diagnostics);
+        false
+    }
+
+    /// Instructions up to the end of the line; says whether a semicolon ends it.
+    fn instructions(&mut self) -> Res<bool> {
+        loop {
+            self.instruction()?;
+            let token = self.next();
+            match token.kind {
+                Kind::End => return Ok(false),
+                Kind::Semicolon => {
+                    if self.peek().kind == Kind::End {
+                        return Ok(true);
+                    }
+                }
+                _ => {
+                    let message = format!("expected `;` or the end of the line, found {}", self.found(token));
+                    return self.error(Code::UnexpectedText, token, message);
+                }
+            }
+        }
+    }
+
+    fn instruction(&mut self) -> Res {
+        let first = self.next();
+        let mnemonic = (first.kind == Kind::Word).then(|| self.symbols.meaning(first.symbol).mnemonic).flatten();
+        let Some(mnemonic) = mnemonic else {
+            let message = format!("{} is no instruction and no macro", self.found(first));
+            return self.error(Code::UnknownMnemonic, first, message);
+        };
+        self.slot.warnings.clear();
+        match mnemonic {
+            Mnemonic::Add(op, choice) => self.add(op, choice, first)?,
+            Mnemonic::Mul(op, choice) => self.mul(op, choice, first)?,
+            Mnemonic::Move(choice) => self.mov(choice, None, first)?,
+            Mnemonic::Load(kind) => {
+                let load = match kind {
+                    ImmediateKind::PerElementSigned => crate::slot::Load::Signed,
+                    ImmediateKind::PerElementUnsigned => crate::slot::Load::Unsigned,
+                    _ => crate::slot::Load::Any,
+                };
+                self.mov(Choice::Free, Some(load), first)?;
+            }
+            Mnemonic::Acquire => self.mov(Choice::Free, Some(crate::slot::Load::Acquire), first)?,
+            Mnemonic::Release => self.mov(Choice::Free, Some(crate::slot::Load::Release), first)?,
+            Mnemonic::Read => {
+                self.slot_do(first, Slot::read_operation)?;
+                let operand = self.peek();
+                let value = self.expression(Places::SOURCE)?;
+                self.slot_do(operand, |slot| slot.read_source(value))?;
+            }
+            Mnemonic::Branch { relative } => self.branch(relative, first)?,
+            Mnemonic::Signal(signal) => self.slot_do(first, |slot| slot.signal(signal))?,
+        }
+        self.slot_do(first, Slot::end_operation)
+    }
+
+    /// Does something with the slot; what it refuses or warns of stands at the text from `first` on.
+    fn slot_do<T>(&mut self, first: Token, action: impl FnOnce(&mut Slot) -> Outcome<T>) -> Res<T> {
+        let outcome = action(&mut self.slot);
+        self.slot_warnings(first);
+        outcome.map_err(|refusal| self.refused(refusal, first))
+    }
+
+    fn mnemonic_suffixes(&mut self) -> Res {
+        if self.peek().kind == Kind::Dot {
+            self.suffixes(Value::Int(0), Places::MNEMONIC)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, op: AddOp, choice: Choice, first: Token) -> Res {
+        let sources = self.slot_do(first, |slot| slot.add_operation(op, choice == Choice::Add))?;
+        self.operation(sources)
+    }
+
+    fn mul(&mut self, op: MulOp, choice: Choice, first: Token) -> Res {
+        let sources = self.slot_do(first, |slot| slot.mul_operation(op, choice == Choice::Mul))?;
+        self.operation(sources)
+    }
+
+    fn operation(&mut self, sources: usize) -> Res {
+        self.mnemonic_suffixes()?;
+        if sources == 0 {
+            self.slot.note_nop();
+            if !matches!(self.peek().kind, Kind::Semicolon | Kind::End) {
+                self.target()?;
+            }
+            return Ok(());
+        }
+        self.target()?;
+        for place in [Place::SOURCE_A, Place::SOURCE_B].into_iter().take(sources) {
+            self.expect(Kind::Comma, "`,` and a source")?;
+            self.enter_place(place);
+            self.source()?;
+        }
+        // Operations with one source may name the unused second multiplexer too.
+        if sources == 1 && self.take(Kind::Comma) {
+            self.enter_place(Place::SOURCE_B);
+            self.slot.note_second_source();
+            self.source()?;
+        }
+        Ok(())
+    }
+
+    fn enter_place(&mut self, place: Place) {
+        self.slot.place = self.slot.place.common(Place::BOTH).or(place);
+    }
+
+    fn source(&mut self) -> Res {
+        let first = self.peek();
+        let value = self.expression(Places::SOURCE)?;
+        self.slot_do(first, |slot| slot.source(value))
+    }
+
+    fn target(&mut self) -> Res {
+        self.enter_place(Place::TARGET);
+        let first = self.peek();
+        let register = self.register(Places::TARGET, "a target")?;
+        self.slot_do(first, |slot| slot.target(register))
+    }
+
+    fn register(&mut self, places: u8, what: &str) -> Res<Register> {
+        let first = self.peek();
+        match self.expression(places)? {
+            Value::Register(register) => Ok(register),
+            other => {
+                let message = format!("{what} must be a register or `-`, not {}", other.kind());
+                self.error(Code::TargetNotRegister, first, message)
+            }
+        }
+    }
+
+    /// A move, or with `load` a load immediate.
+    fn mov(&mut self, choice: Choice, load: Option<crate::slot::Load>, first: Token) -> Res {
+        let two_targets = self.operands_left() == 3;
+        self.slot_do(first, |slot| slot.move_operation(choice, two_targets))?;
+        self.mnemonic_suffixes()?;
+        self.target()?;
+        self.expect(Kind::Comma, "`,` and a source")?;
+        if two_targets {
+            self.slot.place = self.slot.place.other_alu();
+            self.target()?;
+            self.expect(Kind::Comma, "`,` and a source")?;
+            self.slot.place = Place::BOTH.or(Place::TARGET);
+        }
+        self.enter_place(Place::SOURCES);
+        let operand = self.peek();
+        let value = self.expression(Places::SOURCE)?;
+        if load.is_none() && self.slot_do(operand, |slot| slot.move_source(value))? {
+            return Ok(());
+        }
+        let load = load.unwrap_or(crate::slot::Load::Any);
+        self.slot_do(operand, |slot| slot.load_source(value, load))
+    }
+
+    fn branch(&mut self, relative: bool, first: Token) -> Res {
+        self.slot_do(first, |slot| slot.branch_operation(relative))?;
+        self.mnemonic_suffixes()?;
+        let operands = self.operands_left();
+        self.target()?;
+        self.expect(Kind::Comma, "`,` and a branch target")?;
+        if operands >= 4 {
+            self.slot.place = self.slot.place.other_alu();
+            self.target()?;
+            self.expect(Kind::Comma, "`,` and a branch target")?;
+        }
+        if operands >= 3 {
+            self.branch_target()?;
+            self.expect(Kind::Comma, "`,` and a second branch target")?;
+        }
+        self.branch_target()?;
+        let token = self.peek();
+        if token.kind != Kind::End {
+            return self.error(Code::BranchNotAlone, token, Code::BranchNotAlone.title());
+        }
+        Ok(())
+    }
+
+    fn branch_target(&mut self) -> Res {
+        self.slot.place = Place::ADD.or(Place::SOURCES);
+        let first = self.peek();
+        let value = self.expression(Places::SOURCE)?;
+        self.slot_do(first, |slot| slot.branch_target(value))
+    }
+
+    /// Number of operands up to the next semicolon, from the cursor on.
+    fn operands_left(&self) -> usize {
+        let mut nesting = 0i32;
+        let mut operands = 1;
+        for token in self.cursor.tokens.tokens.get(self.cursor.at..).unwrap_or_default() {
+            match token.kind {
+                Kind::End | Kind::Semicolon => break,
+                Kind::Open | Kind::OpenBracket => nesting += 1,
+                Kind::Close | Kind::CloseBracket => nesting -= 1,
+                Kind::Comma if nesting == 0 => operands += 1,
+                _ => {}
+            }
+        }
+        operands
+    }
+}

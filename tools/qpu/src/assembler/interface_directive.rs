@@ -1,0 +1,113 @@
+//! Directives that declare a shader's interface.
+
+use super::{Assembler, Res};
+use crate::code::Code;
+use crate::diagnostic::Diagnostic;
+use crate::interface::{Components, Stage, Texture, Uniform, UniformType};
+use crate::language::Directive;
+use crate::lexer::{Kind, Token};
+use crate::source::Span;
+
+impl Assembler<'_> {
+    pub(super) fn interface_directive(&mut self, directive: Directive, token: Token) -> Res {
+        match directive {
+            Directive::Stage => {
+                let name = self.identifier("fragment, vertex, coordinate or user")?;
+                let text = self.text(name);
+                let Some(&(_, stage)) = Stage::NAMED.iter().find(|(name, _)| *name == text) else {
+                    let message = format!("{} is no stage: fragment, vertex, coordinate or user", self.found(name));
+                    return self.error(Code::BadInterface, name, message);
+                };
+                if self.interface.stage != Stage::Unknown {
+                    return self.error(Code::InterfaceRedefined, token, "the stage is declared twice");
+                }
+                self.interface.stage = stage;
+            }
+            Directive::Threads => {
+                let first = self.peek();
+                let threads = self.integer("the number of threads")?;
+                if !(1..=2).contains(&threads) {
+                    return self.error(Code::BadInterface, first, format!("a QPU has 1 or 2 threads, not {threads}"));
+                }
+                if self.interface.threads.is_some() {
+                    return self.error(Code::InterfaceRedefined, token, "the threads are declared twice");
+                }
+                self.interface.threads = Some(threads as u8);
+            }
+            Directive::Uniform => {
+                let (name, span) = self.interface_name()?;
+                self.expect(Kind::Comma, "`,` and a type")?;
+                let ty = self.uniform_type()?;
+                let count = self.interface_count(4096)?.unwrap_or(1);
+                let offset_words = self.interface.uniform_words();
+                self.interface.uniforms.push(Uniform { name, ty, count, offset_words, span });
+            }
+            Directive::Attribute => {
+                let (name, span) = self.interface_name()?;
+                let components = self.interface_count(64)?.unwrap_or(1);
+                let offset = self.interface.attribute_components();
+                self.interface.attributes.push(Components { name, components, offset, span });
+            }
+            Directive::Varying => {
+                let (name, span) = self.interface_name()?;
+                let components = self.interface_count(32)?.unwrap_or(1);
+                let offset = self.interface.varying_components();
+                self.interface.varyings.push(Components { name, components, offset, span });
+            }
+            _ => {
+                let (name, span) = self.interface_name()?;
+                self.expect(Kind::Comma, "`,` and a TMU")?;
+                let first = self.peek();
+                let unit = self.integer("the TMU")?;
+                if !(0..=1).contains(&unit) {
+                    return self.error(Code::BadInterface, first, format!("a slice has TMUs 0 and 1, not {unit}"));
+                }
+                self.interface.textures.push(Texture { name, unit: unit as u8, span });
+            }
+        }
+        self.expect_end()
+    }
+
+    fn uniform_type(&mut self) -> Res<UniformType> {
+        let token = self.identifier("a type")?;
+        let text = self.text(token);
+        match UniformType::NAMED.iter().find(|(name, _)| *name == text) {
+            Some(&(_, ty)) => Ok(ty),
+            None => {
+                let names: Vec<&str> = UniformType::NAMED.iter().map(|(name, _)| *name).collect();
+                let message = format!("{} is no type: {}", self.found(token), names.join(", "));
+                self.error(Code::BadInterface, token, message)
+            }
+        }
+    }
+
+    fn interface_name(&mut self) -> Res<(String, Span)> {
+        let token = self.identifier("a name")?;
+        let span = token.span(self.cursor.file);
+        let name = self.text(token).to_owned();
+        let interface = &self.interface;
+        let uniforms = interface.uniforms.iter().map(|uniform| (&uniform.name, uniform.span));
+        let attributes = interface.attributes.iter().map(|attribute| (&attribute.name, attribute.span));
+        let varyings = interface.varyings.iter().map(|varying| (&varying.name, varying.span));
+        let textures = interface.textures.iter().map(|texture| (&texture.name, texture.span));
+        let mut all = uniforms.chain(attributes).chain(varyings).chain(textures);
+        if let Some((_, first)) = all.find(|(other, _)| **other == name) {
+            let message = format!("the interface names {name} twice");
+            let diagnostic = Diagnostic::error(Code::InterfaceRedefined, span, message);
+            return Err(Box::new(diagnostic.related(first, "first named here")));
+        }
+        Ok((name, span))
+    }
+
+    fn interface_count(&mut self, most: i64) -> Res<Option<u32>> {
+        if !self.take(Kind::Comma) {
+            return Ok(None);
+        }
+        let first = self.peek();
+        let count = self.integer("the number")?;
+        if !(1..=most).contains(&count) {
+            return self.error(Code::BadInterface, first, format!("{count} is not in 1 to {most}"));
+        }
+        Ok(Some(count as u32))
+    }
+}

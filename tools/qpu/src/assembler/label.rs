@@ -1,0 +1,155 @@
+//! Labels.
+//!
+//! Labels that start with a digit can be defined many times: `:1` is the one before (or, if there is none yet, the next), `:1f` the next.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use crate::source::Span;
+use crate::symbol::{NameHasher, Symbol};
+
+#[derive(Clone, Copy, Debug)]
+struct Label {
+    name: Symbol,
+    /// Byte offset in this pass.
+    address: Option<u32>,
+    /// Byte offset in the pass before.
+    predicted: Option<u32>,
+    defined: Span,
+    used: Option<Span>,
+}
+
+/// All labels.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    labels: Vec<Label>,
+    by_name: HashMap<Symbol, u32, BuildHasherDefault<NameHasher>>,
+    /// Labels met in this pass; the same ones come in the same order in each pass.
+    met: usize,
+    needs_addresses: Option<Span>,
+    /// Words further down were needed, by `.clone`.
+    needs_words: Option<Span>,
+    previous_words: Vec<u64>,
+}
+
+impl Labels {
+    pub(super) fn start_pass(&mut self) {
+        self.labels.truncate(self.met);
+        for label in &mut self.labels {
+            label.predicted = label.address.take();
+        }
+        self.by_name.clear();
+        self.met = 0;
+        self.needs_addresses = None;
+        self.needs_words = None;
+    }
+
+    fn meet(&mut self, name: Symbol) -> u32 {
+        let id = self.met;
+        self.met += 1;
+        let fresh = Label { name, address: None, predicted: None, defined: Span::default(), used: None };
+        match self.labels.get_mut(id) {
+            Some(label) => {
+                let predicted = if label.name == name { label.predicted } else { None };
+                *label = Label { predicted, ..fresh };
+            }
+            None => self.labels.push(fresh),
+        }
+        self.by_name.insert(name, id as u32);
+        id as u32
+    }
+
+    /// The label that a name means here.
+    pub(super) fn refer(&mut self, name: Symbol, forward: bool, span: Span) -> u32 {
+        let known = self.by_name.get(&name).copied();
+        let id = match known {
+            Some(id) if !(forward && self.labels[id as usize].address.is_some()) => id,
+            _ => self.meet(name),
+        };
+        self.labels[id as usize].used.get_or_insert(span);
+        id
+    }
+
+    /// Defines a label; a second definition of one that does not start with a digit is refused with the place of the first.
+    pub(super) fn define(&mut self, name: Symbol, repeatable: bool, address: u32, span: Span) -> Result<u32, Span> {
+        let id = match self.by_name.get(&name).copied() {
+            Some(id) if self.labels[id as usize].address.is_none() => id,
+            Some(id) if !repeatable => return Err(self.labels[id as usize].defined),
+            _ => self.meet(name),
+        };
+        let label = &mut self.labels[id as usize];
+        label.address = Some(address);
+        label.defined = span;
+        Ok(id)
+    }
+
+    /// The address of a label where a number is needed at once.
+    pub(super) fn address_now(&mut self, id: u32, span: Span) -> i64 {
+        let Some(label) = self.labels.get(id as usize) else { return 0 };
+        label.address.map_or_else(
+            || {
+                self.needs_addresses.get_or_insert(span);
+                i64::from(label.predicted.unwrap_or(0))
+            },
+            i64::from,
+        )
+    }
+
+    /// The address of a label at the end of the pass.
+    pub(super) fn final_address(&self, id: u32) -> Option<i64> {
+        self.labels.get(id as usize)?.address.map(i64::from)
+    }
+
+    /// Labels that are used but not defined.
+    pub(super) fn undefined(&self) -> Vec<(Symbol, Span)> {
+        let met = self.labels.iter().take(self.met);
+        met.filter(|label| label.address.is_none()).filter_map(|label| Some((label.name, label.used?))).collect()
+    }
+
+    /// Whether addresses were needed before they were known, and differ from what was assumed.
+    pub(super) fn another_pass(&self) -> bool {
+        self.needs_words.is_some()
+            || self.needs_addresses.is_some()
+                && self.labels.iter().take(self.met).any(|label| label.address != label.predicted)
+    }
+
+    /// Something further down is needed that only the next pass knows.
+    pub(super) fn need_another_pass(&mut self, span: Span) {
+        self.needs_words.get_or_insert(span);
+    }
+
+    /// A word of the pass before.
+    pub(super) fn previous_word(&self, at: usize) -> Option<u64> {
+        self.previous_words.get(at).copied()
+    }
+
+    /// Keeps the words of this pass for the next one.
+    pub(super) fn keep_words(&mut self, words: &[u64]) {
+        self.previous_words.clear();
+        self.previous_words.extend_from_slice(words);
+    }
+
+    /// Where an address was needed too early.
+    pub(super) fn unsettled_span(&self) -> Option<Span> {
+        self.needs_addresses.or(self.needs_words)
+    }
+
+    /// Names and addresses in the order of definition.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Symbol, u32)> + '_ {
+        let mut all: Vec<(Symbol, u32)> =
+            self.labels.iter().take(self.met).filter_map(|label| Some((label.name, label.address?))).collect();
+        all.sort_by_key(|&(_, address)| address);
+        all.into_iter()
+    }
+
+    /// All labels at or above an address move by `bytes`: code was inserted before them.
+    pub(super) fn shift(&mut self, from: u32, bytes: u32) {
+        for label in self.labels.iter_mut().take(self.met) {
+            if let Some(address) = &mut label.address
+                && *address > from
+            {
+                *address += bytes;
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Lines: labels, directives, macros, instructions; and which lines count.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::{Assembler, Cursor, Res};
+use crate::code::Code;
+use crate::language::Directive;
+use crate::lexer::{Kind, Token, Tokens};
+use crate::source::Span;
+use crate::value::Value;
+
+/// The state of an `.if`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IfState {
+    /// Lines count at the moment.
+    pub(super) active: bool,
+    /// No branch was taken yet, and one may be.
+    pub(super) open: bool,
+    /// The `.if`.
+    pub(super) span: Span,
+}
+
+/// Failures after which a file is given up.
+const MAX_DIAGNOSTICS: usize = 1000;
+
+impl Assembler<'_> {
+    /// Whether lines count at the moment.
+    pub(super) fn active(&self) -> bool {
+        self.conditions.last().is_none_or(|state| state.active)
+    }
+
+    /// Executes a range of lines; failures are reported and the next line goes on.
+    pub(super) fn run_lines(&mut self, file: u32, tokens: &Rc<Tokens>, lines: Range<usize>) -> Res {
+        let outer = std::mem::replace(&mut self.cursor, Cursor { file, tokens: Rc::clone(tokens), at: 0 });
+        let mut line = lines.start;
+        while line < lines.end {
+            let Some(&start) = tokens.lines.get(line) else { break };
+            self.cursor.at = start as usize;
+            let next = match self.run_line(line, lines.end) {
+                Ok(next) => next,
+                Err(failure) => {
+                    self.report(*failure);
+                    if self.diagnostics.len() > MAX_DIAGNOSTICS {
+                        break;
+                    }
+                    line + 1
+                }
+            };
+            line = next.max(line + 1);
+        }
+        self.cursor = outer;
+        Ok(())
+    }
+
+    /// Executes one line, and the block that starts with it; gives back the line to go on with.
+    fn run_line(&mut self, line: usize, end: usize) -> Res<usize> {
+        if !self.active() {
+            if let Some((directive, at)) = self.directive_of(line) {
+                self.cursor.at = at;
+                let token = self.next();
+                self.conditional(directive, token)?;
+            }
+            return Ok(line + 1);
+        }
+        let mut joins = false;
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::End => return Ok(line + 1),
+                Kind::Dot if !joins => {
+                    self.next();
+                    return self.directive_line(line, end);
+                }
+                Kind::Colon if !joins => {
+                    self.next();
+                    self.label_definition()?;
+                }
+                Kind::Semicolon if !joins => {
+                    self.next();
+                    joins = true;
+                }
+                Kind::Word => {
+                    if self.peek_ahead(1).kind == Kind::Colon && !joins {
+                        self.next();
+                        self.next();
+                        self.define_label(token)?;
+                        continue;
+                    }
+                    if let Some(code_macro) = self.macro_of(token.symbol) {
+                        self.next();
+                        self.call_macro(&code_macro, token)?;
+                        return Ok(line + 1);
+                    }
+                    let span = self.line_span(token);
+                    self.instruction_line(joins, span)?;
+                    return Ok(line + 1);
+                }
+                _ => {
+                    let message = format!("a line cannot start with {}", self.found(token));
+                    return self.error(Code::UnexpectedText, token, message);
+                }
+            }
+        }
+    }
+
+    /// From a token to the end of its line.
+    fn line_span(&self, first: Token) -> Span {
+        let tokens = &self.cursor.tokens.tokens;
+        let rest = tokens.get(self.cursor.at..).unwrap_or_default();
+        let last = rest.iter().take_while(|token| token.kind != Kind::End).last();
+        let span = first.span(self.cursor.file);
+        last.map_or(span, |last| span.to(last.span(self.cursor.file)))
+    }
+
+    /// The directive at the start of a line, behind labels, and the index of its name.
+    pub(super) fn directive_of(&self, line: usize) -> Option<(Directive, usize)> {
+        let tokens = &self.cursor.tokens;
+        let start = *tokens.lines.get(line)? as usize;
+        let mut rest = tokens.tokens.get(start..)?.iter().copied();
+        loop {
+            let first = rest.next()?;
+            match first.kind {
+                Kind::Dot => {
+                    let name = rest.next()?;
+                    let directive = self.symbols.meaning(name.symbol).directive?;
+                    let at = tokens.tokens.len() - rest.len() - 1;
+                    return (name.kind == Kind::Word).then_some((directive, at));
+                }
+                Kind::Colon => {
+                    // `:name`, `::name`, or a lone colon.
+                    let mut ahead = rest.clone();
+                    if matches!(ahead.next()?.kind, Kind::Word | Kind::Number) {
+                        rest = ahead;
+                    }
+                }
+                Kind::Word if rest.clone().next()?.kind == Kind::Colon => {
+                    rest.next()?;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// `:`, `:name` or `::name`, after the first colon.
+    fn label_definition(&mut self) -> Res {
+        let colon_end = self.cursor.tokens.tokens.get(self.cursor.at - 1).map_or(0, |colon| colon.end);
+        let token = self.peek();
+        // A bare colon is a nameless label: nothing joins over it.
+        if token.kind == Kind::End || token.start != colon_end {
+            self.code.mark_target();
+            return Ok(());
+        }
+        let global = self.take(Kind::Colon);
+        let name = self.next();
+        if !matches!(name.kind, Kind::Word | Kind::Number) {
+            let message = format!("expected the name of a label, found {}", self.found(name));
+            return self.error(Code::UnexpectedText, name, message);
+        }
+        let id = self.define_label(name)?;
+        if global {
+            let span = name.span(self.cursor.file);
+            self.globals.push((name.symbol, Value::Label { id, addend: 0 }, span));
+        }
+        Ok(())
+    }
+
+    fn define_label(&mut self, name: Token) -> Res<u32> {
+        let Some(address) = self.code.address() else {
+            return self.error(Code::Unaligned, name, "a label cannot stand inside a byte");
+        };
+        let span = name.span(self.cursor.file);
+        let repeatable = name.kind == Kind::Number;
+        match self.labels.define(name.symbol, repeatable, address, span) {
+            Ok(id) => {
+                self.code.mark_target();
+                Ok(id)
+            }
+            Err(first) => {
+                let message = format!("label {} is defined twice", self.text(name));
+                let diagnostic = crate::Diagnostic::error(Code::LabelRedefined, span, message);
+                Err(Box::new(diagnostic.related(first, "first defined here")))
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What a shader wants from outside: uniforms, attributes, varyings, textures, threads.
+//!
+//! The hardware has none of these names: a shader reads a stream of uniforms, a number of varyings, rows of the VPM. The directives
+//! `.stage`, `.threads`, `.uniform`, `.attribute`, `.varying` and `.texture` write down what is meant, in the order in which the shader reads it, so
+//! that it can be checked and handed on to the code that feeds the shader.
+
+use crate::source::Span;
+
+/// Which part of the pipeline a program is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The source does not say.
+    #[default]
+    Unknown,
+    /// Fragment shader.
+    Fragment,
+    /// Vertex shader.
+    Vertex,
+    /// Coordinate shader.
+    Coordinate,
+    /// User program, started by the host through SRQPC.
+    User,
+}
+
+impl Stage {
+    /// The names in the source.
+    pub const NAMED: &'static [(&'static str, Self)] = &[
+        ("fragment", Self::Fragment),
+        ("vertex", Self::Vertex),
+        ("coordinate", Self::Coordinate),
+        ("user", Self::User),
+    ];
+}
+
+/// Type of a uniform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UniformType {
+    /// 32-bit float.
+    Float,
+    /// Signed integer.
+    Int,
+    /// Unsigned integer.
+    Uint,
+    /// 2 floats.
+    Vec2,
+    /// 3 floats.
+    Vec3,
+    /// 4 floats.
+    Vec4,
+    /// 9 floats.
+    Mat3,
+    /// 16 floats.
+    Mat4,
+    /// A colour, 8 bits a channel.
+    Color,
+    /// A bus address.
+    Address,
+    /// A texture parameter word; it is read by a write to a TMU register, not by the program [AG p.39].
+    Texture,
+    /// A VPM or DMA set-up word.
+    Setup,
+}
+
+impl UniformType {
+    /// The names in the source.
+    pub const NAMED: &'static [(&'static str, Self)] = &[
+        ("float", Self::Float),
+        ("int", Self::Int),
+        ("uint", Self::Uint),
+        ("vec2", Self::Vec2),
+        ("vec3", Self::Vec3),
+        ("vec4", Self::Vec4),
+        ("mat3", Self::Mat3),
+        ("mat4", Self::Mat4),
+        ("color", Self::Color),
+        ("address", Self::Address),
+        ("texture", Self::Texture),
+        ("setup", Self::Setup),
+    ];
+
+    /// Words of the uniform stream that one value takes.
+    pub const fn words(self) -> u32 {
+        match self {
+            Self::Vec2 => 2,
+            Self::Vec3 => 3,
+            Self::Vec4 => 4,
+            Self::Mat3 => 9,
+            Self::Mat4 => 16,
+            _ => 1,
+        }
+    }
+
+    /// The name in the source.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, ty)| *ty == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// A uniform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uniform {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub ty: UniformType,
+    /// How many values follow each other.
+    pub count: u32,
+    /// First word in the stream.
+    pub offset_words: u32,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Uniform {
+    /// Words in the stream.
+    pub const fn words(&self) -> u32 {
+        self.count.saturating_mul(self.ty.words())
+    }
+}
+
+/// A vertex attribute or a varying: a number of 32-bit components.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Components {
+    /// Name.
+    pub name: String,
+    /// 32-bit components.
+    pub components: u32,
+    /// Components before it.
+    pub offset: u32,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A texture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texture {
+    /// Name.
+    pub name: String,
+    /// TMU, 0 or 1.
+    pub unit: u8,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// The interface of a shader.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Stage.
+    pub stage: Stage,
+    /// Threads per QPU: 1 or 2; `None` if the source does not say.
+    pub threads: Option<u8>,
+    /// Uniforms in the order in which they are read.
+    pub uniforms: Vec<Uniform>,
+    /// Attributes in the order in which they stand in the VPM.
+    pub attributes: Vec<Components>,
+    /// Varyings in the order in which they are read or written.
+    pub varyings: Vec<Components>,
+    /// Textures.
+    pub textures: Vec<Texture>,
+}
+
+impl Interface {
+    /// Words in the uniform stream.
+    pub fn uniform_words(&self) -> u32 {
+        self.uniforms.last().map_or(0, |last| last.offset_words.saturating_add(last.words()))
+    }
+
+    /// Components of all attributes.
+    pub fn attribute_components(&self) -> u32 {
+        self.attributes.last().map_or(0, |last| last.offset.saturating_add(last.components))
+    }
+
+    /// Components of all varyings.
+    pub fn varying_components(&self) -> u32 {
+        self.varyings.last().map_or(0, |last| last.offset.saturating_add(last.components))
+    }
+
+    /// Whether nothing at all is declared.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

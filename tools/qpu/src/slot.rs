@@ -1,0 +1,521 @@
+//! One instruction word while its parts are put together.
+//!
+//! The parts of a line come one after the other: an operation, its target, its sources, the next operation … Each takes fields of the
+//! word, chooses where there is a choice (ALU, register file, write swap, small immediate), and is refused where it would change what an earlier
+//! part means. A word is 64 bits of which nearly every field is shared by both ALUs [AG p.26-30]; that is what makes choices necessary.
+//!
+//! # Choices
+//! - An operation that both ALUs have goes to the first free one; a move goes to the add ALU first.
+//! - A register that both files have is read through file A if that is free, and moves to file B if a later part needs file A.
+//! - The write swap bit follows from the first target that exists in one file only.
+//! - Operations move to the other ALU if a later part needs theirs, and it has an equivalent.
+//!
+//! # Sources
+//! [AG p.26-38]; the order of the choices is that of [vc4asm], so that the same source gives the same words.
+
+use v3d_hw::qpu::{
+    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Semaphore,
+    Signal, SmallImmediate,
+};
+
+use crate::code::Code;
+use crate::value::{Access, NOP, Number, PackSuffix, Register};
+
+mod branch;
+mod constant;
+mod finish;
+mod moves;
+mod pack;
+mod recipe;
+mod rotate;
+mod source;
+mod swap;
+mod unpack;
+
+pub(crate) use moves::Load;
+
+/// Why a part is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    /// A refusal with a message of its own.
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl From<Code> for Refusal {
+    fn from(code: Code) -> Self {
+        Self { code, message: code.title().to_owned() }
+    }
+}
+
+/// Success, or why not.
+pub(crate) type Outcome<T = ()> = Result<T, Refusal>;
+
+/// A set of the places that an operation or operand can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(u8);
+
+impl Place {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const ADD: Self = Self(1);
+    pub(crate) const MUL: Self = Self(2);
+    pub(crate) const BOTH: Self = Self(3);
+    pub(crate) const SOURCE_A: Self = Self(4);
+    pub(crate) const SOURCE_B: Self = Self(8);
+    pub(crate) const SOURCES: Self = Self(12);
+    pub(crate) const TARGET: Self = Self(16);
+    pub(crate) const OPERATION: Self = Self(32);
+
+    /// All of both.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What is in both.
+    pub(crate) const fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Without what is in `other`.
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether they have anything in common.
+    pub(crate) const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The same with the ALUs exchanged.
+    pub(crate) const fn other_alu(self) -> Self {
+        if self.meets(Self::BOTH) { Self(self.0 ^ Self::BOTH.0) } else { self }
+    }
+}
+
+/// An unpack mode with the numbers it is meant for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnpackMode {
+    pub(crate) mode: u8,
+    pub(crate) number: Number,
+}
+
+/// A pack mode with the numbers it is meant for; the mode is in register file A's numbering, for the mul ALU too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PackMode {
+    pub(crate) mode: u8,
+    pub(crate) number: Number,
+}
+
+/// What kind of word it has become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// ALU instruction.
+    Alu,
+    /// Load immediate or semaphore.
+    Load(ImmediateKind),
+    /// Branch.
+    Branch,
+}
+
+/// An instruction under construction.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) form: Form,
+    pub(crate) sig: Signal,
+    pub(crate) unpack: UnpackMode,
+    pub(crate) pm: bool,
+    pub(crate) pack: PackMode,
+    pub(crate) cond_add: Condition,
+    pub(crate) cond_mul: Condition,
+    pub(crate) sf: bool,
+    pub(crate) ws: bool,
+    pub(crate) waddr_add: u8,
+    pub(crate) waddr_mul: u8,
+    pub(crate) op_add: AddOp,
+    pub(crate) op_mul: MulOp,
+    pub(crate) raddr_a: u8,
+    /// Read address of file B, or the small immediate.
+    pub(crate) raddr_b: u8,
+    pub(crate) add_a: Mux,
+    pub(crate) add_b: Mux,
+    pub(crate) mul_a: Mux,
+    pub(crate) mul_b: Mux,
+    pub(crate) immediate: u32,
+    pub(crate) cond_br: BranchCondition,
+    pub(crate) relative: bool,
+    pub(crate) register_target: bool,
+    /// The label that a branch goes to, with what is added to it.
+    pub(crate) label: Option<(u32, i64)>,
+
+    /// Where the part that is read at the moment belongs.
+    pub(crate) place: Place,
+    used_pack: Place,
+    used_unpack: Place,
+    used_rotation: Place,
+    pm_fixed: bool,
+    alus_fixed: bool,
+    files_fixed: bool,
+    /// A `nop` marks the add ALU as used.
+    had_nop: bool,
+    /// The mul ALU was named: the word stays an ALU instruction.
+    keep: bool,
+    always_add: bool,
+    always_mul: bool,
+    unary_second: bool,
+    /// Warnings about the part that is read at the moment.
+    pub(crate) warnings: Vec<Refusal>,
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self {
+            form: Form::Alu,
+            sig: Signal::None,
+            unpack: UnpackMode::default(),
+            pm: false,
+            pack: PackMode::default(),
+            cond_add: Condition::Always,
+            cond_mul: Condition::Always,
+            sf: false,
+            ws: false,
+            waddr_add: NOP,
+            waddr_mul: NOP,
+            op_add: AddOp::Nop,
+            op_mul: MulOp::Nop,
+            raddr_a: NOP,
+            raddr_b: NOP,
+            add_a: Mux::R0,
+            add_b: Mux::R0,
+            mul_a: Mux::R0,
+            mul_b: Mux::R0,
+            immediate: 0,
+            cond_br: BranchCondition::Always,
+            relative: false,
+            register_target: false,
+            label: None,
+            place: Place::NONE,
+            used_pack: Place::NONE,
+            used_unpack: Place::NONE,
+            used_rotation: Place::NONE,
+            pm_fixed: false,
+            alus_fixed: false,
+            files_fixed: false,
+            had_nop: false,
+            keep: false,
+            always_add: false,
+            always_mul: false,
+            unary_second: false,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Whether an operation of the add ALU has one source.
+pub(crate) const fn is_unary(op: AddOp) -> bool {
+    matches!(op, AddOp::Ftoi | AddOp::Itof | AddOp::Not | AddOp::Clz)
+}
+
+/// Whether an operation of the add ALU takes floats, so that file A unpacks to floats for it [AG p.31].
+pub(crate) const fn takes_floats(op: AddOp) -> bool {
+    let code = op.code();
+    code >= AddOp::Fadd.code() && code <= AddOp::Ftoi.code()
+}
+
+/// Whether a write address is the same in both files.
+pub(crate) const fn write_in_either_file(address: u8) -> bool {
+    address >= 32 && !matches!(address, 37 | 40 | 41 | 42 | 49 | 50)
+}
+
+/// Whether a read address is the same in both files.
+pub(crate) const fn read_in_either_file(address: u8) -> bool {
+    matches!(address, 32 | 35 | 39 | 48 | 51)
+}
+
+impl Slot {
+    /// Whether this is an ALU instruction as yet.
+    pub(crate) fn is_alu(&self) -> bool {
+        self.form == Form::Alu
+    }
+
+    fn in_mul(&self) -> bool {
+        self.place.meets(Place::MUL)
+    }
+
+    fn add_used(&self) -> bool {
+        self.waddr_add != NOP || self.op_add != AddOp::Nop
+    }
+
+    fn mul_used(&self) -> bool {
+        self.waddr_mul != NOP || self.op_mul != MulOp::Nop
+    }
+
+    fn small_immediate(&self) -> Option<u8> {
+        (self.sig == Signal::SmallImmediate).then_some(self.raddr_b)
+    }
+
+    /// The value that an operand reads from the small immediate; rotations read as -16 to -1 [vc4asm].
+    fn small_immediate_value(&self) -> Option<u32> {
+        self.small_immediate().map(immediate_value)
+    }
+
+    fn warn(&mut self, code: Code, message: impl Into<String>) {
+        self.warnings.push(Refusal::new(code, message));
+    }
+
+    fn reads_file(&self, mux: Mux) -> bool {
+        [self.add_a, self.add_b, self.mul_a, self.mul_b].contains(&mux)
+    }
+
+    fn float_result(&self, mul: bool) -> bool {
+        if mul {
+            self.op_mul == MulOp::Fmul
+        } else {
+            takes_floats(self.op_add) && self.op_add != AddOp::Ftoi || self.op_add == AddOp::Itof
+        }
+    }
+
+    /// Starts an operation of the add ALU; gives back how many sources it has.
+    pub(crate) fn add_operation(&mut self, op: AddOp, forced: bool) -> Outcome<usize> {
+        if !self.is_alu() {
+            return Err(Code::NotWithLoadOrBranch.into());
+        }
+        if self.add_used() {
+            if self.mul_used() {
+                return Err(Code::AddAluTaken.into());
+            }
+            match op {
+                AddOp::Nop if !forced => return self.mul_operation(MulOp::Nop, false),
+                AddOp::V8adds if !forced => return self.mul_operation(MulOp::V8adds, false),
+                AddOp::V8subs if !forced => return self.mul_operation(MulOp::V8subs, false),
+                _ if self.try_swap_alus() => {}
+                _ => return Err(Code::AddAluTaken.into()),
+            }
+        }
+        self.op_add = op;
+        self.place = Place::OPERATION.or(Place::ADD);
+        self.start_operation()?;
+        Ok(match op {
+            AddOp::Nop => 0,
+            op if is_unary(op) => 1,
+            _ => 2,
+        })
+    }
+
+    /// Starts an operation of the mul ALU; gives back how many sources it has.
+    pub(crate) fn mul_operation(&mut self, op: MulOp, forced: bool) -> Outcome<usize> {
+        if !self.is_alu() {
+            return Err(Code::NotWithLoadOrBranch.into());
+        }
+        if self.mul_used() {
+            if self.add_used() {
+                return Err(Code::MulAluTaken.into());
+            }
+            match op {
+                MulOp::Nop if !forced => return self.add_operation(AddOp::Nop, false),
+                MulOp::V8adds if !forced => return self.add_operation(AddOp::V8adds, false),
+                MulOp::V8subs if !forced => return self.add_operation(AddOp::V8subs, false),
+                _ if self.try_swap_alus() => {}
+                _ => return Err(Code::MulAluTaken.into()),
+            }
+        }
+        self.op_mul = op;
+        self.place = Place::OPERATION.or(Place::MUL);
+        self.start_operation()?;
+        Ok(if op == MulOp::Nop { 0 } else { 2 })
+    }
+
+    fn start_operation(&mut self) -> Outcome {
+        self.used_unpack = self.used_unpack.without(Place::OPERATION.or(Place::SOURCES));
+        self.used_rotation = self.used_rotation.without(Place::OPERATION.or(Place::SOURCES));
+        self.unary_second = false;
+        Ok(())
+    }
+
+    /// A `nop` was written.
+    pub(crate) fn note_nop(&mut self) {
+        self.had_nop = true;
+        self.keep |= self.in_mul();
+    }
+
+    /// An operation with one source names a second.
+    pub(crate) fn note_second_source(&mut self) {
+        self.unary_second = true;
+    }
+
+    /// Sets the write condition of the operation.
+    pub(crate) fn condition(&mut self, condition: Condition) -> Outcome {
+        if self.form == Form::Branch {
+            return Err(Code::ConditionNotHere.into());
+        }
+        let mul = self.in_mul();
+        let (field, always) =
+            if mul { (&mut self.cond_mul, &mut self.always_mul) } else { (&mut self.cond_add, &mut self.always_add) };
+        if *field != Condition::Always || *always {
+            return Err(Code::SecondCondition.into());
+        }
+        *field = condition;
+        *always = condition == Condition::Always;
+        Ok(())
+    }
+
+    /// Sets the branch condition.
+    pub(crate) fn branch_condition(&mut self, condition: BranchCondition) -> Outcome {
+        if self.form != Form::Branch {
+            return Err(Code::ConditionNotHere.into());
+        }
+        if self.cond_br != BranchCondition::Always {
+            return Err(Code::SecondCondition.into());
+        }
+        self.cond_br = condition;
+        Ok(())
+    }
+
+    /// The operation sets the flags.
+    pub(crate) fn set_flags(&mut self) -> Outcome {
+        if self.is_alu() && self.in_mul() && self.add_used() && !self.try_swap_alus() {
+            return Err(Code::FlagsOfAdd.into());
+        }
+        if self.sf {
+            return Err(Code::SecondSetFlags.into());
+        }
+        self.sf = true;
+        self.alus_fixed = true;
+        Ok(())
+    }
+
+    /// Sets the signal.
+    pub(crate) fn signal(&mut self, signal: Signal) -> Outcome {
+        match (self.form, self.sig) {
+            (Form::Alu, Signal::None) => self.sig = signal,
+            (Form::Alu, Signal::SmallImmediate) | (Form::Load(_) | Form::Branch, _) => {
+                return Err(Code::SignalNotHere.into());
+            }
+            _ => return Err(Code::SecondSignal.into()),
+        }
+        Ok(())
+    }
+
+    /// Sets the target of the operation.
+    pub(crate) fn target(&mut self, register: Register) -> Outcome {
+        if !register.access.has(Access::WRITE) {
+            return Err(Code::NotWritable.into());
+        }
+        let mul = self.in_mul();
+        if !register.access.either_file() {
+            let other = if mul { self.waddr_add } else { self.waddr_mul };
+            let other_fixed = !write_in_either_file(other);
+            let wanted = if register.access.has(Access::A) { mul } else { !mul };
+            if other_fixed && self.ws != wanted {
+                return Err(Code::SameFileWrite.into());
+            }
+            self.ws = wanted;
+        }
+        *(if mul { &mut self.waddr_mul } else { &mut self.waddr_add }) = register.address;
+        self.check_pack_of_operation(mul)?;
+        self.rotate_target(register.rotation)?;
+        self.pack_or_unpack(register.pack)
+    }
+
+    /// The word as the fields stand.
+    pub(crate) fn instruction(&self) -> Instruction {
+        let Self { pm, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, .. } = *self;
+        // The mul ALU's modes have no saturation bit: they always saturate.
+        let pack = if self.pm { self.pack.mode & 7 } else { self.pack.mode };
+        match self.form {
+            Form::Alu => Instruction::Alu(Alu {
+                sig: self.sig,
+                unpack: v3d_hw::qpu::Unpack::from_code(self.unpack.mode),
+                pm,
+                pack,
+                cond_add,
+                cond_mul,
+                sf,
+                ws,
+                waddr_add,
+                waddr_mul,
+                op_mul: self.op_mul,
+                op_add: self.op_add,
+                raddr_a: self.raddr_a,
+                raddr_b: self.raddr_b,
+                add_a: self.add_a,
+                add_b: self.add_b,
+                mul_a: self.mul_a,
+                mul_b: self.mul_b,
+            }),
+            Form::Load(ImmediateKind::Semaphore) => Instruction::Semaphore(Semaphore {
+                sig: Signal::LoadImmediate,
+                kind: ImmediateKind::Semaphore,
+                pm,
+                pack,
+                cond_add,
+                cond_mul,
+                sf,
+                ws,
+                waddr_add,
+                waddr_mul,
+                unused: self.immediate >> 5,
+                sa: self.immediate & 16 != 0,
+                semaphore: (self.immediate & 15) as u8,
+            }),
+            Form::Load(kind) => Instruction::LoadImmediate(LoadImmediate {
+                sig: Signal::LoadImmediate,
+                kind,
+                pm,
+                pack,
+                cond_add,
+                cond_mul,
+                sf,
+                ws,
+                waddr_add,
+                waddr_mul,
+                immediate: self.immediate,
+            }),
+            Form::Branch => Instruction::Branch(Branch {
+                sig: Signal::Branch,
+                unused: 0,
+                cond_br: self.cond_br,
+                rel: self.relative,
+                reg: self.register_target,
+                // Bit 45 is the lowest bit of the register and the flag-setting bit at once.
+                raddr_a: self.raddr_a | u8::from(self.sf),
+                ws,
+                waddr_add,
+                waddr_mul,
+                immediate: self.immediate as i32,
+            }),
+        }
+    }
+}
+
+/// The value that an operand reads from a small immediate code.
+pub(crate) fn immediate_value(code: u8) -> u32 {
+    SmallImmediate::from_code(code).value().unwrap_or_else(|| i32::from(code as i8 - 64) as u32)
+}
+
+/// The small immediate code of a value.
+pub(crate) fn immediate_code(value: u32) -> Option<u8> {
+    let signed = value as i32;
+    if (-16..16).contains(&signed) {
+        return Some((signed & 31) as u8);
+    }
+    // Powers of two from 1/256 to 128: mantissa and sign zero, exponent in range.
+    let exponent = (value >> 23).wrapping_sub(119);
+    (value & 0x807f_ffff == 0 && exponent < 16).then(|| (32 + ((exponent + 8) & 15)) as u8)
+}
+
+impl PackSuffix {
+    fn as_pack(self) -> PackMode {
+        PackMode { mode: self.mode, number: self.number }
+    }
+
+    /// A source has no saturation: `.8as` of a source is `.8a`.
+    fn as_unpack(self) -> UnpackMode {
+        UnpackMode { mode: self.mode & 7, number: self.number }
+    }
+}

@@ -1,0 +1,134 @@
+//! Packing results.
+//!
+//! There are two packers: one in front of register file A, for whichever ALU writes there, and one behind the mul ALU, which turns
+//! floats into bytes. The bit `pm` chooses the one that is active, and with it which unpacker [AG p.30-32].
+
+use super::{Outcome, PackMode, Place, Slot};
+use crate::code::Code;
+use crate::value::{Direction, Number, PackSuffix};
+
+/// Which packer a mode needs, as the value of `pm`; `None` if both can do it.
+fn packer(pack: PackMode) -> Option<bool> {
+    match (pack.mode, pack.number) {
+        (0, _) => None,
+        (8, _) | (_, Number::Int) => Some(false),
+        (mode, _) if mode & 7 < 3 => Some(false),
+        (_, Number::Float) => Some(true),
+        _ => None,
+    }
+}
+
+impl Slot {
+    /// A suffix of the mnemonic or of the operand that is read at the moment.
+    pub(crate) fn pack_or_unpack(&mut self, suffix: PackSuffix) -> Outcome {
+        match suffix.direction {
+            Direction::Unpack if self.place.meets(Place::TARGET) => Err(Code::UnpackNotHere.into()),
+            Direction::Unpack => self.apply_unpack(suffix.as_unpack()),
+            Direction::Pack if self.place.meets(Place::SOURCES) => Err(Code::PackNotHere.into()),
+            Direction::Pack => self.apply_pack(suffix.as_pack()),
+            Direction::ByPlace if self.place.meets(Place::SOURCES) => {
+                if self.is_alu() {
+                    self.apply_unpack(suffix.as_unpack())
+                } else {
+                    Ok(())
+                }
+            }
+            Direction::ByPlace if self.place.meets(Place::TARGET) => {
+                if self.form == super::Form::Branch && suffix.is_none() {
+                    return Ok(());
+                }
+                self.apply_pack(suffix.as_pack())
+            }
+            Direction::ByPlace => Ok(()),
+        }
+    }
+
+    /// Settles `pm`; refused if it was settled otherwise before.
+    pub(super) fn choose_pm(&mut self, pm: bool) -> Outcome {
+        if !self.pm_fixed {
+            self.pm = pm;
+            self.pm_fixed = true;
+        } else if self.pm != pm {
+            return Err(Code::PackVersusUnpack.into());
+        }
+        Ok(())
+    }
+
+    /// A pack that the mnemonic asked for, now that the target is known.
+    pub(super) fn check_pack_of_operation(&mut self, mul: bool) -> Outcome {
+        let asked = self.used_pack.meets(Place::OPERATION)
+            && self.used_pack.common(Place::BOTH) == self.place.common(Place::BOTH);
+        if asked && packer(self.pack).is_none() {
+            self.used_pack = self.used_pack.without(Place::OPERATION);
+            return self.resolve_pack(self.pack);
+        }
+        let mine = self.is_alu() || matches!(self.form, super::Form::Load(_));
+        if mine && self.pack.mode != 0 && self.pm == mul && (mul || !self.ws) {
+            if !mul {
+                return if self.waddr_add < 32 { Ok(()) } else { Err(Code::PackNotHere.into()) };
+            }
+            if self.ws && self.waddr_mul < 32 && !self.pm_fixed {
+                self.pm = false;
+            } else if self.pack.mode < 11 {
+                return Err(Code::PackNumber.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_pack(&mut self, pack: PackMode) -> Outcome {
+        if pack.mode == 0 {
+            return Ok(());
+        }
+        if self.form == super::Form::Branch {
+            return Err(Code::PackNotHere.into());
+        }
+        if self.pack.mode != 0 {
+            return Err(Code::SecondPack.into());
+        }
+        self.used_pack = self.used_pack.or(self.place);
+        self.resolve_pack(pack)
+    }
+
+    fn resolve_pack(&mut self, pack: PackMode) -> Outcome {
+        let at_target = self.place.meets(Place::TARGET);
+        match packer(pack) {
+            Some(true) => {
+                if !self.in_mul() && !self.try_swap_alus() {
+                    return Err(Code::PackNotHere.into());
+                }
+                self.choose_pm(true)?;
+            }
+            Some(false) => self.choose_pm(false)?,
+            None if !at_target => {}
+            None => {
+                let mul = self.in_mul();
+                let to_file_a = if mul { self.ws && self.waddr_mul < 32 } else { !self.ws && self.waddr_add < 32 };
+                let unpacks = self.unpack.mode != 0;
+                // With an unpack, pm is settled.
+                if !(unpacks && (mul || to_file_a)) {
+                    if !mul && !to_file_a && !self.try_swap_alus() {
+                        return Err(Code::PackNotHere.into());
+                    }
+                    self.choose_pm(!to_file_a)?;
+                }
+            }
+        }
+        if at_target && !self.pm {
+            let mul = self.in_mul();
+            let to_file_a = if mul { self.ws && self.waddr_mul < 32 } else { !self.ws && self.waddr_add < 32 };
+            if !to_file_a {
+                return Err(Code::PackNotHere.into());
+            }
+            // Halves depend on whether the result is a float.
+            if self.is_alu() && pack.number != Number::Any && matches!(pack.mode, 1 | 2) {
+                let float = self.float_result(mul);
+                if float != (pack.number == Number::Float) {
+                    return Err(Code::PackNumber.into());
+                }
+            }
+        }
+        self.pack = pack;
+        Ok(())
+    }
+}

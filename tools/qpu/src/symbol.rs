@@ -1,0 +1,105 @@
+//! Names as small numbers.
+//!
+//! Each word of the source becomes a number once, when it is read; the language's own words have the lowest ones, so that what a word means
+//! to the language is an array access.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::language::{Directive, Mnemonic, Suffix, Unary, directive, mnemonic, register, suffix};
+use crate::value::Register;
+
+/// Number of a name.
+pub(crate) type Symbol = u32;
+
+/// What a word means to the language, by the place where it stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Meaning {
+    pub(crate) mnemonic: Option<Mnemonic>,
+    pub(crate) register: Option<Register>,
+    pub(crate) operator: Option<Unary>,
+    pub(crate) suffix: Option<Suffix>,
+    pub(crate) directive: Option<Directive>,
+}
+
+/// A short multiplicative hash; names are a few bytes long and not chosen by an enemy.
+#[derive(Default)]
+pub(crate) struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.0 = (self.0.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+/// All names seen so far.
+#[derive(Debug)]
+pub(crate) struct Symbols {
+    numbers: HashMap<Box<str>, Symbol, BuildHasherDefault<NameHasher>>,
+    names: Vec<Box<str>>,
+    meanings: Vec<Meaning>,
+}
+
+impl Symbols {
+    /// The language's own words.
+    pub(crate) fn new() -> Self {
+        let mut symbols = Self { numbers: HashMap::default(), names: Vec::new(), meanings: Vec::new() };
+        for (name, mnemonic) in mnemonic::Mnemonic::named() {
+            symbols.keyword(name).mnemonic.get_or_insert(mnemonic);
+        }
+        for (name, register) in register::all() {
+            symbols.keyword(&name).register.get_or_insert(register);
+        }
+        for &(name, operator) in Unary::NAMED {
+            symbols.keyword(name).operator.get_or_insert(operator);
+        }
+        for (name, suffix) in suffix::all() {
+            symbols.keyword(&name).suffix.get_or_insert(suffix);
+        }
+        for &(name, directive) in directive::Directive::NAMED {
+            symbols.keyword(name).directive.get_or_insert(directive);
+        }
+        symbols
+    }
+
+    fn keyword(&mut self, name: &str) -> &mut Meaning {
+        let symbol = self.intern(name) as usize;
+        if self.meanings.len() <= symbol {
+            self.meanings.resize(symbol + 1, Meaning::default());
+        }
+        &mut self.meanings[symbol]
+    }
+
+    /// The number of a name.
+    pub(crate) fn intern(&mut self, name: &str) -> Symbol {
+        if let Some(&symbol) = self.numbers.get(name) {
+            return symbol;
+        }
+        let symbol = self.names.len() as Symbol;
+        self.names.push(name.into());
+        self.numbers.insert(name.into(), symbol);
+        symbol
+    }
+
+    /// The name of a number.
+    pub(crate) fn name(&self, symbol: Symbol) -> &str {
+        self.names.get(symbol as usize).map_or("", |name| name)
+    }
+
+    /// What the language means by it.
+    pub(crate) fn meaning(&self, symbol: Symbol) -> Meaning {
+        self.meanings.get(symbol as usize).copied().unwrap_or_default()
+    }
+}

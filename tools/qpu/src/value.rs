@@ -1,0 +1,210 @@
+//! Values of expressions: numbers, registers, per-element constants, labels.
+
+use crate::code::Code;
+
+/// What an expression can be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A 64-bit integer.
+    Int(i64),
+    /// A 64-bit float.
+    Float(f64),
+    /// A register, perhaps rotated, perhaps with a pack or unpack suffix.
+    Register(Register),
+    /// Two bits for each of the 16 elements.
+    PerElement(PerElement),
+    /// A label plus a number of bytes.
+    Label {
+        /// Number of the label.
+        id: u32,
+        /// Bytes added to its address.
+        addend: i64,
+    },
+}
+
+impl Value {
+    /// The kind of value, for diagnostics.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Int(_) => "an integer",
+            Self::Float(_) => "a float",
+            Self::Register(register) if register.access.semaphore() => "a semaphore",
+            Self::Register(_) => "a register",
+            Self::PerElement(_) => "a per-element constant",
+            Self::Label { .. } => "a label",
+        }
+    }
+}
+
+/// A constant with two bits for each element, in the form of the immediate field [AG p.33].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerElement {
+    /// High bits in 31:16, low bits in 15:0.
+    pub bits: u32,
+    /// Whether the elements are signed.
+    pub sign: Sign,
+}
+
+/// How the elements of a per-element constant are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// -2 to 1; there was a negative one.
+    Signed,
+    /// All are 0 or 1.
+    Either,
+    /// 0 to 3; there was one above 1.
+    Unsigned,
+}
+
+/// What may be done with a register, and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access(pub u8);
+
+impl Access {
+    /// In register file A.
+    pub const A: Self = Self(1);
+    /// In register file B.
+    pub const B: Self = Self(2);
+    /// In both.
+    pub const AB: Self = Self(3);
+    /// Can be read through a register file.
+    pub const READ: Self = Self(4);
+    /// Can be written.
+    pub const WRITE: Self = Self(8);
+    /// A semaphore to be released.
+    pub const RELEASE: Self = Self(16);
+    /// A semaphore to be acquired.
+    pub const ACQUIRE: Self = Self(32);
+
+    /// Both sets together.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all of `other` is in `self`.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether this is a semaphore.
+    pub const fn semaphore(self) -> bool {
+        self.0 & (Self::RELEASE.0 | Self::ACQUIRE.0) != 0
+    }
+
+    /// Whether the register is the same in both files.
+    pub const fn either_file(self) -> bool {
+        self.has(Self::AB)
+    }
+}
+
+/// The rotation that belongs to a register operand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rotation {
+    /// None.
+    #[default]
+    None,
+    /// Upwards by 1 to 15 elements.
+    Up(u8),
+    /// Upwards by r5.
+    UpByR5,
+    /// Downwards by r5; this has a meaning for sources only.
+    DownByR5,
+}
+
+impl Rotation {
+    /// Rotated further by `amount` elements; refused after a rotation by r5.
+    pub fn plus(self, amount: i64) -> Result<Self, Code> {
+        let now = match self {
+            Self::None => 0,
+            Self::Up(by) => i64::from(by),
+            Self::UpByR5 | Self::DownByR5 => return Err(Code::RotationTwice),
+        };
+        Ok(match now.wrapping_add(amount) & 15 {
+            0 => Self::None,
+            by => Self::Up(by as u8),
+        })
+    }
+}
+
+/// Whether a pack or unpack works on integers or floats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Number {
+    /// As the instruction has it.
+    #[default]
+    Any,
+    /// Integers.
+    Int,
+    /// Floats.
+    Float,
+}
+
+/// Whether a suffix was written as pack, as unpack, or may be either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// A target packs, a source unpacks.
+    #[default]
+    ByPlace,
+    /// Pack.
+    Pack,
+    /// Unpack.
+    Unpack,
+}
+
+/// A pack or unpack suffix: `.16a`, `.8abcdsf`, `.unpack8d` …
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PackSuffix {
+    /// Code as the pack field has it for register file A [AG p.31]; bit 3 is saturation. 0 is no suffix.
+    pub mode: u8,
+    /// Integers or floats.
+    pub number: Number,
+    /// Pack or unpack.
+    pub direction: Direction,
+}
+
+impl PackSuffix {
+    /// Whether there is no suffix.
+    pub const fn is_none(self) -> bool {
+        self.mode == 0
+    }
+}
+
+/// A register operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// Address, 0 to 63; the number for semaphores.
+    pub address: u8,
+    /// Where it lies and what may be done with it.
+    pub access: Access,
+    /// Rotation.
+    pub rotation: Rotation,
+    /// Pack or unpack suffix.
+    pub pack: PackSuffix,
+}
+
+impl Register {
+    /// A register without rotation or suffix.
+    pub const fn new(address: u8, access: Access) -> Self {
+        let pack = PackSuffix { mode: 0, number: Number::Any, direction: Direction::ByPlace };
+        Self { address, access, rotation: Rotation::None, pack }
+    }
+
+    /// The register that reads nothing and writes nothing: `-`.
+    pub const NOP: Self = Self::new(NOP, Access::AB.and(Access::READ).and(Access::WRITE));
+
+    /// Address changed by `by`.
+    pub fn offset(self, by: i64) -> Result<Self, Code> {
+        let limit = if self.access.semaphore() { 15 } else { 63 };
+        match i64::from(self.address).checked_add(by) {
+            Some(address @ 0..=63) if address <= limit => Ok(Self { address: address as u8, ..self }),
+            _ => Err(Code::RegisterNumberOutOfRange),
+        }
+    }
+
+    /// Whether this is r5 as it is read, without rotation or suffix.
+    pub fn is_r5(self) -> bool {
+        self == Self::new(37, Access::AB)
+    }
+}
+
+/// Address of "no register" in both files.
+pub const NOP: u8 = 39;
