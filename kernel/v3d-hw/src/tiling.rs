@@ -70,7 +70,7 @@ pub const fn level_format(width_px: u32, height_px: u32, bits_per_pixel: u32) ->
 /// Where a sub-tile stands in its tile, in units of 1 KiB: the four run around the tile, in odd rows of tiles from the opposite corner.
 #[inline]
 const fn sub_tile(odd_row: u32, upper: u32, right: u32) -> u32 {
-    (upper ^ odd_row) ^ 3 * (right ^ odd_row)
+    (upper ^ odd_row) ^ (3 * (right ^ odd_row))
 }
 
 /// Offset in bits of the first bit of a pixel from the start of its image.
