@@ -23,4 +23,6 @@ pub mod interrupt_mask;
 pub mod mmu;
 #[cfg(target_os = "none")]
 pub mod provoke;
+#[cfg(target_os = "none")]
+pub mod register_survival;
 pub mod syndrome;

@@ -16,7 +16,7 @@ use crate::{
         peripherals::Peripherals,
         pl011::Pl011,
         power::GraphicsPower,
-        property::{GetClockRate, SetClockRate, clock as clocks},
+        property::{GetClockRate, GetMaxClockRate, SetClockRate, clock as clocks},
         system_timer::SystemTimer,
         watchdog::Watchdog,
     },
@@ -79,6 +79,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     tick::start(SystemTimer::new(system_timer));
     interrupt_mask::unmask();
 
+    raise_cpu_clock();
     let framebuffer = start_screen();
     let platform = V3dPlatform::install(v3d, GraphicsPower::new(graphics_power, async_bridge));
     let gpu = match gpu::bring_up(platform) {
@@ -109,6 +110,16 @@ fn core_clock_hz() -> u32 {
     match firmware::ask(&GetClockRate { clock: clocks::CORE }) {
         Ok(clock) if clock.rate_hz != 0 => clock.rate_hz,
         _ => CORE_CLOCK_HZ,
+    }
+}
+
+/// Has the ARM run as fast as it may: the firmware starts it at its lowest.
+fn raise_cpu_clock() {
+    let raised = firmware::ask(&GetMaxClockRate { clock: clocks::ARM })
+        .and_then(|max| firmware::ask(&SetClockRate { clock: clocks::ARM, rate_hz: max.rate_hz, skip_turbo: 0 }));
+    match raised {
+        Ok(clock) => log::info!("ARM clock {} MHz", clock.rate_hz / 1_000_000),
+        Err(error) => log::info!("the ARM clock is left as it is: {error}"),
     }
 }
 

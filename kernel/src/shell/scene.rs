@@ -15,9 +15,12 @@ use v3d::hw::ArmPhys;
 use super::run::Answer;
 use crate::{
     arch::clock,
-    bcm2837::framebuffer::{Framebuffer, PAGES},
+    bcm2837::{
+        framebuffer::{Framebuffer, PAGES},
+        property::PropertyError,
+    },
     console, crc32,
-    machine::{LastPicture, Machine, NO_V3D},
+    machine::{Gpu, LastPicture, Machine, NO_V3D},
     print, println,
     scenes::{SCENES, Scene, SceneContext, SceneEntry, Target},
 };
@@ -130,8 +133,7 @@ fn draw(
         context.target = target(framebuffer, page);
         before_each(context.target);
         scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
-        framebuffer.show(page).map_err(|error| error.to_string())?;
-        console::page_is_shown(page);
+        flip(context.gpu, framebuffer, page)?;
         paced = paced && framebuffer.wait_for_vsync().is_ok();
         if let Mode::Counted { .. } = mode {
             let crc = crc32::of_words(framebuffer.memory().iter(framebuffer.page_words(page)));
@@ -149,6 +151,21 @@ fn draw(
     let per_second = (number * 1_000_000_000).checked_div(elapsed_us).unwrap_or(0);
     println!("{number} frames in {} ms, {}.{:03} a second", elapsed_us / 1000, per_second / 1000, per_second % 1000);
     Ok(())
+}
+
+/// Has the display show a page.
+///
+/// On some firmware the mailbox dies of the 3D engine's interrupt after the first frame [aros]. Then the kernel goes on without
+/// it: the end of jobs is looked for instead of waited for.
+fn flip(gpu: &Gpu, framebuffer: &Framebuffer, page: usize) -> Answer {
+    let mut shown = framebuffer.show(page);
+    if shown == Err(PropertyError::Timeout) && !gpu.platform().is_polling() {
+        log::warn!("the firmware does not answer any more; going on without interrupts of the 3D engine");
+        gpu.platform().poll();
+        shown = framebuffer.show(page);
+    }
+    console::page_is_shown(page);
+    shown.map_err(|error| error.to_string())
 }
 
 /// Whether a key was pressed. The line feed of a terminal that ends lines with two characters is none.

@@ -1,4 +1,4 @@
-//! The command `selftest`: does the 3D engine compute what silicon computed?
+//! The command `selftest`: does the machine do what it should, and the 3D engine what silicon did?
 
 use alloc::{
     format,
@@ -11,6 +11,8 @@ use v3d::{Error, hw::vpm::ROW_WORDS, pool::Buffer, user_program::UserProgram};
 
 use super::run::Answer;
 use crate::{
+    arch::register_survival,
+    bcm2837::{interrupt_controller, system_timer},
     machine::{Gpu, Machine},
     println,
     selftest::{
@@ -28,6 +30,7 @@ const TOLD: usize = 20;
 const UNTOUCHED: u8 = 0xa5;
 
 pub(super) fn selftest(machine: &mut Machine) -> Answer {
+    processor()?;
     let gpu = machine.gpu()?;
     let (used_before, _) = gpu.pool_use();
     let result = gpu.allocate(RESULT_BYTES, 64).map_err(|error| error.to_string())?;
@@ -40,6 +43,20 @@ pub(super) fn selftest(machine: &mut Machine) -> Answer {
         return Err(format!("{} bytes of GPU memory were not given back", used_after.abs_diff(used_before)));
     }
     if failed > 0 { Err(format!("{failed} of {} results differ from silicon's", passed + failed)) } else { Ok(()) }
+}
+
+/// The CPU's own part: interrupts come, and leave the interrupted code's registers alone.
+fn processor() -> Answer {
+    /// Long enough for several ticks.
+    const DURATION_US: u64 = 50_000;
+    let before = interrupt_controller::count(system_timer::INTERRUPT);
+    let survived = register_survival::simd_registers_survive(DURATION_US);
+    let interrupts = interrupt_controller::count(system_timer::INTERRUPT) - before;
+    println!("{interrupts} interrupts while all FP/SIMD registers were in use");
+    if interrupts < 2 {
+        return Err("the timer does not interrupt".to_string());
+    }
+    if survived { Ok(()) } else { Err("FP/SIMD registers do not survive interrupts".to_string()) }
 }
 
 /// Runs all vectors; how many came out right and wrong.
