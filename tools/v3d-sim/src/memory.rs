@@ -92,8 +92,21 @@ impl<'a> Memory<'a> {
     /// Copies memory out; nothing is copied if any of it is outside.
     pub fn read(self, address: BusAddr, target: &mut [u8]) -> Result<(), OutOfMemory> {
         self.check(address, target.len())?;
-        for (i, byte) in target.iter_mut().enumerate() {
-            *byte = self.byte(BusAddr(address.offset().wrapping_add(i as u32)))?;
+        let mut at = address.offset();
+        let (before, words) = split(at, target.len());
+        let (first, rest) = target.split_at_mut(before);
+        let (middle, last) = rest.split_at_mut(words);
+        self.read_bytes(at, first)?;
+        at += before as u32;
+        for (word, at) in middle.chunks_exact_mut(4).zip((at..).step_by(4)) {
+            word.copy_from_slice(&self.word(BusAddr(at))?.to_le_bytes());
+        }
+        self.read_bytes(at + words as u32, last)
+    }
+
+    fn read_bytes(self, at: u32, target: &mut [u8]) -> Result<(), OutOfMemory> {
+        for (byte, at) in target.iter_mut().zip(at..) {
+            *byte = self.byte(BusAddr(at))?;
         }
         Ok(())
     }
@@ -101,8 +114,21 @@ impl<'a> Memory<'a> {
     /// Copies bytes in; nothing is copied if any of it is outside.
     pub fn write(self, address: BusAddr, source: &[u8]) -> Result<(), OutOfMemory> {
         self.check(address, source.len())?;
-        for (i, &byte) in source.iter().enumerate() {
-            self.set_byte(BusAddr(address.offset().wrapping_add(i as u32)), byte)?;
+        let mut at = address.offset();
+        let (before, words) = split(at, source.len());
+        let (first, rest) = source.split_at(before);
+        let (middle, last) = rest.split_at(words);
+        self.write_bytes(at, first)?;
+        at += before as u32;
+        for (word, at) in middle.chunks_exact(4).zip((at..).step_by(4)) {
+            self.set_word(BusAddr(at), u32::from_le_bytes([word[0], word[1], word[2], word[3]]))?;
+        }
+        self.write_bytes(at + words as u32, last)
+    }
+
+    fn write_bytes(self, at: u32, source: &[u8]) -> Result<(), OutOfMemory> {
+        for (&byte, at) in source.iter().zip(at..) {
+            self.set_byte(BusAddr(at), byte)?;
         }
         Ok(())
     }
@@ -115,6 +141,12 @@ impl<'a> Memory<'a> {
         }
         Ok(())
     }
+}
+
+/// How many of `bytes` bytes from `at` on stand before the first whole word, and in whole words.
+const fn split(at: u32, bytes: usize) -> (usize, usize) {
+    let before = if (at.wrapping_neg() & 3) as usize > bytes { bytes } else { (at.wrapping_neg() & 3) as usize };
+    (before, (bytes - before) & !3)
 }
 
 /// Memory of its own, for jobs and tests.
@@ -156,6 +188,22 @@ mod tests {
         assert_eq!(owned.to_bytes(), [0, 0, 0, 0, 0x11, 0xaa, 0xcc, 0xbb]);
         assert_eq!(memory.half(BusAddr(4)), Ok(0xaa11));
         assert_eq!(memory.byte(BusAddr(7)), Ok(0xbb));
+    }
+
+    /// Every start and length across a few words, compared with single bytes.
+    #[test]
+    fn copies_are_byte_by_byte_at_any_alignment() {
+        for (start, length) in (0..8u32).flat_map(|start| (0..12usize).map(move |length| (start, length))) {
+            let owned = OwnedMemory::new(24);
+            let source: Vec<u8> = (1..=length as u8).collect();
+            owned.view().write(BusAddr(start), &source).unwrap();
+            let mut expected = [0; 24];
+            expected[start as usize..start as usize + length].copy_from_slice(&source);
+            assert_eq!(owned.to_bytes(), expected);
+            let mut back = vec![0; length];
+            owned.view().read(BusAddr(start), &mut back).unwrap();
+            assert_eq!(back, source);
+        }
     }
 
     #[test]
