@@ -36,10 +36,14 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
         expect_stage(name, user, Stage::User)?;
         let uniforms = uniform_type(&mut body, "Uniforms", &user.interface)?;
         words(&mut body, "CODE", user);
-        writeln!(body, "/// The user program.\npub const PROGRAM: crate::UserProgram<{uniforms}> = crate::UserProgram::new(&CODE);")
-            .map_err(|error| error.to_string())?;
+        writeln!(
+            body,
+            "/// The user program.\npub const PROGRAM: crate::UserProgram<{uniforms}> = crate::UserProgram::new(&CODE);"
+        )
+        .map_err(|error| error.to_string())?;
     }
-    writeln!(code, "/// `{name}`, see its source for what it does.\npub mod {name} {{\n{body}}}").map_err(|error| error.to_string())
+    writeln!(code, "/// `{name}`, see its source for what it does.\npub mod {name} {{\n{body}}}")
+        .map_err(|error| error.to_string())
 }
 
 fn expect_stage(name: &str, assembly: &Assembly, stage: Stage) -> Result<(), String> {
@@ -57,11 +61,15 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     let attributes = &vertex.interface.attributes;
     for attribute in &coordinate.interface.attributes {
         if !attributes.iter().any(|other| other.name == attribute.name && other.components == attribute.components) {
-            return Err(format!("{name}: the vertex shader has no attribute {} like the coordinate shader's", attribute.name));
+            return Err(format!(
+                "{name}: the vertex shader has no attribute {} like the coordinate shader's",
+                attribute.name
+            ));
         }
     }
 
-    writeln!(body, "/// One vertex in memory.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Vertex {{").map_err(io)?;
+    writeln!(body, "/// One vertex in memory.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Vertex {{")
+        .map_err(io)?;
     for Components { name, components, .. } in attributes {
         writeln!(body, "/// `{name}`.\npub {name}: [f32; {components}],").map_err(io)?;
     }
@@ -89,8 +97,12 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     )
     .map_err(io)?;
     for attribute in attributes {
-        let in_coordinate =
-            coordinate.interface.attributes.iter().find(|other| other.name == attribute.name).map(|other| 4 * other.offset);
+        let in_coordinate = coordinate
+            .interface
+            .attributes
+            .iter()
+            .find(|other| other.name == attribute.name)
+            .map(|other| 4 * other.offset);
         writeln!(
             body,
             "crate::Attribute {{ name: {:?}, bytes: {}, memory_offset: {}, vertex_offset: {}, coordinate_offset: {in_coordinate:?} }},",
@@ -130,7 +142,8 @@ fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<
         let whole = if *count == 1 { one } else { format!("[{one}; {count}]") };
         writeln!(body, "/// `{name}`: {}.\npub {name}: {whole},", ty.name()).map_err(io)?;
     }
-    writeln!(body, "}}\nimpl crate::UniformData for {name} {{\nfn push(&self, words: &mut alloc::vec::Vec<u32>) {{").map_err(io)?;
+    writeln!(body, "}}\nimpl crate::UniformData for {name} {{\nfn push(&self, words: &mut alloc::vec::Vec<u32>) {{")
+        .map_err(io)?;
     for Uniform { name, count, .. } in &interface.uniforms {
         let call = if *count == 1 {
             format!("crate::UniformValue::push(&self.{name}, words);")

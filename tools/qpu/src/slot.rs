@@ -333,7 +333,8 @@ impl Slot {
     fn start_operation(&mut self) -> Outcome {
         self.used_unpack = self.used_unpack.without(Place::OPERATION.or(Place::SOURCES));
         self.used_rotation = self.used_rotation.without(Place::OPERATION.or(Place::SOURCES));
-        self.unary_second = false;
+        // Only the add ALU has operations with one source.
+        self.unary_second &= self.in_mul();
         Ok(())
     }
 

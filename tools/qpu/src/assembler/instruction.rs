@@ -175,6 +175,14 @@ impl Assembler<'_> {
             if !matches!(self.peek().kind, Kind::Semicolon | Kind::End) {
                 self.target()?;
             }
+            // A nop may name the sources that its multiplexers select, for words that have to come out to the bit.
+            if self.take(Kind::Comma) {
+                self.enter_place(Place::SOURCE_A);
+                self.source()?;
+                self.expect(Kind::Comma, "`,` and a source")?;
+                self.enter_place(Place::SOURCE_B);
+                self.source()?;
+            }
             return Ok(());
         }
         self.target()?;
