@@ -171,8 +171,8 @@ layout! {
         31:30 id: u8,
         /// Rows are packed consecutively in the VPM, else each begins a new row or column.
         16:16 block_mode: bool,
-        /// From the last byte of a row to the start of the next, in bytes of memory.
-        12:0 stride: u16,
+        /// From the last byte of a row to the start of the next, in bytes of memory. The guide gives it 13 bits, silicon has 16 [vc4asm].
+        15:0 stride: u16,
     }
 }
 

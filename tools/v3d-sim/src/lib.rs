@@ -12,7 +12,7 @@
 //! | `cle` | control list executor, both threads |
 //! | `state` | what state records set up |
 //! | `vertex` | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
-//! | `vpm` | VPM, VDW and VDR |
+//! | [`vpm`] | VPM, VDW and VDR |
 //! | `ptb` | binner: clipping, tile lists, tile memory |
 //! | `primitive_list` | compressed primitive lists, read and written |
 //! | [`render`] | tiles of a frame, PSE, FEP, early Z, TLB, stores and loads |
@@ -43,6 +43,7 @@ pub mod render;
 pub mod state;
 pub mod tmu;
 pub mod vertex;
+pub mod vpm;
 
 pub use device::{Config, V3d};
 pub use fault::Fault;

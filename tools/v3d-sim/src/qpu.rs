@@ -1,20 +1,802 @@
-//! Quad processors: their state, arithmetic and engines.
+//! Quad processors: programs of 64-bit instructions, each working on vectors of 16 elements.
+//!
+//! A [`Qpu`] is one hardware thread. It is started at an address with a stream of uniforms, and runs until its program ends, stalls or has used
+//! up its budget of instructions. What it is connected to (varyings and tile buffer, or VPM, mutex and semaphores) is an [`Io`].
+//!
+//! # How a step works
+//! The sequencer, which is here, does everything but the arithmetic: it fetches decoded instructions from a [`CodeCache`], waits for what may
+//! stall, reads peripherals, finds broken rules, lets an engine compute, writes peripherals, obeys signals, and moves on. Two engines compute:
+//! [`reference`](mod@reference) in the words of the guide and `fast` in vectors. What an instruction breaks is reported, and it is executed as far as
+//! there is a meaning to it.
+//!
+//! Instructions that touch nothing but registers and whose neighbours are harmless are marked when they are decoded; the fast engine
+//! executes runs of them without looking at anything else.
+//!
+//! # Two threads
+//! Threads of one QPU share nothing that a program may rely on, so each is a [`Qpu`] of its own: a thread switch only makes accumulators and
+//! flags undefined. That the hardware maps the second thread's registers to the upper half of the files cannot be observed without
+//! breaking a rule.
+//!
+//! # Sources
+//! [AG p.16-38]; [vc4asm] where said.
 
 pub mod alu;
+pub mod code;
+pub mod datapath;
+pub mod fast;
+pub mod fault;
 pub mod io;
+pub mod micro_op;
 pub mod pack;
+pub mod reference;
+pub mod registers;
 pub mod sfu;
 
+pub use code::CodeCache;
+pub use fault::{QpuError, QpuFault, Rule};
 pub use io::{Io, IoError, Wait};
 
+use crate::counters::Counters;
+use crate::fault::FaultLog;
+use crate::lanes::{ALL, Lanes, Mask};
+use crate::memory::Memory;
+use crate::tmu::Tmu;
+use code::Stretch;
+use datapath::{Datapath, Results};
+use fast::Fast;
+use fault::Rules;
+use micro_op::{Destination, FLAGS_BIT, Half, Kind, MicroOp, Touches};
+use reference::Reference;
+use registers::{Flags, Place, Registers};
+use std::sync::Arc;
 use v3d_hw::BusAddr;
+use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, LANES, Signal, THREAD_DELAY_SLOTS};
+use v3d_hw::registers::performance::CounterSource;
 
-/// A fault of a QPU program, with the instruction that is to blame.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("instruction at {pc}: {error}")]
-pub struct QpuFault {
-    /// Address of the instruction.
+/// Clock cycles of an instruction [AG p.16].
+const INSTRUCTION_CYCLES: u64 = 4;
+/// Registers 16 to 31 of both files, in the form of [`Touches`].
+const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
+/// Accumulators and flags, in the form of [`Touches`].
+const ACCUMULATORS_AND_FLAGS: u8 = FLAGS_BIT | (FLAGS_BIT - 1);
+
+/// Whether a program shares its QPU with another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threading {
+    /// All registers are its own, and it must not switch threads.
+    #[default]
+    Single,
+    /// It is one of two threads: half of the registers are its own.
+    Threaded,
+}
+
+/// How a program starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Launch {
+    /// Address of the first instruction.
     pub pc: BusAddr,
-    /// What is wrong.
-    pub error: IoError,
+    /// Address of the first uniform.
+    pub uniforms: BusAddr,
+    /// Number of uniforms, if it is limited; 0 for a program without.
+    pub uniforms_limit: Option<u32>,
+    /// What register A 15 holds: W of a fragment shader.
+    pub ra15: Lanes,
+    /// What register B 15 holds: Z of a fragment shader.
+    pub rb15: Lanes,
+    /// Whether it may switch threads.
+    pub threading: Threading,
+    /// Number of the QPU that executes it.
+    pub qpu: u8,
+}
+
+/// Why a QPU stopped running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The program has ended.
+    Ended,
+    /// It waits for a semaphore, the mutex or the scoreboard; to be run again.
+    Stalled,
+    /// The budget is used up; can be run again.
+    OutOfBudget,
+}
+
+/// What a step did.
+enum Step {
+    Next,
+    Stalled,
+    Ended,
+}
+
+/// A branch that has been taken and waits for its delay slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Jump {
+    /// Instructions until it takes effect, the current one included.
+    after: u32,
+    target: u32,
+}
+
+/// One hardware thread of a QPU.
+#[derive(Clone, Debug)]
+pub struct Qpu {
+    registers: Registers,
+    flags: Flags,
+    /// Old values of the registers of file A and B that the last instruction wrote.
+    stale: [(Place, Lanes); 2],
+    /// r4 before the last SFU result.
+    stale_r4: Lanes,
+    tmu: [Tmu; 2],
+    pc: u32,
+    uniforms: u32,
+    uniforms_left: Option<u32>,
+    threading: Threading,
+    /// What the last instruction and the one before it touched.
+    recent: [Touches; 2],
+    /// Instructions that followed each other in memory.
+    streak: u32,
+    jumps: [Option<Jump>; 2],
+    /// Instructions that are left before the program ends.
+    ending: Option<u32>,
+    /// Instructions that are left before the thread is switched.
+    switching: Option<u32>,
+    last_switch: bool,
+    /// Accumulators and flags that a thread switch has left undefined.
+    undefined: u8,
+    executed: u64,
+    no_swap_at: Option<u64>,
+    scoreboard: bool,
+    /// The stretch that is executed, and the state of the cache that it is from.
+    stretch: Option<(u64, Arc<Stretch>)>,
+    faults: FaultLog,
+    /// What this thread has counted since it was made.
+    pub counters: Counters,
+}
+
+impl Default for Qpu {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Qpu {
+    /// A thread without a program: it has ended.
+    pub fn new() -> Self {
+        Self {
+            registers: Registers::new(),
+            flags: Flags::default(),
+            stale: [(registers::ELEMENTS, Lanes::default()); 2],
+            stale_r4: Lanes::default(),
+            tmu: [Tmu::new(), Tmu::new()],
+            pc: 0,
+            uniforms: 0,
+            uniforms_left: None,
+            threading: Threading::Single,
+            recent: [Touches::default(); 2],
+            streak: 0,
+            jumps: [None; 2],
+            ending: Some(0),
+            switching: None,
+            last_switch: false,
+            undefined: 0,
+            executed: 0,
+            no_swap_at: None,
+            scoreboard: false,
+            stretch: None,
+            faults: FaultLog::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Starts a program. All registers that the launch does not set are 0: what the hardware leaves in them is undefined.
+    pub fn start(&mut self, launch: &Launch) {
+        self.registers.clear();
+        *self.registers.at_mut(registers::FILE_A + 15) = launch.ra15;
+        *self.registers.at_mut(registers::FILE_B + 15) = launch.rb15;
+        *self.registers.at_mut(registers::QPU_NUMBER) = Lanes::splat(u32::from(launch.qpu));
+        self.flags = Flags::default();
+        self.stale = [(registers::ELEMENTS, Lanes::default()); 2];
+        self.stale_r4 = Lanes::default();
+        for tmu in &mut self.tmu {
+            tmu.reset();
+        }
+        self.pc = launch.pc.0 & !(INSTRUCTION_BYTES - 1);
+        self.uniforms = launch.uniforms.0;
+        self.uniforms_left = launch.uniforms_limit;
+        self.threading = launch.threading;
+        self.recent = [Touches::default(); 2];
+        self.streak = 0;
+        self.jumps = [None; 2];
+        self.ending = None;
+        self.switching = None;
+        self.last_switch = false;
+        self.undefined = 0;
+        self.executed = 0;
+        self.no_swap_at = None;
+        self.scoreboard = false;
+    }
+
+    /// Runs until the program ends or stalls or `budget` instructions are executed; takes what it executes from the budget.
+    pub fn run<I: Io + ?Sized>(&mut self, io: &mut I, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.run_with::<Fast, I>(io, memory, code, budget)
+    }
+
+    /// The same, with the reference engine.
+    pub fn run_reference<I: Io + ?Sized>(
+        &mut self,
+        io: &mut I,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        self.run_with::<Reference, I>(io, memory, code, budget)
+    }
+
+    /// Address of the next instruction.
+    pub fn pc(&self) -> BusAddr {
+        BusAddr(self.pc)
+    }
+
+    /// Instructions executed since the program was started.
+    pub fn executed(&self) -> u64 {
+        self.executed
+    }
+
+    /// The registers.
+    pub fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    /// The flags.
+    pub fn flags(&self) -> &Flags {
+        &self.flags
+    }
+
+    /// Takes the faults that have been reported since the last call.
+    pub fn take_faults(&mut self) -> FaultLog {
+        std::mem::take(&mut self.faults)
+    }
+
+    /// Forgets decoded textures: the texture caches are cleared.
+    pub fn clear_texture_caches(&mut self) {
+        for tmu in &mut self.tmu {
+            tmu.clear_cache();
+        }
+    }
+
+    fn run_with<D: Datapath, I: Io + ?Sized>(
+        &mut self,
+        io: &mut I,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        let before = self.executed;
+        let exit = self.run_counted::<D, I>(io, memory, code, budget);
+        self.counters.add(CounterSource::QpuInstructionCycles, (self.executed - before) * INSTRUCTION_CYCLES);
+        let quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
+        self.counters.add(CounterSource::TmuQuads, quads);
+        exit
+    }
+
+    fn run_counted<D: Datapath, I: Io + ?Sized>(
+        &mut self,
+        io: &mut I,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        if self.ending == Some(0) {
+            return Exit::Ended;
+        }
+        let generation = code.generation();
+        let mut stretch = match self.stretch.take() {
+            Some((from, stretch)) if from == generation => Some(stretch),
+            _ => None,
+        };
+        let exit = loop {
+            let found = stretch.as_ref().and_then(|stretch| stretch.index_of(self.pc));
+            let (Some(current), Some(index)) = (&stretch, found) else {
+                match code.stretch(memory, self.pc) {
+                    Ok(next) => stretch = Some(next),
+                    Err(error) => {
+                        self.report(error);
+                        self.ending = Some(0);
+                        break Exit::Ended;
+                    }
+                }
+                continue;
+            };
+            if *budget == 0 {
+                break Exit::OutOfBudget;
+            }
+            let index = if D::RUNS_AHEAD { self.run_plain::<D>(current, index, budget) } else { index };
+            let Some(placed) = current.ops.get(index) else { continue };
+            if *budget == 0 {
+                break Exit::OutOfBudget;
+            }
+            match self.step::<D, I>(&placed.op, io, memory) {
+                Step::Next => *budget -= 1,
+                Step::Stalled => break Exit::Stalled,
+                Step::Ended => {
+                    *budget -= 1;
+                    break Exit::Ended;
+                }
+            }
+        };
+        self.stretch = stretch.map(|stretch| (generation, stretch));
+        exit
+    }
+
+    /// Executes plain instructions as long as there are any, and gives the index of the first that is not.
+    fn run_plain<D: Datapath>(&mut self, stretch: &Stretch, index: usize, budget: &mut u64) -> usize {
+        if self.ending.is_some() || self.switching.is_some() {
+            return index;
+        }
+        // The last delay slot of a branch takes a whole step: only that looks at what comes after it.
+        let until_jump = self.jumps.iter().flatten().map(|jump| jump.after - 1).min().unwrap_or(u32::MAX);
+        let most = usize::try_from((*budget).min(u64::from(until_jump))).unwrap_or(usize::MAX);
+        let forbidden = if self.threading == Threading::Threaded { UPPER_REGISTERS } else { 0 };
+        let mut count = 0;
+        for placed in stretch.ops.iter().skip(index).take(most) {
+            let touches = &placed.op.touches;
+            let harmless = placed.plain
+                && touches.reads_accumulators & self.undefined == 0
+                && (touches.reads | touches.writes) & forbidden == 0
+                && (self.streak + count as u32 >= 2 || self.follows_harmlessly(stretch, index, count));
+            if !harmless {
+                break;
+            }
+            D::execute_plain(&mut self.registers, &mut self.flags, &placed.op);
+            self.undefined &= !touches.replaces_accumulators;
+            count += 1;
+        }
+        if count == 0 {
+            return index;
+        }
+        let touched = |i: usize| stretch.ops.get(i).map_or(Touches::default(), |placed| placed.op.touches);
+        let last = index + count - 1;
+        self.recent = if count == 1 { [touched(last), self.recent[0]] } else { [touched(last), touched(last - 1)] };
+        self.streak = self.streak.saturating_add(count as u32);
+        self.executed += count as u64;
+        *budget -= count as u64;
+        self.pc = self.pc.wrapping_add(count as u32 * INSTRUCTION_BYTES);
+        for jump in self.jumps.iter_mut().flatten() {
+            jump.after -= count as u32;
+        }
+        index + count
+    }
+
+    /// Whether an instruction soon after a jump breaks no rule with what was executed before it.
+    fn follows_harmlessly(&self, stretch: &Stretch, first: usize, count: usize) -> bool {
+        let Some(placed) = stretch.ops.get(first + count) else { return false };
+        let within = |back: usize| count.checked_sub(back).and_then(|i| stretch.ops.get(first + i)).map(|placed| placed.op.touches);
+        let previous = within(1).unwrap_or(self.recent[0]);
+        let before = within(2).unwrap_or(if count == 1 { self.recent[0] } else { self.recent[1] });
+        placed.op.hazards(&previous, &before).is_empty()
+    }
+
+    /// Executes any instruction.
+    fn step<D: Datapath, I: Io + ?Sized>(&mut self, op: &MicroOp, io: &mut I, memory: Memory<'_>) -> Step {
+        match self.wait(op, io) {
+            Ok(Wait::Ready) => {}
+            Ok(Wait::Stall) => return Step::Stalled,
+            Err(error) => self.report(error),
+        }
+        let mut broken = op.broken.union(op.hazards(&self.recent[0], &self.recent[1]));
+        self.note_situation(op, &mut broken);
+        for rule in broken.iter() {
+            self.report(rule);
+        }
+
+        let coefficients = self.read_ports(op, io, memory);
+        self.load_constant(op);
+        let taken = match op.kind {
+            Kind::Branch { condition, .. } => self.branch_holds(condition),
+            _ => true,
+        };
+        let target = self.branch_target(op, &broken);
+        let stale = [self.keep(op, 0), self.keep(op, 1)];
+        let results = if !taken {
+            // The link address is only written if the branch is taken [vc4asm].
+            Results::default()
+        } else if broken.contains(Rule::StaleRead) || broken.contains(Rule::SfuTooEarly) {
+            let with_old_values = self.with_stale_operands(op);
+            D::execute(&mut self.registers, &mut self.flags, &with_old_values)
+        } else {
+            D::execute(&mut self.registers, &mut self.flags, op)
+        };
+        self.stale = stale;
+        if taken {
+            self.write_peripheral(&op.add, &results.add, io, memory);
+            self.write_peripheral(&op.mul, &results.mul, io, memory);
+        }
+        if let Some(coefficients) = coefficients {
+            let r5 = self.registers.at_mut(registers::R5);
+            for (quad, value) in r5.0.chunks_exact_mut(4).zip(coefficients) {
+                quad.fill(value);
+            }
+        }
+        self.obey_signal(op.signal, io);
+
+        self.undefined &= !op.touches.replaces_accumulators;
+        self.recent = [op.touches, self.recent[0]];
+        self.executed += 1;
+        if let Some(target) = target.filter(|_| taken) {
+            self.jump_later(target);
+        }
+        self.advance(op)
+    }
+
+    /// Waits for what may stall. Nothing may have changed before this has said that the QPU is ready.
+    fn wait<I: Io + ?Sized>(&mut self, op: &MicroOp, io: &mut I) -> Result<Wait, IoError> {
+        if let Kind::Semaphore { number, decrement, .. } = op.kind {
+            return io.semaphore(number, decrement);
+        }
+        if [op.port_a, op.port_b].contains(&Some(ReadSource::MutexAcquire)) {
+            return io.mutex_acquire();
+        }
+        if op.signal == Signal::ScoreboardWait {
+            return io.scoreboard_wait().inspect(|wait| self.scoreboard = *wait == Wait::Ready);
+        }
+        if op.touches.tlb && !self.scoreboard {
+            // The first access to the tile buffer waits by itself; who has no tile buffer is told when it is accessed.
+            let wait = io.scoreboard_wait().unwrap_or(Wait::Ready);
+            self.scoreboard = wait == Wait::Ready;
+            return Ok(wait);
+        }
+        Ok(Wait::Ready)
+    }
+
+    /// Finds the rules that are broken because of where the program is.
+    fn note_situation(&mut self, op: &MicroOp, broken: &mut Rules) {
+        let touches = &op.touches;
+        if self.threading == Threading::Threaded {
+            broken.add_if((touches.reads | touches.writes) & UPPER_REGISTERS != 0, Rule::OtherThreadsRegister);
+        }
+        if touches.reads_accumulators & self.undefined != 0 {
+            broken.add(Rule::LostInThreadSwitch);
+            // Once is enough.
+            self.undefined &= !touches.reads_accumulators;
+        }
+        let waits = touches.tlb || op.signal == Signal::ScoreboardWait;
+        broken.add_if(waits && self.executed < 2, Rule::ScoreboardTooEarly);
+        if touches.tmu_write {
+            let too_late = self.no_swap_at.is_some_and(|at| self.executed - at < 3);
+            broken.add_if(too_late, Rule::NoSwapTooLate);
+        }
+        let ends = matches!(op.signal, Signal::ProgramEnd | Signal::LoadColorEnd);
+        broken.add_if(ends && touches.writes != 0, Rule::EndWritesRegister);
+        if ends || self.ending.is_some() {
+            broken.add_if(touches.register_14, Rule::EndTouchesRegister14);
+            broken.add_if(touches.uniform || touches.varying || touches.vpm, Rule::EndAccess);
+        }
+        broken.add_if(self.ending == Some(1) && touches.tlb_z, Rule::EndWritesZ);
+        if matches!(op.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+            broken.add_if(self.threading == Threading::Single, Rule::SwitchUnthreaded);
+            broken.add_if(self.last_switch, Rule::SwitchAfterLast);
+        }
+    }
+
+    /// Reads the peripherals of both ports; gives the C coefficients if a varying is among them.
+    fn read_ports<I: Io + ?Sized>(&mut self, op: &MicroOp, io: &mut I, memory: Memory<'_>) -> Option<[u32; 4]> {
+        let mut coefficients = None;
+        for (source, place, other) in [
+            (op.port_a, registers::PORT_A, registers::ELEMENTS),
+            (op.port_b, registers::PORT_B, registers::QPU_NUMBER),
+        ] {
+            let Some(source) = source else { continue };
+            // Both ports together take one element from a stream.
+            if place == registers::PORT_B && op.port_a == Some(source) && is_stream(source) {
+                *self.registers.at_mut(place) = *self.registers.at(registers::PORT_A);
+                continue;
+            }
+            let default = *self.registers.at(other);
+            let value = match source {
+                ReadSource::Uniform => Ok(Lanes::splat(self.next_uniform(memory))),
+                ReadSource::Varying => io.varying().map(|(value, c)| {
+                    coefficients = Some(c);
+                    value
+                }),
+                ReadSource::XPixelCoord => io.pixel_x(),
+                ReadSource::YPixelCoord => io.pixel_y(),
+                ReadSource::MsFlags => io.ms_flags(),
+                ReadSource::RevFlag => io.rev_flag(),
+                ReadSource::VpmRead => io.vpm_read(),
+                // DMA is done when it has been started.
+                ReadSource::VpmLdBusy | ReadSource::VpmStBusy => io.dma_poll().map(|()| Lanes::default()),
+                ReadSource::VpmLdWait | ReadSource::VpmStWait => io.dma_poll().map(|()| default),
+                _ => Ok(default),
+            };
+            let value = value.unwrap_or_else(|error| {
+                self.report(error);
+                Lanes::default()
+            });
+            *self.registers.at_mut(place) = value;
+        }
+        coefficients
+    }
+
+    fn next_uniform(&mut self, memory: Memory<'_>) -> u32 {
+        if let Some(left) = &mut self.uniforms_left {
+            if *left == 0 {
+                self.report(QpuError::UniformsExhausted);
+                return 0;
+            }
+            *left -= 1;
+        }
+        let at = BusAddr(self.uniforms);
+        self.uniforms = self.uniforms.wrapping_add(4);
+        memory.word(at).unwrap_or_else(|error| {
+            self.report(error);
+            0
+        })
+    }
+
+    /// Puts the constant of an instruction in its place.
+    fn load_constant(&mut self, op: &MicroOp) {
+        let value = match op.kind {
+            Kind::Alu => return,
+            Kind::Immediate(value) | Kind::Semaphore { word: value, .. } => Lanes::splat(value),
+            Kind::PerElement { bits, signed } => Lanes(std::array::from_fn(|i| {
+                let (high, low) = (bits >> (16 + i) & 1, bits >> i & 1);
+                if signed && high == 1 { low.wrapping_sub(2) } else { high << 1 | low }
+            })),
+            Kind::Branch { .. } => Lanes::splat(self.after_delay_slots()),
+        };
+        *self.registers.at_mut(registers::IMMEDIATE) = value;
+    }
+
+    fn after_delay_slots(&self) -> u32 {
+        self.pc.wrapping_add((BRANCH_DELAY_SLOTS + 1) * INSTRUCTION_BYTES)
+    }
+
+    fn branch_holds(&self, condition: BranchCondition) -> bool {
+        let Flags { .. } = self.flags;
+        let (z, n, c) = (self.flags.z(), self.flags.n(), self.flags.c());
+        match condition {
+            BranchCondition::AllZSet => z == ALL,
+            BranchCondition::AllZClear => z == 0,
+            BranchCondition::AnyZSet => z != 0,
+            BranchCondition::AnyZClear => z != ALL,
+            BranchCondition::AllNSet => n == ALL,
+            BranchCondition::AllNClear => n == 0,
+            BranchCondition::AnyNSet => n != 0,
+            BranchCondition::AnyNClear => n != ALL,
+            BranchCondition::AllCSet => c == ALL,
+            BranchCondition::AllCClear => c == 0,
+            BranchCondition::AnyCSet => c != 0,
+            BranchCondition::AnyCClear => c != ALL,
+            BranchCondition::Always => true,
+            BranchCondition::Reserved(_) => false,
+        }
+    }
+
+    fn branch_target(&self, op: &MicroOp, broken: &Rules) -> Option<u32> {
+        let Kind::Branch { relative, offset, register, .. } = op.kind else { return None };
+        let base = if relative { self.after_delay_slots() } else { 0 };
+        let added = register.map_or(0, |place| {
+            let stale = broken.contains(Rule::StaleRead) && self.stale[0].0 == place;
+            let value = if stale { &self.stale[0].1 } else { self.registers.at(place) };
+            // The guide says element 0; the hardware takes the last one [vc4asm].
+            value.0[LANES - 1]
+        });
+        Some(base.wrapping_add(offset).wrapping_add(added) & !(INSTRUCTION_BYTES - 1))
+    }
+
+    /// The register of file A (0) or B (1) that an instruction will write, with the value that it has until then.
+    fn keep(&self, op: &MicroOp, file: usize) -> (Place, Lanes) {
+        let written = (op.touches.writes >> (32 * file)) as u32;
+        if written == 0 {
+            return (registers::ELEMENTS, Lanes::default());
+        }
+        let place = written.trailing_zeros() as Place + 32 * file as Place;
+        (place, *self.registers.at(place))
+    }
+
+    /// The instruction with old values in place of operands that are read too early.
+    fn with_stale_operands(&mut self, op: &MicroOp) -> MicroOp {
+        *self.registers.at_mut(registers::STALE_A) = self.stale[0].1;
+        *self.registers.at_mut(registers::STALE_B) = self.stale[1].1;
+        *self.registers.at_mut(registers::STALE_R4) = self.stale_r4;
+        let previous = self.recent[0];
+        let sfu = previous.sfu || self.recent[1].sfu;
+        let stale = self.stale;
+        let replace = |place: Place| match place {
+            registers::R4 if sfu => registers::STALE_R4,
+            _ if place == stale[0].0 && place < registers::FILE_B => registers::STALE_A,
+            _ if place == stale[1].0 && place < registers::ACCUMULATORS => registers::STALE_B,
+            _ => place,
+        };
+        let mut patched = *op;
+        for place in [&mut patched.add.a, &mut patched.add.b, &mut patched.mul.a, &mut patched.mul.b] {
+            *place = replace(*place);
+        }
+        patched.unpacking = match patched.unpacking {
+            micro_op::Unpacking::PortA { from, mode, float } => {
+                micro_op::Unpacking::PortA { from: replace(from), mode, float }
+            }
+            micro_op::Unpacking::R4 { from, mode } => micro_op::Unpacking::R4 { from: replace(from), mode },
+            micro_op::Unpacking::None => micro_op::Unpacking::None,
+        };
+        patched
+    }
+
+    fn write_peripheral<Op, I: Io + ?Sized>(
+        &mut self,
+        half: &Half<Op>,
+        (value, mask): &(Lanes, Mask),
+        io: &mut I,
+        memory: Memory<'_>,
+    ) {
+        let mask = *mask;
+        if half.condition == v3d_hw::qpu::Condition::Never {
+            return;
+        }
+        match half.to {
+            Destination::Nowhere | Destination::Register(_) | Destination::R5 { .. } => {}
+            Destination::Sfu(function) => {
+                self.warn_conditional(mask);
+                let result = value.map(|x| sfu::apply(function, x));
+                self.stale_r4 = std::mem::replace(self.registers.at_mut(registers::R4), result);
+            }
+            Destination::Tmu(unit, coordinate) => {
+                if coordinate == TmuCoordinate::S {
+                    self.warn_conditional(mask);
+                }
+                let unit = usize::from(unit & 1);
+                let uniform =
+                    if self.tmu[unit].needs_uniform(coordinate) { self.next_uniform(memory) } else { 0 };
+                if let Err(error) = self.tmu[unit].write(coordinate, value, uniform, memory) {
+                    self.report(error);
+                }
+            }
+            Destination::Peripheral(target) => {
+                if let Err(error) = self.write_io(target, value, mask, io, memory) {
+                    self.report(error);
+                }
+            }
+        }
+    }
+
+    fn write_io<I: Io + ?Sized>(
+        &mut self,
+        target: WriteTarget,
+        value: &Lanes,
+        mask: Mask,
+        io: &mut I,
+        memory: Memory<'_>,
+    ) -> Result<(), IoError> {
+        // What only looks at element 0 happens only if that is written.
+        let word = (mask & 1 == 1).then_some(value.0[0]);
+        match (target, word) {
+            (WriteTarget::TlbStencilSetup, _) => io.tlb_stencil_setup(value, mask),
+            (WriteTarget::TlbZ, _) => io.tlb_z(value, mask),
+            (WriteTarget::TlbColorMs, _) => io.tlb_color_ms(value, mask),
+            (WriteTarget::TlbColorAll, _) => io.tlb_color_all(value, mask),
+            (WriteTarget::TlbAlphaMask, _) => io.tlb_alpha_mask(value, mask),
+            (WriteTarget::MsFlags, _) => io.set_ms_flags(value, mask),
+            (WriteTarget::RevFlag, _) => io.set_rev_flag(value, mask),
+            (WriteTarget::QuadX, _) => io.set_quad_x(value, mask),
+            (WriteTarget::QuadY, _) => io.set_quad_y(value, mask),
+            (WriteTarget::VpmWrite, _) => {
+                self.warn_conditional(mask);
+                io.vpm_write(value, mask)
+            }
+            (WriteTarget::VpmVcdRdSetup, Some(word)) => io.vpm_read_setup(word),
+            (WriteTarget::VpmVcdWrSetup, Some(word)) => io.vpm_write_setup(word),
+            (WriteTarget::VpmLdAddr, Some(word)) => io.dma_load(word, memory),
+            (WriteTarget::VpmStAddr, Some(word)) => io.dma_store(word, memory),
+            (WriteTarget::MutexRelease, _) if mask != 0 => io.mutex_release(),
+            (WriteTarget::HostInterrupt, _) if mask != 0 => {
+                let any = (0..LANES).any(|i| mask >> i & 1 == 1 && value.0[i] != 0);
+                if any {
+                    io.host_interrupt(value, mask)
+                } else {
+                    self.report(Rule::HostInterruptZero);
+                    Ok(())
+                }
+            }
+            (WriteTarget::UniformsAddress, Some(word)) => {
+                self.uniforms = word;
+                self.uniforms_left = None;
+                Ok(())
+            }
+            (WriteTarget::TmuNoSwap, Some(_)) => {
+                self.no_swap_at = Some(self.executed);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn warn_conditional(&mut self, mask: Mask) {
+        if mask != ALL {
+            self.report(Rule::ConditionalPeripheral);
+        }
+    }
+
+    fn obey_signal<I: Io + ?Sized>(&mut self, signal: Signal, io: &mut I) {
+        let loaded = match signal {
+            Signal::LoadTmu0 => self.tmu[0].load().map_err(QpuError::from),
+            Signal::LoadTmu1 => self.tmu[1].load().map_err(QpuError::from),
+            Signal::LoadCoverage => io.load_coverage().map_err(QpuError::from),
+            Signal::LoadColor | Signal::LoadColorEnd => io.load_color().map_err(QpuError::from),
+            Signal::LoadAlpha => io.load_alpha().map_err(QpuError::from),
+            Signal::ScoreboardUnlock => {
+                if let Err(error) = io.scoreboard_unlock() {
+                    self.report(error);
+                }
+                return;
+            }
+            _ => return,
+        };
+        let value = loaded.unwrap_or_else(|error| {
+            self.report(error);
+            Lanes::default()
+        });
+        *self.registers.at_mut(registers::R4) = value;
+    }
+
+    fn jump_later(&mut self, target: u32) {
+        let jump = Jump { after: BRANCH_DELAY_SLOTS + 1, target };
+        match &mut self.jumps {
+            [free @ None, _] | [_, free @ None] => *free = Some(jump),
+            // Too close to two others: that is a broken rule already.
+            [_, last] => *last = Some(jump),
+        }
+    }
+
+    /// Moves on to the next instruction.
+    fn advance(&mut self, op: &MicroOp) -> Step {
+        let mut next = self.pc.wrapping_add(INSTRUCTION_BYTES);
+        self.streak = self.streak.saturating_add(1);
+        for jump in &mut self.jumps {
+            if let Some(Jump { after, target }) = jump {
+                *after -= 1;
+                if *after == 0 {
+                    next = *target;
+                    self.streak = 0;
+                    *jump = None;
+                }
+            }
+        }
+        self.pc = next;
+
+        if let Some(left) = &mut self.switching {
+            *left -= 1;
+            if *left == 0 {
+                self.switching = None;
+                self.undefined = ACCUMULATORS_AND_FLAGS;
+            }
+        } else if matches!(op.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+            self.switching = Some(THREAD_DELAY_SLOTS);
+            self.last_switch |= op.signal == Signal::LastThreadSwitch;
+        }
+        match &mut self.ending {
+            Some(left) => {
+                *left -= 1;
+                if *left == 0 {
+                    return Step::Ended;
+                }
+            }
+            None if matches!(op.signal, Signal::ProgramEnd | Signal::LoadColorEnd) => {
+                self.ending = Some(THREAD_DELAY_SLOTS);
+            }
+            None if op.signal == Signal::Breakpoint => {
+                self.ending = Some(0);
+                return Step::Ended;
+            }
+            None => {}
+        }
+        Step::Next
+    }
+
+    fn report(&mut self, error: impl Into<QpuError>) {
+        self.faults.report(QpuFault { pc: BusAddr(self.pc), error: error.into() });
+    }
+}
+
+/// Whether a source gives another value each time.
+const fn is_stream(source: ReadSource) -> bool {
+    matches!(source, ReadSource::Uniform | ReadSource::Varying | ReadSource::VpmRead)
 }

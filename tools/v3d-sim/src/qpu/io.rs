@@ -7,7 +7,9 @@
 //! Writes carry a mask: the elements in which the instruction's condition holds.
 
 use crate::lanes::{Lanes, Mask};
+use crate::memory::Memory;
 use crate::render::fragment::TileBufferError;
+use crate::vpm::VpmError;
 
 /// Whether an access can proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,15 @@ pub enum IoError {
     /// The tile buffer is used as it must not be.
     #[error("tile buffer: {0}")]
     TileBuffer(TileBufferError),
+    /// The VPM or its DMA is used as it must not be.
+    #[error("VPM: {0}")]
+    Vpm(#[from] VpmError),
+    /// The mutex is released by a QPU that does not hold it.
+    #[error("the mutex is released by a QPU that does not hold it")]
+    MutexNotHeld,
+    /// A QPU waits for the mutex that it holds itself; it stalls for ever.
+    #[error("the mutex is taken by the QPU that holds it")]
+    MutexHeld,
 }
 
 /// The units behind a QPU's register map.
@@ -163,15 +174,20 @@ pub trait Io {
     }
 
     /// Starts a DMA load.
-    fn dma_load(&mut self, address: u32) -> Result<(), IoError> {
-        let _ = address;
+    fn dma_load(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
+        let _ = (address, memory);
         Err(IoError::NotAccessible("the VCD"))
     }
 
     /// Starts a DMA store.
-    fn dma_store(&mut self, address: u32) -> Result<(), IoError> {
-        let _ = address;
+    fn dma_store(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
+        let _ = (address, memory);
         Err(IoError::NotAccessible("the VDW"))
+    }
+
+    /// Waits for the DMA load or reads whether it is under way: allowed or not. It never is: DMA is done when it starts.
+    fn dma_poll(&mut self) -> Result<(), IoError> {
+        Err(IoError::NotAccessible("the VPM DMA"))
     }
 
     /// Takes the mutex.

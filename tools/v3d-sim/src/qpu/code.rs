@@ -1,0 +1,128 @@
+//! Decoded programs, kept by address.
+//!
+//! A program is decoded in stretches that end where execution cannot fall through: after the delay slots of a program end or of an unconditional
+//! branch. Two stretches may overlap. What the instruction cache is for the hardware this is for the model: software that changes code clears it.
+
+use super::fault::Rules;
+use super::micro_op::{Kind, MicroOp, Touches};
+use crate::memory::{Memory, OutOfMemory};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock};
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
+
+/// Most instructions of a stretch.
+const LONGEST: usize = 1024;
+
+/// An instruction in its place, with what its predecessors in memory mean for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// The instruction.
+    pub op: MicroOp,
+    /// Rules broken with the two instructions before it in memory, if those are what was executed before it.
+    pub hazards: Rules,
+    /// Nothing can go wrong and nothing but registers is touched, provided that it follows its predecessors in memory.
+    pub plain: bool,
+}
+
+/// A stretch of decoded instructions.
+#[derive(Debug)]
+pub struct Stretch {
+    /// Address of the first instruction, without alias bits.
+    pub start: u32,
+    /// The instructions.
+    pub ops: Vec<Placed>,
+}
+
+impl Stretch {
+    /// Decodes from an address on.
+    fn decode(memory: Memory<'_>, start: u32) -> Result<Self, OutOfMemory> {
+        let mut ops: Vec<Placed> = Vec::new();
+        let mut last = LONGEST;
+        while ops.len() <= last && ops.len() < LONGEST {
+            let at = BusAddr(start.wrapping_add(ops.len() as u32 * INSTRUCTION_BYTES));
+            let word = match (memory.word(at), memory.word(BusAddr(at.0.wrapping_add(4)))) {
+                (Ok(low), Ok(high)) => u64::from(high) << 32 | u64::from(low),
+                // What lies outside of memory is a fault only if it is executed.
+                (Err(_), _) | (_, Err(_)) if !ops.is_empty() => break,
+                (Err(error), _) | (_, Err(error)) => return Err(error),
+            };
+            let op = MicroOp::decode(word);
+            if last == LONGEST {
+                if matches!(op.signal, Signal::ProgramEnd | Signal::LoadColorEnd) {
+                    last = ops.len() + THREAD_DELAY_SLOTS as usize;
+                }
+                if matches!(op.kind, Kind::Branch { condition: BranchCondition::Always, .. }) {
+                    last = ops.len() + BRANCH_DELAY_SLOTS as usize;
+                }
+            }
+            ops.push(Placed { op, hazards: Rules::default(), plain: false });
+        }
+        let touches = |ops: &[Placed], i: Option<usize>| {
+            i.and_then(|i| ops.get(i)).map_or(Touches::default(), |placed| placed.op.touches)
+        };
+        for i in 0..ops.len() {
+            let op = ops[i].op;
+            let hazards = op.hazards(&touches(&ops, i.checked_sub(1)), &touches(&ops, i.checked_sub(2)));
+            // The old value must be kept if the next instruction reads it.
+            let is_read_next = op.touches.writes & touches(&ops, Some(i + 1)).reads != 0;
+            ops[i].hazards = hazards;
+            ops[i].plain = op.plain && hazards.is_empty() && !is_read_next;
+        }
+        Ok(Self { start, ops })
+    }
+
+    /// Which instruction of the stretch is at an address.
+    pub fn index_of(&self, address: u32) -> Option<usize> {
+        let index = address.checked_sub(self.start)? / INSTRUCTION_BYTES;
+        (address % INSTRUCTION_BYTES == self.start % INSTRUCTION_BYTES && (index as usize) < self.ops.len())
+            .then_some(index as usize)
+    }
+}
+
+/// Decoded programs by address, shared between host threads.
+#[derive(Debug)]
+pub struct CodeCache {
+    stretches: RwLock<HashMap<u32, Arc<Stretch>>>,
+    generation: AtomicU64,
+}
+
+impl Default for CodeCache {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CodeCache {
+    /// Nothing decoded yet.
+    pub fn new() -> Self {
+        Self { stretches: RwLock::default(), generation: AtomicU64::new(next_generation()) }
+    }
+
+    /// Forgets everything: memory may have changed.
+    pub fn clear(&self) {
+        self.stretches.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.generation.store(next_generation(), Relaxed);
+    }
+
+    /// A number that no other state of any cache has.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Relaxed)
+    }
+
+    /// The stretch that begins at an address.
+    pub fn stretch(&self, memory: Memory<'_>, address: u32) -> Result<Arc<Stretch>, OutOfMemory> {
+        if let Some(stretch) = self.stretches.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
+            return Ok(Arc::clone(stretch));
+        }
+        let stretch = Arc::new(Stretch::decode(memory, address)?);
+        self.stretches.write().unwrap_or_else(PoisonError::into_inner).insert(address, Arc::clone(&stretch));
+        Ok(stretch)
+    }
+}
+
+fn next_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Relaxed)
+}

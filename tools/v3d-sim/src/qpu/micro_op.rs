@@ -1,0 +1,717 @@
+//! Micro-operations: instructions decoded once, with all that can be known before they run.
+//!
+//! A micro-operation says where in the register array its operands are, where its results go, what peripherals it touches, and which rules it
+//! breaks by itself. Load immediate, semaphore and branch instructions become moves of a constant: that is what the hardware does with them too
+//! [AG p.33-34].
+//!
+//! # Sources
+//! [AG p.26-38].
+
+use super::alu;
+use super::fault::{Rule, Rules};
+use super::pack;
+use super::registers::{self, ACCUMULATORS, FILE_A, FILE_B, Place};
+use super::sfu::Function;
+use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
+use v3d_hw::qpu::{
+    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, PackA,
+    PackMul, Semaphore, Signal, SmallImmediate, Unpack,
+};
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Nowhere.
+    Nowhere,
+    /// A register or accumulator r0 to r3.
+    Register(Place),
+    /// r5.
+    R5 {
+        /// From element 0 for all, else from the first element of each quad.
+        replicated: bool,
+    },
+    /// r4, through the SFU.
+    Sfu(Function),
+    /// A coordinate of a TMU.
+    Tmu(u8, TmuCoordinate),
+    /// Another peripheral.
+    Peripheral(WriteTarget),
+}
+
+/// What happens to a result on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pack {
+    /// Nothing.
+    None,
+    /// The packer of register file A; `float` says that the result is a float.
+    FileA {
+        /// Mode.
+        mode: PackA,
+        /// The result is a float.
+        float: bool,
+    },
+    /// Conversion to a colour in the mul ALU.
+    Colour(PackMul),
+}
+
+/// What one ALU does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Half<Op> {
+    /// The operation.
+    pub op: Op,
+    /// First operand.
+    pub a: Place,
+    /// Second operand.
+    pub b: Place,
+    /// In which elements the result is written.
+    pub condition: Condition,
+    /// Packing.
+    pub pack: Pack,
+    /// Where the result goes.
+    pub to: Destination,
+}
+
+/// Which ALU's result the flags are taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlagSource {
+    /// Flags stay.
+    None,
+    /// The add ALU.
+    Add,
+    /// The mul ALU.
+    Mul,
+}
+
+/// What is unpacked into [`registers::UNPACKED`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unpacking {
+    /// Nothing.
+    None,
+    /// A value of port A.
+    PortA {
+        /// Where it is.
+        from: Place,
+        /// How.
+        mode: Unpack,
+        /// An operation that takes floats consumes it.
+        float: bool,
+    },
+    /// r4, always to floats.
+    R4 {
+        /// Where it is.
+        from: Place,
+        /// How.
+        mode: Unpack,
+    },
+}
+
+/// The rotation of the mul ALU's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rotation {
+    /// None.
+    None,
+    /// By 1 to 15 elements upwards.
+    By(u8),
+    /// By r5, element 0, bits 3:0.
+    ByR5,
+}
+
+/// What is special about an instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// ALU instruction.
+    Alu,
+    /// The same value for all elements, to [`registers::IMMEDIATE`].
+    Immediate(u32),
+    /// 2 bits for each element: high bits in 31:16, low bits in 15:0.
+    PerElement {
+        /// The bits.
+        bits: u32,
+        /// Sign-extend.
+        signed: bool,
+    },
+    /// A semaphore; its whole lower word is the value.
+    Semaphore {
+        /// The lower word.
+        word: u32,
+        /// Which.
+        number: u8,
+        /// Decrement, else increment.
+        decrement: bool,
+    },
+    /// A branch; the link address is the value.
+    Branch {
+        /// Condition.
+        condition: BranchCondition,
+        /// Relative to the address after the delay slots.
+        relative: bool,
+        /// Added to the target, in bytes.
+        offset: u32,
+        /// A register of file A, added to the target.
+        register: Option<Place>,
+    },
+}
+
+/// What an instruction touches, in the form in which neighbours are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Touches {
+    /// Registers that operands come from: bits 0 to 31 file A, 32 to 63 file B.
+    pub reads: u64,
+    /// Registers that are written.
+    pub writes: u64,
+    /// Accumulators r0 to r5 (bits 0 to 5) and flags (bit 6) that are read.
+    pub reads_accumulators: u8,
+    /// Accumulators and flags that are written, in whatever elements.
+    pub writes_accumulators: u8,
+    /// Accumulators and flags that are written in all elements.
+    pub replaces_accumulators: u8,
+    /// Accumulators that are rotated.
+    pub rotates: u8,
+    /// Rotates by r5.
+    pub rotates_by_r5: bool,
+    /// Writes to the SFU.
+    pub sfu: bool,
+    /// A signal loads r4.
+    pub loads_r4: bool,
+    /// Writes Z.
+    pub tlb_z: bool,
+    /// Accesses the tile buffer.
+    pub tlb: bool,
+    /// Reads the multisample mask.
+    pub ms_flags: bool,
+    /// Writes the uniforms' address.
+    pub uniforms_address: bool,
+    /// Reads a uniform.
+    pub uniform: bool,
+    /// Reads a varying.
+    pub varying: bool,
+    /// Reads or writes the VPM or its DMA.
+    pub vpm: bool,
+    /// Writes to a TMU.
+    pub tmu_write: bool,
+    /// Is a branch.
+    pub branch: bool,
+    /// Accesses register 14 of either file.
+    pub register_14: bool,
+}
+
+/// The flags' bit among the accumulators of [`Touches`].
+pub const FLAGS_BIT: u8 = 1 << 6;
+/// r4's bit.
+pub const R4_BIT: u8 = 1 << 4;
+/// r5's bit.
+pub const R5_BIT: u8 = 1 << 5;
+
+/// A decoded instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MicroOp {
+    /// The add ALU.
+    pub add: Half<AddOp>,
+    /// The mul ALU.
+    pub mul: Half<MulOp>,
+    /// The rotation of the mul ALU.
+    pub rotation: Rotation,
+    /// Where flags come from.
+    pub flags: FlagSource,
+    /// What is unpacked.
+    pub unpacking: Unpacking,
+    /// What port A reads, if it is a peripheral.
+    pub port_a: Option<ReadSource>,
+    /// What port B reads, if it is a peripheral.
+    pub port_b: Option<ReadSource>,
+    /// The signal.
+    pub signal: Signal,
+    /// What is special.
+    pub kind: Kind,
+    /// What it touches.
+    pub touches: Touches,
+    /// The rules that it breaks by itself.
+    pub broken: Rules,
+    /// Neither peripherals nor signals nor unpacking nor packing nor rotation nor special kinds: two operations on registers.
+    pub plain: bool,
+}
+
+impl MicroOp {
+    /// Decodes an instruction word.
+    pub fn decode(word: u64) -> Self {
+        match Instruction::decode(word) {
+            Instruction::Alu(alu) => Self::alu(&alu),
+            Instruction::LoadImmediate(load) => Self::load_immediate(&load),
+            Instruction::Semaphore(semaphore) => Self::semaphore(&semaphore),
+            Instruction::Branch(branch) => Self::branch(&branch),
+        }
+    }
+
+    /// The rules that this instruction breaks by following two others: `previous` directly, `before` with one between.
+    pub fn hazards(&self, previous: &Touches, before: &Touches) -> Rules {
+        let mut broken = Rules::default();
+        let now = &self.touches;
+        broken.add_if(now.reads & previous.writes != 0, Rule::StaleRead);
+        if previous.sfu || before.sfu {
+            broken.add_if(now.reads_accumulators & R4_BIT != 0, Rule::SfuTooEarly);
+            broken.add_if(now.loads_r4 || now.sfu, Rule::SfuClobbered);
+        }
+        broken.add_if(now.rotates & previous.writes_accumulators != 0, Rule::RotationTooEarly);
+        broken.add_if(now.rotates_by_r5 && previous.writes_accumulators & R5_BIT != 0, Rule::RotationByFreshR5);
+        broken.add_if(now.ms_flags && (previous.tlb_z || before.tlb_z), Rule::MsFlagsTooEarly);
+        broken.add_if(now.uniform && (previous.uniforms_address || before.uniforms_address), Rule::UniformTooEarly);
+        broken.add_if(now.branch && (previous.branch || before.branch), Rule::BranchTooClose);
+        broken
+    }
+
+    fn alu(alu: &Alu) -> Self {
+        let small = alu.sig == Signal::SmallImmediate;
+        let immediate = SmallImmediate::from_code(alu.raddr_b);
+        let source_a = ReadSource::of(File::A, alu.raddr_a);
+        let source_b = ReadSource::of(File::B, alu.raddr_b);
+        let (port_a, place_a) = port(File::A, source_a);
+        let (port_b, place_b) =
+            if small { (None, registers::small_immediate(alu.raddr_b)) } else { port(File::B, source_b) };
+
+        let add_consumes = alu.op_add != AddOp::Nop && alu.cond_add != Condition::Never;
+        let mul_consumes = alu.op_mul != MulOp::Nop && alu.cond_mul != Condition::Never;
+        let consumes = |mux: Mux| {
+            add_consumes && (alu.add_a == mux || alu.add_b == mux && !unary(alu.op_add))
+                || mul_consumes && (alu.mul_a == mux || alu.mul_b == mux)
+        };
+        let float_consumes = |mux: Mux| {
+            alu::add_reads_floats(alu.op_add) && (alu.add_a == mux || alu.add_b == mux)
+                || alu::mul_is_float(alu.op_mul) && (alu.mul_a == mux || alu.mul_b == mux)
+        };
+        let unpacking = match (alu.unpack, alu.pm) {
+            (Unpack::None, _) => Unpacking::None,
+            (mode, false) if consumes(Mux::A) => {
+                Unpacking::PortA { from: place_a, mode, float: float_consumes(Mux::A) }
+            }
+            (mode, true) if consumes(Mux::R4) => Unpacking::R4 { from: registers::R4, mode },
+            _ => Unpacking::None,
+        };
+        let place = |mux: Mux| match (mux, unpacking) {
+            (Mux::A, Unpacking::PortA { .. }) | (Mux::R4, Unpacking::R4 { .. }) => registers::UNPACKED,
+            (Mux::A, _) => place_a,
+            (Mux::B, _) => place_b,
+            (accumulator, _) => ACCUMULATORS + accumulator as u8,
+        };
+        let rotation = match immediate {
+            SmallImmediate::RotateByR5 if small => Rotation::ByR5,
+            SmallImmediate::Rotate(by) if small => Rotation::By(by),
+            _ => Rotation::None,
+        };
+
+        let mut op = Self::with_results(
+            (alu.op_add, place(alu.add_a), place(alu.add_b)),
+            (alu.op_mul, place(alu.mul_a), place(alu.mul_b)),
+            &Results {
+                pm: alu.pm,
+                pack: alu.pack,
+                cond_add: alu.cond_add,
+                cond_mul: alu.cond_mul,
+                sf: alu.sf,
+                ws: alu.ws,
+                waddr_add: alu.waddr_add,
+                waddr_mul: alu.waddr_mul,
+            },
+        );
+        op.rotation = if mul_consumes { rotation } else { Rotation::None };
+        op.unpacking = unpacking;
+        op.signal = alu.sig;
+        op.port_a = port_a;
+        op.port_b = port_b;
+
+        let touches = &mut op.touches;
+        for (mux, source, file) in [(Mux::A, source_a, 0), (Mux::B, source_b, 32)] {
+            let read = file == 0 || !small;
+            if read && let ReadSource::Register(register) = source {
+                touches.register_14 |= register == 14 && consumes(mux);
+                if consumes(mux) {
+                    touches.reads |= 1 << (register + file);
+                }
+            }
+            if read && matches!(source, ReadSource::Unmapped(_)) && consumes(mux) {
+                op.broken.add(Rule::UnmappedRead);
+            }
+        }
+        for (bit, mux) in [Mux::R0, Mux::R1, Mux::R2, Mux::R3, Mux::R4, Mux::R5].into_iter().enumerate() {
+            touches.reads_accumulators |= u8::from(consumes(mux)) << bit;
+        }
+        if op.rotation != Rotation::None {
+            for (bit, mux) in [Mux::R0, Mux::R1, Mux::R2, Mux::R3].into_iter().enumerate() {
+                touches.rotates |= u8::from(alu.mul_a == mux || alu.mul_b == mux) << bit;
+            }
+            touches.rotates_by_r5 = op.rotation == Rotation::ByR5;
+            touches.reads_accumulators |= if touches.rotates_by_r5 { R5_BIT } else { 0 };
+        }
+        for source in [port_a, port_b].into_iter().flatten() {
+            match source {
+                ReadSource::Uniform => touches.uniform = true,
+                ReadSource::Varying => {
+                    touches.varying = true;
+                    touches.writes_accumulators |= R5_BIT;
+                    touches.replaces_accumulators |= R5_BIT;
+                }
+                ReadSource::MsFlags => touches.ms_flags = true,
+                ReadSource::VpmRead
+                | ReadSource::VpmLdBusy
+                | ReadSource::VpmStBusy
+                | ReadSource::VpmLdWait
+                | ReadSource::VpmStWait => touches.vpm = true,
+                _ => {}
+            }
+        }
+        touches.loads_r4 = matches!(
+            alu.sig,
+            Signal::LoadCoverage
+                | Signal::LoadColor
+                | Signal::LoadColorEnd
+                | Signal::LoadTmu0
+                | Signal::LoadTmu1
+                | Signal::LoadAlpha
+        );
+        if touches.loads_r4 {
+            touches.writes_accumulators |= R4_BIT;
+            touches.replaces_accumulators |= R4_BIT;
+        }
+        touches.tlb |= matches!(
+            alu.sig,
+            Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::LoadAlpha
+        );
+        if matches!(unpacking, Unpacking::PortA { .. }) && port_a.is_some() {
+            op.broken.add(Rule::UnpackOfPeripheral);
+        }
+        op.finish();
+        op
+    }
+
+    fn load_immediate(load: &LoadImmediate) -> Self {
+        let (kind, broken) = match load.kind {
+            ImmediateKind::PerElementSigned => (Kind::PerElement { bits: load.immediate, signed: true }, false),
+            ImmediateKind::PerElementUnsigned => (Kind::PerElement { bits: load.immediate, signed: false }, false),
+            ImmediateKind::Word => (Kind::Immediate(load.immediate), false),
+            ImmediateKind::Semaphore | ImmediateKind::Reserved(_) => (Kind::Immediate(load.immediate), true),
+        };
+        let mut op = Self::constant(&Results {
+            pm: load.pm,
+            pack: load.pack,
+            cond_add: load.cond_add,
+            cond_mul: load.cond_mul,
+            sf: load.sf,
+            ws: load.ws,
+            waddr_add: load.waddr_add,
+            waddr_mul: load.waddr_mul,
+        });
+        op.kind = kind;
+        op.broken.add_if(broken, Rule::ReservedImmediate);
+        op.finish();
+        op
+    }
+
+    fn semaphore(semaphore: &Semaphore) -> Self {
+        let mut op = Self::constant(&Results {
+            pm: semaphore.pm,
+            pack: semaphore.pack,
+            cond_add: semaphore.cond_add,
+            cond_mul: semaphore.cond_mul,
+            sf: semaphore.sf,
+            ws: semaphore.ws,
+            waddr_add: semaphore.waddr_add,
+            waddr_mul: semaphore.waddr_mul,
+        });
+        let Semaphore { sa, semaphore: number, unused, .. } = *semaphore;
+        let word = unused << 5 | u32::from(sa) << 4 | u32::from(number);
+        op.kind = Kind::Semaphore { word, number, decrement: sa };
+        let stalls = op.touches.tlb || op.touches.tmu_write || op.touches.sfu;
+        op.broken.add_if(stalls, Rule::SemaphoreWithPeripheral);
+        op.finish();
+        op
+    }
+
+    fn branch(branch: &Branch) -> Self {
+        let mut op = Self::constant(&Results {
+            pm: false,
+            pack: 0,
+            cond_add: Condition::Always,
+            cond_mul: Condition::Always,
+            sf: false,
+            ws: branch.ws,
+            waddr_add: branch.waddr_add,
+            waddr_mul: branch.waddr_mul,
+        });
+        op.kind = Kind::Branch {
+            condition: branch.cond_br,
+            relative: branch.rel,
+            offset: branch.immediate as u32,
+            register: branch.reg.then_some(FILE_A + branch.raddr_a),
+        };
+        op.signal = Signal::Branch;
+        op.touches.branch = true;
+        if branch.reg {
+            op.touches.reads |= 1 << branch.raddr_a;
+            op.touches.register_14 |= branch.raddr_a == 14;
+            op.broken.add_if(branch.raddr_a % 2 == 1, Rule::OddBranchRegister);
+        }
+        if branch.cond_br != BranchCondition::Always {
+            op.touches.reads_accumulators |= FLAGS_BIT;
+        }
+        op.broken
+            .add_if(matches!(branch.cond_br, BranchCondition::Reserved(_)), Rule::ReservedBranchCondition);
+        op.finish();
+        op
+    }
+
+    /// An instruction that moves [`registers::IMMEDIATE`] through both ALUs.
+    fn constant(results: &Results) -> Self {
+        let place = registers::IMMEDIATE;
+        let mut op = Self::with_results((AddOp::Or, place, place), (MulOp::V8min, place, place), results);
+        op.signal = Signal::LoadImmediate;
+        op
+    }
+
+    /// Decodes everything that stands in the upper half of a word.
+    fn with_results(add: (AddOp, Place, Place), mul: (MulOp, Place, Place), results: &Results) -> Self {
+        let mut broken = Rules::default();
+        broken.add_if(matches!(add.0, AddOp::Reserved(_)), Rule::ReservedOperation);
+        let (file_add, file_mul) = if results.ws { (File::B, File::A) } else { (File::A, File::B) };
+        let to_add = destination(file_add, results.waddr_add);
+        let to_mul = destination(file_mul, results.waddr_mul);
+        let pack_of = |file: File, to: Destination, float: bool, is_mul: bool| match (results.pm, file) {
+            (false, File::A) if results.pack != 0 && is_register(to, file) => {
+                Pack::FileA { mode: PackA::from_code(results.pack), float }
+            }
+            (true, _) if results.pack != 0 && is_mul => Pack::Colour(PackMul::from_code(results.pack)),
+            _ => Pack::None,
+        };
+        let pack_add = pack_of(file_add, to_add, alu::add_gives_floats(add.0), false);
+        let mut pack_mul = pack_of(file_mul, to_mul, alu::mul_is_float(mul.0), true);
+        if let Pack::Colour(mode) = pack_mul {
+            match pack::pack_mul_mask(mode) {
+                None => {
+                    broken.add(Rule::ReservedPack);
+                    pack_mul = Pack::None;
+                }
+                Some(mask) => {
+                    let whole = mask == !0 || matches!(to_mul, Destination::Nowhere | Destination::Register(_));
+                    broken.add_if(!whole, Rule::PackToPeripheral);
+                }
+            }
+        }
+        let flags = match (results.sf, add.0 == AddOp::Nop || results.cond_add == Condition::Never) {
+            (false, _) => FlagSource::None,
+            (true, false) => FlagSource::Add,
+            (true, true) => FlagSource::Mul,
+        };
+        let mut op = Self {
+            add: Half { op: add.0, a: add.1, b: add.2, condition: results.cond_add, pack: pack_add, to: to_add },
+            mul: Half { op: mul.0, a: mul.1, b: mul.2, condition: results.cond_mul, pack: pack_mul, to: to_mul },
+            rotation: Rotation::None,
+            flags,
+            unpacking: Unpacking::None,
+            port_a: None,
+            port_b: None,
+            signal: Signal::None,
+            kind: Kind::Alu,
+            touches: Touches::default(),
+            broken,
+            plain: false,
+        };
+        op.touch_results();
+        op
+    }
+
+    /// Notes what the results touch.
+    fn touch_results(&mut self) {
+        // An operation that does nothing still writes its 0 where it is told to.
+        let halves =
+            [(self.add.to, self.add.condition, self.add.pack), (self.mul.to, self.mul.condition, self.mul.pack)];
+        let mut peripherals = 0;
+        let mut overlapping = [0u8; 2];
+        for (i, (to, condition, pack)) in halves.into_iter().enumerate() {
+            if condition == Condition::Never {
+                continue;
+            }
+            let touches = &mut self.touches;
+            let always = condition == Condition::Always;
+            let whole = match pack {
+                Pack::None => true,
+                Pack::FileA { mode, .. } => pack::pack_a_mask(mode) == !0,
+                Pack::Colour(mode) => pack::pack_mul_mask(mode) == Some(!0),
+            };
+            if to != Destination::Nowhere && !always {
+                touches.reads_accumulators |= FLAGS_BIT;
+            }
+            match to {
+                Destination::Nowhere => {}
+                Destination::Register(place) if place < ACCUMULATORS => {
+                    touches.writes |= 1 << place;
+                    touches.register_14 |= place % 32 == 14;
+                }
+                Destination::Register(place) => {
+                    let bit = 1 << (place - ACCUMULATORS);
+                    touches.writes_accumulators |= bit;
+                    touches.replaces_accumulators |= if always && whole { bit } else { 0 };
+                    overlapping[i] = place;
+                }
+                Destination::R5 { .. } => {
+                    touches.writes_accumulators |= R5_BIT;
+                    touches.replaces_accumulators |= if always { R5_BIT } else { 0 };
+                    overlapping[i] = registers::R5;
+                }
+                Destination::Sfu(_) => {
+                    touches.sfu = true;
+                    touches.writes_accumulators |= R4_BIT;
+                    touches.replaces_accumulators |= R4_BIT;
+                    peripherals += 1;
+                }
+                Destination::Tmu(..) => {
+                    touches.tmu_write = true;
+                    peripherals += 1;
+                }
+                Destination::Peripheral(target) => match target {
+                    WriteTarget::TlbStencilSetup
+                    | WriteTarget::TlbColorMs
+                    | WriteTarget::TlbColorAll
+                    | WriteTarget::TlbAlphaMask => {
+                        touches.tlb = true;
+                        peripherals += 1;
+                    }
+                    WriteTarget::TlbZ => {
+                        touches.tlb = true;
+                        touches.tlb_z = true;
+                        peripherals += 1;
+                    }
+                    WriteTarget::VpmWrite
+                    | WriteTarget::VpmVcdRdSetup
+                    | WriteTarget::VpmVcdWrSetup
+                    | WriteTarget::VpmLdAddr
+                    | WriteTarget::VpmStAddr => touches.vpm = true,
+                    WriteTarget::UniformsAddress => touches.uniforms_address = true,
+                    _ => {}
+                },
+            }
+        }
+        let same_register = overlapping[0] != 0 && overlapping[0] == overlapping[1];
+        let (add, mul) = (&self.add, &self.mul);
+        let same_peripheral = matches!(add.to, Destination::Peripheral(_)) && add.to == mul.to;
+        let both = add.condition != Condition::Never
+            && mul.condition != Condition::Never
+            && !opposite(add.condition, mul.condition)
+            && !disjoint(add.pack, mul.pack);
+        self.broken.add_if(both && (same_register || same_peripheral), Rule::DoubleWrite);
+        self.broken.add_if(peripherals > 1, Rule::SeveralPeripherals);
+        let (flag_op_runs, condition) = match self.flags {
+            FlagSource::None => (false, Condition::Never),
+            FlagSource::Add => (true, add.condition),
+            FlagSource::Mul => (true, mul.condition),
+        };
+        if flag_op_runs {
+            self.touches.writes_accumulators |= FLAGS_BIT;
+            if condition == Condition::Always {
+                self.touches.replaces_accumulators |= FLAGS_BIT;
+            } else if condition != Condition::Never {
+                self.touches.reads_accumulators |= FLAGS_BIT;
+            }
+        }
+    }
+
+    /// What can only be said when everything else is known.
+    fn finish(&mut self) {
+        let Touches { tmu_write, sfu, tlb, uniform, .. } = self.touches;
+        let loads_tmu = matches!(self.signal, Signal::LoadTmu0 | Signal::LoadTmu1);
+        let takes_mutex = [self.port_a, self.port_b].contains(&Some(ReadSource::MutexAcquire));
+        let semaphore = matches!(self.kind, Kind::Semaphore { .. });
+        // A colour load together with a colour write is one combined access.
+        let accesses = [tmu_write, loads_tmu, tlb, sfu, takes_mutex, semaphore];
+        let count = accesses.into_iter().filter(|&access| access).count();
+        self.broken.add_if(count > 1, Rule::SeveralPeripherals);
+        self.broken.add_if(tmu_write && uniform, Rule::UniformWithTmuWrite);
+        self.broken.add_if(self.signal == Signal::Breakpoint, Rule::Breakpoint);
+
+        let on_registers = |to: Destination| matches!(to, Destination::Nowhere | Destination::Register(_));
+        self.plain = self.kind == Kind::Alu
+            && matches!(self.signal, Signal::None | Signal::SmallImmediate)
+            && self.port_a.is_none()
+            && self.port_b.is_none()
+            && self.unpacking == Unpacking::None
+            && self.rotation == Rotation::None
+            && on_registers(self.add.to)
+            && on_registers(self.mul.to)
+            && self.add.pack == Pack::None
+            && self.mul.pack == Pack::None
+            && self.broken.is_empty();
+    }
+}
+
+/// The fields that all kinds of instruction have in common.
+struct Results {
+    pm: bool,
+    pack: u8,
+    cond_add: Condition,
+    cond_mul: Condition,
+    sf: bool,
+    ws: bool,
+    waddr_add: u8,
+    waddr_mul: u8,
+}
+
+/// Whether an operation of the add ALU has no second operand.
+const fn unary(op: AddOp) -> bool {
+    matches!(op, AddOp::Ftoi | AddOp::Itof | AddOp::Not | AddOp::Clz)
+}
+
+/// Whether two conditions never hold in the same element.
+fn opposite(a: Condition, b: Condition) -> bool {
+    matches!(
+        (a, b),
+        (Condition::ZSet, Condition::ZClear)
+            | (Condition::ZClear, Condition::ZSet)
+            | (Condition::NSet, Condition::NClear)
+            | (Condition::NClear, Condition::NSet)
+            | (Condition::CSet, Condition::CClear)
+            | (Condition::CClear, Condition::CSet)
+    )
+}
+
+/// Whether two packed results go to different bits of their destination.
+fn disjoint(a: Pack, b: Pack) -> bool {
+    let mask = |pack: Pack| match pack {
+        Pack::None => !0,
+        Pack::FileA { mode, .. } => pack::pack_a_mask(mode),
+        Pack::Colour(mode) => pack::pack_mul_mask(mode).unwrap_or(!0),
+    };
+    mask(a) & mask(b) == 0
+}
+
+/// Whether a destination is a register of a file, where the packer of file A is.
+fn is_register(to: Destination, file: File) -> bool {
+    file == File::A && matches!(to, Destination::Register(place) if place < FILE_B)
+}
+
+/// Where a port's value is found, and the peripheral that has to be read first, if it is one.
+fn port(file: File, source: ReadSource) -> (Option<ReadSource>, Place) {
+    let (registers, port, default) = match file {
+        File::A => (FILE_A, registers::PORT_A, registers::ELEMENTS),
+        File::B => (FILE_B, registers::PORT_B, registers::QPU_NUMBER),
+    };
+    match source {
+        ReadSource::Register(number) => (None, registers + number),
+        ReadSource::ElementNumber | ReadSource::QpuNumber | ReadSource::Nop | ReadSource::Unmapped(_) => {
+            (None, default)
+        }
+        peripheral => (Some(peripheral), port),
+    }
+}
+
+fn destination(file: File, address: u8) -> Destination {
+    match WriteTarget::of(file, address) {
+        WriteTarget::Register(number) => Destination::Register(number + if file == File::A { FILE_A } else { FILE_B }),
+        WriteTarget::Accumulator(number) => Destination::Register(ACCUMULATORS + number),
+        WriteTarget::R5PerQuad => Destination::R5 { replicated: false },
+        WriteTarget::R5Replicated => Destination::R5 { replicated: true },
+        WriteTarget::Nop => Destination::Nowhere,
+        WriteTarget::SfuRecip => Destination::Sfu(Function::Recip),
+        WriteTarget::SfuRecipSqrt => Destination::Sfu(Function::RecipSqrt),
+        WriteTarget::SfuExp => Destination::Sfu(Function::Exp),
+        WriteTarget::SfuLog => Destination::Sfu(Function::Log),
+        WriteTarget::Tmu { unit, coordinate } => Destination::Tmu(unit, coordinate),
+        peripheral => Destination::Peripheral(peripheral),
+    }
+}

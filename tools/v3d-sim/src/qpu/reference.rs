@@ -1,0 +1,111 @@
+//! The reference engine: each instruction element by element, in the words of the guide.
+
+use super::alu::{self, Outcome};
+use super::datapath::{Datapath, Results};
+use super::micro_op::{Destination, FlagSource, MicroOp, Pack, Rotation, Unpacking};
+use super::pack::{self, Packed};
+use super::registers::{self, ACCUMULATORS, Flags, Place, Registers};
+use crate::lanes::{Lanes, Mask};
+use v3d_hw::qpu::LANES;
+
+/// Element by element.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference;
+
+impl Datapath for Reference {
+    const RUNS_AHEAD: bool = false;
+
+    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) -> Results {
+        unpack(registers, op.unpacking);
+
+        let add: [Outcome; LANES] = std::array::from_fn(|i| {
+            alu::add(op.add.op, registers.at(op.add.a).0[i], registers.at(op.add.b).0[i]).unwrap_or_default()
+        });
+        let mul = multiply(registers, op);
+
+        let add_mask = flags.holds(op.add.condition);
+        let mul_mask = flags.holds(op.mul.condition);
+
+        let (outcomes, mask) = match op.flags {
+            FlagSource::None => (&add, 0),
+            FlagSource::Add => (&add, add_mask),
+            FlagSource::Mul => (&mul, mul_mask),
+        };
+        for i in (0..LANES).filter(|i| mask >> i & 1 == 1) {
+            flags.result.0[i] = outcomes[i].value;
+            flags.carry.0[i] = if outcomes[i].carry { !0 } else { 0 };
+        }
+
+        Results {
+            add: (write(registers, op.add.to, op.add.pack, &add, add_mask), add_mask),
+            mul: (write(registers, op.mul.to, op.mul.pack, &mul, mul_mask), mul_mask),
+        }
+    }
+}
+
+fn unpack(registers: &mut Registers, unpacking: Unpacking) {
+    let unpacked = match unpacking {
+        Unpacking::None => return,
+        Unpacking::PortA { from, mode, float } => registers.at(from).map(|word| pack::unpack_a(mode, word, float)),
+        Unpacking::R4 { from, mode } => registers.at(from).map(|word| pack::unpack_r4(mode, word)),
+    };
+    *registers.at_mut(registers::UNPACKED) = unpacked;
+}
+
+/// The mul ALU with its rotation.
+///
+/// Half of a rotation is done where accumulators r0 to r3 are read: each element is taken from the quad where it has to come from, but stays in
+/// its place within the quad. The other half, after the operation, moves elements within their quads. So operands that are not accumulators are
+/// only rotated within quads [vc4asm].
+fn multiply(registers: &Registers, op: &MicroOp) -> [Outcome; LANES] {
+    let by = match op.rotation {
+        Rotation::None => 0,
+        Rotation::By(by) => usize::from(by),
+        Rotation::ByR5 => registers.at(registers::R5).0[0] as usize & 15,
+    };
+    let operand = |place: Place, element: usize| {
+        let is_rotated = (ACCUMULATORS..ACCUMULATORS + 4).contains(&place);
+        let from = if is_rotated {
+            let (quad, within) = (element / 4, element % 4);
+            // Where the second half will put this element.
+            let target = quad * 4 + (within + by) % 4;
+            (target + LANES - by) % LANES
+        } else {
+            element
+        };
+        registers.at(place).0[from]
+    };
+    let products: [Outcome; LANES] =
+        std::array::from_fn(|i| alu::mul(op.mul.op, operand(op.mul.a, i), operand(op.mul.b, i)));
+    std::array::from_fn(|i| products[i / 4 * 4 + (i + LANES - by) % 4])
+}
+
+/// Packs a result and writes it if its destination is a register; gives it back for all others.
+fn write(registers: &mut Registers, to: Destination, pack: Pack, outcomes: &[Outcome; LANES], mask: Mask) -> Lanes {
+    let packed = outcomes.map(|outcome| match pack {
+        Pack::None => Packed { value: outcome.value, mask: !0 },
+        Pack::FileA { mode, float } => pack::pack_a(mode, outcome, float),
+        Pack::Colour(mode) => pack::pack_mul(mode, outcome.value).unwrap_or(Packed { value: outcome.value, mask: !0 }),
+    });
+    let elements = (0..LANES).filter(|i| mask >> i & 1 == 1);
+    match to {
+        Destination::Register(place) => {
+            let register = registers.at_mut(place);
+            for i in elements {
+                register.0[i] = register.0[i] & !packed[i].mask | packed[i].value;
+            }
+        }
+        Destination::R5 { replicated } => {
+            // One value for each quad: that of its first element, if that is written; replicated, element 0 decides for all.
+            let r5 = registers.at_mut(registers::R5);
+            for quad in 0..4 {
+                let from = if replicated { 0 } else { quad * 4 };
+                if mask >> from & 1 == 1 {
+                    r5.0[quad * 4..quad * 4 + 4].fill(packed[from].value);
+                }
+            }
+        }
+        Destination::Nowhere | Destination::Sfu(_) | Destination::Tmu(..) | Destination::Peripheral(_) => {}
+    }
+    Lanes(packed.map(|packed| packed.value))
+}

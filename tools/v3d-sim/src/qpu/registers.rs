@@ -1,0 +1,146 @@
+//! The registers of one QPU thread, in one array with everything else that can be an operand.
+//!
+//! Decoding resolves each operand to a place in this array, so that reading one is an index and nothing more: register files, accumulators,
+//! constants and what has just been read from a peripheral all look the same.
+
+use crate::lanes::{Lanes, Mask};
+use v3d_hw::qpu::{Condition, LANES, SmallImmediate};
+
+/// A place in the register array, 0 to 127.
+pub type Place = u8;
+
+/// Register file A.
+pub const FILE_A: Place = 0;
+/// Register file B.
+pub const FILE_B: Place = 32;
+/// Accumulators r0 to r5.
+pub const ACCUMULATORS: Place = 64;
+/// Accumulator r4.
+pub const R4: Place = ACCUMULATORS + 4;
+/// Accumulator r5.
+pub const R5: Place = ACCUMULATORS + 5;
+/// The element numbers.
+pub const ELEMENTS: Place = 70;
+/// The QPU's number.
+pub const QPU_NUMBER: Place = 71;
+/// What this instruction has read from a peripheral through port A.
+pub const PORT_A: Place = 72;
+/// What this instruction has read from a peripheral through port B.
+pub const PORT_B: Place = 73;
+/// The unpacked operand of this instruction.
+pub const UNPACKED: Place = 74;
+/// The immediate or link address of this instruction.
+pub const IMMEDIATE: Place = 75;
+/// An old value of a register of file A.
+pub const STALE_A: Place = 76;
+/// An old value of a register of file B.
+pub const STALE_B: Place = 77;
+/// An old value of r4.
+pub const STALE_R4: Place = 78;
+/// The first of the 48 small immediates.
+pub const SMALL_IMMEDIATES: Place = 80;
+/// Size of the array; a power of two, so that places need no bounds check.
+const PLACES: usize = 128;
+
+/// The place of a small immediate; rotation codes read as -16 to -1 [vc4asm].
+pub const fn small_immediate(code: u8) -> Place {
+    let code = code & 63;
+    SMALL_IMMEDIATES + if code < 48 { code } else { code - 32 }
+}
+
+/// Registers, accumulators and constants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registers(Box<[Lanes; PLACES]>);
+
+impl Registers {
+    /// Zeroed registers, and the constants.
+    pub fn new() -> Self {
+        let mut places = Box::new([Lanes::default(); PLACES]);
+        places[usize::from(ELEMENTS)] = Lanes::ELEMENT_NUMBERS;
+        for code in 0..48 {
+            let value = SmallImmediate::from_code(code).value().unwrap_or(0);
+            places[usize::from(small_immediate(code))] = Lanes::splat(value);
+        }
+        Self(places)
+    }
+
+    /// Clears everything that a program can write.
+    pub fn clear(&mut self) {
+        self.0[..usize::from(ELEMENTS)].fill(Lanes::splat(0));
+    }
+
+    /// What is in a place.
+    #[inline(always)]
+    pub fn at(&self, place: Place) -> &Lanes {
+        &self.0[usize::from(place) % PLACES]
+    }
+
+    /// A place to write to.
+    #[inline(always)]
+    pub fn at_mut(&mut self, place: Place) -> &mut Lanes {
+        &mut self.0[usize::from(place) % PLACES]
+    }
+
+    /// What software can see: files A and B, then r0 to r5.
+    pub fn visible(&self) -> &[Lanes] {
+        &self.0[..usize::from(ELEMENTS)]
+    }
+}
+
+impl Default for Registers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The flags of each element.
+///
+/// Z and N come from one and the same result, so that result is what is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags {
+    /// What Z and N are derived from.
+    pub result: Lanes,
+    /// All bits of an element, or none: C.
+    pub carry: Lanes,
+}
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self { result: Lanes::splat(1), carry: Lanes::splat(0) }
+    }
+}
+
+impl Flags {
+    /// Elements with Z set.
+    pub fn z(&self) -> Mask {
+        mask(&self.result, |value| value == 0)
+    }
+
+    /// Elements with N set.
+    pub fn n(&self) -> Mask {
+        mask(&self.result, |value| value >> 31 == 1)
+    }
+
+    /// Elements with C set.
+    pub fn c(&self) -> Mask {
+        mask(&self.carry, |value| value != 0)
+    }
+
+    /// Elements in which a condition holds.
+    pub fn holds(&self, condition: Condition) -> Mask {
+        match condition {
+            Condition::Never => 0,
+            Condition::Always => !0,
+            Condition::ZSet => self.z(),
+            Condition::ZClear => !self.z(),
+            Condition::NSet => self.n(),
+            Condition::NClear => !self.n(),
+            Condition::CSet => self.c(),
+            Condition::CClear => !self.c(),
+        }
+    }
+}
+
+fn mask(lanes: &Lanes, holds: impl Fn(u32) -> bool) -> Mask {
+    (0..LANES).fold(0, |mask, i| mask | Mask::from(holds(lanes.0[i])) << i)
+}

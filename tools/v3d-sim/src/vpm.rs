@@ -1,0 +1,149 @@
+//! VPM: the vertex pipeline memory between DMA, QPUs, PTB and PSE [AG section 7].
+//!
+//! It is an array of 32-bit words, 16 in a row. A program sees a window of up to 64 rows: a vertex or coordinate shader the rows of its batch,
+//! one window to read from (attributes) and one to write to (shaded vertices); a user program the start of the array, as far as VPMBASE reserves
+//! it.
+//!
+//! QPUs access vectors of 16 elements, horizontal or vertical, of 8, 16 or 32 bits ([`block`]). The VDW stores blocks to memory ([`store`]), the VDR
+//! loads blocks from it ([`load`]).
+//!
+//! # Sources
+//! [AG p.53-60]; [vc4asm] and [asurati] where said.
+
+pub mod block;
+pub mod load;
+pub mod queue;
+pub mod store;
+pub mod vertex_io;
+
+pub use queue::ReadQueue;
+pub use vertex_io::VertexIo;
+
+use crate::lanes::Lanes;
+use crate::memory::OutOfMemory;
+use v3d_hw::vpm::{ROW_WORDS, WINDOW_ROWS};
+
+/// Something that a program must not do with the VPM or its DMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VpmError {
+    /// More is read than was set up; the value is 0.
+    #[error("a vector is read, but no read is set up")]
+    ReadExhausted,
+    /// A third read set-up while two are queued; it is ignored [AG p.56].
+    #[error("two block reads are queued already")]
+    ReadQueueFull,
+    /// A set-up word without a meaning; it is ignored.
+    #[error("set-up word {0:#010x} has no meaning")]
+    Setup(u32),
+    /// A write or DMA without a set-up.
+    #[error("{0} without set-up")]
+    NoSetup(&'static str),
+    /// Something is read outside of the window.
+    #[error("row {row} is read, the window has {rows}")]
+    ReadOutside {
+        /// The first row outside.
+        row: u32,
+        /// Rows of the window.
+        rows: u32,
+    },
+    /// Something is written outside of the window; it is not written.
+    #[error("row {row} is written, the window has {rows}")]
+    WriteOutside {
+        /// The first row outside.
+        row: u32,
+        /// Rows of the window.
+        rows: u32,
+    },
+    /// A DMA outside of memory; the rest of it is done.
+    #[error("DMA: {0}")]
+    Memory(#[from] OutOfMemory),
+    /// A DMA address that is not a multiple of the element size; the lowest bits are ignored.
+    #[error("DMA address {0:#010x} is not a multiple of the element size")]
+    Alignment(u32),
+    /// A store set-up with the bit that must be 0.
+    #[error("DMA store in laned mode, which does not exist")]
+    StoreLaned,
+}
+
+/// Rows of the VPM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vpm {
+    rows: Vec<Lanes>,
+    window: u32,
+}
+
+impl Vpm {
+    /// An array of `kib` KiB, of which the first `window` rows can be accessed.
+    pub fn new(kib: u8, window: u32) -> Self {
+        let rows = u32::from(kib) * 1024 / (ROW_WORDS * 4);
+        let mut vpm = Self { rows: vec![Lanes::default(); rows as usize], window: 0 };
+        vpm.set_window(window);
+        vpm
+    }
+
+    /// Sets how many rows can be accessed: 64 at most, and what there is.
+    pub fn set_window(&mut self, rows: u32) {
+        self.window = rows.min(WINDOW_ROWS).min(self.rows.len() as u32);
+    }
+
+    /// How many rows can be accessed.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// The rows that can be accessed.
+    pub fn rows(&self) -> &[Lanes] {
+        self.rows.get(..self.window as usize).unwrap_or(&self.rows)
+    }
+
+    /// A row, if it can be accessed.
+    pub fn row(&self, row: u32) -> Result<&Lanes, VpmError> {
+        let outside = VpmError::ReadOutside { row, rows: self.window };
+        self.rows().get(row as usize).ok_or(outside)
+    }
+
+    /// A row to write to, if it can be accessed.
+    pub fn row_mut(&mut self, row: u32) -> Result<&mut Lanes, VpmError> {
+        let outside = VpmError::WriteOutside { row, rows: self.window };
+        if row >= self.window {
+            return Err(outside);
+        }
+        self.rows.get_mut(row as usize).ok_or(outside)
+    }
+
+    /// Clears all rows.
+    pub fn clear(&mut self) {
+        self.rows.fill(Lanes::default());
+    }
+}
+
+/// A byte of the array: row, column and place in the word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) row: u32,
+    pub(crate) column: u32,
+    pub(crate) byte: u32,
+}
+
+/// Reads an element of 1, 2 or 4 bytes.
+fn get(vpm: &Vpm, place: Place, bytes: u32) -> Result<u32, VpmError> {
+    let word = vpm.row(place.row)?.0[(place.column % ROW_WORDS) as usize];
+    Ok(match bytes {
+        1 => word >> (8 * place.byte) & 0xff,
+        2 => word >> (8 * place.byte) & 0xffff,
+        _ => word,
+    })
+}
+
+/// Writes an element of 1, 2 or 4 bytes.
+fn set(vpm: &mut Vpm, place: Place, bytes: u32, value: u32) -> Result<(), VpmError> {
+    let word = &mut vpm.row_mut(place.row)?.0[(place.column % ROW_WORDS) as usize];
+    let (mask, shift) = match bytes {
+        1 => (0xff, 8 * place.byte),
+        2 => (0xffff, 8 * place.byte),
+        _ => (u32::MAX, 0),
+    };
+    *word = *word & !(mask << shift) | (value & mask) << shift;
+    Ok(())
+}
