@@ -7,13 +7,19 @@
 
 use alloc::{
     boxed::Box,
+    format,
     string::{String, ToString},
 };
 use core::fmt;
 
-use v3d::hw::BusAddr;
+use v3d::{hw::BusAddr, surface::Surface};
 
 use crate::machine::Gpu;
+
+mod cube;
+mod triangle;
+mod triangle_nv;
+mod vpm;
 
 /// The page that a frame is to be drawn into: raster lines of R8G8B8A8 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +32,22 @@ pub struct Target {
     pub height: u32,
     /// Bytes from one line to the next.
     pub pitch_bytes: u32,
+}
+
+impl Target {
+    /// The page as the rendering list names it.
+    ///
+    /// # Errors
+    /// When there is a gap between two lines: the hardware stores a raster picture without gaps.
+    pub fn surface(&self) -> Result<Surface, SceneError> {
+        if self.pitch_bytes != 4 * self.width {
+            let Self { width, pitch_bytes, .. } = self;
+            return Err(SceneError(format!(
+                "the framebuffer's lines of {width} pixels are {pitch_bytes} bytes apart, and the V3D leaves no gaps"
+            )));
+        }
+        Ok(Surface::display(self.address, self.width, self.height))
+    }
 }
 
 /// What a scene draws with.
@@ -86,4 +108,4 @@ pub struct SceneEntry {
 }
 
 /// All scenes.
-pub const SCENES: &[SceneEntry] = &[];
+pub const SCENES: &[SceneEntry] = &[triangle::ENTRY, triangle_nv::ENTRY, cube::ENTRY, vpm::ENTRY];

@@ -3,6 +3,7 @@
 //! It does nothing but come: whoever sleeps until something happens wakes up for it and looks at the clock.
 
 use crate::{
+    arch::register_survival,
     bcm2837::{
         interrupt_controller,
         system_timer::{self, SystemTimer},
@@ -26,4 +27,5 @@ fn beat() {
     if let Some(timer) = TIMER.lock().as_ref() {
         timer.alarm_in(PERIOD_US);
     }
+    register_survival::disturb_if_testing();
 }

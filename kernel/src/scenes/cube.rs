@@ -1,0 +1,107 @@
+//! A turning cube: indices, perspective, depth test
+//!
+//! Eight corners, coloured by their place, and twelve triangles that name them by index. The vertex shaders multiply each corner with a matrix that comes
+//! as uniforms and differs from frame to frame; the depth test in the tile buffer sees to what is in front.
+
+use alloc::boxed::Box;
+use core::f32::consts::{FRAC_PI_4, TAU};
+
+use qpu_shaders::{
+    NoUniforms, smooth_depth,
+    transformed::{SHADING, Uniforms, Vertex},
+};
+use renderer::{
+    frame::{Renderer, Sizes},
+    material::Material,
+    matrix::Matrix,
+    mesh::Mesh,
+};
+use v3d::{hw::control_list::PrimitiveMode, rendering_list::ClearValues};
+
+use super::{Scene, SceneContext, SceneEntry, SceneError};
+use crate::machine::Gpu;
+
+/// This scene in the table.
+pub const ENTRY: SceneEntry = SceneEntry {
+    name: "cube",
+    description: "a turning cube: indexed, in perspective, depth-tested",
+    start: |context| Ok(Box::new(Cube::new(context)?)),
+};
+
+/// Frames of one turn around the vertical axis.
+const TURN: u64 = 360;
+/// Frames of one turn around the horizontal axis; the whole motion repeats after their least common multiple.
+const TILT: u64 = 1000;
+
+/// The corners of a cube around the origin, sides 2 long, each coloured by its place: corner `n` is at the high end of x, y, z where bits 0, 1, 2 of `n` are set.
+fn corners() -> [Vertex; 8] {
+    core::array::from_fn(|n| {
+        let high = [n & 1 != 0, n & 2 != 0, n & 4 != 0];
+        Vertex {
+            position: high.map(|high| if high { 1.0 } else { -1.0 }),
+            color: high.map(|high| if high { 1.0 } else { 0.1 }),
+        }
+    })
+}
+
+/// Two triangles for each side.
+const INDICES: [u16; 36] = [
+    0, 2, 1, 1, 2, 3, // z = -1
+    4, 5, 6, 5, 7, 6, // z = 1
+    0, 1, 4, 1, 5, 4, // y = -1
+    2, 6, 3, 3, 6, 7, // y = 1
+    0, 4, 2, 2, 4, 6, // x = -1
+    1, 3, 5, 3, 7, 5, // x = 1
+];
+
+const CLEAR: ClearValues = ClearValues::color([16, 24, 48, 255]);
+
+#[derive(Debug)]
+struct Cube {
+    renderer: Renderer,
+    mesh: Mesh<Vertex>,
+    material: Material<Vertex, Uniforms, Uniforms, NoUniforms, 3>,
+}
+
+impl Cube {
+    fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
+        let SceneContext { gpu, target, .. } = context;
+        Ok(Self {
+            renderer: Renderer::new(gpu, target.width, target.height, Sizes::default())?,
+            mesh: Mesh::indexed(gpu, PrimitiveMode::Triangles, &corners(), &INDICES)?,
+            material: Material::new(gpu, &SHADING, &smooth_depth::FRAGMENT)?,
+        })
+    }
+}
+
+/// From the cube's coordinates to clip coordinates, in frame `number`.
+fn matrix(number: u64, aspect: f32) -> Matrix {
+    let angle = |period: u64| (number % period) as f32 / period as f32 * TAU;
+    let turned = Matrix::rotation_x(0.5 + angle(TILT)) * Matrix::rotation_y(angle(TURN));
+    Matrix::perspective(FRAC_PI_4, aspect, 1.0, 10.0) * Matrix::translation(0.0, 0.0, -5.0) * turned
+}
+
+impl Scene for Cube {
+    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<(), SceneError> {
+        let surface = context.target.surface()?;
+        let state = self.renderer.state().with_depth_test();
+        let aspect = context.target.width as f32 / context.target.height as f32;
+        let uniforms = Uniforms {
+            matrix: matrix(number, aspect).0,
+            half_width: state.viewport.half_width,
+            half_height: state.viewport.half_height,
+            z_scale: state.viewport.z_scale,
+            z_offset: state.viewport.z_offset,
+        };
+        let mut frame = self.renderer.begin(context.gpu, surface, CLEAR)?;
+        frame.draw(&state, &self.material, &self.mesh, &uniforms, &uniforms, &NoUniforms)?;
+        let fence = frame.submit()?;
+        Ok(context.gpu.wait(fence)?)
+    }
+
+    fn end(self: Box<Self>, gpu: &mut Gpu) {
+        self.mesh.free(gpu);
+        self.material.free(gpu);
+        self.renderer.free(gpu);
+    }
+}
