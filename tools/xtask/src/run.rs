@@ -29,6 +29,7 @@ With a display there is a window, and the terminal is the kernel's shell (type `
   --screenshot FILE   write the screen, as QEMU displays it when the frames are done, to a PNG file
   --timeout SECONDS   give up after so long (300)
   --serial FILE       keep what the kernel prints in FILE, too
+  --trace FILE        record every access of a V3D register in FILE, with the number of instructions before it
   --no-v3d            a machine without V3D, as QEMU itself has it: the kernel says so and lives on
   --board DEVICE      no QEMU: the same dialogue with a real board at the end of a serial line, such as /dev/ttyUSB0
 
@@ -50,6 +51,7 @@ struct Options {
     screenshot: Option<PathBuf>,
     timeout: Option<Duration>,
     serial: Option<PathBuf>,
+    trace: Option<PathBuf>,
     no_v3d: bool,
     board: Option<PathBuf>,
 }
@@ -66,6 +68,7 @@ impl Options {
                 Long("screenshot") => options.screenshot = Some(arguments.value()?.into()),
                 Long("timeout") => options.timeout = Some(Duration::from_secs(arguments.value()?.parse()?)),
                 Long("serial") => options.serial = Some(arguments.value()?.into()),
+                Long("trace") => options.trace = Some(std::path::absolute(arguments.value()?)?),
                 Long("no-v3d") => options.no_v3d = true,
                 Long("board") => options.board = Some(arguments.value()?.into()),
                 Value(scene) if options.scene.is_none() => options.scene = Some(scene.string()?),
@@ -82,6 +85,9 @@ impl Options {
         }
         if options.board.is_some() && options.screenshot.is_some() {
             bail!("--screenshot is what QEMU displays; a board's frames are told by their CRCs");
+        }
+        if options.trace.is_some() && (options.board.is_some() || options.no_v3d) {
+            bail!("--trace is written by the V3D model, which is not there");
         }
         if options.board.is_some() && options.no_v3d {
             bail!("--no-v3d is about QEMU; a board has its V3D");
@@ -142,7 +148,7 @@ fn in_qemu(options: &Options) -> Result<()> {
         qemu::Options {
             image: &kernel.image,
             plugin: plugin.as_deref(),
-            trace: None,
+            trace: options.trace.as_deref(),
             window,
             copies: options.copies()?,
         },
@@ -319,6 +325,7 @@ mod tests {
             (vec!["--colour"], "--colour"),
             (vec!["a\rb"], "name of a scene"),
             (vec!["--board", "d", "--no-v3d"], "board"),
+            (vec!["--trace", "t", "--no-v3d"], "model"),
         ] {
             let message = format!("{:#}", parse(&arguments).unwrap_err());
             assert!(message.contains(part), "{arguments:?}: {message}");
