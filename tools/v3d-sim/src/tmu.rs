@@ -272,7 +272,8 @@ impl Tmu {
                 Err(fault) => return LookedUp { fault: Some(fault), ..LookedUp::default() },
             },
         };
-        filter::sample(texture, memory, &self.request.s, &self.request.t, &self.request.r, &self.request.b)
+        let Request { s, t, r, b, .. } = &self.request;
+        filter::sample(texture, memory, [s, t, r, b])
     }
 }
 

@@ -3,23 +3,14 @@
 //! All four elements of a quad are sampled from the same levels. A linear filter blends the 2x2 texels around the place; with two levels, the results of both
 //! are blended by the fraction of the level of detail.
 
+use super::format::{self, Texel};
 use super::lod::{self, Selection};
-use super::texture::Texture;
-use super::{LookedUp, TmuFault, border, cube, half, wrap};
+use super::texture::{Level, Texture};
+use super::wrap::BORDER;
+use super::{LookedUp, TmuFault, border, cube, half};
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 use v3d_hw::texture::{MagFilter, MinFilter, TextureType, Wrap};
-
-/// How a type's texels are blended.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Blend {
-    /// Four channels of 8 bits.
-    Bytes,
-    /// 16-bit floats.
-    Halves,
-    /// Not at all.
-    Never,
-}
 
 /// One lookup under way.
 struct Lookup<'a> {
@@ -30,221 +21,234 @@ struct Lookup<'a> {
     fault: Option<TmuFault>,
 }
 
-/// The place of a 2x2 neighbourhood in a level, and the shares of its second column and row in 1/256.
+/// Where an element samples.
+#[derive(Clone, Copy, Default)]
+struct Point {
+    s: f32,
+    t: f32,
+    /// Bytes from the first face to this one.
+    face: u32,
+}
+
+/// Texels around a place: columns and rows, and the shares of the second ones in 1/256.
 struct Neighbourhood {
-    x: [Option<u32>; 2],
-    y: [Option<u32>; 2],
+    x: [u32; 2],
+    y: [u32; 2],
     share_x: u32,
     share_y: u32,
 }
 
 /// Looks a vector of coordinates up.
-pub(super) fn sample(texture: &Texture, memory: Memory<'_>, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> LookedUp {
+pub(super) fn sample(texture: &Texture, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> LookedUp {
     let mut lookup = Lookup { texture, memory, border: 0, fault: texture.misuse };
     if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
-        match border::color(texture.texture_type, r.0[0]) {
+        match border::color(texture.texture_type, coordinates[2].0[0]) {
             Ok(color) => lookup.border = color,
             Err(fault) => lookup.report(fault),
         }
     }
-    let blend = match texture.texture_type {
-        TextureType::S16F | TextureType::Rgba64 => Blend::Halves,
-        TextureType::S16 => Blend::Never,
-        _ => Blend::Bytes,
-    };
-    let mut looked_up = LookedUp::default();
-    let mut second = Lanes::splat(0);
-    for quad in 0..4 {
-        let elements = |lanes: &Lanes| -> [f32; 4] { std::array::from_fn(|i| f32::from_bits(lanes.0[4 * quad + i])) };
-        let (mut s, mut t, bias) = (elements(s), elements(t), elements(b));
-        let mut faces = [0; 4];
-        let derivative = if texture.cube_stride.is_some() {
-            lookup.to_faces(&mut s, &mut t, elements(r), &mut faces)
-        } else if !needs_level_of_detail(texture.mag, texture.min) {
-            0.0
-        } else {
-            let (width, height) = texture.span(0);
-            let texels = |c: [f32; 4], size: u32| c.map(|c| c * size as f32);
-            lod::largest_derivative(texels(s, width), texels(t, height))
-        };
-        let automatic = if texture.bias_only { 0.0 } else { lod::level_of_detail(derivative) };
-        for element in 0..4 {
-            let lod = automatic + bias[element];
-            let mut selection = lod::select(lod, texture.mag, texture.min, texture.last_level);
-            if blend == Blend::Never {
-                lookup.refuse_blending(&mut selection);
-            }
-            let (s, t, face) = (s[element], t[element], faces[element]);
-            let lane = 4 * quad + element;
-            if blend == Blend::Halves {
-                let [red, green, blue, alpha] = lookup.halves(&selection, s, t, face);
-                looked_up.result.0[lane] = u32::from(red) | u32::from(green) << 16;
-                second.0[lane] = u32::from(blue) | u32::from(alpha) << 16;
-            } else {
-                looked_up.result.0[lane] = lookup.bytes(&selection, s, t, face);
-            }
-        }
+    match texture.texture_type {
+        TextureType::Rgba8888 | TextureType::Rgba32R => lookup.bytes::<format::Rgba8888>(coordinates),
+        TextureType::Rgbx8888 => lookup.bytes::<format::Rgbx8888>(coordinates),
+        TextureType::Rgba4444 => lookup.bytes::<format::Rgba4444>(coordinates),
+        TextureType::Rgba5551 => lookup.bytes::<format::Rgba5551>(coordinates),
+        TextureType::Rgb565 => lookup.bytes::<format::Rgb565>(coordinates),
+        TextureType::Luminance => lookup.bytes::<format::Luminance>(coordinates),
+        TextureType::Alpha => lookup.bytes::<format::Alpha>(coordinates),
+        TextureType::LumAlpha => lookup.bytes::<format::LumAlpha>(coordinates),
+        TextureType::Etc1 if texture.etc_flip => lookup.bytes::<format::Etc1<true>>(coordinates),
+        TextureType::Etc1 => lookup.bytes::<format::Etc1<false>>(coordinates),
+        TextureType::S8 => lookup.bytes::<format::S8>(coordinates),
+        TextureType::S16 => lookup.bytes::<format::S16>(coordinates),
+        TextureType::Bw1 => lookup.bytes::<format::Bw1>(coordinates),
+        TextureType::A1 => lookup.bytes::<format::A1>(coordinates),
+        TextureType::A4 => lookup.bytes::<format::A4>(coordinates),
+        TextureType::Yuyv422R => lookup.bytes::<format::Yuyv422R>(coordinates),
+        TextureType::S16F | TextureType::Rgba64 => lookup.halves(coordinates),
+        TextureType::Reserved(code) => LookedUp { fault: Some(TmuFault::ReservedType(code)), ..LookedUp::default() },
     }
-    if texture.texture_type == TextureType::Rgba64 {
-        looked_up.second = Some(second);
-    }
-    looked_up.fault = lookup.fault;
-    looked_up
 }
 
 impl Lookup<'_> {
+    #[cold]
     fn report(&mut self, fault: TmuFault) {
         self.fault = self.fault.or(Some(fault));
     }
 
-    fn refuse_blending(&mut self, selection: &mut Selection) {
-        if selection.linear || selection.next_share > 0 {
-            self.report(TmuFault::NotBlendable);
+    /// Where the elements of a quad sample, and which levels.
+    #[inline]
+    fn quad(&mut self, quad: usize, [s, t, r, b]: [&Lanes; 4]) -> ([Point; 4], [Selection; 4]) {
+        let texture = self.texture;
+        let elements = |lanes: &Lanes| -> [f32; 4] { std::array::from_fn(|i| f32::from_bits(lanes.0[4 * quad + i])) };
+        let (s, t, bias) = (elements(s), elements(t), elements(b));
+        let (points, derivative) = if texture.cube_stride.is_some() {
+            self.to_faces(s, t, elements(r))
+        } else {
+            let points = std::array::from_fn(|i| Point { s: s[i], t: t[i], face: 0 });
+            let Level { x, y, .. } = texture.levels[0];
+            let texels = |c: [f32; 4], size: u32| c.map(|c| c * size as f32);
+            let derivative = if needs_level_of_detail(texture.mag, texture.min) && !texture.bias_only {
+                lod::largest_derivative(texels(s, x.size), texels(t, y.size))
+            } else {
+                0.0
+            };
+            (points, derivative)
+        };
+        let automatic = if texture.bias_only { 0.0 } else { lod::level_of_detail(derivative) };
+        let select = |bias: f32| lod::select(automatic + bias, texture.mag, texture.min, texture.last_level);
+        let first = select(bias[0]);
+        let same = bias[1..].iter().all(|other| other.to_bits() == bias[0].to_bits());
+        let mut selections = if same { [first; 4] } else { bias.map(select) };
+        if texture.texture_type == TextureType::S16 {
+            for selection in &mut selections {
+                if selection.linear || selection.next_share > 0 {
+                    self.report(TmuFault::NotBlendable);
+                }
+                (selection.linear, selection.next_share) = (false, 0);
+            }
         }
-        (selection.linear, selection.next_share) = (false, 0);
+        (points, selections)
     }
 
     /// Turns the directions of a quad into faces and coordinates on them, and gives their largest derivative.
     ///
     /// It is taken of the directions, which do not jump where two faces meet; a face is two units wide.
-    fn to_faces(&mut self, s: &mut [f32; 4], t: &mut [f32; 4], r: [f32; 4], faces: &mut [u32; 4]) -> f32 {
-        let (width, _) = self.texture.span(0);
+    fn to_faces(&mut self, s: [f32; 4], t: [f32; 4], r: [f32; 4]) -> ([Point; 4], f32) {
+        let width = self.texture.levels[0].x.size;
         let texels = |c: [f32; 4]| c.map(|c| 0.5 * c * width as f32);
         let derivative =
-            lod::largest_derivative(texels(*s), texels(*t)).max(lod::largest_derivative(texels(r), [0.0; 4]));
+            lod::largest_derivative(texels(s), texels(t)).max(lod::largest_derivative(texels(r), [0.0; 4]));
         let stride = self.texture.cube_stride.unwrap_or(0);
-        for element in 0..4 {
-            let point = cube::face_point([s[element], t[element], r[element]]);
+        let mut points = [Point::default(); 4];
+        for (i, target) in points.iter_mut().enumerate() {
+            let point = cube::face_point([s[i], t[i], r[i]]);
             if !point.normalized {
                 self.report(TmuFault::CubeMapDirection);
             }
-            s[element] = point.s;
-            t[element] = point.t;
-            faces[element] = stride.wrapping_mul(point.face);
+            *target = Point { s: point.s, t: point.t, face: stride.wrapping_mul(point.face) };
         }
-        derivative
+        (points, derivative)
     }
 
-    /// Position in texels in a level, of the filter's own kind: the nearest texel's, or that of the blended ones' corner.
-    #[inline]
-    fn position(&self, level: usize, s: f32, t: f32) -> (f32, f32) {
-        let (width, height) = self.texture.span(level);
-        (wrap::scale(self.texture.wrap_s, s, width), wrap::scale(self.texture.wrap_t, t, height))
-    }
-
-    #[inline]
-    fn neighbourhood(&self, level: usize, s: f32, t: f32) -> Neighbourhood {
-        let (x, y) = self.position(level, s, t);
-        let fixed = |position: f32| {
-            let from_centre = position - 0.5;
-            let texel = from_centre.floor();
-            (texel as i32, ((from_centre - texel) * 256.0) as u32 & 0xff)
-        };
-        let ((x, share_x), (y, share_y)) = (fixed(x), fixed(y));
-        Neighbourhood {
-            x: [self.column(level, x), self.column(level, x + 1)],
-            y: [self.line(level, y), self.line(level, y + 1)],
-            share_x,
-            share_y,
-        }
-    }
-
-    /// Column in memory of a column of texels; `None`: border.
-    #[inline]
-    fn column(&self, level: usize, x: i32) -> Option<u32> {
-        let within = wrap::wrap(self.texture.wrap_s, x, self.texture.span(level).0)?;
-        Some(within + self.texture.child.map_or(0, |child| child.x >> level))
-    }
-
-    /// Row of a level of a row of texels; `None`: border.
-    #[inline]
-    fn line(&self, level: usize, y: i32) -> Option<u32> {
-        let within = wrap::wrap(self.texture.wrap_t, y, self.texture.span(level).1)?;
-        Some(within + self.texture.child.map_or(0, |child| child.y >> level))
-    }
-
-    #[inline]
-    fn nearest(&self, level: usize, s: f32, t: f32) -> (Option<u32>, Option<u32>) {
-        let (x, y) = self.position(level, s, t);
-        (self.column(level, x.floor() as i32), self.line(level, y.floor() as i32))
-    }
-
-    #[inline]
-    fn texel(&mut self, level: usize, face: u32, x: Option<u32>, y: Option<u32>) -> u32 {
-        let (Some(x), Some(y)) = (x, y) else { return self.border };
-        match self.texture.texel(self.memory, &self.texture.levels[level], face, x, y) {
-            Ok(texel) => texel,
-            Err(error) => {
-                self.report(error.into());
-                0
+    fn bytes<T: Texel>(mut self, coordinates: [&Lanes; 4]) -> LookedUp {
+        let mut result = Lanes::splat(0);
+        for quad in 0..4 {
+            let (points, selections) = self.quad(quad, coordinates);
+            for (i, (&point, selection)) in points.iter().zip(&selections).enumerate() {
+                let first = self.bytes_of_level::<T>(selection.level, selection.linear, point);
+                result.0[4 * quad + i] = if selection.next_share == 0 {
+                    first
+                } else {
+                    let next = self.bytes_of_level::<T>(selection.level + 1, selection.linear, point);
+                    blend_bytes([first, next, first, next], selection.next_share, 0)
+                };
             }
         }
-    }
-
-    fn half_texel(&mut self, level: usize, face: u32, x: Option<u32>, y: Option<u32>) -> [f32; 4] {
-        let (Some(x), Some(y)) = (x, y) else { return [0.0; 4] };
-        match self.texture.half_texel(self.memory, &self.texture.levels[level], face, x, y) {
-            Ok(texel) => texel,
-            Err(error) => {
-                self.report(error.into());
-                [0.0; 4]
-            }
-        }
-    }
-
-    /// Packed RGBA8888.
-    #[inline]
-    fn bytes(&mut self, selection: &Selection, s: f32, t: f32, face: u32) -> u32 {
-        let first = self.bytes_of_level(selection.level, selection.linear, s, t, face);
-        if selection.next_share == 0 {
-            return first;
-        }
-        let next = self.bytes_of_level(selection.level + 1, selection.linear, s, t, face);
-        blend_bytes([first, next, first, next], selection.next_share, 0)
+        LookedUp { result, second: None, fault: self.fault }
     }
 
     #[inline]
-    fn bytes_of_level(&mut self, level: usize, linear: bool, s: f32, t: f32, face: u32) -> u32 {
+    fn bytes_of_level<T: Texel>(&mut self, level: usize, linear: bool, point: Point) -> u32 {
+        let texture = self.texture;
+        let level = &texture.levels[level];
         if !linear {
-            let (x, y) = self.nearest(level, s, t);
-            return self.texel(level, face, x, y);
+            let (x, y) = nearest(level, point);
+            return self.texel::<T>(level, point.face, x, y);
         }
-        let Neighbourhood { x, y, share_x, share_y } = self.neighbourhood(level, s, t);
-        let texels = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| self.texel(level, face, x[i], y[j]));
+        let Neighbourhood { x, y, share_x, share_y } = neighbourhood(level, point);
+        let texels = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| self.texel::<T>(level, point.face, x[i], y[j]));
         blend_bytes(texels, share_x, share_y)
     }
 
-    fn halves(&mut self, selection: &Selection, s: f32, t: f32, face: u32) -> [u16; 4] {
-        let first = self.halves_of_level(selection.level, selection.linear, s, t, face);
-        if selection.next_share == 0 {
-            return first.map(half::from_f32);
+    #[inline(always)]
+    fn texel<T: Texel>(&mut self, level: &Level, face: u32, x: u32, y: u32) -> u32 {
+        if x == BORDER || y == BORDER {
+            return self.border;
         }
-        let next = self.halves_of_level(selection.level + 1, selection.linear, s, t, face);
+        T::read(self.memory, T::place(level, face, x, y)).unwrap_or_else(|error| {
+            self.report(error.into());
+            0
+        })
+    }
+
+    fn halves(mut self, coordinates: [&Lanes; 4]) -> LookedUp {
+        let (mut result, mut second) = (Lanes::splat(0), Lanes::splat(0));
+        for quad in 0..4 {
+            let (points, selections) = self.quad(quad, coordinates);
+            for (i, (&point, selection)) in points.iter().zip(&selections).enumerate() {
+                let [red, green, blue, alpha] = self.halves_of(selection, point).map(half::from_f32);
+                result.0[4 * quad + i] = u32::from(red) | u32::from(green) << 16;
+                second.0[4 * quad + i] = u32::from(blue) | u32::from(alpha) << 16;
+            }
+        }
+        let second = (self.texture.texture_type == TextureType::Rgba64).then_some(second);
+        LookedUp { result, second, fault: self.fault }
+    }
+
+    fn halves_of(&mut self, selection: &Selection, point: Point) -> [f32; 4] {
+        let first = self.halves_of_level(selection.level, selection.linear, point);
+        if selection.next_share == 0 {
+            return first;
+        }
+        let next = self.halves_of_level(selection.level + 1, selection.linear, point);
         let share = selection.next_share as f32 / 256.0;
         for (&a, &b) in first.iter().zip(&next) {
             if a < 0.0 && b == f32::INFINITY || b < 0.0 && a == f32::INFINITY {
                 self.report(TmuFault::InfinityAndNegative);
             }
         }
-        std::array::from_fn(|i| half::from_f32(first[i] * (1.0 - share) + next[i] * share))
+        std::array::from_fn(|i| first[i] * (1.0 - share) + next[i] * share)
     }
 
-    fn halves_of_level(&mut self, level: usize, linear: bool, s: f32, t: f32, face: u32) -> [f32; 4] {
+    fn halves_of_level(&mut self, level: usize, linear: bool, point: Point) -> [f32; 4] {
+        let texture = self.texture;
+        let level = &texture.levels[level];
         if !linear {
-            let (x, y) = self.nearest(level, s, t);
-            return self.half_texel(level, face, x, y);
+            let (x, y) = nearest(level, point);
+            return self.half_texel(level, point.face, x, y);
         }
-        let Neighbourhood { x, y, share_x, share_y } = self.neighbourhood(level, s, t);
-        let texels = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| self.half_texel(level, face, x[i], y[j]));
+        let Neighbourhood { x, y, share_x, share_y } = neighbourhood(level, point);
+        let texels = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| self.half_texel(level, point.face, x[i], y[j]));
         if texels.as_flattened().iter().any(|&channel| is_negative_power_of_two(channel)) {
             self.report(TmuFault::NegativePowerOfTwo);
         }
         let (right, lower) = (share_x as f32 / 256.0, share_y as f32 / 256.0);
+        // A share of nothing must not turn infinity into no number.
+        let mix = |a: f32, b: f32, share: f32| if share == 0.0 { a } else { a * (1.0 - share) + b * share };
         std::array::from_fn(|i| {
-            let row = |a: f32, b: f32| if right == 0.0 { a } else { a * (1.0 - right) + b * right };
-            let (first, second) = (row(texels[0][i], texels[1][i]), row(texels[2][i], texels[3][i]));
-            if lower == 0.0 { first } else { first * (1.0 - lower) + second * lower }
+            let (first, second) = (mix(texels[0][i], texels[1][i], right), mix(texels[2][i], texels[3][i], right));
+            mix(first, second, lower)
         })
+    }
+
+    fn half_texel(&mut self, level: &Level, face: u32, x: u32, y: u32) -> [f32; 4] {
+        if x == BORDER || y == BORDER {
+            return [0.0; 4];
+        }
+        format::halves(self.memory, self.texture.texture_type, level, face, x, y).unwrap_or_else(|error| {
+            self.report(error.into());
+            [0.0; 4]
+        })
+    }
+}
+
+/// Column and row of the texel that a point is in.
+#[inline]
+fn nearest(level: &Level, point: Point) -> (u32, u32) {
+    (level.x.texel(level.x.position(point.s) >> 8), level.y.texel(level.y.position(point.t) >> 8))
+}
+
+/// The texels whose centres are around a point.
+#[inline]
+fn neighbourhood(level: &Level, point: Point) -> Neighbourhood {
+    // From the corner of a texel to its centre.
+    const HALF_TEXEL: i32 = 128;
+    let (x, y) = (level.x.position(point.s) - HALF_TEXEL, level.y.position(point.t) - HALF_TEXEL);
+    Neighbourhood {
+        x: [level.x.texel(x >> 8), level.x.texel((x >> 8) + 1)],
+        y: [level.y.texel(y >> 8), level.y.texel((y >> 8) + 1)],
+        share_x: (x & 255) as u32,
+        share_y: (y & 255) as u32,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Channels of fewer than 8 bits are widened by repeating their highest bits. A texel's channels stand from its highest bits downwards in the order of
 //! the type's name for 4444, 5551 and 565 [mesa vc4_formats.c], and byte by byte for the others.
 
-use super::texture::{Level, Texture};
+use super::texture::Level;
 use super::{etc1, half};
 use crate::memory::{Memory, OutOfMemory};
 use v3d_hw::BusAddr;
@@ -53,96 +53,126 @@ fn yuyv(word: u32, second: bool) -> u32 {
     y | word & 0xff00 | (word >> 24) << 16 | OPAQUE
 }
 
-impl Texture {
-    /// Address of the unit of the layout at (x, y), and how many bits of its first byte come before it.
-    #[inline]
-    fn address(&self, level: &Level, face_offset: u32, x: u32, y: u32) -> (BusAddr, u32) {
-        let offset = tiling::pixel_offset_bits(level.tiling, level.layout_width, self.layout_bits, x, y).unwrap_or(0);
+/// Where a texel stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    address: BusAddr,
+    /// Bits of the byte there that come before it.
+    bit: u32,
+    /// Its column in the image, or in its block.
+    x: u32,
+    /// Its row in its block.
+    y: u32,
+}
+
+/// A type of texels.
+pub(super) trait Texel {
+    /// Bits of a unit of the layout: a texel, or a block.
+    const LAYOUT_BITS: u32;
+    /// Texels of a block in each direction, as a power of two.
+    const BLOCK_LOG2: u32 = 0;
+
+    /// A texel as packed RGBA8888; S8 and S16 in the lowest bits.
+    fn read(memory: Memory<'_>, place: Place) -> Result<u32, OutOfMemory>;
+
+    /// Where the texel in a column and row of a level stands.
+    #[inline(always)]
+    fn place(level: &Level, face_offset: u32, x: u32, y: u32) -> Place {
+        let block = (x >> Self::BLOCK_LOG2, y >> Self::BLOCK_LOG2);
+        let bits = tiling::pixel_offset_bits(level.tiling, level.layout_width, Self::LAYOUT_BITS, block.0, block.1);
+        let bits = bits.unwrap_or(0);
         let base = level.base.wrapping_add(face_offset);
-        (BusAddr(base.wrapping_add((offset / 8) as u32)), (offset % 8) as u32)
+        Place { address: BusAddr(base.wrapping_add((bits / 8) as u32)), bit: (bits % 8) as u32, x, y }
     }
+}
 
-    /// The row in memory of row `y` of a level.
-    #[inline]
-    fn row(&self, level: &Level, y: u32) -> u32 {
-        if self.flip_y { level.height.saturating_sub(1).saturating_sub(y) } else { y }
-    }
+macro_rules! texels {
+    ($( $(#[doc = $doc:literal])+ $name:ident: $bits:literal bits, |$memory:ident, $place:ident| $read:expr; )*) => {$(
+        $(#[doc = $doc])+
+        pub(super) struct $name;
 
-    /// A texel of all types but RGBA64 as packed RGBA8888; S16F, S8 and S16 in the lowest bits.
-    #[inline]
-    pub(super) fn texel(
-        &self,
-        memory: Memory<'_>,
-        level: &Level,
-        face_offset: u32,
-        x: u32,
-        y: u32,
-    ) -> Result<u32, OutOfMemory> {
-        let y = self.row(level, y);
-        if self.texture_type == TextureType::Etc1 {
-            return self.etc1_texel(memory, level, face_offset, x, y);
-        }
-        let (address, bit) = self.address(level, face_offset, x, y);
-        Ok(match self.texture_type {
-            TextureType::Rgba8888 | TextureType::Rgba32R => memory.word(address)?,
-            TextureType::Rgbx8888 => memory.word(address)? | OPAQUE,
-            TextureType::Rgba4444 => rgba4444(memory.half(address)?),
-            TextureType::Rgba5551 => rgba5551(memory.half(address)?),
-            TextureType::Rgb565 => rgb565(memory.half(address)?),
-            TextureType::Luminance => luminance_alpha(memory.byte(address)?, 0xff),
-            TextureType::Alpha => u32::from(memory.byte(address)?) << 24,
-            TextureType::LumAlpha => {
-                let [luminance, alpha] = memory.half(address)?.to_le_bytes();
-                luminance_alpha(luminance, alpha)
+        impl Texel for $name {
+            const LAYOUT_BITS: u32 = $bits;
+
+            #[inline(always)]
+            fn read($memory: Memory<'_>, $place: Place) -> Result<u32, OutOfMemory> {
+                Ok($read)
             }
-            TextureType::S16F | TextureType::S16 => u32::from(memory.half(address)?),
-            TextureType::S8 => u32::from(memory.byte(address)?),
-            TextureType::Bw1 => luminance_alpha(if memory.byte(address)? >> bit & 1 == 1 { 0xff } else { 0 }, 0xff),
-            TextureType::A1 => {
-                if memory.byte(address)? >> bit & 1 == 1 {
-                    OPAQUE
-                } else {
-                    0
-                }
-            }
-            TextureType::A4 => widen_4(u16::from(memory.byte(address)? >> bit)) << 24,
-            TextureType::Yuyv422R => yuyv(memory.word(address)?, x & 1 == 1),
-            TextureType::Etc1 | TextureType::Rgba64 | TextureType::Reserved(_) => 0,
-        })
-    }
-
-    /// The four channels of an RGBA64 texel, or the one of an S16F texel.
-    #[inline]
-    pub(super) fn half_texel(
-        &self,
-        memory: Memory<'_>,
-        level: &Level,
-        face_offset: u32,
-        x: u32,
-        y: u32,
-    ) -> Result<[f32; 4], OutOfMemory> {
-        let y = self.row(level, y);
-        let (address, _) = self.address(level, face_offset, x, y);
-        if self.texture_type == TextureType::S16F {
-            return Ok([half::to_f32(memory.half(address)?), 0.0, 0.0, 0.0]);
         }
-        let (low, high) = (memory.word(address)?, memory.word(address + 4)?);
-        Ok([low, low >> 16, high, high >> 16].map(|channel| half::to_f32(channel as u16)))
-    }
+    )*};
+}
 
-    fn etc1_texel(
-        &self,
-        memory: Memory<'_>,
-        level: &Level,
-        face_offset: u32,
-        x: u32,
-        y: u32,
-    ) -> Result<u32, OutOfMemory> {
-        let (address, _) = self.address(level, face_offset, x / 4, y / 4);
+texels! {
+    /// RGBA8888 and RGBA32R.
+    Rgba8888: 32 bits, |memory, place| memory.word(place.address)?;
+    /// RGBX8888.
+    Rgbx8888: 32 bits, |memory, place| memory.word(place.address)? | OPAQUE;
+    /// RGBA4444.
+    Rgba4444: 16 bits, |memory, place| rgba4444(memory.half(place.address)?);
+    /// RGBA5551.
+    Rgba5551: 16 bits, |memory, place| rgba5551(memory.half(place.address)?);
+    /// RGB565.
+    Rgb565: 16 bits, |memory, place| rgb565(memory.half(place.address)?);
+    /// LUMINANCE.
+    Luminance: 8 bits, |memory, place| luminance_alpha(memory.byte(place.address)?, 0xff);
+    /// ALPHA.
+    Alpha: 8 bits, |memory, place| u32::from(memory.byte(place.address)?) << 24;
+    /// LUMALPHA.
+    LumAlpha: 16 bits, |memory, place| {
+        let [luminance, alpha] = memory.half(place.address)?.to_le_bytes();
+        luminance_alpha(luminance, alpha)
+    };
+    /// S8.
+    S8: 8 bits, |memory, place| u32::from(memory.byte(place.address)?);
+    /// S16.
+    S16: 16 bits, |memory, place| u32::from(memory.half(place.address)?);
+    /// BW1.
+    Bw1: 1 bits, |memory, place| luminance_alpha(one_bit(memory.byte(place.address)?, place.bit), 0xff);
+    /// A1.
+    A1: 1 bits, |memory, place| u32::from(one_bit(memory.byte(place.address)?, place.bit)) << 24;
+    /// A4.
+    A4: 4 bits, |memory, place| widen_4(u16::from(memory.byte(place.address)? >> place.bit)) << 24;
+    /// YUYV422R.
+    Yuyv422R: 16 bits, |memory, place| yuyv(memory.word(place.address)?, place.x & 1 == 1);
+}
+
+/// ETC1. `FLIP` turns the rows of each block round.
+pub(super) struct Etc1<const FLIP: bool>;
+
+impl<const FLIP: bool> Texel for Etc1<FLIP> {
+    const LAYOUT_BITS: u32 = 64;
+    const BLOCK_LOG2: u32 = 2;
+
+    #[inline]
+    fn read(memory: Memory<'_>, place: Place) -> Result<u32, OutOfMemory> {
         // The standard's bytes are big-endian: its highest byte comes first.
-        let high = memory.word(address)?.swap_bytes();
-        let low = memory.word(address + 4)?.swap_bytes();
-        let row = if self.etc_flip { 3 - y % 4 } else { y % 4 };
-        Ok(etc1::texel(u64::from(high) << 32 | u64::from(low), x % 4, row))
+        let high = memory.word(place.address)?.swap_bytes();
+        let low = memory.word(place.address + 4)?.swap_bytes();
+        let row = if FLIP { 3 - place.y % 4 } else { place.y % 4 };
+        Ok(etc1::texel(u64::from(high) << 32 | u64::from(low), place.x % 4, row))
     }
+}
+
+/// 0 or 255.
+const fn one_bit(byte: u8, bit: u32) -> u8 {
+    if byte >> bit & 1 == 1 { 0xff } else { 0 }
+}
+
+/// The channels of a texel of 16-bit floats.
+pub(super) fn halves(
+    memory: Memory<'_>,
+    texture_type: TextureType,
+    level: &Level,
+    face_offset: u32,
+    x: u32,
+    y: u32,
+) -> Result<[f32; 4], OutOfMemory> {
+    if texture_type == TextureType::S16F {
+        let place = S16::place(level, face_offset, x, y);
+        return Ok([half::to_f32(memory.half(place.address)?), 0.0, 0.0, 0.0]);
+    }
+    let bits = tiling::pixel_offset_bits(level.tiling, level.layout_width, 64, x, y).unwrap_or(0);
+    let address = BusAddr(level.base.wrapping_add(face_offset).wrapping_add((bits / 8) as u32));
+    let (low, high) = (memory.word(address)?, memory.word(address + 4)?);
+    Ok([low, low >> 16, high, high >> 16].map(|channel| half::to_f32(channel as u16)))
 }

@@ -2,59 +2,114 @@
 
 use v3d_hw::texture::Wrap;
 
-/// The texel of an image of `size` texels that stands at `position`; `None`: the border.
-#[inline]
-pub(super) fn wrap(mode: Wrap, position: i32, size: u32) -> Option<u32> {
-    let size = size as i32;
-    if (0..size).contains(&position) {
-        return Some(position as u32);
-    }
-    Some(match mode {
-        Wrap::Repeat => position.rem_euclid(size),
-        Wrap::Clamp => position.clamp(0, size - 1),
-        Wrap::Mirror => {
-            let within = position.rem_euclid(2 * size);
-            if within < size { within } else { 2 * size - 1 - within }
-        }
-        Wrap::Border => return None,
-    } as u32)
+/// What stands in for a position in the border.
+pub(super) const BORDER: u32 = u32::MAX;
+
+/// Positions are bounded to this many texels, so that integers can hold 256 times as much.
+const BOUND_TEXELS: f32 = 4_194_304.0;
+
+/// One axis of a level: how coordinates become texels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Axis {
+    /// What happens outside.
+    pub(super) mode: Wrap,
+    /// Texels that the coordinates 0 to 1 span.
+    pub(super) size: u32,
+    /// Texels in front of them: the place of a child image.
+    pub(super) offset: u32,
+    /// The last texel of the level if the axis is turned round.
+    pub(super) flipped_from: Option<u32>,
 }
 
-/// A coordinate in texels of an image of `size` texels, bounded so that integers can hold it.
-///
-/// Repeated coordinates lose their whole part first, and so keep their exactness. What is not a number counts as 0.
+impl Axis {
+    /// The position of a coordinate in texels, rounded down to 1/256.
+    ///
+    /// Repeated coordinates lose their whole part first, and so keep their exactness. What is not a number counts as 0.
+    #[inline]
+    pub(super) fn position(&self, coordinate: f32) -> i32 {
+        let within = match self.mode {
+            Wrap::Repeat => fraction(coordinate),
+            _ => coordinate,
+        };
+        floor((within * self.size as f32).clamp(-BOUND_TEXELS, BOUND_TEXELS) * 256.0)
+    }
+
+    /// The column or row in memory of a texel; [`BORDER`] if the border stands there.
+    #[inline]
+    pub(super) fn texel(&self, position: i32) -> u32 {
+        let size = self.size as i32;
+        let within = if (0..size).contains(&position) { position as u32 } else { outside(self.mode, position, size) };
+        match self.flipped_from {
+            _ if within == BORDER => BORDER,
+            Some(last) => last.saturating_sub(within + self.offset),
+            None => within + self.offset,
+        }
+    }
+}
+
+/// The texel of an image of `size` texels that stands in for one outside.
+#[cold]
+fn outside(mode: Wrap, position: i32, size: i32) -> u32 {
+    match mode {
+        Wrap::Repeat => position.rem_euclid(size) as u32,
+        Wrap::Clamp => position.clamp(0, size - 1) as u32,
+        Wrap::Mirror => {
+            let within = position.rem_euclid(2 * size);
+            (if within < size { within } else { 2 * size - 1 - within }) as u32
+        }
+        Wrap::Border => BORDER,
+    }
+}
+
+/// The whole number below, for numbers that a 32-bit integer can hold.
 #[inline]
-pub(super) fn scale(mode: Wrap, coordinate: f32, size: u32) -> f32 {
-    const BOUND: f32 = 16_777_216.0;
-    let coordinate = if coordinate.is_finite() { coordinate } else { 0.0 };
-    let within = if mode == Wrap::Repeat { coordinate - coordinate.floor() } else { coordinate };
-    (within * size as f32).clamp(-BOUND, BOUND)
+fn floor(value: f32) -> i32 {
+    let truncated = value as i32;
+    truncated - i32::from(truncated as f32 > value)
+}
+
+/// What is behind the point.
+#[inline]
+fn fraction(value: f32) -> f32 {
+    // From 2^23 on, floats have no fraction.
+    if value.abs() < 8_388_608.0 { value - floor(value) as f32 } else { 0.0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn axis(mode: Wrap, size: u32) -> Axis {
+        Axis { mode, size, offset: 0, flipped_from: None }
+    }
+
     /// Rows of texels as OpenGL ES 2 section 3.7.7 has them, for an image of three.
     #[test]
     fn each_mode_continues_the_image_in_its_own_way() {
-        let row = |mode| (-4..8).map(|position| wrap(mode, position, 3)).collect::<Vec<_>>();
-        let texels = |row: [u32; 12]| row.map(Some).to_vec();
-        assert_eq!(row(Wrap::Repeat), texels([2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]));
-        assert_eq!(row(Wrap::Clamp), texels([0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]));
-        assert_eq!(row(Wrap::Mirror), texels([2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]));
-        let border = row(Wrap::Border);
-        assert_eq!(border[3..8], [None, Some(0), Some(1), Some(2), None]);
+        let row = |mode| (-4..8).map(|position| axis(mode, 3).texel(position)).collect::<Vec<_>>();
+        assert_eq!(row(Wrap::Repeat), [2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]);
+        assert_eq!(row(Wrap::Clamp), [0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
+        assert_eq!(row(Wrap::Mirror), [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]);
+        assert_eq!(row(Wrap::Border)[3..8], [BORDER, 0, 1, 2, BORDER]);
     }
 
     #[test]
     fn wild_coordinates_stay_in_bounds() {
-        for coordinate in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e38, -3e38] {
-            for mode in [Wrap::Repeat, Wrap::Clamp, Wrap::Mirror, Wrap::Border] {
-                let scaled = scale(mode, coordinate, 2048);
-                assert!(scaled.abs() <= 16_777_216.0, "{mode:?} {coordinate}: {scaled}");
+        for coordinate in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e38, -3e38, 1e7, -1e7] {
+            for mode in [Wrap::Repeat, Wrap::Clamp, Wrap::Mirror] {
+                let axis = axis(mode, 2048);
+                assert!(axis.texel(axis.position(coordinate) >> 8) < 2048, "{mode:?} {coordinate}");
             }
         }
-        assert_eq!(scale(Wrap::Repeat, -0.25, 8), 6.0);
+        assert_eq!(axis(Wrap::Repeat, 8).position(-0.25), 6 * 256);
+        assert_eq!(axis(Wrap::Clamp, 8).position(-0.25), -2 * 256);
+    }
+
+    #[test]
+    fn floor_and_fraction_are_those_of_floats() {
+        for value in [-2.5f32, -2.0, -0.1, 0.0, 0.1, 2.0, 2.9, 1_000_000.5] {
+            assert_eq!(floor(value) as f32, value.floor());
+            assert_eq!(fraction(value), value - value.floor());
+        }
     }
 }
