@@ -22,7 +22,7 @@ use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::machine::Gpu;
 
 /// This scene in the table.
-pub const ENTRY: SceneEntry = SceneEntry {
+pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "cube",
     description: "a turning cube: indexed, in perspective, depth-tested",
     start: |context| Ok(Box::new(Cube::new(context)?)),

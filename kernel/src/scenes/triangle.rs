@@ -21,7 +21,7 @@ use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::machine::Gpu;
 
 /// This scene in the table.
-pub const ENTRY: SceneEntry = SceneEntry {
+pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "triangle",
     description: "a triangle through the GL pipeline, its colours interpolated",
     start: |context| Ok(Box::new(Triangle::new(context)?)),

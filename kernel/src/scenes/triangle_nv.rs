@@ -18,7 +18,7 @@ use super::{Scene, SceneContext, SceneEntry, SceneError, triangle};
 use crate::machine::Gpu;
 
 /// This scene in the table.
-pub const ENTRY: SceneEntry = SceneEntry {
+pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "triangle-nv",
     description: "the same triangle in NV mode: vertices that are shaded already",
     start: |context| Ok(Box::new(TriangleNv::new(context)?)),

@@ -22,7 +22,7 @@ use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::machine::Gpu;
 
 /// This scene in the table.
-pub const ENTRY: SceneEntry = SceneEntry {
+pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "vpm",
     description: "a user program: the words that a coordinate shader writes for one vertex, printed",
     start: |context| Ok(Box::new(Vpm::new(context)?)),
@@ -78,8 +78,7 @@ impl Scene for Vpm {
         // What is printed was written by this run.
         self.result.region().zero(context.gpu.platform());
         let uniform_count = (self.uniforms.region().bytes() / 4) as u16;
-        let program =
-            UserProgram { code: self.code.address(), uniforms: self.uniforms.address(), uniform_count };
+        let program = UserProgram { code: self.code.address(), uniforms: self.uniforms.address(), uniform_count };
         context.gpu.run_programs(&[program], LIMIT_US)?;
         for row in 0..ROWS {
             let word = self.result.region().load_word(context.gpu.platform(), 4 * LANES * row)?;
