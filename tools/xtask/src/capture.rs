@@ -150,8 +150,7 @@ impl Job {
         let mut blocks = BTreeMap::new();
         let mut end = None;
         for line in lines {
-            // A recording has the echo of the prompt before lines that a terminal joined.
-            let Some((_, line)) = line.split_once("capture ").filter(|(before, _)| !before.contains(' ')) else {
+            let Some(line) = line.strip_prefix("capture ") else {
                 continue;
             };
             if let Some(text) = line.strip_prefix("job ") {
