@@ -1,8 +1,30 @@
 //! The register block: what software reads and writes [AG section 10].
+//!
+//! A write that starts something (a control list thread, a user program) executes it at once, as far as it goes: to its end, to a wait for the other
+//! thread or for memory, or to an error. What is read afterwards is what the hardware would show when it is done.
+//!
+//! # Surprises
+//! - OUTOMEM comes back as long as the binner lacks memory, however often it is acknowledged [AG p.95].
+//! - BFC and RFC have 8 bits, and are cleared by writing 1, not 0 [AG p.88].
+//! - Performance counters need bit 31 of PCTRE, which the guide does not show [linux vc4_perfmon.c].
+//! - QPU interrupts need DBCFG too, which is not in the guide [asurati] [vc4asm].
+//!
+//! Registers of which the guide says nothing but the names of signals (DBGE and the FDBG registers) read 0: the model has no such signals.
 
+use crate::cle::{self, Budget, Cle};
+use crate::counters::Counters;
 use crate::fault::{Fault, FaultLog};
 use crate::memory::Memory;
-use v3d_hw::registers::{IDENT0_VALUE, Register};
+use crate::ptb::pool::Overspill;
+use v3d_hw::registers::cache::L2cactl;
+use v3d_hw::registers::cle::{Ctncs, Ctnlc};
+use v3d_hw::registers::diagnostic::{Bxcf, Errstat};
+use v3d_hw::registers::identity::{Ident1, Ident2};
+use v3d_hw::registers::interrupt::{Dbcfg, Intctl};
+use v3d_hw::registers::performance::{CounterSource, Pctre};
+use v3d_hw::registers::pipeline::Pcs;
+use v3d_hw::registers::{IDENT0_VALUE, Register, Thread};
+use v3d_hw::{BusAddr, Layout};
 
 /// What varies between V3D configurations; the default is the Pi's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +37,9 @@ pub struct Config {
     pub vpm_kib: u8,
     /// Most instructions that one start of a list or program may execute before it counts as hung.
     pub instruction_budget: u64,
-    /// Most control records that one start of a list may execute before it counts as hung.
+    /// Most control records, list items and vertices that one start of a list may go through before it counts as hung.
     pub record_budget: u64,
-    /// Render tiles on several host threads.
+    /// Render tiles and shade vertices on several host threads.
     pub parallel: bool,
 }
 
@@ -34,40 +56,286 @@ impl Default for Config {
     }
 }
 
+/// Number of performance counters.
+const PERFORMANCE_COUNTERS: usize = 16;
+/// First registers of the performance counters: PCTRn and PCTRSn alternate.
+const PCTR0: u32 = Register::PCTR0.offset();
+/// TMUs of a slice.
+const TMUS_PER_SLICE: u8 = 2;
+/// Semaphores.
+const SEMAPHORES: u8 = 16;
+/// Bits of INTCTL, INTENA and INTDIS that have a meaning.
+const PIPELINE_INTERRUPTS: u32 = 0xf;
+
+/// A performance counter: PCTRn and PCTRSn.
+#[derive(Clone, Copy, Debug, Default)]
+struct PerformanceCounter {
+    source: u32,
+    count: u32,
+    /// Count of the source that is already contained in `count`.
+    seen: u64,
+}
+
 /// The V3D as software sees it.
 #[derive(Debug)]
 pub struct V3d {
     config: Config,
+    cle: Cle,
+    counters: Counters,
     faults: FaultLog,
+    /// Latched interrupts of the pipeline: INTCTL.
+    interrupts: Intctl,
+    /// INTENA and INTDIS.
+    interrupt_enables: u32,
+    flushes: u8,
+    frames: u8,
+    scratch: u32,
+    l2_enabled: bool,
+    bxcf: Bxcf,
+    vpacntl: u32,
+    errors: Errstat,
+    performance_enables: Pctre,
+    performance: [PerformanceCounter; PERFORMANCE_COUNTERS],
+    debug_configuration: Dbcfg,
 }
 
 impl V3d {
     /// A V3D just after reset.
     pub fn new(config: Config) -> Self {
-        Self { config, faults: FaultLog::default() }
+        let budget = Budget { records: config.record_budget, instructions: config.instruction_budget };
+        Self {
+            config,
+            cle: Cle::new(budget, config.parallel),
+            counters: Counters::default(),
+            faults: FaultLog::default(),
+            interrupts: Intctl::default(),
+            interrupt_enables: 0,
+            flushes: 0,
+            frames: 0,
+            scratch: 0,
+            l2_enabled: true,
+            bxcf: Bxcf::default(),
+            vpacntl: 0,
+            errors: Errstat { vcdi: true, ..Errstat::default() },
+            performance_enables: Pctre::default(),
+            performance: Default::default(),
+            debug_configuration: Dbcfg::default(),
+        }
     }
 
-    /// Reads the register at a byte offset.
+    /// Reads the register at a byte offset. What is no register reads 0.
     pub fn read(&mut self, memory: &Memory<'_>, offset: u32) -> u32 {
-        let _ = (memory, self.config);
-        match Register::from_offset(offset) {
-            Some(Register::IDENT0) => IDENT0_VALUE,
-            _ => 0,
-        }
+        let _ = memory;
+        let Some(register) = Register::from_offset(offset) else { return 0 };
+        self.read_register(register)
     }
 
     /// Writes the register at a byte offset and executes what the write starts.
     pub fn write(&mut self, memory: &Memory<'_>, offset: u32, value: u32) {
-        let _ = (memory, offset, value);
+        if let Some(register) = Register::from_offset(offset) {
+            self.write_register(*memory, register, value);
+        }
     }
 
     /// The level of the interrupt line.
     pub fn interrupt(&self) -> bool {
-        false
+        word(&self.interrupts) & self.interrupt_enables != 0
     }
 
     /// Takes the faults that have been reported since the last call.
     pub fn take_faults(&mut self) -> Vec<Fault> {
         self.faults.take()
     }
+
+    /// What has been counted since reset, whether or not a performance counter is mapped to it.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    fn read_register(&mut self, register: Register) -> u32 {
+        if let Some((n, is_source)) = performance_register(register) {
+            self.update_performance();
+            let counter = self.performance.get(n).copied().unwrap_or_default();
+            return if is_source { counter.source } else { counter.count };
+        }
+        match register {
+            Register::IDENT0 => IDENT0_VALUE,
+            Register::IDENT1 => word(&self.ident1()),
+            Register::IDENT2 => word(&Ident2 { tlbdb: 1, tlbsz: 2, vrisz: 1 }),
+            Register::SCRATCH => self.scratch,
+            Register::L2CACTL => word(&L2cactl { l2cena: self.l2_enabled, ..L2cactl::default() }),
+            Register::INTCTL => word(&self.interrupts),
+            Register::INTENA | Register::INTDIS => self.interrupt_enables,
+            Register::CT0CS => word(&self.cle.status(Thread::Binning)),
+            Register::CT1CS => word(&self.cle.status(Thread::Rendering)),
+            Register::CT0EA => self.cle.end(Thread::Binning).0,
+            Register::CT1EA => self.cle.end(Thread::Rendering).0,
+            Register::CT0CA => self.cle.current(Thread::Binning).0,
+            Register::CT1CA => self.cle.current(Thread::Rendering).0,
+            Register::CT00RA0 => self.cle.return_address(Thread::Binning).0,
+            Register::CT01RA0 => self.cle.return_address(Thread::Rendering).0,
+            Register::CT0LC => self.list_counters(Thread::Binning),
+            Register::CT1LC => self.list_counters(Thread::Rendering),
+            Register::CT0PC => self.cle.primitives_left(Thread::Binning),
+            Register::CT1PC => self.cle.primitives_left(Thread::Rendering),
+            Register::PCS => word(&self.pipeline_status()),
+            Register::BFC => u32::from(self.flushes),
+            Register::RFC => u32::from(self.frames),
+            Register::BPCA => self.cle.ptb.pool_address(),
+            Register::BPCS => self.cle.ptb.pool_remaining(),
+            Register::BPOA => self.cle.ptb.overspill.address,
+            Register::BPOS => self.cle.ptb.overspill.bytes,
+            Register::BXCF => word(&self.bxcf),
+            Register::VPACNTL => self.vpacntl,
+            Register::PCTRE => word(&self.performance_enables),
+            Register::DBCFG => word(&self.debug_configuration),
+            Register::ERRSTAT => word(&self.errors),
+            _ => 0,
+        }
+    }
+
+    fn write_register(&mut self, memory: Memory<'_>, register: Register, value: u32) {
+        if let Some((n, is_source)) = performance_register(register) {
+            self.update_performance();
+            if let Some(counter) = self.performance.get_mut(n) {
+                if is_source {
+                    counter.source = value & 0x1f;
+                    counter.seen = self.counters.get(CounterSource::from_code(counter.source as u8));
+                } else {
+                    counter.count = value;
+                }
+            }
+            return;
+        }
+        match register {
+            Register::SCRATCH => self.scratch = value,
+            Register::L2CACTL => self.write_l2_control(L2cactl::from_word(value)),
+            Register::SLCACTL => self.cle.clear_code(),
+            Register::INTCTL => self.acknowledge(value),
+            Register::INTENA => self.interrupt_enables |= value & PIPELINE_INTERRUPTS,
+            Register::INTDIS => self.interrupt_enables &= !value,
+            Register::CT0CS => self.cle.control(Thread::Binning, Ctncs::from_word(value)),
+            Register::CT1CS => self.cle.control(Thread::Rendering, Ctncs::from_word(value)),
+            Register::CT0EA => self.cle.set_end(Thread::Binning, BusAddr(value)),
+            Register::CT1EA => self.cle.set_end(Thread::Rendering, BusAddr(value)),
+            Register::CT0CA => self.cle.set_current(Thread::Binning, BusAddr(value)),
+            Register::CT1CA => self.cle.set_current(Thread::Rendering, BusAddr(value)),
+            Register::CT0LC => self.clear_list_counters(Thread::Binning, value),
+            Register::CT1LC => self.clear_list_counters(Thread::Rendering, value),
+            Register::BFC if value & 1 == 1 => self.flushes = 0,
+            Register::RFC if value & 1 == 1 => self.frames = 0,
+            Register::BPOA => self.cle.ptb.overspill.address = value,
+            Register::BPOS => {
+                let address = self.cle.ptb.overspill.address;
+                self.cle.ptb.overspill = Overspill { address, bytes: value };
+                self.cle.memory_offered();
+            }
+            Register::BXCF => {
+                self.bxcf = Bxcf::from_word(value);
+                self.cle.ptb.clipping_disabled = self.bxcf.clipdisa;
+            }
+            Register::VPACNTL => {
+                self.vpacntl = value;
+                // 0 is a limit that the next request of the renderer exceeds [aros]
+                self.errors.vpaerrgl |= value == 0;
+            }
+            Register::PCTRC => {
+                self.update_performance();
+                for (n, counter) in self.performance.iter_mut().enumerate() {
+                    if value >> n & 1 == 1 {
+                        counter.count = 0;
+                    }
+                }
+            }
+            Register::PCTRE => {
+                self.update_performance();
+                self.performance_enables = Pctre::from_word(value);
+            }
+            Register::DBCFG => self.debug_configuration = Dbcfg::from_word(value),
+            _ => {}
+        }
+        self.run(memory);
+    }
+
+    /// Lets everything run as far as it goes, and latches what has happened.
+    fn run(&mut self, memory: Memory<'_>) {
+        let mut context = cle::Context { memory, counters: &mut self.counters, faults: &mut self.faults };
+        self.cle.run(&mut context);
+        let events = self.cle.take_events();
+        self.flushes = self.flushes.wrapping_add(events.flushes as u8);
+        self.frames = self.frames.wrapping_add(events.frames as u8);
+        self.interrupts.int_fldone |= events.flushes > 0;
+        self.interrupts.int_frdone |= events.frames > 0;
+        self.interrupts.int_spilluse |= events.spill_used;
+        self.interrupts.int_outomem |= self.cle.is_out_of_memory();
+    }
+
+    fn ident1(&self) -> Ident1 {
+        Ident1 {
+            // 16 KiB read as 0
+            vpmsz: self.config.vpm_kib % 16,
+            hdrt: 1,
+            nsem: SEMAPHORES,
+            tups: TMUS_PER_SLICE,
+            qups: self.config.qpus_per_slice % 16,
+            nslc: self.config.slices % 16,
+            rev: 1,
+        }
+    }
+
+    fn list_counters(&self, thread: Thread) -> u32 {
+        let (ctllcm, ctlslcs) = self.cle.list_counters(thread);
+        word(&Ctnlc { ctllcm, ctlslcs })
+    }
+
+    fn clear_list_counters(&mut self, thread: Thread, value: u32) {
+        self.cle.clear_list_counters(thread, value >> 16 & 1 == 1, value & 1 == 1);
+    }
+
+    fn pipeline_status(&self) -> Pcs {
+        let (bmactive, bmbusy) = self.cle.activity(Thread::Binning);
+        let (rmactive, rmbusy) = self.cle.activity(Thread::Rendering);
+        Pcs { bmoom: self.cle.is_out_of_memory(), rmbusy, rmactive, bmbusy, bmactive }
+    }
+
+    fn write_l2_control(&mut self, word: L2cactl) {
+        if word.l2cclr {
+            self.cle.clear_code();
+        }
+        if word.l2cdis {
+            self.l2_enabled = false;
+        }
+        if word.l2cena {
+            self.l2_enabled = true;
+        }
+    }
+
+    /// Clears interrupts; the one whose cause persists is set again when everything has run.
+    fn acknowledge(&mut self, value: u32) {
+        self.interrupts = Intctl::from_word(word(&self.interrupts) & !value);
+    }
+
+    /// Adds to each enabled performance counter what its source has counted since the last time.
+    fn update_performance(&mut self) {
+        let Pctre { enable, cten } = self.performance_enables;
+        for (n, counter) in self.performance.iter_mut().enumerate() {
+            let total = self.counters.get(CounterSource::from_code(counter.source as u8));
+            if enable && cten >> n & 1 == 1 {
+                counter.count = counter.count.wrapping_add(total.wrapping_sub(counter.seen) as u32);
+            }
+            counter.seen = total;
+        }
+    }
+}
+
+/// The number of the performance counter that a register belongs to, and whether it is the counter's source.
+fn performance_register(register: Register) -> Option<(usize, bool)> {
+    let offset = register.offset().checked_sub(PCTR0)?;
+    let n = offset as usize / 8;
+    (n < PERFORMANCE_COUNTERS).then_some((n, offset % 8 == 4))
+}
+
+/// A register's value as a word. All values that the model puts into registers fit their fields.
+fn word(value: &impl Layout) -> u32 {
+    value.to_word().unwrap_or(0)
 }

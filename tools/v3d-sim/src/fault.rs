@@ -3,8 +3,12 @@
 //! Each unit has its own type of fault, which says what happened and where. A fault never stops the model; whether it stops the unit is the
 //! unit's own matter and shows in its registers.
 
+use crate::cle::CleFault;
 use crate::memory::OutOfMemory;
+use crate::ptb::PtbFault;
 use crate::qpu::QpuFault;
+use crate::render::RenderFault;
+use crate::vertex::VertexFault;
 
 /// Something that software must not do, or that the hardware reports as an error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -13,6 +17,18 @@ pub enum Fault {
     /// A quad processor's program.
     #[error("QPU: {0}")]
     Qpu(#[from] QpuFault),
+    /// The control list executor.
+    #[error("CLE: {0}")]
+    Cle(#[from] CleFault),
+    /// Vertex cache manager and DMA.
+    #[error("VCD: {0}")]
+    Vertex(#[from] VertexFault),
+    /// The primitive tile binner.
+    #[error("PTB: {0}")]
+    Ptb(#[from] PtbFault),
+    /// Rendering.
+    #[error("render: {0}")]
+    Render(#[from] RenderFault),
     /// An access outside of memory by a unit that has no type of fault of its own.
     #[error("memory: {0}")]
     Memory(#[from] OutOfMemory),

@@ -28,6 +28,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cle;
 pub mod counters;
 pub mod device;
 pub mod dump;

@@ -107,6 +107,9 @@ enum Source {
     Coordinates { address: BusAddr },
 }
 
+/// Vertices that are looked at at once to find an end.
+const AHEAD_VERTICES: u64 = 4096;
+
 /// The vertices of the last triangle of a VG fan, which the next list may continue: the first, and the second unless the fan ended on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fan {
@@ -214,6 +217,38 @@ impl Assembly {
             return Fan { first: None, second: None };
         }
         Fan { first: Some(self.first), second: if self.count > 1 { Some(self.held[1]) } else { None } }
+    }
+
+    /// Finds the end of an inline list, which then is known to the record, without taking anything. `None` if there is no end within `limit`
+    /// vertices.
+    pub fn measure_inline(&mut self, memory: Memory<'_>, limit: u64) -> Result<Option<BusAddr>, AssemblyFault> {
+        let Some(end) = self.run_ahead(memory, limit)? else { return Ok(None) };
+        self.vertices = end.taken;
+        Ok(Some(end.end_of_inline()))
+    }
+
+    /// The fan that the next list may continue once this one is drawn. `None` if it has more than `limit` vertices.
+    pub fn fan_at_end(&self, memory: Memory<'_>, limit: u64) -> Result<Option<Fan>, AssemblyFault> {
+        if !self.is_coordinates() || self.mode != Mode::TriangleFan {
+            return Ok(Some(Fan::default()));
+        }
+        Ok(self.run_ahead(memory, limit)?.map(|end| end.fan()))
+    }
+
+    /// The record when all its vertices are taken.
+    fn run_ahead(&self, memory: Memory<'_>, limit: u64) -> Result<Option<Self>, AssemblyFault> {
+        let mut ahead = self.clone();
+        let (mut primitives, mut left) = (Vec::new(), limit);
+        while !ahead.is_done() {
+            let portion = left.min(AHEAD_VERTICES);
+            if portion == 0 {
+                return Ok(None);
+            }
+            left -= portion;
+            primitives.clear();
+            ahead.take(memory, portion, &mut primitives, |_| ())?;
+        }
+        Ok(Some(ahead))
     }
 
     /// Takes the next vertices, at most `vertices`, and appends the primitives that they complete. A fault ends the record, except for indices

@@ -1,6 +1,744 @@
-//! Primitive tile binner.
+//! Primitive tile binner: from primitives to a list for each tile.
+//!
+//! For every primitive of the binning list the PTB takes the shaded coordinates of its vertices, clips it if it must, finds the tiles that it
+//! overlaps, and appends it to the list of each, together with whatever state records that list still lacks. The lists stand in tile allocation
+//! memory, in compressed form, and are what thread 1 of the CLE reads as sub-lists.
+//!
+//! When it needs a block and there is no memory left, the PTB stops in the middle of whatever it does, and goes on from there once BPOS is written.
+//!
+//! # Memory
+//! The list of tile n begins at the tile allocation memory's start plus n initial blocks [linux vc4_render_cl.c]; what follows the initial blocks is the pool
+//! of all others, and of the vertices of clipped primitives. The tile state data array has 48 bytes a tile, whose meaning only the hardware knows. The model
+//! keeps that state to itself; when lists are finished it leaves in the first two words of each entry where the list ends and what state it has.
+//!
+//! # What the PTB leaves to others
+//! It culls nothing by facing: the PSE does, and counts it [AG p.98]. A triangle without an area goes to no tile.
+//!
+//! # Sources
+//! [AG p.14], [AG p.62-66], [AG p.71-78], [AG p.88-89].
+
 pub mod clip;
 pub mod overlap;
 pub mod pool;
 pub mod state_cache;
 pub mod tile_list;
+
+use crate::counters::Counters;
+use crate::fault::FaultLog;
+use crate::memory::{Memory, OutOfMemory};
+use crate::primitive_assembly::{Assembly, AssemblyFault};
+use crate::primitive_list::vertices_of;
+use crate::qpu::CodeCache;
+use crate::state::PipelineState;
+use crate::vertex::{Reports, Shading, Stage, VertexFault, VertexShader};
+use clip::{ClipCoordinates, Clipped, CutVertex, Viewport};
+use overlap::{Grid, PixelRect, Point};
+use pool::{Overspill, Pool};
+use state_cache::{STATE_CHANGES, StateCache};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tile_list::{Blocks, TileList, WriteError};
+use v3d_hw::control_list::{ClippedPrimitive, MAX_RECORD_BYTES, PrimitiveListFormat, Record, TileBinningMode};
+use v3d_hw::primitive_list::{
+    CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, ListDataType, ListPrimitive,
+};
+use v3d_hw::qpu::LANES;
+use v3d_hw::registers::performance::CounterSource;
+use v3d_hw::shaded_vertex::{Format, ScreenXy};
+use v3d_hw::tile_buffer::{TILE_STATE_BYTES, tile_size_px};
+use v3d_hw::{BusAddr, Layout};
+
+/// Why binning goes wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PtbError {
+    /// Primitives or a flush without a configuration, or after the flush.
+    #[error("there is no Tile Binning Mode Configuration since the last flush")]
+    NotConfigured,
+    /// The configuration has no tiles.
+    #[error("the binning mode has no tiles")]
+    NoTiles,
+    /// A second configuration before the flush.
+    #[error("binning is configured anew while tile lists are not flushed")]
+    NotFlushed,
+    /// The initial blocks do not fit.
+    #[error("{bytes} bytes of tile allocation memory do not hold {tiles} initial blocks of {block_bytes} bytes")]
+    TileAllocation {
+        /// Size of tile allocation memory.
+        bytes: u32,
+        /// Number of tiles.
+        tiles: u32,
+        /// Size of an initial block.
+        block_bytes: u32,
+    },
+    /// Neither the hardware nor software has initialised the tile state.
+    #[error("the tile state data array is not initialised")]
+    TileState,
+    /// The list format does not fit what is drawn.
+    #[error("{drawn} are drawn while the primitive list format is {format} by {data_type}")]
+    ListFormat {
+        /// What is drawn.
+        drawn: ListPrimitive,
+        /// The format's primitives.
+        format: ListPrimitive,
+        /// The format's data type.
+        data_type: ListDataType,
+    },
+    /// More state changes than the silicon can count.
+    #[error(
+        "more than {STATE_CHANGES} state changes without a flush: the state counter of silicon wraps around (HW-2116)"
+    )]
+    StateCounter,
+    /// A point of size 0 (HW-2726, HW-2903).
+    #[error("a point is smaller than 0.125: the binner of silicon cannot handle that (HW-2726)")]
+    PointSize,
+    /// Clipping is enabled but there is nothing to clip by.
+    #[error("clipping is enabled, but the vertices have no clip coordinates")]
+    NoClipCoordinates,
+    /// Primitives.
+    #[error(transparent)]
+    Assembly(#[from] AssemblyFault),
+    /// Vertices.
+    #[error(transparent)]
+    Vertex(#[from] VertexFault),
+    /// A vertex that does not fit its list.
+    #[error("{0}")]
+    Encode(crate::primitive_list::EncodeError),
+    /// Tile lists outside of memory.
+    #[error("tile lists: {0}")]
+    Memory(#[from] OutOfMemory),
+}
+
+/// A fault of binning, with the record that is to blame.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("record at {at}: {error}")]
+pub struct PtbFault {
+    /// Address of the control record.
+    pub at: BusAddr,
+    /// What is wrong.
+    pub error: PtbError,
+}
+
+/// What binning works on and reports to.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Guest memory.
+    pub memory: Memory<'a>,
+    /// Decoded programs.
+    pub code: &'a CodeCache,
+    /// Events are added here.
+    pub counters: &'a mut Counters,
+    /// Faults are reported here.
+    pub faults: &'a mut FaultLog,
+    /// QPU instructions that may still be executed.
+    pub instructions: &'a mut u64,
+    /// Vertices that may still be taken from primitive records.
+    pub vertices: &'a mut u64,
+    /// Shade batches on several host threads.
+    pub parallel: bool,
+}
+
+/// How far the PTB has come with what it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// All done.
+    Done,
+    /// It waits for memory.
+    OutOfMemory,
+}
+
+/// The binner.
+#[derive(Debug, Default)]
+pub struct Ptb {
+    /// Overspill memory: BPOA and BPOS.
+    pub overspill: Overspill,
+    /// Nothing is clipped: CLIPDISA of BXCF.
+    pub clipping_disabled: bool,
+    pool: Pool,
+    bin: Option<Bin>,
+    states: StateCache,
+    work: Option<Work>,
+}
+
+/// A frame that is being binned.
+#[derive(Debug)]
+struct Bin {
+    mode: TileBinningMode,
+    grid: Grid,
+    tiles: Vec<TileList>,
+}
+
+/// What the PTB is doing.
+#[derive(Debug)]
+enum Work {
+    Draw(Box<Draw>),
+    Flush { at: BusAddr, next_tile: usize, all_state: bool },
+}
+
+/// A primitive record that is being binned.
+#[derive(Debug)]
+struct Draw {
+    at: BusAddr,
+    assembly: Assembly,
+    state: Arc<PipelineState>,
+    primitives: Vec<[u32; 3]>,
+    next_primitive: usize,
+    vertices: VertexTable,
+    pieces: Vec<Piece>,
+    next_piece: usize,
+    tiles: Vec<u32>,
+    next_tile: usize,
+}
+
+/// Vertices that a draw takes at once.
+const PORTION_VERTICES: u64 = 12_288;
+
+/// Shaded coordinates of a vertex.
+#[derive(Clone, Copy, Debug, Default)]
+struct Coordinates {
+    clip: ClipCoordinates,
+    xy: ScreenXy,
+    z: f32,
+    reciprocal_w: f32,
+    point_size: f32,
+}
+
+/// Shaded coordinates of the vertices of a draw, by index.
+#[derive(Debug, Default)]
+struct VertexTable {
+    numbers: HashMap<u32, u32>,
+    coordinates: Vec<Coordinates>,
+    format: Format,
+}
+
+/// A primitive, or a part of a clipped one, on its way into tile lists.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    vertices: [u32; 3],
+    outline: [Point; 4],
+    corners: usize,
+    cut: Option<[CutVertex; 3]>,
+    /// Where the clipped vertices are, once a tile has needed them.
+    clipped: Option<ClippedPrimitive>,
+}
+
+impl Ptb {
+    /// Next address of the pool: BPCA.
+    pub const fn pool_address(&self) -> u32 {
+        self.pool.current
+    }
+
+    /// Bytes left in the pool: BPCS.
+    pub const fn pool_remaining(&self) -> u32 {
+        self.pool.remaining
+    }
+
+    /// Whether overspill memory has been taken since the last call.
+    pub fn take_spill_used(&mut self) -> bool {
+        std::mem::take(&mut self.pool.spill_used)
+    }
+
+    /// Whether tile lists are being made: between the configuration and the flush.
+    pub const fn is_binning(&self) -> bool {
+        self.bin.is_some()
+    }
+
+    /// Whether something has been begun that is not done.
+    pub const fn is_working(&self) -> bool {
+        self.work.is_some()
+    }
+
+    /// Vertices of the current draw that have not been taken yet.
+    pub fn remaining(&self) -> u64 {
+        match &self.work {
+            Some(Work::Draw(draw)) => draw.assembly.remaining(),
+            _ => 0,
+        }
+    }
+
+    /// The state counter; 0 in the prefix.
+    pub const fn state_counter(&self) -> u32 {
+        self.states.counter()
+    }
+
+    /// Forgets what it was doing. State that was set and the overspill memory remain.
+    pub fn reset(&mut self) {
+        self.bin = None;
+        self.work = None;
+        self.states.reset();
+    }
+
+    /// Tile Binning Mode Configuration.
+    pub fn configure(&mut self, at: BusAddr, mode: &TileBinningMode, memory: Memory<'_>, faults: &mut FaultLog) {
+        let mut report = |error| faults.report(PtbFault { at, error });
+        if self.bin.is_some() {
+            report(PtbError::NotFlushed);
+        }
+        let (tile_width_px, tile_height_px) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
+        let grid = Grid {
+            width_tiles: u32::from(mode.width_tiles),
+            height_tiles: u32::from(mode.height_tiles),
+            tile_width_px,
+            tile_height_px,
+        };
+        self.states.reset();
+        if grid.tiles() == 0 {
+            report(PtbError::NoTiles);
+            self.bin = None;
+            return;
+        }
+        let block_bytes = mode.initial_block_size.bytes();
+        let bytes = mode.tile_allocation_bytes;
+        if bytes / block_bytes < grid.tiles() {
+            report(PtbError::TileAllocation { bytes, tiles: grid.tiles(), block_bytes });
+        }
+        let start = mode.tile_allocation;
+        let list = |tile: u32| {
+            let offset = tile * block_bytes;
+            // a tile beyond the memory begins without a block
+            TileList::new(start + offset, if offset + block_bytes <= bytes { block_bytes } else { 0 })
+        };
+        let initial = (grid.tiles() * block_bytes).min(bytes);
+        self.pool = Pool::new(start.0.wrapping_add(initial), bytes - initial);
+        if let Err(error) = initialise_tile_state(memory, mode, grid.tiles()) {
+            report(error);
+        }
+        self.bin = Some(Bin { mode: *mode, grid, tiles: (0..grid.tiles()).map(list).collect() });
+    }
+
+    /// Start Tile Binning.
+    pub fn start(&mut self) {
+        self.states.start();
+    }
+
+    /// A state record, as it stands in the list.
+    pub fn set_state(&mut self, at: BusAddr, record: &Record, bytes: [u8; MAX_RECORD_BYTES], faults: &mut FaultLog) {
+        let before = self.states.counter();
+        self.states.set(record, bytes);
+        if before <= STATE_CHANGES && self.states.counter() > STATE_CHANGES {
+            faults.report(PtbFault { at, error: PtbError::StateCounter });
+        }
+    }
+
+    /// Begins to bin primitives; [`Ptb::advance`] does it.
+    pub fn draw(&mut self, at: BusAddr, assembly: Assembly, state: Arc<PipelineState>, faults: &mut FaultLog) {
+        let format = state.list_format;
+        let coordinates = format.data_type == ListDataType::Xy;
+        let drawn = assembly.primitive();
+        let error = if self.bin.is_none() {
+            Some(PtbError::NotConfigured)
+        } else if format.primitive != drawn || coordinates != assembly.is_coordinates() {
+            Some(PtbError::ListFormat { drawn, format: format.primitive, data_type: format.data_type })
+        } else {
+            None
+        };
+        if let Some(error) = error {
+            faults.report(PtbFault { at, error });
+            return;
+        }
+        self.states.draw();
+        self.work = Some(Work::Draw(Box::new(Draw {
+            at,
+            assembly,
+            state,
+            primitives: Vec::new(),
+            next_primitive: 0,
+            vertices: VertexTable::default(),
+            pieces: Vec::new(),
+            next_piece: 0,
+            tiles: Vec::new(),
+            next_tile: 0,
+        })));
+    }
+
+    /// Begins a flush; [`Ptb::advance`] does it.
+    pub fn flush(&mut self, at: BusAddr, all_state: bool, faults: &mut FaultLog) {
+        if self.bin.is_none() {
+            faults.report(PtbFault { at, error: PtbError::NotConfigured });
+            return;
+        }
+        self.work = Some(Work::Flush { at, next_tile: 0, all_state });
+    }
+
+    /// Does what was begun, as far as memory allows.
+    pub fn advance(&mut self, context: &mut Context<'_>) -> Progress {
+        let Some(mut work) = self.work.take() else { return Progress::Done };
+        let result = match &mut work {
+            Work::Draw(draw) => self.advance_draw(draw, context),
+            Work::Flush { at, next_tile, all_state } => self.advance_flush(*at, next_tile, *all_state, context),
+        };
+        match result {
+            Ok(()) => Progress::Done,
+            Err(pool::Exhausted) => {
+                self.work = Some(work);
+                Progress::OutOfMemory
+            }
+        }
+    }
+
+    fn advance_flush(
+        &mut self,
+        at: BusAddr,
+        next_tile: &mut usize,
+        all_state: bool,
+        context: &mut Context<'_>,
+    ) -> Result<(), pool::Exhausted> {
+        let Some(bin) = &mut self.bin else { return Ok(()) };
+        let memory = context.memory;
+        let block_bytes = bin.mode.block_size.bytes();
+        while let Some(list) = bin.tiles.get_mut(*next_tile) {
+            let mut blocks = Blocks { pool: &mut self.pool, overspill: &mut self.overspill, block_bytes };
+            let written = if all_state { write_state(list, &self.states, memory, &mut blocks) } else { Ok(()) };
+            let written = written.and_then(|()| list.finish(memory, &mut blocks));
+            refuse_or_report(written, at, context.faults)?;
+            *next_tile += 1;
+        }
+        if let Err(error) = store_tile_state(memory, bin) {
+            context.faults.report(PtbFault { at, error: error.into() });
+        }
+        self.bin = None;
+        Ok(())
+    }
+
+    fn advance_draw(&mut self, draw: &mut Draw, context: &mut Context<'_>) -> Result<(), pool::Exhausted> {
+        loop {
+            self.bin_pieces(draw, context)?;
+            if let Some(&primitive) = draw.primitives.get(draw.next_primitive) {
+                draw.next_primitive += 1;
+                self.make_pieces(draw, primitive, context);
+            } else if draw.assembly.is_done() || *context.instructions == 0 || *context.vertices == 0 {
+                return Ok(());
+            } else {
+                draw.next_portion(context);
+            }
+        }
+    }
+
+    /// Puts the current primitive's pieces into the lists of their tiles.
+    fn bin_pieces(&mut self, draw: &mut Draw, context: &mut Context<'_>) -> Result<(), pool::Exhausted> {
+        let Some(bin) = &mut self.bin else { return Ok(()) };
+        while let Some(piece) = draw.pieces.get_mut(draw.next_piece) {
+            while let Some(list) = draw.tiles.get(draw.next_tile).and_then(|&tile| bin.tiles.get_mut(tile as usize)) {
+                let mut blocks = Blocks {
+                    pool: &mut self.pool,
+                    overspill: &mut self.overspill,
+                    block_bytes: bin.mode.block_size.bytes(),
+                };
+                let format = draw.state.list_format;
+                let written = write_piece(list, piece, format, &self.states, context.memory, &mut blocks);
+                refuse_or_report(written, draw.at, context.faults)?;
+                draw.next_tile += 1;
+            }
+            draw.next_piece += 1;
+            draw.tiles.clear();
+            draw.next_tile = 0;
+            if let Some(next) = draw.pieces.get(draw.next_piece) {
+                let window = clip_window(&draw.state);
+                bin.grid.overlapped(&next.outline[..next.corners], window, &mut draw.tiles);
+            }
+        }
+        Ok(())
+    }
+
+    /// Clips a primitive and finds the tiles of its first piece.
+    fn make_pieces(&mut self, draw: &mut Draw, primitive: [u32; 3], context: &mut Context<'_>) {
+        draw.pieces.clear();
+        draw.next_piece = 0;
+        draw.tiles.clear();
+        draw.next_tile = 0;
+        let Some(bin) = &self.bin else { return };
+        let at = draw.at;
+        let clipped = if self.clipping_disabled {
+            Clipped::Whole
+        } else {
+            draw.clip(primitive, |error| context.faults.report(PtbFault { at, error }))
+        };
+        match clipped {
+            Clipped::Whole => draw.pieces.extend(draw.whole(primitive)),
+            Clipped::Nothing => {
+                context.counters.add(CounterSource::PtbPrimitivesOutside, 1);
+                return;
+            }
+            Clipped::Cut(corners) => {
+                context.counters.add(CounterSource::PtbPrimitivesClipped, 1);
+                let middle = corners.len().saturating_sub(1).max(2);
+                for i in 1..middle {
+                    let corner = |n: usize| corners.get(n).copied();
+                    if let (Some(a), Some(b)) = (corner(0), corner(i)) {
+                        draw.pieces.extend(draw.part(primitive, [a, b, corner(i + 1).unwrap_or(b)]));
+                    }
+                }
+            }
+        }
+        if draw.assembly.primitive() == ListPrimitive::Points
+            && draw.pieces.first().is_some_and(|piece| piece.outline[2].0 - piece.outline[0].0 < 2)
+        {
+            context.faults.report(PtbFault { at, error: PtbError::PointSize });
+        }
+        let window = clip_window(&draw.state);
+        if let Some(piece) = draw.pieces.first()
+            && !bin.grid.overlapped(&piece.outline[..piece.corners], window, &mut draw.tiles)
+            && draw.pieces.len() == 1
+        {
+            context.counters.add(CounterSource::PtbPrimitivesOutside, 1);
+        }
+    }
+}
+
+impl Draw {
+    /// Takes the next vertices and shades those of them that are new.
+    fn next_portion(&mut self, context: &mut Context<'_>) {
+        self.primitives.clear();
+        self.next_primitive = 0;
+        let at = self.at;
+        let faults = &mut *context.faults;
+        let portion = PORTION_VERTICES.min(*context.vertices);
+        *context.vertices -= portion.min(self.assembly.remaining());
+        let taken = self.assembly.take(context.memory, portion, &mut self.primitives, |fault| {
+            faults.report(PtbFault { at, error: fault.into() });
+        });
+        if let Err(fault) = taken {
+            faults.report(PtbFault { at, error: fault.into() });
+        }
+        if self.assembly.is_coordinates() {
+            return;
+        }
+        let Some(shader) = VertexShader::of(self.state.shader.as_ref()) else {
+            faults.report(PtbFault { at, error: VertexFault::NoShader.into() });
+            self.primitives.clear();
+            return;
+        };
+        let new = self.vertices.add(&self.primitives, vertices_of(self.assembly.primitive()));
+        let shading = Shading { memory: context.memory, code: context.code, parallel: context.parallel };
+        let report = &mut Reports { counters: context.counters, faults, instructions: context.instructions };
+        let batches = shading.shade_all(shader, Stage::Coordinate, &new, report);
+        for (batch, indices) in batches.iter().zip(new.chunks(LANES)) {
+            self.vertices.format = batch.format;
+            for vertex in 0..indices.len() {
+                let word = |n| batch.word(vertex, n);
+                let float = |n| f32::from_bits(word(n));
+                self.vertices.coordinates.push(Coordinates {
+                    clip: if batch.format.clip_header {
+                        [0, 1, 2, 3].map(|i| float(Format::CLIP + i))
+                    } else {
+                        [0.0; 4]
+                    },
+                    xy: ScreenXy::from_word(word(batch.format.screen_xy())),
+                    z: float(batch.format.screen_z()),
+                    reciprocal_w: float(batch.format.reciprocal_w()),
+                    point_size: batch.format.point_size().map_or(0.0, float),
+                });
+            }
+        }
+    }
+
+    /// A vertex's coordinates.
+    fn coordinates(&self, vertex: u32) -> Coordinates {
+        if self.assembly.is_coordinates() {
+            return Coordinates { xy: ScreenXy::from_word(vertex), ..Default::default() };
+        }
+        self.vertices.get(vertex)
+    }
+
+    /// Clips a primitive if clipping is enabled.
+    fn clip(&self, primitive: [u32; 3], mut report: impl FnMut(PtbError)) -> Clipped {
+        if !self.state.shader.as_ref().is_some_and(|shader| shader.clipping()) {
+            return Clipped::Whole;
+        }
+        if !self.vertices.format.clip_header {
+            report(PtbError::NoClipCoordinates);
+            return Clipped::Whole;
+        }
+        let vertices = primitive.map(|vertex| self.coordinates(vertex).clip);
+        let viewport = Viewport { xy: self.state.clipper_xy, z: self.state.clipper_z };
+        clip::clip(&vertices[..vertices_of(self.assembly.primitive())], &viewport)
+    }
+
+    fn point(&self, xy: ScreenXy) -> Point {
+        let offset = self.state.viewport_offset;
+        (i64::from(xy.x) + i64::from(offset.x), i64::from(xy.y) + i64::from(offset.y))
+    }
+
+    /// A primitive that was not clipped.
+    fn whole(&self, vertices: [u32; 3]) -> Option<Piece> {
+        let coordinates = vertices.map(|vertex| self.coordinates(vertex));
+        let points = coordinates.map(|vertex| self.point(vertex.xy));
+        let size = if self.vertices.format.point_size { coordinates[0].point_size } else { self.state.point_size };
+        let (outline, corners) = self.outline(points, size)?;
+        Some(Piece { vertices, outline, corners, cut: None, clipped: None })
+    }
+
+    /// A part of a clipped primitive. An original vertex in another's place becomes a new one there.
+    fn part(&self, vertices: [u32; 3], mut cut: [CutVertex; 3]) -> Option<Piece> {
+        for (place, corner) in cut.iter_mut().enumerate() {
+            if let CutVertex::Original(i) = *corner
+                && i != place
+            {
+                let original = self.coordinates(vertices.get(i).copied().unwrap_or(0));
+                let weight = |n| if n == i { 1.0 } else { 0.0 };
+                let (ScreenXy { x, y }, z, reciprocal_w) = (original.xy, original.z, original.reciprocal_w);
+                *corner = CutVertex::New {
+                    vertex: ClippedVertex { x, y, z, reciprocal_w, coefficient0: weight(0) },
+                    coefficients: ClippedVertexCoefficients { coefficient1: weight(1), coefficient2: weight(2) },
+                };
+            }
+        }
+        let points = cut.map(|corner| match corner {
+            CutVertex::Original(i) => self.point(self.coordinates(vertices.get(i).copied().unwrap_or(0)).xy),
+            CutVertex::New { vertex, .. } => self.point(ScreenXy { x: vertex.x, y: vertex.y }),
+        });
+        let (outline, corners) = self.outline(points, 0.0)?;
+        Some(Piece { vertices, outline, corners, cut: Some(cut), clipped: None })
+    }
+
+    /// The convex outline of a primitive, and its number of corners.
+    fn outline(&self, [a, b, c]: [Point; 3], point_size: f32) -> Option<([Point; 4], usize)> {
+        // half of a size in pixels, in 1/16 pixel
+        let half = |size: f32| (f64::from(size) * 8.0).ceil().clamp(0.0, 1e6) as i64;
+        Some(match self.assembly.primitive() {
+            ListPrimitive::Triangles => ([a, b, c, c], 3),
+            ListPrimitive::Points => {
+                let h = half(point_size);
+                ([(a.0 - h, a.1 - h), (a.0 + h, a.1 - h), (a.0 + h, a.1 + h), (a.0 - h, a.1 + h)], 4)
+            }
+            ListPrimitive::Lines => {
+                let h = half(self.state.line_width);
+                let (dx, dy) = if (b.0 - a.0).abs() > (b.1 - a.1).abs() { (0, h) } else { (h, 0) };
+                ([(a.0 - dx, a.1 - dy), (b.0 - dx, b.1 - dy), (b.0 + dx, b.1 + dy), (a.0 + dx, a.1 + dy)], 4)
+            }
+            ListPrimitive::Rht => {
+                let boundary = i64::from(self.state.rht_x_boundary) + i64::from(self.state.viewport_offset.x);
+                let x = [a.0, b.0, boundary];
+                let (left, right) = (x.into_iter().min()?, x.into_iter().max()?);
+                ([(left, a.1), (right, a.1), (right, b.1), (left, b.1)], 4)
+            }
+            ListPrimitive::Reserved(_) => return None,
+        })
+    }
+}
+
+impl VertexTable {
+    /// Enters the vertices of primitives and returns those that are new, in the order in which they are met.
+    fn add(&mut self, primitives: &[[u32; 3]], vertices: usize) -> Vec<u32> {
+        let mut new = Vec::new();
+        for index in primitives.iter().flat_map(|primitive| primitive.iter().take(vertices)) {
+            let next = (self.coordinates.len() + new.len()) as u32;
+            if let std::collections::hash_map::Entry::Vacant(entry) = self.numbers.entry(*index) {
+                entry.insert(next);
+                new.push(*index);
+            }
+        }
+        new
+    }
+
+    fn get(&self, index: u32) -> Coordinates {
+        let number = self.numbers.get(&index);
+        number.and_then(|&number| self.coordinates.get(number as usize)).copied().unwrap_or_default()
+    }
+}
+
+/// The clip window as a rectangle.
+fn clip_window(state: &PipelineState) -> PixelRect {
+    let window = state.clip_window;
+    let (x, y) = (i64::from(window.left), i64::from(window.bottom));
+    PixelRect { x, y, x_end: x + i64::from(window.width), y_end: y + i64::from(window.height) }
+}
+
+/// Passes on that memory is exhausted, and reports everything else.
+fn refuse_or_report(
+    written: Result<(), WriteError>,
+    at: BusAddr,
+    faults: &mut FaultLog,
+) -> Result<(), pool::Exhausted> {
+    let error = match written {
+        Ok(()) => return Ok(()),
+        Err(WriteError::Exhausted) => return Err(pool::Exhausted),
+        Err(WriteError::Memory(error)) => error.into(),
+        Err(WriteError::Encode(error)) => PtbError::Encode(error),
+        Err(WriteError::Field(error)) => PtbError::Encode(crate::primitive_list::EncodeError::Field(error)),
+    };
+    faults.report(PtbFault { at, error });
+    Ok(())
+}
+
+/// Writes the state records that a list lacks.
+fn write_state(
+    list: &mut TileList,
+    states: &StateCache,
+    memory: Memory<'_>,
+    blocks: &mut Blocks<'_>,
+) -> Result<(), WriteError> {
+    if list.known_state < states.counter() {
+        for bytes in states.missing(list.known_state) {
+            list.record(memory, blocks, bytes)?;
+        }
+        list.known_state = states.counter();
+    }
+    Ok(())
+}
+
+/// Writes a piece into one list, with the state that it needs. If memory is exhausted in between, all state is written again later.
+fn write_piece(
+    list: &mut TileList,
+    piece: &mut Piece,
+    format: PrimitiveListFormat,
+    states: &StateCache,
+    memory: Memory<'_>,
+    blocks: &mut Blocks<'_>,
+) -> Result<(), WriteError> {
+    write_state(list, states, memory, blocks)?;
+    if let (Some(cut), None) = (&piece.cut, piece.clipped) {
+        piece.clipped = write_clipped(cut, vertices_of(format.primitive), memory, blocks)?;
+    }
+    list.primitive(memory, blocks, format, piece.vertices, piece.clipped)
+}
+
+/// Writes the vertices of a clipped primitive that are not the original's, into memory of the pool. `None` if there are none.
+fn write_clipped(
+    cut: &[CutVertex; 3],
+    vertices: usize,
+    memory: Memory<'_>,
+    blocks: &mut Blocks<'_>,
+) -> Result<Option<ClippedPrimitive>, WriteError> {
+    let new = |(i, corner): (usize, &CutVertex)| match *corner {
+        CutVertex::New { vertex, coefficients } => Some((i, vertex, coefficients)),
+        CutVertex::Original(_) => None,
+    };
+    let corners = || cut.iter().enumerate().take(vertices).filter_map(new);
+    let count = corners().count() as u32;
+    if count == 0 {
+        return Ok(None);
+    }
+    let address = blocks.pool.take(count * CLIPPED_VERTEX_BYTES, blocks.overspill)?;
+    let mut flags = 0;
+    for ((i, vertex, coefficients), n) in corners().zip(0u32..) {
+        let at = address + n * CLIPPED_VERTEX_BYTES;
+        memory.write(at, &vertex.to_bits()?.to_le_bytes()[..ClippedVertex::BYTES])?;
+        let second = &coefficients.to_bits()?.to_le_bytes()[..ClippedVertexCoefficients::BYTES];
+        memory.write(at + ClippedVertex::BYTES as u32, second)?;
+        flags |= 1 << i;
+    }
+    Ok(Some(ClippedPrimitive { address: address.into(), vertices: flags }))
+}
+
+/// Clears the tile state data array if the configuration says so; else it must have been cleared.
+fn initialise_tile_state(memory: Memory<'_>, mode: &TileBinningMode, tiles: u32) -> Result<(), PtbError> {
+    for at in (0..tiles * TILE_STATE_BYTES).step_by(4).map(|offset| mode.tile_state + offset) {
+        if mode.auto_initialise {
+            memory.set_word(at, 0)?;
+        } else if memory.word(at)? != 0 {
+            return Err(PtbError::TileState);
+        }
+    }
+    Ok(())
+}
+
+/// Leaves in the tile state data array where lists end and what state they have.
+fn store_tile_state(memory: Memory<'_>, bin: &Bin) -> Result<(), OutOfMemory> {
+    for (list, tile) in bin.tiles.iter().zip(0u32..) {
+        let at = bin.mode.tile_state + tile * TILE_STATE_BYTES;
+        memory.set_word(at, list.cursor().0)?;
+        memory.set_word(at + 4, list.known_state)?;
+    }
+    Ok(())
+}

@@ -2,24 +2,31 @@
 //!
 //! The VCM collects the vertices that primitives name into batches of up to 16. For each batch the VCD fetches the selected attributes into the
 //! VPM, a column for each vertex, and a QPU runs the coordinate shader (binning) or the vertex shader (rendering), which leaves the shaded vertices in
-//! the same rows: inputs and outputs of a batch share their part of the VPM, and both begin in its first row. In NV mode vertices are already shaded and
-//! are only fetched.
+//! columns as well. In NV mode vertices are already shaded and are only fetched.
 //!
 //! Shading is a pure function of memory, the shader record and the indices: batches may be shaded on any thread in any order.
 //!
 //! # Sources
-//! [AG p.53], [AG p.60-61], [AG p.63], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c]. That inputs and
-//! outputs share rows is an inference: nothing in the shader record or in the set-up words could tell them apart.
+//! [AG p.53], [AG p.60-61], [AG p.63], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c].
 
+use crate::counters::Counters;
+use crate::fault::FaultLog;
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
+use crate::qpu::{CodeCache, Exit, Launch, Qpu};
 use crate::state::{GlShader, NvShader, Shader};
+use crate::vpm::VertexIo;
+use rayon::prelude::*;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::LANES;
+use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shaded_vertex::Format;
 
 /// Rows of the VPM that a batch may use at most: the window of a QPU.
 pub const MAX_ROWS: usize = v3d_hw::vpm::WINDOW_ROWS as usize;
+
+/// Clock cycles of an instruction [AG p.16].
+const INSTRUCTION_CYCLES: u64 = 4;
 
 /// Which of a shader record's two vertex programs is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +71,12 @@ pub enum VertexFault {
     /// Vertices with a clip header must be 16-byte aligned.
     #[error("the vertices at {0} have clip coordinates and are not 16-byte aligned")]
     Unaligned(BusAddr),
+    /// A shader does not end.
+    #[error("the coordinate or vertex shader at {code} does not end")]
+    Endless {
+        /// Address of its first instruction.
+        code: BusAddr,
+    },
     /// The state has no shaders, or VG shaders, which have no vertices.
     #[error("vertices are drawn without a GL or NV shader state")]
     NoShader,
@@ -195,6 +208,111 @@ pub fn gl_format(shader: &GlShader, stage: Stage) -> (Format, u32) {
     let format = Format { clip_header: stage == Stage::Coordinate, point_size: shader.fragment.point_size };
     let varyings = if stage == Stage::Vertex { u32::from(shader.fragment.varyings) } else { 0 };
     (format, format.varyings() + varyings)
+}
+
+/// Where shading adds what it counts, what goes wrong, and what it uses up.
+#[derive(Debug)]
+pub struct Reports<'a> {
+    /// Events are added here.
+    pub counters: &'a mut Counters,
+    /// Faults are reported here.
+    pub faults: &'a mut FaultLog,
+    /// QPU instructions that may still be executed.
+    pub instructions: &'a mut u64,
+}
+
+/// What shading works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Shading<'a> {
+    /// Guest memory.
+    pub memory: Memory<'a>,
+    /// Decoded programs.
+    pub code: &'a CodeCache,
+    /// Shade batches on several host threads.
+    pub parallel: bool,
+}
+
+/// Batches from which on host threads are worth their start.
+const PARALLEL_BATCHES: usize = 8;
+
+impl Shading<'_> {
+    /// Shades vertices in batches of 16. The result, and what is reported, does not depend on the number of host threads.
+    pub fn shade_all(
+        &self,
+        shader: VertexShader<'_>,
+        stage: Stage,
+        indices: &[u32],
+        reports: &mut Reports<'_>,
+    ) -> Vec<ShadedBatch> {
+        let batches = indices.chunks(LANES);
+        // every batch has the same limit, so that the order in which they are executed does not matter
+        let limit = (*reports.instructions / batches.len().max(1) as u64).max(1);
+        let shade = |worker: &mut VertexWorker, batch: &[u32]| {
+            let (mut counters, mut faults, mut left) = (Counters::default(), FaultLog::default(), limit);
+            let mut own = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut left };
+            let shaded = self.shade(worker, shader, stage, batch, &mut own);
+            (shaded, counters, faults, limit - left)
+        };
+        let results: Vec<_> = if self.parallel && batches.len() >= PARALLEL_BATCHES {
+            indices.par_chunks(LANES).map_init(VertexWorker::default, shade).collect()
+        } else {
+            let mut worker = VertexWorker::default();
+            batches.map(|batch| shade(&mut worker, batch)).collect()
+        };
+        let mut shaded = Vec::with_capacity(results.len());
+        for (batch, counters, faults, used) in results {
+            reports.counters.merge(&counters);
+            reports.faults.merge(faults);
+            *reports.instructions = reports.instructions.saturating_sub(used);
+            shaded.push(batch);
+        }
+        shaded
+    }
+
+    /// Shades one batch of up to 16 vertices.
+    pub fn shade(
+        &self,
+        worker: &mut VertexWorker,
+        shader: VertexShader<'_>,
+        stage: Stage,
+        indices: &[u32],
+        reports: &mut Reports<'_>,
+    ) -> ShadedBatch {
+        let report = |fault| reports.faults.report(fault);
+        let shader = match shader {
+            VertexShader::Nv(shader) => return fetch_shaded(self.memory, shader, stage, indices, report),
+            VertexShader::Gl(shader) => shader,
+        };
+        let VertexWorker { qpu, io } = worker;
+        let program = match stage {
+            Stage::Coordinate => &shader.coordinate,
+            Stage::Vertex => &shader.vertex,
+        };
+        let (format, words) = gl_format(shader, stage);
+        let batch = fetch(self.memory, shader, stage, indices, report);
+        io.begin(batch.rows.len() as u32, words);
+        for (row, attributes) in (0u32..).zip(&batch.rows) {
+            if let Ok(row) = io.inputs_mut().row_mut(row) {
+                *row = *attributes;
+            }
+        }
+        qpu.start(&Launch { pc: program.code, uniforms: program.uniforms, ..Launch::default() });
+        let exit = qpu.run(io, self.memory, self.code, reports.instructions);
+        reports.counters.merge(&std::mem::take(&mut qpu.counters));
+        reports.counters.add(CounterSource::QpuVertexCycles, qpu.executed() * INSTRUCTION_CYCLES);
+        reports.faults.merge(qpu.take_faults());
+        if exit != Exit::Ended {
+            reports.faults.report(VertexFault::Endless { code: program.code });
+        }
+        ShadedBatch { format, rows: io.outputs().rows().to_vec() }
+    }
+}
+
+/// A QPU with the VPM of its batch, to be used again and again.
+#[derive(Debug, Default)]
+pub struct VertexWorker {
+    qpu: Qpu,
+    io: VertexIo,
 }
 
 /// The kind of shaders that have vertices.

@@ -1,0 +1,692 @@
+//! Control list executor: two threads that read control lists.
+//!
+//! Thread 0 executes binning lists and feeds the PTB, thread 1 rendering lists and feeds the renderer. A thread runs from its current address until that
+//! matches its end address, through branches and sub-lists; it stops at a Halt, and at an error. Moving the end address lets a thread that stands
+//! at the end go on. The threads meet at counting semaphores: an increment reaches the other thread once the tile lists are flushed, or the frame is
+//! complete.
+//!
+//! Here a thread runs as soon as it may, as far as it can, thread 0 first: to its end, to a semaphore, or until the PTB needs memory.
+//!
+//! # What the guide leaves open
+//! - Whether the end address counts within sub-lists: here it does not.
+//! - The return stack: the control record allows two levels, the register shows one address [AG p.66, p.86]. Here there are two levels, and the
+//!   register shows the last.
+//! - After an error a thread is "stopped at end" with CTERR set, so that a new end address starts it.
+//!
+//! A list that never ends would let a real thread run for ever. Here it is reported after a budget of records or instructions, and the thread
+//! remains "running" without doing anything, until it is reset.
+//!
+//! # Sources
+//! [AG p.62-66], [AG p.85-87].
+
+use crate::counters::Counters;
+use crate::fault::FaultLog;
+use crate::memory::{Memory, OutOfMemory};
+use crate::primitive_assembly::{Assembly, AssemblyFault, Fan};
+use crate::primitive_list::{self, ListFault, Primitive};
+use crate::ptb::{self, Progress, Ptb};
+use crate::qpu::CodeCache;
+use crate::render::{self, Renderer};
+use crate::state::{PipelineState, StateFault};
+use std::sync::Arc;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{ClippedPrimitive, DecodeError, Lists, MAX_RECORD_BYTES, PrimitiveListFormat, Record};
+use v3d_hw::primitive_list::ListDataType;
+use v3d_hw::registers::Thread;
+use v3d_hw::registers::cle::Ctncs;
+
+/// Levels of sub-lists.
+const NESTING: usize = 2;
+/// The greatest value of a semaphore, which has 3 bits in CTnCS.
+const SEMAPHORE_MAXIMUM: u8 = 7;
+/// Primitives that thread 1 hands to the renderer at once when they stand in its own list.
+const PORTION_VERTICES: u64 = 12_288;
+
+/// A fault of a control list, with the record that is to blame.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("control list thread {}, record at {at}: {error}", *thread as u8)]
+pub struct CleFault {
+    /// The thread.
+    pub thread: Thread,
+    /// Address of the record.
+    pub at: BusAddr,
+    /// What is wrong.
+    pub error: CleError,
+}
+
+/// What is wrong with a control list.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CleError {
+    /// The list leaves memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
+    /// There is no such record.
+    #[error("{0}")]
+    Decode(DecodeError),
+    /// The record is allowed in lists of the other thread only.
+    #[error("\"{0}\" is not allowed in this thread's lists")]
+    WrongList(&'static str),
+    /// A sub-list within a sub-list within a sub-list.
+    #[error("sub-lists are nested deeper than {NESTING} levels")]
+    Nesting,
+    /// A semaphore is incremented beyond what it can hold.
+    #[error("the other thread's semaphore is incremented beyond {SEMAPHORE_MAXIMUM}")]
+    Semaphore,
+    /// A shader record.
+    #[error(transparent)]
+    State(#[from] StateFault),
+    /// A compressed list.
+    #[error(transparent)]
+    List(#[from] ListFault),
+    /// A primitive record.
+    #[error(transparent)]
+    Assembly(#[from] AssemblyFault),
+    /// The list does not end.
+    #[error(
+        "the list is not at its end after as many records or instructions as one may have; the thread counts as hung"
+    )]
+    Endless,
+}
+
+/// Whether a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Run {
+    StoppedAtEnd,
+    StoppedAtHalt,
+    Running,
+    /// At a semaphore.
+    Waiting,
+    /// Running, but not getting anywhere.
+    Hung,
+}
+
+/// What one step of a thread has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// On to the next record.
+    Next,
+    /// The thread has to wait or has stopped.
+    Blocked,
+}
+
+/// One thread of the executor.
+#[derive(Debug)]
+struct ListThread {
+    current: BusAddr,
+    end: BusAddr,
+    returns: Vec<BusAddr>,
+    run: Run,
+    error: bool,
+    semaphore: u8,
+    /// Increments of the other thread's semaphore that wait for the end of the frame.
+    increments: u8,
+    flushes: u16,
+    sub_lists: u16,
+    state: Arc<PipelineState>,
+    fan: Fan,
+    records_left: u64,
+    instructions_left: u64,
+}
+
+impl ListThread {
+    fn new() -> Self {
+        Self {
+            current: BusAddr(0),
+            end: BusAddr(0),
+            returns: Vec::with_capacity(NESTING),
+            run: Run::StoppedAtEnd,
+            error: false,
+            semaphore: 0,
+            increments: 0,
+            flushes: 0,
+            sub_lists: 0,
+            state: Arc::default(),
+            fan: Fan::default(),
+            records_left: 0,
+            instructions_left: 0,
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(self.run, Run::Running | Run::Waiting | Run::Hung)
+    }
+}
+
+/// What the executor works on and reports to.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Guest memory.
+    pub memory: Memory<'a>,
+    /// Events are added here.
+    pub counters: &'a mut Counters,
+    /// Faults are reported here.
+    pub faults: &'a mut FaultLog,
+}
+
+/// What one start of a list may use up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Control records and items of compressed lists.
+    pub records: u64,
+    /// QPU instructions.
+    pub instructions: u64,
+}
+
+/// What has happened since the last [`Cle::take_events`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Events {
+    /// Binning flushes done.
+    pub flushes: u32,
+    /// Frames rendered.
+    pub frames: u32,
+    /// The binner has taken overspill memory.
+    pub spill_used: bool,
+}
+
+/// The control list executor with what it drives.
+#[derive(Debug)]
+pub struct Cle {
+    threads: [ListThread; 2],
+    /// The binner.
+    pub ptb: Ptb,
+    renderer: Renderer,
+    code: CodeCache,
+    budget: Budget,
+    parallel: bool,
+    out_of_memory: bool,
+    in_frame: bool,
+    events: Events,
+}
+
+impl Cle {
+    /// An executor just after reset; `parallel`: batches and tiles are executed on several host threads.
+    pub fn new(budget: Budget, parallel: bool) -> Self {
+        Self {
+            threads: [ListThread::new(), ListThread::new()],
+            ptb: Ptb::default(),
+            renderer: Renderer::new(parallel),
+            code: CodeCache::default(),
+            budget,
+            parallel,
+            out_of_memory: false,
+            in_frame: false,
+            events: Events::default(),
+        }
+    }
+
+    const fn thread(&self, thread: Thread) -> &ListThread {
+        &self.threads[thread as usize]
+    }
+
+    const fn thread_mut(&mut self, thread: Thread) -> &mut ListThread {
+        &mut self.threads[thread as usize]
+    }
+
+    /// What has happened since the last call.
+    pub fn take_events(&mut self) -> Events {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Whether the binner has stopped for want of memory: BMOOM, and the level behind OUTOMEM.
+    pub const fn is_out_of_memory(&self) -> bool {
+        self.out_of_memory
+    }
+
+    /// Whether the pipeline of a thread is in use, and whether it is getting on.
+    pub fn activity(&self, thread: Thread) -> (bool, bool) {
+        let list = self.thread(thread);
+        let in_use = match thread {
+            Thread::Binning => self.ptb.is_binning(),
+            Thread::Rendering => self.in_frame,
+        };
+        let stalled = list.run == Run::Waiting || (thread == Thread::Binning && self.out_of_memory);
+        let active = list.is_running() || in_use;
+        (active, list.is_running() && !stalled)
+    }
+
+    /// Forgets decoded programs.
+    pub fn clear_code(&mut self) {
+        self.code.clear();
+        self.renderer.clear_code();
+    }
+
+    /// CTnCS.
+    pub fn status(&self, thread: Thread) -> Ctncs {
+        let list = self.thread(thread);
+        let prefix = self.ptb.is_binning() && self.ptb.state_counter() == 0;
+        Ctncs {
+            ctrsta: false,
+            ctsema: list.semaphore,
+            ctrtsd: list.returns.len() as u8,
+            ctrun: list.is_running(),
+            ctsubs: matches!(list.run, Run::StoppedAtHalt | Run::Waiting),
+            cterr: list.error,
+            ctmode: thread == Thread::Binning && prefix,
+        }
+    }
+
+    /// A write to CTnCS.
+    pub fn control(&mut self, thread: Thread, word: Ctncs) {
+        if word.ctrsta {
+            self.reset(thread);
+            return;
+        }
+        if word.ctrun {
+            self.thread_mut(thread).run = Run::StoppedAtHalt;
+        }
+        if word.ctsubs && self.thread(thread).run == Run::StoppedAtHalt {
+            self.thread_mut(thread).run = Run::StoppedAtEnd;
+            self.start(thread);
+        }
+    }
+
+    /// Stops a thread and what it drives.
+    fn reset(&mut self, thread: Thread) {
+        let ListThread { current, end, flushes, sub_lists, .. } = *self.thread(thread);
+        *self.thread_mut(thread) = ListThread { current, end, flushes, sub_lists, ..ListThread::new() };
+        match thread {
+            Thread::Binning => {
+                self.ptb.reset();
+                self.out_of_memory = false;
+            }
+            Thread::Rendering => {
+                self.renderer = Renderer::new(self.parallel);
+                self.in_frame = false;
+            }
+        }
+    }
+
+    /// CTnCA.
+    pub const fn current(&self, thread: Thread) -> BusAddr {
+        self.thread(thread).current
+    }
+
+    /// A write to CTnCA, which only a stopped thread takes.
+    pub fn set_current(&mut self, thread: Thread, address: BusAddr) {
+        let list = self.thread_mut(thread);
+        if !list.is_running() {
+            list.current = address;
+            list.returns.clear();
+            list.run = Run::StoppedAtEnd;
+        }
+    }
+
+    /// CTnEA.
+    pub const fn end(&self, thread: Thread) -> BusAddr {
+        self.thread(thread).end
+    }
+
+    /// A write to CTnEA, which starts a thread that is "stopped at end".
+    pub fn set_end(&mut self, thread: Thread, address: BusAddr) {
+        self.thread_mut(thread).end = address;
+        self.start(thread);
+    }
+
+    fn start(&mut self, thread: Thread) {
+        let budget = self.budget;
+        let list = self.thread_mut(thread);
+        if list.run == Run::StoppedAtEnd && list.current != list.end {
+            list.run = Run::Running;
+            list.error = false;
+            list.records_left = budget.records;
+            list.instructions_left = budget.instructions;
+            self.clear_code();
+        }
+    }
+
+    /// CTnRA0: the address on top of the return stack.
+    pub fn return_address(&self, thread: Thread) -> BusAddr {
+        self.thread(thread).returns.last().copied().unwrap_or_default()
+    }
+
+    /// The counters of CTnLC: flushes and returns.
+    pub const fn list_counters(&self, thread: Thread) -> (u16, u16) {
+        let list = self.thread(thread);
+        (list.flushes, list.sub_lists)
+    }
+
+    /// Clears counters of CTnLC.
+    pub const fn clear_list_counters(&mut self, thread: Thread, flushes: bool, sub_lists: bool) {
+        let list = self.thread_mut(thread);
+        if flushes {
+            list.flushes = 0;
+        }
+        if sub_lists {
+            list.sub_lists = 0;
+        }
+    }
+
+    /// CTnPC: vertices that remain of the primitive list in progress. Only the binner can be met in the middle of one.
+    pub fn primitives_left(&self, thread: Thread) -> u32 {
+        match thread {
+            Thread::Binning => u32::try_from(self.ptb.remaining()).unwrap_or(u32::MAX),
+            Thread::Rendering => 0,
+        }
+    }
+
+    /// Overspill memory was offered: BPOS was written.
+    pub const fn memory_offered(&mut self) {
+        self.out_of_memory = false;
+    }
+
+    /// Runs both threads as far as they go.
+    pub fn run(&mut self, context: &mut Context<'_>) {
+        loop {
+            let binning = self.run_thread(Thread::Binning, context);
+            let rendering = self.run_thread(Thread::Rendering, context);
+            if !binning && !rendering {
+                return;
+            }
+        }
+    }
+
+    /// Runs one thread as far as it goes; whether it has got anywhere.
+    fn run_thread(&mut self, thread: Thread, context: &mut Context<'_>) -> bool {
+        let mut moved = false;
+        while matches!(self.thread(thread).run, Run::Running | Run::Waiting) && self.step(thread, context) == Step::Next
+        {
+            moved = true;
+        }
+        moved
+    }
+
+    fn step(&mut self, thread: Thread, context: &mut Context<'_>) -> Step {
+        if thread == Thread::Binning && self.ptb.is_working() && !self.advance_ptb(context) {
+            return Step::Blocked;
+        }
+        let list = self.thread_mut(thread);
+        let at = list.current;
+        if at == list.end && list.returns.is_empty() {
+            self.stop(thread, Run::StoppedAtEnd, context);
+            return Step::Blocked;
+        }
+        if list.records_left == 0 || list.instructions_left == 0 {
+            list.run = Run::Hung;
+            context.faults.report(CleFault { thread, at, error: CleError::Endless });
+            return Step::Blocked;
+        }
+        list.records_left -= 1;
+        match self.execute(thread, at, context) {
+            Ok(step) => step,
+            Err(error) => {
+                context.faults.report(CleFault { thread, at, error });
+                self.thread_mut(thread).error = true;
+                self.stop(thread, Run::StoppedAtEnd, context);
+                Step::Blocked
+            }
+        }
+    }
+
+    /// Stops a thread; what thread 1 has collected is rendered first.
+    fn stop(&mut self, thread: Thread, run: Run, context: &mut Context<'_>) {
+        if thread == Thread::Rendering {
+            self.render(context, |renderer, context| renderer.finish(context));
+        }
+        self.thread_mut(thread).run = run;
+    }
+
+    /// Lets the PTB go on; `false` if it still waits for memory.
+    fn advance_ptb(&mut self, context: &mut Context<'_>) -> bool {
+        let was_binning = self.ptb.is_binning();
+        let list = &mut self.threads[Thread::Binning as usize];
+        let mut ptb_context = ptb::Context {
+            memory: context.memory,
+            code: &self.code,
+            counters: context.counters,
+            faults: context.faults,
+            instructions: &mut list.instructions_left,
+            vertices: &mut list.records_left,
+            parallel: self.parallel,
+        };
+        let progress = self.ptb.advance(&mut ptb_context);
+        self.events.spill_used |= self.ptb.take_spill_used();
+        if progress == Progress::OutOfMemory {
+            self.out_of_memory = true;
+            return false;
+        }
+        if was_binning && !self.ptb.is_binning() {
+            self.events.flushes += 1;
+            self.deliver_increments(Thread::Binning, context.faults);
+        }
+        true
+    }
+
+    /// Lets the renderer do something, and takes notice of the frames that it completes.
+    fn render<R>(
+        &mut self,
+        context: &mut Context<'_>,
+        f: impl FnOnce(&mut Renderer, &mut render::Context<'_>) -> R,
+    ) -> R {
+        let list = &mut self.threads[Thread::Rendering as usize];
+        let mut render_context = render::Context {
+            memory: context.memory,
+            counters: context.counters,
+            faults: context.faults,
+            budget: &mut list.instructions_left,
+        };
+        let result = f(&mut self.renderer, &mut render_context);
+        let frames = self.renderer.take_frames();
+        if frames > 0 {
+            self.events.frames += frames;
+            self.in_frame = false;
+            self.deliver_increments(Thread::Rendering, context.faults);
+        }
+        result
+    }
+
+    /// Passes increments on that have waited for the end of a thread's frame.
+    fn deliver_increments(&mut self, thread: Thread, faults: &mut FaultLog) {
+        let list = self.thread_mut(thread);
+        let at = list.current;
+        let increments = std::mem::take(&mut list.increments);
+        let other = match thread {
+            Thread::Binning => Thread::Rendering,
+            Thread::Rendering => Thread::Binning,
+        };
+        let sum = self.thread(other).semaphore.saturating_add(increments);
+        if sum > SEMAPHORE_MAXIMUM {
+            faults.report(CleFault { thread, at, error: CleError::Semaphore });
+        }
+        self.thread_mut(other).semaphore = sum.min(SEMAPHORE_MAXIMUM);
+    }
+
+    fn execute(&mut self, thread: Thread, at: BusAddr, context: &mut Context<'_>) -> Result<Step, CleError> {
+        let (bytes, record) = read_record(context.memory, at)?;
+        let info = record.info();
+        match (info.lists, thread) {
+            (Lists::Both, _) | (Lists::Binning, Thread::Binning) | (Lists::Rendering, Thread::Rendering) => {}
+            _ => return Err(CleError::WrongList(info.name)),
+        }
+        let next = at + info.bytes as u32;
+        // before anything happens, so that whatever looks at the thread meanwhile finds it behind the record
+        self.thread_mut(thread).current = next;
+        match record {
+            Record::Nop => {}
+            Record::Halt => {
+                self.stop(thread, Run::StoppedAtHalt, context);
+                return Ok(Step::Blocked);
+            }
+            Record::Branch(branch) => self.thread_mut(thread).current = branch.address,
+            Record::BranchToSubList(branch) => {
+                let list = self.thread_mut(thread);
+                if list.returns.len() >= NESTING {
+                    return Err(CleError::Nesting);
+                }
+                list.returns.push(next);
+                list.current = branch.address;
+            }
+            Record::ReturnFromSubList => {
+                let list = self.thread_mut(thread);
+                list.sub_lists = list.sub_lists.wrapping_add(1);
+                if let Some(address) = list.returns.pop() {
+                    list.current = address;
+                }
+            }
+            Record::IncrementSemaphore => {
+                let list = self.thread_mut(thread);
+                list.increments = list.increments.saturating_add(1);
+                let in_frame = match thread {
+                    Thread::Binning => self.ptb.is_binning(),
+                    Thread::Rendering => self.in_frame,
+                };
+                if !in_frame {
+                    if thread == Thread::Rendering {
+                        self.render(context, |renderer, context| renderer.finish(context));
+                    }
+                    self.deliver_increments(thread, context.faults);
+                }
+            }
+            Record::WaitOnSemaphore => return Ok(self.wait(thread, at, context)),
+            Record::Flush | Record::FlushAllState => {
+                let list = self.thread_mut(thread);
+                list.flushes = list.flushes.wrapping_add(1);
+                self.ptb.flush(at, record == Record::FlushAllState, context.faults);
+            }
+            Record::StartTileBinning => self.ptb.start(),
+            Record::TileBinningMode(ref mode) => self.ptb.configure(at, mode, context.memory, context.faults),
+            Record::IndexedPrimitiveList(ref data) => self.draw(thread, at, Assembly::indexed(data)?, context)?,
+            Record::VertexArrayPrimitives(ref data) => self.draw(thread, at, Assembly::array(data)?, context)?,
+            Record::VgCoordinateArray(ref data) => {
+                let assembly = Assembly::coordinates(data, self.thread(thread).fan)?;
+                self.draw(thread, at, assembly, context)?;
+            }
+            Record::VgInline(ref data) => {
+                let mut assembly = Assembly::inline(data, next, self.thread(thread).fan)?;
+                let records = self.thread(thread).records_left;
+                let end = assembly.measure_inline(context.memory, records)?.ok_or(ListFault::Endless { at })?;
+                self.thread_mut(thread).current = end;
+                self.draw(thread, at, assembly, context)?;
+            }
+            Record::CompressedPrimitiveList => self.draw_compressed(at, next, None, context)?,
+            Record::ClippedPrimitive(clipped) => self.draw_compressed(at, next, Some(clipped), context)?,
+            _ => self.set_state_or_render(thread, at, &record, bytes, context)?,
+        }
+        Ok(Step::Next)
+    }
+
+    /// Wait on Semaphore: takes one, or stays at the record.
+    fn wait(&mut self, thread: Thread, at: BusAddr, context: &mut Context<'_>) -> Step {
+        if self.thread(thread).run == Run::Running && thread == Thread::Rendering {
+            self.render(context, |renderer, context| renderer.finish(context));
+        }
+        let list = self.thread_mut(thread);
+        if let Some(left) = list.semaphore.checked_sub(1) {
+            list.semaphore = left;
+            list.run = Run::Running;
+            return Step::Next;
+        }
+        // looking again later is not another record
+        list.records_left += 1;
+        list.current = at;
+        list.run = Run::Waiting;
+        Step::Blocked
+    }
+
+    /// State belongs to the thread that sets it; in binning it goes into tile lists too. All that is left is the renderer's.
+    fn set_state_or_render(
+        &mut self,
+        thread: Thread,
+        at: BusAddr,
+        record: &Record,
+        bytes: [u8; MAX_RECORD_BYTES],
+        context: &mut Context<'_>,
+    ) -> Result<(), CleError> {
+        let list = self.thread_mut(thread);
+        if Arc::make_mut(&mut list.state).apply(record, context.memory)? {
+            if thread == Thread::Binning {
+                self.ptb.set_state(at, record, bytes, context.faults);
+            }
+        } else if thread == Thread::Rendering {
+            if matches!(record, Record::TileCoordinates(_)) {
+                self.in_frame = true;
+            }
+            self.render(context, |renderer, context| renderer.record(at, record, context));
+        }
+        Ok(())
+    }
+
+    /// A primitive record: to the PTB, or straight to the renderer.
+    fn draw(
+        &mut self,
+        thread: Thread,
+        at: BusAddr,
+        assembly: Assembly,
+        context: &mut Context<'_>,
+    ) -> Result<(), CleError> {
+        let state = Arc::clone(&self.thread(thread).state);
+        match thread {
+            Thread::Binning => {
+                let limit = self.thread(thread).records_left;
+                self.thread_mut(thread).fan = assembly.fan_at_end(context.memory, limit)?.ok_or(CleError::Endless)?;
+                self.ptb.draw(at, assembly, state, context.faults);
+                Ok(())
+            }
+            Thread::Rendering => self.draw_directly(at, assembly, &state, context),
+        }
+    }
+
+    fn draw_directly(
+        &mut self,
+        at: BusAddr,
+        mut assembly: Assembly,
+        state: &PipelineState,
+        context: &mut Context<'_>,
+    ) -> Result<(), CleError> {
+        let thread = Thread::Rendering;
+        let data_type = if assembly.is_coordinates() { ListDataType::Xy } else { ListDataType::Index24 };
+        let format = PrimitiveListFormat { data_type, primitive: assembly.primitive() };
+        while !assembly.is_done() {
+            let list = self.thread_mut(thread);
+            let portion = PORTION_VERTICES.min(list.records_left);
+            if portion == 0 {
+                return Err(CleError::Endless);
+            }
+            list.records_left -= portion;
+            let mut vertices = Vec::new();
+            let faults = &mut *context.faults;
+            assembly.take(context.memory, portion, &mut vertices, |fault| {
+                faults.report(CleFault { thread, at, error: fault.into() });
+            })?;
+            let primitives: Vec<Primitive> =
+                vertices.into_iter().map(|vertices| Primitive { vertices, clipped: None }).collect();
+            self.render(context, |renderer, context| renderer.draw(at, format, &primitives, state, context));
+        }
+        self.thread_mut(thread).fan = assembly.fan();
+        Ok(())
+    }
+
+    fn draw_compressed(
+        &mut self,
+        at: BusAddr,
+        list_at: BusAddr,
+        clipped: Option<ClippedPrimitive>,
+        context: &mut Context<'_>,
+    ) -> Result<(), CleError> {
+        let list = self.thread_mut(Thread::Rendering);
+        let state = Arc::clone(&list.state);
+        let mut primitives = Vec::new();
+        list.current = primitive_list::read(
+            context.memory,
+            list_at,
+            state.list_format,
+            clipped,
+            &mut list.records_left,
+            &mut primitives,
+        )?;
+        self.render(context, |renderer, context| renderer.draw(at, state.list_format, &primitives, &state, context));
+        Ok(())
+    }
+}
+
+/// Reads the fixed part of a record, and its bytes.
+fn read_record(memory: Memory<'_>, at: BusAddr) -> Result<([u8; MAX_RECORD_BYTES], Record), CleError> {
+    let mut bytes = [0; MAX_RECORD_BYTES];
+    let left = memory.bytes().saturating_sub(u64::from(at.offset())).min(MAX_RECORD_BYTES as u64) as usize;
+    if left == 0 {
+        return Err(OutOfMemory { address: at, bytes: 1 }.into());
+    }
+    memory.read(at, &mut bytes[..left])?;
+    let record = Record::decode(&bytes[..left]).map_err(CleError::Decode)?;
+    Ok((bytes, record))
+}
