@@ -1,5 +1,33 @@
-//! Rendering: tiles of a frame, from primitives to stored pixels.
+//! Rendering: tiles of a frame, from primitives to stored pixels [AG p.46, p.65-71].
+//!
+//! Thread 1 of the CLE hands over every rendering record and every list of primitives in their order. Nothing is drawn at once: the renderer cuts the
+//! stream into *units*, each of which begins where the content of the tile buffer is known, that is behind a store that clears all of it. Units do not
+//! depend on each other, so a *wave* of them is executed on several host threads, and what they store goes to memory in the order of the list.
+//!
+//! A wave ends where order could be seen: before a load of memory that an earlier store of the wave writes, at the end of a frame, when the rendering
+//! mode changes, and whenever the CLE asks for it (semaphores, end of the list). A wave has a fixed maximum of units too. So the result does not depend
+//! on the number of host threads.
+//!
+//! Vertices are shaded once for all tiles of a wave, in batches of 16, just before its tiles. The silicon shades them again for every tile.
+//!
+//! # What a tile is
+//! | record | effect |
+//! |---|---|
+//! | Tile Rendering Mode Configuration | how the tile buffer is divided, default frame buffer |
+//! | Clear Colors | values for the following clears |
+//! | Load | remembered; at most one |
+//! | Tile Coordinates | begins the tile; the remembered load happens |
+//! | primitives | are drawn with the state of their place in the list |
+//! | Store | writes to memory, then clears |
+//!
+//! # Surprises
+//! Clearing happens only when a tile is stored. After Clear Colors the first tile still has the old values, unless a dummy tile (Tile Coordinates and a
+//! store of kind "none") comes first [linux vc4_render_cl.c] [asurati].
+//!
+//! # Sources
+//! [AG p.46-47], [AG p.65-71], [linux vc4_render_cl.c].
 
+pub mod early_z;
 pub mod fep;
 pub mod fragment;
 pub mod load;
@@ -7,4 +35,323 @@ pub mod pixel;
 pub mod pse;
 pub mod store;
 pub mod surface;
+pub mod tile;
 pub mod tlb;
+pub mod vertices;
+
+use crate::counters::Counters;
+use crate::fault::FaultLog;
+use crate::memory::Memory;
+use crate::primitive_list::Primitive;
+use crate::qpu::CodeCache;
+use crate::state::PipelineState;
+use load::Load;
+use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+use store::{MoveError, Store};
+use surface::Surface;
+use tile::{Draw, Op, Start, Unit, UnitResult, Worker};
+use tlb::ClearValues;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{PrimitiveListFormat, Record, TileRenderingMode};
+use vertices::Vertices;
+
+/// Units of a wave at most.
+const WAVE_UNITS: usize = 256;
+/// Primitives that a wave collects at most before it is executed.
+const WAVE_PRIMITIVES: usize = 1 << 20;
+
+/// A fault of rendering, with the record that is to blame.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("record at {at}: {error}")]
+pub struct RenderFault {
+    /// Address of the control record.
+    pub at: BusAddr,
+    /// What is wrong.
+    pub error: RenderError,
+}
+
+/// What is wrong with a rendering record or with what it draws.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// Rendering begins without a configuration.
+    #[error("there was no Tile Rendering Mode Configuration before it")]
+    NoMode,
+    /// A tile is drawn to or stored that was not begun.
+    #[error("there were no Tile Coordinates before it")]
+    NoTile,
+    /// Primitives without a shader.
+    #[error("primitives are drawn before any shader state")]
+    NoShader,
+    /// Two loads before one tile; the later one counts here.
+    #[error("a load was still pending")]
+    LoadPending,
+    /// What the tile buffer contains was never set.
+    #[error("the tile buffer is drawn to or stored before it was ever cleared or loaded")]
+    NeverCleared,
+    /// In double-buffer mode a tile is not cleared, and goes on with the content of the other buffer.
+    #[error("a store in double-buffer mode swaps buffers without clearing all of them; this is not modelled")]
+    SwapWithoutClear,
+    /// A store or load cannot be done.
+    #[error(transparent)]
+    Move(#[from] MoveError),
+    /// The coverage pipe.
+    #[error("drawing to the coverage pipe is not modelled")]
+    CoveragePipe,
+    /// The rasteriser's oversampling of a mode other than multisampling.
+    #[error("the rasteriser's oversample mode is reserved or does not fit the rendering mode")]
+    Oversample,
+    /// Vertices cannot be had.
+    #[error(transparent)]
+    Vertices(#[from] vertices::VertexError),
+    /// A list of one kind for a shader of another.
+    #[error("a list of coordinates needs a VG shader, and a list of indices a GL or NV shader")]
+    ListKind,
+    /// The fragment shader stalls for ever.
+    #[error("the fragment shader waits for something that never happens")]
+    Deadlock,
+    /// The budget of instructions is used up.
+    #[error("the fragment shader does not end within the budget of instructions")]
+    OutOfBudget,
+    /// The program did not take its varyings from the FIFO.
+    #[error("the fragment shader ends with {0} varyings unread")]
+    VaryingsUnread(usize),
+}
+
+/// What rendering works on and reports to.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Guest memory.
+    pub memory: Memory<'a>,
+    /// Events are added here.
+    pub counters: &'a mut Counters,
+    /// Faults are reported here.
+    pub faults: &'a mut FaultLog,
+    /// Instructions that may still be executed.
+    pub budget: &'a mut u64,
+}
+
+/// The rendering part of the V3D.
+#[derive(Debug)]
+pub struct Renderer {
+    parallel: bool,
+    mode: Option<TileRenderingMode>,
+    clear: ClearValues,
+    pending_load: Option<(BusAddr, Load)>,
+    open: Unit,
+    wave: Vec<Unit>,
+    wave_primitives: usize,
+    vertices: Vertices,
+    code: CodeCache,
+    workers: Mutex<Vec<Worker>>,
+    frames: u32,
+}
+
+impl Renderer {
+    /// A renderer just after reset; `parallel`: tiles are rendered on several host threads.
+    pub fn new(parallel: bool) -> Self {
+        Self {
+            parallel,
+            mode: None,
+            clear: ClearValues::default(),
+            pending_load: None,
+            open: Unit::new(Start::Undefined),
+            wave: Vec::new(),
+            wave_primitives: 0,
+            vertices: Vertices::default(),
+            code: CodeCache::default(),
+            workers: Mutex::default(),
+            frames: 0,
+        }
+    }
+
+    /// Frames completed since the last call.
+    pub fn take_frames(&mut self) -> u32 {
+        std::mem::take(&mut self.frames)
+    }
+
+    /// Forgets decoded programs: to be called when the instruction caches are cleared and when a list starts.
+    pub fn clear_code(&mut self) {
+        self.code = CodeCache::default();
+    }
+
+    /// Takes a rendering record; records of other units are ignored.
+    pub fn record(&mut self, at: BusAddr, record: &Record, context: &mut Context<'_>) {
+        match *record {
+            Record::TileRenderingMode(mode) => {
+                self.finish(context);
+                self.mode = Some(mode);
+            }
+            Record::ClearColors(colors) => self.clear = colors.into(),
+            Record::TileCoordinates(tile) => self.begin_tile(at, (tile.column, tile.row), context),
+            Record::StoreResolved => self.store(at, Store::Resolved { end_of_frame: false }, context),
+            Record::StoreResolvedEndOfFrame => self.store(at, Store::Resolved { end_of_frame: true }, context),
+            Record::StoreFullResolution(store) => self.store(at, Store::FullResolution(store), context),
+            Record::StoreGeneral(store) => self.store(at, Store::General(store), context),
+            Record::LoadFullResolution(load) => self.load(at, Load::FullResolution(load), context),
+            Record::LoadGeneral(load) => self.load(at, Load::General(load), context),
+            _ => {}
+        }
+    }
+
+    /// Draws a list of primitives with the state of its place in the list. `at` is the record that begins the list.
+    pub fn draw(
+        &mut self,
+        at: BusAddr,
+        format: PrimitiveListFormat,
+        primitives: &[Primitive],
+        state: &PipelineState,
+        context: &mut Context<'_>,
+    ) {
+        if primitives.is_empty() {
+            return;
+        }
+        let drawn = self.check_tile().and_then(|()| self.vertices.draw(format, primitives, state));
+        match drawn {
+            Ok(list) => {
+                self.wave_primitives += primitives.len();
+                self.open.push(at, Op::Draw(Box::new(Draw { list, state: state.clone() })));
+                if self.wave_primitives >= WAVE_PRIMITIVES {
+                    self.finish(context);
+                }
+            }
+            Err(error) => context.faults.report(RenderFault { at, error }),
+        }
+    }
+
+    fn check_tile(&self) -> Result<(), RenderError> {
+        match (self.mode, self.open.in_tile) {
+            (None, _) => Err(RenderError::NoMode),
+            (_, false) => Err(RenderError::NoTile),
+            _ => Ok(()),
+        }
+    }
+
+    fn begin_tile(&mut self, at: BusAddr, tile: (u8, u8), context: &mut Context<'_>) {
+        let Some(mode) = self.mode else {
+            context.faults.report(RenderFault { at, error: RenderError::NoMode });
+            return;
+        };
+        let load = self.pending_load.take();
+        if let Some((_, load)) = &load
+            && self.wave_writes(load, tile, &mode)
+        {
+            self.finish(context);
+        }
+        self.open.in_tile = true;
+        self.open.push(at, Op::Begin { tile });
+        if let Some((at, load)) = load {
+            self.open.push(at, Op::Load(load));
+        }
+    }
+
+    fn load(&mut self, at: BusAddr, load: Load, context: &mut Context<'_>) {
+        if self.pending_load.replace((at, load)).is_some() {
+            context.faults.report(RenderFault { at, error: RenderError::LoadPending });
+        }
+    }
+
+    /// Whether a store that is not executed yet may write what a load reads.
+    fn wave_writes(&self, load: &Load, tile: (u8, u8), mode: &TileRenderingMode) -> bool {
+        let (start, end) = load.extent(mode);
+        let image: Option<Surface> = load.image(mode);
+        self.wave.iter().chain([&self.open]).flat_map(Unit::stores).any(|(stored_tile, store)| {
+            // the same image, another tile
+            if image.is_some() && image == store.surface(mode) && stored_tile != tile {
+                return false;
+            }
+            let (store_start, store_end) = store.extent(mode);
+            start < store_end && store_start < end
+        })
+    }
+
+    fn store(&mut self, at: BusAddr, store: Store, context: &mut Context<'_>) {
+        if let Err(error) = self.check_tile() {
+            context.faults.report(RenderFault { at, error });
+            return;
+        }
+        let Some(mode) = self.mode else { return };
+        self.open.push(at, Op::Store { store, clear: self.clear });
+        let clears = store.clears();
+        if clears.color && clears.zs && (clears.vg_mask || !mode.vg_mask) {
+            let next = Unit::new(Start::Cleared(self.clear));
+            self.wave.push(std::mem::replace(&mut self.open, next));
+        } else if mode.double_buffer && !mode.multisample && !store.keeps_buffer() {
+            context.faults.report(RenderFault { at, error: RenderError::SwapWithoutClear });
+        }
+        if store.ends_frame() {
+            self.finish(context);
+            self.frames += 1;
+        } else if self.wave.len() >= WAVE_UNITS {
+            self.finish(context);
+        }
+    }
+
+    /// Executes everything that has been collected.
+    pub fn finish(&mut self, context: &mut Context<'_>) {
+        let Some(mode) = self.mode else { return };
+        if !self.open.is_empty() {
+            let mut next = Unit::new(Start::Undefined);
+            next.in_tile = self.open.in_tile;
+            let mut open = std::mem::replace(&mut self.open, next);
+            open.keep = true;
+            self.wave.push(open);
+        }
+        if self.wave.is_empty() {
+            return;
+        }
+        let wave = std::mem::take(&mut self.wave);
+        self.wave_primitives = 0;
+        self.vertices.shade(&self.code, context, self.parallel);
+        let limit = (*context.budget / wave.len() as u64).max(1);
+        let job = WaveJob { mode, memory: context.memory, vertices: &self.vertices, code: &self.code, limit };
+        let workers = &self.workers;
+        let execute = |unit: Unit| {
+            let mut worker = lock(workers).pop().unwrap_or_else(|| Worker::new(&mode));
+            let result = worker.execute(unit, &job);
+            lock(workers).push(worker);
+            result
+        };
+        let results: Vec<UnitResult> = if self.parallel && wave.len() > 1 {
+            wave.into_par_iter().map(execute).collect()
+        } else {
+            wave.into_iter().map(execute).collect()
+        };
+        for result in results {
+            *context.budget = context.budget.saturating_sub(result.instructions);
+            context.counters.merge(&result.counters);
+            context.faults.merge(result.faults);
+            for (at, stored) in result.stored {
+                if let Err(error) = stored.apply(context.memory) {
+                    let error = RenderError::Move(MoveError::Memory(error));
+                    context.faults.report(RenderFault { at, error });
+                }
+            }
+            if let Some((tlb, tile)) = result.kept {
+                self.open.start = Start::Kept { tlb, tile };
+            }
+        }
+        self.vertices.clear();
+    }
+}
+
+/// What all units of a wave have in common.
+#[derive(Debug)]
+pub struct WaveJob<'a> {
+    /// Rendering mode.
+    pub mode: TileRenderingMode,
+    /// Guest memory.
+    pub memory: Memory<'a>,
+    /// Shaded vertices of the wave's primitives.
+    pub vertices: &'a Vertices,
+    /// Decoded programs.
+    pub code: &'a CodeCache,
+    /// Instructions that one unit may execute.
+    pub limit: u64,
+}
+
+/// A lock that a panic elsewhere does not take away.
+fn lock(workers: &Mutex<Vec<Worker>>) -> std::sync::MutexGuard<'_, Vec<Worker>> {
+    workers.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,442 @@
+//! A unit of rendering: one tile, or several that share what the tile buffer contains.
+//!
+//! A unit is a list of operations that begins with a known tile buffer. It is executed by a worker, which has a tile buffer and a quad processor of
+//! its own, and yields what its stores write.
+
+use super::early_z;
+use super::fep::{self, CoveredQuad};
+use super::fragment::{self, Batch, FragmentIo, FragmentState, NewQuad};
+use super::load::Load;
+use super::pse::{Coefficients, Discarded, PixelRect, Primitive, STEPS, SetupState};
+use super::store::{Store, Stored, tile_rect};
+use super::tlb::{ClearValues, Shape, Tlb, ZTest};
+use super::vertices::DrawList;
+use super::{RenderError, RenderFault, WaveJob};
+use crate::counters::Counters;
+use crate::fault::FaultLog;
+use crate::qpu::{self, Exit, Launch, Qpu};
+use crate::state::{Fragment, PipelineState};
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{Threading, TileBufferSelect, TileRenderingMode};
+use v3d_hw::primitive_list::ListPrimitive;
+use v3d_hw::registers::performance::CounterSource;
+
+/// Coefficients that are kept before a batch is forced out.
+const MAX_COEFFICIENTS: usize = 8192;
+
+/// What the tile buffer contains when a unit starts.
+#[derive(Debug)]
+pub enum Start {
+    /// Nobody knows.
+    Undefined,
+    /// It has just been cleared.
+    Cleared(ClearValues),
+    /// What an earlier part of the same unit left, and the tile that it is in.
+    Kept {
+        /// The tile buffer.
+        tlb: Box<Tlb>,
+        /// Column and row of the tile.
+        tile: (u8, u8),
+    },
+}
+
+/// A list of primitives with its state.
+#[derive(Debug)]
+pub struct Draw {
+    /// The primitives.
+    pub list: DrawList,
+    /// The state at the list's place.
+    pub state: PipelineState,
+}
+
+/// One operation of a unit.
+#[derive(Debug)]
+pub enum Op {
+    /// Tile Coordinates.
+    Begin {
+        /// Column and row.
+        tile: (u8, u8),
+    },
+    /// A load.
+    Load(Load),
+    /// A list of primitives.
+    Draw(Box<Draw>),
+    /// A store, and the values with which it clears.
+    Store {
+        /// The record.
+        store: Store,
+        /// Clear values at its place.
+        clear: ClearValues,
+    },
+}
+
+/// Operations that are executed one after the other.
+#[derive(Debug)]
+pub struct Unit {
+    /// What the tile buffer contains at first.
+    pub start: Start,
+    /// The tile buffer is needed when the unit ends.
+    pub keep: bool,
+    /// There were Tile Coordinates.
+    pub in_tile: bool,
+    ops: Vec<(BusAddr, Op)>,
+}
+
+impl Unit {
+    /// A unit without operations.
+    pub const fn new(start: Start) -> Self {
+        Self { start, keep: false, in_tile: false, ops: Vec::new() }
+    }
+
+    /// Adds an operation, with the address of its record.
+    pub fn push(&mut self, at: BusAddr, op: Op) {
+        self.ops.push((at, op));
+    }
+
+    /// Whether there is nothing to execute.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// Its stores, with the tiles that they store.
+    pub fn stores(&self) -> impl Iterator<Item = ((u8, u8), &Store)> {
+        let mut tile = match self.start {
+            Start::Kept { tile, .. } => tile,
+            _ => (0, 0),
+        };
+        self.ops.iter().filter_map(move |(_, op)| match op {
+            Op::Begin { tile: begun } => {
+                tile = *begun;
+                None
+            }
+            Op::Store { store, .. } => Some((tile, store)),
+            _ => None,
+        })
+    }
+}
+
+/// What a unit has done.
+#[derive(Debug, Default)]
+pub struct UnitResult {
+    /// What its stores write, in their order.
+    pub stored: Vec<(BusAddr, Stored)>,
+    /// Events.
+    pub counters: Counters,
+    /// Faults.
+    pub faults: FaultLog,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// The tile buffer and its tile, if it is needed.
+    pub kept: Option<(Box<Tlb>, (u8, u8))>,
+}
+
+/// Executes units.
+#[derive(Debug)]
+pub struct Worker {
+    qpu: Qpu,
+    tlb: Box<Tlb>,
+    batch: Batch,
+    coefficients: Vec<Coefficients>,
+    clipped: Vec<f32>,
+}
+
+impl Worker {
+    /// A worker with a tile buffer.
+    pub fn new(mode: &TileRenderingMode) -> Self {
+        Self {
+            qpu: Qpu::new(),
+            tlb: Box::new(Tlb::new(shape_of(mode))),
+            batch: Batch::default(),
+            coefficients: Vec::new(),
+            clipped: Vec::new(),
+        }
+    }
+
+    /// Executes a unit.
+    pub fn execute(&mut self, unit: Unit, job: &WaveJob<'_>) -> UnitResult {
+        let mut result = UnitResult::default();
+        let (mut tile, mut defined) = ((0, 0), true);
+        match unit.start {
+            Start::Kept { tlb, tile: kept } => (self.tlb, tile) = (tlb, kept),
+            Start::Cleared(values) => self.clear_all(&values, job),
+            Start::Undefined => {
+                self.clear_all(&ClearValues::default(), job);
+                defined = false;
+            }
+        }
+        self.tlb.set_shape(shape_of(&job.mode));
+        let mut budget = job.limit;
+        for (at, op) in unit.ops {
+            let done = match op {
+                Op::Begin { tile: begun } => {
+                    tile = begun;
+                    Ok(())
+                }
+                Op::Load(load) => {
+                    defined = true;
+                    load.execute(&job.mode, tile, &mut self.tlb, job.memory).map_err(RenderError::from)
+                }
+                Op::Draw(draw) => {
+                    if !std::mem::replace(&mut defined, true) {
+                        result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
+                    }
+                    self.draw(at, &draw, tile, job, &mut budget, &mut result)
+                }
+                Op::Store { store, clear } => {
+                    if !std::mem::replace(&mut defined, true) && stores_something(&store) {
+                        result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
+                    }
+                    let mut stored = Stored::default();
+                    let collected = stored.collect(&store, &job.mode, tile, &self.tlb);
+                    result.stored.push((at, stored));
+                    self.clear_after(&store, &clear);
+                    collected.map_err(RenderError::from)
+                }
+            };
+            if let Err(error) = done {
+                result.faults.report(RenderFault { at, error });
+            }
+        }
+        result.instructions = job.limit - budget;
+        result.counters.merge(&std::mem::take(&mut self.qpu.counters));
+        if unit.keep {
+            let next = Box::new(Tlb::new(self.tlb.shape()));
+            result.kept = Some((std::mem::replace(&mut self.tlb, next), tile));
+        }
+        result
+    }
+
+    fn clear_all(&mut self, values: &ClearValues, job: &WaveJob<'_>) {
+        self.tlb.set_shape(shape_of(&job.mode));
+        self.tlb.clear_color(values);
+        self.tlb.clear_zs(values);
+        if job.mode.vg_mask {
+            self.tlb.clear_vg_mask(values);
+        }
+    }
+
+    fn clear_after(&mut self, store: &Store, values: &ClearValues) {
+        let clears = store.clears();
+        if clears.color {
+            self.tlb.clear_color(values);
+        }
+        if clears.zs {
+            self.tlb.clear_zs(values);
+        }
+        if clears.vg_mask {
+            self.tlb.clear_vg_mask(values);
+        }
+    }
+
+    fn draw(
+        &mut self,
+        at: BusAddr,
+        draw: &Draw,
+        tile: (u8, u8),
+        job: &WaveJob<'_>,
+        budget: &mut u64,
+        result: &mut UnitResult,
+    ) -> Result<(), RenderError> {
+        let Draw { list, state } = draw;
+        let shader = state.shader.as_ref().ok_or(RenderError::NoShader)?;
+        let configuration = state.configuration;
+        if configuration.coverage_pipe {
+            return Err(RenderError::CoveragePipe);
+        }
+        let shape = self.tlb.shape();
+        let whole_tile = tile_rect(tile, (shape.width_px, shape.height_px));
+        let clip = state.clip_window;
+        let (left, bottom) = (i32::from(clip.left), i32::from(clip.bottom));
+        let window = whole_tile.intersect(PixelRect {
+            x0: left,
+            y0: bottom,
+            x1: left + i32::from(clip.width),
+            y1: bottom + i32::from(clip.height),
+        });
+        if window.is_empty() {
+            return Ok(());
+        }
+        let setup = SetupState {
+            configuration,
+            depth_offset: state.depth_offset,
+            flat: state.flat_shade,
+            line_width: state.line_width,
+            rht_boundary: i32::from(state.rht_x_boundary) + i32::from(state.viewport_offset.x),
+        };
+        let fragment = shader.fragment();
+        let implicit = match list.primitive() {
+            ListPrimitive::Points => 2,
+            ListPrimitive::Lines => 1,
+            _ => 0,
+        };
+        let fragment_state = FragmentState {
+            z_test: ZTest { function: configuration.depth_test, update: configuration.z_updates },
+            varyings: usize::from(fragment.varyings) + implicit,
+            vg_mask: job.mode.vg_mask,
+        };
+        let vertices = job.vertices;
+        let Self { qpu, tlb, batch, coefficients, clipped } = self;
+        coefficients.clear();
+        batch.clear();
+        let mut shading = Shading {
+            at,
+            qpu,
+            tlb,
+            batch,
+            coefficients: Vec::new(),
+            first: 0,
+            fragment,
+            state: fragment_state,
+            early_z: configuration.early_z && !job.mode.disable_early_z,
+            tile: (whole_tile.x0, whole_tile.y0),
+            z_limits: (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum)),
+            job,
+            budget,
+            result,
+        };
+        std::mem::swap(&mut shading.coefficients, coefficients);
+        let mut outcome = Ok(());
+        for index in 0..list.len() {
+            if shading.coefficients.len() > MAX_COEFFICIENTS {
+                shading.shade();
+            }
+            if shading.batch.is_empty() {
+                shading.coefficients.clear();
+            }
+            shading.first = shading.coefficients.len();
+            shading.result.counters.add(CounterSource::FepPrimitives, 1);
+            let primitive = vertices.with_primitive(list, index, state, job.memory, clipped, |corners, point_size| {
+                let [v0, v1, _] = corners;
+                match list.primitive() {
+                    ListPrimitive::Points => setup.point(v0, point_size, &mut shading.coefficients),
+                    ListPrimitive::Lines => setup.line([v0, v1], &mut shading.coefficients),
+                    ListPrimitive::Rht => setup.rht([v0, v1]),
+                    _ => setup.triangle(corners, &mut shading.coefficients),
+                }
+            });
+            match primitive {
+                Ok(Ok(primitive)) => {
+                    let mut any = false;
+                    fep::rasterise(&primitive, window, shape.multisample, |quad| {
+                        any = true;
+                        shading.quad(&primitive, quad);
+                    });
+                    if !any {
+                        shading.result.counters.add(CounterSource::FepPrimitivesWithoutPixels, 1);
+                    }
+                }
+                Ok(Err(Discarded::Culled)) => shading.result.counters.add(CounterSource::PsePrimitivesReversed, 1),
+                Ok(Err(Discarded::Degenerate)) => {}
+                Err(error) => outcome = Err(error.into()),
+            }
+        }
+        shading.shade();
+        std::mem::swap(&mut shading.coefficients, coefficients);
+        outcome
+    }
+}
+
+/// Whether a store writes anything to memory.
+fn stores_something(store: &Store) -> bool {
+    !matches!(store, Store::General(general) if general.buffer == TileBufferSelect::None)
+}
+
+/// How a rendering mode divides the tile buffer.
+pub fn shape_of(mode: &TileRenderingMode) -> Shape {
+    Shape::new(mode.multisample, mode.color_64_bit, mode.double_buffer)
+}
+
+/// The primitives of one draw on their way through FEP and QPU.
+struct Shading<'a, 'j> {
+    at: BusAddr,
+    qpu: &'a mut Qpu,
+    tlb: &'a mut Tlb,
+    batch: &'a mut Batch,
+    coefficients: Vec<Coefficients>,
+    /// Where the current primitive's coefficients begin.
+    first: usize,
+    fragment: Fragment,
+    state: FragmentState,
+    early_z: bool,
+    /// Screen coordinates of the tile.
+    tile: (i32, i32),
+    z_limits: (f64, f64),
+    job: &'a WaveJob<'j>,
+    budget: &'a mut u64,
+    result: &'a mut UnitResult,
+}
+
+/// The greatest depth.
+const Z_MAX: f64 = 16_777_215.0;
+
+impl Shading<'_, '_> {
+    /// Interpolates Z and W of a quad, clips it in Z, and puts it into the batch.
+    fn quad(&mut self, primitive: &Primitive, mut quad: CoveredQuad) {
+        self.result.counters.add(CounterSource::FepQuads, 1);
+        let (x, y) = (quad.x as u32, quad.y as u32);
+        let (dx, dy) = fragment::centre_distance(primitive, x, y);
+        let step = f64::from(STEPS);
+        let (mut z, mut w) = ([0; 4], [0.0; 4]);
+        for element in 0..4 {
+            let (dx, dy) = (dx + step * f64::from(element & 1), dy + step * f64::from(element >> 1));
+            let element = element as usize;
+            let depth = primitive.z.at(dx, dy);
+            if !(depth >= self.z_limits.0 && depth <= self.z_limits.1) {
+                quad.masks[element] = 0;
+            }
+            z[element] = (depth.clamp(0.0, 1.0) * Z_MAX) as u32;
+            w[element] = (1.0 / primitive.reciprocal_w.at(dx, dy)) as f32;
+        }
+        let pixel = self.tlb.shape().pixel((quad.x - self.tile.0) as u32, (quad.y - self.tile.1) as u32);
+        if self.batch.contains(pixel) {
+            self.shade();
+        }
+        if self.early_z {
+            early_z::remove_hidden(self.tlb, self.state.z_test, pixel, &z, &mut quad.masks);
+        }
+        if quad.masks == [0; 4] {
+            self.result.counters.add(CounterSource::FepQuadsClipped, 1);
+            return;
+        }
+        let new = NewQuad { screen: (x, y), pixel, masks: quad.masks, z, w, coefficients: self.first };
+        self.batch.push(primitive, &new);
+        if self.batch.is_full() {
+            self.shade();
+        }
+    }
+
+    /// Runs the fragment shader for the batch, which is empty afterwards.
+    fn shade(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let launch = Launch {
+            pc: self.fragment.code,
+            uniforms: self.fragment.uniforms,
+            uniforms_limit: None,
+            ra15: self.batch.w,
+            rb15: self.batch.z,
+            threading: match self.fragment.threading {
+                Threading::Dual => qpu::Threading::Threaded,
+                Threading::Single => qpu::Threading::Single,
+            },
+            qpu: 0,
+        };
+        self.qpu.start(&launch);
+        let UnitResult { counters, faults, .. } = &mut *self.result;
+        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, self.state);
+        let exit = self.qpu.run(&mut io, self.job.memory, self.job.code, self.budget);
+        let unread = io.unread_varyings();
+        let error = match exit {
+            Exit::Ended if unread > 0 => Some(RenderError::VaryingsUnread(unread)),
+            Exit::Ended => None,
+            Exit::Stalled => Some(RenderError::Deadlock),
+            Exit::OutOfBudget => Some(RenderError::OutOfBudget),
+        };
+        if let Some(error) = error {
+            faults.report(RenderFault { at: self.at, error });
+        }
+        faults.merge(self.qpu.take_faults());
+        self.batch.clear();
+    }
+}

@@ -1,0 +1,306 @@
+//! Shaded vertices of a wave, and the primitives that name them.
+//!
+//! Lists name vertices by index. Here each vertex of a shader record gets a slot when the first primitive of a wave names it; before the wave's tiles are drawn
+//! all slots are filled, 16 vertices at a time. Lists in VG mode name no vertices: they consist of screen coordinates, with W = 1 and Z = 0.5 [AG p.72].
+//!
+//! A clipped primitive replaces some of its vertices by new ones. Where they are is in memory; their varyings are combinations of those of the
+//! original vertices [AG p.78].
+
+use super::pse::Vertex;
+use super::{Context, RenderError};
+use crate::memory::{Memory, OutOfMemory};
+use crate::primitive_list::Primitive;
+use crate::qpu::CodeCache;
+use crate::state::{PipelineState, Shader};
+use crate::vertex::{Reports, ShadedBatch, Shading, Stage, VertexShader};
+use std::collections::HashMap;
+use v3d_hw::Layout;
+use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
+use v3d_hw::primitive_list::{
+    CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, ListDataType, ListPrimitive,
+};
+use v3d_hw::qpu::LANES;
+use v3d_hw::shaded_vertex::ScreenXy;
+
+/// Why the vertices of a primitive cannot be had.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum VertexError {
+    /// The data of a clipped primitive is not in memory.
+    #[error("clipped primitive: {0}")]
+    Clipped(#[from] OutOfMemory),
+}
+
+/// Depth of VG primitives.
+const VG_Z: f32 = 0.5;
+/// 1/W of VG primitives.
+const VG_RECIPROCAL_W: f32 = 1.0;
+/// Indices up to here find their slot in a table, others in a map.
+const TABLE_INDICES: u32 = 1 << 16;
+/// No slot yet.
+const NO_SLOT: u32 = u32::MAX;
+
+/// Primitives of one draw.
+#[derive(Debug)]
+pub struct DrawList {
+    primitive: ListPrimitive,
+    /// Which set of vertices the corners are slots of; `None`: they are coordinates.
+    set: Option<usize>,
+    corners: Vec<[u32; 3]>,
+    /// Clipped primitives by their place in the list, ascending.
+    clipped: Vec<(usize, ClippedPrimitive)>,
+}
+
+impl DrawList {
+    /// Kind of primitives.
+    pub fn primitive(&self) -> ListPrimitive {
+        self.primitive
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.corners.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.corners.is_empty()
+    }
+}
+
+/// A vertex relative to the viewport centre.
+#[derive(Clone, Copy, Debug, Default)]
+struct Position {
+    x: i16,
+    y: i16,
+    z: f32,
+    reciprocal_w: f32,
+    point_size: f32,
+}
+
+/// The vertices of one shader record.
+#[derive(Debug)]
+struct Set {
+    shader: Shader,
+    table: Vec<u32>,
+    map: HashMap<u32, u32>,
+    /// The index of each slot.
+    indices: Vec<u32>,
+    positions: Vec<Position>,
+    varyings: Vec<f32>,
+    varyings_each: usize,
+}
+
+impl Set {
+    fn new(shader: Shader) -> Self {
+        let varyings_each = usize::from(shader.fragment().varyings);
+        Self {
+            shader,
+            table: Vec::new(),
+            map: HashMap::new(),
+            indices: Vec::new(),
+            positions: Vec::new(),
+            varyings: Vec::new(),
+            varyings_each,
+        }
+    }
+
+    fn slot(&mut self, index: u32) -> u32 {
+        let slot = if index < TABLE_INDICES {
+            let place = index as usize;
+            if place >= self.table.len() {
+                self.table.resize(place + 1, NO_SLOT);
+            }
+            &mut self.table[place]
+        } else {
+            self.map.entry(index).or_insert(NO_SLOT)
+        };
+        if *slot == NO_SLOT {
+            *slot = self.indices.len() as u32;
+            self.indices.push(index);
+        }
+        *slot
+    }
+
+    /// Takes over a batch of shaded vertices, the first of which has slot `first`.
+    fn fill(&mut self, first: usize, batch: &ShadedBatch) {
+        let format = batch.format;
+        let each = self.varyings_each;
+        for vertex in 0..LANES.min(self.indices.len() - first) {
+            let word = |word| batch.word(vertex, word);
+            let float = |at| f32::from_bits(word(at));
+            let xy = ScreenXy::from_word(word(format.screen_xy()));
+            let slot = first + vertex;
+            self.positions[slot] = Position {
+                x: xy.x,
+                y: xy.y,
+                z: float(format.screen_z()),
+                reciprocal_w: float(format.reciprocal_w()),
+                point_size: format.point_size().map_or(0.0, float),
+            };
+            for (varying, value) in self.varyings[slot * each..][..each].iter_mut().enumerate() {
+                *value = float(format.varyings() + varying as u32);
+            }
+        }
+    }
+
+    fn vertex(&self, slot: u32) -> (Position, &[f32]) {
+        let slot = slot as usize;
+        let position = self.positions.get(slot).copied().unwrap_or_default();
+        let start = slot * self.varyings_each;
+        (position, self.varyings.get(start..start + self.varyings_each).unwrap_or(&[]))
+    }
+}
+
+/// Whether two states have the same vertices.
+fn same_vertices(a: &Shader, b: &Shader) -> bool {
+    match (a, b) {
+        (Shader::Gl(a), Shader::Gl(b)) => a == b,
+        (Shader::Nv(a), Shader::Nv(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// All vertices of a wave.
+#[derive(Debug, Default)]
+pub struct Vertices {
+    sets: Vec<Set>,
+}
+
+impl Vertices {
+    /// Notes the vertices that a list names.
+    pub fn draw(
+        &mut self,
+        format: PrimitiveListFormat,
+        primitives: &[Primitive],
+        state: &PipelineState,
+    ) -> Result<DrawList, RenderError> {
+        let shader = state.shader.as_ref().ok_or(RenderError::NoShader)?;
+        let coordinates = format.data_type == ListDataType::Xy;
+        if coordinates != matches!(shader, Shader::Vg(_)) {
+            return Err(RenderError::ListKind);
+        }
+        let set = if coordinates {
+            None
+        } else {
+            let found = self.sets.iter().rposition(|set| same_vertices(&set.shader, shader));
+            Some(found.unwrap_or_else(|| {
+                self.sets.push(Set::new(shader.clone()));
+                self.sets.len() - 1
+            }))
+        };
+        let count = match format.primitive {
+            ListPrimitive::Points => 1,
+            ListPrimitive::Lines | ListPrimitive::Rht => 2,
+            _ => 3,
+        };
+        let mut corners = Vec::with_capacity(primitives.len());
+        let mut clipped = Vec::new();
+        for (place, primitive) in primitives.iter().enumerate() {
+            let mut slots = primitive.vertices;
+            if let Some(set) = set.and_then(|set| self.sets.get_mut(set)) {
+                for vertex in &mut slots[..count] {
+                    *vertex = set.slot(*vertex);
+                }
+            }
+            corners.push(slots);
+            clipped.extend(primitive.clipped.map(|data| (place, data)));
+        }
+        Ok(DrawList { primitive: format.primitive, set, corners, clipped })
+    }
+
+    /// Shades all vertices that have a slot.
+    pub fn shade(&mut self, code: &CodeCache, context: &mut Context<'_>, parallel: bool) {
+        let shading = Shading { memory: context.memory, code, parallel };
+        for set in &mut self.sets {
+            let Some(shader) = VertexShader::of(Some(&set.shader)) else { continue };
+            set.positions.resize(set.indices.len(), Position::default());
+            set.varyings.resize(set.indices.len() * set.varyings_each, 0.0);
+            let mut reports =
+                Reports { counters: context.counters, faults: context.faults, instructions: context.budget };
+            let batches = shading.shade_all(shader, Stage::Vertex, &set.indices, &mut reports);
+            for (first, batch) in (0..set.indices.len()).step_by(LANES).zip(&batches) {
+                set.fill(first, batch);
+            }
+        }
+    }
+
+    /// Forgets all vertices.
+    pub fn clear(&mut self) {
+        self.sets.clear();
+    }
+
+    /// Calls `setup` with the corners of a primitive on the screen and with the size that a point has.
+    pub fn with_primitive<R>(
+        &self,
+        list: &DrawList,
+        place: usize,
+        state: &PipelineState,
+        memory: Memory<'_>,
+        scratch: &mut Vec<f32>,
+        setup: impl FnOnce([Vertex<'_>; 3], f32) -> R,
+    ) -> Result<R, VertexError> {
+        let corners = list.corners.get(place).copied().unwrap_or_default();
+        let set = list.set.and_then(|set| self.sets.get(set));
+        let mut point_size = state.point_size;
+        let centre = (i32::from(state.viewport_offset.x), i32::from(state.viewport_offset.y));
+        let on_screen = |x: i16, y: i16| (centre.0 + i32::from(x), centre.1 + i32::from(y));
+        let mut vertices = corners.map(|corner| match set {
+            Some(set) => {
+                let (position, varyings) = set.vertex(corner);
+                let (x, y) = on_screen(position.x, position.y);
+                Vertex { x, y, z: position.z, reciprocal_w: position.reciprocal_w, varyings }
+            }
+            None => {
+                let xy = ScreenXy::from_word(corner);
+                let (x, y) = on_screen(xy.x, xy.y);
+                Vertex { x, y, z: VG_Z, reciprocal_w: VG_RECIPROCAL_W, varyings: &[] }
+            }
+        });
+        if let Some(set) = set
+            && set.shader.point_size()
+        {
+            point_size = set.vertex(corners[0]).0.point_size;
+        }
+        let clipped = match list.clipped.binary_search_by_key(&place, |(place, _)| *place) {
+            Ok(found) => list.clipped.get(found).map(|(_, data)| *data),
+            Err(_) => None,
+        };
+        let Some(clipped) = clipped else { return Ok(setup(vertices, point_size)) };
+        let original = vertices;
+        let each = original[0].varyings.len();
+        scratch.clear();
+        let mut address = clipped.address.0;
+        let mut replaced = [None; 3];
+        for (corner, replaced) in replaced.iter_mut().enumerate() {
+            if clipped.vertices >> corner & 1 == 0 {
+                continue;
+            }
+            let mut bytes = [0; CLIPPED_VERTEX_BYTES as usize];
+            memory.read(address, &mut bytes)?;
+            address = address + CLIPPED_VERTEX_BYTES;
+            let half = |from: usize| {
+                let mut word = [0; 16];
+                word.copy_from_slice(&bytes[from..from + 16]);
+                u128::from_le_bytes(word)
+            };
+            let position = ClippedVertex::from_bits(half(0));
+            let rest = ClippedVertexCoefficients::from_bits(half(16));
+            let factors = [position.coefficient0, rest.coefficient1, rest.coefficient2];
+            let used = if list.primitive == ListPrimitive::Triangles { 3 } else { 2 };
+            let start = scratch.len();
+            scratch.extend((0..each).map(|varying| {
+                let of = |i: usize| original[i].varyings.get(varying).copied().unwrap_or(0.0);
+                (0..used).map(|i| f64::from(factors[i]) * f64::from(of(i))).sum::<f64>() as f32
+            }));
+            *replaced = Some((position, start));
+        }
+        for (vertex, replaced) in vertices.iter_mut().zip(replaced) {
+            if let Some((position, start)) = replaced {
+                let (x, y) = on_screen(position.x, position.y);
+                let varyings = scratch.get(start..start + each).unwrap_or(&[]);
+                *vertex = Vertex { x, y, z: position.z, reciprocal_w: position.reciprocal_w, varyings };
+            }
+        }
+        Ok(setup(vertices, point_size))
+    }
+}
