@@ -147,7 +147,7 @@ impl Lookup<'_> {
         LookedUp { result, second: None, fault: self.fault }
     }
 
-    #[inline]
+    #[inline(always)]
     fn bytes_of_level<T: Texel>(&mut self, level: usize, linear: bool, point: Point) -> u32 {
         let texture = self.texture;
         let level = &texture.levels[level];
@@ -156,8 +156,11 @@ impl Lookup<'_> {
             return self.texel::<T>(level, point.face, x, y);
         }
         let Neighbourhood { x, y, share_x, share_y } = neighbourhood(level, point);
-        let texels = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| self.texel::<T>(level, point.face, x[i], y[j]));
-        blend_bytes(texels, share_x, share_y)
+        let upper_left = self.texel::<T>(level, point.face, x[0], y[0]);
+        let upper_right = self.texel::<T>(level, point.face, x[1], y[0]);
+        let lower_left = self.texel::<T>(level, point.face, x[0], y[1]);
+        let lower_right = self.texel::<T>(level, point.face, x[1], y[1]);
+        blend_bytes([upper_left, upper_right, lower_left, lower_right], share_x, share_y)
     }
 
     #[inline(always)]
@@ -233,13 +236,13 @@ impl Lookup<'_> {
 }
 
 /// Column and row of the texel that a point is in.
-#[inline]
+#[inline(always)]
 fn nearest(level: &Level, point: Point) -> (u32, u32) {
     (level.x.texel(level.x.position(point.s) >> 8), level.y.texel(level.y.position(point.t) >> 8))
 }
 
 /// The texels whose centres are around a point.
-#[inline]
+#[inline(always)]
 fn neighbourhood(level: &Level, point: Point) -> Neighbourhood {
     // From the corner of a texel to its centre.
     const HALF_TEXEL: i32 = 128;
