@@ -1,9 +1,10 @@
 //! The heartbeat: an interrupt a hundred times a second
 //!
-//! It does nothing but come: whoever sleeps until something happens wakes up for it and looks at the clock.
+//! It does nothing but come: whoever sleeps until something happens wakes up for it and looks at the clock. Tests that need
+//! something to happen in an interrupt have it happen here.
 
 use crate::{
-    arch::register_survival,
+    arch::{provoke, register_survival},
     bcm2837::{
         interrupt_controller,
         system_timer::{self, SystemTimer},
@@ -28,4 +29,5 @@ fn beat() {
         timer.alarm_in(PERIOD_US);
     }
     register_survival::disturb_if_testing();
+    provoke::overflow_if_asked();
 }

@@ -2,7 +2,10 @@
 //!
 //! Each is one instruction or one call that a correct kernel never makes; none of them returns on a working one.
 
-use core::arch::asm;
+use core::{
+    arch::asm,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use crate::mm::layout;
 
@@ -22,6 +25,20 @@ pub fn write_to_constant() {
 /// Calls itself until the stack ends in its guard page.
 pub fn overflow_stack() {
     deeper(0);
+}
+
+static IN_NEXT_TICK: AtomicBool = AtomicBool::new(false);
+
+/// Has the next tick of the timer overflow the exception stack.
+pub fn overflow_stack_in_next_tick() {
+    IN_NEXT_TICK.store(true, Ordering::Relaxed);
+}
+
+/// Overflows the stack if that was asked for; the timer's handler calls it.
+pub fn overflow_if_asked() {
+    if IN_NEXT_TICK.load(Ordering::Relaxed) {
+        overflow_stack();
+    }
 }
 
 fn deeper(depth: u64) -> u64 {

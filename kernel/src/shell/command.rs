@@ -90,6 +90,8 @@ pub enum Failure {
     StackOverflow,
     /// A write to a constant.
     WriteToConstant,
+    /// A stack without an end in an interrupt handler: an exception inside an exception.
+    Handler,
 }
 
 /// A row of the help table.
@@ -125,7 +127,7 @@ pub const TABLE: [Row; 18] = [
     row("selftest", "", "draw known scenes and run known programs, compare their sums"),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "restart the board when the kernel hangs"),
-    row("fail", "panic | null | stack | constant", "fail on purpose, to see how that is told"),
+    row("fail", "panic | null | stack | constant | handler", "fail on purpose, to see how that is told"),
     row("reboot", "", "start again"),
 ];
 
@@ -254,7 +256,8 @@ fn parse_failure(words: &[&str]) -> Result<Failure, ParseError> {
         Some(&"null") => Ok(Failure::NullPointer),
         Some(&"stack") => Ok(Failure::StackOverflow),
         Some(&"constant") => Ok(Failure::WriteToConstant),
-        _ => Err(wrong("fail", "how? panic, null, stack or constant")),
+        Some(&"handler") => Ok(Failure::Handler),
+        _ => Err(wrong("fail", "how? panic, null, stack, constant or handler")),
     }
 }
 
@@ -356,7 +359,7 @@ mod tests {
                 "log: \"loud\" is no level; there are off, error, warn, info, debug, trace, and `log previous`",
             ),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
-            ("fail", "fail: how? panic, null, stack or constant"),
+            ("fail", "fail: how? panic, null, stack, constant or handler"),
         ];
         for (line, sentence) in cases {
             assert_eq!(refused(line), sentence);
