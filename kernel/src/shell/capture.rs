@@ -12,6 +12,7 @@ use super::run::Answer;
 use crate::{
     capture::{BLOCK_BYTES, write_block},
     machine::{Gpu, LastPicture, Machine},
+    mm::layout::PAGE_BYTES,
     print, println,
 };
 
@@ -50,6 +51,10 @@ fn describe(gpu: &Gpu, [binning, rendering]: [Option<ControlList>; 2], picture: 
     };
     let platform = gpu.platform();
     let pool_end = platform.base().offset() + platform.bytes();
+    // The image of memory begins with the page of the first block that is written.
+    let pool = platform.pool();
+    let first_word = pool.iter(0..pool.len()).position(|word| word != 0).unwrap_or(0);
+    let first_page = platform.base().offset() + (first_word * 4 / PAGE_BYTES * PAGE_BYTES) as u32;
     let target = picture.target;
     let target_end = target.address.offset() + target.pitch_bytes * target.height;
     println!(
@@ -61,7 +66,7 @@ fn describe(gpu: &Gpu, [binning, rendering]: [Option<ControlList>; 2], picture: 
         binning.is_some(),
         member(binning, "bin_ct0ca", "bin_ct0ea"),
         member(rendering, "render_ct1ca", "render_ct1ea"),
-        pool_end.max(target_end) - platform.base().offset(),
+        pool_end.max(target_end) - first_page,
         pool_end - OVERFLOW_BYTES,
         target.address.offset(),
         target.pitch_bytes,
