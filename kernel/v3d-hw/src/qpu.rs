@@ -17,6 +17,7 @@ use crate::layout::{FieldError, Layout};
 use crate::{codes, layout};
 
 pub mod address_map;
+mod print;
 pub mod small_immediate;
 
 pub use address_map::{File, ReadSource, WriteTarget};

@@ -18,6 +18,7 @@
 pub mod assembler;
 pub mod code;
 pub mod diagnostic;
+pub mod disassembler;
 pub mod interface;
 pub mod language;
 mod lexer;
@@ -29,5 +30,6 @@ pub mod value;
 pub use assembler::{Assembly, Options, WordInfo, assemble};
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use disassembler::disassemble;
 pub use interface::Interface;
 pub use source::{Source, Span};

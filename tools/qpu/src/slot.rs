@@ -163,7 +163,7 @@ pub(crate) struct Slot {
     files_fixed: bool,
     /// A `nop` marks the add ALU as used.
     had_nop: bool,
-    /// The mul ALU was named: the word stays an ALU instruction.
+    /// `anop` or `mnop` was written: the word stays an ALU instruction.
     keep: bool,
     always_add: bool,
     always_mul: bool,
@@ -298,6 +298,7 @@ impl Slot {
             }
         }
         self.op_add = op;
+        self.unary_second = false;
         self.place = Place::OPERATION.or(Place::ADD);
         self.start_operation()?;
         Ok(match op {
@@ -333,15 +334,13 @@ impl Slot {
     fn start_operation(&mut self) -> Outcome {
         self.used_unpack = self.used_unpack.without(Place::OPERATION.or(Place::SOURCES));
         self.used_rotation = self.used_rotation.without(Place::OPERATION.or(Place::SOURCES));
-        // Only the add ALU has operations with one source.
-        self.unary_second &= self.in_mul();
         Ok(())
     }
 
-    /// A `nop` was written.
-    pub(crate) fn note_nop(&mut self) {
+    /// A `nop` was written; one that names its ALU keeps the word an ALU instruction.
+    pub(crate) fn note_nop(&mut self, forced: bool) {
         self.had_nop = true;
-        self.keep |= self.in_mul();
+        self.keep |= forced;
     }
 
     /// An operation with one source names a second.

@@ -160,18 +160,18 @@ impl Assembler<'_> {
 
     fn add(&mut self, op: AddOp, choice: Choice, first: Token) -> Res {
         let sources = self.slot_do(first, |slot| slot.add_operation(op, choice == Choice::Add))?;
-        self.operation(sources)
+        self.operation(sources, choice != Choice::Free)
     }
 
     fn mul(&mut self, op: MulOp, choice: Choice, first: Token) -> Res {
         let sources = self.slot_do(first, |slot| slot.mul_operation(op, choice == Choice::Mul))?;
-        self.operation(sources)
+        self.operation(sources, choice != Choice::Free)
     }
 
-    fn operation(&mut self, sources: usize) -> Res {
+    fn operation(&mut self, sources: usize, forced: bool) -> Res {
         self.mnemonic_suffixes()?;
         if sources == 0 {
-            self.slot.note_nop();
+            self.slot.note_nop(forced);
             if !matches!(self.peek().kind, Kind::Semicolon | Kind::End) {
                 self.target()?;
             }
