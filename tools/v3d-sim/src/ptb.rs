@@ -46,7 +46,7 @@ use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shaded_vertex::{Format, ScreenXy};
 use v3d_hw::tile_buffer::{TILE_STATE_BYTES, tile_size_px};
-use v3d_hw::{BusAddr, Layout};
+use v3d_hw::{BusAddr, FieldError, Layout};
 
 /// Why binning goes wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -75,15 +75,18 @@ pub enum PtbError {
     #[error("the tile state data array is not initialised")]
     TileState,
     /// The list format does not fit what is drawn.
-    #[error("{drawn} are drawn while the primitive list format is {format} by {data_type}")]
+    #[error("{drawn} are drawn by {given} while the primitive list format is of {data_type}")]
     ListFormat {
         /// What is drawn.
         drawn: ListPrimitive,
-        /// The format's primitives.
-        format: ListPrimitive,
+        /// What their vertices are given by.
+        given: &'static str,
         /// The format's data type.
         data_type: ListDataType,
     },
+    /// A list format that cannot be written.
+    #[error("{0}")]
+    Field(FieldError),
     /// More state changes than the silicon can count.
     #[error(
         "more than {STATE_CHANGES} state changes without a flush: the state counter of silicon wraps around (HW-2116)"
@@ -181,6 +184,7 @@ struct Draw {
     at: BusAddr,
     assembly: Assembly,
     state: Arc<PipelineState>,
+    format: PrimitiveListFormat,
     primitives: Vec<[u32; 3]>,
     next_primitive: usize,
     vertices: VertexTable,
@@ -322,15 +326,18 @@ impl Ptb {
 
     /// Begins to bin primitives; [`Ptb::advance`] does it.
     pub fn draw(&mut self, at: BusAddr, assembly: Assembly, state: Arc<PipelineState>, faults: &mut FaultLog) {
-        let format = state.list_format;
-        let coordinates = format.data_type == ListDataType::Xy;
+        let data_type = state.list_format.data_type;
+        let coordinates = assembly.is_coordinates();
         let drawn = assembly.primitive();
+        // what the primitives are the PTB knows better than the binning list
+        let format = PrimitiveListFormat { data_type, primitive: drawn };
         let error = if self.bin.is_none() {
             Some(PtbError::NotConfigured)
-        } else if format.primitive != drawn || coordinates != assembly.is_coordinates() {
-            Some(PtbError::ListFormat { drawn, format: format.primitive, data_type: format.data_type })
+        } else if coordinates != (data_type == ListDataType::Xy) {
+            let given = if coordinates { "coordinates" } else { "indices" };
+            Some(PtbError::ListFormat { drawn, given, data_type })
         } else {
-            None
+            self.states.set_format(format).err().map(PtbError::Field)
         };
         if let Some(error) = error {
             faults.report(PtbFault { at, error });
@@ -341,6 +348,7 @@ impl Ptb {
             at,
             assembly,
             state,
+            format,
             primitives: Vec::new(),
             next_primitive: 0,
             vertices: VertexTable::default(),
@@ -424,7 +432,7 @@ impl Ptb {
                     overspill: &mut self.overspill,
                     block_bytes: bin.mode.block_size.bytes(),
                 };
-                let format = draw.state.list_format;
+                let format = draw.format;
                 let written = write_piece(list, piece, format, &self.states, context.memory, &mut blocks);
                 refuse_or_report(written, draw.at, context.faults)?;
                 draw.next_tile += 1;
@@ -655,7 +663,7 @@ fn refuse_or_report(
         Err(WriteError::Exhausted) => return Err(pool::Exhausted),
         Err(WriteError::Memory(error)) => error.into(),
         Err(WriteError::Encode(error)) => PtbError::Encode(error),
-        Err(WriteError::Field(error)) => PtbError::Encode(crate::primitive_list::EncodeError::Field(error)),
+        Err(WriteError::Field(error)) => PtbError::Field(error),
     };
     faults.report(PtbFault { at, error });
     Ok(())

@@ -58,16 +58,6 @@ pub enum VertexFault {
         /// What is wrong.
         error: OutOfMemory,
     },
-    /// The attributes of a vertex do not fit.
-    #[error("attribute array {array} ends at byte {end} of a column that the shader record gives {total} bytes")]
-    Size {
-        /// Number of the attribute array.
-        array: u32,
-        /// Where it ends.
-        end: u32,
-        /// Total size of the attributes.
-        total: u32,
-    },
     /// Vertices with a clip header must be 16-byte aligned.
     #[error("the vertices at {0} have clip coordinates and are not 16-byte aligned")]
     Unaligned(BusAddr),
@@ -90,6 +80,9 @@ pub struct Batch {
 }
 
 /// Fetches the attributes of up to 16 vertices for one of the vertex programs. Elements without a vertex are 0.
+///
+/// Arrays may be longer than the total size of the attributes leaves room for; what is behind it is not stored. Drivers rely on that: they count
+/// only the components that a shader reads [mesa vc4_program.c].
 pub fn fetch(
     memory: Memory<'_>,
     shader: &GlShader,
@@ -111,10 +104,6 @@ pub fn fetch(
             Stage::Coordinate => attribute.coordinate_vpm_offset,
             Stage::Vertex => attribute.vertex_vpm_offset,
         });
-        let end = offset + attribute.bytes;
-        if end > total {
-            report(VertexFault::Size { array, end, total });
-        }
         for (lane, &index) in indices.iter().enumerate().take(LANES) {
             let from = attribute.address + index.wrapping_mul(attribute.stride);
             if let Err(error) = fetch_column(memory, from, attribute.bytes, offset, lane, &mut rows) {
@@ -412,15 +401,15 @@ mod tests {
     }
 
     #[test]
-    fn attributes_that_do_not_fit_or_are_not_there_are_faults() {
+    fn attributes_that_are_not_there_are_faults_and_those_that_do_not_fit_are_cut() {
         let owned = counting(0x100);
         let shader = shader(8, 1, vec![attribute(0xf8, 12, 4, 0)]);
         let mut faults = Vec::new();
-        let batch = fetch(owned.view(), &shader, Stage::Vertex, &[0, 1], |fault| faults.push(fault));
+        let batch = fetch(owned.view(), &shader, Stage::Vertex, &[0, 2], |fault| faults.push(fault));
         assert_eq!(batch.rows.len(), 2);
-        assert_eq!(faults[0], VertexFault::Size { array: 0, end: 12, total: 8 });
-        assert!(matches!(faults[1], VertexFault::Attribute { array: 0, index: 1, .. }));
-        assert_eq!(faults.len(), 2);
+        assert_eq!(batch.rows[1].0[0], 0x00ff_fefd);
+        assert!(matches!(faults[0], VertexFault::Attribute { array: 0, index: 2, .. }));
+        assert_eq!(faults.len(), 1);
     }
 
     #[test]

@@ -4,9 +4,14 @@
 //! each kind of record remembers the count at which it was last set, each tile the count up to which it has all. The counter begins at 0, where
 //! records count as known to all tiles: that is the prefix of a binning list. Start Tile Binning advances it [AG p.64, p.66, p.85].
 //!
+//! The list format is not taken from the binning list, as far as it says what the primitives are: the PTB knows what it writes. When the kind of primitives
+//! changes, it writes a list format of its own, and the shader state behind it, without which it would have no effect. Drivers rely on that: they
+//! announce triangles and draw lines [mesa vc4_draw.c].
+//!
 //! The silicon's counter must not wrap around: software flushes before [`STATE_CHANGES`] state changes [AG p.108, HW-2116].
 
-use v3d_hw::control_list::{MAX_RECORD_BYTES, Record};
+use v3d_hw::FieldError;
+use v3d_hw::control_list::{MAX_RECORD_BYTES, PrimitiveListFormat, Record};
 
 /// State changes of a frame that the silicon's counter can hold before software must flush [brcm HW-2116].
 pub const STATE_CHANGES: u32 = 0x1ef0;
@@ -14,12 +19,17 @@ pub const STATE_CHANGES: u32 = 0x1ef0;
 /// Kinds of state records that tile lists contain, in the order in which they are written: the list format stands before the shader
 /// state, without which it has no effect.
 const SLOTS: usize = 11;
+/// The list format.
+const FORMAT: usize = 0;
+/// Shader state of any kind.
+const SHADER: usize = 1;
 
 /// The kind of a state record; `None` for records that do not go into tile lists.
 const fn slot(record: &Record) -> Option<usize> {
     Some(match record {
-        Record::PrimitiveListFormat(_) => 0,
-        Record::GlShaderState(_) | Record::NvShaderState(_) | Record::VgShaderState(_) | Record::VgInlineShader(_) => 1,
+        Record::GlShaderState(_) | Record::NvShaderState(_) | Record::VgShaderState(_) | Record::VgInlineShader(_) => {
+            SHADER
+        }
         Record::ConfigurationBits(_) => 2,
         Record::FlatShadeFlags(_) => 3,
         Record::PointSize(_) => 4,
@@ -47,6 +57,7 @@ pub struct StateCache {
     entries: [Entry; SLOTS],
     counter: u32,
     drawn: bool,
+    format: PrimitiveListFormat,
 }
 
 impl StateCache {
@@ -72,12 +83,30 @@ impl StateCache {
 
     /// Notes a state record as it stands in the list.
     pub fn set(&mut self, record: &Record, bytes: [u8; MAX_RECORD_BYTES]) {
-        let Some(entry) = slot(record).and_then(|slot| self.entries.get_mut(slot)) else { return };
+        if let Some(slot) = slot(record) {
+            self.enter(slot, Entry { bytes, length: record.bytes(), set_at: 0 });
+        }
+    }
+
+    fn enter(&mut self, slot: usize, entry: Entry) {
         if self.drawn {
             self.counter += 1;
             self.drawn = false;
         }
-        *entry = Entry { bytes, length: record.bytes(), set_at: self.counter };
+        if let Some(place) = self.entries.get_mut(slot) {
+            *place = Entry { set_at: self.counter, ..entry };
+        }
+    }
+
+    /// Notes the format of the lists that follow.
+    pub fn set_format(&mut self, format: PrimitiveListFormat) -> Result<(), FieldError> {
+        if format != self.format || self.entries[FORMAT].length == 0 {
+            let record = Record::from(format);
+            self.enter(FORMAT, Entry { bytes: record.encode()?, length: record.bytes(), set_at: 0 });
+            self.enter(SHADER, self.entries[SHADER]);
+            self.format = format;
+        }
+        Ok(())
     }
 
     /// Notes that primitives are drawn under the current state: the next record belongs to a new count.
@@ -88,7 +117,7 @@ impl StateCache {
 
     /// The records that a tile lacks which has all up to `known`.
     pub fn missing(&self, known: u32) -> impl Iterator<Item = &[u8]> {
-        let lacks = move |entry: &&Entry| entry.set_at > known;
+        let lacks = move |entry: &&Entry| entry.set_at > known && entry.length > 0;
         self.entries.iter().filter(lacks).map(|entry| &entry.bytes[..entry.length])
     }
 }
@@ -96,7 +125,8 @@ impl StateCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v3d_hw::control_list::{FlatShadeFlags, LineWidth, PrimitiveListFormat, VgInlineShader};
+    use v3d_hw::control_list::{FlatShadeFlags, LineWidth, VgInlineShader};
+    use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 
     fn set(cache: &mut StateCache, record: impl Into<Record>) {
         let record = record.into();
@@ -113,10 +143,26 @@ mod tests {
         set(&mut cache, LineWidth { width: 2.0 });
         cache.start();
         set(&mut cache, VgInlineShader::default());
-        set(&mut cache, PrimitiveListFormat::default());
+        cache.set_format(PrimitiveListFormat::default()).unwrap();
         assert_eq!(codes(&cache, 0), [56, 67]);
         cache.draw();
         assert_eq!(codes(&cache, cache.counter()), [0; 0]);
+    }
+
+    #[test]
+    fn another_kind_of_primitives_brings_the_shader_state_again() {
+        let format = |primitive| PrimitiveListFormat { data_type: ListDataType::Index16, primitive };
+        let mut cache = StateCache::default();
+        cache.start();
+        set(&mut cache, VgInlineShader::default());
+        cache.set_format(format(ListPrimitive::Triangles)).unwrap();
+        cache.draw();
+        let first = cache.counter();
+        cache.set_format(format(ListPrimitive::Triangles)).unwrap();
+        assert_eq!(codes(&cache, first), [0; 0]);
+        cache.set_format(format(ListPrimitive::Lines)).unwrap();
+        assert_eq!(codes(&cache, first), [56, 67]);
+        assert_eq!(cache.missing(first).next(), Some(&[56, 0x11][..]));
     }
 
     #[test]
