@@ -7,6 +7,7 @@ use crate::cle::CleFault;
 use crate::memory::OutOfMemory;
 use crate::ptb::PtbFault;
 use crate::qpu::QpuFault;
+use crate::qpu::scheduler::SchedulerFault;
 use crate::render::RenderFault;
 use crate::vertex::VertexFault;
 
@@ -17,6 +18,9 @@ pub enum Fault {
     /// A quad processor's program.
     #[error("QPU: {0}")]
     Qpu(#[from] QpuFault),
+    /// The scheduler of user programs.
+    #[error("QPS: {0}")]
+    Scheduler(#[from] SchedulerFault),
     /// The control list executor.
     #[error("CLE: {0}")]
     Cle(#[from] CleFault),

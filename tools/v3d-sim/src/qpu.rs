@@ -30,7 +30,9 @@ pub mod micro_op;
 pub mod pack;
 pub mod reference;
 pub mod registers;
+pub mod scheduler;
 pub mod sfu;
+pub mod user_io;
 
 pub use code::CodeCache;
 pub use fault::{QpuError, QpuFault, Rule};
@@ -41,7 +43,7 @@ use crate::fault::FaultLog;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
 use crate::tmu::Tmu;
-use code::Stretch;
+use code::{Placed, Stretch};
 use datapath::{Datapath, Results};
 use fast::Fast;
 use fault::Rules;
@@ -125,6 +127,8 @@ pub struct Qpu {
     stale: [(Place, Lanes); 2],
     /// r4 before the last SFU result.
     stale_r4: Lanes,
+    /// The last elements that were read through ports A and B.
+    latches: [[u32; 4]; 2],
     tmu: [Tmu; 2],
     pc: u32,
     uniforms: u32,
@@ -166,6 +170,7 @@ impl Qpu {
             flags: Flags::default(),
             stale: [(registers::ELEMENTS, Lanes::default()); 2],
             stale_r4: Lanes::default(),
+            latches: [[0; 4]; 2],
             tmu: [Tmu::new(), Tmu::new()],
             pc: 0,
             uniforms: 0,
@@ -196,6 +201,7 @@ impl Qpu {
         self.flags = Flags::default();
         self.stale = [(registers::ELEMENTS, Lanes::default()); 2];
         self.stale_r4 = Lanes::default();
+        self.latches = [[0; 4]; 2];
         for tmu in &mut self.tmu {
             tmu.reset();
         }
@@ -314,7 +320,7 @@ impl Qpu {
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
-            match self.step::<D, I>(&placed.op, io, memory) {
+            match self.step::<D, I>(placed, io, memory) {
                 Step::Next => *budget -= 1,
                 Step::Stalled => break Exit::Stalled,
                 Step::Ended => {
@@ -369,14 +375,17 @@ impl Qpu {
     /// Whether an instruction soon after a jump breaks no rule with what was executed before it.
     fn follows_harmlessly(&self, stretch: &Stretch, first: usize, count: usize) -> bool {
         let Some(placed) = stretch.ops.get(first + count) else { return false };
-        let within = |back: usize| count.checked_sub(back).and_then(|i| stretch.ops.get(first + i)).map(|placed| placed.op.touches);
+        let within = |back: usize| {
+            count.checked_sub(back).and_then(|i| stretch.ops.get(first + i)).map(|placed| placed.op.touches)
+        };
         let previous = within(1).unwrap_or(self.recent[0]);
         let before = within(2).unwrap_or(if count == 1 { self.recent[0] } else { self.recent[1] });
         placed.op.hazards(&previous, &before).is_empty()
     }
 
     /// Executes any instruction.
-    fn step<D: Datapath, I: Io + ?Sized>(&mut self, op: &MicroOp, io: &mut I, memory: Memory<'_>) -> Step {
+    fn step<D: Datapath, I: Io + ?Sized>(&mut self, placed: &Placed, io: &mut I, memory: Memory<'_>) -> Step {
+        let op = &placed.op;
         match self.wait(op, io) {
             Ok(Wait::Ready) => {}
             Ok(Wait::Stall) => return Step::Stalled,
@@ -389,6 +398,13 @@ impl Qpu {
         }
 
         let coefficients = self.read_ports(op, io, memory);
+        if placed.latches {
+            for (latch, place) in self.latches.iter_mut().zip(op.latches) {
+                if let Some(place) = place {
+                    latch.copy_from_slice(&self.registers.at(place).0[LANES - 4..]);
+                }
+            }
+        }
         self.load_constant(op);
         let taken = match op.kind {
             Kind::Branch { condition, .. } => self.branch_holds(condition),
@@ -480,10 +496,9 @@ impl Qpu {
     /// Reads the peripherals of both ports; gives the C coefficients if a varying is among them.
     fn read_ports<I: Io + ?Sized>(&mut self, op: &MicroOp, io: &mut I, memory: Memory<'_>) -> Option<[u32; 4]> {
         let mut coefficients = None;
-        for (source, place, other) in [
-            (op.port_a, registers::PORT_A, registers::ELEMENTS),
-            (op.port_b, registers::PORT_B, registers::QPU_NUMBER),
-        ] {
+        for (source, place, other) in
+            [(op.port_a, registers::PORT_A, registers::ELEMENTS), (op.port_b, registers::PORT_B, registers::QPU_NUMBER)]
+        {
             let Some(source) = source else { continue };
             // Both ports together take one element from a stream.
             if place == registers::PORT_B && op.port_a == Some(source) && is_stream(source) {
@@ -505,6 +520,11 @@ impl Qpu {
                 // DMA is done when it has been started.
                 ReadSource::VpmLdBusy | ReadSource::VpmStBusy => io.dma_poll().map(|()| Lanes::default()),
                 ReadSource::VpmLdWait | ReadSource::VpmStWait => io.dma_poll().map(|()| default),
+                // A port that reads nothing still shows what its last four elements were [vc4asm].
+                ReadSource::Nop => {
+                    let latch = &self.latches[usize::from(place == registers::PORT_B)];
+                    Ok(Lanes(std::array::from_fn(|i| latch[i % 4])))
+                }
                 _ => Ok(default),
             };
             let value = value.unwrap_or_else(|error| {
@@ -551,7 +571,6 @@ impl Qpu {
     }
 
     fn branch_holds(&self, condition: BranchCondition) -> bool {
-        let Flags { .. } = self.flags;
         let (z, n, c) = (self.flags.z(), self.flags.n(), self.flags.c());
         match condition {
             BranchCondition::AllZSet => z == ALL,
@@ -644,8 +663,7 @@ impl Qpu {
                     self.warn_conditional(mask);
                 }
                 let unit = usize::from(unit & 1);
-                let uniform =
-                    if self.tmu[unit].needs_uniform(coordinate) { self.next_uniform(memory) } else { 0 };
+                let uniform = if self.tmu[unit].needs_uniform(coordinate) { self.next_uniform(memory) } else { 0 };
                 if let Err(error) = self.tmu[unit].write(coordinate, value, uniform, memory) {
                     self.report(error);
                 }

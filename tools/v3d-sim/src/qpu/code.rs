@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 use v3d_hw::BusAddr;
+use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
 
 /// Most instructions of a stretch.
@@ -24,6 +25,8 @@ pub struct Placed {
     pub hazards: Rules,
     /// Nothing can go wrong and nothing but registers is touched, provided that it follows its predecessors in memory.
     pub plain: bool,
+    /// What it leaves on the ports is needed.
+    pub latches: bool,
 }
 
 /// A stretch of decoded instructions.
@@ -57,8 +60,10 @@ impl Stretch {
                     last = ops.len() + BRANCH_DELAY_SLOTS as usize;
                 }
             }
-            ops.push(Placed { op, hazards: Rules::default(), plain: false });
+            ops.push(Placed { op, hazards: Rules::default(), plain: false, latches: false });
         }
+        let consumes_nop = |placed: &Placed| [placed.op.port_a, placed.op.port_b].contains(&Some(ReadSource::Nop));
+        let latches = ops.iter().any(consumes_nop);
         let touches = |ops: &[Placed], i: Option<usize>| {
             i.and_then(|i| ops.get(i)).map_or(Touches::default(), |placed| placed.op.touches)
         };
@@ -68,7 +73,8 @@ impl Stretch {
             // The old value must be kept if the next instruction reads it.
             let is_read_next = op.touches.writes & touches(&ops, Some(i + 1)).reads != 0;
             ops[i].hazards = hazards;
-            ops[i].plain = op.plain && hazards.is_empty() && !is_read_next;
+            ops[i].plain = op.plain && hazards.is_empty() && !is_read_next && !latches;
+            ops[i].latches = latches;
         }
         Ok(Self { start, ops })
     }

@@ -219,6 +219,8 @@ pub struct MicroOp {
     pub port_a: Option<ReadSource>,
     /// What port B reads, if it is a peripheral.
     pub port_b: Option<ReadSource>,
+    /// What stays on ports A and B for instructions that consume them without reading anything.
+    pub latches: [Option<Place>; 2],
     /// The signal.
     pub signal: Signal,
     /// What is special.
@@ -315,8 +317,12 @@ impl MicroOp {
         op.rotation = if mul_consumes { rotation } else { Rotation::None };
         op.unpacking = unpacking;
         op.signal = alu.sig;
-        op.port_a = port_a;
-        op.port_b = port_b;
+        op.port_a = port_a.filter(|source| *source != ReadSource::Nop || consumes(Mux::A));
+        op.port_b = port_b.filter(|source| *source != ReadSource::Nop || consumes(Mux::B));
+        op.latches = [
+            (port_a != Some(ReadSource::Nop)).then_some(place_a),
+            (port_b != Some(ReadSource::Nop)).then_some(place_b),
+        ];
 
         let touches = &mut op.touches;
         for (mux, source, file) in [(Mux::A, source_a, 0), (Mux::B, source_b, 32)] {
@@ -371,10 +377,8 @@ impl MicroOp {
             touches.writes_accumulators |= R4_BIT;
             touches.replaces_accumulators |= R4_BIT;
         }
-        touches.tlb |= matches!(
-            alu.sig,
-            Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::LoadAlpha
-        );
+        touches.tlb |=
+            matches!(alu.sig, Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::LoadAlpha);
         if matches!(unpacking, Unpacking::PortA { .. }) && port_a.is_some() {
             op.broken.add(Rule::UnpackOfPeripheral);
         }
@@ -452,8 +456,7 @@ impl MicroOp {
         if branch.cond_br != BranchCondition::Always {
             op.touches.reads_accumulators |= FLAGS_BIT;
         }
-        op.broken
-            .add_if(matches!(branch.cond_br, BranchCondition::Reserved(_)), Rule::ReservedBranchCondition);
+        op.broken.add_if(matches!(branch.cond_br, BranchCondition::Reserved(_)), Rule::ReservedBranchCondition);
         op.finish();
         op
     }
@@ -507,6 +510,7 @@ impl MicroOp {
             unpacking: Unpacking::None,
             port_a: None,
             port_b: None,
+            latches: [None; 2],
             signal: Signal::None,
             kind: Kind::Alu,
             touches: Touches::default(),
@@ -693,9 +697,8 @@ fn port(file: File, source: ReadSource) -> (Option<ReadSource>, Place) {
     };
     match source {
         ReadSource::Register(number) => (None, registers + number),
-        ReadSource::ElementNumber | ReadSource::QpuNumber | ReadSource::Nop | ReadSource::Unmapped(_) => {
-            (None, default)
-        }
+        ReadSource::ElementNumber | ReadSource::QpuNumber => (None, default),
+        ReadSource::Nop | ReadSource::Unmapped(_) => (Some(ReadSource::Nop), port),
         peripheral => (Some(peripheral), port),
     }
 }

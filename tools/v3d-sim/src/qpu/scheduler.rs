@@ -1,0 +1,327 @@
+//! QPS: the queue of user programs, and the QPUs that execute them.
+//!
+//! Software writes the address and length of uniforms and then the address of a program, which queues a request; the queue holds 16. A request goes
+//! to a QPU that is free and not reserved against user programs; the highest number goes first, so that a lone program runs on QPU 11
+//! [asurati] [hello_fft]. The status register counts requests and completed programs.
+//!
+//! # Order
+//! Here QPUs take turns, always in the same order, each until it stalls, ends or has had its share of instructions. That decides what programs see
+//! of each other where they do not synchronise.
+//!
+//! # Sources
+//! [AG p.21-22, p.89-91].
+
+use super::user_io::{Setup, Shared, UserIo};
+use super::{CodeCache, Exit, Launch, Qpu, Threading};
+use crate::counters::Counters;
+use crate::fault::FaultLog;
+use crate::memory::Memory;
+use std::collections::VecDeque;
+use v3d_hw::registers::qps::Srqcs;
+use v3d_hw::{BusAddr, Layout};
+
+/// Requests that the queue holds [AG p.90].
+const QUEUE_DEPTH: usize = 16;
+/// Lengths of uniforms above this mean that there is no limit [AG p.91].
+const LONGEST_UNIFORMS: u16 = 1023;
+/// Instructions of a QPU's turn.
+const TURN: u64 = 4096;
+/// Rows of the VPM in a unit of VPMBASE.
+const ROWS_PER_UNIT: u32 = 4;
+/// Reads of the status without any progress that make a hang.
+const PATIENCE: u32 = 1000;
+/// Bit of a reservation that excludes user programs [AG p.89].
+const NO_USER_PROGRAMS: u8 = 1;
+
+/// Why user programs do not get on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchedulerFault {
+    /// Software waits for programs that wait for each other.
+    #[error("user programs are stalled for good: {0}")]
+    Deadlock(String),
+    /// A program is still running after all instructions that it may execute.
+    #[error("the user program on QPU {qpu} is still running at {pc}: taken for an endless loop")]
+    Endless {
+        /// The QPU.
+        qpu: u8,
+        /// Where it is.
+        pc: BusAddr,
+    },
+    /// Programs are queued, and all QPUs are reserved for something else.
+    #[error("user programs are queued, but every QPU is reserved against them")]
+    AllReserved,
+}
+
+/// A program that waits for a QPU.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    pc: BusAddr,
+    uniforms: BusAddr,
+    limit: Option<u32>,
+}
+
+/// What a QPU is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    Idle,
+    Running,
+    Stalled,
+    /// It has used up its instructions, and is not continued.
+    Hung,
+}
+
+/// A QPU and its set-up registers.
+#[derive(Clone, Debug)]
+struct Unit {
+    qpu: Qpu,
+    setup: Setup,
+    activity: Activity,
+}
+
+/// The scheduler and its QPUs.
+#[derive(Clone, Debug)]
+pub struct UserPrograms {
+    units: Vec<Unit>,
+    /// What the QPUs share.
+    pub shared: Shared,
+    queue: VecDeque<Request>,
+    reservations: [u8; 16],
+    uniforms: BusAddr,
+    length: u16,
+    requested: u8,
+    completed: u8,
+    error: bool,
+    idle_reads: u32,
+}
+
+impl UserPrograms {
+    /// Idle QPUs, nothing reserved; at most 16 of them.
+    pub fn new(qpus: u8, vpm_kib: u8) -> Self {
+        let unit = Unit { qpu: Qpu::new(), setup: Setup::default(), activity: Activity::Idle };
+        Self {
+            units: vec![unit; usize::from(qpus.min(16))],
+            shared: Shared::new(vpm_kib),
+            queue: VecDeque::with_capacity(QUEUE_DEPTH),
+            reservations: [0; 16],
+            uniforms: BusAddr(0),
+            length: 0,
+            requested: 0,
+            completed: 0,
+            error: false,
+            idle_reads: 0,
+        }
+    }
+
+    /// SQRSV0 (`register` 0) and SQRSV1 (1): reservations of 8 QPUs, 4 bits each.
+    pub fn set_reservations(&mut self, register: usize, word: u32) {
+        for (i, reservation) in self.reservations.iter_mut().skip(8 * register).take(8).enumerate() {
+            *reservation = (word >> (4 * i) & 15) as u8;
+        }
+    }
+
+    /// The word that was written to a reservation register.
+    pub fn reservations(&self, register: usize) -> u32 {
+        let eight = self.reservations.iter().skip(8 * register).take(8).enumerate();
+        eight.fold(0, |word, (i, &reservation)| word | u32::from(reservation) << (4 * i))
+    }
+
+    /// SRQUA: where the uniforms of the next request are.
+    pub fn set_uniforms(&mut self, address: BusAddr) {
+        self.uniforms = address;
+    }
+
+    /// What was written to SRQUA.
+    pub fn uniforms(&self) -> BusAddr {
+        self.uniforms
+    }
+
+    /// SRQUL: how many uniforms the next request may read; the lowest 12 bits count.
+    pub fn set_length(&mut self, words: u32) {
+        self.length = (words & 0xfff) as u16;
+    }
+
+    /// What was written to SRQUL.
+    pub fn length(&self) -> u32 {
+        u32::from(self.length)
+    }
+
+    /// VPMBASE: how much of the VPM user programs can access, in units of 4 rows.
+    pub fn reserve_vpm(&mut self, units: u8) {
+        self.shared.vpm.set_window(u32::from(units & 31) * ROWS_PER_UNIT);
+    }
+
+    /// SRQPC: queues a program, unless the queue is full or has been and the error is not cleared.
+    pub fn request(&mut self, pc: BusAddr) {
+        self.requested = self.requested.wrapping_add(1);
+        self.idle_reads = 0;
+        if self.queue.len() >= QUEUE_DEPTH {
+            self.error = true;
+        }
+        if self.error {
+            return;
+        }
+        let disabled = self.uniforms.0 == 0 || self.length == 0;
+        let limit = match self.length {
+            _ if disabled => Some(0),
+            words @ ..=LONGEST_UNIFORMS => Some(u32::from(words)),
+            _ => None,
+        };
+        self.queue.push_back(Request { pc, uniforms: self.uniforms, limit });
+    }
+
+    /// Reads SRQCS. Software that reads it again and again while nothing gets on has hung; that is reported once.
+    pub fn read_status(&mut self, faults: &mut FaultLog) -> u32 {
+        let waits = self.is_waiting();
+        self.idle_reads = if waits { self.idle_reads.saturating_add(1) } else { 0 };
+        if self.idle_reads == PATIENCE {
+            faults.report(SchedulerFault::Deadlock(self.describe_stalls()));
+        }
+        let status = Srqcs {
+            qpurqcc: self.completed,
+            qpurqcm: self.requested,
+            qpurqerr: self.error,
+            qpurql: self.queue.len() as u8,
+        };
+        status.to_word().unwrap_or(0)
+    }
+
+    /// Writes SRQCS: each bit that is 1 clears something.
+    pub fn write_status(&mut self, word: u32) {
+        if word >> 16 & 1 == 1 {
+            self.completed = 0;
+        }
+        if word >> 8 & 1 == 1 {
+            self.requested = 0;
+        }
+        if word >> 7 & 1 == 1 {
+            self.error = false;
+        }
+        if word & 1 == 1 {
+            self.queue.clear();
+        }
+    }
+
+    /// Whether a program is queued or has not ended.
+    pub fn is_waiting(&self) -> bool {
+        !self.queue.is_empty() || self.units.iter().any(|unit| unit.activity != Activity::Idle)
+    }
+
+    /// QPUs that are executing or stalled, one bit each.
+    pub fn busy(&self) -> u16 {
+        let busy = self.units.iter().enumerate().filter(|(_, unit)| unit.activity != Activity::Idle);
+        busy.fold(0, |mask, (i, _)| mask | 1 << i)
+    }
+
+    /// What the QPUs have counted.
+    pub fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        for unit in &self.units {
+            counters.merge(&unit.qpu.counters);
+        }
+        counters
+    }
+
+    /// Runs everything that is queued or stalled until it has ended or waits for something that is yet to be requested. No program executes more
+    /// than `budget` instructions.
+    pub fn run(&mut self, memory: Memory<'_>, code: &CodeCache, budget: u64, faults: &mut FaultLog) {
+        for unit in self.units.iter_mut().filter(|unit| unit.activity == Activity::Stalled) {
+            unit.activity = Activity::Running;
+        }
+        loop {
+            self.hand_out(faults);
+            let mut progress = false;
+            for number in (0..self.units.len()).rev() {
+                progress |= self.take_turn(number, memory, code, budget, faults);
+            }
+            if !progress {
+                break;
+            }
+            self.idle_reads = 0;
+            // Whoever was stalled may get on now.
+            for unit in self.units.iter_mut().filter(|unit| unit.activity == Activity::Stalled) {
+                unit.activity = Activity::Running;
+            }
+        }
+    }
+
+    /// Gives queued programs to free QPUs.
+    fn hand_out(&mut self, faults: &mut FaultLog) {
+        while let Some(&request) = self.queue.front() {
+            let allowed = |number: usize| self.reservations[number & 15] & NO_USER_PROGRAMS == 0;
+            if !(0..self.units.len()).any(allowed) {
+                faults.report(SchedulerFault::AllReserved);
+                return;
+            }
+            let free = |number: &usize| self.units[*number].activity == Activity::Idle && allowed(*number);
+            let Some(number) = (0..self.units.len()).rev().find(free) else { return };
+            self.queue.pop_front();
+            let unit = &mut self.units[number];
+            unit.qpu.start(&Launch {
+                pc: request.pc,
+                uniforms: request.uniforms,
+                uniforms_limit: request.limit,
+                threading: Threading::Single,
+                qpu: number as u8,
+                ..Launch::default()
+            });
+            unit.activity = Activity::Running;
+        }
+    }
+
+    /// Lets a QPU run for a while; says whether it has got anywhere.
+    fn take_turn(
+        &mut self,
+        number: usize,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: u64,
+        faults: &mut FaultLog,
+    ) -> bool {
+        let Self { units, shared, completed, .. } = self;
+        let Some(Unit { qpu, setup, activity }) = units.get_mut(number) else { return false };
+        if *activity != Activity::Running {
+            return false;
+        }
+        let before = qpu.executed();
+        let left = budget.saturating_sub(before);
+        if left == 0 {
+            faults.report(SchedulerFault::Endless { qpu: number as u8, pc: qpu.pc() });
+            *activity = Activity::Hung;
+            return false;
+        }
+        let mut turn = left.min(TURN);
+        let mut io = UserIo { qpu: number as u8, shared, setup };
+        let exit = qpu.run(&mut io, memory, code, &mut turn);
+        faults.merge(qpu.take_faults());
+        match exit {
+            Exit::Ended => {
+                *activity = Activity::Idle;
+                setup.end_program();
+                *completed = completed.wrapping_add(1);
+                true
+            }
+            Exit::Stalled => {
+                *activity = Activity::Stalled;
+                qpu.executed() > before
+            }
+            Exit::OutOfBudget => true,
+        }
+    }
+
+    fn describe_stalls(&self) -> String {
+        let mut stalls: Vec<String> = Vec::new();
+        for (number, unit) in self.units.iter().enumerate() {
+            if unit.activity != Activity::Idle {
+                stalls.push(format!("QPU {number} at {}", unit.qpu.pc()));
+            }
+        }
+        if !self.queue.is_empty() {
+            stalls.push(format!("{} queued", self.queue.len()));
+        }
+        if let Some(holder) = self.shared.mutex {
+            stalls.push(format!("mutex held by QPU {holder}"));
+        }
+        stalls.join(", ")
+    }
+}
