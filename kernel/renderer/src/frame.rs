@@ -55,7 +55,12 @@ pub struct Renderer {
 
 impl Renderer {
     /// Takes memory for frames of this size from the driver's pool.
-    pub fn new<P: Platform>(driver: &mut Driver<'_, P>, width_px: u32, height_px: u32, sizes: Sizes) -> Result<Self, Error> {
+    pub fn new<P: Platform>(
+        driver: &mut Driver<'_, P>,
+        width_px: u32,
+        height_px: u32,
+        sizes: Sizes,
+    ) -> Result<Self, Error> {
         let mut renderer = Self { grid: TileGrid::new(width_px, height_px, false)?, slots: Vec::new(), next: 0 };
         for _ in 0..FRAMES {
             match renderer.slot(driver, sizes) {
@@ -184,7 +189,8 @@ impl<P: Platform> Frame<'_, '_, P> {
         material: &FragmentMaterial<F, N>,
         uniforms: &F,
     ) -> Result<FragmentProgram, Error> {
-        let varyings = u8::try_from(N).map_err(|_| Error::ShaderRecord("a fragment shader has at most 255 varyings"))?;
+        let varyings =
+            u8::try_from(N).map_err(|_| Error::ShaderRecord("a fragment shader has at most 255 varyings"))?;
         Ok(FragmentProgram {
             program: Program { code: material.code(), uniforms: self.uniforms(uniforms)? },
             varyings,

@@ -43,6 +43,7 @@ pub mod surface;
 pub mod tile_grid;
 pub mod tile_memory;
 pub mod user_program;
+pub mod validator;
 
 pub use driver::{Driver, Job, Limits};
 pub use error::{Error, Failure};

@@ -19,7 +19,7 @@ use v3d_hw::BusAddr;
 use v3d_hw::control_list::{TileBinningMode, TileBlockSize};
 
 /// Bytes of state for a tile.
-const STATE_BYTES: u32 = 48;
+pub const STATE_BYTES: u32 = 48;
 /// Size of the first block of a tile's list.
 const INITIAL_BLOCK: TileBlockSize = TileBlockSize::Bytes32;
 /// Size of further blocks.

@@ -1,0 +1,233 @@
+//! Pictures of the renderer on the model, against what geometry says they have to be.
+
+#[path = "../../v3d/tests/double/model.rs"]
+mod model;
+
+use model::Model;
+use qpu_shaders::{NoUniforms, UniformData, smooth, smooth_depth, transformed, triangle};
+use renderer::frame::{Renderer, Sizes};
+use renderer::material::{FragmentMaterial, Material};
+use renderer::matrix::Matrix;
+use renderer::mesh::Mesh;
+use renderer::shaded_vertex::ShadedVertex;
+use v3d::draw_state::DrawState;
+use v3d::hw::control_list::PrimitiveMode;
+use v3d::pool::Buffer;
+use v3d::rendering_list::ClearValues;
+use v3d::surface::Surface;
+use v3d::user_program::UserProgram;
+use v3d::{Driver, Limits};
+use v3d_sim::Config;
+
+const WIDTH: u32 = 320;
+const HEIGHT: u32 = 180;
+const CLEAR: ClearValues = ClearValues::color([10, 20, 30, 255]);
+
+/// The vertices and colours of the triangle of the article "HD 7350 demo: A Triangle", update 1.
+const CORNERS: [([f32; 3], [f32; 3]); 3] = [
+    ([0.5846, -0.9, 0.0], [1.0, 0.0, 0.0]),
+    ([-0.5846, -0.9, 0.0], [0.0, 0.0, 1.0]),
+    ([0.0, 0.9, 0.0], [0.0, 1.0, 0.0]),
+];
+
+struct Picture(Vec<[u8; 4]>);
+
+impl Picture {
+    fn load(model: &Model, buffer: &Buffer) -> Self {
+        let mut bytes = vec![0; (4 * WIDTH * HEIGHT) as usize];
+        buffer.region().load(model, 0, &mut bytes).unwrap();
+        Self(bytes.chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2], pixel[3]]).collect())
+    }
+
+    fn pixel(&self, x: u32, y: u32) -> [u8; 4] {
+        self.0[(y * WIDTH + x) as usize]
+    }
+}
+
+fn driver(model: &Model) -> Driver<'_, Model> {
+    Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap()
+}
+
+fn surface(buffer: &Buffer) -> Surface {
+    Surface::display(buffer.address(), WIDTH, HEIGHT)
+}
+
+/// Barycentric coordinates of a pixel's centre in the triangle, computed from the corners alone; the display's top row is 0.
+fn barycentric(x: u32, y: u32) -> [f64; 3] {
+    let corner = |n: usize| {
+        let [cx, cy, _] = CORNERS[n].0;
+        (f64::from(WIDTH) / 2.0 * (1.0 + f64::from(cx)), f64::from(HEIGHT) / 2.0 * (1.0 - f64::from(cy)))
+    };
+    let point = (f64::from(x) + 0.5, f64::from(y) + 0.5);
+    let area = |a: (f64, f64), b: (f64, f64), c: (f64, f64)| (b.0 - a.0) * (c.1 - a.1) - (c.0 - a.0) * (b.1 - a.1);
+    let whole = area(corner(0), corner(1), corner(2));
+    let part = |a, b| area(a, b, point) / whole;
+    [part(corner(1), corner(2)), part(corner(2), corner(0)), part(corner(0), corner(1))]
+}
+
+/// Every pixel that is safely inside has the interpolated colour to within 2 of 255, every one that is safely outside the clear colour.
+fn assert_is_the_triangle(picture: &Picture) {
+    let (mut inside, mut outside) = (0, 0);
+    for y in 0..HEIGHT {
+        for x in 0..WIDTH {
+            let weights = barycentric(x, y);
+            let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+            let pixel = picture.pixel(x, y);
+            // A pixel away from an edge is 1 of the picture's height, and positions have 1/16 pixel.
+            let margin = 1.0 / f64::from(HEIGHT);
+            if least > margin {
+                inside += 1;
+                for channel in 0..3 {
+                    let exact: f64 = (0..3).map(|n| weights[n] * f64::from(CORNERS[n].1[channel])).sum::<f64>() * 255.0;
+                    let difference = (f64::from(pixel[channel]) - exact).abs();
+                    assert!(difference <= 2.0, "({x}, {y}) is {pixel:?}, channel {channel} should be {exact}");
+                }
+                assert_eq!(pixel[3], 255);
+            } else if least < -margin {
+                outside += 1;
+                assert_eq!(pixel, CLEAR.color, "({x}, {y})");
+            }
+        }
+    }
+    // The triangle covers 0.9 * 0.5846 / 2 of the picture.
+    assert!(inside > 13_000 && outside > 30_000, "{inside} inside, {outside} outside");
+}
+
+fn triangle_uniforms(state: &DrawState) -> triangle::Uniforms {
+    triangle::Uniforms {
+        half_width: state.viewport.half_width,
+        half_height: state.viewport.half_height,
+        z_scale: state.viewport.z_scale,
+        z_offset: state.viewport.z_offset,
+    }
+}
+
+#[test]
+fn a_triangle_through_vertex_shaders() {
+    let model = Model::new(8 << 20, Config::default());
+    let mut driver = driver(&model);
+    let before = driver.pool_use();
+    let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
+    let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
+    let vertices = CORNERS.map(|(position, color)| triangle::Vertex { position, color });
+    let mesh = Mesh::new(&mut driver, PrimitiveMode::Triangles, &vertices).unwrap();
+    let material = Material::new(&mut driver, &triangle::SHADING, &smooth::FRAGMENT).unwrap();
+    let state = renderer.state();
+    let uniforms = triangle_uniforms(&state);
+    for _ in 0..3 {
+        let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
+        frame.draw(&state, &material, &mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
+        let fence = frame.submit().unwrap();
+        driver.wait(fence).unwrap();
+        assert_eq!(model.take_faults(), []);
+        assert_is_the_triangle(&Picture::load(&model, &target));
+        target.region().zero(&model);
+    }
+    material.free(&mut driver);
+    mesh.free(&mut driver);
+    renderer.free(&mut driver);
+    driver.free(target);
+    assert_eq!(driver.pool_use(), before);
+}
+
+#[test]
+fn a_triangle_of_shaded_vertices() {
+    let model = Model::new(8 << 20, Config::default());
+    let mut driver = driver(&model);
+    let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
+    let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
+    let state = renderer.state();
+    let (half_width, half_height) = (state.viewport.half_width, state.viewport.half_height);
+    let vertices = CORNERS.map(|([x, y, _], color)| ShadedVertex::flat(x, y, 0.5, half_width, half_height, color));
+    let mesh = Mesh::new(&mut driver, PrimitiveMode::Triangles, &vertices).unwrap();
+    let material = FragmentMaterial::new(&mut driver, &smooth::FRAGMENT).unwrap();
+    let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
+    frame.draw_shaded(&state, &material, &mesh, &NoUniforms).unwrap();
+    let fence = frame.submit().unwrap();
+    driver.wait(fence).unwrap();
+    assert_eq!(model.take_faults(), []);
+    assert_is_the_triangle(&Picture::load(&model, &target));
+}
+
+/// Two squares that face the eye, one behind the other and drawn after it: the nearer one hides it, whatever the order.
+#[test]
+fn the_nearer_square_hides_the_farther_one() {
+    const RED: [f32; 3] = [1.0, 0.0, 0.0];
+    const GREEN: [f32; 3] = [0.0, 1.0, 0.0];
+    let square = |z: f32, size: f32, color: [f32; 3]| {
+        [(-size, -size), (size, -size), (-size, size), (size, size)]
+            .map(|(x, y)| transformed::Vertex { position: [x, y, z], color })
+    };
+    let near = square(-2.0, 0.5, RED);
+    let far = square(-4.0, 2.0, GREEN);
+    for vertices in [[near, far].concat(), [far, near].concat()] {
+        let model = Model::new(8 << 20, Config::default());
+        let mut driver = driver(&model);
+        let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
+        let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
+        let indices = [0, 1, 2, 2, 1, 3, 4, 5, 6, 6, 5, 7];
+        let mesh = Mesh::indexed(&mut driver, PrimitiveMode::Triangles, &vertices, &indices).unwrap();
+        let material = Material::new(&mut driver, &transformed::SHADING, &smooth_depth::FRAGMENT).unwrap();
+        let state = renderer.state().with_depth_test();
+        let aspect = WIDTH as f32 / HEIGHT as f32;
+        let uniforms = transformed::Uniforms {
+            matrix: Matrix::perspective(core::f32::consts::FRAC_PI_2, aspect, 1.0, 10.0).0,
+            half_width: state.viewport.half_width,
+            half_height: state.viewport.half_height,
+            z_scale: state.viewport.z_scale,
+            z_offset: state.viewport.z_offset,
+        };
+        let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
+        frame.draw(&state, &material, &mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
+        let fence = frame.submit().unwrap();
+        driver.wait(fence).unwrap();
+        assert_eq!(model.take_faults(), []);
+        let picture = Picture::load(&model, &target);
+        // At an angle of 90 degrees the near square reaches 0.25 of the half height from the centre, the far one 0.5.
+        for y in 0..HEIGHT {
+            for x in 0..WIDTH {
+                let half = f64::from(HEIGHT) / 2.0;
+                let away = |at: u32, size: u32| (f64::from(at) + 0.5 - f64::from(size) / 2.0).abs() / half;
+                let distance = away(x, WIDTH).max(away(y, HEIGHT));
+                let expected = match distance {
+                    d if d < 0.24 => [255, 0, 0, 255],
+                    d if d > 0.26 && d < 0.49 => [0, 255, 0, 255],
+                    d if d > 0.51 => CLEAR.color,
+                    _ => continue,
+                };
+                assert_eq!(picture.pixel(x, y), expected, "({x}, {y})");
+            }
+        }
+    }
+}
+
+/// The words that JayStation's article prints for its program.
+#[test]
+fn the_published_user_program_stores_the_published_words() {
+    const PUBLISHED: [u32; 7] =
+        [0xbf66_5c24, 0x3f5e_dd42, 0x0000_0000, 0x3f80_0000, 0x1c00_0200, 0x3f80_0000, 0x3f80_0000];
+    let model = Model::new(8 << 20, Config::default());
+    let mut driver = driver(&model);
+    let result = driver.allocate(7 * 16 * 4, 64).unwrap();
+    let uniforms = qpu_shaders::coordinate_test::Uniforms {
+        screen_xy: 0x1c00_0200,
+        screen_z: 1.0,
+        reciprocal_w: 1.0,
+        result: result.address(),
+    };
+    let mut words = Vec::new();
+    uniforms.push(&mut words);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let uniforms = driver.upload(&bytes, 16).unwrap();
+    let code: Vec<u8> =
+        qpu_shaders::coordinate_test::PROGRAM.code().iter().flat_map(|word| word.to_le_bytes()).collect();
+    let code = driver.upload(&code, 64).unwrap();
+    let program = UserProgram { code: code.address(), uniforms: uniforms.address(), uniform_count: 4 };
+    driver.run_programs(&[program], 100_000).unwrap();
+    assert_eq!(model.take_faults(), []);
+    for lane in 0..16 {
+        let found: Vec<u32> =
+            (0..7).map(|row| result.region().load_word(&model, 4 * (16 * row + lane)).unwrap()).collect();
+        assert_eq!(found, PUBLISHED, "lane {lane}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Rendering lists: pictures that are loaded and stored, and branches to tile lists.
+//!
+//! A branch may only lead to the beginning of a tile's list, once the binner's semaphore has been waited for: what the memory held before would
+//! be executed as a list.
+
+use super::{Binned, Checker, Reason, Refusal, Span};
+use crate::platform::GpuMemory;
+use crate::record_list::ControlList;
+use crate::tile_memory::tile_list;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{
+    FrameBufferFormat, MemoryFormat, PixelFormat, Record, TileBufferSelect, TileCoordinates, TileRenderingMode,
+};
+use v3d_hw::registers::Thread;
+use v3d_hw::tile_buffer::tile_size_px;
+use v3d_hw::tiling::{self, Tiling};
+
+/// Bytes of one kind of value in a full-resolution dump of a tile: 64 x 64 values of 32 bits, with or without multisampling.
+const FULL_TILE_BYTES: u64 = 64 * 64 * 4;
+
+/// Whether a picture may be stored there. It must not overwrite what is executed later: tile lists.
+fn may_store<M: GpuMemory>(
+    checker: &Checker<'_, M>,
+    binned: Option<Binned>,
+    address: BusAddr,
+    bytes: u64,
+) -> Result<(), Reason> {
+    checker.rights.may_write(address, bytes)?;
+    let picture = Span { address, bytes: bytes as u32 };
+    match binned {
+        Some(binned) if !binned.memory.iter().all(|memory| memory.is_apart_from(&picture)) => {
+            Err(Reason::Value("it overwrites the memory of tile lists"))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn check<M: GpuMemory>(
+    checker: &Checker<'_, M>,
+    list: ControlList,
+    binned: Option<Binned>,
+) -> Result<(), Refusal> {
+    let mut mode: Option<TileRenderingMode> = None;
+    let mut waited = false;
+    let mut tile = None;
+    let mut ended = false;
+    let mut end = 0;
+    checker.records(Thread::Rendering, list, |offset, record| {
+        end = offset;
+        if ended {
+            return Err(Reason::Order("nothing follows the end of the frame"));
+        }
+        let Some(mode) = mode else {
+            return match record {
+                Record::TileRenderingMode(new) => {
+                    frame(&new, binned)?;
+                    mode = Some(new);
+                    Ok(())
+                }
+                Record::ClearColors(_) => Ok(()),
+                _ => Err(Reason::Order("a rendering list begins with Tile Rendering Mode Configuration")),
+            };
+        };
+        match record {
+            Record::ClearColors(_) | Record::Nop => {}
+            Record::WaitOnSemaphore if binned.is_some() && !waited => waited = true,
+            Record::TileCoordinates(coordinates) => {
+                inside(&mode, coordinates)?;
+                tile = Some(coordinates);
+            }
+            Record::BranchToSubList(branch) => {
+                let binned = binned.ok_or(Reason::Value("there is no binning list, so there are no tile lists"))?;
+                if !waited {
+                    return Err(Reason::Order("tile lists are there after Wait on Semaphore"));
+                }
+                let tile = tile.ok_or(Reason::Order("Tile Coordinates come before a tile's list"))?;
+                if branch.address != tile_list(binned.lists, &binned.grid, tile.row, tile.column) {
+                    return Err(Reason::Value("it does not lead to the tile's own list"));
+                }
+            }
+            Record::StoreResolved | Record::StoreResolvedEndOfFrame => {
+                tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                may_store(checker, binned, mode.address, frame_bytes(&mode)?)?;
+                ended = matches!(record, Record::StoreResolvedEndOfFrame);
+            }
+            Record::StoreGeneral(store) if store.buffer == TileBufferSelect::None => ended = store.last_tile,
+            Record::StoreGeneral(store) => {
+                let bytes = picture_bytes(&mode, store.format, bits(store.buffer, store.pixel_format)?)?;
+                may_store(checker, binned, store.address.0, bytes)?;
+                ended = store.last_tile;
+            }
+            Record::LoadGeneral(load) => {
+                let bytes = picture_bytes(&mode, load.format, bits(load.buffer, load.pixel_format)?)?;
+                // What is loaded is a picture, never a program: it may be one that the job writes.
+                checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
+            }
+            Record::StoreFullResolution(store) => {
+                may_store(checker, binned, store.address.0, 2 * FULL_TILE_BYTES)?;
+                ended = store.last_tile;
+            }
+            Record::LoadFullResolution(load) => {
+                let bytes = 2 * FULL_TILE_BYTES;
+                checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
+            }
+            _ => return Err(Reason::NotAllowed),
+        }
+        Ok(())
+    })?;
+    if ended {
+        return Ok(());
+    }
+    let reason = Reason::Order("a rendering list ends with the end of the frame");
+    Err(Refusal { thread: Thread::Rendering, offset: end, record: "end of the list", reason })
+}
+
+/// Whether the frame is one that can be rendered, and the one that was binned.
+fn frame(mode: &TileRenderingMode, binned: Option<Binned>) -> Result<(), Reason> {
+    if mode.color_64_bit || mode.double_buffer || mode.coverage_mode || mode.vg_mask {
+        return Err(Reason::Value("64-bit colour, double-buffering, coverage and mask are not supported"));
+    }
+    if mode.width == 0 || mode.height == 0 {
+        return Err(Reason::Value("the picture has no pixels"));
+    }
+    if let Some(binned) = binned {
+        let (columns, rows) = tiles(mode);
+        let same = columns == u32::from(binned.grid.columns)
+            && rows == u32::from(binned.grid.rows)
+            && mode.multisample == binned.grid.multisample;
+        if !same {
+            return Err(Reason::Value("the binning list has another number of tiles"));
+        }
+    }
+    Ok(())
+}
+
+/// Columns and rows of tiles.
+fn tiles(mode: &TileRenderingMode) -> (u32, u32) {
+    let (width, height) = tile_size_px(mode.multisample, false, false);
+    (u32::from(mode.width).div_ceil(width), u32::from(mode.height).div_ceil(height))
+}
+
+fn inside(mode: &TileRenderingMode, tile: TileCoordinates) -> Result<(), Reason> {
+    let (columns, rows) = tiles(mode);
+    if u32::from(tile.column) < columns && u32::from(tile.row) < rows {
+        Ok(())
+    } else {
+        Err(Reason::Value("the tile is outside of the picture"))
+    }
+}
+
+/// Bytes of the picture that records 24 and 25 store.
+fn frame_bytes(mode: &TileRenderingMode) -> Result<u64, Reason> {
+    let bits = match mode.color_format {
+        FrameBufferFormat::Rgba8888 => 32,
+        FrameBufferFormat::Bgr565 | FrameBufferFormat::Bgr565Dithered => 16,
+        FrameBufferFormat::Reserved(_) => return Err(Reason::Value("the colour format is reserved")),
+    };
+    picture_bytes(mode, mode.memory_format, bits)
+}
+
+/// Bits of a value that a general store or load moves.
+fn bits(buffer: TileBufferSelect, format: PixelFormat) -> Result<u32, Reason> {
+    match (buffer, format) {
+        (TileBufferSelect::Color, PixelFormat::Rgba8888) | (TileBufferSelect::ZStencil, _) => Ok(32),
+        (TileBufferSelect::Color, PixelFormat::Bgr565 | PixelFormat::Bgr565Dithered) => Ok(16),
+        _ => Err(Reason::Value("only colour, or depth with stencil, can be stored or loaded")),
+    }
+}
+
+/// Bytes of a picture of the frame's size, up to whole tiles: tiled pictures are stored by whole micro-tiles.
+fn picture_bytes(mode: &TileRenderingMode, format: MemoryFormat, bits: u32) -> Result<u64, Reason> {
+    let tiling = match format {
+        MemoryFormat::Raster => Tiling::Raster,
+        MemoryFormat::TFormat => Tiling::TFormat,
+        MemoryFormat::LtFormat => Tiling::LtFormat,
+        MemoryFormat::Reserved(_) => return Err(Reason::Value("the memory format is reserved")),
+    };
+    tiling::image_bytes(tiling, mode.width.into(), mode.height.into(), bits)
+        .ok_or(Reason::Value("the picture's format has no size"))
+}
