@@ -302,14 +302,16 @@ impl Cle {
         self.thread(thread).current
     }
 
-    /// A write to CTnCA, which only a stopped thread takes.
-    pub fn set_current(&mut self, thread: Thread, address: BusAddr) {
+    /// A write to CTnCA, which only a stopped thread takes; whether it did.
+    pub fn set_current(&mut self, thread: Thread, address: BusAddr) -> bool {
         let list = self.thread_mut(thread);
-        if !list.is_running() {
-            list.current = address;
-            list.returns.clear();
-            list.run = Run::StoppedAtEnd;
+        if list.is_running() {
+            return false;
         }
+        list.current = address;
+        list.returns.clear();
+        list.run = Run::StoppedAtEnd;
+        true
     }
 
     /// CTnEA.

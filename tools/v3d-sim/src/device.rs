@@ -16,6 +16,8 @@ use crate::counters::Counters;
 use crate::fault::{Fault, FaultLog};
 use crate::memory::Memory;
 use crate::ptb::pool::Overspill;
+use crate::qpu::CodeCache;
+use crate::qpu::scheduler::UserPrograms;
 use v3d_hw::registers::cache::L2cactl;
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
 use v3d_hw::registers::diagnostic::{Bxcf, Errstat};
@@ -81,6 +83,9 @@ struct PerformanceCounter {
 pub struct V3d {
     config: Config,
     cle: Cle,
+    programs: UserPrograms,
+    /// Decoded user programs.
+    code: CodeCache,
     counters: Counters,
     faults: FaultLog,
     /// Latched interrupts of the pipeline: INTCTL.
@@ -97,6 +102,24 @@ pub struct V3d {
     performance_enables: Pctre,
     performance: [PerformanceCounter; PERFORMANCE_COUNTERS],
     debug_configuration: Dbcfg,
+    qpu_interrupt_enables: u16,
+    scheduler_control: u32,
+    vpm_base: u8,
+}
+
+/// A register access that is an error or undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterFault {
+    /// VPMBASE must not change once vertices have been shaded [AG p.92] (HW-2791).
+    #[error("VPMBASE is written after vertices have been shaded since reset")]
+    VpmBaseAfterShading,
+    /// A stopped thread alone takes a new current address [AG p.86].
+    #[error("{0} is written while its thread is running: the write is ignored")]
+    ThreadRunning(Register),
+    /// A limit of 0 raises VPAERGL [aros].
+    #[error("VPACNTL is written with 0: the renderer's requests for VPM are greater than that")]
+    VpmLimit,
 }
 
 impl V3d {
@@ -106,6 +129,8 @@ impl V3d {
         Self {
             config,
             cle: Cle::new(budget, config.parallel),
+            programs: UserPrograms::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
+            code: CodeCache::new(),
             counters: Counters::default(),
             faults: FaultLog::default(),
             interrupts: Intctl::default(),
@@ -120,7 +145,16 @@ impl V3d {
             performance_enables: Pctre::default(),
             performance: Default::default(),
             debug_configuration: Dbcfg::default(),
+            qpu_interrupt_enables: 0,
+            scheduler_control: 0,
+            vpm_base: 0,
         }
+    }
+
+    /// Takes the V3D back to the state just after reset, as a power cycle does. Faults that were not taken remain.
+    pub fn reset(&mut self) {
+        let faults = std::mem::take(&mut self.faults);
+        *self = Self { faults, ..Self::new(self.config) };
     }
 
     /// Reads the register at a byte offset. What is no register reads 0.
@@ -139,7 +173,9 @@ impl V3d {
 
     /// The level of the interrupt line.
     pub fn interrupt(&self) -> bool {
-        word(&self.interrupts) & self.interrupt_enables != 0
+        let pipeline = word(&self.interrupts) & self.interrupt_enables != 0;
+        let programs = self.programs.shared.interrupts & self.qpu_interrupt_enables != 0;
+        pipeline || (programs && self.debug_configuration.qpu_interrupts)
     }
 
     /// Takes the faults that have been reported since the last call.
@@ -148,8 +184,10 @@ impl V3d {
     }
 
     /// What has been counted since reset, whether or not a performance counter is mapped to it.
-    pub const fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.counters;
+        counters.merge(&self.programs.counters());
+        counters
     }
 
     fn read_register(&mut self, register: Register) -> u32 {
@@ -186,10 +224,19 @@ impl V3d {
             Register::BPOA => self.cle.ptb.overspill.address,
             Register::BPOS => self.cle.ptb.overspill.bytes,
             Register::BXCF => word(&self.bxcf),
+            Register::SQRSV0 => self.programs.reservations(0),
+            Register::SQRSV1 => self.programs.reservations(1),
+            Register::SQCNTL => self.scheduler_control,
+            Register::SRQUA => self.programs.uniforms().0,
+            Register::SRQUL => self.programs.length(),
+            Register::SRQCS => self.programs.read_status(&mut self.faults),
             Register::VPACNTL => self.vpacntl,
+            Register::VPMBASE => u32::from(self.vpm_base),
             Register::PCTRE => word(&self.performance_enables),
             Register::DBCFG => word(&self.debug_configuration),
-            Register::ERRSTAT => word(&self.errors),
+            Register::DBQITE => u32::from(self.qpu_interrupt_enables),
+            Register::DBQITC => u32::from(self.programs.shared.interrupts),
+            Register::ERRSTAT => word(&self.error_status()),
             _ => 0,
         }
     }
@@ -197,10 +244,11 @@ impl V3d {
     fn write_register(&mut self, memory: Memory<'_>, register: Register, value: u32) {
         if let Some((n, is_source)) = performance_register(register) {
             self.update_performance();
+            let counters = self.counters();
             if let Some(counter) = self.performance.get_mut(n) {
                 if is_source {
                     counter.source = value & 0x1f;
-                    counter.seen = self.counters.get(CounterSource::from_code(counter.source as u8));
+                    counter.seen = counters.get(CounterSource::from_code(counter.source as u8));
                 } else {
                     counter.count = value;
                 }
@@ -210,7 +258,7 @@ impl V3d {
         match register {
             Register::SCRATCH => self.scratch = value,
             Register::L2CACTL => self.write_l2_control(L2cactl::from_word(value)),
-            Register::SLCACTL => self.cle.clear_code(),
+            Register::SLCACTL => self.clear_code(),
             Register::INTCTL => self.acknowledge(value),
             Register::INTENA => self.interrupt_enables |= value & PIPELINE_INTERRUPTS,
             Register::INTDIS => self.interrupt_enables &= !value,
@@ -218,8 +266,8 @@ impl V3d {
             Register::CT1CS => self.cle.control(Thread::Rendering, Ctncs::from_word(value)),
             Register::CT0EA => self.cle.set_end(Thread::Binning, BusAddr(value)),
             Register::CT1EA => self.cle.set_end(Thread::Rendering, BusAddr(value)),
-            Register::CT0CA => self.cle.set_current(Thread::Binning, BusAddr(value)),
-            Register::CT1CA => self.cle.set_current(Thread::Rendering, BusAddr(value)),
+            Register::CT0CA => self.set_current(Thread::Binning, register, value),
+            Register::CT1CA => self.set_current(Thread::Rendering, register, value),
             Register::CT0LC => self.clear_list_counters(Thread::Binning, value),
             Register::CT1LC => self.clear_list_counters(Thread::Rendering, value),
             Register::BFC if value & 1 == 1 => self.flushes = 0,
@@ -236,9 +284,21 @@ impl V3d {
             }
             Register::VPACNTL => {
                 self.vpacntl = value;
-                // 0 is a limit that the next request of the renderer exceeds [aros]
-                self.errors.vpaerrgl |= value == 0;
+                if value == 0 {
+                    self.errors.vpaerrgl = true;
+                    self.faults.report(RegisterFault::VpmLimit);
+                }
             }
+            Register::VPMBASE => self.write_vpm_base(value),
+            Register::SQRSV0 => self.programs.set_reservations(0, value),
+            Register::SQRSV1 => self.programs.set_reservations(1, value),
+            Register::SQCNTL => self.scheduler_control = value & 0xf,
+            Register::SRQUA => self.programs.set_uniforms(BusAddr(value)),
+            Register::SRQUL => self.programs.set_length(value),
+            Register::SRQPC => self.request_program(BusAddr(value)),
+            Register::SRQCS => self.programs.write_status(value),
+            Register::DBQITE => self.qpu_interrupt_enables = value as u16,
+            Register::DBQITC => self.programs.shared.interrupts &= !(value as u16),
             Register::PCTRC => {
                 self.update_performance();
                 for (n, counter) in self.performance.iter_mut().enumerate() {
@@ -259,6 +319,9 @@ impl V3d {
 
     /// Lets everything run as far as it goes, and latches what has happened.
     fn run(&mut self, memory: Memory<'_>) {
+        if self.programs.is_waiting() {
+            self.programs.run(memory, &self.code, self.config.instruction_budget, &mut self.faults);
+        }
         let mut context = cle::Context { memory, counters: &mut self.counters, faults: &mut self.faults };
         self.cle.run(&mut context);
         let events = self.cle.take_events();
@@ -292,6 +355,44 @@ impl V3d {
         self.cle.clear_list_counters(thread, value >> 16 & 1 == 1, value & 1 == 1);
     }
 
+    fn set_current(&mut self, thread: Thread, register: Register, value: u32) {
+        if !self.cle.set_current(thread, BusAddr(value)) {
+            self.faults.report(RegisterFault::ThreadRunning(register));
+        }
+    }
+
+    /// VPMBASE: while lists run the allocator refuses, and the write is lost.
+    fn write_vpm_base(&mut self, value: u32) {
+        let running = [Thread::Binning, Thread::Rendering].into_iter().any(|thread| self.cle.status(thread).ctrun);
+        if running {
+            self.errors.vpaeabb = true;
+            return;
+        }
+        if self.counters.get(CounterSource::QpuVertexCycles) > 0 {
+            self.faults.report(RegisterFault::VpmBaseAfterShading);
+        }
+        self.vpm_base = (value & 0x1f) as u8;
+        self.programs.reserve_vpm(self.vpm_base);
+    }
+
+    fn request_program(&mut self, address: BusAddr) {
+        if !self.programs.is_waiting() {
+            // memory may have changed since programs ran last
+            self.code.clear();
+        }
+        self.programs.request(address);
+    }
+
+    fn clear_code(&mut self) {
+        self.cle.clear_code();
+        self.code.clear();
+    }
+
+    fn error_status(&self) -> Errstat {
+        let shared = &self.programs.shared;
+        Errstat { vpmerr: shared.read_range, vpmewr: shared.write_range, ..self.errors }
+    }
+
     fn pipeline_status(&self) -> Pcs {
         let (bmactive, bmbusy) = self.cle.activity(Thread::Binning);
         let (rmactive, rmbusy) = self.cle.activity(Thread::Rendering);
@@ -300,7 +401,7 @@ impl V3d {
 
     fn write_l2_control(&mut self, word: L2cactl) {
         if word.l2cclr {
-            self.cle.clear_code();
+            self.clear_code();
         }
         if word.l2cdis {
             self.l2_enabled = false;
@@ -318,8 +419,9 @@ impl V3d {
     /// Adds to each enabled performance counter what its source has counted since the last time.
     fn update_performance(&mut self) {
         let Pctre { enable, cten } = self.performance_enables;
+        let counters = self.counters();
         for (n, counter) in self.performance.iter_mut().enumerate() {
-            let total = self.counters.get(CounterSource::from_code(counter.source as u8));
+            let total = counters.get(CounterSource::from_code(counter.source as u8));
             if enable && cten >> n & 1 == 1 {
                 counter.count = counter.count.wrapping_add(total.wrapping_sub(counter.seen) as u32);
             }

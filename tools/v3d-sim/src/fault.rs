@@ -4,6 +4,7 @@
 //! unit's own matter and shows in its registers.
 
 use crate::cle::CleFault;
+use crate::device::RegisterFault;
 use crate::memory::OutOfMemory;
 use crate::ptb::PtbFault;
 use crate::qpu::QpuFault;
@@ -21,6 +22,9 @@ pub enum Fault {
     /// The scheduler of user programs.
     #[error("QPS: {0}")]
     Scheduler(#[from] SchedulerFault),
+    /// A register access.
+    #[error("register: {0}")]
+    Register(#[from] RegisterFault),
     /// The control list executor.
     #[error("CLE: {0}")]
     Cle(#[from] CleFault),
