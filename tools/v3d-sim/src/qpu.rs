@@ -22,6 +22,7 @@
 
 pub mod alu;
 pub mod code;
+pub mod conformance;
 pub mod datapath;
 pub mod fast;
 pub mod fault;

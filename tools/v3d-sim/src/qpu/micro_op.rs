@@ -231,6 +231,10 @@ pub struct MicroOp {
     pub broken: Rules,
     /// Neither peripherals nor signals nor unpacking nor packing nor rotation nor special kinds: two operations on registers.
     pub plain: bool,
+    /// The add ALU's result, or flags from it, go somewhere.
+    pub add_runs: bool,
+    /// The mul ALU's result, or flags from it, go somewhere.
+    pub mul_runs: bool,
 }
 
 impl MicroOp {
@@ -516,6 +520,8 @@ impl MicroOp {
             touches: Touches::default(),
             broken,
             plain: false,
+            add_runs: false,
+            mul_runs: false,
         };
         op.touch_results();
         op
@@ -628,6 +634,12 @@ impl MicroOp {
         self.broken.add_if(count > 1, Rule::SeveralPeripherals);
         self.broken.add_if(tmu_write && uniform, Rule::UniformWithTmuWrite);
         self.broken.add_if(self.signal == Signal::Breakpoint, Rule::Breakpoint);
+
+        let goes_somewhere = |to: Destination, condition: Condition| {
+            to != Destination::Nowhere && condition != Condition::Never
+        };
+        self.add_runs = self.flags == FlagSource::Add || goes_somewhere(self.add.to, self.add.condition);
+        self.mul_runs = self.flags == FlagSource::Mul || goes_somewhere(self.mul.to, self.mul.condition);
 
         let on_registers = |to: Destination| matches!(to, Destination::Nowhere | Destination::Register(_));
         self.plain = self.kind == Kind::Alu

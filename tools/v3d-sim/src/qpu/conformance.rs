@@ -1,0 +1,673 @@
+//! Random programs that the fast engine must execute exactly as the reference engine does.
+//!
+//! A case is a suite and a number: together they are the seed of a program, its data and what its peripherals answer. Both engines execute it;
+//! then all registers, flags, what was written to peripherals, faults and all of memory are compared. A case in which nothing but the preamble
+//! has had an effect proves nothing and counts as a failure.
+
+use super::io::{Io, IoError, Wait};
+use super::user_io::{Setup, Shared, UserIo};
+use super::{CodeCache, Exit, Launch, Qpu, Threading};
+use crate::fault::FaultLog;
+use crate::lanes::{Lanes, Mask};
+use crate::memory::{Memory, OwnedMemory};
+use std::ops::Range;
+use v3d_hw::BusAddr;
+use v3d_hw::Layout;
+use v3d_hw::qpu::{
+    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LANES, LoadImmediate, MulOp, Mux, Semaphore, Signal,
+    Unpack,
+};
+
+/// What the instructions of a case have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suite {
+    /// The add ALU alone.
+    Add,
+    /// The mul ALU alone.
+    Mul,
+    /// Both ALUs, with flags and conditions.
+    Conditions,
+    /// All pack and unpack modes.
+    Pack,
+    /// Rotations and small immediates.
+    Rotate,
+    /// Load immediate and semaphore instructions.
+    Immediates,
+    /// Branches of all kinds, with their delay slots.
+    Branches,
+    /// All peripherals.
+    Peripherals,
+    /// Threaded programs with switches.
+    Threads,
+    /// Words without any rule to them.
+    Words,
+}
+
+impl Suite {
+    /// All suites with their names.
+    pub const ALL: [(Self, &'static str); 10] = [
+        (Self::Add, "add"),
+        (Self::Mul, "mul"),
+        (Self::Conditions, "conditions"),
+        (Self::Pack, "pack"),
+        (Self::Rotate, "rotate"),
+        (Self::Immediates, "immediates"),
+        (Self::Branches, "branches"),
+        (Self::Peripherals, "peripherals"),
+        (Self::Threads, "threads"),
+        (Self::Words, "words"),
+    ];
+
+    /// The suite of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, own)| *own == name).map(|&(suite, _)| suite)
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(suite, _)| *suite == self).map_or("", |&(_, name)| name)
+    }
+}
+
+/// How a case failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("suite {suite}, case {case}: {what}")]
+pub struct Failure {
+    /// Name of the suite.
+    pub suite: &'static str,
+    /// Number of the case.
+    pub case: u64,
+    /// What differs, or that nothing happened.
+    pub what: String,
+}
+
+/// What the cases of a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Cases that were executed.
+    pub cases: u64,
+    /// Instructions that each engine executed.
+    pub instructions: u64,
+    /// Cases in which a fault was reported.
+    pub with_faults: u64,
+}
+
+/// Executes cases of a suite, up to the first that fails.
+pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
+    let mut summary = Summary::default();
+    for case in cases {
+        let (instructions, faults) = run_case(suite, case)
+            .map_err(|what| Failure { suite: suite.name(), case, what })?;
+        summary.cases += 1;
+        summary.instructions += instructions;
+        summary.with_faults += u64::from(faults);
+    }
+    Ok(summary)
+}
+
+const MEMORY_BYTES: usize = 0x4000;
+const CODE: u32 = 0x1000;
+const UNIFORMS: u32 = 0x3000;
+/// Instructions of the preamble, which fills files A and B, r0 to r3 and the flags.
+const PREAMBLE: u64 = 38;
+/// Instructions between preamble and end.
+const BODY: usize = 24;
+const BUDGET: u64 = 400;
+
+/// All that an engine leaves behind.
+struct Outcome {
+    exit: Exit,
+    qpu: Qpu,
+    written: Vec<(&'static str, Lanes, Mask)>,
+    shared: Shared,
+    memory: Vec<u8>,
+    faults: FaultLog,
+}
+
+fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
+    let mut random = Random::new(suite as u64 + 1, case);
+    let words = program(suite, &mut random);
+    let data = random.next();
+    let launch = Launch {
+        pc: BusAddr(CODE),
+        uniforms: BusAddr(UNIFORMS),
+        uniforms_limit: (random.below(4) != 0).then(|| 40 + random.below(40)),
+        ra15: random.lanes(),
+        rb15: random.lanes(),
+        threading: if suite == Suite::Threads { Threading::Threaded } else { Threading::Single },
+        qpu: random.below(12) as u8,
+    };
+    let reference = execute(&words, &launch, data, BUDGET, Engine::Reference);
+    let fast = execute(&words, &launch, data, BUDGET, Engine::Fast);
+    compare(&reference, &fast)?;
+    let start = execute(&words, &launch, data, PREAMBLE, Engine::Reference);
+    let idle = start.qpu.registers().visible() == reference.qpu.registers().visible()
+        && start.written == reference.written
+        && start.memory == reference.memory;
+    if idle {
+        return Err("nothing happened".to_owned());
+    }
+    Ok((reference.qpu.executed(), reference.faults.total() != 0))
+}
+
+#[derive(Clone, Copy)]
+enum Engine {
+    Reference,
+    Fast,
+}
+
+fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engine) -> Outcome {
+    let owned = OwnedMemory::new(MEMORY_BYTES);
+    let memory = owned.view();
+    let mut random = Random::new(data, 0);
+    for word in 0..MEMORY_BYTES as u32 / 4 {
+        // All of these addresses are inside.
+        let _ = memory.set_word(BusAddr(4 * word), random.value());
+    }
+    for (i, word) in words.iter().enumerate() {
+        let at = CODE + 8 * i as u32;
+        let _ = memory.set_word(BusAddr(at), *word as u32);
+        let _ = memory.set_word(BusAddr(at + 4), (word >> 32) as u32);
+    }
+    let mut shared = Shared::new(12);
+    shared.vpm.set_window(16);
+    let mut io = RandomIo { random: Random::new(data, 1), written: Vec::new(), shared, setup: Setup::default() };
+    let mut qpu = Qpu::new();
+    let code = CodeCache::new();
+    let mut left = budget;
+    qpu.start(launch);
+    let exit = match engine {
+        Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
+        Engine::Fast => qpu.run(&mut io, memory, &code, &mut left),
+    };
+    let faults = qpu.take_faults();
+    Outcome { exit, qpu, written: io.written, shared: io.shared, memory: owned.to_bytes(), faults }
+}
+
+fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {
+    let differs = |what: &str, reference: &dyn std::fmt::Debug, fast: &dyn std::fmt::Debug| {
+        Err(format!("{what}: reference {reference:x?}, fast {fast:x?}"))
+    };
+    if reference.exit != fast.exit {
+        return differs("exit", &reference.exit, &fast.exit);
+    }
+    if reference.faults != fast.faults {
+        return differs("faults", &reference.faults, &fast.faults);
+    }
+    let names = |place: usize| match place {
+        0..32 => format!("ra{place}"),
+        32..64 => format!("rb{}", place - 32),
+        _ => format!("r{}", place - 64),
+    };
+    let pairs = reference.qpu.registers().visible().iter().zip(fast.qpu.registers().visible());
+    for (place, (expected, found)) in pairs.enumerate() {
+        if expected != found {
+            return differs(&names(place), expected, found);
+        }
+    }
+    if reference.qpu.flags() != fast.qpu.flags() {
+        return differs("flags", reference.qpu.flags(), fast.qpu.flags());
+    }
+    let position = |qpu: &Qpu| (qpu.pc(), qpu.executed(), qpu.counters);
+    if position(&reference.qpu) != position(&fast.qpu) {
+        return differs("position", &position(&reference.qpu), &position(&fast.qpu));
+    }
+    for (i, expected) in reference.written.iter().enumerate() {
+        if fast.written.get(i) != Some(expected) {
+            return differs("peripheral write", expected, &fast.written.get(i));
+        }
+    }
+    if reference.written.len() != fast.written.len() {
+        return differs("peripheral writes", &reference.written.len(), &fast.written.len());
+    }
+    if reference.shared.vpm != fast.shared.vpm {
+        return Err("the VPM differs".to_owned());
+    }
+    if let Some(at) = (0..reference.memory.len()).find(|&at| reference.memory.get(at) != fast.memory.get(at)) {
+        return differs(&format!("memory at {at:#x}"), &reference.memory.get(at), &fast.memory.get(at));
+    }
+    Ok(())
+}
+
+/// A generator of numbers of our own, so that a case stays what it is: splitmix64.
+#[derive(Clone, Debug)]
+struct Random(u64);
+
+impl Random {
+    fn new(suite: u64, case: u64) -> Self {
+        let mut random = Self(suite.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case);
+        random.next();
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        (self.next() >> 32) as u32 % limit
+    }
+
+    fn one_in(&mut self, chances: u32) -> bool {
+        self.below(chances) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u32) as usize]
+    }
+
+    /// A 32-bit value: often one at an edge of integers or floats.
+    fn value(&mut self) -> u32 {
+        const EDGES: [u32; 20] = [
+            0,
+            1,
+            0x7fff_ffff,
+            0x8000_0000,
+            0xffff_ffff,
+            0x3f80_0000,
+            0xbf80_0000,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7f7f_ffff,
+            0xff7f_ffff,
+            0x0080_0000,
+            0x8080_0000,
+            0x007f_ffff,
+            0x4f00_0000,
+            0xcf00_0000,
+            0x7fc0_0001,
+            0x3effffff,
+            0x0000_00ff,
+            0x0000_8000,
+        ];
+        let random = self.next() as u32;
+        match self.below(8) {
+            0 => self.pick(&EDGES),
+            // Floats of a similar size, whose sums and products are interesting.
+            1..=4 => random & 0x807f_ffff | (100 + self.below(56)) << 23,
+            5 => random >> self.below(32),
+            _ => random,
+        }
+    }
+
+    fn lanes(&mut self) -> Lanes {
+        Lanes(std::array::from_fn(|_| self.value()))
+    }
+}
+
+const NOP_ADDRESS: u8 = 39;
+const VARYING_ADDRESS: u8 = 35;
+
+fn encoded(layout: &impl Layout) -> u64 {
+    layout.to_bits().unwrap_or(0) as u64
+}
+
+/// An instruction that does nothing.
+fn nop() -> Alu {
+    Alu {
+        sig: Signal::None,
+        unpack: Unpack::None,
+        pm: false,
+        pack: 0,
+        cond_add: Condition::Never,
+        cond_mul: Condition::Never,
+        sf: false,
+        ws: false,
+        waddr_add: NOP_ADDRESS,
+        waddr_mul: NOP_ADDRESS,
+        op_mul: MulOp::Nop,
+        op_add: AddOp::Nop,
+        raddr_a: NOP_ADDRESS,
+        raddr_b: NOP_ADDRESS,
+        add_a: Mux::R0,
+        add_b: Mux::R0,
+        mul_a: Mux::R0,
+        mul_b: Mux::R0,
+    }
+}
+
+fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
+    let mut words = Vec::new();
+    let both = Alu {
+        cond_add: Condition::Always,
+        cond_mul: Condition::Always,
+        op_add: AddOp::Or,
+        op_mul: MulOp::V8min,
+        raddr_a: VARYING_ADDRESS,
+        raddr_b: VARYING_ADDRESS,
+        add_a: Mux::A,
+        add_b: Mux::A,
+        mul_a: Mux::B,
+        mul_b: Mux::B,
+        ..nop()
+    };
+    for register in 0..32 {
+        words.push(encoded(&Alu { waddr_add: register, waddr_mul: register, ..both }));
+    }
+    for accumulator in 0..4 {
+        words.push(encoded(&Alu { waddr_add: 32 + accumulator, cond_mul: Condition::Never, ..both }));
+    }
+    words.push(encoded(&Alu { cond_mul: Condition::Never, sf: true, ..both }));
+    words.push(encoded(&nop()));
+    // What follows is the body; its first instruction always has an effect.
+    words.push(encoded(&Alu {
+        waddr_add: 32,
+        waddr_mul: 33,
+        op_add: AddOp::Add,
+        op_mul: MulOp::Fmul,
+        add_a: Mux::R0,
+        add_b: Mux::R1,
+        mul_a: Mux::R2,
+        mul_b: Mux::R3,
+        cond_add: Condition::Always,
+        cond_mul: Condition::Always,
+        ..nop()
+    }));
+    for place in 0..BODY {
+        words.push(instruction(suite, random, place));
+    }
+    words.push(encoded(&Alu { sig: Signal::ProgramEnd, ..nop() }));
+    words.extend([encoded(&nop()); 2]);
+    words
+}
+
+fn instruction(suite: Suite, random: &mut Random, place: usize) -> u64 {
+    match suite {
+        Suite::Immediates if random.one_in(2) => immediate(random),
+        Suite::Branches if random.one_in(5) => branch(random, place),
+        Suite::Words => {
+            let word = random.next();
+            // Ends and breakpoints would cut most programs short.
+            if matches!(word >> 60, 0 | 3 | 9) && !random.one_in(8) { word ^ 1 << 60 | 1 << 62 } else { word }
+        }
+        _ => encoded(&operation(suite, random)),
+    }
+}
+
+fn operation(suite: Suite, random: &mut Random) -> Alu {
+    let condition = |random: &mut Random| {
+        let chances = if matches!(suite, Suite::Conditions | Suite::Branches) { 2 } else { 6 };
+        if random.one_in(chances) { random.pick(Condition::ALL) } else { Condition::Always }
+    };
+    let destination = |random: &mut Random| {
+        if random.one_in(2) { 32 + random.below(4) as u8 } else { random.below(32) as u8 }
+    };
+    let mut alu = Alu {
+        cond_add: condition(random),
+        cond_mul: condition(random),
+        sf: random.one_in(3),
+        ws: random.one_in(2),
+        waddr_add: destination(random),
+        waddr_mul: destination(random),
+        op_mul: random.pick(MulOp::ALL),
+        op_add: random.pick(AddOp::ALL),
+        raddr_a: random.below(32) as u8,
+        raddr_b: random.below(32) as u8,
+        add_a: random.pick(Mux::ALL),
+        add_b: random.pick(Mux::ALL),
+        mul_a: random.pick(Mux::ALL),
+        mul_b: random.pick(Mux::ALL),
+        ..nop()
+    };
+    if random.one_in(4) {
+        alu.sig = Signal::SmallImmediate;
+        alu.raddr_b = random.below(48) as u8;
+    }
+    match suite {
+        Suite::Add => {
+            alu.op_mul = MulOp::Nop;
+            alu.cond_mul = Condition::Never;
+            alu.waddr_mul = NOP_ADDRESS;
+        }
+        Suite::Mul => {
+            alu.op_add = AddOp::Nop;
+            alu.cond_add = Condition::Never;
+            alu.waddr_add = NOP_ADDRESS;
+        }
+        Suite::Pack => {
+            alu.pm = random.one_in(2);
+            alu.pack = random.below(16) as u8;
+            alu.unpack = random.pick(Unpack::ALL);
+        }
+        Suite::Rotate => {
+            alu.sig = Signal::SmallImmediate;
+            alu.raddr_b = random.below(64) as u8;
+        }
+        Suite::Peripherals => peripherals(&mut alu, random),
+        Suite::Threads => {
+            alu.raddr_a &= if random.one_in(20) { 31 } else { 15 };
+            alu.raddr_b &= if alu.sig == Signal::SmallImmediate { 63 } else { 15 };
+            for address in [&mut alu.waddr_add, &mut alu.waddr_mul] {
+                *address = if *address < 32 { *address & 15 } else { *address };
+            }
+            if random.one_in(10) {
+                alu.sig = random.pick(&[Signal::ThreadSwitch, Signal::LastThreadSwitch]);
+            }
+        }
+        _ => {}
+    }
+    alu
+}
+
+fn peripherals(alu: &mut Alu, random: &mut Random) {
+    if random.one_in(3) {
+        alu.waddr_add = 36 + random.below(28) as u8;
+    }
+    if random.one_in(4) {
+        alu.waddr_mul = 36 + random.below(28) as u8;
+    }
+    if random.one_in(3) {
+        alu.raddr_a = 32 + random.below(32) as u8;
+    }
+    if random.one_in(3) && alu.sig != Signal::SmallImmediate {
+        alu.raddr_b = 32 + random.below(32) as u8;
+    }
+    if random.one_in(3) {
+        alu.sig = random.pick(&[
+            Signal::ScoreboardWait,
+            Signal::ScoreboardUnlock,
+            Signal::LoadCoverage,
+            Signal::LoadColor,
+            Signal::LoadTmu0,
+            Signal::LoadTmu1,
+            Signal::LoadAlpha,
+        ]);
+    }
+    if random.one_in(4) {
+        alu.unpack = random.pick(Unpack::ALL);
+        alu.pm = random.one_in(2);
+    }
+}
+
+fn immediate(random: &mut Random) -> u64 {
+    let kinds = [ImmediateKind::Word, ImmediateKind::PerElementSigned, ImmediateKind::PerElementUnsigned];
+    let address = |random: &mut Random| if random.one_in(2) { random.below(32) as u8 } else { 32 + random.below(6) as u8 };
+    let load = LoadImmediate {
+        sig: Signal::LoadImmediate,
+        kind: random.pick(&kinds),
+        pm: random.one_in(3),
+        pack: if random.one_in(2) { random.below(16) as u8 } else { 0 },
+        cond_add: random.pick(Condition::ALL),
+        cond_mul: random.pick(Condition::ALL),
+        sf: random.one_in(3),
+        ws: random.one_in(2),
+        waddr_add: address(random),
+        waddr_mul: address(random),
+        immediate: random.value(),
+    };
+    if !random.one_in(4) {
+        return encoded(&load);
+    }
+    encoded(&Semaphore {
+        sig: Signal::LoadImmediate,
+        kind: ImmediateKind::Semaphore,
+        pm: load.pm,
+        pack: load.pack,
+        cond_add: load.cond_add,
+        cond_mul: load.cond_mul,
+        sf: load.sf,
+        ws: load.ws,
+        waddr_add: load.waddr_add,
+        waddr_mul: load.waddr_mul,
+        unused: load.immediate >> 5,
+        // Only incremented: nobody else would end a wait.
+        sa: false,
+        semaphore: random.below(16) as u8,
+    })
+}
+
+fn branch(random: &mut Random, place: usize) -> u64 {
+    // Anywhere in the body, relative to the instruction after the delay slots; a register would lead anywhere.
+    let target = random.below(BODY as u32 + 1) as i32;
+    encoded(&Branch {
+        sig: Signal::Branch,
+        unused: 0,
+        cond_br: random.pick(BranchCondition::ALL),
+        rel: true,
+        reg: false,
+        raddr_a: 2 * random.below(16) as u8,
+        ws: random.one_in(2),
+        waddr_add: random.pick(&[NOP_ADDRESS, 3, 32]),
+        waddr_mul: random.pick(&[NOP_ADDRESS, 7, 33]),
+        immediate: (target - place as i32 - 4) * 8,
+    })
+}
+
+/// Peripherals that answer anything and note what they are told.
+struct RandomIo {
+    random: Random,
+    written: Vec<(&'static str, Lanes, Mask)>,
+    shared: Shared,
+    setup: Setup,
+}
+
+impl RandomIo {
+    fn note(&mut self, name: &'static str, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        // What elements outside of the mask hold means nothing.
+        let kept = Lanes(std::array::from_fn(|i| if mask >> i & 1 == 1 { value.0[i] } else { 0 }));
+        self.written.push((name, kept, mask));
+        Ok(())
+    }
+
+    fn user(&mut self) -> UserIo<'_> {
+        UserIo { qpu: 0, shared: &mut self.shared, setup: &mut self.setup }
+    }
+
+    fn answer(&mut self) -> Result<Lanes, IoError> {
+        if self.random.one_in(10) { Err(IoError::NotAccessible("this time, the unit")) } else { Ok(self.random.lanes()) }
+    }
+}
+
+impl Io for RandomIo {
+    fn varying(&mut self) -> Result<(Lanes, [u32; LANES / 4]), IoError> {
+        let value = self.random.lanes();
+        Ok((value, std::array::from_fn(|_| self.random.value())))
+    }
+    fn pixel_x(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn pixel_y(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn ms_flags(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn rev_flag(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn set_ms_flags(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("MS_FLAGS", value, mask)
+    }
+    fn set_rev_flag(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("REV_FLAG", value, mask)
+    }
+    fn set_quad_x(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("QUAD_X", value, mask)
+    }
+    fn set_quad_y(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("QUAD_Y", value, mask)
+    }
+    fn tlb_stencil_setup(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_STENCIL_SETUP", value, mask)
+    }
+    fn tlb_z(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_Z", value, mask)
+    }
+    fn tlb_color_ms(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_COLOUR_MS", value, mask)
+    }
+    fn tlb_color_all(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_COLOUR_ALL", value, mask)
+    }
+    fn tlb_alpha_mask(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_ALPHA_MASK", value, mask)
+    }
+    fn load_color(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn load_coverage(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn load_alpha(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn scoreboard_wait(&mut self) -> Result<Wait, IoError> {
+        Ok(Wait::Ready)
+    }
+    fn scoreboard_unlock(&mut self) -> Result<(), IoError> {
+        self.note("scoreboard", &Lanes::default(), 0)
+    }
+    fn vpm_read(&mut self) -> Result<Lanes, IoError> {
+        self.user().vpm_read()
+    }
+    fn vpm_write(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.user().vpm_write(value, mask)
+    }
+    fn vpm_read_setup(&mut self, word: u32) -> Result<(), IoError> {
+        self.user().vpm_read_setup(word)
+    }
+    fn vpm_write_setup(&mut self, word: u32) -> Result<(), IoError> {
+        self.user().vpm_write_setup(word)
+    }
+    fn dma_load(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
+        self.user().dma_load(address, memory)
+    }
+    fn dma_store(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
+        // Data only: code that is being executed must not change.
+        self.user().dma_store(address & 0x7ff, memory)
+    }
+    fn dma_poll(&mut self) -> Result<(), IoError> {
+        Ok(())
+    }
+    fn mutex_acquire(&mut self) -> Result<Wait, IoError> {
+        self.user().mutex_acquire()
+    }
+    fn mutex_release(&mut self) -> Result<(), IoError> {
+        self.user().mutex_release()
+    }
+    fn semaphore(&mut self, number: u8, decrement: bool) -> Result<Wait, IoError> {
+        self.user().semaphore(number, decrement)
+    }
+    fn host_interrupt(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("HOST_INT", value, mask)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fast_engine_does_what_the_reference_engine_does() {
+        for (suite, name) in Suite::ALL {
+            let summary = run(suite, 0..300).unwrap_or_else(|failure| panic!("{failure}"));
+            assert_eq!(summary.cases, 300, "{name}");
+            // Programs run through their bodies.
+            assert!(summary.instructions > 300 * (PREAMBLE + 10), "{name}: {summary:?}");
+        }
+    }
+}
