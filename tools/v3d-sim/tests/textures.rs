@@ -189,10 +189,11 @@ fn etc1_blocks_are_read_and_flipped() {
     let grey = |value: u8| rgba(value, value, value, 255);
     // 8 of 31 is 66, 11 of 31 is 90 after repetition of the highest bits.
     let mut texture = Texture::new(TextureType::Etc1, 4, 4).bytes(BASE, &block);
+    texture.p1.etc_flip = true;
     let texels = texture.texels();
     assert_eq!(texels[..4], [grey(58), grey(68), grey(92), grey(92)]);
     assert_eq!([texels[4], texels[8], texels[12]], [grey(68), grey(68), grey(74)]);
-    texture.p1.etc_flip = true;
+    texture.p1.etc_flip = false;
     let texels = texture.texels();
     assert_eq!([texels[0], texels[4], texels[8], texels[12]], [grey(74), grey(68), grey(68), grey(58)]);
 }

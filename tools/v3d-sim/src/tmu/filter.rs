@@ -88,7 +88,7 @@ impl Lookup<'_> {
             let Level { x, y, .. } = texture.levels[0];
             let texels = |c: [f32; 4], size: u32| c.map(|c| c * size as f32);
             let derivative = if needs_level_of_detail(texture.mag, texture.min) && !texture.bias_only {
-                lod::largest_derivative(texels(s, x.size), texels(t, y.size))
+                lod::longer_squared([texels(s, x.size), texels(t, y.size)])
             } else {
                 0.0
             };
@@ -110,14 +110,13 @@ impl Lookup<'_> {
         (points, selections)
     }
 
-    /// Turns the directions of a quad into faces and coordinates on them, and gives their largest derivative.
+    /// Turns the directions of a quad into faces and coordinates on them, and gives the square of their longer derivative.
     ///
     /// It is taken of the directions, which do not jump where two faces meet; a face is two units wide.
     fn to_faces(&mut self, s: [f32; 4], t: [f32; 4], r: [f32; 4]) -> ([Point; 4], f32) {
         let width = self.texture.levels[0].x.size;
         let texels = |c: [f32; 4]| c.map(|c| 0.5 * c * width as f32);
-        let derivative =
-            lod::largest_derivative(texels(s), texels(t)).max(lod::largest_derivative(texels(r), [0.0; 4]));
+        let derivative = lod::longer_squared([texels(s), texels(t), texels(r)]);
         let stride = self.texture.cube_stride.unwrap_or(0);
         let mut points = [Point::default(); 4];
         for (i, target) in points.iter_mut().enumerate() {

@@ -136,7 +136,8 @@ texels! {
     Yuyv422R: 16 bits, |memory, place| yuyv(memory.word(place.address)?, place.x & 1 == 1);
 }
 
-/// ETC1. `FLIP` turns the rows of each block round.
+/// ETC1. `FLIP` is the flag of parameter 1: with it the first row of a block is the one with the lowest t, as OpenGL has it; without, the one with the
+/// highest [mesa vc4_uniforms.c sets it for OpenGL].
 pub(super) struct Etc1<const FLIP: bool>;
 
 impl<const FLIP: bool> Texel for Etc1<FLIP> {
@@ -148,7 +149,7 @@ impl<const FLIP: bool> Texel for Etc1<FLIP> {
         // The standard's bytes are big-endian: its highest byte comes first.
         let high = memory.word(place.address)?.swap_bytes();
         let low = memory.word(place.address + 4)?.swap_bytes();
-        let row = if FLIP { 3 - place.y % 4 } else { place.y % 4 };
+        let row = if FLIP { place.y % 4 } else { 3 - place.y % 4 };
         Ok(etc1::texel(u64::from(high) << 32 | u64::from(low), place.x % 4, row))
     }
 }

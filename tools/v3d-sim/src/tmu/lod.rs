@@ -1,8 +1,8 @@
 //! Level of detail: which levels of a texture a quad is sampled from [AG p.43].
 //!
-//! The four elements of a quad are a square of 2x2 pixels, so that the differences between them are the derivatives of the coordinates. The
-//! level of detail is the binary logarithm of the largest of them, in texels of level 0, plus the bias. The guide does not say how the
-//! hardware puts the derivatives together; the largest one is what the drivers' reference has, too.
+//! The four elements of a quad are a square of 2x2 pixels, so that the differences between them are the derivatives of the coordinates: one vector in
+//! texels of level 0 from pixel to pixel along x, one along y. The level of detail is the binary logarithm of the length of the longer one, as OpenGL
+//! defines it, plus the bias. How exactly the hardware comes to it, the guide does not say.
 
 use v3d_hw::texture::{MagFilter, MinFilter};
 
@@ -17,19 +17,21 @@ pub(super) struct Selection {
     pub(super) linear: bool,
 }
 
-/// The largest difference between the elements of a quad, of coordinates in texels of level 0.
+/// The square of the length of the longer derivative, of coordinates in texels of level 0.
 ///
 /// Elements are left and right of the first row, left and right of the second.
 #[inline]
-pub(super) fn largest_derivative(x: [f32; 4], y: [f32; 4]) -> f32 {
-    let along = |c: [f32; 4]| (c[1] - c[0]).abs().max((c[2] - c[0]).abs());
-    along(x).max(along(y))
+pub(super) fn longer_squared<const N: usize>(coordinates: [[f32; 4]; N]) -> f32 {
+    let squared = |neighbour: usize| {
+        coordinates.iter().map(|c| c[neighbour] - c[0]).map(|difference| difference * difference).sum::<f32>()
+    };
+    squared(1).max(squared(2))
 }
 
-/// The level of detail of a derivative, without bias. No change at all gives a very small one.
+/// The level of detail of the square of a derivative, without bias. No change at all gives a very small one.
 #[inline]
-pub(super) fn level_of_detail(derivative: f32) -> f32 {
-    if derivative > 0.0 { derivative.log2() } else { -126.0 }
+pub(super) fn level_of_detail(squared: f32) -> f32 {
+    if squared > 0.0 { 0.5 * squared.log2() } else { -126.0 }
 }
 
 /// Applies the filters to a level of detail.
@@ -60,12 +62,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_larger_derivative_decides() {
-        // 3 texels to the right, 8 downwards.
+    fn the_longer_derivative_decides() {
+        // 3 texels to the right; 0 and 8 downwards.
         let x = [10.0, 13.0, 10.0, 13.0];
         let y = [0.0, 0.0, 8.0, 8.0];
-        assert_eq!(level_of_detail(largest_derivative(x, y)), 3.0);
-        assert!(level_of_detail(largest_derivative([1.0; 4], [2.0; 4])) < -100.0);
+        assert_eq!(level_of_detail(longer_squared([x, y])), 3.0);
+        // 3 and 4 to the right: 5.
+        assert_eq!(longer_squared([[0.0, 3.0, 0.0, 3.0], [0.0, 4.0, 1.0, 5.0]]), 25.0);
+        assert!(level_of_detail(longer_squared([[1.0; 4], [2.0; 4]])) < -100.0);
     }
 
     #[test]
