@@ -3,7 +3,6 @@
 //! A program is shown to the instructions behind its end signal. The uniforms are those that a straight run reads: a program that branches may read others, or fewer.
 
 use super::{Dump, ProgramUses};
-use v3d_hw::layout::Explained;
 use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction, Signal, THREAD_DELAY_SLOTS};
 use v3d_hw::texture::{CubeMapStride, Parameter0, Parameter1};
@@ -87,8 +86,7 @@ impl Dump<'_> {
         let memory = self.memory;
         let (mut readers, mut tmu_writes) = (Vec::new(), [0; 2]);
         for (at, word, instruction) in instructions(memory, start) {
-            let explained = Explained { fields: instruction.fields(), bits: u128::from(word) };
-            self.line(format_args!("{at}  {word:016x}  {explained}"));
+            self.line(format_args!("{at}  {word:016x}  {instruction}"));
             add_readers(at, &instruction, &mut tmu_writes, &mut readers);
         }
         for &(kind, uniforms) in &uses.uses {
