@@ -478,8 +478,11 @@ impl MicroOp {
         let mut broken = Rules::default();
         broken.add_if(matches!(add.0, AddOp::Reserved(_)), Rule::ReservedOperation);
         let (file_add, file_mul) = if results.ws { (File::B, File::A) } else { (File::A, File::B) };
-        let to_add = destination(file_add, results.waddr_add);
-        let to_mul = destination(file_mul, results.waddr_mul);
+        // A nop writes nothing, whatever its write address and condition say: py-videocore encodes its nops with the write address of r0 and the
+        // condition "always", and its tests, which pass on silicon, keep r0 across them.
+        let written = |nop: bool, to: Destination| if nop { Destination::Nowhere } else { to };
+        let to_add = written(add.0 == AddOp::Nop, destination(file_add, results.waddr_add));
+        let to_mul = written(mul.0 == MulOp::Nop, destination(file_mul, results.waddr_mul));
         let pack_of = |file: File, to: Destination, float: bool, is_mul: bool| match (results.pm, file) {
             (false, File::A) if results.pack != 0 && is_register(to, file) => {
                 Pack::FileA { mode: PackA::from_code(results.pack), float }
@@ -529,7 +532,6 @@ impl MicroOp {
 
     /// Notes what the results touch.
     fn touch_results(&mut self) {
-        // An operation that does nothing still writes its 0 where it is told to.
         let halves =
             [(self.add.to, self.add.condition, self.add.pack), (self.mul.to, self.mul.condition, self.mul.pack)];
         let mut peripherals = 0;
@@ -624,7 +626,7 @@ impl MicroOp {
 
     /// What can only be said when everything else is known.
     fn finish(&mut self) {
-        let Touches { tmu_write, sfu, tlb, uniform, .. } = self.touches;
+        let Touches { tmu_write, sfu, tlb, .. } = self.touches;
         let loads_tmu = matches!(self.signal, Signal::LoadTmu0 | Signal::LoadTmu1);
         let takes_mutex = [self.port_a, self.port_b].contains(&Some(ReadSource::MutexAcquire));
         let semaphore = matches!(self.kind, Kind::Semaphore { .. });
@@ -632,7 +634,6 @@ impl MicroOp {
         let accesses = [tmu_write, loads_tmu, tlb, sfu, takes_mutex, semaphore];
         let count = accesses.into_iter().filter(|&access| access).count();
         self.broken.add_if(count > 1, Rule::SeveralPeripherals);
-        self.broken.add_if(tmu_write && uniform, Rule::UniformWithTmuWrite);
         self.broken.add_if(self.signal == Signal::Breakpoint, Rule::Breakpoint);
 
         let goes_somewhere = |to: Destination, condition: Condition| {
