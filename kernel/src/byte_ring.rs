@@ -33,6 +33,12 @@ impl<const N: usize> ByteRing<N> {
         true
     }
 
+    /// The oldest byte, which stays.
+    #[must_use]
+    pub fn first(&self) -> Option<u8> {
+        (self.len > 0).then(|| self.bytes[self.first])
+    }
+
     /// Takes the oldest byte out.
     pub fn pop(&mut self) -> Option<u8> {
         if self.len == 0 {
@@ -53,6 +59,7 @@ mod tests {
     fn bytes_come_out_in_order_and_late_ones_are_dropped() {
         let mut ring = ByteRing::<3>::new();
         assert!(ring.push(1) && ring.push(2));
+        assert_eq!(ring.first(), Some(1));
         assert_eq!(ring.pop(), Some(1));
         assert!(ring.push(3) && ring.push(4));
         assert!(!ring.push(5));

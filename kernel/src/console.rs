@@ -190,6 +190,41 @@ pub fn try_read() -> Option<u8> {
     console.received.pop()
 }
 
+/// Why somebody at the console may want what is going on to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interruption {
+    /// Control-C.
+    ControlC,
+    /// Any other key.
+    Key,
+}
+
+/// Whether a key was pressed since the last line, and takes it.
+///
+/// What begins a command stays to be read: `scene stop` can be typed whole. The line feed that a terminal may send after a line's
+/// carriage return is no key.
+#[must_use]
+pub fn interruption() -> Option<Interruption> {
+    const CONTROL_C: u8 = 3;
+    let mut console = CONSOLE.lock();
+    console.receive();
+    match console.received.first()? {
+        CONTROL_C => {
+            console.received.pop();
+            Some(Interruption::ControlC)
+        }
+        b'\n' => {
+            console.received.pop();
+            None
+        }
+        byte if byte.is_ascii_alphabetic() => Some(Interruption::Key),
+        _ => {
+            console.received.pop();
+            Some(Interruption::Key)
+        }
+    }
+}
+
 /// Waits for a byte, asleep, at most until the next interrupt: the timer's tick comes a hundred times a second.
 #[must_use]
 pub fn read_until_tick() -> Option<u8> {

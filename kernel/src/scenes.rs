@@ -35,18 +35,17 @@ pub struct Target {
 }
 
 impl Target {
-    /// The page as the rendering list names it.
+    /// The page as the rendering list names it: as wide as its lines are apart, since the hardware has no other stride. What is drawn
+    /// is [`Target::width`] pixels wide.
     ///
     /// # Errors
-    /// When there is a gap between two lines: the hardware stores a raster picture without gaps.
+    /// When lines are not whole pixels apart.
     pub fn surface(&self) -> Result<Surface, SceneError> {
-        if self.pitch_bytes != 4 * self.width {
-            let Self { width, pitch_bytes, .. } = self;
-            return Err(SceneError(format!(
-                "the framebuffer's lines of {width} pixels are {pitch_bytes} bytes apart, and the V3D leaves no gaps"
-            )));
+        let Self { width, pitch_bytes, .. } = self;
+        if pitch_bytes % 4 != 0 || pitch_bytes / 4 < *width {
+            return Err(SceneError(format!("the framebuffer's lines of {width} pixels are {pitch_bytes} bytes apart")));
         }
-        Ok(Surface::display(self.address, self.width, self.height))
+        Ok(Surface::display(self.address, pitch_bytes / 4, self.height))
     }
 }
 

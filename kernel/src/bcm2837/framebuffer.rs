@@ -21,11 +21,17 @@ use super::{
 };
 use crate::{
     arch::mmu,
+    crc32::Crc32,
     mm::{page_tables::MapError, shared::SharedWords},
 };
 
 /// Pages, one above the other in the virtual framebuffer.
 pub const PAGES: usize = 2;
+/// Pixels that a line has beyond those on show.
+///
+/// QEMU heeds the virtual offset only where the framebuffer is larger than the display both ways [qemu hw/display/bcm2835_fb.c];
+/// the boards do not mind. 16 pixels are 64 bytes, a burst, so that the firmware pads nothing.
+const GAP: u32 = 16;
 /// Bytes of a pixel.
 pub const PIXEL_BYTES: usize = 4;
 /// The size when the display does not say what it prefers.
@@ -73,16 +79,13 @@ pub struct Framebuffer {
 }
 
 /// The size that suits the display: what its EDID prefers, within [`LARGEST_SIZE`], or [`DEFAULT_SIZE`].
-///
-/// The tile buffer is stored line after line without a gap, but the firmware pads lines to whole bursts: a width that it
-/// would have to pad (1366, say) is not taken.
 #[must_use]
 pub fn preferred_size() -> (u32, u32) {
     firmware::ask(&GetEdidBlock { block: 0 })
         .ok()
         .filter(|block| block.status == 0)
         .and_then(|block| edid::preferred_size(&block.bytes))
-        .filter(|&(width, height)| width <= LARGEST_SIZE.0 && height <= LARGEST_SIZE.1 && width.is_multiple_of(16))
+        .filter(|&(width, height)| width <= LARGEST_SIZE.0 && height <= LARGEST_SIZE.1)
         .unwrap_or(DEFAULT_SIZE)
 }
 
@@ -94,7 +97,7 @@ impl Framebuffer {
     pub fn allocate(width: u32, height: u32) -> Result<Self, FramebufferError> {
         let mut message = Message::new();
         let physical = message.push(&SetPhysicalSize { width, height })?;
-        let virtual_size = message.push(&SetVirtualSize { width, height: height * PAGES as u32 })?;
+        let virtual_size = message.push(&SetVirtualSize { width: width + GAP, height: height * PAGES as u32 })?;
         let depth = message.push(&SetDepth { bits: 8 * PIXEL_BYTES as u32 })?;
         let order = message.push(&SetPixelOrder { red_first: 1 })?;
         let alpha = message.push(&SetAlphaMode { mode: 2 })?;
@@ -112,14 +115,14 @@ impl Framebuffer {
         if (physical.width, physical.height) != (width, height) {
             return Err(FramebufferError::Unusable("it has another size"));
         }
-        if (virtual_size.width, virtual_size.height) != (width, height * PAGES as u32) {
+        if (virtual_size.width, virtual_size.height) != (width + GAP, height * PAGES as u32) {
             return Err(FramebufferError::Unusable("it has no second page"));
         }
         if message.answer(&depth)?.bits != 32 || message.answer(&order)?.red_first != 1 {
             return Err(FramebufferError::Unusable("its pixels are not R8G8B8A8"));
         }
-        if pitch.bytes != width * PIXEL_BYTES as u32 {
-            return Err(FramebufferError::Unusable("there are gaps between its lines"));
+        if pitch.bytes < width * PIXEL_BYTES as u32 || !pitch.bytes.is_multiple_of(PIXEL_BYTES as u32) {
+            return Err(FramebufferError::Unusable("its lines are too short"));
         }
         let bytes = pitch.bytes as usize * height as usize * PAGES;
         if (allocation.size_bytes as usize) < bytes {
@@ -159,6 +162,17 @@ impl Framebuffer {
         let words = self.pitch_bytes as usize / 4 * self.height as usize;
         let page = page.min(PAGES - 1);
         page * words..(page + 1) * words
+    }
+
+    /// The CRC-32 of what a page shows, as the CPU reads it: its lines from the first to the last pixel, without the gaps.
+    #[must_use]
+    pub fn page_crc(&self, page: usize) -> u32 {
+        let pitch_words = self.pitch_bytes as usize / 4;
+        let mut crc = Crc32::new();
+        for line in self.page_words(page).step_by(pitch_words) {
+            self.memory.iter(line..line + self.width as usize).for_each(|word| crc.word(word));
+        }
+        crc.value()
     }
 
     /// The ARM physical address of the first pixel of a page.

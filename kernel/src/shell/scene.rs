@@ -19,7 +19,7 @@ use crate::{
         framebuffer::{Framebuffer, PAGES},
         property::PropertyError,
     },
-    console, crc32,
+    console::{self, Interruption},
     machine::{Gpu, LastPicture, Machine, NO_V3D},
     print, println,
     scenes::{SCENES, Scene, SceneContext, SceneEntry, Target},
@@ -136,15 +136,16 @@ fn draw(
         flip(context.gpu, framebuffer, page)?;
         paced = paced && framebuffer.wait_for_vsync().is_ok();
         if let Mode::Counted { .. } = mode {
-            let crc = crc32::of_words(framebuffer.memory().iter(framebuffer.page_words(page)));
+            let crc = framebuffer.page_crc(page);
             println!("frame {number} crc {crc:08X}");
         }
         number += 1;
-        if key_pressed() {
-            match frames {
-                Some(frames) if number < frames => return Err(format!("stopped after {number} of {frames} frames")),
-                _ => break,
+        match (mode.frames(), console::interruption()) {
+            (Some(frames), Some(Interruption::ControlC)) if number < frames => {
+                return Err(format!("stopped after {number} of {frames} frames"));
             }
+            (None, Some(_)) => break,
+            _ => {}
         }
     }
     let elapsed_us = clock::now_us() - start_us;
@@ -166,11 +167,6 @@ fn flip(gpu: &Gpu, framebuffer: &Framebuffer, page: usize) -> Answer {
     }
     console::page_is_shown(page);
     shown.map_err(|error| error.to_string())
-}
-
-/// Whether a key was pressed. The line feed of a terminal that ends lines with two characters is none.
-fn key_pressed() -> bool {
-    console::try_read().is_some_and(|byte| byte != b'\n')
 }
 
 fn find(name: &str) -> Result<&'static SceneEntry, String> {

@@ -124,7 +124,9 @@ impl RenderingPass {
 
     fn check(&self) -> Result<(), Error> {
         let Surface { width_px, height_px, address, .. } = self.color;
-        if (width_px, height_px) != (u32::from(self.grid.width_px), u32::from(self.grid.height_px)) {
+        // The picture's width is only the distance of its rows: it may be wider than what is drawn.
+        let drawn = (u32::from(self.grid.width_px), u32::from(self.grid.height_px));
+        if width_px < drawn.0 || width_px > u32::from(u16::MAX) || height_px != drawn.1 {
             return Err(Error::PictureSize { width_px, height_px });
         }
         if self.grid.rows == 0 || self.grid.columns == 0 {
@@ -152,7 +154,8 @@ impl RenderingPass {
             color_64_bit: false,
             multisample: self.grid.multisample,
             height: self.grid.height_px,
-            width: self.grid.width_px,
+            // `check` has seen that it fits.
+            width: self.color.width_px as u16,
             address: self.color.address,
         }
     }

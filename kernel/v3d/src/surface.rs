@@ -5,8 +5,9 @@ use v3d_hw::control_list::{FrameBufferFormat, MemoryFormat};
 
 /// A colour picture in memory.
 ///
-/// A row of a raster picture begins right after the one before it: the hardware has no other stride than the width. The first row in memory is the
-/// lowest of the GPU's coordinates; a display shows it at the top, so an upright picture is flipped by the viewport.
+/// A row of a raster picture begins right after the one before it: the hardware has no other stride than the width. A picture with gaps between its rows is
+/// therefore told as one that is wider than what is drawn on it. The first row in memory is the lowest of the GPU's coordinates; a display shows it at the
+/// top, so an upright picture is flipped by the viewport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surface {
     /// First byte, 16-byte aligned.
