@@ -3,19 +3,20 @@
 //! A colour in the tile buffer is four bytes, red lowest. The average of several is the sum divided and rounded down [silicon].
 //!
 //! # Inferences
-//! - To 565 without dithering a component is rounded to nearest, from 565 its high bits are repeated below.
+//! - To 565 without dithering the low bits of a component are cut off, from 565 its high bits are repeated below. That cutting off is what the
+//!   recorded pictures of a software rasteriser show too (`tests/captures/tri_rgb_565`).
 //! - Dithering adds an ordered 4x4 pattern (Bayer's) before cutting off. The silicon's pattern is not known.
 
 /// How a colour becomes 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To565 {
-    /// Rounded to nearest.
-    Nearest,
+    /// Low bits cut off.
+    Truncated,
     /// Ordered dithering by the pixel's place.
     Dithered,
 }
 
-/// Thresholds in sixteenths of a step of the result.
+/// Thresholds in sixteenths.
 const BAYER: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
 
 /// The average of `1 << SHIFT` colours, byte by byte, rounded down.
@@ -33,17 +34,15 @@ pub fn average<const SHIFT: u32>(colors: impl IntoIterator<Item = u32>) -> u32 {
 /// A colour as 565: red in 15:11, green in 10:5, blue in 4:0.
 #[inline]
 pub fn to_565(color: u32, method: To565, x: u32, y: u32) -> u16 {
-    let component = |shift: u32, levels: u32| {
+    let component = |shift: u32, bits: u32| {
         let byte = color >> shift & 0xff;
-        match method {
-            To565::Nearest => (byte * levels + 127) / 255,
-            To565::Dithered => {
-                let threshold = BAYER[(y & 3) as usize][(x & 3) as usize];
-                (byte * levels * 16 + threshold * 255 + 127) / (255 * 16)
-            }
-        }
+        let added = match method {
+            To565::Truncated => 0,
+            To565::Dithered => BAYER[(y & 3) as usize][(x & 3) as usize] >> (bits - 4),
+        };
+        (byte + added).min(255) >> (8 - bits)
     };
-    (component(0, 31) << 11 | component(8, 63) << 5 | component(16, 31)) as u16
+    (component(0, 5) << 11 | component(8, 6) << 5 | component(16, 5)) as u16
 }
 
 /// A 565 pixel as a colour, opaque.
@@ -69,7 +68,7 @@ mod tests {
     fn what_565_can_express_survives_both_ways() {
         for pixel in 0..=u16::MAX {
             let color = from_565(pixel);
-            assert_eq!(to_565(color, To565::Nearest, 0, 0), pixel);
+            assert_eq!(to_565(color, To565::Truncated, 0, 0), pixel);
         }
         assert_eq!(from_565(0xf800), 0xff00_00ff);
         assert_eq!(from_565(0x07e0), 0xff00_ff00);

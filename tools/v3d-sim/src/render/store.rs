@@ -221,7 +221,7 @@ impl Stored {
                 };
                 let coding = match mode.color_format {
                     FrameBufferFormat::Rgba8888 => ColorCoding::Rgba8888,
-                    FrameBufferFormat::Bgr565 => ColorCoding::Bgr565(To565::Nearest),
+                    FrameBufferFormat::Bgr565 => ColorCoding::Bgr565(To565::Truncated),
                     FrameBufferFormat::Bgr565Dithered => ColorCoding::Bgr565(To565::Dithered),
                     FrameBufferFormat::Reserved(_) => return Err(MoveError::Reserved("frame buffer colour format")),
                 };
@@ -255,7 +255,7 @@ impl Stored {
                 };
                 let coding = match store.pixel_format {
                     PixelFormat::Rgba8888 => ColorCoding::Rgba8888,
-                    PixelFormat::Bgr565 => ColorCoding::Bgr565(To565::Nearest),
+                    PixelFormat::Bgr565 => ColorCoding::Bgr565(To565::Truncated),
                     PixelFormat::Bgr565Dithered => ColorCoding::Bgr565(To565::Dithered),
                     PixelFormat::Reserved(_) => return Err(MoveError::Reserved("pixel format")),
                 };
