@@ -48,13 +48,13 @@ use code::{Placed, Stretch};
 use datapath::{Datapath, Results};
 use fast::Fast;
 use fault::Rules;
-use micro_op::{Destination, FLAGS_BIT, Half, Kind, MicroOp, Touches};
+use micro_op::{Destination, FLAGS_BIT, Half, Kind, MicroOp, Pack, Touches};
 use reference::Reference;
 use registers::{Flags, Place, Registers};
 use std::sync::Arc;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, LANES, Signal, THREAD_DELAY_SLOTS};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, Condition, INSTRUCTION_BYTES, LANES, Signal, THREAD_DELAY_SLOTS};
 use v3d_hw::registers::performance::CounterSource;
 
 /// Clock cycles of an instruction [AG p.16].
@@ -147,6 +147,8 @@ pub struct Qpu {
     last_switch: bool,
     /// Accumulators and flags that a thread switch has left undefined.
     undefined: u8,
+    /// The bits of undefined accumulators that colour packing has not yet replaced.
+    undefined_bits: [u32; 6],
     executed: u64,
     no_swap_at: Option<u64>,
     scoreboard: bool,
@@ -184,6 +186,7 @@ impl Qpu {
             switching: None,
             last_switch: false,
             undefined: 0,
+            undefined_bits: [0; 6],
             executed: 0,
             no_swap_at: None,
             scoreboard: false,
@@ -424,8 +427,8 @@ impl Qpu {
         };
         self.stale = stale;
         if taken {
-            self.write_peripheral(&op.add, &results.add, io, memory);
-            self.write_peripheral(&op.mul, &results.mul, io, memory);
+            self.write_peripheral(&op.add, &results.add, &op.touches, io, memory);
+            self.write_peripheral(&op.mul, &results.mul, &op.touches, io, memory);
         }
         if let Some(coefficients) = coefficients {
             let r5 = self.registers.at_mut(registers::R5);
@@ -436,6 +439,9 @@ impl Qpu {
         self.obey_signal(op.signal, io);
 
         self.undefined &= !op.touches.replaces_accumulators;
+        if self.undefined != 0 {
+            self.note_packed_bytes(&op.mul);
+        }
         self.recent = [op.touches, self.recent[0]];
         self.executed += 1;
         if let Some(target) = target.filter(|_| taken) {
@@ -491,6 +497,19 @@ impl Qpu {
         if matches!(op.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
             broken.add_if(self.threading == Threading::Single, Rule::SwitchUnthreaded);
             broken.add_if(self.last_switch, Rule::SwitchAfterLast);
+        }
+    }
+
+    /// Notes that a colour is packed into a part of an accumulator: four of them make it defined.
+    fn note_packed_bytes<Op>(&mut self, half: &Half<Op>) {
+        if let (Destination::Register(place), Pack::Colour(mode), Condition::Always) = (half.to, half.pack, half.condition)
+            && let Some(number) = place.checked_sub(registers::ACCUMULATORS)
+            && let Some(bits) = self.undefined_bits.get_mut(usize::from(number))
+        {
+            *bits &= !pack::pack_mul_mask(mode).unwrap_or(0);
+            if *bits == 0 {
+                self.undefined &= !(1 << number);
+            }
         }
     }
 
@@ -645,11 +664,12 @@ impl Qpu {
         &mut self,
         half: &Half<Op>,
         (value, mask): &(Lanes, Mask),
+        touches: &Touches,
         io: &mut I,
         memory: Memory<'_>,
     ) {
         let mask = *mask;
-        if half.condition == v3d_hw::qpu::Condition::Never {
+        if half.condition == Condition::Never {
             return;
         }
         match half.to {
@@ -664,7 +684,11 @@ impl Qpu {
                     self.warn_conditional(mask);
                 }
                 let unit = usize::from(unit & 1);
-                let uniform = if self.tmu[unit].needs_uniform(coordinate) { self.next_uniform(memory) } else { 0 };
+                let takes_uniform = self.tmu[unit].needs_uniform(coordinate);
+                if takes_uniform && touches.uniform {
+                    self.report(Rule::UniformWithTmuWrite);
+                }
+                let uniform = if takes_uniform { self.next_uniform(memory) } else { 0 };
                 if let Err(error) = self.tmu[unit].write(coordinate, value, uniform, memory) {
                     self.report(error);
                 }
@@ -786,6 +810,7 @@ impl Qpu {
             if *left == 0 {
                 self.switching = None;
                 self.undefined = ACCUMULATORS_AND_FLAGS;
+                self.undefined_bits = [!0; 6];
             }
         } else if matches!(op.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
             self.switching = Some(THREAD_DELAY_SLOTS);
