@@ -1,4 +1,5 @@
 //! What the command `v3d` can do, one module for each of its subcommands.
 
+pub(crate) mod bench;
 pub(crate) mod dump;
 pub(crate) mod replay;

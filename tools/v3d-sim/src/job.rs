@@ -266,21 +266,55 @@ struct Description {
     expected_difference: Option<ExpectedDifference>,
 }
 
+/// Where the files of a job folder are.
+#[derive(Clone, Debug)]
+enum Files {
+    /// On disk.
+    Folder(PathBuf),
+    /// In the program: names and contents.
+    Embedded(&'static [(&'static str, &'static [u8])]),
+}
+
+impl Files {
+    fn read(&self, name: &str) -> Result<Vec<u8>, JobError> {
+        match self {
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                std::fs::read(&path).map_err(|source| JobError::File { path, source })
+            }
+            Self::Embedded(files) => match files.iter().find(|(file, _)| *file == name) {
+                Some((_, contents)) => Ok(contents.to_vec()),
+                None => Err(JobError::File { path: name.into(), source: std::io::ErrorKind::NotFound.into() }),
+            },
+        }
+    }
+}
+
 /// A job folder.
 #[derive(Clone, Debug)]
 pub struct JobFolder {
-    path: PathBuf,
+    files: Files,
     description: Description,
 }
+
+/// Name of the description in a folder.
+const DESCRIPTION: &str = "job.json";
 
 impl JobFolder {
     /// Reads the description of a folder.
     pub fn open(path: &Path) -> Result<Self, JobError> {
-        let file = path.join("job.json");
-        let text = std::fs::read(&file).map_err(|source| JobError::File { path: file.clone(), source })?;
-        let description =
-            serde_json::from_slice(&text).map_err(|source| JobError::Description { path: file, source })?;
-        Ok(Self { path: path.to_owned(), description })
+        Self::from_files(Files::Folder(path.to_owned()))
+    }
+
+    /// A folder whose files are part of the program; `files` are their names and contents.
+    pub fn embedded(files: &'static [(&'static str, &'static [u8])]) -> Result<Self, JobError> {
+        Self::from_files(Files::Embedded(files))
+    }
+
+    fn from_files(files: Files) -> Result<Self, JobError> {
+        let description = serde_json::from_slice(&files.read(DESCRIPTION)?)
+            .map_err(|source| JobError::Description { path: DESCRIPTION.into(), source })?;
+        Ok(Self { files, description })
     }
 
     /// Name of the scene.
@@ -317,10 +351,9 @@ impl JobFolder {
         if bytes > LARGEST_MEMORY_BYTES {
             return Err(JobError::TooLarge(bytes));
         }
-        let path = self.path.join(&job.mem);
-        let file = std::fs::File::open(&path).map_err(|source| JobError::File { path: path.clone(), source })?;
-        let bad_image = |reason: String| JobError::Image { path: path.clone(), reason };
-        let decoder = StreamingDecoder::new(file).map_err(|error| bad_image(error.to_string()))?;
+        let packed = self.files.read(&job.mem)?;
+        let bad_image = |reason: String| JobError::Image { path: job.mem.clone().into(), reason };
+        let decoder = StreamingDecoder::new(packed.as_slice()).map_err(|error| bad_image(error.to_string()))?;
         let mut image = Vec::new();
         let mut limited = decoder.take(u64::from(job.arena_size) + 1);
         limited.read_to_end(&mut image).map_err(|error| bad_image(error.to_string()))?;
@@ -355,7 +388,7 @@ impl JobFolder {
         let Some(name) = &self.description.reference else {
             return Err(JobError::NoPicture("the description names no reference"));
         };
-        Picture::read_png(&self.path.join(name))
+        Picture::from_png(&self.files.read(name)?).map_err(|reason| JobError::Png { path: name.into(), reason })
     }
 
     /// The picture in the final memory of the job that makes the result.

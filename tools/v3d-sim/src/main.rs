@@ -17,6 +17,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure how fast the model executes jobs
+    Bench(commands::bench::Arguments),
     /// Explain lists, records, shaders and uniforms of a folder's jobs
     Dump(commands::dump::Arguments),
     /// Run the jobs of a folder
@@ -25,6 +27,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Bench(arguments) => commands::bench::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
     };

@@ -83,22 +83,20 @@ impl Picture {
         Ok(Self { width: buffer.width, height: buffer.height, rgba })
     }
 
-    /// Reads a PNG file of 8-bit RGB or RGBA.
-    pub fn read_png(path: &Path) -> Result<Self, JobError> {
-        let file = std::fs::File::open(path).map_err(|source| JobError::File { path: path.to_owned(), source })?;
-        let bad = |reason: String| JobError::Png { path: path.to_owned(), reason };
+    /// Reads the bytes of a PNG file of 8-bit RGB or RGBA; an error is the reason in words.
+    pub fn from_png(bytes: &[u8]) -> Result<Self, String> {
         let mut reader =
-            png::Decoder::new(std::io::BufReader::new(file)).read_info().map_err(|error| bad(error.to_string()))?;
-        let bytes = reader.output_buffer_size().ok_or_else(|| bad("it is too large".to_owned()))?;
-        let mut pixels = vec![0; bytes];
-        let info = reader.next_frame(&mut pixels).map_err(|error| bad(error.to_string()))?;
+            png::Decoder::new(std::io::Cursor::new(bytes)).read_info().map_err(|error| error.to_string())?;
+        let size = reader.output_buffer_size().ok_or_else(|| "it is too large".to_owned())?;
+        let mut pixels = vec![0; size];
+        let info = reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
         pixels.truncate(info.buffer_size());
         let rgba = match (info.color_type, info.bit_depth) {
             (png::ColorType::Rgba, png::BitDepth::Eight) => pixels,
             (png::ColorType::Rgb, png::BitDepth::Eight) => {
                 pixels.as_chunks::<3>().0.iter().flat_map(|&[red, green, blue]| [red, green, blue, 255]).collect()
             }
-            (color, depth) => return Err(bad(format!("its pixels are {color:?}, {depth:?} bits"))),
+            (color, depth) => return Err(format!("its pixels are {color:?}, {depth:?} bits")),
         };
         Ok(Self { width: info.width, height: info.height, rgba })
     }

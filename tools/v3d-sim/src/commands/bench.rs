@@ -1,0 +1,111 @@
+//! `v3d bench`: how fast the model is.
+//!
+//! A frame is everything that the registers' writes start: binning with coordinate shading, rendering with vertex and fragment shading, stores. Loading a
+//! job from disk is not part of it. Instructions are QPU instructions of the job's own programs, each on a vector of 16 elements.
+
+use anyhow::{Context, Result, ensure};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use v3d_hw::registers::performance::CounterSource;
+use v3d_sim::job::JobFolder;
+use v3d_sim::job::run::{End, run_job};
+use v3d_sim::memory::OwnedMemory;
+use v3d_sim::{Config, V3d};
+
+/// Clock cycles of an instruction [AG p.16].
+const INSTRUCTION_CYCLES: u64 = 4;
+
+/// Captured jobs that are part of the program.
+macro_rules! embedded {
+    ($( $name:literal ),*) => {
+        &[$( &[
+            ("job.json", include_bytes!(concat!("../../tests/captures/", $name, "/job.json")) as &[u8]),
+            ("mem0.bin.zst", include_bytes!(concat!("../../tests/captures/", $name, "/mem0.bin.zst")) as &[u8]),
+        ] ),*]
+    };
+}
+
+/// Names and contents of a folder's files.
+type Files = [(&'static str, &'static [u8]); 2];
+
+/// What is measured unless folders are named.
+const SCENES: &[&Files] = embedded!("gears", "lit_textured", "loop_mandelbrot", "tri_rgb");
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Job folders; without any, some that are part of the program
+    dirs: Vec<PathBuf>,
+    /// Measure each job for this long
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// Execute everything on one thread of the host
+    #[arg(long)]
+    serial: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    ensure!(arguments.seconds >= 0.0 && arguments.seconds <= 3600.0, "--seconds must be between 0 and 3600");
+    let folders: Vec<JobFolder> = if arguments.dirs.is_empty() {
+        SCENES.iter().map(|files| JobFolder::embedded(*files)).collect::<Result<_, _>>()?
+    } else {
+        arguments.dirs.iter().map(|dir| JobFolder::open(dir)).collect::<Result<_, _>>()?
+    };
+    let threads = if arguments.serial { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
+    println!("{threads} host thread{}, {} build", if threads == 1 { "" } else { "s" }, profile());
+    println!("{:24} {:>11} {:>9} {:>12} {:>12} {:>14}", "job", "size", "frames/s", "ms/frame", "best ms", "M instr/s");
+    let config = Config { parallel: !arguments.serial, ..Config::default() };
+    for folder in &folders {
+        measure(folder, config, Duration::from_secs_f64(arguments.seconds))
+            .with_context(|| format!("{} cannot be measured", folder.name()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+const fn profile() -> &'static str {
+    if cfg!(debug_assertions) { "unoptimised" } else { "release" }
+}
+
+/// Runs the jobs of a folder over and over, and prints a line.
+fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<()> {
+    let mut memories: Vec<OwnedMemory> = Vec::new();
+    for (number, job) in folder.jobs().iter().enumerate() {
+        let memory = folder.image(job)?;
+        folder.carry_over(number, memory.view(), &memories)?;
+        memories.push(memory);
+    }
+    let mut device = V3d::new(config);
+    let mut frame = || -> Result<Duration> {
+        let start = Instant::now();
+        for (job, memory) in folder.jobs().iter().zip(&memories) {
+            let end = run_job(&mut device, memory.view(), job);
+            ensure!(end == End::Done, "a job does not end");
+        }
+        Ok(start.elapsed())
+    };
+    frame()?;
+    let start = Instant::now();
+    let (mut frames, mut total, mut best) = (0u32, Duration::ZERO, Duration::MAX);
+    while frames == 0 || start.elapsed() < duration {
+        let time = frame()?;
+        frames += 1;
+        total += time;
+        best = best.min(time);
+    }
+    let cycles = device.counters().get(CounterSource::QpuInstructionCycles);
+    // The first frame, which warms up, has been counted too.
+    let instructions = cycles as f64 / INSTRUCTION_CYCLES as f64 * f64::from(frames) / f64::from(frames + 1);
+    let size = folder.jobs().last().and_then(|job| job.color_buffer);
+    let size = size.map_or_else(String::new, |buffer| format!("{} x {}", buffer.width, buffer.height));
+    println!(
+        "{:24} {size:>11} {:9.1} {:12.2} {:12.2} {:14.2}",
+        folder.name(),
+        f64::from(frames) / total.as_secs_f64(),
+        1000.0 * total.as_secs_f64() / f64::from(frames),
+        1000.0 * best.as_secs_f64(),
+        instructions / total.as_secs_f64() / 1e6,
+    );
+    Ok(())
+}
