@@ -59,6 +59,8 @@ pub struct Assembly {
     pub globals: Vec<(String, i64)>,
     /// The declared interface.
     pub interface: Interface,
+    /// Codes of warnings that the source does not want (`.allow`).
+    pub allowed: Vec<Code>,
     /// Warnings, and the sources that places refer to.
     pub warnings: Diagnostics,
 }
@@ -283,7 +285,15 @@ impl<'o> Assembler<'o> {
         }
         let labels = self.labels.all().map(|(name, at)| (self.symbols.name(name).to_owned(), at)).collect();
         let (words, info) = self.code.into_words();
-        Ok(Assembly { words, info, labels, globals: exported, interface: self.interface, warnings: diagnostics })
+        Ok(Assembly {
+            words,
+            info,
+            labels,
+            globals: exported,
+            interface: self.interface,
+            allowed: self.allowed,
+            warnings: diagnostics,
+        })
     }
 
     // Diagnostics.

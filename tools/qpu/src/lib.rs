@@ -16,12 +16,15 @@
 #![forbid(unsafe_code)]
 
 pub mod assembler;
+pub mod check;
 pub mod code;
 pub mod diagnostic;
 pub mod disassembler;
+pub mod explain;
 pub mod interface;
 pub mod language;
 mod lexer;
+pub mod output;
 mod slot;
 pub mod source;
 mod symbol;

@@ -1,21 +1,16 @@
-//! Command `qpu`.
-//!
-//! Assembles the files that it is given and prints the words, low half first.
+//! Command `qpu`: assemble, disassemble, check and explain QPU programs.
 #![forbid(unsafe_code)]
 
-fn main() -> anyhow::Result<()> {
-    let sources: Vec<qpu::Source> = std::env::args().skip(1).map(qpu::Source::read).collect::<Result<_, _>>()?;
-    match qpu::assemble(&sources, &qpu::Options::default()) {
-        Ok(assembly) => {
-            eprint!("{}", assembly.warnings);
-            for word in assembly.words {
-                println!("0x{:08x}, 0x{:08x},", word as u32, word >> 32);
-            }
-        }
-        Err(diagnostics) => {
-            eprint!("{diagnostics}");
-            std::process::exit(1);
+mod commands;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match commands::run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("qpu: {error:#}");
+            ExitCode::FAILURE
         }
     }
-    Ok(())
 }

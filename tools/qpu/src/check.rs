@@ -1,0 +1,159 @@
+//! Checks programs against the rules of the hardware, along every path of execution.
+//!
+//! The QPU has no interlocks for most of what takes time: a value read too early is simply the wrong one. The checker follows all paths,
+//! delay slots included, and says where a rule is broken on one of them. Rules about values (what was written, how many uniforms were read) are reported only if
+//! they are broken on *every* path to the place, so that a report is never a guess.
+//!
+//! | file | rules |
+//! |---|---|
+//! | [`facts`] | what one instruction reads, writes and triggers |
+//! | [`flow`] | which instruction follows which |
+//! | `instruction` | within one instruction |
+//! | `sequence` | between instructions a few steps apart |
+//! | `program_end` | around the end of the program |
+//! | `state`, `values` | what is there when an instruction is reached |
+//!
+//! # Sources
+//! [AG p.37] is the list of restrictions; the others are said at each code (`qpu explain CODE`).
+
+use v3d_hw::qpu::Signal;
+
+use crate::assembler::{Assembly, WordInfo};
+use crate::code::Code;
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::disassembler::{Style, disassemble};
+use crate::interface::Interface;
+use crate::source::{Source, Span};
+
+pub mod facts;
+pub mod flow;
+mod instruction;
+mod program_end;
+mod sequence;
+mod state;
+mod values;
+
+use facts::Facts;
+use flow::Flow;
+
+/// A broken rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Code.
+    pub code: Code,
+    /// Whether it is surely wrong.
+    pub severity: Severity,
+    /// Index of the word.
+    pub at: usize,
+    /// Another word that belongs to it, with what it is.
+    pub related: Option<(usize, &'static str)>,
+    /// One sentence.
+    pub message: String,
+}
+
+/// Everything the rules look at.
+struct Program<'p> {
+    facts: &'p [Facts],
+    flow: &'p Flow,
+    interface: &'p Interface,
+    /// Whether two threads share the register files.
+    threaded: bool,
+}
+
+/// What is found, each thing once.
+#[derive(Default)]
+struct Findings {
+    list: Vec<Finding>,
+}
+
+impl Findings {
+    fn add(
+        &mut self,
+        severity: Severity,
+        code: Code,
+        at: usize,
+        related: Option<(usize, &'static str)>,
+        message: String,
+    ) {
+        if !self
+            .list
+            .iter()
+            .rev()
+            .take(64)
+            .any(|finding| finding.at == at && finding.code == code && finding.message == message)
+        {
+            self.list.push(Finding { code, severity, at, related, message });
+        }
+    }
+
+    fn error(&mut self, code: Code, at: usize, message: impl Into<String>) {
+        self.add(Severity::Error, code, at, None, message.into());
+    }
+
+    fn warning(&mut self, code: Code, at: usize, message: impl Into<String>) {
+        self.add(Severity::Warning, code, at, None, message.into());
+    }
+
+    fn error_after(&mut self, code: Code, at: usize, first: usize, what: &'static str, message: impl Into<String>) {
+        self.add(Severity::Error, code, at, Some((first, what)), message.into());
+    }
+}
+
+/// Checks a program. `info` says which words are data; without it all words are instructions.
+pub fn check(words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Finding> {
+    let facts: Vec<Facts> = words
+        .iter()
+        .enumerate()
+        .map(|(at, &word)| Facts { data: info.get(at).is_some_and(|info| info.data), ..Facts::of(word) })
+        .collect();
+    let flow = Flow::of(&facts);
+    let switches = facts.iter().any(|facts| matches!(facts.sig, Signal::ThreadSwitch | Signal::LastThreadSwitch));
+    let threaded = interface.threads.map_or(switches, |threads| threads == 2);
+    let program = Program { facts: &facts, flow: &flow, interface, threaded };
+    let mut findings = Findings::default();
+    program.check_instructions(&mut findings);
+    program.check_sequences(&mut findings);
+    program.check_end(&mut findings);
+    program.check_values(&mut findings);
+    findings.list.sort_by_key(|finding| (finding.at, finding.code));
+    findings.list
+}
+
+/// Checks an assembled program; places are those of its sources.
+pub fn check_assembly(assembly: &Assembly) -> Diagnostics {
+    let findings = check(&assembly.words, &assembly.info, &assembly.interface);
+    let spans: Vec<Span> = assembly.info.iter().map(|info| info.span).collect();
+    let mut diagnostics = diagnostics(findings, &spans, assembly.warnings.sources.clone());
+    diagnostics.list.retain(|found| found.severity == Severity::Error || !assembly.allowed.contains(&found.code));
+    diagnostics
+}
+
+/// Checks bare words; places are in their disassembly.
+pub fn check_words(words: &[u64], interface: &Interface) -> Diagnostics {
+    let findings = check(words, &[], interface);
+    let text = disassemble(words, Style { offsets: true });
+    let mut spans = Vec::with_capacity(words.len());
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if !line.starts_with(':') {
+            let code = line.split("  #").next().unwrap_or(line).trim_end();
+            spans.push(Span { file: 0, start, end: start + code.len() as u32 });
+        }
+        start += line.len() as u32;
+    }
+    diagnostics(findings, &spans, vec![Source::new("disassembly", text)])
+}
+
+fn diagnostics(findings: Vec<Finding>, spans: &[Span], sources: Vec<Source>) -> Diagnostics {
+    let place = |at: usize| spans.get(at).copied();
+    let list = findings
+        .into_iter()
+        .map(|finding| {
+            let Finding { code, severity, at, related, message } = finding;
+            let related = related.and_then(|(at, what)| Some((place(at)?, what.to_owned()))).into_iter().collect();
+            let help = code.explanation().to_owned();
+            Diagnostic { code, severity, message, span: place(at), related, help: Some(help) }
+        })
+        .collect();
+    Diagnostics { list, sources }
+}

@@ -1,0 +1,137 @@
+//! Rules within one instruction.
+
+use v3d_hw::qpu::{Condition, Signal};
+
+use super::facts::{Facts, overlap};
+use super::{Findings, Program};
+use crate::code::Code;
+use crate::interface::Stage;
+
+/// Whether a write address is the same in both files.
+fn in_either_file(address: u8) -> bool {
+    address >= 32 && !matches!(address, 37 | 40 | 41 | 42 | 49 | 50)
+}
+
+/// Write addresses of peripherals: all but registers, accumulators and "none".
+fn is_peripheral(address: u8) -> bool {
+    address >= 36 && !matches!(address, 37 | 39)
+}
+
+/// Peripherals that work with a condition: the host interrupt [vc4asm], Z and colour of the tile buffer, where elements that are left out are
+/// pixels that are left out [mesa vc4_qpu_emit.c].
+fn takes_condition(address: u8) -> bool {
+    matches!(address, 38 | 44..=46)
+}
+
+impl Program<'_> {
+    pub(super) fn check_instructions(&self, findings: &mut Findings) {
+        let mut reached = vec![false; self.facts.len()];
+        for node in self.flow.nodes() {
+            reached[self.flow.at(node)] = true;
+        }
+        for (at, facts) in self.facts.iter().enumerate() {
+            if reached[at] {
+                self.check_instruction(at, facts, findings);
+            }
+        }
+        // The first of a run of instructions that nothing leads to.
+        let mut before = true;
+        for (at, facts) in self.facts.iter().enumerate() {
+            let here = reached[at] || facts.data;
+            if !here && before && self.flow.entries().len() == 1 && !self.has_unknown_targets() {
+                findings.warning(Code::Unreachable, at, "this is never reached");
+            }
+            before = here;
+        }
+    }
+
+    /// Whether a branch goes to where a register says.
+    fn has_unknown_targets(&self) -> bool {
+        self.facts.iter().any(|facts| facts.branch.is_some_and(|branch| branch.distance.is_none()))
+    }
+
+    fn check_instruction(&self, at: usize, facts: &Facts, findings: &mut Findings) {
+        // A word that was written as a number is meant as it is.
+        if facts.reserved && !facts.data {
+            findings.error(Code::ReservedCode, at, "the instruction has a reserved code in it");
+        }
+        self.both_alus(at, facts, findings);
+        let [add, mul] = facts.writes;
+        if facts.branch.is_none() {
+            let opposite = add.address == mul.address && !overlap(add.condition, mul.condition);
+            for write in facts.writes {
+                let conditional = !matches!(write.condition, Condition::Always | Condition::Never);
+                if conditional && is_peripheral(write.address) && !takes_condition(write.address) && !opposite {
+                    findings.error(
+                        Code::ConditionalPeripheralWrite,
+                        at,
+                        "a conditional write to a peripheral register",
+                    );
+                }
+            }
+            if facts.mul_byte_pack && is_peripheral(mul.address) && mul.condition != Condition::Never {
+                findings.error(Code::PartialPeripheralWrite, at, "a single byte is written to a peripheral register");
+            }
+        }
+        let vpm_setups = u32::from(facts.write_a.is_some_and(|write| write.address == 49))
+            + u32::from(facts.write_b.is_some_and(|write| write.address == 49));
+        if vpm_setups == 2 {
+            findings.error(Code::VpmConflict, at, "VPM read and write set-up in one instruction");
+        } else if vpm_setups == 1 && facts.reads(48) {
+            findings.error(Code::VpmConflict, at, "VPM read and set-up in one instruction");
+        } else if vpm_setups == 1 && facts.writes_to(48) {
+            findings.error(Code::VpmConflict, at, "VPM write and set-up in one instruction");
+        }
+        if peripheral_accesses(facts) > 1 {
+            findings.error(Code::TwoPeripherals, at, "more than one access to TMU, TLB, SFU, mutex or semaphore");
+        }
+        if self.threaded {
+            let upper = |address: Option<u8>| address.filter(|address| (16..32).contains(address));
+            let a = upper(facts.read_a).or(upper(facts.write_a.map(|write| write.address)));
+            let b = upper(facts.read_b).or(upper(facts.write_b.map(|write| write.address)));
+            for (file, address) in [('a', a), ('b', b)] {
+                if let Some(address) = address {
+                    findings.error(Code::UpperHalfOfFile, at, format!("r{file}{address} belongs to the other thread"));
+                }
+            }
+        }
+        let stage = self.interface.stage;
+        let vpm = facts.reads(48) || facts.written().any(|address| matches!(address, 48..=50)) || facts.reads(50);
+        if stage == Stage::Fragment && vpm {
+            findings.error(Code::VpmInFragment, at, "a fragment shader cannot access the VPM");
+        }
+        if !matches!(stage, Stage::Fragment | Stage::Unknown) {
+            if facts.reads(35) {
+                findings.error(Code::StageMismatch, at, "only fragment shaders have varyings to read");
+            }
+            if facts.accesses_tlb() || facts.sig == Signal::ScoreboardWait {
+                findings.error(Code::StageMismatch, at, "only fragment shaders have a tile buffer");
+            }
+        }
+    }
+
+    fn both_alus(&self, at: usize, facts: &Facts, findings: &mut Findings) {
+        let (Some(a), Some(b)) = (facts.write_a, facts.write_b) else { return };
+        let same = a.address == b.address && in_either_file(a.address);
+        if same && (facts.branch.is_some() || overlap(a.condition, b.condition)) {
+            findings.error(Code::BothAlusWriteSame, at, "both ALUs write to the same register");
+        }
+    }
+}
+
+/// Accesses to the peripherals of which there can be one in an instruction [AG p.37].
+fn peripheral_accesses(facts: &Facts) -> u32 {
+    // The stencil set-up can go with a colour load [mesa]: it is not an access of the tile.
+    let closely_coupled = |address: u8| matches!(address, 44 | 47 | 52..);
+    let color = facts.written().any(|address| matches!(address, 45 | 46))
+        || matches!(facts.sig, Signal::LoadColor | Signal::LoadColorEnd);
+    let writes = facts.written().filter(|&address| closely_coupled(address)).count() as u32;
+    // Both ALUs writing one register is one access.
+    let same = facts
+        .write_a
+        .is_some_and(|a| facts.write_b.is_some_and(|b| a.address == b.address && in_either_file(a.address)));
+    let writes = if same { writes.min(1) } else { writes };
+    let other_loads =
+        matches!(facts.sig, Signal::LoadTmu0 | Signal::LoadTmu1 | Signal::LoadCoverage | Signal::LoadAlpha);
+    writes + u32::from(facts.reads(51)) + u32::from(other_loads || facts.semaphore) + u32::from(color)
+}

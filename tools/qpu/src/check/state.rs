@@ -1,0 +1,239 @@
+//! What is known when an instruction is reached, over all paths that lead to it.
+
+use v3d_hw::qpu::Signal;
+
+use super::facts::Facts;
+
+/// Fewest and most of something over all paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) least: u16,
+    pub(super) most: u16,
+}
+
+/// "Any number" as the most.
+pub(super) const MANY: u16 = u16::MAX;
+
+impl Count {
+    pub(super) const ZERO: Self = Self { least: 0, most: 0 };
+    pub(super) const ANY: Self = Self { least: 0, most: MANY };
+
+    pub(super) fn add(self, least: u16, most: u16) -> Self {
+        let up = |a: u16, b: u16| if a == MANY || b == MANY { MANY } else { a.saturating_add(b) };
+        Self { least: self.least.saturating_add(least).min(4096), most: up(self.most, most) }
+    }
+
+    pub(super) fn minus_one(self) -> Self {
+        let down = |a: u16| if a == MANY { MANY } else { a.saturating_sub(1) };
+        Self { least: self.least.saturating_sub(1), most: down(self.most) }
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
+    }
+
+    /// The number, if it is the same on all paths.
+    pub(super) fn exact(self) -> Option<u16> {
+        (self.least == self.most).then_some(self.least)
+    }
+}
+
+/// A set of the states that something can be in.
+pub(super) type States = u8;
+
+/// Bits of [`State::mutex`] and [`State::scoreboard`].
+pub(super) const FREE: States = 1;
+pub(super) const HELD: States = 2;
+/// Bits of [`State::switched`].
+pub(super) const NOT_YET: States = 1;
+pub(super) const NOT_LAST: States = 2;
+pub(super) const LAST: States = 4;
+
+/// What is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    /// Registers of file A that are written on some path.
+    pub(super) file_a: u32,
+    /// Registers of file B.
+    pub(super) file_b: u32,
+    /// Accumulators r0 to r5.
+    pub(super) accumulators: u8,
+    pub(super) flags: bool,
+    /// Accumulators that were lost over a thread switch on some path, and not written since.
+    pub(super) lost: u8,
+    pub(super) lost_flags: bool,
+    /// Instructions until a thread switch takes effect, plus one; 0 for none.
+    pub(super) switch_in: u8,
+    /// TMU requests under way.
+    pub(super) requests: [Count; 2],
+    /// Whether parameters other than s were written for the next request: no (1), yes (2).
+    pub(super) parameters: [States; 2],
+    pub(super) uniforms: Count,
+    pub(super) varyings: Count,
+    pub(super) mutex: States,
+    /// Scoreboard: before (1) or after (2) its unlocking.
+    pub(super) scoreboard: States,
+    pub(super) switched: States,
+    /// A VPM read was set up on some path.
+    pub(super) vpm_setup: bool,
+    /// A TMU was used on some path.
+    pub(super) tmu_used: bool,
+}
+
+impl State {
+    /// At the start of a program: W and Z are in ra15 and rb15 of a fragment shader.
+    pub(super) fn start() -> Self {
+        Self {
+            file_a: 1 << 15,
+            file_b: 1 << 15,
+            accumulators: 0,
+            flags: false,
+            lost: 0,
+            lost_flags: false,
+            switch_in: 0,
+            requests: [Count::ZERO; 2],
+            parameters: [FREE; 2],
+            uniforms: Count::ZERO,
+            varyings: Count::ZERO,
+            mutex: FREE,
+            scoreboard: FREE,
+            switched: NOT_YET,
+            vpm_setup: false,
+            tmu_used: false,
+        }
+    }
+
+    /// After a call: nothing is known, so everything may be.
+    pub(super) fn unknown() -> Self {
+        Self {
+            file_a: u32::MAX,
+            file_b: u32::MAX,
+            accumulators: u8::MAX,
+            flags: true,
+            lost: 0,
+            lost_flags: false,
+            switch_in: 0,
+            requests: [Count::ANY; 2],
+            parameters: [FREE | HELD; 2],
+            uniforms: Count::ANY,
+            varyings: Count::ANY,
+            mutex: FREE | HELD,
+            scoreboard: FREE | HELD,
+            switched: NOT_YET | NOT_LAST | LAST,
+            vpm_setup: true,
+            tmu_used: false,
+        }
+    }
+
+    /// What is known where two paths meet; `widen` ends counting in loops.
+    pub(super) fn join(&self, other: &Self, widen: bool) -> Self {
+        let count = |a: Count, b: Count| {
+            let joined = a.join(b);
+            if widen && joined != a {
+                Count { least: if joined.least < a.least { 0 } else { joined.least }, most: MANY }
+            } else {
+                joined
+            }
+        };
+        let accumulators = self.accumulators | other.accumulators;
+        let flags = self.flags || other.flags;
+        Self {
+            file_a: self.file_a | other.file_a,
+            file_b: self.file_b | other.file_b,
+            accumulators,
+            flags,
+            lost: (self.lost | other.lost) & !accumulators,
+            lost_flags: (self.lost_flags || other.lost_flags) && !flags,
+            switch_in: if self.switch_in == other.switch_in { self.switch_in } else { 0 },
+            requests: [count(self.requests[0], other.requests[0]), count(self.requests[1], other.requests[1])],
+            parameters: [self.parameters[0] | other.parameters[0], self.parameters[1] | other.parameters[1]],
+            uniforms: count(self.uniforms, other.uniforms),
+            varyings: count(self.varyings, other.varyings),
+            mutex: self.mutex | other.mutex,
+            scoreboard: self.scoreboard | other.scoreboard,
+            switched: self.switched | other.switched,
+            vpm_setup: self.vpm_setup || other.vpm_setup,
+            tmu_used: self.tmu_used || other.tmu_used,
+        }
+    }
+
+    /// After an instruction.
+    pub(super) fn after(&self, facts: &Facts) -> Self {
+        let mut state = *self;
+        let reads = |address: u8| u16::from(facts.read_a == Some(address)) + u16::from(facts.read_b == Some(address));
+        // Both files give the same uniform or varying if both are read at once.
+        let uniform = reads(32).min(1);
+        state.uniforms = state.uniforms.add(uniform, uniform);
+        let varying = reads(35).min(1);
+        state.varyings = state.varyings.add(varying, varying);
+        if varying > 0 {
+            state.accumulators |= 1 << 5;
+        }
+        if reads(51) > 0 {
+            state.mutex = HELD;
+        }
+        for (write, file_a) in [(facts.write_a, true), (facts.write_b, false)] {
+            let Some(write) = write else { continue };
+            match write.address {
+                address @ 0..32 if file_a => state.file_a |= 1 << address,
+                address @ 0..32 => state.file_b |= 1 << address,
+                address @ 32..=35 => state.accumulators |= 1 << (address - 32),
+                37 => state.accumulators |= 1 << 5,
+                40 => state.uniforms = Count::ANY,
+                49 if file_a => state.vpm_setup = true,
+                51 => state.mutex = FREE,
+                52..=55 => state.accumulators |= 1 << 4,
+                address @ 56.. => {
+                    let unit = usize::from(address >= 60);
+                    state.tmu_used = true;
+                    if address & 3 != 0 {
+                        state.parameters[unit] = HELD;
+                        state.uniforms = state.uniforms.add(1, 1);
+                    } else {
+                        // s alone is a direct lookup, which reads no uniform.
+                        let least = u16::from(state.parameters[unit] == HELD);
+                        let most = u16::from(state.parameters[unit] != FREE);
+                        state.uniforms = state.uniforms.add(least, most);
+                        state.parameters[unit] = FREE;
+                        state.requests[unit] = state.requests[unit].add(1, 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        match facts.sig {
+            Signal::LoadTmu0 => state.requests[0] = state.requests[0].minus_one(),
+            Signal::LoadTmu1 => state.requests[1] = state.requests[1].minus_one(),
+            Signal::ScoreboardUnlock => state.scoreboard = HELD,
+            Signal::ThreadSwitch => {
+                state.switched = NOT_LAST;
+                state.switch_in = 4;
+            }
+            Signal::LastThreadSwitch => {
+                state.switched = LAST;
+                state.switch_in = 4;
+            }
+            _ => {}
+        }
+        if facts.loads_r4() {
+            state.accumulators |= 1 << 4;
+        }
+        if facts.sets_flags {
+            state.flags = true;
+        }
+        if state.switch_in > 0 {
+            state.switch_in -= 1;
+            // The signalling instruction and two more belong to the old thread.
+            if state.switch_in == 1 {
+                state.lost = state.accumulators;
+                state.lost_flags = state.flags;
+                state.accumulators = 0;
+                state.flags = false;
+                state.switch_in = 0;
+            }
+        }
+        state.lost &= !state.accumulators;
+        state.lost_flags &= !state.flags;
+        state
+    }
+}

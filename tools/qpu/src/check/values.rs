@@ -1,0 +1,169 @@
+//! Rules about what is there when an instruction is reached.
+
+use v3d_hw::qpu::Signal;
+
+use super::facts::Facts;
+use super::flow::{Node, Pending};
+use super::state::{FREE, HELD, NOT_LAST, State};
+use super::{Findings, Program};
+use crate::code::Code;
+use crate::interface::Stage;
+
+/// Joins at one place after which numbers are taken for endless.
+const WIDEN_AFTER: u8 = 8;
+
+impl Program<'_> {
+    pub(super) fn check_values(&self, findings: &mut Findings) {
+        let states = self.states();
+        for node in self.flow.nodes() {
+            let Some(state) = &states[self.flow.index(node)] else { continue };
+            let at = self.flow.at(node);
+            let facts = &self.facts[at];
+            self.unwritten(at, facts, state, findings);
+            self.peripherals(at, facts, state, findings);
+            if matches!(self.flow.pending(node), Pending::End(_, 2)) {
+                self.at_end(at, &state.after(facts), findings);
+            }
+        }
+    }
+
+    /// The state before each node: what is known over all paths.
+    fn states(&self) -> Vec<Option<State>> {
+        let mut states: Vec<Option<State>> = vec![None; self.flow.table_len()];
+        let mut joins = vec![0u8; self.flow.table_len()];
+        let mut work: Vec<Node> = Vec::new();
+        for (number, &entry) in self.flow.entries().iter().enumerate() {
+            let state = if number == 0 { State::start() } else { State::unknown() };
+            states[self.flow.index(entry)] = Some(state);
+            work.push(entry);
+        }
+        while let Some(node) = work.pop() {
+            let Some(state) = states[self.flow.index(node)] else { continue };
+            let after = state.after(&self.facts[self.flow.at(node)]);
+            for next in self.flow.successors(node).iter() {
+                let index = self.flow.index(next);
+                let joined = match &states[index] {
+                    None => after,
+                    Some(before) => {
+                        joins[index] = joins[index].saturating_add(1);
+                        before.join(&after, joins[index] > WIDEN_AFTER)
+                    }
+                };
+                if states[index] != Some(joined) {
+                    states[index] = Some(joined);
+                    work.push(next);
+                }
+            }
+        }
+        states
+    }
+
+    fn unwritten(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
+        let files = [('a', facts.read_a, state.file_a), ('b', facts.read_b, state.file_b)];
+        for (file, address, written) in files {
+            if let Some(address @ 0..32) = address
+                && written & 1 << address == 0
+            {
+                let message = format!("r{file}{address} is read, but nothing has written it");
+                findings.warning(Code::NeverWritten, at, message);
+            }
+        }
+        for number in 0..6 {
+            let bit = 1 << number;
+            if facts.accumulators_read & bit == 0 || state.accumulators & bit != 0 || same_operand_only(facts) {
+                continue;
+            }
+            if state.lost & bit != 0 {
+                let message = format!("r{number} does not survive the thread switch");
+                findings.error(Code::LostOverThreadSwitch, at, message);
+            } else {
+                findings.warning(Code::NeverWritten, at, format!("r{number} is read, but nothing has written it"));
+            }
+        }
+        if facts.reads_flags && !state.flags {
+            if state.lost_flags {
+                findings.error(Code::LostOverThreadSwitch, at, "the flags do not survive the thread switch");
+            } else {
+                findings.warning(Code::NeverWritten, at, "a condition is used, but nothing has set the flags");
+            }
+        }
+    }
+
+    fn peripherals(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
+        for (unit, signal) in [(0, Signal::LoadTmu0), (1, Signal::LoadTmu1)] {
+            if facts.sig == signal && state.requests[unit].most == 0 {
+                findings.error(Code::TmuWithoutRequest, at, format!("TMU {unit} was not asked for anything"));
+            }
+            let starts = facts.writes_to(56 + 4 * unit as u8);
+            let most = if self.threaded { 4 } else { 8 };
+            if starts && state.requests[unit].least >= most {
+                let message = format!("TMU {unit} has {most} requests under way already");
+                findings.error(Code::TmuFifoFull, at, message);
+            }
+        }
+        for address in facts.written().filter(|address| *address >= 56) {
+            let direct = address & 3 == 0 && state.parameters[usize::from(address >= 60)] & FREE != 0;
+            if facts.reads(32) && !direct {
+                findings.error(Code::UniformWithTmuWrite, at, "a uniform is read together with a TMU write");
+            }
+        }
+        if facts.writes_to(36) && state.tmu_used {
+            findings.error(Code::NoSwapAfterTmu, at, "TMU swap is changed after a TMU was used");
+        }
+        if facts.accesses_tlb() && state.scoreboard == HELD {
+            findings.error(Code::TlbAfterUnlock, at, "the tile buffer is accessed after the scoreboard is unlocked");
+        }
+        if facts.reads(51) && state.mutex == HELD {
+            findings.error(Code::MutexBalance, at, "the mutex is taken twice");
+        }
+        if facts.writes_to(51) && state.mutex == FREE {
+            findings.error(Code::MutexBalance, at, "the mutex is released, but was not taken");
+        }
+        if facts.reads(48) && !state.vpm_setup {
+            findings.error(Code::VpmReadWithoutSetup, at, "the VPM is read, but no read was set up");
+        }
+    }
+
+    fn at_end(&self, at: usize, state: &State, findings: &mut Findings) {
+        if state.mutex == HELD {
+            findings.error(Code::MutexBalance, at, "the program ends with the mutex taken");
+        }
+        if self.threaded && state.switched == NOT_LAST {
+            findings.error(Code::LastSwitchMissing, at, "the program ends without a last thread switch");
+        }
+        for unit in 0..2 {
+            if state.requests[unit].least > 0 {
+                let count = state.requests[unit].least;
+                let message = format!("the program ends with {count} results of TMU {unit} not loaded");
+                findings.warning(Code::TmuResultLeft, at, message);
+            }
+        }
+        let interface = self.interface;
+        let declared = interface.uniform_words();
+        if !interface.uniforms.is_empty() && state.uniforms.most != super::state::MANY {
+            let wrong = state.uniforms.exact().is_some_and(|read| u32::from(read) != declared)
+                || u32::from(state.uniforms.least) > declared;
+            if wrong {
+                let read = state.uniforms.least;
+                let message = format!("{read} words of uniforms are read, the interface has {declared}");
+                findings.error(Code::UniformCount, at, message);
+            }
+        }
+        let declared = interface.varying_components();
+        if interface.stage == Stage::Fragment && state.varyings.most != super::state::MANY {
+            let wrong = state.varyings.exact().is_some_and(|read| u32::from(read) != declared)
+                || u32::from(state.varyings.least) > declared;
+            if wrong && !(interface.varyings.is_empty() && state.varyings.least == 0) {
+                let read = state.varyings.least;
+                let message = format!("{read} varyings are read, the interface has {declared}");
+                findings.error(Code::VaryingCount, at, message);
+            }
+        }
+    }
+}
+
+/// `xor r0, r1, r1` and its like give 0 whatever is in the register; facts do not tell operands apart, so only loads of zero by
+/// accumulators alone are let off.
+fn same_operand_only(facts: &Facts) -> bool {
+    facts.accumulators_read.count_ones() == 1 && facts.read_a.is_none() && facts.read_b.is_none() && facts.makes_zero
+}

@@ -1,0 +1,155 @@
+//! The subcommands.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Parser, Subcommand};
+use qpu::{Assembly, Diagnostics, Options, Source, assemble};
+
+mod asm;
+mod check;
+mod dis;
+mod explain;
+
+/// Assembler, disassembler and checker for VideoCore IV QPU programs
+#[derive(Parser)]
+#[command(version)]
+struct Command {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Assembles sources into one program
+    Asm(asm::Asm),
+    /// Turns words back into text that assembles to the same words
+    Dis(dis::Dis),
+    /// Checks a program against the rules of the hardware
+    Check(check::Check),
+    /// Explains an instruction word, each instruction of a file, or the code of a diagnostic
+    Explain(explain::Explain),
+}
+
+/// What an assembly is made of.
+#[derive(Args)]
+struct Input {
+    /// Source files, assembled one after the other
+    #[arg(required = true)]
+    sources: Vec<PathBuf>,
+    /// Directory for `.include <file>`
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// Sets a name to an expression, or to 1
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    define: Vec<String>,
+}
+
+impl Input {
+    fn options(&self) -> Options {
+        let define = |definition: &String| match definition.split_once('=') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (definition.clone(), "1".to_owned()),
+        };
+        Options {
+            include_dirs: self.include.clone(),
+            defines: self.define.iter().map(define).collect(),
+            ..Options::default()
+        }
+    }
+
+    fn sources(&self) -> Result<Vec<Source>> {
+        let read = |path: &PathBuf| Source::read(path).with_context(|| path.display().to_string());
+        self.sources.iter().map(read).collect()
+    }
+
+    /// Assembles; diagnostics go to standard error.
+    fn assemble(&self) -> Result<Option<Assembly>> {
+        Ok(match assemble(&self.sources()?, &self.options()) {
+            Ok(assembly) => {
+                show(&assembly.warnings);
+                Some(assembly)
+            }
+            Err(diagnostics) => {
+                show(&diagnostics);
+                None
+            }
+        })
+    }
+}
+
+/// Prints diagnostics and their number.
+fn show(diagnostics: &Diagnostics) {
+    eprint!("{}", diagnostics.render(std::io::stderr().is_terminal()));
+    let (errors, warnings) = diagnostics.count();
+    if errors + warnings > 0 {
+        eprintln!("{errors} errors, {warnings} warnings; `qpu explain CODE` tells more");
+    }
+}
+
+/// Writes to a file, or to standard output.
+fn write(path: Option<&Path>, bytes: &[u8]) -> Result<()> {
+    match path {
+        Some(path) => std::fs::write(path, bytes).with_context(|| path.display().to_string()),
+        None => match std::io::stdout().write_all(bytes) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("standard output"),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Words of a file: bytes, or text with hexadecimal numbers of 32 or 64 bits (32-bit ones in pairs, low half first).
+fn read_words(path: &Path) -> Result<Vec<u64>> {
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    match std::str::from_utf8(&bytes).ok().and_then(words_of_text) {
+        Some(words) => Ok(words),
+        None if bytes.len().is_multiple_of(8) => {
+            let words = bytes.chunks_exact(8);
+            Ok(words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect())
+        }
+        None => bail!("{}: neither hexadecimal text nor a multiple of 8 bytes", path.display()),
+    }
+}
+
+/// Words of a text; `None` if it has anything but numbers and comments in it.
+fn words_of_text(text: &str) -> Option<Vec<u64>> {
+    let mut words = Vec::new();
+    let mut low = None;
+    for line in text.lines() {
+        let code = line.split("//").next().unwrap_or("").split('#').next().unwrap_or("");
+        let code = code.split("/*").next().unwrap_or("");
+        for number in code.split([',', ' ', '\t']).filter(|number| !number.is_empty()) {
+            let digits = number.strip_prefix("0x").or(number.strip_prefix("0X"));
+            let digits = match digits {
+                Some(digits) => digits,
+                None if number.len() == 16 || number.len() == 8 => number,
+                None => return None,
+            };
+            let value = u64::from_str_radix(digits, 16).ok()?;
+            match (digits.len() > 8, low.take()) {
+                (true, None) => words.push(value),
+                (false, None) => low = Some(value),
+                (false, Some(low)) => words.push(value << 32 | low),
+                (true, Some(_)) => return None,
+            }
+        }
+    }
+    (low.is_none() && !words.is_empty()).then_some(words)
+}
+
+/// Whether a file is assembler source, by its name.
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| matches!(extension.to_str(), Some("qasm" | "qinc" | "asm" | "s")))
+}
+
+/// Runs the command line.
+pub(crate) fn run() -> Result<ExitCode> {
+    match Command::parse().what {
+        What::Asm(asm) => asm.run(),
+        What::Dis(dis) => dis.run(),
+        What::Check(check) => check.run(),
+        What::Explain(explain) => explain.run(),
+    }
+}

@@ -1,0 +1,51 @@
+//! `qpu asm`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use qpu::output::Format;
+
+use super::{Input, show, write};
+
+/// Assembles sources into one program.
+#[derive(Args)]
+pub(crate) struct Asm {
+    #[command(flatten)]
+    input: Input,
+    /// File to write; without it, standard output
+    #[arg(short, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Form of the output: bin to a file and hex to standard output, if not given
+    #[arg(long, value_parser = format)]
+    format: Option<Format>,
+    /// Assembles only, without checks
+    #[arg(long)]
+    no_check: bool,
+}
+
+/// A form by its name.
+fn format(name: &str) -> Result<Format, String> {
+    let names = || Format::NAMED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let found = Format::NAMED.iter().find(|(known, _)| *known == name);
+    found.map(|&(_, format)| format).ok_or_else(|| format!("one of {}", names()))
+}
+
+impl Asm {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let Some(assembly) = self.input.assemble()? else { return Ok(ExitCode::FAILURE) };
+        if !self.no_check {
+            let found = qpu::check::check_assembly(&assembly);
+            show(&found);
+            if found.has_errors() {
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+        let default = if self.output.is_some() { Format::Bin } else { Format::Hex };
+        let stem = self.output.as_ref().or(self.input.sources.first()).and_then(|path| path.file_stem());
+        let name = stem.map_or("program".into(), |stem| stem.to_string_lossy());
+        write(self.output.as_deref(), &assembly.output(self.format.unwrap_or(default), &name))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

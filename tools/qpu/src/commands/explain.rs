@@ -1,0 +1,57 @@
+//! `qpu explain`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use qpu::explain::explain;
+use qpu::{Code, Options, Source, assemble};
+
+use super::{is_source, read_words, show, write};
+
+/// Explains words, files and codes.
+#[derive(Args)]
+pub(crate) struct Explain {
+    /// A word (0x…, 64 bits), a file, or a code (E0123)
+    what: String,
+    /// With a 32-bit number before it: the high half of the word
+    high: Option<String>,
+}
+
+fn hexadecimal(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(',').strip_prefix("0x")?;
+    u64::from_str_radix(digits, 16).ok()
+}
+
+impl Explain {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let path = Path::new(&self.what);
+        if let Some(word) = hexadecimal(&self.what) {
+            let word = match &self.high {
+                None => word,
+                Some(high) => hexadecimal(high).with_context(|| format!("{high} is no number"))? << 32 | word,
+            };
+            write(None, explain(word).as_bytes())?;
+        } else if path.exists() {
+            let words = if is_source(path) {
+                match assemble(&[Source::read(path)?], &Options::default()) {
+                    Ok(assembly) => assembly.words,
+                    Err(diagnostics) => {
+                        show(&diagnostics);
+                        return Ok(ExitCode::FAILURE);
+                    }
+                }
+            } else {
+                read_words(path)?
+            };
+            let texts: Vec<String> = words.iter().map(|&word| explain(word)).collect();
+            write(None, texts.join("\n").as_bytes())?;
+        } else if let Some(code) = Code::parse(&self.what) {
+            write(None, format!("{code}: {}\n\n{}\n", code.title(), code.explanation()).as_bytes())?;
+        } else {
+            bail!("{} is no word, no file and no code of a diagnostic", self.what);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
