@@ -77,6 +77,8 @@ impl StateCache {
         for entry in &mut self.entries {
             entry.set_at = 0;
         }
+        // tiles know no format of an earlier frame
+        self.entries[FORMAT].length = 0;
         self.counter = 0;
         self.drawn = false;
     }
