@@ -112,6 +112,29 @@ pub enum Rotation {
 }
 
 impl Rotation {
+    /// As a number: 0 to 15 upwards, 16 upwards by r5, -16 downwards by r5.
+    pub const fn number(self) -> i8 {
+        match self {
+            Self::None => 0,
+            Self::Up(by) => by as i8,
+            Self::UpByR5 => 16,
+            Self::DownByR5 => -16,
+        }
+    }
+
+    /// The rotation with a number.
+    pub const fn from_number(number: i8) -> Self {
+        match number {
+            0 => Self::None,
+            16 => Self::UpByR5,
+            -16 => Self::DownByR5,
+            other => match other & 15 {
+                0 => Self::None,
+                by => Self::Up(by as u8),
+            },
+        }
+    }
+
     /// Rotated further by `amount` elements; refused after a rotation by r5.
     pub fn plus(self, amount: i64) -> Result<Self, Code> {
         let now = match self {
@@ -190,6 +213,17 @@ impl Register {
 
     /// The register that reads nothing and writes nothing: `-`.
     pub const NOP: Self = Self::new(NOP, Access::AB.and(Access::READ).and(Access::WRITE));
+
+    /// What is common to both, part by part: this is how macros look at the parts of a register.
+    #[must_use]
+    pub fn common(self, other: Self) -> Self {
+        Self {
+            address: self.address & other.address,
+            access: Access(self.access.0 & other.access.0),
+            rotation: Rotation::from_number(self.rotation.number() & other.rotation.number()),
+            pack: PackSuffix { mode: self.pack.mode & other.pack.mode, ..PackSuffix::default() },
+        }
+    }
 
     /// Address changed by `by`.
     pub fn offset(self, by: i64) -> Result<Self, Code> {

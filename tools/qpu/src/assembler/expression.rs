@@ -13,7 +13,7 @@ use crate::language::{Binary, Unary};
 use crate::lexer::{Kind, Token};
 use crate::slot::Refusal;
 use crate::symbol::Symbol;
-use crate::value::{PerElement, Register, Rotation, Sign, Value};
+use crate::value::{Access, PerElement, Register, Rotation, Sign, Value};
 
 /// Deepest nesting of an expression.
 const MAX_DEPTH: u32 = 200;
@@ -233,6 +233,7 @@ impl Assembler<'_> {
     fn label_reference(&mut self, colon: Token) -> Res<Value> {
         let token = self.next();
         let (symbol, forward) = match token.kind {
+            Kind::OpenBracket => return self.raw_register(token),
             Kind::Word => (token.symbol, false),
             Kind::Number => {
                 let text = self.text(token);
@@ -248,6 +249,32 @@ impl Assembler<'_> {
         };
         let span = token.span(self.cursor.file);
         Ok(Value::Label { id: self.labels.refer(symbol, forward, span), addend: 0 })
+    }
+
+    /// `:[address, access, rotation, pack]`: a register by its parts, for macros that ask what kind of operand they got.
+    fn raw_register(&mut self, bracket: Token) -> Res<Value> {
+        let mut parts = [0; 4];
+        let mut count = 0;
+        loop {
+            let value = self.integer("a part of a register")?;
+            let Some(part) = parts.get_mut(count) else {
+                return self.error(Code::UnexpectedText, bracket, "a register has two to four parts");
+            };
+            *part = value;
+            count += 1;
+            if !self.take(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::CloseBracket, "`]`")?;
+        if count < 2 {
+            return self.error(Code::UnexpectedText, bracket, "a register has two to four parts");
+        }
+        let [address, access, rotation, pack] = parts;
+        let mut register = Register::new(address as u8, Access(access as u8));
+        register.rotation = Rotation::from_number(rotation as i8);
+        register.pack.mode = pack as u8 & 15;
+        Ok(Value::Register(register))
     }
 
     fn number(&mut self, token: Token) -> Res<Value> {

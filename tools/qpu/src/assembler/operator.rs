@@ -87,6 +87,7 @@ impl Assembler<'_> {
                     let rotation = if operator == ShiftLeft { Rotation::UpByR5 } else { Rotation::DownByR5 };
                     Ok(Value::Register(crate::value::Register { rotation, ..register }))
                 }
+                And => Ok(Value::Register(register.common(by))),
                 _ => Err(Code::WrongOperandType),
             },
             (Value::Label { id, addend }, Value::Int(by)) if operator == Add => {
@@ -163,14 +164,9 @@ impl Assembler<'_> {
 fn rank(value: Value) -> (u8, i64, i64, i64, i64) {
     match value {
         Value::Int(_) | Value::Float(_) => (0, 0, 0, 0, 0),
-        Value::PerElement(constant) => (1, i64::from(constant.bits), constant.sign as i64, 0, 0),
+        Value::PerElement(constant) => (1, constant.sign as i64, i64::from(constant.bits), 0, 0),
         Value::Register(register) => {
-            let rotation = match register.rotation {
-                Rotation::None => 0,
-                Rotation::Up(by) => i64::from(by),
-                Rotation::UpByR5 => 16,
-                Rotation::DownByR5 => -16,
-            };
+            let rotation = i64::from(register.rotation.number());
             let pack = register.pack;
             let suffix = i64::from(pack.mode) << 8 | (pack.number as i64) << 4 | pack.direction as i64;
             (2, i64::from(register.access.0), rotation, i64::from(register.address), suffix)

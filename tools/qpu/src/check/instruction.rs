@@ -85,6 +85,10 @@ impl Program<'_> {
         if peripheral_accesses(facts) > 1 {
             findings.error(Code::TwoPeripherals, at, "more than one access to TMU, TLB, SFU, mutex or semaphore");
         }
+        let across_quads = facts.rotation.is_some_and(|by| (4..=12).contains(&by));
+        if across_quads && facts.rotated == 0 && facts.read_b_condition == Condition::Never {
+            findings.warning(Code::RotationWithinQuads, at, "none of the sources can be rotated across quads");
+        }
         if self.threaded {
             let upper = |address: Option<u8>| address.filter(|address| (16..32).contains(address));
             let a = upper(facts.read_a).or(upper(facts.write_a.map(|write| write.address)));
