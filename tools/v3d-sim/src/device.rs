@@ -18,6 +18,7 @@ use crate::memory::Memory;
 use crate::ptb::pool::Overspill;
 use crate::qpu::CodeCache;
 use crate::qpu::scheduler::UserPrograms;
+use crate::render::{self, fep::SamplePlaces};
 use v3d_hw::registers::cache::L2cactl;
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
 use v3d_hw::registers::diagnostic::{Bxcf, Errstat};
@@ -43,6 +44,8 @@ pub struct Config {
     pub record_budget: u64,
     /// Render tiles and shade vertices on several host threads.
     pub parallel: bool,
+    /// Where samples are in multisample mode.
+    pub sample_places: SamplePlaces,
 }
 
 impl Default for Config {
@@ -54,6 +57,7 @@ impl Default for Config {
             instruction_budget: 20_000_000_000,
             record_budget: 100_000_000,
             parallel: true,
+            sample_places: SamplePlaces::Silicon,
         }
     }
 }
@@ -126,9 +130,10 @@ impl V3d {
     /// A V3D just after reset.
     pub fn new(config: Config) -> Self {
         let budget = Budget { records: config.record_budget, instructions: config.instruction_budget };
+        let render = render::Config { parallel: config.parallel, sample_places: config.sample_places };
         Self {
             config,
-            cle: Cle::new(budget, config.parallel),
+            cle: Cle::new(budget, render),
             programs: UserPrograms::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
             code: CodeCache::new(),
             counters: Counters::default(),
@@ -185,7 +190,7 @@ impl V3d {
 
     /// What has been counted since reset, whether or not a performance counter is mapped to it.
     pub fn counters(&self) -> Counters {
-        let mut counters = self.counters;
+        let mut counters = self.counters.clone();
         counters.merge(&self.programs.counters());
         counters
     }

@@ -39,7 +39,7 @@ pub use code::CodeCache;
 pub use fault::{QpuError, QpuFault, Rule};
 pub use io::{Io, IoError, Wait};
 
-use crate::counters::Counters;
+use crate::counters::{Counters, ProgramEvents};
 use crate::fault::FaultLog;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
@@ -54,7 +54,9 @@ use registers::{Flags, Place, Registers};
 use std::sync::Arc;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, Condition, INSTRUCTION_BYTES, LANES, Signal, THREAD_DELAY_SLOTS};
+use v3d_hw::qpu::{
+    BRANCH_DELAY_SLOTS, BranchCondition, Condition, INSTRUCTION_BYTES, LANES, Signal, THREAD_DELAY_SLOTS,
+};
 use v3d_hw::registers::performance::CounterSource;
 
 /// Clock cycles of an instruction [AG p.16].
@@ -150,6 +152,8 @@ pub struct Qpu {
     /// The bits of undefined accumulators that colour packing has not yet replaced.
     undefined_bits: [u32; 6],
     executed: u64,
+    /// Where the program began.
+    program: u32,
     no_swap_at: Option<u64>,
     scoreboard: bool,
     /// The stretch that is executed, and the state of the cache that it is from.
@@ -188,6 +192,7 @@ impl Qpu {
             undefined: 0,
             undefined_bits: [0; 6],
             executed: 0,
+            program: 0,
             no_swap_at: None,
             scoreboard: false,
             stretch: None,
@@ -210,6 +215,7 @@ impl Qpu {
             tmu.reset();
         }
         self.pc = launch.pc.0 & !(INSTRUCTION_BYTES - 1);
+        self.program = self.pc;
         self.uniforms = launch.uniforms.0;
         self.uniforms_left = launch.uniforms_limit;
         self.threading = launch.threading;
@@ -283,8 +289,10 @@ impl Qpu {
         let before = self.executed;
         let exit = self.run_counted::<D, I>(io, memory, code, budget);
         self.counters.add(CounterSource::QpuInstructionCycles, (self.executed - before) * INSTRUCTION_CYCLES);
-        let quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
-        self.counters.add(CounterSource::TmuQuads, quads);
+        let tmu_quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
+        self.counters.add(CounterSource::TmuQuads, tmu_quads);
+        let events = ProgramEvents { starts: u64::from(before == 0), instructions: self.executed - before, tmu_quads };
+        self.counters.add_program(BusAddr(self.program), events);
         exit
     }
 
@@ -502,7 +510,8 @@ impl Qpu {
 
     /// Notes that a colour is packed into a part of an accumulator: four of them make it defined.
     fn note_packed_bytes<Op>(&mut self, half: &Half<Op>) {
-        if let (Destination::Register(place), Pack::Colour(mode), Condition::Always) = (half.to, half.pack, half.condition)
+        if let (Destination::Register(place), Pack::Colour(mode), Condition::Always) =
+            (half.to, half.pack, half.condition)
             && let Some(number) = place.checked_sub(registers::ACCUMULATORS)
             && let Some(bits) = self.undefined_bits.get_mut(usize::from(number))
         {

@@ -96,8 +96,8 @@ pub struct Summary {
 pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
     let mut summary = Summary::default();
     for case in cases {
-        let (instructions, faults) = run_case(suite, case)
-            .map_err(|what| Failure { suite: suite.name(), case, what })?;
+        let (instructions, faults) =
+            run_case(suite, case).map_err(|what| Failure { suite: suite.name(), case, what })?;
         summary.cases += 1;
         summary.instructions += instructions;
         summary.with_faults += u64::from(faults);
@@ -208,7 +208,7 @@ fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {
     if reference.qpu.flags() != fast.qpu.flags() {
         return differs("flags", reference.qpu.flags(), fast.qpu.flags());
     }
-    let position = |qpu: &Qpu| (qpu.pc(), qpu.executed(), qpu.counters);
+    let position = |qpu: &Qpu| (qpu.pc(), qpu.executed(), qpu.counters.clone());
     if position(&reference.qpu) != position(&fast.qpu) {
         return differs("position", &position(&reference.qpu), &position(&fast.qpu));
     }
@@ -485,7 +485,8 @@ fn peripherals(alu: &mut Alu, random: &mut Random) {
 
 fn immediate(random: &mut Random) -> u64 {
     let kinds = [ImmediateKind::Word, ImmediateKind::PerElementSigned, ImmediateKind::PerElementUnsigned];
-    let address = |random: &mut Random| if random.one_in(2) { random.below(32) as u8 } else { 32 + random.below(6) as u8 };
+    let address =
+        |random: &mut Random| if random.one_in(2) { random.below(32) as u8 } else { 32 + random.below(6) as u8 };
     let load = LoadImmediate {
         sig: Signal::LoadImmediate,
         kind: random.pick(&kinds),
@@ -558,7 +559,11 @@ impl RandomIo {
     }
 
     fn answer(&mut self) -> Result<Lanes, IoError> {
-        if self.random.one_in(10) { Err(IoError::NotAccessible("this time, the unit")) } else { Ok(self.random.lanes()) }
+        if self.random.one_in(10) {
+            Err(IoError::NotAccessible("this time, the unit"))
+        } else {
+            Ok(self.random.lanes())
+        }
     }
 }
 

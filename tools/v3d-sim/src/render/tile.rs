@@ -12,7 +12,7 @@ use super::store::{Store, Stored, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::vertices::DrawList;
 use super::{RenderError, RenderFault, WaveJob};
-use crate::counters::Counters;
+use crate::counters::{Counters, TileEvents};
 use crate::fault::FaultLog;
 use crate::qpu::{self, Exit, Launch, Qpu};
 use crate::state::{Fragment, PipelineState};
@@ -126,6 +126,8 @@ pub struct UnitResult {
     pub faults: FaultLog,
     /// Instructions executed.
     pub instructions: u64,
+    /// Pixels shaded, each once for each primitive that covers it.
+    pub pixels: u64,
     /// The tile buffer and its tile, if it is needed.
     pub kept: Option<(Box<Tlb>, (u8, u8))>,
 }
@@ -180,7 +182,19 @@ impl Worker {
                     if !std::mem::replace(&mut defined, true) {
                         result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
                     }
-                    self.draw(at, &draw, tile, job, &mut budget, &mut result)
+                    let before = budget;
+                    let quads = result.counters.get(CounterSource::FepQuads);
+                    let pixels = result.pixels;
+                    let drawn = self.draw(at, &draw, tile, job, &mut budget, &mut result);
+                    let events = TileEvents {
+                        lists: 1,
+                        primitives: draw.list.len() as u64,
+                        quads: result.counters.get(CounterSource::FepQuads) - quads,
+                        pixels: result.pixels - pixels,
+                        instructions: before - budget,
+                    };
+                    result.counters.add_tile(tile, events);
+                    drawn
                 }
                 Op::Store { store, clear } => {
                     if !std::mem::replace(&mut defined, true) && stores_something(&store) {
@@ -275,6 +289,7 @@ impl Worker {
             vg_mask: job.mode.vg_mask,
         };
         let vertices = job.vertices;
+        let samples = shape.multisample.then_some(job.sample_places);
         let Self { qpu, tlb, batch, coefficients, clipped } = self;
         coefficients.clear();
         batch.clear();
@@ -317,7 +332,7 @@ impl Worker {
             match primitive {
                 Ok(Ok(primitive)) => {
                     let mut any = false;
-                    fep::rasterise(&primitive, window, shape.multisample, |quad| {
+                    fep::rasterise(&primitive, window, samples, |quad| {
                         any = true;
                         shading.quad(&primitive, quad);
                     });
@@ -398,6 +413,7 @@ impl Shading<'_, '_> {
             self.result.counters.add(CounterSource::FepQuadsClipped, 1);
             return;
         }
+        self.result.pixels += quad.masks.iter().filter(|&&mask| mask != 0).count() as u64;
         let new = NewQuad { screen: (x, y), pixel, masks: quad.masks, z, w, coefficients: self.first };
         self.batch.push(primitive, &new);
         if self.batch.is_full() {
