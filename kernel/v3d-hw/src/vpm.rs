@@ -202,11 +202,14 @@ layout! {
 
 layout! {
     /// VPM DMA load (VDR) extended memory stride set-up [AG p.60].
+    ///
+    /// The guide gives the pitch 13 bits. Silicon has more: py-videocore's matrix multiplication loads rows that are 12,288 bytes apart. Here it
+    /// has as many as the store's stride.
     pub struct LoadStrideSetup: 32 bits "VPM DMA load (VDR) extended memory stride setup" {
         /// 9.
         31:28 id: u8,
         /// Row-to-row pitch in memory, in bytes; used while MPITCH is 0.
-        12:0 mpitchb: u16,
+        15:0 mpitchb: u16,
     }
 }
 
