@@ -45,7 +45,7 @@ pub(super) fn bench(machine: &mut Machine) -> Answer {
     pool_speed(machine)?;
     for entry in SCENES {
         println!("scene {}", entry.name);
-        scene::draw_uncounted(machine, entry, FRAMES)?;
+        scene::measure(machine, entry, FRAMES)?;
     }
     Ok(())
 }

@@ -25,12 +25,16 @@ use crate::{
     scenes::{SCENES, Scene, SceneContext, SceneEntry, Target},
 };
 
-/// Text of scenes, to the console.
-struct Output;
+/// Text of scenes, to the console if somebody wants to see it.
+struct Output {
+    wanted: bool,
+}
 
 impl fmt::Write for Output {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        print!("{text}");
+        if self.wanted {
+            print!("{text}");
+        }
         Ok(())
     }
 }
@@ -54,12 +58,26 @@ pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Ans
         Some(frames) => Mode::Counted { frames },
         None => Mode::ForTheEye,
     };
-    show(machine, entry, mode)
+    print_speed(&show(machine, entry, mode)?);
+    Ok(())
 }
 
-/// Draws frames as fast as it goes, without summing them up.
-pub(super) fn draw_uncounted(machine: &mut Machine, entry: &'static SceneEntry, frames: u64) -> Answer {
-    show(machine, entry, Mode::Measured { frames })
+/// Draws frames as fast as it goes, without summing them up, and prints how fast that was.
+pub(super) fn measure(machine: &mut Machine, entry: &'static SceneEntry, frames: u64) -> Answer {
+    print_speed(&show(machine, entry, Mode::Measured { frames })?);
+    Ok(())
+}
+
+/// Draws the first frame of a scene; its sum.
+pub(super) fn first_picture(machine: &mut Machine, entry: &'static SceneEntry) -> Result<u32, String> {
+    let drawn = show(machine, entry, Mode::Single)?;
+    drawn.crc.ok_or_else(|| "no frame was drawn".to_string())
+}
+
+fn print_speed(drawn: &Drawn) {
+    let Drawn { frames, elapsed_us, .. } = drawn;
+    let per_second = (frames * 1_000_000_000).checked_div(*elapsed_us).unwrap_or(0);
+    println!("{frames} frames in {} ms, {}.{:03} a second", elapsed_us / 1000, per_second / 1000, per_second % 1000);
 }
 
 /// What frames are drawn for.
@@ -69,6 +87,8 @@ enum Mode {
     Counted { frames: u64 },
     /// A number of frames as fast as it goes.
     Measured { frames: u64 },
+    /// One frame, summed up.
+    Single,
     /// Until a key is pressed, in step with the display if it can be.
     ForTheEye,
 }
@@ -77,12 +97,22 @@ impl Mode {
     fn frames(self) -> Option<u64> {
         match self {
             Self::Counted { frames } | Self::Measured { frames } => Some(frames),
+            Self::Single => Some(1),
             Self::ForTheEye => None,
         }
     }
 }
 
-fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Answer {
+/// Frames that were drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Drawn {
+    frames: u64,
+    elapsed_us: u64,
+    /// The sum of the last one, if it was summed up.
+    crc: Option<u32>,
+}
+
+fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result<Drawn, String> {
     let Machine { framebuffer, gpu, last_picture, hung_job, watchdog, .. } = machine;
     let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
     let framebuffer = framebuffer.ok_or("there is no framebuffer to draw into")?;
@@ -91,7 +121,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Answer
     // The console's text would be drawn over the picture.
     console::detach_screen();
 
-    let mut output = Output;
+    let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye) };
     let mut context = SceneContext { gpu, target: target(&framebuffer, 1), output: &mut output };
     let answer = match (entry.start)(&mut context) {
         Ok(mut scene) => {
@@ -123,21 +153,26 @@ fn draw(
     framebuffer: &Framebuffer,
     mode: Mode,
     mut before_each: impl FnMut(Target),
-) -> Answer {
+) -> Result<Drawn, String> {
     let start_us = clock::now_us();
     let mut paced = mode == Mode::ForTheEye;
-    let frames = mode.frames();
     let mut number = 0;
-    while frames.is_none_or(|frames| number < frames) {
+    let mut crc = None;
+    while mode.frames().is_none_or(|frames| number < frames) {
         let page = (number as usize + 1) % PAGES;
         context.target = target(framebuffer, page);
         before_each(context.target);
         scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
         flip(context.gpu, framebuffer, page)?;
         paced = paced && framebuffer.wait_for_vsync().is_ok();
-        if let Mode::Counted { .. } = mode {
-            let crc = framebuffer.page_crc(page);
-            println!("frame {number} crc {crc:08X}");
+        match mode {
+            Mode::Counted { .. } => {
+                let sum = framebuffer.page_crc(page);
+                println!("frame {number} crc {sum:08X}");
+                crc = Some(sum);
+            }
+            Mode::Single => crc = Some(framebuffer.page_crc(page)),
+            Mode::Measured { .. } | Mode::ForTheEye => {}
         }
         number += 1;
         match (mode.frames(), console::interruption()) {
@@ -148,10 +183,7 @@ fn draw(
             _ => {}
         }
     }
-    let elapsed_us = clock::now_us() - start_us;
-    let per_second = (number * 1_000_000_000).checked_div(elapsed_us).unwrap_or(0);
-    println!("{number} frames in {} ms, {}.{:03} a second", elapsed_us / 1000, per_second / 1000, per_second % 1000);
-    Ok(())
+    Ok(Drawn { frames: number, elapsed_us: clock::now_us() - start_us, crc })
 }
 
 /// Has the display show a page.

@@ -9,15 +9,17 @@ use alloc::{
 
 use v3d::{Error, hw::vpm::ROW_WORDS, pool::Buffer, user_program::UserProgram};
 
-use super::run::Answer;
+use super::{run::Answer, scene};
 use crate::{
     arch::{clock, register_survival},
     bcm2837::{interrupt_controller, system_timer},
     machine::{Gpu, Machine},
     println,
+    scenes::SCENES,
     selftest::{
         alu_program::{self, OPERATIONS, RESULT_BYTES},
         alu_vectors::{self, Operation, Vector},
+        pictures,
     },
 };
 
@@ -31,18 +33,64 @@ const UNTOUCHED: u8 = 0xa5;
 
 pub(super) fn selftest(machine: &mut Machine) -> Answer {
     processor()?;
+    let mut tally = Tally::default();
+    arithmetic(machine, &mut tally)?;
+    pictures(machine, &mut tally)?;
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    match tally.failed {
+        0 => Ok(()),
+        failed => Err(format!("{failed} of {} comparisons failed", tally.passed + failed)),
+    }
+}
+
+/// What came out right and wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+}
+
+/// The QPUs' two ALUs against silicon's results.
+fn arithmetic(machine: &mut Machine, tally: &mut Tally) -> Answer {
     let gpu = machine.gpu()?;
     let (used_before, _) = gpu.pool_use();
     let result = gpu.allocate(RESULT_BYTES, 64).map_err(|error| error.to_string())?;
     let answer = compare_all(gpu, &result);
     gpu.free(result);
     let (passed, failed) = answer?;
-    println!("{passed} passed, {failed} failed");
+    tally.passed += passed;
+    tally.failed += failed;
     let (used_after, _) = gpu.pool_use();
     if used_after != used_before {
         return Err(format!("{} bytes of GPU memory were not given back", used_after.abs_diff(used_before)));
     }
-    if failed > 0 { Err(format!("{failed} of {} results differ from silicon's", passed + failed)) } else { Ok(()) }
+    Ok(())
+}
+
+/// The first picture of each scene: drawn twice alike, and as it was recorded.
+fn pictures(machine: &mut Machine, tally: &mut Tally) -> Answer {
+    let size = machine.framebuffer.map(|framebuffer| (framebuffer.width(), framebuffer.height()));
+    for entry in SCENES {
+        let crcs = [scene::first_picture(machine, entry)?, scene::first_picture(machine, entry)?];
+        let recorded = pictures::recorded(entry.name).filter(|_| size == Some(pictures::SIZE));
+        let verdict = match recorded {
+            _ if crcs[0] != crcs[1] => Err(format!("and {:08X} when it was drawn again", crcs[1])),
+            Some(recorded) if recorded != crcs[0] => Err(format!("instead of {recorded:08X}")),
+            Some(_) => Ok("as recorded"),
+            None => Ok("twice alike; there is no record"),
+        };
+        match verdict {
+            Ok(remark) => {
+                tally.passed += 1;
+                println!("{:12} {:08X}  {remark}", entry.name, crcs[0]);
+            }
+            Err(remark) => {
+                tally.failed += 1;
+                println!("{:12} {:08X}  {remark}", entry.name, crcs[0]);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The CPU's own part: interrupts come, and leave the interrupted code's registers alone.
