@@ -193,22 +193,22 @@ pub struct Cle {
     renderer: Renderer,
     code: CodeCache,
     budget: Budget,
-    parallel: bool,
+    render: render::Config,
     out_of_memory: bool,
     in_frame: bool,
     events: Events,
 }
 
 impl Cle {
-    /// An executor just after reset; `parallel`: batches and tiles are executed on several host threads.
-    pub fn new(budget: Budget, parallel: bool) -> Self {
+    /// An executor just after reset.
+    pub fn new(budget: Budget, render: render::Config) -> Self {
         Self {
             threads: [ListThread::new(), ListThread::new()],
             ptb: Ptb::default(),
-            renderer: Renderer::new(parallel),
+            renderer: Renderer::new(render),
             code: CodeCache::default(),
             budget,
-            parallel,
+            render,
             out_of_memory: false,
             in_frame: false,
             events: Events::default(),
@@ -291,7 +291,7 @@ impl Cle {
                 self.out_of_memory = false;
             }
             Thread::Rendering => {
-                self.renderer = Renderer::new(self.parallel);
+                self.renderer = Renderer::new(self.render);
                 self.in_frame = false;
             }
         }
@@ -439,7 +439,7 @@ impl Cle {
             faults: context.faults,
             instructions: &mut list.instructions_left,
             vertices: &mut list.records_left,
-            parallel: self.parallel,
+            parallel: self.render.parallel,
         };
         let progress = self.ptb.advance(&mut ptb_context);
         self.events.spill_used |= self.ptb.take_spill_used();

@@ -8,6 +8,7 @@ pub mod picture;
 pub mod run;
 
 use crate::memory::{Memory, OutOfMemory, OwnedMemory};
+use crate::render::fep::SamplePlaces;
 use picture::Picture;
 use ruzstd::decoding::StreamingDecoder;
 use serde::Deserialize;
@@ -216,6 +217,9 @@ pub struct Job {
     /// What the binner gets when it runs out of memory.
     #[serde(default)]
     pub overflow_memory: Option<Region>,
+    /// How thread 1 renders.
+    #[serde(default)]
+    pub render_config: RenderConfig,
     /// What thread 1 draws to.
     #[serde(default)]
     pub color_buffer: Option<ColorBuffer>,
@@ -231,6 +235,14 @@ pub struct Job {
     /// QPU interrupts to wait for.
     #[serde(default)]
     pub host_interrupts: Option<u32>,
+}
+
+/// What a description repeats of the rendering mode.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct RenderConfig {
+    /// Not 0 with 4x multisampling.
+    #[serde(default)]
+    pub msaa4x: u32,
 }
 
 /// Which job's picture is the result.
@@ -262,6 +274,8 @@ struct Description {
     result: Option<JobResult>,
     #[serde(default)]
     reference: Option<String>,
+    #[serde(default)]
+    gl_renderer_reference: Option<String>,
     #[serde(default)]
     expected_difference: Option<ExpectedDifference>,
 }
@@ -389,6 +403,19 @@ impl JobFolder {
             return Err(JobError::NoPicture("the description names no reference"));
         };
         Picture::from_png(&self.files.read(name)?).map_err(|reason| JobError::Png { path: name.into(), reason })
+    }
+
+    /// Whether a job renders with multisampling.
+    pub fn is_multisampled(&self) -> bool {
+        self.jobs().iter().any(|job| job.render_config.msaa4x != 0)
+    }
+
+    /// Where the samples of the reference are: Mesa's software rasterisers place them mirrored to silicon.
+    pub fn reference_sample_places(&self) -> SamplePlaces {
+        match &self.description.gl_renderer_reference {
+            Some(name) if name.contains("softpipe") || name.contains("llvmpipe") => SamplePlaces::Mirrored,
+            _ => SamplePlaces::Silicon,
+        }
     }
 
     /// The picture in the final memory of the job that makes the result.

@@ -45,6 +45,7 @@ use crate::memory::Memory;
 use crate::primitive_list::Primitive;
 use crate::qpu::CodeCache;
 use crate::state::PipelineState;
+use fep::SamplePlaces;
 use load::Load;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -132,10 +133,19 @@ pub struct Context<'a> {
     pub budget: &'a mut u64,
 }
 
+/// How rendering is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// Tiles are rendered, and vertices shaded, on several host threads.
+    pub parallel: bool,
+    /// Where samples are in multisample mode.
+    pub sample_places: SamplePlaces,
+}
+
 /// The rendering part of the V3D.
 #[derive(Debug)]
 pub struct Renderer {
-    parallel: bool,
+    config: Config,
     mode: Option<TileRenderingMode>,
     clear: ClearValues,
     pending_load: Option<(BusAddr, Load)>,
@@ -149,10 +159,10 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// A renderer just after reset; `parallel`: tiles are rendered on several host threads.
-    pub fn new(parallel: bool) -> Self {
+    /// A renderer just after reset.
+    pub fn new(config: Config) -> Self {
         Self {
-            parallel,
+            config,
             mode: None,
             clear: ClearValues::default(),
             pending_load: None,
@@ -303,9 +313,16 @@ impl Renderer {
         }
         let wave = std::mem::take(&mut self.wave);
         self.wave_primitives = 0;
-        self.vertices.shade(&self.code, context, self.parallel);
+        self.vertices.shade(&self.code, context, self.config.parallel);
         let limit = (*context.budget / wave.len() as u64).max(1);
-        let job = WaveJob { mode, memory: context.memory, vertices: &self.vertices, code: &self.code, limit };
+        let job = WaveJob {
+            mode,
+            memory: context.memory,
+            vertices: &self.vertices,
+            code: &self.code,
+            limit,
+            sample_places: self.config.sample_places,
+        };
         let workers = &self.workers;
         let execute = |unit: Unit| {
             let mut worker = lock(workers).pop().unwrap_or_else(|| Worker::new(&mode));
@@ -313,7 +330,7 @@ impl Renderer {
             lock(workers).push(worker);
             result
         };
-        let results: Vec<UnitResult> = if self.parallel && wave.len() > 1 {
+        let results: Vec<UnitResult> = if self.config.parallel && wave.len() > 1 {
             wave.into_par_iter().map(execute).collect()
         } else {
             wave.into_iter().map(execute).collect()
@@ -349,6 +366,8 @@ pub struct WaveJob<'a> {
     pub code: &'a CodeCache,
     /// Instructions that one unit may execute.
     pub limit: u64,
+    /// Where samples are.
+    pub sample_places: SamplePlaces,
 }
 
 /// A lock that a panic elsewhere does not take away.

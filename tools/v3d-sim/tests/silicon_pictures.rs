@@ -19,7 +19,7 @@ use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::Primitive;
-use v3d_sim::render::{Context, Renderer};
+use v3d_sim::render::{Config, Context, Renderer};
 use v3d_sim::state::{NvShader, PipelineState, Shader};
 
 const WIDTH: u16 = 640;
@@ -96,7 +96,7 @@ fn render(vertices: [(i16, i16); 3], multisample: bool, parallel: bool) -> Vec<u
         shader: Some(Shader::Nv(Arc::new(NvShader { address: BusAddr(0), record }))),
         ..PipelineState::default()
     };
-    let mut renderer = Renderer::new(parallel);
+    let mut renderer = Renderer::new(Config { parallel, ..Config::default() });
     let (mut counters, mut faults, mut budget) = (Counters::default(), FaultLog::default(), u64::MAX);
     let mut context = Context { memory, counters: &mut counters, faults: &mut faults, budget: &mut budget };
     let mode = TileRenderingMode {

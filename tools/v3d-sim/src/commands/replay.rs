@@ -7,6 +7,7 @@ use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::picture::Difference;
 use v3d_sim::job::run::{End, FolderOutcome, run_folder};
+use v3d_sim::render::fep::SamplePlaces;
 
 /// What to run, and what to do with the result.
 #[derive(clap::Args)]
@@ -22,17 +23,31 @@ pub(crate) struct Arguments {
     /// Write the final memory of the last job, from its first byte to its last
     #[arg(long, value_name = "FILE")]
     memory_out: Option<PathBuf>,
+    /// Print what the jobs cost, as `v3d stats` does
+    #[arg(long)]
+    stats: bool,
     /// Execute everything on one thread of the host
     #[arg(long)]
     serial: bool,
+    /// Place samples as silicon does even if the reference has them elsewhere
+    #[arg(long)]
+    silicon_samples: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
-    let config = Config { parallel: !arguments.serial, ..Config::default() };
+    let sample_places =
+        if arguments.silicon_samples { SamplePlaces::Silicon } else { folder.reference_sample_places() };
+    if sample_places != SamplePlaces::Silicon && folder.is_multisampled() {
+        println!("samples are placed as in the reference, mirrored to silicon's");
+    }
+    let config = Config { parallel: !arguments.serial, sample_places, ..Config::default() };
     let outcome = run_folder(&folder, config)?;
     report(&outcome);
+    if arguments.stats {
+        super::stats::print(&folder, &outcome);
+    }
     if let (Some(path), Some(last)) = (&arguments.memory_out, outcome.jobs.last()) {
         let bytes = last.memory.to_bytes();
         let base = folder.jobs().get(outcome.jobs.len() - 1).map_or(0, |job| job.arena_base as usize);

@@ -12,8 +12,25 @@ use super::pse::{Edge, PixelRect, Primitive, STEPS};
 /// Place of a pixel's centre, in 1/16 pixel.
 const CENTRE: [(i64, i64); 1] = [(8, 8)];
 
-/// Places of the samples of a pixel, in 1/16 pixel, in the order of the bits of the multisample mask.
-pub const SAMPLE_PLACES: [(i64, i64); 4] = [(10, 2), (2, 6), (14, 10), (6, 14)];
+/// Where the four samples of a pixel are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SamplePlaces {
+    /// As in pictures that boards rendered [silicon].
+    #[default]
+    Silicon,
+    /// Mirrored, as software rasterisers and other graphics interfaces have them: only to compare with pictures that those rendered.
+    Mirrored,
+}
+
+impl SamplePlaces {
+    /// The places in 1/16 pixel, in the order of the bits of the multisample mask.
+    pub const fn places(self) -> [(i64, i64); 4] {
+        match self {
+            Self::Silicon => [(10, 2), (2, 6), (14, 10), (6, 14)],
+            Self::Mirrored => [(6, 2), (14, 6), (2, 10), (10, 14)],
+        }
+    }
+}
 
 /// Pixels in either direction of a block.
 const BLOCK: i32 = 4;
@@ -32,12 +49,16 @@ pub struct CoveredQuad {
 /// A range of columns, the end exclusive.
 type Span = (i32, i32);
 
-/// Reports every quad of which the primitive covers a sample inside of `window`.
-pub fn rasterise(primitive: &Primitive, window: PixelRect, multisample: bool, emit: impl FnMut(CoveredQuad)) {
-    if multisample {
-        rasterise_samples(primitive, window, &SAMPLE_PLACES, emit);
-    } else {
-        rasterise_samples(primitive, window, &CENTRE, emit);
+/// Reports every quad of which the primitive covers a sample inside of `window`; without multisampling a pixel's only sample is its centre.
+pub fn rasterise(
+    primitive: &Primitive,
+    window: PixelRect,
+    multisample: Option<SamplePlaces>,
+    emit: impl FnMut(CoveredQuad),
+) {
+    match multisample {
+        Some(places) => rasterise_samples(primitive, window, &places.places(), emit),
+        None => rasterise_samples(primitive, window, &CENTRE, emit),
     }
 }
 
@@ -160,7 +181,11 @@ mod tests {
         state.triangle(vertices, &mut Vec::new()).ok()
     }
 
-    fn coverage(primitive: &Primitive, window: PixelRect, multisample: bool) -> HashMap<(i32, i32), u8> {
+    fn coverage(
+        primitive: &Primitive,
+        window: PixelRect,
+        multisample: Option<SamplePlaces>,
+    ) -> HashMap<(i32, i32), u8> {
         let mut covered = HashMap::new();
         rasterise(primitive, window, multisample, |quad| {
             assert!(quad.x % 2 == 0 && quad.y % 2 == 0 && quad.masks != [0; 4]);
@@ -192,17 +217,17 @@ mod tests {
             let at = (next(-200, 1600), next(-200, 1400));
             let corners = std::array::from_fn(|_| (at.0 + next(-size, size), at.1 + next(-size, size)));
             let Some(primitive) = triangle(corners) else { continue };
-            for multisample in [false, true] {
+            for multisample in [None, Some(SamplePlaces::Silicon), Some(SamplePlaces::Mirrored)] {
                 let found = coverage(&primitive, SCREEN, multisample);
                 covered_in_all += found.len();
                 for (x, y) in (0..SCREEN.y1).flat_map(|y| (0..SCREEN.x1).map(move |x| (x, y))) {
-                    let places: &[(i64, i64)] = if multisample { &SAMPLE_PLACES } else { &CENTRE };
+                    let places = multisample.map_or(CENTRE.to_vec(), |places| places.places().to_vec());
                     let mask = places.iter().enumerate().fold(0u8, |mask, (i, place)| {
                         let (px, py) = (i64::from(x) * 16 + place.0, i64::from(y) * 16 + place.1);
                         let inside = primitive.edges().iter().all(|e| e.a * px + e.b * py + e.c >= 0);
                         mask | u8::from(inside) << i
                     });
-                    let expected = if !multisample && mask == 1 { 0xf } else { mask };
+                    let expected = if multisample.is_none() && mask == 1 { 0xf } else { mask };
                     assert_eq!(found.get(&(x, y)).copied().unwrap_or(0), expected, "({x}, {y}) of {corners:?}");
                 }
             }
@@ -221,7 +246,7 @@ mod tests {
             let mut times = HashMap::new();
             for i in 0..4 {
                 let Some(part) = triangle([centre, frame[i], frame[(i + 1) % 4]]) else { continue };
-                for pixel in coverage(&part, SCREEN, false).into_keys() {
+                for pixel in coverage(&part, SCREEN, None).into_keys() {
                     *times.entry(pixel).or_insert(0) += 1;
                 }
             }
@@ -234,11 +259,11 @@ mod tests {
     #[test]
     fn tiles_put_together_are_the_whole() {
         let primitive = triangle([(40, 30), (1500, 333), (600, 1250)]).unwrap();
-        let whole = coverage(&primitive, SCREEN, true);
+        let whole = coverage(&primitive, SCREEN, Some(SamplePlaces::Silicon));
         let mut parts = HashMap::new();
         for (x0, y0) in [(0, 0), (32, 0), (64, 0), (0, 32), (32, 32), (64, 32), (0, 64), (32, 64), (64, 64)] {
             let tile = PixelRect { x0, y0, x1: x0 + 32, y1: y0 + 32 }.intersect(SCREEN);
-            parts.extend(coverage(&primitive, tile, true));
+            parts.extend(coverage(&primitive, tile, Some(SamplePlaces::Silicon)));
         }
         assert_eq!(whole, parts);
         assert!(whole.len() > 1000);

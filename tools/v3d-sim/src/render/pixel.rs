@@ -75,13 +75,16 @@ mod tests {
         assert_eq!(from_565(0x001f), 0xffff_0000);
     }
 
-    /// Over a 4x4 block the dithered average is nearer to the colour than a step of the result.
+    /// Over a 4x4 block the dithered steps add up to what was cut off, as long as there is a step above.
     #[test]
     fn dithering_keeps_the_average() {
-        for value in 0..=255u32 {
-            let sum: u32 = (0..16).map(|i| u32::from(to_565(value, To565::Dithered, i % 4, i / 4) >> 11)).sum();
-            let average = f64::from(sum) / 16.0 * 255.0 / 31.0;
-            assert!((average - f64::from(value)).abs() < 5.0, "{value}: {average}");
+        let sum = |color: u32, shift: u32, mask: u32| -> u32 {
+            (0..16).map(|i| u32::from(to_565(color, To565::Dithered, i % 4, i / 4)) >> shift & mask).sum()
+        };
+        for value in 0..=248 {
+            assert_eq!(sum(value, 11, 31) * 8, value * 16, "red {value}");
+            assert_eq!(sum(value << 8, 5, 63) * 4, value * 16, "green {value}");
         }
+        assert_eq!(sum(0xff, 11, 31), 31 * 16);
     }
 }
