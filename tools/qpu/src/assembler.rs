@@ -107,6 +107,10 @@ pub fn assemble(sources: &[Source], options: &Options) -> Result<Assembly, Diagn
     assembler.finish()
 }
 
+/// The include file that comes with the assembler: set-up words of the VPM and its DMA.
+const STANDARD_INCLUDE: &str = "vc4.qinc";
+const STANDARD_INCLUDE_TEXT: &str = include_str!("../include/vc4.qinc");
+
 /// Passes over the source before labels are declared not to settle.
 const MAX_PASSES: u32 = 8;
 /// Longest text that places can point into.
@@ -431,7 +435,10 @@ impl<'o> Assembler<'o> {
         if let Some(&number) = self.file_numbers.get(&path.display().to_string()) {
             return Ok(number);
         }
-        let source = Source::read(path)?;
+        let source = match Source::read(path) {
+            Err(_) if name == STANDARD_INCLUDE => Source::new(STANDARD_INCLUDE, STANDARD_INCLUDE_TEXT),
+            other => other?,
+        };
         Ok(self.file_number(&source))
     }
 
