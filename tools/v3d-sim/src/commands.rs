@@ -3,3 +3,4 @@
 pub(crate) mod bench;
 pub(crate) mod dump;
 pub(crate) mod replay;
+pub(crate) mod stats;

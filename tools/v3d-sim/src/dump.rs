@@ -13,6 +13,7 @@ use crate::memory::Memory;
 use crate::state::PipelineState;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::{self, Write};
+use v3d_hw::control_list::TileRenderingMode;
 use v3d_hw::registers::Thread;
 use v3d_hw::{BusAddr, Field};
 
@@ -32,16 +33,54 @@ pub fn job(job: &Job, memory: Memory<'_>) -> String {
     for user in &job.user_programs {
         dump.programs.entry(user.pc).or_default().add("user program", user.uniforms);
     }
-    dump.rest();
+    dump.sub_lists();
+    dump.shader_records();
+    dump.programs();
     dump.out
+}
+
+/// What the lists of a job consist of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Survey {
+    /// Records of thread 0 that draw.
+    pub draws: u64,
+    /// Vertices or indices of those.
+    pub vertices: u64,
+    /// Bytes of each tile's list, the blocks that it continues in included, by column and row.
+    pub tile_list_bytes: BTreeMap<(u8, u8), u64>,
+    /// What the programs at these addresses are.
+    pub program_kinds: BTreeMap<u32, BTreeSet<&'static str>>,
+    /// How thread 1 renders.
+    pub rendering_mode: Option<TileRenderingMode>,
+}
+
+/// Goes through the lists of a job, in memory that the job has left.
+pub fn survey(job: &Job, memory: Memory<'_>) -> Survey {
+    let mut dump = Dump::new(memory);
+    if job.has_bin {
+        dump.main_list(Thread::Binning, job.bin_ct0ca, job.bin_ct0ea);
+    }
+    // Only what thread 0 draws counts: it draws everything once.
+    let (draws, vertices) = (dump.survey.draws, dump.survey.vertices);
+    if job.render_ct1ca != job.render_ct1ea {
+        dump.main_list(Thread::Rendering, job.render_ct1ca, job.render_ct1ea);
+    }
+    for user in &job.user_programs {
+        dump.programs.entry(user.pc).or_default().add("user program", user.uniforms);
+    }
+    dump.sub_lists();
+    dump.shader_records();
+    let kinds = |uses: ProgramUses| uses.uses.into_iter().map(|(kind, _)| kind).collect();
+    let program_kinds = std::mem::take(&mut dump.programs).into_iter().map(|(at, uses)| (at, kinds(uses))).collect();
+    Survey { draws, vertices, program_kinds, ..dump.survey }
 }
 
 /// A sub-list that is still to be shown.
 #[derive(Debug)]
 struct SubList {
     at: u32,
-    /// By whom it is called.
-    title: String,
+    /// Column and row of the tile that it is called for.
+    tile: Option<(u8, u8)>,
 }
 
 /// A program that some shader record names.
@@ -67,6 +106,7 @@ struct Dump<'a> {
     seen_lists: BTreeSet<u32>,
     shader_records: BTreeMap<u32, shader::Record>,
     programs: BTreeMap<u32, ProgramUses>,
+    survey: Survey,
 }
 
 impl<'a> Dump<'a> {
@@ -79,6 +119,7 @@ impl<'a> Dump<'a> {
             seen_lists: BTreeSet::new(),
             shader_records: BTreeMap::new(),
             programs: BTreeMap::new(),
+            survey: Survey::default(),
         }
     }
 
@@ -122,14 +163,29 @@ impl<'a> Dump<'a> {
         self.list(BusAddr(start), Some(BusAddr(end)), PipelineState::default());
     }
 
-    fn rest(&mut self) {
-        while let Some(sub_list) = self.sub_lists.pop_front() {
-            self.title(format_args!("sub-list at {} {}", BusAddr(sub_list.at), sub_list.title));
-            self.list(BusAddr(sub_list.at), None, PipelineState::default());
+    fn sub_lists(&mut self) {
+        while let Some(SubList { at, tile }) = self.sub_lists.pop_front() {
+            let at = BusAddr(at);
+            match tile {
+                Some((column, row)) => {
+                    self.title(format_args!("sub-list at {at} (tile column {column}, row {row})"));
+                }
+                None => self.title(format_args!("sub-list at {at}")),
+            }
+            let bytes = self.list(at, None, PipelineState::default());
+            if let Some(tile) = tile {
+                *self.survey.tile_list_bytes.entry(tile).or_default() += bytes;
+            }
         }
+    }
+
+    fn shader_records(&mut self) {
         for (at, record) in std::mem::take(&mut self.shader_records) {
             self.shader_record(BusAddr(at), &record);
         }
+    }
+
+    fn programs(&mut self) {
         for (at, uses) in std::mem::take(&mut self.programs) {
             self.program(BusAddr(at), &uses);
         }

@@ -23,6 +23,8 @@ enum Command {
     Dump(commands::dump::Arguments),
     /// Run the jobs of a folder
     Replay(commands::replay::Arguments),
+    /// Count what the jobs of a folder cost, by program, unit and tile
+    Stats(commands::stats::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => commands::bench::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
+        Command::Stats(arguments) => commands::stats::run(&arguments),
     };
     match result {
         Ok(code) => code,

@@ -24,14 +24,15 @@ impl Dump<'_> {
         (bytes, available)
     }
 
-    /// A list, to its end address, or to the record that ends it.
-    pub(super) fn list(&mut self, start: BusAddr, end: Option<BusAddr>, mut state: PipelineState) {
+    /// A list, to its end address, or to the record that ends it. The answer is how many bytes it has.
+    pub(super) fn list(&mut self, start: BusAddr, end: Option<BusAddr>, mut state: PipelineState) -> u64 {
         let mut at = start;
+        let mut length = 0;
         let mut tile: Option<TileCoordinates> = None;
         while end != Some(at) {
             let Some(budget) = self.budget.checked_sub(1) else {
                 self.line(format_args!("{at}  ... the dump ends here: too many records"));
-                return;
+                return length;
             };
             self.budget = budget;
             let (bytes, available) = self.bytes::<MAX_RECORD_BYTES>(at);
@@ -39,19 +40,28 @@ impl Dump<'_> {
                 Ok(record) => record,
                 Err(error) => {
                     self.line(format_args!("{at}  {error}"));
-                    return;
+                    return length;
                 }
             };
             self.record(at, &record, &bytes);
             if let Err(fault) = state.apply(&record, self.memory) {
                 self.line(format_args!("                {fault}"));
             }
+            length += record.bytes() as u64;
             let next = at + record.bytes() as u32;
+            match record {
+                Record::IndexedPrimitiveList(list) => self.count_draw(list.length),
+                Record::VertexArrayPrimitives(list) => self.count_draw(list.length),
+                Record::VgCoordinateArray(list) => self.count_draw(list.length),
+                Record::VgInline(_) => self.count_draw(0),
+                Record::TileRenderingMode(mode) => self.survey.rendering_mode = Some(mode),
+                _ => {}
+            }
             at = match record {
                 Record::Branch(branch) => {
                     if !self.seen_lists.insert(branch.address.0) {
                         self.line(format_args!("                (shown above)"));
-                        return;
+                        return length;
                     }
                     branch.address
                 }
@@ -59,26 +69,26 @@ impl Dump<'_> {
                     self.call(branch.address, tile);
                     next
                 }
-                Record::ReturnFromSubList if end.is_none() => return,
-                Record::Halt => return,
+                Record::ReturnFromSubList if end.is_none() => return length,
+                Record::Halt => return length,
                 Record::TileCoordinates(coordinates) => {
                     tile = Some(coordinates);
                     next
                 }
-                Record::CompressedPrimitiveList => match self.compressed(next, &state) {
+                Record::CompressedPrimitiveList => match self.compressed(next, &state, &mut length) {
                     Some(next) => next,
-                    None => return,
+                    None => return length,
                 },
                 Record::ClippedPrimitive(clipped) => {
                     self.clipped(clipped.address.0, clipped.vertices);
-                    match self.compressed(next, &state) {
+                    match self.compressed(next, &state, &mut length) {
                         Some(next) => next,
-                        None => return,
+                        None => return length,
                     }
                 }
                 Record::VgInline(_) => match self.vg_inline(next) {
                     Some(next) => next,
-                    None => return,
+                    None => return length,
                 },
                 Record::IndexedPrimitiveList(list) => {
                     self.indices(list.address, list.length, list.index_type == IndexType::Bits16);
@@ -105,6 +115,12 @@ impl Dump<'_> {
             };
         }
         self.line(format_args!("{at}  (end)"));
+        length
+    }
+
+    fn count_draw(&mut self, vertices: u32) {
+        self.survey.draws += 1;
+        self.survey.vertices += u64::from(vertices);
     }
 
     fn record(&mut self, at: BusAddr, record: &Record, bytes: &[u8; MAX_RECORD_BYTES]) {
@@ -121,15 +137,12 @@ impl Dump<'_> {
         if !self.seen_lists.insert(address.0) {
             return;
         }
-        let title = match tile {
-            Some(TileCoordinates { row, column }) => format!("(tile column {column}, row {row})"),
-            None => String::new(),
-        };
-        self.sub_lists.push_back(SubList { at: address.0, title });
+        let tile = tile.map(|TileCoordinates { row, column }| (column, row));
+        self.sub_lists.push_back(SubList { at: address.0, tile });
     }
 
     /// The items of a compressed list, and the address behind it.
-    fn compressed(&mut self, start: BusAddr, state: &PipelineState) -> Option<BusAddr> {
+    fn compressed(&mut self, start: BusAddr, state: &PipelineState, length: &mut u64) -> Option<BusAddr> {
         let format = state.list_format;
         let mut at = start;
         loop {
@@ -139,6 +152,7 @@ impl Dump<'_> {
                 Ok(item) => {
                     let hex: Vec<_> = bytes[..item.bytes()].iter().map(|byte| format!("{byte:02x}")).collect();
                     self.line(format_args!("  {at}      {item}  [{}]", hex.join(" ")));
+                    *length += item.bytes() as u64;
                     match item {
                         Item::Escape => return Some(at + 1),
                         Item::Branch(branch) => at = branch_target(at, branch),

@@ -5,6 +5,7 @@
 //! done when the counts of flushes and frames have gone up by one.
 
 use super::{Job, JobError, JobFolder};
+use crate::counters::Counters;
 use crate::device::{Config, V3d};
 use crate::fault::Fault;
 use crate::memory::{Memory, OwnedMemory};
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub end: End,
     /// What was wrong on the way.
     pub faults: Vec<Fault>,
+    /// What was counted.
+    pub counters: Counters,
     /// The memory that it left.
     pub memory: OwnedMemory,
 }
@@ -67,12 +70,16 @@ pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, J
         let end = run_job(&mut device, memory.view(), job);
         memories.push(memory);
         let stop = end != End::Done;
-        ends.push((end, device.take_faults()));
+        ends.push((end, device.take_faults(), device.counters()));
         if stop {
             break;
         }
     }
-    let jobs = ends.into_iter().zip(memories).map(|((end, faults), memory)| Outcome { end, faults, memory }).collect();
+    let jobs = ends
+        .into_iter()
+        .zip(memories)
+        .map(|((end, faults, counters), memory)| Outcome { end, faults, counters, memory })
+        .collect();
     Ok(FolderOutcome { jobs })
 }
 

@@ -1,0 +1,153 @@
+//! `v3d stats`: what a job costs, by program, by unit and by tile.
+
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use v3d_hw::registers::performance::CounterSource;
+use v3d_hw::tile_buffer::tile_size_px;
+use v3d_sim::Config;
+use v3d_sim::counters::TileEvents;
+use v3d_sim::dump::{self, Survey};
+use v3d_sim::job::picture::Picture;
+use v3d_sim::job::run::{FolderOutcome, Outcome, run_folder};
+use v3d_sim::job::{Job, JobFolder};
+
+/// Clock cycles of an instruction [AG p.16].
+const INSTRUCTION_CYCLES: u64 = 4;
+
+/// What colours the tiles of a heat map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Metric {
+    /// Instructions of fragment shaders
+    Instructions,
+    /// Pixels shaded, each once for each primitive that covers it
+    Pixels,
+    /// Primitives in the tile's lists
+    Primitives,
+    /// Bytes of the tile's list
+    ListBytes,
+}
+
+/// What to count.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Folder with a job.json and memory images
+    dir: PathBuf,
+    /// Write the tiles of the result's job to a PNG file, the costliest brightest
+    #[arg(long, value_name = "PNG")]
+    heat_map: Option<PathBuf>,
+    /// What the heat map shows
+    #[arg(long, value_enum, default_value = "instructions")]
+    metric: Metric,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let folder = JobFolder::open(&arguments.dir)?;
+    let outcome = run_folder(&folder, Config::default())?;
+    print(&folder, &outcome);
+    if let Some(path) = &arguments.heat_map {
+        let number = folder.result_job();
+        if let (Some(job), Some(outcome)) = (folder.jobs().get(number), outcome.jobs.get(number)) {
+            let survey = dump::survey(job, outcome.memory.view());
+            heat_map(outcome, &survey, arguments.metric).write_png(path)?;
+            println!("\n{}: {:?} by tile", path.display(), arguments.metric);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the tables of all jobs of a folder.
+pub(crate) fn print(folder: &JobFolder, outcome: &FolderOutcome) {
+    println!("{}: {}", folder.name(), folder.description());
+    for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
+        println!("\njob {number}: {:?}", outcome.end);
+        print_job(job, outcome);
+    }
+}
+
+fn print_job(job: &Job, outcome: &Outcome) {
+    let survey = dump::survey(job, outcome.memory.view());
+    let counters = &outcome.counters;
+    let list_bytes: u64 = survey.tile_list_bytes.values().sum();
+    println!("{:>14} draws, {} vertices", survey.draws, survey.vertices);
+    println!("{list_bytes:>14} bytes of lists for {} tiles", survey.tile_list_bytes.len());
+    let mut sum = TileEvents::default();
+    for (_, tile) in counters.tiles() {
+        sum.primitives += tile.primitives;
+        sum.pixels += tile.pixels;
+    }
+    println!("{:>14} primitives in tiles", sum.primitives);
+    if let Some(mode) = survey.rendering_mode {
+        let frame = f64::from(mode.width) * f64::from(mode.height);
+        let overdraw = sum.pixels as f64 / frame.max(1.0);
+        println!("{:>14} pixels shaded of {frame}: each {overdraw:.2} times", sum.pixels);
+    }
+
+    let all: u64 = counters.programs().map(|(_, events)| events.instructions).sum();
+    println!(
+        "\n{:18} {:12} {:>9} {:>12} {:>8} {:>12} {:>6} {:>10}",
+        "program", "at", "batches", "instructions", "each", "QPU cycles", "share", "TMU quads"
+    );
+    for (code, events) in counters.programs() {
+        let kinds = survey.program_kinds.get(&code.0).map(|kinds| kinds.iter().copied().collect::<Vec<_>>().join(", "));
+        println!(
+            "{:18} {:12} {:>9} {:>12} {:>8.1} {:>12} {:>5.1}% {:>10}",
+            kinds.as_deref().unwrap_or("?"),
+            code.to_string(),
+            events.starts,
+            events.instructions,
+            events.instructions as f64 / events.starts.max(1) as f64,
+            events.instructions * INSTRUCTION_CYCLES,
+            100.0 * events.instructions as f64 / all.max(1) as f64,
+            events.tmu_quads,
+        );
+    }
+
+    println!("\n{:>14} counted", "events");
+    for source in CounterSource::ALL {
+        let events = counters.get(*source);
+        if events > 0 {
+            println!("{events:>14} {source}");
+        }
+    }
+}
+
+/// The tiles of a job as rectangles of their size, coloured by what they cost.
+fn heat_map(outcome: &Outcome, survey: &Survey, metric: Metric) -> Picture {
+    let value = |tile: (u8, u8)| {
+        let events =
+            outcome.counters.tiles().find(|(of, _)| *of == tile).map(|(_, events)| *events).unwrap_or_default();
+        match metric {
+            Metric::Instructions => events.instructions,
+            Metric::Pixels => events.pixels,
+            Metric::Primitives => events.primitives,
+            Metric::ListBytes => survey.tile_list_bytes.get(&tile).copied().unwrap_or(0),
+        }
+    };
+    let Some(mode) = survey.rendering_mode else {
+        return Picture { width: 1, height: 1, rgba: vec![0, 0, 0, 255] };
+    };
+    let (tile_width, tile_height) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
+    let (width, height) = (u32::from(mode.width).max(1), u32::from(mode.height).max(1));
+    let (columns, rows) = (width.div_ceil(tile_width), height.div_ceil(tile_height));
+    let values: Vec<u64> =
+        (0..rows).flat_map(|row| (0..columns).map(move |column| value((column as u8, row as u8)))).collect();
+    let most = values.iter().copied().max().unwrap_or(0).max(1);
+    let mut rgba = Vec::with_capacity(4 * width as usize * height as usize);
+    for y in 0..height {
+        for x in 0..width {
+            let tile = (y / tile_height * columns + x / tile_width) as usize;
+            let edge = x % tile_width == 0 || y % tile_height == 0;
+            let heat = values.get(tile).copied().unwrap_or(0) as f64 / most as f64;
+            rgba.extend(if edge { [40, 40, 40, 255] } else { color_of(heat) });
+        }
+    }
+    Picture { width, height, rgba }
+}
+
+/// Black, red, yellow, white.
+fn color_of(heat: f64) -> [u8; 4] {
+    let channel = |from: f64| ((heat * 3.0 - from).clamp(0.0, 1.0) * 255.0) as u8;
+    [channel(0.0), channel(1.0), channel(2.0), 255]
+}
