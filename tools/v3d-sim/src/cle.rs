@@ -425,7 +425,10 @@ impl Cle {
         if thread == Thread::Rendering {
             self.render(context, |renderer, context| renderer.finish(context));
         }
-        self.thread_mut(thread).run = run;
+        let list = self.thread_mut(thread);
+        if list.run != Run::Hung {
+            list.run = run;
+        }
     }
 
     /// Lets the PTB go on; `false` if it still waits for memory.
@@ -469,6 +472,11 @@ impl Cle {
         };
         let result = f(&mut self.renderer, &mut render_context);
         let frames = self.renderer.take_frames();
+        if list.instructions_left == 0 {
+            // A QPU that does not end keeps its tile, and with it the frame.
+            list.run = Run::Hung;
+            return result;
+        }
         if frames > 0 {
             self.events.frames += frames;
             self.in_frame = false;

@@ -336,7 +336,9 @@ impl Renderer {
             wave.into_iter().map(execute).collect()
         };
         for result in results {
-            *context.budget = context.budget.saturating_sub(result.instructions);
+            // A tile that has used up its share holds a program that does not end.
+            let left = context.budget.saturating_sub(result.instructions);
+            *context.budget = if result.instructions < limit { left } else { 0 };
             context.counters.merge(&result.counters);
             context.faults.merge(result.faults);
             for (at, stored) in result.stored {
