@@ -21,10 +21,13 @@ pub struct ShadedVertex<const N: usize> {
 }
 
 impl<const N: usize> ShadedVertex<N> {
-    /// A vertex in normalised device coordinates, with Wc = 1, on a viewport with these half sides in 1/16 pixel. Coordinates are truncated towards the
-    /// centre, as the vertex shaders' `ftoi` does.
+    /// A vertex in normalised device coordinates, with Wc = 1, on a viewport with these half sides in 1/16 pixel.
+    ///
+    /// Coordinates come out as from a vertex shader, whose products and conversions all truncate towards the centre: the exact product,
+    /// which an f64 holds, is truncated once.
     pub fn flat(x: f32, y: f32, depth: f32, half_width: f32, half_height: f32, varyings: [f32; N]) -> Self {
-        let position = ScreenXy { x: (x * half_width) as i16, y: (y * half_height) as i16 };
+        let scaled = |coordinate: f32, half: f32| (f64::from(coordinate) * f64::from(half)) as i16;
+        let position = ScreenXy { x: scaled(x, half_width), y: scaled(y, half_height) };
         Self { position, depth, reciprocal_w: 1.0, varyings }
     }
 }

@@ -151,6 +151,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         caches::clear(registers);
         registers.write(Register::BPOA, 0);
         registers.write(Register::BPOS, 0);
+        registers.write(Register::SCRATCH, recovery::MARK);
         self.interrupts.enable(registers);
     }
 
@@ -208,6 +209,9 @@ impl<'p, P: Platform> Driver<'p, P> {
 
     /// Looks what is done, and starts what can be started. Never waits for the GPU.
     pub fn poll(&mut self) {
+        if self.was_reset() {
+            self.recover_from_reset();
+        }
         self.interrupts.service(self.platform);
         self.collect_overflow_blocks();
         self.observe();

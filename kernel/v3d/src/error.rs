@@ -163,6 +163,8 @@ pub enum Failure {
     ControlListError(Thread),
     /// The binner needs more memory than the pool has.
     OutOfBinnerMemory,
+    /// Something other than the driver reset the V3D.
+    UnexpectedReset,
 }
 
 impl fmt::Display for Failure {
@@ -176,6 +178,7 @@ impl fmt::Display for Failure {
             Self::ControlListError(Thread::Rendering) => {
                 f.write_str("thread 1 stopped with an error in the rendering list")
             }
+            Self::UnexpectedReset => f.write_str("something reset the V3D while it was working"),
             Self::OutOfBinnerMemory => f.write_str("the binner needs more memory than there is"),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Progress is what can be seen from outside: the addresses at which the threads stand, the pipeline's status, the primitives left, the binner's memory. If none of it
 //! moves for a while although there is work, the V3D hangs. Then its state is written down, it is reset, and all jobs that were under way start again from
-//! their beginning: lists are not changed by being executed. The job that hung gets one more try; when it fails again it is dropped, and the next goes on.
+//! their beginning: lists are not changed by being executed. The same is done if something else has reset the V3D, which its scratch register tells. The job that hung gets one more try; when it fails again it is dropped, and the next goes on.
 //!
 //! # Sources
 //! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].
@@ -19,6 +19,9 @@ use v3d_hw::registers::{Register, Thread};
 const MOST_REPORTS: usize = 16;
 /// Dropped jobs that are remembered.
 const MOST_FAILED: usize = 64;
+
+/// What SCRATCH holds from when the driver has made the V3D ready until something resets it: "rust" in ASCII.
+pub(super) const MARK: u32 = 0x7275_7374;
 
 /// Registers that move while the V3D works.
 const PROGRESS: [Register; 6] =
@@ -68,6 +71,20 @@ impl<P: Platform> Driver<'_, P> {
             return;
         };
         self.fail_thread(self.guilty_thread(), failure);
+    }
+
+    /// Whether something other than the driver has reset the V3D: then its counters say nothing about what is done.
+    pub(super) fn was_reset(&self) -> bool {
+        self.platform.read(Register::SCRATCH) != MARK
+    }
+
+    /// Gets a V3D ready again that was reset by something else. What was under way starts again.
+    pub(super) fn recover_from_reset(&mut self) {
+        if self.jobs.iter().any(|job| job.running_since_us().is_some()) {
+            self.fail_thread(self.guilty_thread(), Failure::UnexpectedReset);
+        } else {
+            self.reset();
+        }
     }
 
     /// The thread whose work stands still: thread 1, unless it only waits for thread 0.

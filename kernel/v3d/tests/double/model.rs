@@ -21,6 +21,8 @@ pub(crate) struct Model {
     pub(crate) interrupts: Interrupts,
     /// Whether the interrupt line is connected.
     pub(crate) line: Cell<bool>,
+    /// The next write to this register finds the V3D just reset, once.
+    pub(crate) reset_before: Cell<Option<Register>>,
 }
 
 impl Model {
@@ -28,7 +30,8 @@ impl Model {
     pub(crate) fn new(bytes: u32, config: Config) -> Self {
         let words = (0..(Self::OFFSET + bytes) / 4).map(|_| AtomicU32::new(0)).collect();
         let (v3d, now_us) = (RefCell::new(V3d::new(config)), Cell::new(1));
-        Self { v3d, config, words, now_us, interrupts: Interrupts::new(), line: Cell::new(true) }
+        let (line, reset_before) = (Cell::new(true), Cell::new(None));
+        Self { v3d, config, words, now_us, interrupts: Interrupts::new(), line, reset_before }
     }
 
     /// Where GPU memory begins: not at 0, so that a null address is a wild one.
@@ -50,6 +53,10 @@ impl RegisterAccess for Model {
     }
 
     fn write(&self, register: Register, value: u32) {
+        if self.reset_before.get() == Some(register) {
+            self.reset_before.set(None);
+            *self.v3d.borrow_mut() = V3d::new(self.config);
+        }
         self.v3d.borrow_mut().write(&self.memory(), register.offset(), value);
     }
 }
