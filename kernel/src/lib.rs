@@ -34,6 +34,7 @@ pub mod capture;
 #[cfg(target_os = "none")]
 pub mod console;
 pub mod crc32;
+pub mod frame_times;
 #[cfg(target_os = "none")]
 pub mod gpu;
 pub mod irq_lock;

@@ -6,6 +6,7 @@ use v3d::{Driver, record_list::ControlList};
 
 use crate::{
     bcm2837::{framebuffer::Framebuffer, watchdog::Watchdog},
+    frame_times::FrameTimes,
     scenes::Target,
     start::Handover,
     v3d_platform::V3dPlatform,
@@ -27,6 +28,8 @@ pub struct Machine {
     pub gpu: Result<Gpu, String>,
     /// What was drawn last.
     pub last_picture: Option<LastPicture>,
+    /// How long the frames of the last scene took.
+    pub last_times: Option<FrameTimes>,
     /// Lists of the job that failed last, binning and rendering.
     pub hung_job: Option<[Option<ControlList>; 2]>,
 }

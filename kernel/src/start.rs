@@ -92,8 +92,15 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
             Err(error.to_string())
         }
     };
-    let machine =
-        Machine { handover, framebuffer, watchdog: Watchdog::new(watchdog), gpu, last_picture: None, hung_job: None };
+    let machine = Machine {
+        handover,
+        framebuffer,
+        watchdog: Watchdog::new(watchdog),
+        gpu,
+        last_picture: None,
+        last_times: None,
+        hung_job: None,
+    };
     println!("ready");
     shell::run(machine)
 }

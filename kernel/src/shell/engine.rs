@@ -1,9 +1,11 @@
 //! Commands about the 3D engine: v3d, regs, stats
 
-use v3d::{error_status, register_snapshot::RegisterSnapshot, statistics::Statistics};
+use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
-use super::run::Answer;
-use crate::{arch::clock, bcm2837::interrupt_controller, machine::Machine, print, println, v3d_platform};
+use super::{run::Answer, scene::COUNTED};
+use crate::{
+    arch::clock, bcm2837::interrupt_controller, frame_times::FrameTimes, machine::Machine, print, println, v3d_platform,
+};
 
 pub(super) fn identity(machine: &mut Machine) -> Answer {
     let gpu = machine.gpu()?;
@@ -20,6 +22,7 @@ pub(super) fn registers(machine: &mut Machine) -> Answer {
 }
 
 pub(super) fn stats(machine: &mut Machine) -> Answer {
+    let times = machine.last_times;
     let gpu = machine.gpu()?;
     let Statistics {
         jobs_done,
@@ -45,6 +48,15 @@ pub(super) fn stats(machine: &mut Machine) -> Answer {
         interrupt_controller::count(v3d_platform::INTERRUPT_LINE)
     );
     println!("resets         {resets}, and {failed_resets} that failed");
+    if let Some((times, mean_us)) = times.and_then(|times| Some((times, times.mean_us()?))) {
+        let FrameTimes { frames, shortest_us, longest_us, .. } = times;
+        println!(
+            "last scene     {frames} frames of {shortest_us} to {longest_us} us, {mean_us} us in the mean; in all of them:"
+        );
+        for (source, count) in performance::read(gpu.platform(), &COUNTED) {
+            println!("  {count:>12} {source}");
+        }
+    }
     let sentences = error_status::sentences(error_status::errors(error_bits));
     if error_bits == 0 {
         println!("errors         none");

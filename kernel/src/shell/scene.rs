@@ -10,7 +10,10 @@ use alloc::{
 };
 use core::fmt;
 
-use v3d::hw::ArmPhys;
+use v3d::{
+    hw::{ArmPhys, registers::performance::CounterSource},
+    performance::{self, COUNTERS},
+};
 
 use super::run::Answer;
 use crate::{
@@ -20,6 +23,7 @@ use crate::{
         property::PropertyError,
     },
     console::{self, Interruption},
+    frame_times::FrameTimes,
     machine::{Gpu, LastPicture, Machine, NO_V3D},
     print, println,
     scenes::{SCENES, Scene, SceneContext, SceneEntry, Target},
@@ -75,7 +79,7 @@ pub(super) fn first_picture(machine: &mut Machine, entry: &'static SceneEntry) -
 }
 
 fn print_speed(drawn: &Drawn) {
-    let Drawn { frames, elapsed_us, .. } = drawn;
+    let Drawn { times: FrameTimes { frames, .. }, elapsed_us, .. } = drawn;
     let per_second = (frames * 1_000_000_000).checked_div(*elapsed_us).unwrap_or(0);
     println!("{frames} frames in {} ms, {}.{:03} a second", elapsed_us / 1000, per_second / 1000, per_second % 1000);
 }
@@ -106,14 +110,34 @@ impl Mode {
 /// Frames that were drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Drawn {
-    frames: u64,
+    times: FrameTimes,
     elapsed_us: u64,
     /// The sum of the last one, if it was summed up.
     crc: Option<u32>,
 }
 
+/// What the engine's counters count while a scene is drawn: as many as there are counters.
+pub(super) const COUNTED: [CounterSource; COUNTERS] = [
+    CounterSource::PtbPrimitivesOutside,
+    CounterSource::PtbPrimitivesClipped,
+    CounterSource::PsePrimitivesReversed,
+    CounterSource::FepPrimitives,
+    CounterSource::FepQuads,
+    CounterSource::TlbQuadsPassed,
+    CounterSource::TlbQuadsFailed,
+    CounterSource::TlbQuadsWritten,
+    CounterSource::TmuQuads,
+    CounterSource::TmuCacheMisses,
+    CounterSource::QpuVertexCycles,
+    CounterSource::QpuFragmentCycles,
+    CounterSource::QpuInstructionCycles,
+    CounterSource::QpuIdleCycles,
+    CounterSource::InstructionCacheMisses,
+    CounterSource::UniformsCacheMisses,
+];
+
 fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result<Drawn, String> {
-    let Machine { framebuffer, gpu, last_picture, hung_job, watchdog, .. } = machine;
+    let Machine { framebuffer, gpu, last_picture, last_times, hung_job, watchdog, .. } = machine;
     let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
     let framebuffer = framebuffer.ok_or("there is no framebuffer to draw into")?;
     let (used_before, _) = gpu.pool_use();
@@ -121,6 +145,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result
     // The console's text would be drawn over the picture.
     console::detach_screen();
 
+    performance::start(gpu.platform(), &COUNTED).map_err(|error| error.to_string())?;
     let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye) };
     let mut context = SceneContext { gpu, target: target(&framebuffer, 1), output: &mut output };
     let answer = match (entry.start)(&mut context) {
@@ -131,6 +156,8 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result
             });
             context.gpu.wait_until_idle();
             scene.end(context.gpu);
+            performance::stop(context.gpu.platform());
+            *last_times = answer.as_ref().ok().map(|drawn| drawn.times);
             answer
         }
         Err(error) => Err(error.to_string()),
@@ -158,11 +185,14 @@ fn draw(
     let mut paced = mode == Mode::ForTheEye;
     let mut number = 0;
     let mut crc = None;
+    let mut times = FrameTimes::default();
     while mode.frames().is_none_or(|frames| number < frames) {
         let page = (number as usize + 1) % PAGES;
         context.target = target(framebuffer, page);
         before_each(context.target);
+        let frame_start_us = clock::now_us();
         scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
+        times.add(clock::now_us() - frame_start_us);
         flip(context.gpu, framebuffer, page)?;
         paced = paced && framebuffer.wait_for_vsync().is_ok();
         match mode {
@@ -183,7 +213,7 @@ fn draw(
             _ => {}
         }
     }
-    Ok(Drawn { frames: number, elapsed_us: clock::now_us() - start_us, crc })
+    Ok(Drawn { times, elapsed_us: clock::now_us() - start_us, crc })
 }
 
 /// Has the display show a page.
