@@ -7,33 +7,72 @@
 //! # Sources
 //! [AG p.96-97] identity, [asurati] [linux] properties.
 
+use core::fmt;
+
 use v3d::{Driver, Error, Limits, identity::Identity, platform::Power};
 
 use crate::{
     bcm2837::{
         firmware,
         property::{
-            EnableQpu, GetMaxClockRate, Message, NewClockRate, PropertyError, SetClockRate, SetDomainState, clock,
-            domain,
+            EnableQpu, GetArmMemory, GetMaxClockRate, Message, NewClockRate, PropertyError, SetClockRate,
+            SetDomainState, clock, domain,
         },
     },
     machine::Gpu,
+    mm::layout,
     v3d_platform::{INTERRUPTS, V3dPlatform},
 };
 
 /// The clock to ask for when the firmware does not say how fast the engine may run.
 const USUAL_CLOCK_HZ: u32 = 300_000_000;
 
+/// Why there is no 3D engine to draw with.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BringUpError {
+    /// The firmware has kept memory that the GPU pool is meant to have.
+    PoolNotOurs {
+        /// The first byte that is not the ARM's.
+        arm_end_exclusive: u64,
+    },
+    /// The engine is absent, without power, or another; or the driver cannot get it ready.
+    Driver(Error),
+}
+
+impl fmt::Display for BringUpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PoolNotOurs { arm_end_exclusive } => write!(
+                f,
+                "the firmware has left the ARM memory up to {arm_end_exclusive:#x} only, and the GPU pool ends at {:#x}: a \
+                 smaller gpu_mem in config.txt helps",
+                layout::gpu_pool().end
+            ),
+            Self::Driver(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for BringUpError {}
+
+impl From<Error> for BringUpError {
+    fn from(error: Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
 /// Wakes the engine.
 ///
 /// # Errors
-/// When the engine is absent, without power, or not a V3D of version 2; or when the driver cannot get it ready.
-pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, Error> {
+/// When there is no engine, or no memory for it.
+pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, BringUpError> {
     match switch_on() {
         Ok(clock) => log::info!("V3D clock {} MHz", clock.rate_hz / 1_000_000),
         Err(error) => log::info!("V3D clock and power are left as they are: {error}"),
     }
-    Identity::read(platform)?;
+    Identity::read(platform).map_err(Error::Identity)?;
+    check_pool()?;
     match platform.reset() {
         Ok(()) => log::debug!("V3D is reset"),
         Err(error) => log::info!("V3D is not reset: {error}"),
@@ -41,6 +80,18 @@ pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, Error> {
     let driver = Driver::bring_up(platform, &INTERRUPTS, Limits::default())?;
     platform.use_interrupt();
     Ok(driver)
+}
+
+/// The pool's place is fixed at link time, the memory split at boot: they must suit each other. Firmware that does not tell the
+/// split is taken to be right.
+fn check_pool() -> Result<(), BringUpError> {
+    if let Ok(arm) = firmware::ask(&GetArmMemory {}) {
+        let arm_end_exclusive = u64::from(arm.base) + u64::from(arm.size_bytes);
+        if (layout::gpu_pool().end as u64) > arm_end_exclusive {
+            return Err(BringUpError::PoolNotOurs { arm_end_exclusive });
+        }
+    }
+    Ok(())
 }
 
 /// Clock, power domain and QPUs, through the firmware.

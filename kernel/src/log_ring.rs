@@ -5,6 +5,7 @@
 //! memory with a log from memory with noise.
 
 use alloc::string::String;
+use core::fmt;
 
 use crate::mm::shared::SharedWords;
 
@@ -88,6 +89,13 @@ impl LogRing {
     fn byte(&self, position: usize) -> u8 {
         let word = self.memory.get(HEADER_WORDS + position / 4).unwrap_or(0);
         (word >> (position % 4 * 8)) as u8
+    }
+}
+
+impl fmt::Write for LogRing {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.append(text);
+        Ok(())
     }
 }
 

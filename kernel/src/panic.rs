@@ -1,13 +1,14 @@
 //! Panics: the place, the message, the backtrace, one line for machines, and the end
 
 use core::{
+    fmt,
     panic::PanicInfo,
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use crate::{
     arch::{backtrace, cpu},
-    console, println,
+    console, logger, println,
 };
 
 #[panic_handler]
@@ -25,8 +26,14 @@ fn panic(info: &PanicInfo<'_>) -> ! {
         println!("  {address:#x}");
     }
     match info.location() {
-        Some(place) => println!("panic: {}:{}: {}", place.file(), place.line(), info.message()),
-        None => println!("panic: {}", info.message()),
+        Some(place) => die_with(format_args!("panic: {}:{}: {}", place.file(), place.line(), info.message())),
+        None => die_with(format_args!("panic: {}", info.message())),
     }
+}
+
+/// Says the line that machines look for, keeps it for the next run, and stops.
+pub(crate) fn die_with(line: fmt::Arguments<'_>) -> ! {
+    logger::keep_last_words(line);
+    println!("{line}");
     cpu::halt();
 }

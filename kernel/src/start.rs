@@ -16,7 +16,7 @@ use crate::{
         peripherals::Peripherals,
         pl011::Pl011,
         power::GraphicsPower,
-        property::{GetClockRate, GetMaxClockRate, SetClockRate, clock as clocks},
+        property::{GetClockRate, GetMaxClockRate, PropertyError, SetClockRate, clock as clocks},
         system_timer::SystemTimer,
         watchdog::Watchdog,
     },
@@ -61,6 +61,8 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         v3d,
     } = peripherals;
     firmware::init(mailbox);
+    // The core clock may follow the ARM's, and the mini UART's rate follows the core clock: this comes before the console.
+    let arm_clock = raise_arm_clock();
     match gpio::serial_pins(&gpio) {
         SerialPins::Pl011 => {
             gpio::connect_pl011(&gpio, || clock::spin_for_us(2));
@@ -74,12 +76,15 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     heap::init();
     logger::init();
     log::info!("entered at EL{}, now at EL{}", handover.entry_level, cpu::exception_level());
+    match arm_clock {
+        Ok(rate_hz) => log::info!("ARM clock {} MHz", rate_hz / 1_000_000),
+        Err(error) => log::info!("the ARM clock is left as it is: {error}"),
+    }
     interrupt_controller::init(interrupt_controller);
     console::receive_by_interrupt();
     tick::start(SystemTimer::new(system_timer));
     interrupt_mask::unmask();
 
-    raise_cpu_clock();
     let framebuffer = start_screen();
     let platform = V3dPlatform::install(v3d, GraphicsPower::new(graphics_power, async_bridge));
     let gpu = match gpu::bring_up(platform) {
@@ -120,14 +125,11 @@ fn core_clock_hz() -> u32 {
     }
 }
 
-/// Has the ARM run as fast as it may: the firmware starts it at its lowest.
-fn raise_cpu_clock() {
-    let raised = firmware::ask(&GetMaxClockRate { clock: clocks::ARM })
-        .and_then(|max| firmware::ask(&SetClockRate { clock: clocks::ARM, rate_hz: max.rate_hz, skip_turbo: 0 }));
-    match raised {
-        Ok(clock) => log::info!("ARM clock {} MHz", clock.rate_hz / 1_000_000),
-        Err(error) => log::info!("the ARM clock is left as it is: {error}"),
-    }
+/// Has the ARM run as fast as it may: the firmware starts it at its lowest. The rate in hertz that was set.
+fn raise_arm_clock() -> Result<u32, PropertyError> {
+    let max = firmware::ask(&GetMaxClockRate { clock: clocks::ARM })?;
+    let set = firmware::ask(&SetClockRate { clock: clocks::ARM, rate_hz: max.rate_hz, skip_turbo: 0 })?;
+    Ok(set.rate_hz)
 }
 
 /// Makes the framebuffer and shows the console on its first page.

@@ -17,7 +17,7 @@ use core::{
 };
 
 use super::{backtrace, cpu, syndrome::Syndrome};
-use crate::{bcm2837::interrupt_controller, console, println};
+use crate::{bcm2837::interrupt_controller, console, mm::layout, panic::die_with, println};
 
 /// Every register of the interrupted code, in the order in which the vectors store them.
 #[repr(C)]
@@ -243,13 +243,11 @@ fn report_and_halt(frame: &Frame, vector: u64) -> ! {
     for address in backtrace::from_frame(frame.x[29] as usize) {
         println!("             {address:#x}");
     }
-    if syndrome.has_fault_address() {
-        if let Some(stack) = crate::mm::layout::guard_page_of(frame.far as usize) {
-            println!("  the {stack} stack overflowed: {:#x} is in the guard page under it", frame.far);
-        }
-        println!("exception: {syndrome}, address {:#x}, at {:#x} {place}", frame.far, frame.elr);
-    } else {
-        println!("exception: {syndrome}, at {:#x} {place}", frame.elr);
+    if !syndrome.has_fault_address() {
+        die_with(format_args!("exception: {syndrome}, at {:#x} {place}", frame.elr));
     }
-    cpu::halt();
+    if let Some(stack) = layout::guard_page_of(frame.far as usize) {
+        println!("  the {stack} stack overflowed: {:#x} is in the guard page under it", frame.far);
+    }
+    die_with(format_args!("exception: {syndrome}, address {:#x}, at {:#x} {place}", frame.far, frame.elr));
 }
