@@ -121,6 +121,35 @@ struct Jump {
     target: u32,
 }
 
+/// Stretches of code that a QPU goes back and forth between.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    stretches: [Option<Arc<Stretch>>; 4],
+    current: usize,
+}
+
+impl Held {
+    /// The stretch in which an address is, and its index there.
+    fn find(&mut self, address: u32) -> Option<(&Stretch, usize)> {
+        let places = self.stretches.len();
+        for i in 0..places {
+            let place = (self.current + i) % places;
+            let index = self.stretches[place].as_ref().and_then(|stretch| stretch.index_of(address));
+            if let Some(index) = index {
+                self.current = place;
+                return self.stretches[place].as_deref().map(|stretch| (stretch, index));
+            }
+        }
+        None
+    }
+
+    /// Holds another stretch, in the place of the one that was found before all others.
+    fn keep(&mut self, stretch: Arc<Stretch>) {
+        self.current = (self.current + 1) % self.stretches.len();
+        self.stretches[self.current] = Some(stretch);
+    }
+}
+
 /// One hardware thread of a QPU.
 #[derive(Clone, Debug)]
 pub struct Qpu {
@@ -156,8 +185,8 @@ pub struct Qpu {
     program: u32,
     no_swap_at: Option<u64>,
     scoreboard: bool,
-    /// The stretch that is executed, and the state of the cache that it is from.
-    stretch: Option<(u64, Arc<Stretch>)>,
+    /// Stretches that are executed, and the state of the cache that they are from.
+    held: (Option<u64>, Held),
     faults: FaultLog,
     /// What this thread has counted since it was made.
     pub counters: Counters,
@@ -195,7 +224,7 @@ impl Qpu {
             program: 0,
             no_swap_at: None,
             scoreboard: false,
-            stretch: None,
+            held: (None, Held::default()),
             faults: FaultLog::default(),
             counters: Counters::default(),
         }
@@ -307,15 +336,14 @@ impl Qpu {
             return Exit::Ended;
         }
         let generation = code.generation();
-        let mut stretch = match self.stretch.take() {
-            Some((from, stretch)) if from == generation => Some(stretch),
-            _ => None,
+        let mut held = match std::mem::take(&mut self.held) {
+            (from, held) if from == Some(generation) => held,
+            _ => Held::default(),
         };
         let exit = loop {
-            let found = stretch.as_ref().and_then(|stretch| stretch.index_of(self.pc));
-            let (Some(current), Some(index)) = (&stretch, found) else {
+            let Some((current, index)) = held.find(self.pc) else {
                 match code.stretch(memory, self.pc) {
-                    Ok(next) => stretch = Some(next),
+                    Ok(stretch) => held.keep(stretch),
                     Err(error) => {
                         self.report(error);
                         self.ending = Some(0);
@@ -327,12 +355,12 @@ impl Qpu {
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
-            let index = if D::RUNS_AHEAD { self.run_plain::<D>(current, index, budget) } else { index };
+            let index = if D::RUNS_AHEAD { self.run_plain::<D>(current, index, memory, budget) } else { index };
             let Some(placed) = current.ops.get(index) else { continue };
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
-            match self.step::<D, I>(placed, io, memory) {
+            match self.step::<D, I>(placed, index, io, memory) {
                 Step::Next => *budget -= 1,
                 Step::Stalled => break Exit::Stalled,
                 Step::Ended => {
@@ -341,12 +369,19 @@ impl Qpu {
                 }
             }
         };
-        self.stretch = stretch.map(|stretch| (generation, stretch));
+        self.held = (Some(generation), held);
         exit
     }
 
     /// Executes plain instructions as long as there are any, and gives the index of the first that is not.
-    fn run_plain<D: Datapath>(&mut self, stretch: &Stretch, index: usize, budget: &mut u64) -> usize {
+    #[inline(always)]
+    fn run_plain<D: Datapath>(
+        &mut self,
+        stretch: &Stretch,
+        index: usize,
+        memory: Memory<'_>,
+        budget: &mut u64,
+    ) -> usize {
         if self.ending.is_some() || self.switching.is_some() {
             return index;
         }
@@ -356,16 +391,36 @@ impl Qpu {
         let forbidden = if self.threading == Threading::Threaded { UPPER_REGISTERS } else { 0 };
         let mut count = 0;
         for placed in stretch.ops.iter().skip(index).take(most) {
-            let touches = &placed.op.touches;
-            let harmless = placed.plain
-                && touches.reads_accumulators & self.undefined == 0
-                && (touches.reads | touches.writes) & forbidden == 0
-                && (self.streak + count as u32 >= 2 || self.follows_harmlessly(stretch, index, count));
-            if !harmless {
+            let op = &placed.op;
+            if !placed.plain {
                 break;
             }
-            D::execute_plain(&mut self.registers, &mut self.flags, &placed.op);
-            self.undefined &= !touches.replaces_accumulators;
+            let known = count >= 2 || self.knows_predecessors(index);
+            if self.undefined != 0 || forbidden != 0 || !known {
+                let touches = &op.touches;
+                let harmless = touches.reads_accumulators & self.undefined == 0
+                    && (touches.reads | touches.writes) & forbidden == 0
+                    && (known || self.follows_harmlessly(stretch, index, count));
+                if !harmless || self.undefined != 0 && !op.simple {
+                    break;
+                }
+                self.undefined &= !touches.replaces_accumulators;
+            }
+            if op.simple {
+                D::execute_simple(&mut self.registers, &mut self.flags, op);
+            } else {
+                if op.touches.uniform {
+                    // A fault has to be reported with its place: that takes a step.
+                    if self.uniforms_left == Some(0) || memory.word(BusAddr(self.uniforms)).is_err() {
+                        break;
+                    }
+                    let value = Lanes::splat(self.next_uniform(memory));
+                    *self.registers.at_mut(registers::PORT_A) = value;
+                    *self.registers.at_mut(registers::PORT_B) = value;
+                }
+                self.load_constant(op);
+                D::execute(&mut self.registers, &mut self.flags, op, &mut Results::default());
+            }
             count += 1;
         }
         if count == 0 {
@@ -384,6 +439,11 @@ impl Qpu {
         index + count
     }
 
+    /// Whether the two instructions before an index of a stretch are those that were executed before it.
+    fn knows_predecessors(&self, index: usize) -> bool {
+        self.streak >= 2 && index >= 2
+    }
+
     /// Whether an instruction soon after a jump breaks no rule with what was executed before it.
     fn follows_harmlessly(&self, stretch: &Stretch, first: usize, count: usize) -> bool {
         let Some(placed) = stretch.ops.get(first + count) else { return false };
@@ -396,20 +456,36 @@ impl Qpu {
     }
 
     /// Executes any instruction.
-    fn step<D: Datapath, I: Io + ?Sized>(&mut self, placed: &Placed, io: &mut I, memory: Memory<'_>) -> Step {
+    fn step<D: Datapath, I: Io + ?Sized>(
+        &mut self,
+        placed: &Placed,
+        index: usize,
+        io: &mut I,
+        memory: Memory<'_>,
+    ) -> Step {
         let op = &placed.op;
         match self.wait(op, io) {
             Ok(Wait::Ready) => {}
             Ok(Wait::Stall) => return Step::Stalled,
             Err(error) => self.report(error),
         }
-        let mut broken = op.broken.union(op.hazards(&self.recent[0], &self.recent[1]));
-        self.note_situation(op, &mut broken);
-        for rule in broken.iter() {
-            self.report(rule);
+        let hazards = if D::RUNS_AHEAD && self.knows_predecessors(index) {
+            placed.hazards
+        } else {
+            op.hazards(&self.recent[0], &self.recent[1])
+        };
+        let mut broken = op.broken.union(hazards);
+        if op.notable || self.ending.is_some() || self.undefined != 0 || self.threading == Threading::Threaded {
+            self.note_situation(op, &mut broken);
+        }
+        if !broken.is_empty() {
+            for rule in broken.iter() {
+                self.report(rule);
+            }
         }
 
-        let coefficients = self.read_ports(op, io, memory);
+        let reads_ports = op.port_a.is_some() || op.port_b.is_some();
+        let coefficients = if reads_ports { self.read_ports(op, io, memory) } else { None };
         if placed.latches {
             for (latch, place) in self.latches.iter_mut().zip(op.latches) {
                 if let Some(place) = place {
@@ -423,18 +499,20 @@ impl Qpu {
             _ => true,
         };
         let target = self.branch_target(op, &broken);
-        let stale = [self.keep(op, 0), self.keep(op, 1)];
-        let results = if !taken {
-            // The link address is only written if the branch is taken [vc4asm].
-            Results::default()
-        } else if broken.contains(Rule::StaleRead) || broken.contains(Rule::SfuTooEarly) {
-            let with_old_values = self.with_stale_operands(op);
-            D::execute(&mut self.registers, &mut self.flags, &with_old_values)
-        } else {
-            D::execute(&mut self.registers, &mut self.flags, op)
-        };
-        self.stale = stale;
+        let patched;
+        let mut executed = op;
+        if broken.contains(Rule::StaleRead) || broken.contains(Rule::SfuTooEarly) {
+            patched = self.with_stale_operands(op, &broken);
+            executed = &patched;
+        }
+        let keeps = placed.keeps || self.jumps.iter().flatten().any(|jump| jump.after == 1);
+        if keeps {
+            self.stale = [self.keep(op, 0), self.keep(op, 1)];
+        }
+        // The link address is only written if the branch is taken [vc4asm].
         if taken {
+            let mut results = Results::default();
+            D::execute(&mut self.registers, &mut self.flags, executed, &mut results);
             self.write_peripheral(&op.add, &results.add, &op.touches, io, memory);
             self.write_peripheral(&op.mul, &results.mul, &op.touches, io, memory);
         }
@@ -642,17 +720,16 @@ impl Qpu {
     }
 
     /// The instruction with old values in place of operands that are read too early.
-    fn with_stale_operands(&mut self, op: &MicroOp) -> MicroOp {
+    fn with_stale_operands(&mut self, op: &MicroOp, broken: &Rules) -> MicroOp {
         *self.registers.at_mut(registers::STALE_A) = self.stale[0].1;
         *self.registers.at_mut(registers::STALE_B) = self.stale[1].1;
         *self.registers.at_mut(registers::STALE_R4) = self.stale_r4;
-        let previous = self.recent[0];
-        let sfu = previous.sfu || self.recent[1].sfu;
-        let stale = self.stale;
+        let stale_r4 = broken.contains(Rule::SfuTooEarly);
+        let stale = broken.contains(Rule::StaleRead).then_some(self.stale.map(|(place, _)| place));
         let replace = |place: Place| match place {
-            registers::R4 if sfu => registers::STALE_R4,
-            _ if place == stale[0].0 && place < registers::FILE_B => registers::STALE_A,
-            _ if place == stale[1].0 && place < registers::ACCUMULATORS => registers::STALE_B,
+            registers::R4 if stale_r4 => registers::STALE_R4,
+            registers::FILE_A..registers::FILE_B if stale.is_some_and(|[a, _]| a == place) => registers::STALE_A,
+            registers::FILE_B..registers::ACCUMULATORS if stale.is_some_and(|[_, b]| b == place) => registers::STALE_B,
             _ => place,
         };
         let mut patched = *op;
@@ -740,13 +817,9 @@ impl Qpu {
             (WriteTarget::VpmStAddr, Some(word)) => io.dma_store(word, memory),
             (WriteTarget::MutexRelease, _) if mask != 0 => io.mutex_release(),
             (WriteTarget::HostInterrupt, _) if mask != 0 => {
+                // Writing 0 does nothing [vc4asm].
                 let any = (0..LANES).any(|i| mask >> i & 1 == 1 && value.0[i] != 0);
-                if any {
-                    io.host_interrupt(value, mask)
-                } else {
-                    self.report(Rule::HostInterruptZero);
-                    Ok(())
-                }
+                if any { io.host_interrupt(value, mask) } else { Ok(()) }
             }
             (WriteTarget::UniformsAddress, Some(word)) => {
                 self.uniforms = word;

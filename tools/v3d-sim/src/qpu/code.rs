@@ -23,8 +23,10 @@ pub struct Placed {
     pub op: MicroOp,
     /// Rules broken with the two instructions before it in memory, if those are what was executed before it.
     pub hazards: Rules,
-    /// Nothing can go wrong and nothing but registers is touched, provided that it follows its predecessors in memory.
+    /// The instruction is [plain](MicroOp::plain), and harmless to its neighbours, provided that it follows its predecessors in memory.
     pub plain: bool,
+    /// The next instruction reads what this one writes, or may do so: old values have to be kept.
+    pub keeps: bool,
     /// What it leaves on the ports is needed.
     pub latches: bool,
 }
@@ -60,7 +62,7 @@ impl Stretch {
                     last = ops.len() + BRANCH_DELAY_SLOTS as usize;
                 }
             }
-            ops.push(Placed { op, hazards: Rules::default(), plain: false, latches: false });
+            ops.push(Placed { op, hazards: Rules::default(), plain: false, keeps: false, latches: false });
         }
         let consumes_nop = |placed: &Placed| [placed.op.port_a, placed.op.port_b].contains(&Some(ReadSource::Nop));
         let latches = ops.iter().any(consumes_nop);
@@ -70,10 +72,11 @@ impl Stretch {
         for i in 0..ops.len() {
             let op = ops[i].op;
             let hazards = op.hazards(&touches(&ops, i.checked_sub(1)), &touches(&ops, i.checked_sub(2)));
-            // The old value must be kept if the next instruction reads it.
-            let is_read_next = op.touches.writes & touches(&ops, Some(i + 1)).reads != 0;
+            // What follows the last instruction is not known here.
+            let keeps = i + 1 == ops.len() || op.touches.writes & touches(&ops, Some(i + 1)).reads != 0;
             ops[i].hazards = hazards;
-            ops[i].plain = op.plain && hazards.is_empty() && !is_read_next && !latches;
+            ops[i].keeps = keeps;
+            ops[i].plain = op.plain && hazards.is_empty() && !keeps && !latches;
             ops[i].latches = latches;
         }
         Ok(Self { start, ops })

@@ -18,14 +18,12 @@ pub struct Results {
 
 /// An engine.
 pub trait Datapath {
-    /// Whether plain instructions are executed in runs, without the sequencer.
+    /// Whether instructions that only touch registers are executed in runs, without the sequencer.
     const RUNS_AHEAD: bool;
 
-    /// Unpacks, operates, rotates, packs, sets flags and writes registers; the results are given back for the peripherals.
-    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) -> Results;
+    /// Unpacks, operates, rotates, packs, sets flags and writes registers; what is meant for peripherals is put into `results`.
+    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results);
 
-    /// The same for an instruction that is [`plain`](MicroOp::plain).
-    fn execute_plain(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) {
-        Self::execute(registers, flags, op);
-    }
+    /// The same for an instruction that is [`simple`](MicroOp::simple).
+    fn execute_simple(registers: &mut Registers, flags: &mut Flags, op: &MicroOp);
 }

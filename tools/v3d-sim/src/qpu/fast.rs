@@ -14,7 +14,7 @@ use super::micro_op::{Destination, FlagSource, Half, MicroOp, Pack, Rotation, Un
 use super::pack;
 use super::reference::Reference;
 use super::registers::{self, ACCUMULATORS, Flags, Place, Registers, SMALL_IMMEDIATES};
-use crate::lanes::{Lanes, Mask};
+use crate::lanes::{ALL, Lanes, Mask};
 use v3d_hw::qpu::{AddOp, Condition, LANES, MulOp, PackMul, Unpack};
 
 const SIGN: u32 = 0x8000_0000;
@@ -27,62 +27,69 @@ pub struct Fast;
 impl Datapath for Fast {
     const RUNS_AHEAD: bool = true;
 
-    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) -> Results {
+    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
         // The packer of file A needs more than results.
         if [op.add.pack, op.mul.pack].iter().any(|pack| matches!(pack, Pack::FileA { .. })) {
-            return Reference::execute(registers, flags, op);
+            return Reference::execute(registers, flags, op, results);
         }
         unpack(registers, op.unpacking);
-        let mul = rotated(registers, op);
-        let (add_a, add_b) = (registers.at(op.add.a), registers.at(op.add.b));
-        let add = add_result(op.add.op, add_a, add_b, op.add.b);
-        let masks = (mask_of(flags, op.add.condition), mask_of(flags, op.mul.condition));
+        let mul = if op.mul_runs { rotated(registers, op) } else { Lanes::default() };
+        let mut add = Lanes::default();
+        let mut carry = Lanes::default();
+        if op.add_runs {
+            let (a, b) = (registers.at(op.add.a), registers.at(op.add.b));
+            add = add_result(op.add.op, a, b, op.add.b);
+            if op.flags == FlagSource::Add {
+                carry = add_carry(op.add.op, a, b, &add);
+            }
+        }
+        if op.add_runs {
+            results.add = write(registers, flags, &op.add, &add);
+        }
+        if op.mul_runs {
+            results.mul = write(registers, flags, &op.mul, &mul);
+        }
         match op.flags {
             FlagSource::None => {}
-            FlagSource::Add => set_flags(flags, &add, &add_carry(op.add.op, add_a, add_b, &add), &masks.0),
-            FlagSource::Mul => set_flags(flags, &mul, &Lanes::default(), &masks.1),
-        }
-        Results {
-            add: (write(registers, &op.add, add, &masks.0), bits(&masks.0)),
-            mul: (write(registers, &op.mul, mul, &masks.1), bits(&masks.1)),
+            FlagSource::Add => set_flags(flags, &add, &carry, op.add.condition),
+            FlagSource::Mul => set_flags(flags, &mul, &carry, op.mul.condition),
         }
     }
 
     #[inline(always)]
-    fn execute_plain(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) {
-        let mul = if op.mul_runs {
-            mul_result(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b))
-        } else {
-            Lanes::default()
-        };
-        if op.add_runs {
-            let (a, b) = (registers.at(op.add.a), registers.at(op.add.b));
-            let add = add_result(op.add.op, a, b, op.add.b);
-            match op.flags {
-                FlagSource::None => write_plain(registers, flags, &op.add, &add),
-                FlagSource::Add | FlagSource::Mul => {
-                    let old = *flags;
+    fn execute_simple(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) {
+        match (op.add_runs, op.mul_runs) {
+            (true, false) => {
+                let (a, b) = (registers.at(op.add.a), registers.at(op.add.b));
+                let add = add_result(op.add.op, a, b, op.add.b);
+                if op.flags == FlagSource::None {
+                    write_simple(registers, flags, &op.add, &add);
+                } else {
                     let carry = add_carry(op.add.op, a, b, &add);
-                    if op.flags == FlagSource::Mul {
-                        set_flags_if(flags, &mul, &Lanes::default(), op.mul.condition);
-                    } else {
-                        set_flags_if(flags, &add, &carry, op.add.condition);
-                    }
-                    write_plain(registers, &old, &op.add, &add);
-                    if op.mul_runs {
-                        write_plain(registers, &old, &op.mul, &mul);
-                    }
-                    return;
+                    write_simple(registers, flags, &op.add, &add);
+                    set_flags(flags, &add, &carry, op.add.condition);
                 }
             }
-        } else if op.flags == FlagSource::Mul {
-            let old = *flags;
-            set_flags_if(flags, &mul, &Lanes::default(), op.mul.condition);
-            write_plain(registers, &old, &op.mul, &mul);
-            return;
-        }
-        if op.mul_runs {
-            write_plain(registers, flags, &op.mul, &mul);
+            (_, true) => {
+                let mul = mul_result(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b), op.mul.a == op.mul.b);
+                let mut carry = Lanes::default();
+                let mut add = Lanes::default();
+                if op.add_runs {
+                    let (a, b) = (registers.at(op.add.a), registers.at(op.add.b));
+                    add = add_result(op.add.op, a, b, op.add.b);
+                    if op.flags == FlagSource::Add {
+                        carry = add_carry(op.add.op, a, b, &add);
+                    }
+                    write_simple(registers, flags, &op.add, &add);
+                }
+                write_simple(registers, flags, &op.mul, &mul);
+                match op.flags {
+                    FlagSource::None => {}
+                    FlagSource::Add => set_flags(flags, &add, &carry, op.add.condition),
+                    FlagSource::Mul => set_flags(flags, &mul, &carry, op.mul.condition),
+                }
+            }
+            (false, false) => {}
         }
     }
 }
@@ -115,24 +122,20 @@ fn blend(old: &mut Lanes, new: &Lanes, mask: &Lanes) {
     }
 }
 
-fn set_flags(flags: &mut Flags, result: &Lanes, carry: &Lanes, mask: &Lanes) {
-    blend(&mut flags.result, result, mask);
-    blend(&mut flags.carry, carry, mask);
-}
-
 #[inline(always)]
-fn set_flags_if(flags: &mut Flags, result: &Lanes, carry: &Lanes, condition: Condition) {
+fn set_flags(flags: &mut Flags, result: &Lanes, carry: &Lanes, condition: Condition) {
     if condition == Condition::Always {
         *flags = Flags { result: *result, carry: *carry };
     } else {
         let mask = mask_of(flags, condition);
-        set_flags(flags, result, carry, &mask);
+        blend(&mut flags.result, result, &mask);
+        blend(&mut flags.carry, carry, &mask);
     }
 }
 
 /// Writes a result to a register, if that is where it goes.
 #[inline(always)]
-fn write_plain<Op>(registers: &mut Registers, flags: &Flags, half: &Half<Op>, value: &Lanes) {
+fn write_simple<Op>(registers: &mut Registers, flags: &Flags, half: &Half<Op>, value: &Lanes) {
     let Destination::Register(place) = half.to else { return };
     match half.condition {
         Condition::Never => {}
@@ -144,21 +147,27 @@ fn write_plain<Op>(registers: &mut Registers, flags: &Flags, half: &Half<Op>, va
     }
 }
 
-/// Converts a result to a colour if it is to be packed, writes it if it goes to a register, and gives it back.
-fn write<Op>(registers: &mut Registers, half: &Half<Op>, value: Lanes, mask: &Lanes) -> Lanes {
+/// Converts a result to a colour if it is to be packed, writes it if it goes to a register, and gives it back for a peripheral.
+fn write<Op>(registers: &mut Registers, flags: &Flags, half: &Half<Op>, value: &Lanes) -> (Lanes, Mask) {
+    let colour;
     let (value, kept) = match half.pack {
         Pack::Colour(mode) if mode != PackMul::None => {
             let part = pack::pack_mul_mask(mode).unwrap_or(!0);
-            (value.map(|value| (pack::float_to_colour(value) * 0x0101_0101) & part), part)
+            colour = value.map(|value| (float_to_colour(value) * 0x0101_0101) & part);
+            (&colour, part)
         }
         _ => (value, !0),
     };
     match half.to {
+        Destination::Register(place) if half.condition == Condition::Always && kept == !0 => {
+            *registers.at_mut(place) = *value;
+        }
         Destination::Register(place) => {
-            let mask = mask.map(|element| element & kept);
-            blend(registers.at_mut(place), &value, &mask);
+            let mask = mask_of(flags, half.condition).map(|element| element & kept);
+            blend(registers.at_mut(place), value, &mask);
         }
         Destination::R5 { replicated } => {
+            let mask = mask_of(flags, half.condition);
             let r5 = registers.at_mut(registers::R5);
             for quad in 0..4 {
                 let from = if replicated { 0 } else { quad * 4 };
@@ -167,9 +176,13 @@ fn write<Op>(registers: &mut Registers, half: &Half<Op>, value: Lanes, mask: &La
                 }
             }
         }
-        Destination::Nowhere | Destination::Sfu(_) | Destination::Tmu(..) | Destination::Peripheral(_) => {}
+        Destination::Nowhere => {}
+        Destination::Sfu(_) | Destination::Tmu(..) | Destination::Peripheral(_) => {
+            let mask = if half.condition == Condition::Always { ALL } else { bits(&mask_of(flags, half.condition)) };
+            return (*value, mask);
+        }
     }
-    value
+    (Lanes::default(), 0)
 }
 
 fn unpack(registers: &mut Registers, unpacking: Unpacking) {
@@ -212,8 +225,9 @@ fn rotated(registers: &Registers, op: &MicroOp) -> Lanes {
         Rotation::By(by) => usize::from(by),
         Rotation::ByR5 => registers.at(registers::R5).0[0] as usize & 15,
     };
+    let same = op.mul.a == op.mul.b;
     if by == 0 {
-        return mul_result(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b));
+        return mul_result(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b), same);
     }
     let operand = |place: Place| {
         let register = registers.at(place);
@@ -223,7 +237,9 @@ fn rotated(registers: &Registers, op: &MicroOp) -> Lanes {
             *register
         }
     };
-    let product = mul_result(op.mul.op, &operand(op.mul.a), &operand(op.mul.b));
+    let a = operand(op.mul.a);
+    let product =
+        if same { mul_result(op.mul.op, &a, &a, true) } else { mul_result(op.mul.op, &a, &operand(op.mul.b), false) };
     Lanes(std::array::from_fn(|i| product.0[i / 4 * 4 + (i + LANES - by) % 4]))
 }
 
@@ -267,8 +283,8 @@ fn add_result(op: AddOp, a: &Lanes, b: &Lanes, b_place: Place) -> Lanes {
         AddOp::Xor => zip(a, b, |a, b| a ^ b),
         AddOp::Not => a.map(|a| !a),
         AddOp::Clz => a.map(u32::leading_zeros),
-        AddOp::V8adds => zip(a, b, saturating_add),
-        AddOp::V8subs => zip(a, b, saturating_sub),
+        AddOp::V8adds => bytes(a, b, u8::saturating_add),
+        AddOp::V8subs => bytes(a, b, u8::saturating_sub),
     }
 }
 
@@ -276,9 +292,7 @@ fn add_result(op: AddOp, a: &Lanes, b: &Lanes, b_place: Place) -> Lanes {
 fn add_carry(op: AddOp, a: &Lanes, b: &Lanes, result: &Lanes) -> Lanes {
     let all_if = |holds: bool| if holds { !0 } else { 0 };
     match op {
-        AddOp::Fadd
-        | AddOp::Fsub
-        | AddOp::Itof => result.map(|value| all_if(value as i32 > 0)),
+        AddOp::Fadd | AddOp::Fsub | AddOp::Itof => result.map(|value| all_if(value as i32 > 0)),
         AddOp::Fmin | AddOp::Fmax => zip(a, b, |a, b| all_if(order(a) > order(b))),
         AddOp::Fminabs | AddOp::Fmaxabs => zip(a, b, |a, b| all_if(a & !SIGN > b & !SIGN)),
         AddOp::Add => zip(a, result, |a, result| all_if(result < a)),
@@ -291,21 +305,54 @@ fn add_carry(op: AddOp, a: &Lanes, b: &Lanes, result: &Lanes) -> Lanes {
     }
 }
 
-/// Results of the mul ALU.
+/// Results of the mul ALU; `same` says that both operands are one, which is how moves are written.
 #[inline(always)]
-fn mul_result(op: MulOp, a: &Lanes, b: &Lanes) -> Lanes {
+fn mul_result(op: MulOp, a: &Lanes, b: &Lanes, same: bool) -> Lanes {
     match op {
         MulOp::Nop => Lanes::default(),
         MulOp::Fmul => fmul(a, b),
         MulOp::Mul24 => zip(a, b, |a, b| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)),
-        MulOp::V8min if std::ptr::eq(a, b) => *a,
-        MulOp::V8max if std::ptr::eq(a, b) => *a,
-        MulOp::V8muld => zip(a, b, |a, b| alu::mul(MulOp::V8muld, a, b).value),
-        MulOp::V8min => zip(a, b, |a, b| alu::mul(MulOp::V8min, a, b).value),
-        MulOp::V8max => zip(a, b, |a, b| alu::mul(MulOp::V8max, a, b).value),
-        MulOp::V8adds => zip(a, b, saturating_add),
-        MulOp::V8subs => zip(a, b, saturating_sub),
+        MulOp::V8min | MulOp::V8max if same => *a,
+        MulOp::V8muld => bytes(a, b, |a, b| {
+            // Exact for all products of bytes: division by 255 is a multiplication.
+            ((u32::from(a) * u32::from(b) + 127) * 0x8081 >> 23) as u8
+        }),
+        MulOp::V8min => bytes(a, b, u8::min),
+        MulOp::V8max => bytes(a, b, u8::max),
+        MulOp::V8adds => bytes(a, b, u8::saturating_add),
+        MulOp::V8subs => bytes(a, b, u8::saturating_sub),
     }
+}
+
+/// `f` of each pair of bytes.
+#[inline(always)]
+fn bytes(a: &Lanes, b: &Lanes, f: impl Fn(u8, u8) -> u8) -> Lanes {
+    let split = |lanes: &Lanes| {
+        let mut bytes = [0; 4 * LANES];
+        for (bytes, lane) in bytes.chunks_exact_mut(4).zip(lanes.0) {
+            bytes.copy_from_slice(&lane.to_le_bytes());
+        }
+        bytes
+    };
+    let (a, b) = (split(a), split(b));
+    let mut results = [0; 4 * LANES];
+    for i in 0..4 * LANES {
+        results[i] = f(a[i], b[i]);
+    }
+    let mut joined = Lanes::default();
+    for (lane, bytes) in joined.0.iter_mut().zip(results.chunks_exact(4)) {
+        *lane = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    }
+    joined
+}
+
+/// A float in the range [0, 1] as a byte.
+#[inline(always)]
+fn float_to_colour(x: u32) -> u32 {
+    let x = f32::from_bits(x);
+    // The comparison sends NaN to 0.
+    let clamped = if x > 0.0 { x.min(1.0) } else { 0.0 };
+    (f64::from(clamped) * 255.0 + 0.5) as i32 as u32
 }
 
 /// Denormals and -0 as +0.
@@ -321,6 +368,7 @@ fn order(x: u32) -> i32 {
     ((x & !SIGN) as i32 ^ sign) - sign
 }
 
+#[inline(always)]
 fn fadd(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
     let mut special = 0;
     let mut result = Lanes::default();
@@ -342,6 +390,7 @@ fn fadd(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
     zip(a, b, |a, b| alu::add(op, a, b).unwrap_or_default().value)
 }
 
+#[inline(always)]
 fn fmul(a: &Lanes, b: &Lanes) -> Lanes {
     const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
     let mut special = 0;
@@ -376,19 +425,4 @@ fn ftoi(x: u32) -> u32 {
 fn itof(x: u32) -> u32 {
     let exact = f64::from(x as i32);
     (f64::from_bits(exact.to_bits() & !((1 << 29) - 1)) as f32).to_bits()
-}
-
-/// Adds four bytes with saturation, without leaving the word: carries out of bytes are found from their highest bits.
-#[inline(always)]
-fn saturating_add(a: u32, b: u32) -> u32 {
-    const HIGH: u32 = 0x8080_8080;
-    let sum = (a & !HIGH) + (b & !HIGH) ^ (a ^ b) & HIGH;
-    let carry = (a & b | (a | b) & !sum) & HIGH;
-    sum | (carry >> 7) * 0xff
-}
-
-/// Subtracts four bytes with saturation.
-#[inline(always)]
-fn saturating_sub(a: u32, b: u32) -> u32 {
-    !saturating_add(!a, b)
 }

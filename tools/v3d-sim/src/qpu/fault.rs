@@ -137,14 +137,11 @@ pub enum Rule {
     /// A software breakpoint; the QPU halts, which ends the program here.
     #[error("software breakpoint")]
     Breakpoint,
-    /// The host interrupt is written as 0, which does nothing [vc4asm].
-    #[error("the host interrupt is written as 0")]
-    HostInterruptZero,
 }
 
 impl Rule {
     /// All rules, in the order of their codes.
-    const ALL: [Self; 33] = [
+    const ALL: [Self; 32] = [
         Self::ReservedOperation,
         Self::ReservedPack,
         Self::ReservedImmediate,
@@ -177,7 +174,6 @@ impl Rule {
         Self::OddBranchRegister,
         Self::BranchTooClose,
         Self::Breakpoint,
-        Self::HostInterruptZero,
     ];
 }
 

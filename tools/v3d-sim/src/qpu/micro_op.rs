@@ -229,8 +229,12 @@ pub struct MicroOp {
     pub touches: Touches,
     /// The rules that it breaks by itself.
     pub broken: Rules,
-    /// Neither peripherals nor signals nor unpacking nor packing nor rotation nor special kinds: two operations on registers.
+    /// Reads nothing but registers, constants and at most one uniform, and writes nothing but registers and flags.
     pub plain: bool,
+    /// Plain, and without uniforms, constants, unpacking, packing and rotation: two operations on registers.
+    pub simple: bool,
+    /// What the sequencer has to look at beyond the neighbours: tile buffer, TMU writes, ends and thread switches.
+    pub notable: bool,
     /// The add ALU's result, or flags from it, go somewhere.
     pub add_runs: bool,
     /// The mul ALU's result, or flags from it, go somewhere.
@@ -523,6 +527,8 @@ impl MicroOp {
             touches: Touches::default(),
             broken,
             plain: false,
+            simple: false,
+            notable: false,
             add_runs: false,
             mul_runs: false,
         };
@@ -636,24 +642,41 @@ impl MicroOp {
         self.broken.add_if(count > 1, Rule::SeveralPeripherals);
         self.broken.add_if(self.signal == Signal::Breakpoint, Rule::Breakpoint);
 
-        let goes_somewhere = |to: Destination, condition: Condition| {
-            to != Destination::Nowhere && condition != Condition::Never
-        };
+        let goes_somewhere =
+            |to: Destination, condition: Condition| to != Destination::Nowhere && condition != Condition::Never;
         self.add_runs = self.flags == FlagSource::Add || goes_somewhere(self.add.to, self.add.condition);
         self.mul_runs = self.flags == FlagSource::Mul || goes_somewhere(self.mul.to, self.mul.condition);
 
-        let on_registers = |to: Destination| matches!(to, Destination::Nowhere | Destination::Register(_));
-        self.plain = self.kind == Kind::Alu
-            && matches!(self.signal, Signal::None | Signal::SmallImmediate)
-            && self.port_a.is_none()
-            && self.port_b.is_none()
-            && self.unpacking == Unpacking::None
-            && self.rotation == Rotation::None
+        self.notable = tlb
+            || tmu_write
+            || matches!(
+                self.signal,
+                Signal::ProgramEnd
+                    | Signal::LoadColorEnd
+                    | Signal::ThreadSwitch
+                    | Signal::LastThreadSwitch
+                    | Signal::ScoreboardWait
+            );
+        let on_registers =
+            |to: Destination| matches!(to, Destination::Nowhere | Destination::Register(_) | Destination::R5 { .. });
+        let uniform_or_nothing = |port: Option<ReadSource>| matches!(port, None | Some(ReadSource::Uniform));
+        self.plain = matches!(self.kind, Kind::Alu | Kind::Immediate(_) | Kind::PerElement { .. })
+            && matches!(self.signal, Signal::None | Signal::SmallImmediate | Signal::LoadImmediate)
+            && uniform_or_nothing(self.port_a)
+            && uniform_or_nothing(self.port_b)
             && on_registers(self.add.to)
             && on_registers(self.mul.to)
+            && self.broken.is_empty();
+        let is_r5 = |to: Destination| matches!(to, Destination::R5 { .. });
+        self.simple = self.plain
+            && self.kind == Kind::Alu
+            && !self.touches.uniform
+            && self.unpacking == Unpacking::None
+            && self.rotation == Rotation::None
             && self.add.pack == Pack::None
             && self.mul.pack == Pack::None
-            && self.broken.is_empty();
+            && !is_r5(self.add.to)
+            && !is_r5(self.mul.to);
     }
 }
 

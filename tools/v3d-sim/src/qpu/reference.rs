@@ -15,7 +15,7 @@ pub struct Reference;
 impl Datapath for Reference {
     const RUNS_AHEAD: bool = false;
 
-    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) -> Results {
+    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
         unpack(registers, op.unpacking);
 
         let add: [Outcome; LANES] = std::array::from_fn(|i| {
@@ -36,10 +36,14 @@ impl Datapath for Reference {
             flags.carry.0[i] = if outcomes[i].carry { !0 } else { 0 };
         }
 
-        Results {
+        *results = Results {
             add: (write(registers, op.add.to, op.add.pack, &add, add_mask), add_mask),
             mul: (write(registers, op.mul.to, op.mul.pack, &mul, mul_mask), mul_mask),
-        }
+        };
+    }
+
+    fn execute_simple(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) {
+        Self::execute(registers, flags, op, &mut Results::default());
     }
 }
 
