@@ -43,6 +43,9 @@ const DEFAULT_FRAMES: u64 = 3;
 /// How long a run may take, where nobody said.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
+/// At least as many commands as the kernel's shell remembers.
+const SHELL_HISTORY_LINES: usize = 16;
+
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     scene: Option<String>,
@@ -260,9 +263,15 @@ fn scene_name(line: &str) -> Option<&str> {
 }
 
 /// How many bytes of the heap and of the GPU pool are in use, as the kernel's command `mem` tells.
+///
+/// The shell remembers the last commands, on the heap: they must be the same ones whenever this is asked.
 fn memory_in_use(console: &Console, deadline: Instant) -> Result<Vec<u64>> {
-    let lines = console.command("mem", "", deadline, |_| {})?.lines()?;
-    let in_use: Vec<u64> = lines.iter().filter_map(|line| bytes_in_use(line)).collect();
+    let mut in_use = Vec::new();
+    for _ in 0..SHELL_HISTORY_LINES.div_ceil(2) {
+        console.command("scene list", "", deadline, |_| {})?.lines()?;
+        let lines = console.command("mem", "", deadline, |_| {})?.lines()?;
+        in_use = lines.iter().filter_map(|line| bytes_in_use(line)).collect();
+    }
     if in_use.len() < 2 {
         bail!("the kernel's `mem` does not tell what is in use of heap and GPU pool");
     }
