@@ -26,6 +26,7 @@ use crate::primitive_assembly::{Assembly, AssemblyFault, Fan};
 use crate::primitive_list::{self, ListFault, Primitive};
 use crate::ptb::{self, Progress, Ptb};
 use crate::qpu::CodeCache;
+use crate::render::history::History;
 use crate::render::{self, Renderer};
 use crate::state::{PipelineState, StateFault};
 use std::sync::Arc;
@@ -191,6 +192,8 @@ pub struct Cle {
     /// The binner.
     pub ptb: Ptb,
     renderer: Renderer,
+    /// What has happened to the watched pixel.
+    pub history: History,
     code: CodeCache,
     budget: Budget,
     render: render::Config,
@@ -206,6 +209,7 @@ impl Cle {
             threads: [ListThread::new(), ListThread::new()],
             ptb: Ptb::default(),
             renderer: Renderer::new(render),
+            history: History::default(),
             code: CodeCache::default(),
             budget,
             render,
@@ -359,7 +363,7 @@ impl Cle {
         }
     }
 
-    /// CTnPC: vertices that remain of the primitive list in progress. Only the binner can be met in the middle of one.
+    /// CTnPC: primitives that remain of the primitive list in progress. Only the binner can be met in the middle of one.
     pub fn primitives_left(&self, thread: Thread) -> u32 {
         match thread {
             Thread::Binning => u32::try_from(self.ptb.remaining()).unwrap_or(u32::MAX),
@@ -471,6 +475,7 @@ impl Cle {
             budget: &mut list.instructions_left,
         };
         let result = f(&mut self.renderer, &mut render_context);
+        self.history.append(self.renderer.take_history());
         let frames = self.renderer.take_frames();
         if list.instructions_left == 0 {
             // A QPU that does not end keeps its tile, and with it the frame.

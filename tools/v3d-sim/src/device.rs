@@ -18,6 +18,7 @@ use crate::memory::Memory;
 use crate::ptb::pool::Overspill;
 use crate::qpu::CodeCache;
 use crate::qpu::scheduler::UserPrograms;
+use crate::render::history::History;
 use crate::render::{self, fep::SamplePlaces};
 use v3d_hw::registers::cache::L2cactl;
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
@@ -46,6 +47,8 @@ pub struct Config {
     pub parallel: bool,
     /// Where samples are in multisample mode.
     pub sample_places: SamplePlaces,
+    /// A pixel, by column and row in memory, whose history is kept.
+    pub watched_pixel: Option<(u32, u32)>,
 }
 
 impl Default for Config {
@@ -58,6 +61,7 @@ impl Default for Config {
             record_budget: 100_000_000,
             parallel: true,
             sample_places: SamplePlaces::Silicon,
+            watched_pixel: None,
         }
     }
 }
@@ -130,7 +134,11 @@ impl V3d {
     /// A V3D just after reset.
     pub fn new(config: Config) -> Self {
         let budget = Budget { records: config.record_budget, instructions: config.instruction_budget };
-        let render = render::Config { parallel: config.parallel, sample_places: config.sample_places };
+        let render = render::Config {
+            parallel: config.parallel,
+            sample_places: config.sample_places,
+            watched: config.watched_pixel,
+        };
         Self {
             config,
             cle: Cle::new(budget, render),
@@ -181,6 +189,11 @@ impl V3d {
         let pipeline = word(&self.interrupts) & self.interrupt_enables != 0;
         let programs = self.programs.shared.interrupts & self.qpu_interrupt_enables != 0;
         pipeline || (programs && self.debug_configuration.qpu_interrupts)
+    }
+
+    /// Takes what has happened to the watched pixel since the last call.
+    pub fn take_history(&mut self) -> History {
+        std::mem::take(&mut self.cle.history)
     }
 
     /// Takes the faults that have been reported since the last call.

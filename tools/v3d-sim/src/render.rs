@@ -30,6 +30,7 @@
 pub mod early_z;
 pub mod fep;
 pub mod fragment;
+pub mod history;
 pub mod load;
 pub mod pixel;
 pub mod pse;
@@ -46,6 +47,7 @@ use crate::primitive_list::Primitive;
 use crate::qpu::CodeCache;
 use crate::state::PipelineState;
 use fep::SamplePlaces;
+use history::History;
 use load::Load;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -61,6 +63,12 @@ use vertices::Vertices;
 const WAVE_UNITS: usize = 256;
 /// Primitives that a wave collects at most before it is executed.
 const WAVE_PRIMITIVES: usize = 1 << 20;
+/// Operations that a wave collects at most.
+const WAVE_OPERATIONS: usize = 1 << 16;
+/// Stores that a wave collects at most: what they write waits in the host's memory.
+const WAVE_STORES: usize = 512;
+/// Shader records whose vertices a wave collects at most.
+const WAVE_VERTEX_SETS: usize = 256;
 
 /// A fault of rendering, with the record that is to blame.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -140,6 +148,8 @@ pub struct Config {
     pub parallel: bool,
     /// Where samples are in multisample mode.
     pub sample_places: SamplePlaces,
+    /// The pixel, by column and row in memory, whose history is kept.
+    pub watched: Option<(u32, u32)>,
 }
 
 /// The rendering part of the V3D.
@@ -151,11 +161,12 @@ pub struct Renderer {
     pending_load: Option<(BusAddr, Load)>,
     open: Unit,
     wave: Vec<Unit>,
-    wave_primitives: usize,
+    collected: Collected,
     vertices: Vertices,
     code: CodeCache,
     workers: Mutex<Vec<Worker>>,
     frames: u32,
+    history: History,
 }
 
 impl Renderer {
@@ -168,17 +179,23 @@ impl Renderer {
             pending_load: None,
             open: Unit::new(Start::Undefined),
             wave: Vec::new(),
-            wave_primitives: 0,
+            collected: Collected::default(),
             vertices: Vertices::default(),
             code: CodeCache::default(),
             workers: Mutex::default(),
             frames: 0,
+            history: History::default(),
         }
     }
 
     /// Frames completed since the last call.
     pub fn take_frames(&mut self) -> u32 {
         std::mem::take(&mut self.frames)
+    }
+
+    /// What has happened to the watched pixel since the last call.
+    pub fn take_history(&mut self) -> History {
+        std::mem::take(&mut self.history)
     }
 
     /// Forgets decoded programs: to be called when the instruction caches are cleared and when a list starts.
@@ -220,13 +237,30 @@ impl Renderer {
         let drawn = self.check_tile().and_then(|()| self.vertices.draw(format, primitives, state));
         match drawn {
             Ok(list) => {
-                self.wave_primitives += primitives.len();
-                self.open.push(at, Op::Draw(Box::new(Draw { list, state: state.clone() })));
-                if self.wave_primitives >= WAVE_PRIMITIVES {
-                    self.finish(context);
-                }
+                self.collected.primitives += primitives.len();
+                self.push(at, Op::Draw(Box::new(Draw { list, state: state.clone() })));
+                self.finish_if_large(context);
             }
             Err(error) => context.faults.report(RenderFault { at, error }),
+        }
+    }
+
+    fn push(&mut self, at: BusAddr, op: Op) {
+        self.collected.operations += 1;
+        self.collected.stores += usize::from(matches!(op, Op::Store { .. }));
+        self.open.push(at, op);
+    }
+
+    /// Executes the wave if it has become as large as a wave may be.
+    fn finish_if_large(&mut self, context: &mut Context<'_>) {
+        let Collected { primitives, operations, stores } = self.collected;
+        if self.wave.len() >= WAVE_UNITS
+            || primitives >= WAVE_PRIMITIVES
+            || operations >= WAVE_OPERATIONS
+            || stores >= WAVE_STORES
+            || self.vertices.sets() >= WAVE_VERTEX_SETS
+        {
+            self.finish(context);
         }
     }
 
@@ -250,10 +284,11 @@ impl Renderer {
             self.finish(context);
         }
         self.open.in_tile = true;
-        self.open.push(at, Op::Begin { tile });
+        self.push(at, Op::Begin { tile });
         if let Some((at, load)) = load {
-            self.open.push(at, Op::Load(load));
+            self.push(at, Op::Load(load));
         }
+        self.finish_if_large(context);
     }
 
     fn load(&mut self, at: BusAddr, load: Load, context: &mut Context<'_>) {
@@ -282,7 +317,7 @@ impl Renderer {
             return;
         }
         let Some(mode) = self.mode else { return };
-        self.open.push(at, Op::Store { store, clear: self.clear });
+        self.push(at, Op::Store { store, clear: self.clear });
         let clears = store.clears();
         if clears.color && clears.zs && (clears.vg_mask || !mode.vg_mask) {
             let next = Unit::new(Start::Cleared(self.clear));
@@ -293,8 +328,8 @@ impl Renderer {
         if store.ends_frame() {
             self.finish(context);
             self.frames += 1;
-        } else if self.wave.len() >= WAVE_UNITS {
-            self.finish(context);
+        } else {
+            self.finish_if_large(context);
         }
     }
 
@@ -312,7 +347,7 @@ impl Renderer {
             return;
         }
         let wave = std::mem::take(&mut self.wave);
-        self.wave_primitives = 0;
+        self.collected = Collected::default();
         self.vertices.shade(&self.code, context, self.config.parallel);
         let limit = (*context.budget / wave.len() as u64).max(1);
         let job = WaveJob {
@@ -322,6 +357,7 @@ impl Renderer {
             code: &self.code,
             limit,
             sample_places: self.config.sample_places,
+            watched: self.config.watched,
         };
         let workers = &self.workers;
         let execute = |unit: Unit| {
@@ -341,6 +377,7 @@ impl Renderer {
             *context.budget = if result.instructions < limit { left } else { 0 };
             context.counters.merge(&result.counters);
             context.faults.merge(result.faults);
+            self.history.append(result.history);
             for (at, stored) in result.stored {
                 if let Err(error) = stored.apply(context.memory) {
                     let error = RenderError::Move(MoveError::Memory(error));
@@ -353,6 +390,14 @@ impl Renderer {
         }
         self.vertices.clear();
     }
+}
+
+/// How much a wave has collected.
+#[derive(Clone, Copy, Debug, Default)]
+struct Collected {
+    primitives: usize,
+    operations: usize,
+    stores: usize,
 }
 
 /// What all units of a wave have in common.
@@ -370,6 +415,8 @@ pub struct WaveJob<'a> {
     pub limit: u64,
     /// Where samples are.
     pub sample_places: SamplePlaces,
+    /// The pixel whose history is kept.
+    pub watched: Option<(u32, u32)>,
 }
 
 /// A lock that a panic elsewhere does not take away.

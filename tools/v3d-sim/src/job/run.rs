@@ -9,6 +9,7 @@ use crate::counters::Counters;
 use crate::device::{Config, V3d};
 use crate::fault::Fault;
 use crate::memory::{Memory, OwnedMemory};
+use crate::render::history::History;
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;
 use v3d_hw::registers::cache::{L2cactl, Slcactl};
@@ -40,6 +41,8 @@ pub struct Outcome {
     pub end: End,
     /// What was wrong on the way.
     pub faults: Vec<Fault>,
+    /// What has happened to the watched pixel.
+    pub history: History,
     /// What was counted.
     pub counters: Counters,
     /// The memory that it left.
@@ -70,7 +73,7 @@ pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, J
         let end = run_job(&mut device, memory.view(), job);
         memories.push(memory);
         let stop = end != End::Done;
-        ends.push((end, device.take_faults(), device.counters()));
+        ends.push((end, device.take_faults(), device.take_history(), device.counters()));
         if stop {
             break;
         }
@@ -78,7 +81,7 @@ pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, J
     let jobs = ends
         .into_iter()
         .zip(memories)
-        .map(|((end, faults, counters), memory)| Outcome { end, faults, counters, memory })
+        .map(|((end, faults, history, counters), memory)| Outcome { end, faults, history, counters, memory })
         .collect();
     Ok(FolderOutcome { jobs })
 }

@@ -99,6 +99,12 @@ impl Batch {
         self.quads[..self.count].iter().any(|quad| quad.pixel == pixel)
     }
 
+    /// The element of the pixel with this number, if it is in the batch.
+    pub fn element_of(&self, pixel: usize) -> Option<usize> {
+        let quads = self.quads[..self.count].iter();
+        quads.enumerate().find(|(_, quad)| quad.pixel == pixel & !3).map(|(i, _)| 4 * i + pixel % 4)
+    }
+
     /// Takes all quads out.
     pub fn clear(&mut self) {
         *self = Self::default();

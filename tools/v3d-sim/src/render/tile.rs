@@ -5,6 +5,7 @@
 
 use super::early_z;
 use super::fep::{self, CoveredQuad};
+use super::history::{self, Event, History, Sample};
 use super::fragment::{self, Batch, FragmentIo, FragmentState, NewQuad};
 use super::load::Load;
 use super::pse::{Coefficients, Discarded, PixelRect, Primitive, STEPS, SetupState};
@@ -128,6 +129,8 @@ pub struct UnitResult {
     pub instructions: u64,
     /// Pixels shaded, each once for each primitive that covers it.
     pub pixels: u64,
+    /// What has happened to the watched pixel.
+    pub history: History,
     /// The tile buffer and its tile, if it is needed.
     pub kept: Option<(Box<Tlb>, (u8, u8))>,
 }
@@ -172,11 +175,15 @@ impl Worker {
             let done = match op {
                 Op::Begin { tile: begun } => {
                     tile = begun;
+                    let (column, row) = begun;
+                    self.note(at, tile, job, &mut result, |_| Event::TileBegins { column, row });
                     Ok(())
                 }
                 Op::Load(load) => {
                     defined = true;
-                    load.execute(&job.mode, tile, &mut self.tlb, job.memory).map_err(RenderError::from)
+                    let done = load.execute(&job.mode, tile, &mut self.tlb, job.memory).map_err(RenderError::from);
+                    self.note(at, tile, job, &mut result, Event::Loaded);
+                    done
                 }
                 Op::Draw(draw) => {
                     if !std::mem::replace(&mut defined, true) {
@@ -203,7 +210,11 @@ impl Worker {
                     let mut stored = Stored::default();
                     let collected = stored.collect(&store, &job.mode, tile, &self.tlb);
                     result.stored.push((at, stored));
+                    if stores_something(&store) {
+                        self.note(at, tile, job, &mut result, Event::Stored);
+                    }
                     self.clear_after(&store, &clear);
+                    self.note(at, tile, job, &mut result, Event::Cleared);
                     collected.map_err(RenderError::from)
                 }
             };
@@ -218,6 +229,26 @@ impl Worker {
             result.kept = Some((std::mem::replace(&mut self.tlb, next), tile));
         }
         result
+    }
+
+    /// Notes something that happens to the watched pixel, if it is in the tile, from what the pixel contains.
+    fn note(
+        &self,
+        at: BusAddr,
+        tile: (u8, u8),
+        job: &WaveJob<'_>,
+        result: &mut UnitResult,
+        event: impl FnOnce(Vec<Sample>) -> Event,
+    ) {
+        let Some((x, y)) = job.watched else { return };
+        let shape = self.tlb.shape();
+        let rect = tile_rect(tile, (shape.width_px, shape.height_px));
+        let (inner_x, inner_y) = (i64::from(x) - i64::from(rect.x0), i64::from(y) - i64::from(rect.y0));
+        let inside = |inner: i64, size: u32| (0..i64::from(size)).contains(&inner);
+        if inside(inner_x, shape.width_px) && inside(inner_y, shape.height_px) {
+            let samples = history::samples(&self.tlb, shape.pixel(inner_x as u32, inner_y as u32));
+            result.history.note(at, event(samples));
+        }
     }
 
     fn clear_all(&mut self, values: &ClearValues, job: &WaveJob<'_>) {
@@ -300,6 +331,7 @@ impl Worker {
             batch,
             coefficients: Vec::new(),
             first: 0,
+            index: 0,
             fragment,
             state: fragment_state,
             early_z: configuration.early_z && !job.mode.disable_early_z,
@@ -319,6 +351,7 @@ impl Worker {
                 shading.coefficients.clear();
             }
             shading.first = shading.coefficients.len();
+            shading.index = index;
             shading.result.counters.add(CounterSource::FepPrimitives, 1);
             let primitive = vertices.with_primitive(list, index, state, job.memory, clipped, |corners, point_size| {
                 let [v0, v1, _] = corners;
@@ -370,6 +403,8 @@ struct Shading<'a, 'j> {
     coefficients: Vec<Coefficients>,
     /// Where the current primitive's coefficients begin.
     first: usize,
+    /// Number of the current primitive in its list.
+    index: usize,
     fragment: Fragment,
     state: FragmentState,
     early_z: bool,
@@ -392,6 +427,7 @@ impl Shading<'_, '_> {
         let (dx, dy) = fragment::centre_distance(primitive, x, y);
         let step = f64::from(STEPS);
         let (mut z, mut w) = ([0; 4], [0.0; 4]);
+        let covered = quad.masks;
         for element in 0..4 {
             let (dx, dy) = (dx + step * f64::from(element & 1), dy + step * f64::from(element >> 1));
             let element = element as usize;
@@ -403,11 +439,27 @@ impl Shading<'_, '_> {
             w[element] = (1.0 / primitive.reciprocal_w.at(dx, dy)) as f32;
         }
         let pixel = self.tlb.shape().pixel((quad.x - self.tile.0) as u32, (quad.y - self.tile.1) as u32);
+        let watched = self.watched_in((x, y)).filter(|&element| covered[element] != 0);
+        if let Some(element) = watched {
+            let (mask, z, w) = (covered[element], z[element], w[element]);
+            let reverse = primitive.reverse;
+            self.note(Event::Covered { primitive: self.index, mask, reverse, z, w });
+            if quad.masks[element] == 0 {
+                self.note(Event::OutsideZLimits);
+            }
+        }
         if self.batch.contains(pixel) {
             self.shade();
         }
         if self.early_z {
+            let tested = quad.masks;
             early_z::remove_hidden(self.tlb, self.state.z_test, pixel, &z, &mut quad.masks);
+            if let Some(element) = watched
+                && tested[element] != 0
+                && quad.masks[element] == 0
+            {
+                self.note(Event::Hidden);
+            }
         }
         if quad.masks == [0; 4] {
             self.result.counters.add(CounterSource::FepQuadsClipped, 1);
@@ -439,9 +491,17 @@ impl Shading<'_, '_> {
             qpu: 0,
         };
         self.qpu.start(&launch);
-        let UnitResult { counters, faults, .. } = &mut *self.result;
+        let watched = self.watched_in_batch();
+        if let Some((element, _)) = watched {
+            self.note(Event::Program { code: self.fragment.code, element });
+        }
+        let UnitResult { counters, faults, history, .. } = &mut *self.result;
         let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, self.state);
-        let exit = self.qpu.run(&mut io, self.job.memory, self.job.code, self.budget);
+        let (memory, code) = (self.job.memory, self.job.code);
+        let exit = match watched {
+            None => self.qpu.run(&mut io, memory, code, self.budget),
+            Some((element, _)) => history.run(self.at, element, self.qpu, &mut io, memory, code, self.budget),
+        };
         let unread = io.unread_varyings();
         let error = match exit {
             Exit::Ended if unread > 0 => Some(RenderError::VaryingsUnread(unread)),
@@ -453,6 +513,34 @@ impl Shading<'_, '_> {
             faults.report(RenderFault { at: self.at, error });
         }
         faults.merge(self.qpu.take_faults());
+        if let Some((_, pixel)) = watched {
+            let samples = history::samples(self.tlb, pixel);
+            self.note(Event::Shaded(samples));
+        }
         self.batch.clear();
+    }
+
+    #[cold]
+    fn note(&mut self, event: Event) {
+        self.result.history.note(self.at, event);
+    }
+
+    /// Which element of a quad is watched, if any is.
+    #[inline]
+    fn watched_in(&self, (x, y): (u32, u32)) -> Option<usize> {
+        let (watched_x, watched_y) = self.job.watched?;
+        (watched_x & !1 == x && watched_y & !1 == y).then_some(((watched_y & 1) * 2 + (watched_x & 1)) as usize)
+    }
+
+    /// Which element of the batch is watched, if any is, and its number in the tile buffer.
+    fn watched_in_batch(&self) -> Option<(usize, usize)> {
+        let (x, y) = self.job.watched?;
+        let (x, y) = (x.checked_sub(self.tile.0 as u32)?, y.checked_sub(self.tile.1 as u32)?);
+        let shape = self.tlb.shape();
+        if x >= shape.width_px || y >= shape.height_px {
+            return None;
+        }
+        let pixel = shape.pixel(x, y);
+        self.batch.element_of(pixel).map(|element| (element, pixel))
     }
 }

@@ -1,0 +1,64 @@
+//! `v3d debug`: everything that happened to one pixel, in its order.
+
+use anyhow::{Context, Result, ensure};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use v3d_sim::Config;
+use v3d_sim::job::JobFolder;
+use v3d_sim::job::run::run_folder;
+use v3d_sim::render::history::Event;
+
+/// Which pixel to watch.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Folder with a job.json and memory images
+    dir: PathBuf,
+    /// Column and row of the pixel; row 0 is the first in memory
+    #[arg(long, value_name = "X,Y", value_parser = pixel)]
+    pixel: (u32, u32),
+    /// Leave the programs' instructions out
+    #[arg(long)]
+    brief: bool,
+}
+
+fn pixel(text: &str) -> Result<(u32, u32)> {
+    let (x, y) = text.split_once(',').context("a pixel is two numbers with a comma between them, such as 100,50")?;
+    let number = |text: &str| text.trim().parse::<u32>().with_context(|| format!("{text:?} is not a number"));
+    let (x, y) = (number(x)?, number(y)?);
+    ensure!(x < 4096 && y < 4096, "frames are at most 4096 pixels wide and high");
+    Ok((x, y))
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let folder = JobFolder::open(&arguments.dir)?;
+    let config = Config {
+        watched_pixel: Some(arguments.pixel),
+        sample_places: folder.reference_sample_places(),
+        ..Config::default()
+    };
+    let outcome = run_folder(&folder, config)?;
+    let (x, y) = arguments.pixel;
+    let mut out = std::io::stdout().lock();
+    for (number, job) in outcome.jobs.iter().enumerate() {
+        writeln!(out, "job {number}: pixel {x}, {y}")?;
+        let mut last = None;
+        for entry in job.history.entries() {
+            if arguments.brief && matches!(entry.event, Event::Instruction { .. }) {
+                continue;
+            }
+            if last.replace(entry.at) != Some(entry.at) {
+                writeln!(out, "record at {}", entry.at)?;
+            }
+            writeln!(out, "    {}", entry.event)?;
+        }
+        if job.history.entries().is_empty() {
+            writeln!(out, "    no tile of the job contains it")?;
+        }
+        for fault in &job.faults {
+            writeln!(out, "fault: {fault}")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
