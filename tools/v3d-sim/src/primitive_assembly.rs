@@ -203,6 +203,19 @@ impl Assembly {
         self.vertices.saturating_sub(self.taken)
     }
 
+    /// Primitives that the remaining vertices make.
+    pub const fn remaining_primitives(&self) -> u64 {
+        let left = self.remaining();
+        match self.mode {
+            Mode::Points | Mode::LineLoop => left,
+            Mode::Lines | Mode::Rhts => left / 2,
+            Mode::Triangles => left / 3,
+            Mode::LineStrip | Mode::RhtStrip if self.count == 0 => left.saturating_sub(1),
+            Mode::TriangleStrip | Mode::TriangleFan => left.saturating_sub(2u64.saturating_sub(self.count)),
+            Mode::LineStrip | Mode::RhtStrip => left,
+        }
+    }
+
     /// The address behind an inline list that is done.
     pub fn end_of_inline(&self) -> BusAddr {
         match self.source {

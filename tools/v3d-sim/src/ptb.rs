@@ -210,10 +210,18 @@ struct Coordinates {
 /// Shaded coordinates of the vertices of a draw, by index.
 #[derive(Debug, Default)]
 struct VertexTable {
-    numbers: HashMap<u32, u32>,
+    /// Numbers of the vertices with indices of 16 bits, [`NO_NUMBER`] for those that have none.
+    numbers: Vec<u32>,
+    /// Numbers of all others.
+    more_numbers: HashMap<u32, u32>,
     coordinates: Vec<Coordinates>,
     format: Format,
 }
+
+/// A vertex that has not been met yet.
+const NO_NUMBER: u32 = u32::MAX;
+/// Indices of 16 bits.
+const SHORT_INDICES: u32 = 1 << 16;
 
 /// A primitive, or a part of a clipped one, on its way into tile lists.
 #[derive(Clone, Copy, Debug)]
@@ -252,10 +260,14 @@ impl Ptb {
         self.work.is_some()
     }
 
-    /// Vertices of the current draw that have not been taken yet.
+    /// Primitives of the current draw that are not binned yet.
     pub fn remaining(&self) -> u64 {
         match &self.work {
-            Some(Work::Draw(draw)) => draw.assembly.remaining(),
+            Some(Work::Draw(draw)) => {
+                let taken = draw.primitives.len().saturating_sub(draw.next_primitive) as u64;
+                // the one that memory was missing for
+                taken + draw.assembly.remaining_primitives() + 1
+            }
             _ => 0,
         }
     }
@@ -629,18 +641,28 @@ impl VertexTable {
     /// Enters the vertices of primitives and returns those that are new, in the order in which they are met.
     fn add(&mut self, primitives: &[[u32; 3]], vertices: usize) -> Vec<u32> {
         let mut new = Vec::new();
-        for index in primitives.iter().flat_map(|primitive| primitive.iter().take(vertices)) {
+        for &index in primitives.iter().flat_map(|primitive| primitive.iter().take(vertices)) {
             let next = (self.coordinates.len() + new.len()) as u32;
-            if let std::collections::hash_map::Entry::Vacant(entry) = self.numbers.entry(*index) {
-                entry.insert(next);
-                new.push(*index);
+            let number = if index < SHORT_INDICES {
+                let place = index as usize;
+                if place >= self.numbers.len() {
+                    self.numbers.resize(place + 1, NO_NUMBER);
+                }
+                &mut self.numbers[place]
+            } else {
+                self.more_numbers.entry(index).or_insert(NO_NUMBER)
+            };
+            if *number == NO_NUMBER {
+                *number = next;
+                new.push(index);
             }
         }
         new
     }
 
     fn get(&self, index: u32) -> Coordinates {
-        let number = self.numbers.get(&index);
+        let number =
+            if index < SHORT_INDICES { self.numbers.get(index as usize) } else { self.more_numbers.get(&index) };
         number.and_then(|&number| self.coordinates.get(number as usize)).copied().unwrap_or_default()
     }
 }

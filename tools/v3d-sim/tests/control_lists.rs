@@ -438,12 +438,16 @@ fn without_memory_the_binner_waits_and_then_goes_on_as_if_nothing_had_been() {
     machine.bin(&binning_list(&scarce, vertices.len() as u32));
     let mut offered = 0x20_0000;
     let mut times = 0;
+    let mut primitives_left = 3000;
     while machine.get::<Intctl>(Register::INTCTL).int_outomem {
         assert!(machine.v3d.interrupt());
         let status: Ctncs = machine.get(Register::CT0CS);
         assert!(status.ctrun && !status.cterr);
         let pipeline: Pcs = machine.get(Register::PCS);
         assert!(pipeline.bmoom && pipeline.bmactive && !pipeline.bmbusy);
+        let left = machine.read(Register::CT0PC);
+        assert!(left > 0 && left <= primitives_left, "{left} of {primitives_left}");
+        primitives_left = left;
         assert_eq!(machine.read(Register::BFC), 0);
         // acknowledging alone does not help
         machine.write(Register::INTCTL, 4);

@@ -88,26 +88,29 @@ impl Corner {
 
 /// Clips a point, line or triangle of 1, 2 or 3 vertices.
 pub fn clip(vertices: &[ClipCoordinates], viewport: &Viewport) -> Clipped {
+    // nearly all primitives: not a plane has anything to cut
+    let whole = |position: &ClipCoordinates| {
+        let position = position.map(f64::from);
+        PLANES.iter().all(|plane| inside(plane(viewport, &position)))
+    };
+    if vertices.iter().all(whole) {
+        return Clipped::Whole;
+    }
     let mut corners: Vec<Corner> = Vec::with_capacity(9);
     for (i, vertex) in vertices.iter().enumerate().take(3) {
         let mut weights = [0.0; 3];
         weights[i] = 1.0;
         corners.push(Corner { position: vertex.map(f64::from), weights });
     }
-    let mut whole = true;
     for plane in PLANES {
-        let is_inside = |corner: &Corner| inside(plane(viewport, &corner.position));
-        if corners.iter().all(is_inside) {
+        let distance = |corner: &Corner| plane(viewport, &corner.position);
+        if corners.iter().all(|corner| inside(distance(corner))) {
             continue;
         }
-        whole = false;
-        corners = cut(&corners, |corner| plane(viewport, &corner.position));
+        corners = cut(&corners, distance);
         if corners.len() < vertices.len().min(3) {
             return Clipped::Nothing;
         }
-    }
-    if whole {
-        return Clipped::Whole;
     }
     Clipped::Cut(corners.iter().map(|corner| corner.finish(viewport)).collect())
 }
