@@ -9,6 +9,7 @@
 //! - `anop` and `mnop` name an ALU that does nothing, with its target and sources where the word has any; beside an operation that only makes a constant they keep the word from becoming a load
 //!   immediate. `read` fills a read address that no operand uses.
 //! - `.always` is the condition of a result that goes nowhere, which would otherwise be `.never`.
+//! - `.pm` is that bit set where no pack or unpack follows from it.
 //! - A rotation stands at the target of the mul operation: `mov r0 << 3, r1`.
 //!
 //! # Sources
@@ -555,6 +556,7 @@ impl<W: Write> Text<'_, W> {
         let add_selects = alu.add_a != Mux::R0 || alu.add_b != Mux::R0;
         let mul_selects = alu.mul_a != Mux::R0 || alu.mul_b != Mux::R0;
         let mul_packs = alu.pm && alu.pack != 0;
+        let bare_pm = alu.pm && alu.pack == 0 && alu.unpack.code() == 0;
         let add_acts = op_add != AddOp::Nop || waddr_add != NOP;
         let mul_acts = op_mul != MulOp::Nop || waddr_mul != NOP;
         let add_constant = op_add != AddOp::Nop
@@ -569,17 +571,21 @@ impl<W: Write> Text<'_, W> {
             || alu.cond_add != add_default
             || mul_constant
             || add_selects
+            || bare_pm && !mul_acts && !mul_selects
             || targets_open && !mul_acts && !mul_packs && !mul_selects
             || sf && !mul_acts && op_mul == MulOp::Nop;
         let name_mul = mul_acts || mul_selects || mul_packs || alu.cond_mul != mul_default || add_constant;
         let targets = Targets::new(waddr_add, waddr_mul, alu.ws, name_add);
-        self.check_pack(alu.pm, alu.pack, targets, alu.unpack.code() != 0);
+        self.check_pack(alu.pm, alu.pack, targets);
         let unpack = self.unpack_of(alu);
 
         let mut separator = "";
         let mut reads = Reads { a: None, unpack, alu };
         if name_add {
             self.add_mnemonic(alu)?;
+            if bare_pm {
+                self.put(".pm")?;
+            }
             if sf {
                 self.put(".setf")?;
             }
@@ -597,6 +603,9 @@ impl<W: Write> Text<'_, W> {
         if name_mul {
             self.put(separator)?;
             self.mul_mnemonic(alu, name_add)?;
+            if bare_pm && !name_add {
+                self.put(".pm")?;
+            }
             if sf && !name_add {
                 self.put(".setf")?;
             }
@@ -669,10 +678,10 @@ impl<W: Write> Text<'_, W> {
     }
 
     /// Packs that no target can have.
-    fn check_pack(&mut self, pm: bool, pack: u8, targets: Targets, unpacks: bool) {
+    fn check_pack(&mut self, pm: bool, pack: u8, targets: Targets) {
         let possible = match (pm, pack) {
             (false, 0) => true,
-            (true, 0) => unpacks,
+            (true, 0) => true,
             (true, _) => pack < 8 && !PACK_MUL[usize::from(pack & 7)].is_empty(),
             (false, _) => targets.address(if targets.ws { Half::Mul } else { Half::Add }) < 32,
         };
@@ -823,8 +832,11 @@ impl<W: Write> Text<'_, W> {
 
     fn load_targets(&mut self, mnemonic: &str, load: &LoadImmediate) -> fmt::Result {
         let targets = Targets::new(load.waddr_add, load.waddr_mul, load.ws, true);
-        self.check_pack(load.pm, load.pack, targets, false);
+        self.check_pack(load.pm, load.pack, targets);
         self.put(mnemonic)?;
+        if load.pm && load.pack == 0 {
+            self.put(".pm")?;
+        }
         if load.sf {
             self.put(".setf")?;
         }

@@ -115,8 +115,11 @@ fn half(value: f32) -> u16 {
     if magnitude < 1.0 / 16384.0 {
         return sign;
     }
-    if !(magnitude <= 65504.0) {
-        return sign | 0x7c00 | if value.is_nan() { 0x200 } else { 0 };
+    if value.is_nan() {
+        return sign | 0x7e00;
+    }
+    if magnitude > 65504.0 {
+        return sign | 0x7c00;
     }
     let exponent = (bits >> 23 & 0xff) - 112;
     sign | ((exponent << 10) | (bits >> 13 & 0x3ff)) as u16

@@ -183,7 +183,7 @@ fn negated(constant: PerElement) -> Option<PerElement> {
         Sign::Signed | Sign::Either => signed_minimum,
         Sign::Unsigned => high,
     };
-    (impossible == 0).then(|| PerElement { bits: (high ^ low) << 16 | low, sign: Sign::Signed })
+    (impossible == 0).then_some(PerElement { bits: (high ^ low) << 16 | low, sign: Sign::Signed })
 }
 
 fn arithmetic(operator: Binary, left: Value, right: Value) -> Result<Value, Code> {

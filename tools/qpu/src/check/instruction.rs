@@ -1,6 +1,6 @@
 //! Rules within one instruction.
 
-use v3d_hw::qpu::{Condition, Signal};
+use v3d_hw::qpu::{Condition, File, ReadSource, Signal};
 
 use super::facts::{Facts, overlap};
 use super::{Findings, Program};
@@ -56,6 +56,13 @@ impl Program<'_> {
             findings.error(Code::ReservedCode, at, "the instruction has a reserved code in it");
         }
         self.both_alus(at, facts, findings);
+        let reads = [(File::A, facts.read_a, facts.read_a_condition), (File::B, facts.read_b, facts.read_b_condition)];
+        for (file, address, condition) in reads {
+            let Some(address) = address.filter(|_| condition != Condition::Never) else { continue };
+            if let ReadSource::Unmapped(address) = ReadSource::of(file, address) {
+                findings.warning(Code::Unmapped, at, format!("there is nothing to read at address {address}"));
+            }
+        }
         let [add, mul] = facts.writes;
         if facts.branch.is_none() {
             let opposite = add.address == mul.address && !overlap(add.condition, mul.condition);

@@ -32,6 +32,8 @@ pub enum Action {
     Pack(PackSuffix),
     /// Rotates: takes an operand.
     Rotate,
+    /// Sets `pm`, although nothing is packed or unpacked.
+    SelectMulPack,
 }
 
 /// A suffix.
@@ -114,6 +116,7 @@ pub fn all() -> Vec<(String, Suffix)> {
     for name in ["setf", "sf"] {
         add(name.to_owned(), Action::SetFlags, Places::MNEMONIC | Places::TARGET);
     }
+    add("pm".to_owned(), Action::SelectMulPack, Places::MNEMONIC);
     add("rot".to_owned(), Action::Rotate, Places::MNEMONIC | Places::TARGET);
     for (ending, number) in [("", Number::Any), ("i", Number::Int), ("f", Number::Float)] {
         for &(mode, name) in MODES {

@@ -43,6 +43,14 @@ impl Slot {
         }
     }
 
+    /// Sets `pm` for its own sake: words of other assemblers have it set without a pack.
+    pub(crate) fn select_mul_pack(&mut self) -> Outcome {
+        if self.form == super::Form::Branch {
+            return Err(Code::PackNotHere.into());
+        }
+        self.choose_pm(true)
+    }
+
     /// Settles `pm`; refused if it was settled otherwise before.
     pub(super) fn choose_pm(&mut self, pm: bool) -> Outcome {
         if !self.pm_fixed {

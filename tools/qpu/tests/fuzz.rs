@@ -1,0 +1,43 @@
+//! The fuzz targets, for a second each, or as long as `QPU_FUZZ_SECONDS` says.
+
+#[allow(unreachable_pub, reason = "the file is also a library of its own")]
+#[path = "../fuzz/src/lib.rs"]
+mod fuzz;
+
+use std::time::{Duration, Instant};
+
+/// Bytes of a numbered input.
+fn input(seed: u64) -> Vec<u8> {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x
+    };
+    let length = next() % 256;
+    (0..length).map(|_| (next() >> 32) as u8).collect()
+}
+
+fn run(target: fn(&[u8])) {
+    let seconds = std::env::var("QPU_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
+    let start = Instant::now();
+    let mut seed = 0;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        let bytes = input(seed);
+        let result = std::panic::catch_unwind(|| target(&bytes));
+        assert!(result.is_ok(), "input {seed}");
+        seed += 1;
+    }
+    assert!(seed > 100, "only {seed} inputs in a second");
+}
+
+#[test]
+fn assembling_anything() {
+    run(fuzz::assemble_anything);
+}
+
+#[test]
+fn disassembling_anything() {
+    run(fuzz::disassemble_anything);
+}
