@@ -167,6 +167,11 @@ pub struct Vertices {
 }
 
 impl Vertices {
+    /// How many shader records have vertices.
+    pub fn sets(&self) -> usize {
+        self.sets.len()
+    }
+
     /// Notes the vertices that a list names.
     pub fn draw(
         &mut self,

@@ -1,0 +1,380 @@
+//! What rendering records do, in the order in which they do it.
+//!
+//! Each test is a list of rendering records for a small frame; nothing is drawn but what the test says, and pixels are looked at in memory.
+
+use v3d_hw::BusAddr;
+use v3d_hw::Layout;
+use v3d_hw::control_list::{
+    ClearColors, ClipWindow, CompareFunction, ConfigurationBits, FrameBufferFormat, LoadFullResolution, LoadGeneral,
+    MemoryFormat, PrimitiveListFormat, Record, StoreFullResolution, StoreGeneral, Threading, TileBufferSelect,
+    TileCoordinates, TileRenderingMode,
+};
+use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
+use v3d_sim::Fault;
+use v3d_sim::counters::Counters;
+use v3d_sim::fault::FaultLog;
+use v3d_sim::memory::{Memory, OwnedMemory};
+use v3d_sim::primitive_list::Primitive;
+use v3d_sim::render::{Config, Context, RenderError, RenderFault, Renderer};
+use v3d_sim::state::{Fragment, PipelineState, Shader, VgShader};
+
+const CODE: BusAddr = BusAddr(0x1000);
+const UNIFORMS: BusAddr = BusAddr(0x2000);
+const FRAME: BusAddr = BusAddr(0x10_0000);
+const OTHER: BusAddr = BusAddr(0x20_0000);
+const SIZE: u16 = 128;
+
+/// A renderer with memory and what it reports to.
+struct Machine {
+    owned: OwnedMemory,
+    renderer: Renderer,
+    counters: Counters,
+    faults: FaultLog,
+    budget: u64,
+    next_record: u32,
+}
+
+impl Machine {
+    fn new() -> Self {
+        Self::with(Config { parallel: true, ..Config::default() })
+    }
+
+    fn with(config: Config) -> Self {
+        Self {
+            owned: OwnedMemory::new(0x40_0000),
+            renderer: Renderer::new(config),
+            counters: Counters::default(),
+            faults: FaultLog::default(),
+            budget: 1_000_000,
+            next_record: 0,
+        }
+    }
+
+    fn memory(&self) -> Memory<'_> {
+        self.owned.view()
+    }
+
+    fn run<R>(&mut self, f: impl FnOnce(&mut Renderer, BusAddr, &mut Context<'_>) -> R) -> R {
+        self.next_record += 1;
+        let Self { owned, renderer, counters, faults, budget, next_record } = self;
+        let mut context = Context { memory: owned.view(), counters, faults, budget };
+        f(renderer, BusAddr(*next_record), &mut context)
+    }
+
+    fn record(&mut self, record: impl Into<Record>) {
+        let record = record.into();
+        self.run(|renderer, at, context| renderer.record(at, &record, context));
+    }
+
+    fn records(&mut self, records: impl IntoIterator<Item = Record>) {
+        records.into_iter().for_each(|record| self.record(record));
+    }
+
+    fn finish(&mut self) {
+        self.run(|renderer, _, context| renderer.finish(context));
+    }
+
+    /// Draws a triangle given in pixels, with a program that takes its colour, and whatever else, from uniforms.
+    fn draw(&mut self, corners: [(i16, i16); 3], program: &str, uniforms: &[u32], configuration: ConfigurationBits) {
+        let assembly = qpu::assemble(&[qpu::Source::new("test", program)], &qpu::Options::default());
+        let assembly = assembly.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        for (half, at) in assembly.halves().zip(0..) {
+            self.memory().set_word(CODE + 4 * at, half).unwrap();
+        }
+        for (&word, at) in uniforms.iter().zip(0..) {
+            self.memory().set_word(UNIFORMS + 4 * at, word).unwrap();
+        }
+        let fragment = Fragment { code: CODE, uniforms: UNIFORMS, varyings: 0, threading: Threading::Single };
+        let state = PipelineState {
+            configuration,
+            clip_window: ClipWindow { left: 0, bottom: 0, width: SIZE, height: SIZE },
+            shader: Some(Shader::Vg(VgShader { address: BusAddr(0), fragment })),
+            ..PipelineState::default()
+        };
+        let vertices = corners.map(|(x, y)| u32::from((x * 16) as u16) | u32::from((y * 16) as u16) << 16);
+        let format = PrimitiveListFormat { data_type: ListDataType::Xy, primitive: ListPrimitive::Triangles };
+        let list = [Primitive { vertices, clipped: None }];
+        self.run(|renderer, at, context| renderer.draw(at, format, &list, &state, context));
+        // the program and its uniforms may be replaced by the next draw
+        self.finish();
+        self.run(|renderer, _, _| renderer.clear_code());
+    }
+
+    fn fill(&mut self, color: u32) {
+        self.draw(ALL, FILL, &[color], configuration());
+    }
+
+    fn pixel(&self, frame: BusAddr, x: u32, y: u32) -> u32 {
+        self.memory().word(frame + 4 * (y * u32::from(SIZE) + x)).unwrap()
+    }
+
+    fn errors(&mut self) -> Vec<RenderError> {
+        self.faults
+            .take()
+            .into_iter()
+            .map(|fault| match fault {
+                Fault::Render(RenderFault { error, .. }) => error,
+                other => panic!("{other}"),
+            })
+            .collect()
+    }
+}
+
+/// Waiting for the scoreboard is not allowed in the first two instructions.
+const FILL: &str = "nop\nmov r0, unif\nmov tlbc, r0\nthrend\nnop\nsbdone";
+
+const ALL: [(i16, i16); 3] = [(0, 0), (1000, 0), (0, 1000)];
+
+fn configuration() -> ConfigurationBits {
+    ConfigurationBits {
+        forward_facing: true,
+        reverse_facing: true,
+        depth_test: CompareFunction::Always,
+        ..ConfigurationBits::default()
+    }
+}
+
+fn mode() -> TileRenderingMode {
+    TileRenderingMode {
+        address: FRAME,
+        width: SIZE,
+        height: SIZE,
+        color_format: FrameBufferFormat::Rgba8888,
+        memory_format: MemoryFormat::Raster,
+        ..TileRenderingMode::from_bits(0)
+    }
+}
+
+fn clear(color: u32) -> Record {
+    ClearColors { color: u64::from(color) << 32 | u64::from(color), ..ClearColors::default() }.into()
+}
+
+fn tile(column: u8, row: u8) -> Record {
+    TileCoordinates { row, column }.into()
+}
+
+fn no_store(clear: bool) -> StoreGeneral {
+    StoreGeneral {
+        buffer: TileBufferSelect::None,
+        disable_color_clear: !clear,
+        disable_zs_clear: !clear,
+        disable_vg_mask_clear: !clear,
+        ..StoreGeneral::from_bits(0)
+    }
+}
+
+#[test]
+fn clear_colors_count_from_the_next_store_on() {
+    let mut machine = Machine::new();
+    machine.records([clear(0x11), mode().into(), tile(0, 0), no_store(true).into()]);
+    machine.records([clear(0x22), tile(0, 0), Record::StoreResolved, tile(1, 0), Record::StoreResolvedEndOfFrame]);
+    assert_eq!((machine.pixel(FRAME, 5, 5), machine.pixel(FRAME, 70, 5)), (0x11, 0x22));
+    assert_eq!(machine.pixel(FRAME, 5, 70), 0, "a tile that is not stored");
+    assert_eq!(machine.run(|renderer, _, _| renderer.take_frames()), 1);
+    assert_eq!(machine.errors(), []);
+}
+
+#[test]
+fn a_buffer_that_was_never_cleared_is_a_fault() {
+    let mut machine = Machine::new();
+    machine.records([clear(0x11), mode().into(), tile(0, 0), Record::StoreResolved, tile(1, 0), Record::StoreResolved]);
+    machine.finish();
+    assert_eq!(machine.errors(), [RenderError::NeverCleared]);
+    assert_eq!(machine.pixel(FRAME, 70, 5), 0x11);
+}
+
+#[test]
+fn records_out_of_place_are_faults() {
+    let mut machine = Machine::new();
+    machine.record(tile(0, 0));
+    machine.record(Record::StoreResolved);
+    assert_eq!(machine.errors(), [RenderError::NoMode, RenderError::NoMode]);
+    machine.record(mode());
+    machine.record(Record::StoreResolved);
+    assert_eq!(machine.errors(), [RenderError::NoTile]);
+    let load = LoadFullResolution { address: OTHER.into(), ..LoadFullResolution::from_bits(0) };
+    machine.record(load);
+    machine.record(load);
+    assert_eq!(machine.errors(), [RenderError::LoadPending]);
+}
+
+/// Drawn in one tile, kept by a store without clears, drawn to again, stored.
+#[test]
+fn a_tile_that_is_not_cleared_goes_on() {
+    let mut machine = Machine::new();
+    machine.records([clear(7), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    machine.draw([(0, 0), (20, 0), (0, 20)], FILL, &[1], configuration());
+    machine.records([no_store(false).into(), tile(0, 0)]);
+    machine.draw(
+        [(40, 0), (60, 0), (40, 20)],
+        FILL,
+        &[2],
+        configuration(),
+    );
+    machine.record(Record::StoreResolved);
+    machine.finish();
+    let pixels = [(2, 2), (30, 2), (42, 2)].map(|(x, y)| machine.pixel(FRAME, x, y));
+    assert_eq!(pixels, [1, 7, 2]);
+    assert_eq!(machine.errors(), []);
+}
+
+/// A load sees what an earlier store of the same list has written, whether it is an image or a dump.
+#[test]
+fn loads_come_after_earlier_stores() {
+    for full_resolution in [false, true] {
+        let mut machine = Machine::new();
+        let store: Record = if full_resolution {
+            StoreFullResolution { address: OTHER.into(), ..StoreFullResolution::from_bits(0) }.into()
+        } else {
+            StoreGeneral { address: OTHER.into(), buffer: TileBufferSelect::Color, ..StoreGeneral::from_bits(0) }.into()
+        };
+        let load: Record = if full_resolution {
+            LoadFullResolution { address: OTHER.into(), ..LoadFullResolution::from_bits(0) }.into()
+        } else {
+            LoadGeneral { address: OTHER.into(), buffer: TileBufferSelect::Color, ..LoadGeneral::from_bits(0) }.into()
+        };
+        machine.records([clear(0x33), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0), store]);
+        machine.records([clear(0x44), tile(1, 1), no_store(true).into()]);
+        machine.records([load, tile(0, 0), Record::StoreResolved, tile(1, 0), Record::StoreResolved]);
+        machine.finish();
+        assert_eq!((machine.pixel(FRAME, 9, 9), machine.pixel(FRAME, 99, 9)), (0x33, 0x44), "{full_resolution}");
+        assert_eq!(machine.errors(), []);
+    }
+}
+
+/// The same tile twice: the later store is what remains, on however many threads.
+#[test]
+fn stores_happen_in_the_order_of_the_list() {
+    let mut machine = Machine::new();
+    machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into()]);
+    for color in 1..100 {
+        machine.records([clear(color), tile(0, 0), Record::StoreResolved]);
+    }
+    machine.finish();
+    assert_eq!(machine.pixel(FRAME, 0, 0), 98, "each clear counts for the tile after it");
+}
+
+#[test]
+fn depth_decides_and_stencil_counts() {
+    let mut machine = Machine::new();
+    let clear = ClearColors { z: 0x80_0000, stencil: 3, ..ClearColors::default() };
+    machine.records([clear.into(), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    let less = ConfigurationBits { depth_test: CompareFunction::Less, z_updates: true, ..configuration() };
+    let program = "
+        nop
+        nop
+        mov tlb_stencil, unif
+        mov tlbz, unif
+        mov r0, unif
+        mov tlbc, r0
+        thrend
+        nop
+        sbdone
+    ";
+    // both sides; all bits; z fail: decrement, z pass: increment; always; reference 0
+    let stencil = 3 << 30 | 3 << 28 | 7 << 25 | 6 << 22 | 1 << 19 | 7 << 16 | 0xff;
+    machine.draw([(0, 0), (20, 0), (0, 20)], program, &[stencil, 0x7f_ffff, 0xaa], less);
+    machine.draw([(40, 0), (60, 0), (40, 20)], program, &[stencil, 0x80_0000, 0xbb], less);
+    let zs = StoreGeneral {
+        address: OTHER.into(),
+        buffer: TileBufferSelect::ZStencil,
+        disable_color_clear: true,
+        ..StoreGeneral::from_bits(0)
+    };
+    machine.records([zs.into(), tile(0, 0), Record::StoreResolved]);
+    machine.finish();
+    let at = |machine: &Machine, x| (machine.pixel(FRAME, x, 1), machine.pixel(OTHER, x, 1));
+    assert_eq!(at(&machine, 1), (0xaa, 0x7f_ffff << 8 | 4));
+    assert_eq!(at(&machine, 41), (0, 0x80_0000 << 8 | 2));
+    assert_eq!(at(&machine, 30), (0, 0x80_0000 << 8 | 3));
+    assert_eq!(machine.errors(), []);
+}
+
+/// Blending: the colour of the tile buffer is read, changed, and written back, sample by sample.
+#[test]
+fn colours_are_read_back_sample_by_sample() {
+    for multisample in [false, true] {
+        let mut machine = Machine::new();
+        let mode = TileRenderingMode { multisample, ..mode() };
+        machine.records([clear(0x0101_0101), mode.into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+        let once = "loadc\nadd r0, r4, unif\nmov tlbm, r0\n";
+        let program = format!("nop\nnop\n{}thrend\nnop\nsbdone", once.repeat(if multisample { 4 } else { 1 }));
+        machine.draw(ALL, &program, &[0x1000_0000, 0x2000_0000, 0x3000_0000, 0x4000_0000], configuration());
+        let store = StoreFullResolution { address: OTHER.into(), ..StoreFullResolution::from_bits(0) };
+        machine.record(store);
+        machine.finish();
+        assert_eq!(machine.errors(), []);
+        let planes = if multisample { 4 } else { 1 };
+        for sample in 0..planes {
+            let word = machine.memory().word(OTHER + sample * (4096 / planes) * 4).unwrap();
+            assert_eq!(word, 0x0101_0101 + 0x1000_0000 * (sample + 1), "sample {sample}");
+        }
+    }
+}
+
+#[test]
+fn reading_more_samples_than_there_are_is_a_fault() {
+    let mut machine = Machine::new();
+    machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    machine.draw([(0, 0), (4, 0), (0, 4)], "nop\nnop\nloadc\nloadc\nthrend\nnop\nsbdone", &[], configuration());
+    let faults = machine.faults.take();
+    assert!(matches!(faults[..], [Fault::Qpu(_)]), "{faults:?}");
+    assert!(faults[0].to_string().contains("sample 1"), "{}", faults[0]);
+}
+
+#[test]
+fn an_endless_fragment_shader_ends_as_a_fault() {
+    let mut machine = Machine::new();
+    machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    machine.draw([(0, 0), (4, 0), (0, 4)], ":top\nbrr -, :top\nnop\nnop\nnop", &[], configuration());
+    assert_eq!(machine.errors(), [RenderError::OutOfBudget]);
+}
+
+/// With 64-bit colour a tile is 64x32 pixels of four half floats.
+#[test]
+fn colour_of_64_bits_is_stored_as_it_is() {
+    let mut machine = Machine::new();
+    let clear = ClearColors { color: 0x4444_3333_2222_1111, ..ClearColors::default() };
+    let mode = TileRenderingMode { color_64_bit: true, ..mode() };
+    machine.records([clear.into(), mode.into(), tile(0, 0), no_store(true).into(), tile(0, 1)]);
+    let program = "nop\nnop\nmov tlbc, unif\nmov tlbc, unif\nthrend\nnop\nsbdone";
+    machine.draw([(0, 0), (10, 32), (0, 64)], program, &[0xbbbb_aaaa, 0xdddd_cccc], configuration());
+    machine.record(Record::StoreResolved);
+    machine.finish();
+    let pixel = |x: u32, y: u32| {
+        let at = FRAME + 8 * (y * u32::from(SIZE) + x);
+        let memory = machine.memory();
+        u64::from(memory.word(at).unwrap()) | u64::from(memory.word(at + 4).unwrap()) << 32
+    };
+    assert_eq!(pixel(0, 33), 0xdddd_cccc_bbbb_aaaa);
+    assert_eq!(pixel(60, 33), 0x4444_3333_2222_1111);
+    assert_eq!(pixel(0, 31), 0, "the row of tiles before");
+}
+
+#[test]
+fn the_coverage_pipe_is_refused_by_name() {
+    let mut machine = Machine::new();
+    machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    let coverage = ConfigurationBits { coverage_pipe: true, ..configuration() };
+    machine.draw([(0, 0), (4, 0), (0, 4)], "thrend\nnop\nnop", &[], coverage);
+    assert_eq!(machine.errors(), [RenderError::CoveragePipe]);
+}
+
+/// What fills the whole frame fills it on one thread and on several, tile by tile.
+#[test]
+fn a_frame_of_tiles_is_filled() {
+    for parallel in [false, true] {
+        let mut machine = Machine::with(Config { parallel, ..Config::default() });
+        machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into()]);
+        for (column, row) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            machine.record(tile(column, row));
+            machine.fill(0x100 + u32::from(column) + 2 * u32::from(row));
+            machine.record(Record::StoreResolved);
+        }
+        machine.finish();
+        for (x, y) in [(0, 0), (127, 0), (0, 127), (127, 127), (63, 64), (64, 63)] {
+            assert_eq!(machine.pixel(FRAME, x, y), 0x100 + x / 64 + 2 * (y / 64), "({x}, {y})");
+        }
+        assert_eq!(machine.errors(), []);
+    }
+}
