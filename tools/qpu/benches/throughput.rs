@@ -1,2 +1,72 @@
-//! placeholder
-fn main() {}
+//! Instructions a second, single thread: `cargo bench -p qpu`.
+//!
+//! The program is that of all captured shaders, over and over: real code with all kinds of instructions. Each figure is the best of several
+//! rounds.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use qpu::disassembler::Style;
+use qpu::{Interface, Options, Source, assemble, disassemble};
+
+/// Shortest time that is measured.
+const ROUND: Duration = Duration::from_millis(200);
+const ROUNDS: usize = 10;
+/// Words of the assembled program.
+const LENGTH: usize = 100_000;
+
+fn captured_words() -> Vec<u64> {
+    let lines = include_str!("../tests/captured/shaders.txt").lines();
+    lines
+        .filter_map(|line| line.strip_prefix("  "))
+        .flat_map(|line| line.split(' '))
+        .map(|word| u64::from_str_radix(word, 16).expect("the file has words"))
+        .collect()
+}
+
+/// Prints the best rate of `work`, which handles `instructions` each time.
+fn measure(name: &str, instructions: usize, mut work: impl FnMut()) {
+    let mut best = 0.0f64;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        let mut done = 0;
+        while start.elapsed() < ROUND {
+            work();
+            done += instructions;
+        }
+        best = best.max(done as f64 / start.elapsed().as_secs_f64());
+    }
+    println!("{name:<12} {:>8.2} million instructions/s", best / 1e6);
+}
+
+fn main() {
+    let captured = captured_words();
+    let words: Vec<u64> = captured.iter().copied().cycle().take(LENGTH).collect();
+    let text = disassemble(&words, Style::default());
+    println!("{LENGTH} instructions, {} bytes of source", text.len());
+    let source = [Source::new("bench", text)];
+    measure("assemble", LENGTH, || {
+        let assembly = assemble(black_box(&source), &Options::default());
+        assert_eq!(assembly.map(|assembly| assembly.words.len()).ok(), Some(LENGTH));
+    });
+    measure("disassemble", LENGTH, || {
+        black_box(disassemble(black_box(&words), Style::default()));
+    });
+    // One shader after the other: a program ends with its first end.
+    let mut programs: Vec<&[u64]> = Vec::new();
+    let mut start = 0;
+    for end in 0..captured.len() {
+        if captured[end] >> 60 == 3 {
+            let after = (end + 3).min(captured.len());
+            programs.push(&captured[start..after]);
+            start = after;
+        }
+    }
+    let checked = programs.iter().map(|program| program.len()).sum();
+    let interface = Interface::default();
+    measure("check", checked, || {
+        for program in &programs {
+            black_box(qpu::check::check(black_box(program), &[], &interface));
+        }
+    });
+}

@@ -191,7 +191,7 @@ diagnostic_codes! {
     83 PackVersusUnpack "pack and unpack do not fit together"
         "One bit (pm) chooses for both: file A's pack and unpack, or r4's unpack and the mul ALU's pack [AG p.30]."
     84 SecondCondition "the condition is given twice"
-        "Each ALU has one condition."
+        "Each ALU has one condition in the word, which holds or not for each element."
     85 ConditionNotHere "no such condition here"
         "Branches have conditions over all elements (.allz, .anyn, …), other instructions per element (.ifz, .ifn, …)."
     86 SecondSetFlags ".setf is given twice"
