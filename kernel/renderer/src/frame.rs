@@ -9,6 +9,8 @@ use v3d::arena::Arena;
 use v3d::binning_list::BinningList;
 use v3d::draw_state::DrawState;
 use v3d::hw::BusAddr;
+use v3d::hw::control_list::PrimitiveMode;
+use v3d::primitives::Primitives;
 use v3d::rendering_list::{ClearValues, RenderingPass};
 use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RECORD_ALIGNMENT};
 use v3d::surface::Surface;
@@ -174,14 +176,41 @@ impl<P: Platform> Frame<'_, '_, P> {
         mesh: &Mesh<V>,
         fragment_uniforms: &F,
     ) -> Result<(), Error> {
-        let record = NvRecord {
-            fragment: self.fragment(material, fragment_uniforms)?,
-            vertices: mesh.vertices(),
-            stride: stride::<V>()?,
-            clip_header: false,
-        };
+        self.shaded(state, material, mesh.vertices(), stride::<V>()?, &mesh.primitives(), fragment_uniforms)
+    }
+
+    /// Draws shaded vertices that only this frame needs: their memory is the frame's.
+    pub fn draw_once<V: VertexData, F: UniformData, const N: usize>(
+        &mut self,
+        state: &DrawState,
+        material: &FragmentMaterial<F, N>,
+        mode: PrimitiveMode,
+        vertices: &[V],
+        fragment_uniforms: &F,
+    ) -> Result<(), Error> {
+        if vertices.is_empty() {
+            return Ok(());
+        }
+        let mut words = Vec::with_capacity(vertices.len() * V::BYTES / 4);
+        vertices.iter().for_each(|vertex| vertex.push(&mut words));
+        let address = self.place_words(&words)?;
+        let primitives = Primitives::Array { mode, first: 0, count: vertices.len() as u32 };
+        self.shaded(state, material, address, stride::<V>()?, &primitives, fragment_uniforms)
+    }
+
+    fn shaded<F: UniformData, const N: usize>(
+        &mut self,
+        state: &DrawState,
+        material: &FragmentMaterial<F, N>,
+        vertices: BusAddr,
+        stride: u8,
+        primitives: &Primitives,
+        fragment_uniforms: &F,
+    ) -> Result<(), Error> {
+        let fragment = self.fragment(material, fragment_uniforms)?;
+        let record = NvRecord { fragment, vertices, stride, clip_header: false };
         let address = self.slot.arena.place(self.driver.platform(), &record.encode()?, RECORD_ALIGNMENT)?;
-        self.list.draw(state, NvRecord::state(address), &mesh.primitives())
+        self.list.draw(state, NvRecord::state(address), primitives)
     }
 
     fn fragment<F: UniformData, const N: usize>(
@@ -202,6 +231,11 @@ impl<P: Platform> Frame<'_, '_, P> {
     fn uniforms(&mut self, uniforms: &impl UniformData) -> Result<BusAddr, Error> {
         let mut words = Vec::new();
         uniforms.push(&mut words);
+        self.place_words(&words)
+    }
+
+    /// Puts words into the frame's memory.
+    fn place_words(&mut self, words: &[u32]) -> Result<BusAddr, Error> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.slot.arena.place(self.driver.platform(), &bytes, 16)
     }

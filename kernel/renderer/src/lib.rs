@@ -8,8 +8,10 @@
 
 extern crate alloc;
 
+pub mod font;
 pub mod frame;
 pub mod material;
 pub mod matrix;
 pub mod mesh;
 pub mod shaded_vertex;
+pub mod text;

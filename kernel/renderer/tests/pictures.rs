@@ -5,11 +5,13 @@ mod model;
 
 use model::Model;
 use qpu_shaders::{NoUniforms, UniformData, smooth, smooth_depth, transformed, triangle};
+use renderer::font;
 use renderer::frame::{Renderer, Sizes};
 use renderer::material::{FragmentMaterial, Material};
 use renderer::matrix::Matrix;
 use renderer::mesh::Mesh;
 use renderer::shaded_vertex::ShadedVertex;
+use renderer::text::{self, Style};
 use v3d::draw_state::DrawState;
 use v3d::hw::control_list::PrimitiveMode;
 use v3d::pool::Buffer;
@@ -30,6 +32,7 @@ const CORNERS: [([f32; 3], [f32; 3]); 3] = [
     ([0.0, 0.9, 0.0], [0.0, 1.0, 0.0]),
 ];
 
+#[derive(PartialEq)]
 struct Picture(Vec<[u8; 4]>);
 
 impl Picture {
@@ -102,8 +105,8 @@ fn triangle_uniforms(state: &DrawState) -> triangle::Uniforms {
     }
 }
 
-#[test]
-fn a_triangle_through_vertex_shaders() {
+/// The triangle through coordinate and vertex shader, three frames of it.
+fn triangle_of_the_gl_pipeline() -> Picture {
     let model = Model::new(8 << 20, Config::default());
     let mut driver = driver(&model);
     let before = driver.pool_use();
@@ -114,24 +117,27 @@ fn a_triangle_through_vertex_shaders() {
     let material = Material::new(&mut driver, &triangle::SHADING, &smooth::FRAGMENT).unwrap();
     let state = renderer.state();
     let uniforms = triangle_uniforms(&state);
+    let mut pictures = Vec::new();
     for _ in 0..3 {
+        target.region().zero(&model);
         let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
         frame.draw(&state, &material, &mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
         let fence = frame.submit().unwrap();
         driver.wait(fence).unwrap();
         assert_eq!(model.take_faults(), []);
-        assert_is_the_triangle(&Picture::load(&model, &target));
-        target.region().zero(&model);
+        pictures.push(Picture::load(&model, &target));
     }
     material.free(&mut driver);
     mesh.free(&mut driver);
     renderer.free(&mut driver);
     driver.free(target);
     assert_eq!(driver.pool_use(), before);
+    assert!(pictures[0] == pictures[1] && pictures[1] == pictures[2], "frames of one scene differ");
+    pictures.swap_remove(0)
 }
 
-#[test]
-fn a_triangle_of_shaded_vertices() {
+/// The triangle of vertices that the CPU has shaded.
+fn triangle_of_the_nv_pipeline() -> Picture {
     let model = Model::new(8 << 20, Config::default());
     let mut driver = driver(&model);
     let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
@@ -146,7 +152,22 @@ fn a_triangle_of_shaded_vertices() {
     let fence = frame.submit().unwrap();
     driver.wait(fence).unwrap();
     assert_eq!(model.take_faults(), []);
-    assert_is_the_triangle(&Picture::load(&model, &target));
+    Picture::load(&model, &target)
+}
+
+#[test]
+fn a_triangle_through_vertex_shaders() {
+    assert_is_the_triangle(&triangle_of_the_gl_pipeline());
+}
+
+#[test]
+fn a_triangle_of_shaded_vertices() {
+    assert_is_the_triangle(&triangle_of_the_nv_pipeline());
+}
+
+#[test]
+fn both_pipelines_draw_the_same_picture() {
+    assert!(triangle_of_the_gl_pipeline() == triangle_of_the_nv_pipeline());
 }
 
 /// Two squares that face the eye, one behind the other and drawn after it: the nearer one hides it, whatever the order.
@@ -229,5 +250,36 @@ fn the_published_user_program_stores_the_published_words() {
         let found: Vec<u32> =
             (0..7).map(|row| result.region().load_word(&model, 4 * (16 * row + lane)).unwrap()).collect();
         assert_eq!(found, PUBLISHED, "lane {lane}");
+    }
+}
+
+/// Every dot of a letter is there, and nothing else.
+#[test]
+fn text_stands_where_it_should() {
+    let model = Model::new(8 << 20, Config::default());
+    let mut driver = driver(&model);
+    let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
+    let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
+    let state = renderer.state();
+    let material = FragmentMaterial::new(&mut driver, &smooth::FRAGMENT).unwrap();
+    let style = Style { x_px: 100, y_px: 30, dot_px: 3, color: [1.0, 1.0, 0.0] };
+    let letters = text::triangles("V3D!", &style, &state.viewport);
+    let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
+    frame.draw_once(&state, &material, PrimitiveMode::Triangles, &letters, &NoUniforms).unwrap();
+    let fence = frame.submit().unwrap();
+    driver.wait(fence).unwrap();
+    assert_eq!(model.take_faults(), []);
+    let picture = Picture::load(&model, &target);
+    for y in 0..HEIGHT {
+        for x in 0..WIDTH {
+            let dot = |offset: u32, from: u16| offset.checked_sub(u32::from(from)).map(|pixels| pixels / 3);
+            let set = dot(x, style.x_px).zip(dot(y, style.y_px)).is_some_and(|(column, row)| {
+                let letter = "V3D!".chars().nth(column as usize / 6);
+                let columns = letter.map(font::glyph).unwrap_or([0; 5]);
+                row < 7 && columns.get(column as usize % 6).is_some_and(|dots| dots >> row & 1 == 1)
+            });
+            let expected = if set { [255, 255, 0, 255] } else { CLEAR.color };
+            assert_eq!(picture.pixel(x, y), expected, "({x}, {y})");
+        }
     }
 }

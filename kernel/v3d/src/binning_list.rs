@@ -10,6 +10,7 @@
 //! [AG p.62-65], [linux vc4_validate.c] for the order.
 
 use crate::draw_state::DrawState;
+use crate::errata::Erratum;
 use crate::error::Error;
 use crate::primitives::Primitives;
 use crate::record_list::RecordList;
@@ -44,7 +45,7 @@ impl BinningList {
         state.emit(&mut self.list, self.state.as_ref());
         if self.shader != Some(shader) {
             if self.state_changes == MOST_STATE_CHANGES {
-                return Err(Error::Erratum("HW-2116: more than 0x1ef0 state changes in one binning list"));
+                return Err(Error::Erratum(Erratum::Hw2116));
             }
             self.state_changes += 1;
             self.list.push(shader);

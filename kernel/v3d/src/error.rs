@@ -1,5 +1,6 @@
 //! What can go wrong, with the place in it.
 
+use crate::errata::Erratum;
 use crate::fence::Fence;
 use crate::identity::IdentityError;
 use crate::platform::PowerError;
@@ -63,7 +64,7 @@ pub enum Error {
     /// A draw cannot be made as it was asked for.
     Draw(&'static str),
     /// An erratum of the hardware forbids this.
-    Erratum(&'static str),
+    Erratum(Erratum),
     /// The job of this fence was dropped.
     JobFailed {
         /// The job's fence.
@@ -111,7 +112,7 @@ impl fmt::Display for Error {
             }
             Self::ShaderRecord(what) => write!(f, "shader record: {what}"),
             Self::Draw(what) => write!(f, "draw: {what}"),
-            Self::Erratum(what) => write!(f, "hardware erratum {what}"),
+            Self::Erratum(erratum) => write!(f, "hardware erratum {erratum}"),
             Self::JobFailed { fence, failure } => write!(f, "job {fence} was dropped: {failure}"),
             Self::UnknownFence(fence) => write!(f, "no job has the fence {fence}"),
             Self::WaitTimedOut(fence) => write!(f, "job {fence} is not done in the time that the caller allowed"),

@@ -23,6 +23,7 @@ pub mod binning_list;
 pub mod caches;
 pub mod draw_state;
 pub mod driver;
+pub mod errata;
 pub mod error;
 pub mod error_status;
 pub mod fence;

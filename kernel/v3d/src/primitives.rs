@@ -4,6 +4,7 @@
 //! - GFXH-515: a draw of more than 65535 vertices goes wrong, and has to be split [mesa vc4_draw.c]. Where to split depends on the mode: lists are split
 //!   between primitives, strips repeat the last vertices of the part before, fans cannot be split without a new first vertex.
 
+use crate::errata::Erratum;
 use crate::error::Error;
 use crate::record_list::RecordList;
 use v3d_hw::BusAddr;
@@ -80,7 +81,7 @@ fn parts(mode: PrimitiveMode, count: u32) -> Result<impl Iterator<Item = (u32, u
         PrimitiveMode::TriangleStrip => (2, 2),
         PrimitiveMode::LineLoop | PrimitiveMode::TriangleFan if count <= MOST_VERTICES => (1, 0),
         PrimitiveMode::LineLoop | PrimitiveMode::TriangleFan => {
-            return Err(Error::Erratum("GFXH-515: a loop or fan of more than 65535 vertices cannot be split"));
+            return Err(Error::Erratum(Erratum::Gfxh515));
         }
         PrimitiveMode::Reserved(_) => return Err(Error::Draw("the primitive mode is reserved")),
     };

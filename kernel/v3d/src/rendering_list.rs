@@ -14,6 +14,7 @@
 //! # Sources
 //! [AG p.65-71], [linux vc4_render_cl.c] for the order.
 
+use crate::errata::Erratum;
 use crate::error::Error;
 use crate::record_list::RecordList;
 use crate::surface::{DepthSurface, Surface};
@@ -136,7 +137,7 @@ impl RenderingPass {
             return Err(Error::Alignment(16));
         }
         if self.grid.multisample && self.depth.is_some_and(|depth| depth.load) && !self.disable_early_z {
-            return Err(Error::Erratum("HW-2905: early Z must be off when a multisampled depth buffer is loaded"));
+            return Err(Error::Erratum(Erratum::Hw2905));
         }
         Ok(())
     }
