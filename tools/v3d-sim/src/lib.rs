@@ -26,7 +26,7 @@
 //! Where the guide calls something undefined, the model goes on with some value, and reports a [`Fault`] with its place. Nothing that guest
 //! memory contains makes the model panic, loop for ever, or access anything but guest memory.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod cle;
 pub mod counters;

@@ -34,6 +34,7 @@ pub mod registers;
 pub mod scheduler;
 pub mod sfu;
 pub mod user_io;
+mod wide;
 
 pub use code::CodeCache;
 pub use fault::{QpuError, QpuFault, Rule};
@@ -261,19 +262,18 @@ impl Qpu {
     }
 
     /// Runs until the program ends or stalls or `budget` instructions are executed; takes what it executes from the budget.
-    pub fn run<I: Io + ?Sized>(&mut self, io: &mut I, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-        self.run_with::<Fast, I>(io, memory, code, budget)
+    pub fn run(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        wide::run(self, io, memory, code, budget)
+    }
+
+    /// The same, with the fast engine as every host of this architecture can execute it.
+    pub fn run_narrow(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.run_with::<Fast<false>>(io, memory, code, budget)
     }
 
     /// The same, with the reference engine.
-    pub fn run_reference<I: Io + ?Sized>(
-        &mut self,
-        io: &mut I,
-        memory: Memory<'_>,
-        code: &CodeCache,
-        budget: &mut u64,
-    ) -> Exit {
-        self.run_with::<Reference, I>(io, memory, code, budget)
+    pub fn run_reference(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.run_with::<Reference>(io, memory, code, budget)
     }
 
     /// Address of the next instruction.
@@ -308,15 +308,16 @@ impl Qpu {
         }
     }
 
-    fn run_with<D: Datapath, I: Io + ?Sized>(
+    #[inline(always)]
+    fn run_with<D: Datapath>(
         &mut self,
-        io: &mut I,
+        io: &mut dyn Io,
         memory: Memory<'_>,
         code: &CodeCache,
         budget: &mut u64,
     ) -> Exit {
         let before = self.executed;
-        let exit = self.run_counted::<D, I>(io, memory, code, budget);
+        let exit = self.run_counted::<D>(io, memory, code, budget);
         self.counters.add(CounterSource::QpuInstructionCycles, (self.executed - before) * INSTRUCTION_CYCLES);
         let tmu_quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
         self.counters.add(CounterSource::TmuQuads, tmu_quads);
@@ -325,9 +326,10 @@ impl Qpu {
         exit
     }
 
-    fn run_counted<D: Datapath, I: Io + ?Sized>(
+    #[inline(always)]
+    fn run_counted<D: Datapath>(
         &mut self,
-        io: &mut I,
+        io: &mut dyn Io,
         memory: Memory<'_>,
         code: &CodeCache,
         budget: &mut u64,
@@ -360,7 +362,7 @@ impl Qpu {
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
-            match self.step::<D, I>(placed, index, io, memory) {
+            match self.step::<D>(placed, index, io, memory) {
                 Step::Next => *budget -= 1,
                 Step::Stalled => break Exit::Stalled,
                 Step::Ended => {
@@ -456,11 +458,12 @@ impl Qpu {
     }
 
     /// Executes any instruction.
-    fn step<D: Datapath, I: Io + ?Sized>(
+    #[inline(always)]
+    fn step<D: Datapath>(
         &mut self,
         placed: &Placed,
         index: usize,
-        io: &mut I,
+        io: &mut dyn Io,
         memory: Memory<'_>,
     ) -> Step {
         let op = &placed.op;
@@ -537,7 +540,7 @@ impl Qpu {
     }
 
     /// Waits for what may stall. Nothing may have changed before this has said that the QPU is ready.
-    fn wait<I: Io + ?Sized>(&mut self, op: &MicroOp, io: &mut I) -> Result<Wait, IoError> {
+    fn wait(&mut self, op: &MicroOp, io: &mut dyn Io) -> Result<Wait, IoError> {
         if let Kind::Semaphore { number, decrement, .. } = op.kind {
             return io.semaphore(number, decrement);
         }
@@ -601,7 +604,7 @@ impl Qpu {
     }
 
     /// Reads the peripherals of both ports; gives the C coefficients if a varying is among them.
-    fn read_ports<I: Io + ?Sized>(&mut self, op: &MicroOp, io: &mut I, memory: Memory<'_>) -> Option<[u32; 4]> {
+    fn read_ports(&mut self, op: &MicroOp, io: &mut dyn Io, memory: Memory<'_>) -> Option<[u32; 4]> {
         let mut coefficients = None;
         for (source, place, other) in
             [(op.port_a, registers::PORT_A, registers::ELEMENTS), (op.port_b, registers::PORT_B, registers::QPU_NUMBER)]
@@ -746,12 +749,12 @@ impl Qpu {
         patched
     }
 
-    fn write_peripheral<Op, I: Io + ?Sized>(
+    fn write_peripheral<Op>(
         &mut self,
         half: &Half<Op>,
         (value, mask): &(Lanes, Mask),
         touches: &Touches,
-        io: &mut I,
+        io: &mut dyn Io,
         memory: Memory<'_>,
     ) {
         let mask = *mask;
@@ -787,12 +790,12 @@ impl Qpu {
         }
     }
 
-    fn write_io<I: Io + ?Sized>(
+    fn write_io(
         &mut self,
         target: WriteTarget,
         value: &Lanes,
         mask: Mask,
-        io: &mut I,
+        io: &mut dyn Io,
         memory: Memory<'_>,
     ) -> Result<(), IoError> {
         // What only looks at element 0 happens only if that is written.
@@ -840,7 +843,7 @@ impl Qpu {
         }
     }
 
-    fn obey_signal<I: Io + ?Sized>(&mut self, signal: Signal, io: &mut I) {
+    fn obey_signal(&mut self, signal: Signal, io: &mut dyn Io) {
         let loaded = match signal {
             Signal::LoadTmu0 => self.tmu[0].load().map_err(QpuError::from),
             Signal::LoadTmu1 => self.tmu[1].load().map_err(QpuError::from),

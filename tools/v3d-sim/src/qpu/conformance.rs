@@ -138,8 +138,10 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
         qpu: random.below(12) as u8,
     };
     let reference = execute(&words, &launch, data, BUDGET, Engine::Reference);
-    let fast = execute(&words, &launch, data, BUDGET, Engine::Fast);
-    compare(&reference, &fast)?;
+    for engine in [Engine::Narrow, Engine::Fast] {
+        let fast = execute(&words, &launch, data, BUDGET, engine);
+        compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
+    }
     let start = execute(&words, &launch, data, PREAMBLE, Engine::Reference);
     let idle = start.qpu.registers().visible() == reference.qpu.registers().visible()
         && start.written == reference.written
@@ -150,9 +152,10 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
     Ok((reference.qpu.executed(), reference.faults.total() != 0))
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Engine {
     Reference,
+    Narrow,
     Fast,
 }
 
@@ -178,6 +181,7 @@ fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engin
     qpu.start(launch);
     let exit = match engine {
         Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
+        Engine::Narrow => qpu.run_narrow(&mut io, memory, &code, &mut left),
         Engine::Fast => qpu.run(&mut io, memory, &code, &mut left),
     };
     let faults = qpu.take_faults();

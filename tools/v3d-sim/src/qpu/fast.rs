@@ -6,7 +6,7 @@
 //! # Rounding toward zero
 //! The host rounds to nearest, and its rounding mode is left alone. A sum is followed by its exact error [Knuth's two-sum], which says whether
 //! rounding went away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the
-//! surplus bits are cut off.
+//! surplus bits are cut off; a host with a fused multiply-add finds a product's error with that.
 
 use super::alu;
 use super::datapath::{Datapath, Results};
@@ -15,25 +15,26 @@ use super::pack;
 use super::reference::Reference;
 use super::registers::{self, ACCUMULATORS, Flags, Place, Registers, SMALL_IMMEDIATES};
 use crate::lanes::{ALL, Lanes, Mask};
-use v3d_hw::qpu::{AddOp, Condition, LANES, MulOp, PackMul, Unpack};
+use v3d_hw::qpu::{AddOp, Condition, LANES, MulOp, PackA, PackMul, Unpack};
 
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7f80_0000;
 
-/// In vectors.
+/// In vectors. `FMA` says that the host has a fused multiply-add, whose one rounding gives the exact error of a product.
 #[derive(Clone, Copy, Debug)]
-pub struct Fast;
+pub struct Fast<const FMA: bool>;
 
-impl Datapath for Fast {
+impl<const FMA: bool> Datapath for Fast<FMA> {
     const RUNS_AHEAD: bool = true;
 
+    #[inline(always)]
     fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
-        // The packer of file A needs more than results.
-        if [op.add.pack, op.mul.pack].iter().any(|pack| matches!(pack, Pack::FileA { .. })) {
+        // Where a sum can overflow, the packer of file A needs more than results.
+        if matches!(op.add.op, AddOp::Add | AddOp::Sub) && matches!(op.add.pack, Pack::FileA { .. }) {
             return Reference::execute(registers, flags, op, results);
         }
         unpack(registers, op.unpacking);
-        let mul = if op.mul_runs { rotated(registers, op) } else { Lanes::default() };
+        let mul = if op.mul_runs { rotated::<FMA>(registers, op) } else { Lanes::default() };
         let mut add = Lanes::default();
         let mut carry = Lanes::default();
         if op.add_runs {
@@ -71,7 +72,8 @@ impl Datapath for Fast {
                 }
             }
             (_, true) => {
-                let mul = mul_result(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b), op.mul.a == op.mul.b);
+                let mul =
+                    mul_result::<FMA>(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b), op.mul.a == op.mul.b);
                 let mut carry = Lanes::default();
                 let mut add = Lanes::default();
                 if op.add_runs {
@@ -111,6 +113,7 @@ fn mask_of(flags: &Flags, condition: Condition) -> Lanes {
 }
 
 /// One bit for each element.
+#[inline(always)]
 fn bits(mask: &Lanes) -> Mask {
     (0..LANES).fold(0, |bits, i| bits | ((mask.0[i] & 1) as Mask) << i)
 }
@@ -148,15 +151,20 @@ fn write_simple<Op>(registers: &mut Registers, flags: &Flags, half: &Half<Op>, v
 }
 
 /// Converts a result to a colour if it is to be packed, writes it if it goes to a register, and gives it back for a peripheral.
+#[inline(always)]
 fn write<Op>(registers: &mut Registers, flags: &Flags, half: &Half<Op>, value: &Lanes) -> (Lanes, Mask) {
-    let colour;
+    let packed;
     let (value, kept) = match half.pack {
-        Pack::Colour(mode) if mode != PackMul::None => {
+        Pack::None | Pack::Colour(PackMul::None) => (value, !0),
+        Pack::Colour(mode) => {
             let part = pack::pack_mul_mask(mode).unwrap_or(!0);
-            colour = value.map(|value| (float_to_colour(value) * 0x0101_0101) & part);
-            (&colour, part)
+            packed = value.map(|value| (float_to_colour(value) * 0x0101_0101) & part);
+            (&packed, part)
         }
-        _ => (value, !0),
+        Pack::FileA { mode, float } => {
+            packed = pack_a(mode, float, value);
+            (&packed, pack::pack_a_mask(mode))
+        }
     };
     match half.to {
         Destination::Register(place) if half.condition == Condition::Always && kept == !0 => {
@@ -185,6 +193,27 @@ fn write<Op>(registers: &mut Registers, flags: &Flags, half: &Half<Op>, value: &
     (Lanes::default(), 0)
 }
 
+/// Packs results that have not overflowed for file A.
+#[inline(always)]
+fn pack_a(mode: PackA, float: bool, value: &Lanes) -> Lanes {
+    let part = pack::pack_a_mask(mode);
+    match mode {
+        PackA::None | PackA::Saturated => *value,
+        PackA::Half0 | PackA::Half0Saturated | PackA::Half1 | PackA::Half1Saturated if float => {
+            value.map(|value| (pack::float_to_half(value) * 0x1_0001) & part)
+        }
+        PackA::Half0 | PackA::Half1 => value.map(|value| ((value & 0xffff) * 0x1_0001) & part),
+        PackA::Half0Saturated | PackA::Half1Saturated => {
+            value.map(|value| (((value as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff) * 0x1_0001) & part)
+        }
+        PackA::Replicated | PackA::Byte0 | PackA::Byte1 | PackA::Byte2 | PackA::Byte3 => {
+            value.map(|value| ((value & 0xff) * 0x0101_0101) & part)
+        }
+        _ => value.map(|value| ((value as i32).clamp(0, 255) as u32 * 0x0101_0101) & part),
+    }
+}
+
+#[inline(always)]
 fn unpack(registers: &mut Registers, unpacking: Unpacking) {
     let (from, mode, float) = match unpacking {
         Unpacking::None => return,
@@ -219,7 +248,8 @@ fn unpack(registers: &mut Registers, unpacking: Unpacking) {
 }
 
 /// The mul ALU with its rotation; see the reference engine.
-fn rotated(registers: &Registers, op: &MicroOp) -> Lanes {
+#[inline(always)]
+fn rotated<const FMA: bool>(registers: &Registers, op: &MicroOp) -> Lanes {
     let by = match op.rotation {
         Rotation::None => 0,
         Rotation::By(by) => usize::from(by),
@@ -227,7 +257,7 @@ fn rotated(registers: &Registers, op: &MicroOp) -> Lanes {
     };
     let same = op.mul.a == op.mul.b;
     if by == 0 {
-        return mul_result(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b), same);
+        return mul_result::<FMA>(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b), same);
     }
     let operand = |place: Place| {
         let register = registers.at(place);
@@ -238,8 +268,11 @@ fn rotated(registers: &Registers, op: &MicroOp) -> Lanes {
         }
     };
     let a = operand(op.mul.a);
-    let product =
-        if same { mul_result(op.mul.op, &a, &a, true) } else { mul_result(op.mul.op, &a, &operand(op.mul.b), false) };
+    let product = if same {
+        mul_result::<FMA>(op.mul.op, &a, &a, true)
+    } else {
+        mul_result::<FMA>(op.mul.op, &a, &operand(op.mul.b), false)
+    };
     Lanes(std::array::from_fn(|i| product.0[i / 4 * 4 + (i + LANES - by) % 4]))
 }
 
@@ -289,6 +322,7 @@ fn add_result(op: AddOp, a: &Lanes, b: &Lanes, b_place: Place) -> Lanes {
 }
 
 /// C of the add ALU's results, as all bits or none of each element.
+#[inline(always)]
 fn add_carry(op: AddOp, a: &Lanes, b: &Lanes, result: &Lanes) -> Lanes {
     let all_if = |holds: bool| if holds { !0 } else { 0 };
     match op {
@@ -307,9 +341,10 @@ fn add_carry(op: AddOp, a: &Lanes, b: &Lanes, result: &Lanes) -> Lanes {
 
 /// Results of the mul ALU; `same` says that both operands are one, which is how moves are written.
 #[inline(always)]
-fn mul_result(op: MulOp, a: &Lanes, b: &Lanes, same: bool) -> Lanes {
+fn mul_result<const FMA: bool>(op: MulOp, a: &Lanes, b: &Lanes, same: bool) -> Lanes {
     match op {
         MulOp::Nop => Lanes::default(),
+        MulOp::Fmul if FMA => fmul_fused(a, b),
         MulOp::Fmul => fmul(a, b),
         MulOp::Mul24 => zip(a, b, |a, b| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)),
         MulOp::V8min | MulOp::V8max if same => *a,
@@ -402,6 +437,30 @@ fn fmul(a: &Lanes, b: &Lanes) -> Lanes {
         let cut = f64::from_bits(product.to_bits() & !((1 << 29) - 1));
         let cut = if product.abs() < SMALLEST { 0.0 } else { cut };
         result.0[i] = (cut as f32).to_bits();
+    }
+    if special == 0 {
+        return result;
+    }
+    zip(a, b, |a, b| alu::mul(MulOp::Fmul, a, b).value)
+}
+
+/// Multiplies with a fused multiply-add: a product, and then the difference between the exact product and it.
+#[inline(always)]
+fn fmul_fused(a: &Lanes, b: &Lanes) -> Lanes {
+    /// Below this the difference may be too small to be a float.
+    const SAFE: u32 = 30 << 23;
+    let mut special = 0;
+    let mut result = Lanes::default();
+    for i in 0..LANES {
+        let (x, y) = (f32::from_bits(flush(a.0[i])), f32::from_bits(flush(b.0[i])));
+        let product = x * y;
+        let error = x.mul_add(y, -product);
+        let bits = product.to_bits();
+        let magnitude = bits & !SIGN;
+        let zero = x == 0.0 || y == 0.0;
+        special |= u32::from(magnitude >= EXPONENT) | u32::from(magnitude < SAFE) & u32::from(!zero);
+        let away = u32::from(error != 0.0) & (error.to_bits() ^ bits) >> 31;
+        result.0[i] = if zero { 0 } else { bits.wrapping_sub(away) };
     }
     if special == 0 {
         return result;
