@@ -1,0 +1,11 @@
+//! User programs of arbitrary instructions.
+
+#![no_main]
+
+use arbitrary::Unstructured;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    // Too few bytes are no case.
+    let _ = v3d_sim_fuzz::qpu_code(&mut Unstructured::new(data));
+});

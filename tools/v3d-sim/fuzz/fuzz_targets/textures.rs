@@ -1,0 +1,11 @@
+//! Lookups with arbitrary parameters and coordinates.
+
+#![no_main]
+
+use arbitrary::Unstructured;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    // Too few bytes are no case.
+    let _ = v3d_sim_fuzz::textures(&mut Unstructured::new(data));
+});
