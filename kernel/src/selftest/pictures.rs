@@ -7,8 +7,9 @@
 /// The size of picture that the records are of.
 pub const SIZE: (u32, u32) = (1280, 720);
 
-/// Name of the scene, CRC-32 of its first picture.
-const RECORDS: [(&str, u32); 2] = [("triangle", 0xc75c_9afa), ("triangle-nv", 0x4913_5362)];
+/// Name of the scene, CRC-32 of its first picture. Both triangles are the same in all pixels: shaded by the engine, and in
+/// advance.
+const RECORDS: [(&str, u32); 2] = [("triangle", 0xc75c_9afa), ("triangle-nv", 0xc75c_9afa)];
 
 /// The recorded sum for a scene.
 #[must_use]

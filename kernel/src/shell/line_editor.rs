@@ -6,8 +6,6 @@
 
 use core::fmt::{self, Write};
 
-use alloc::{collections::VecDeque, string::String};
-
 /// Characters that a line may have; what is typed beyond it is not taken.
 const LONGEST_LINE: usize = 240;
 /// Lines that are remembered.
@@ -27,6 +25,47 @@ const CTRL_U: u8 = 0x15;
 const ESCAPE: u8 = 0x1b;
 const DELETE: u8 = 0x7f;
 
+/// A line of ASCII. Its room is its own: what is typed leaves no trace in the heap.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    bytes: [u8; LONGEST_LINE],
+    len: usize,
+}
+
+impl Line {
+    const EMPTY: Self = Self { bytes: [0; LONGEST_LINE], len: 0 };
+
+    fn as_str(&self) -> &str {
+        // Only printable ASCII is ever put in.
+        str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
+    }
+
+    /// Puts a character in at `position`, if there is room.
+    fn insert(&mut self, position: usize, byte: u8) -> bool {
+        if self.len == LONGEST_LINE || position > self.len {
+            return false;
+        }
+        self.bytes.copy_within(position..self.len, position + 1);
+        self.bytes[position] = byte;
+        self.len += 1;
+        true
+    }
+
+    /// Takes the character at `position` out, if there is one.
+    fn remove(&mut self, position: usize) -> bool {
+        if position >= self.len {
+            return false;
+        }
+        self.bytes.copy_within(position + 1..self.len, position);
+        self.len -= 1;
+        true
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+}
+
 /// Where in an escape sequence the input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sequence {
@@ -39,10 +78,14 @@ enum Sequence {
 /// A line under construction, and the ones before it.
 #[derive(Debug)]
 pub struct LineEditor {
-    line: String,
-    /// Bytes before the cursor; lines are ASCII.
+    line: Line,
+    /// The line that was taken last.
+    taken: Line,
+    /// Bytes before the cursor.
     cursor: usize,
-    history: VecDeque<String>,
+    /// Earlier lines, the latest first; `remembered` of them.
+    history: [Line; HISTORY_LINES],
+    remembered: usize,
     /// How far back in the history the line on show is; 0 is the line being typed.
     back: usize,
     sequence: Sequence,
@@ -60,24 +103,33 @@ impl LineEditor {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            line: String::new(),
+            line: Line::EMPTY,
+            taken: Line::EMPTY,
             cursor: 0,
-            history: VecDeque::new(),
+            history: [Line::EMPTY; HISTORY_LINES],
+            remembered: 0,
             back: 0,
             sequence: Sequence::None,
             after_carriage_return: false,
         }
     }
 
-    /// Takes a byte; the line if it ends one.
-    ///
-    /// # Errors
-    /// Those of `terminal`.
-    pub fn feed(&mut self, byte: u8, terminal: &mut dyn Write) -> Result<Option<String>, fmt::Error> {
+    /// The line that was ended last.
+    #[must_use]
+    pub fn line(&self) -> &str {
+        self.taken.as_str()
+    }
+
+    /// Takes a byte; whether it ends a line. What the terminal does not take is not shown.
+    pub fn feed(&mut self, byte: u8, terminal: &mut dyn Write) -> bool {
+        self.take(byte, terminal).unwrap_or(false)
+    }
+
+    fn take(&mut self, byte: u8, terminal: &mut dyn Write) -> Result<bool, fmt::Error> {
         let second_half = self.after_carriage_return && byte == LINE_FEED;
         self.after_carriage_return = byte == CARRIAGE_RETURN;
         if second_half {
-            return Ok(None);
+            return Ok(false);
         }
         match self.sequence {
             Sequence::None => return self.plain(byte, terminal),
@@ -93,30 +145,31 @@ impl LineEditor {
                     (b'C', _) => self.move_to(self.cursor + 1, terminal)?,
                     (b'D', _) => self.move_to(self.cursor.saturating_sub(1), terminal)?,
                     (b'H', _) | (b'~', 1 | 7) => self.move_to(0, terminal)?,
-                    (b'F', _) | (b'~', 4 | 8) => self.move_to(self.line.len(), terminal)?,
+                    (b'F', _) | (b'~', 4 | 8) => self.move_to(self.line.len, terminal)?,
                     (b'~', 3) => self.delete(terminal)?,
                     _ => {}
                 }
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
-    fn plain(&mut self, byte: u8, terminal: &mut dyn Write) -> Result<Option<String>, fmt::Error> {
+    fn plain(&mut self, byte: u8, terminal: &mut dyn Write) -> Result<bool, fmt::Error> {
         match byte {
             CARRIAGE_RETURN | LINE_FEED => {
                 terminal.write_str("\n")?;
-                return Ok(Some(self.take_line()));
+                self.take_line();
+                return Ok(true);
             }
             ESCAPE => self.sequence = Sequence::Escape,
             CTRL_A => self.move_to(0, terminal)?,
             CTRL_B => self.move_to(self.cursor.saturating_sub(1), terminal)?,
-            CTRL_E => self.move_to(self.line.len(), terminal)?,
+            CTRL_E => self.move_to(self.line.len, terminal)?,
             CTRL_F => self.move_to(self.cursor + 1, terminal)?,
-            CTRL_C | CTRL_U => self.replace("", terminal)?,
+            CTRL_C | CTRL_U => self.replace(Line::EMPTY, terminal)?,
             CTRL_D => self.delete(terminal)?,
             CTRL_K => {
-                let removed = self.line.len() - self.cursor;
+                let removed = self.line.len - self.cursor;
                 self.line.truncate(self.cursor);
                 rewrite_tail("", removed, terminal)?;
             }
@@ -124,36 +177,41 @@ impl LineEditor {
                 self.move_to(self.cursor - 1, terminal)?;
                 self.delete(terminal)?;
             }
-            b' '..=b'~' if self.line.len() < LONGEST_LINE => {
-                self.line.insert(self.cursor, char::from(byte));
+            b' '..=b'~' if self.line.insert(self.cursor, byte) => {
                 terminal.write_char(char::from(byte))?;
                 self.cursor += 1;
-                rewrite_tail(&self.line[self.cursor..], 0, terminal)?;
+                rewrite_tail(self.tail(), 0, terminal)?;
             }
             _ => {}
         }
-        Ok(None)
+        Ok(false)
     }
 
-    fn take_line(&mut self) -> String {
-        let line = core::mem::take(&mut self.line);
+    fn take_line(&mut self) {
+        self.taken = core::mem::replace(&mut self.line, Line::EMPTY);
         self.cursor = 0;
         self.back = 0;
-        if !line.trim().is_empty() && self.history.front() != Some(&line) {
-            self.history.truncate(HISTORY_LINES - 1);
-            self.history.push_front(line.clone());
+        let repeated = self.remembered > 0 && self.history[0].as_str() == self.taken.as_str();
+        if !self.taken.as_str().trim().is_empty() && !repeated {
+            self.history.rotate_right(1);
+            self.history[0] = self.taken;
+            self.remembered = (self.remembered + 1).min(HISTORY_LINES);
         }
-        line
+    }
+
+    /// What is right of the cursor.
+    fn tail(&self) -> &str {
+        self.line.as_str().get(self.cursor..).unwrap_or_default()
     }
 
     fn move_to(&mut self, position: usize, terminal: &mut dyn Write) -> fmt::Result {
-        let position = position.min(self.line.len());
+        let position = position.min(self.line.len);
         if position < self.cursor {
             for _ in position..self.cursor {
                 terminal.write_char('\u{8}')?;
             }
         } else {
-            terminal.write_str(&self.line[self.cursor..position])?;
+            terminal.write_str(self.line.as_str().get(self.cursor..position).unwrap_or_default())?;
         }
         self.cursor = position;
         Ok(())
@@ -161,32 +219,30 @@ impl LineEditor {
 
     /// Removes the character under the cursor.
     fn delete(&mut self, terminal: &mut dyn Write) -> fmt::Result {
-        if self.cursor < self.line.len() {
-            self.line.remove(self.cursor);
-            rewrite_tail(&self.line[self.cursor..], 1, terminal)?;
+        if self.line.remove(self.cursor) {
+            rewrite_tail(self.tail(), 1, terminal)?;
         }
         Ok(())
     }
 
-    fn replace(&mut self, text: &str, terminal: &mut dyn Write) -> fmt::Result {
+    fn replace(&mut self, line: Line, terminal: &mut dyn Write) -> fmt::Result {
         self.move_to(0, terminal)?;
-        let removed = self.line.len().saturating_sub(text.len());
-        self.line.clear();
-        self.line.push_str(text);
-        rewrite_tail(&self.line, removed, terminal)?;
-        self.move_to(self.line.len(), terminal)
+        let removed = self.line.len.saturating_sub(line.len);
+        self.line = line;
+        rewrite_tail(self.line.as_str(), removed, terminal)?;
+        self.move_to(self.line.len, terminal)
     }
 
     fn recall(&mut self, back: usize, terminal: &mut dyn Write) -> fmt::Result {
         let line = match back.checked_sub(1) {
-            None => String::new(),
-            Some(index) => match self.history.get(index) {
-                Some(line) => line.clone(),
+            None => Line::EMPTY,
+            Some(index) => match self.history[..self.remembered].get(index) {
+                Some(line) => *line,
                 None => return Ok(()),
             },
         };
         self.back = back;
-        self.replace(&line, terminal)
+        self.replace(line, terminal)
     }
 }
 
@@ -210,7 +266,12 @@ mod tests {
     fn typed(input: &str) -> (Vec<String>, String) {
         let mut editor = LineEditor::new();
         let mut shown = String::new();
-        let lines = input.bytes().filter_map(|byte| editor.feed(byte, &mut shown).unwrap()).collect();
+        let mut lines = Vec::new();
+        for byte in input.bytes() {
+            if editor.feed(byte, &mut shown) {
+                lines.push(String::from(editor.line()));
+            }
+        }
         (lines, on_screen(&shown))
     }
 

@@ -36,8 +36,7 @@ pub fn run(mut machine: Machine) -> ! {
     let mut editor = LineEditor::new();
     loop {
         print!("v3d> ");
-        let line = read_line(&mut editor, &mut machine);
-        match Command::parse(&line) {
+        match Command::parse(read_line(&mut editor, &mut machine)) {
             Ok(None) => {}
             Ok(Some(command)) => {
                 let name = command.name();
@@ -51,13 +50,12 @@ pub fn run(mut machine: Machine) -> ! {
     }
 }
 
-fn read_line(editor: &mut LineEditor, machine: &mut Machine) -> String {
+fn read_line<'a>(editor: &'a mut LineEditor, machine: &mut Machine) -> &'a str {
     loop {
         machine.watchdog.sign_of_life();
         let Some(byte) = console::read_until_tick() else { continue };
-        // The terminal takes everything: there is no error to look at.
-        if let Ok(Some(line)) = editor.feed(byte, &mut Terminal) {
-            return line;
+        if editor.feed(byte, &mut Terminal) {
+            return editor.line();
         }
     }
 }

@@ -46,6 +46,9 @@ use v3d_hw::registers::Register;
 use v3d_hw::registers::cle::Ctncs;
 use v3d_hw::registers::vpm::Vpmbase;
 
+/// Jobs that are usually in flight, for which there is room from the start: a binning and a rendering one, and their next.
+const JOBS_EXPECTED: usize = 4;
+
 /// How long things may take, and how much memory the binner gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -119,7 +122,7 @@ impl<'p, P: Platform> Driver<'p, P> {
             identity,
             limits,
             pool: Pool::new(platform.base(), platform.bytes()),
-            jobs: VecDeque::new(),
+            jobs: VecDeque::with_capacity(JOBS_EXPECTED),
             last: Fence::NONE,
             last_job: None,
             failed: VecDeque::new(),

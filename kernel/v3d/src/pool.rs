@@ -25,6 +25,9 @@ impl Buffer {
     }
 }
 
+/// Free stretches that there usually are at most.
+const STRETCHES_EXPECTED: usize = 32;
+
 /// A free stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Free {
@@ -44,7 +47,11 @@ pub struct Pool {
 impl Pool {
     /// Everything is free.
     pub fn new(base: BusAddr, bytes: u32) -> Self {
-        let free = if bytes == 0 { Vec::new() } else { alloc::vec![Free { offset: 0, bytes }] };
+        // Room for the stretches of ordinary use from the start: what comes and goes leaves no trace in the heap.
+        let mut free = Vec::with_capacity(STRETCHES_EXPECTED);
+        if bytes > 0 {
+            free.push(Free { offset: 0, bytes });
+        }
         Self { base, bytes, free }
     }
 
