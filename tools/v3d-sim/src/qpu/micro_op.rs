@@ -613,7 +613,13 @@ impl MicroOp {
             && mul.condition != Condition::Never
             && !opposite(add.condition, mul.condition)
             && !disjoint(add.pack, mul.pack);
-        self.broken.add_if(both && (same_register || same_peripheral), Rule::DoubleWrite);
+        // Two moves of one value cannot disagree.
+        let (add_moves, mul_moves) = (
+            matches!(add.op, AddOp::Or | AddOp::And) && add.a == add.b,
+            matches!(mul.op, MulOp::V8min | MulOp::V8max) && mul.a == mul.b,
+        );
+        let agree = add_moves && mul_moves && add.a == mul.a && add.pack == Pack::None && mul.pack == Pack::None;
+        self.broken.add_if(both && !agree && (same_register || same_peripheral), Rule::DoubleWrite);
         self.broken.add_if(peripherals > 1, Rule::SeveralPeripherals);
         let (flag_op_runs, condition) = match self.flags {
             FlagSource::None => (false, Condition::Never),
