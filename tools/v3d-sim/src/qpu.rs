@@ -61,7 +61,7 @@ use v3d_hw::qpu::{
 use v3d_hw::registers::performance::CounterSource;
 
 /// Clock cycles of an instruction [AG p.16].
-const INSTRUCTION_CYCLES: u64 = 4;
+pub const INSTRUCTION_CYCLES: u64 = 4;
 /// Registers 16 to 31 of both files, in the form of [`Touches`].
 const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
 /// Accumulators and flags, in the form of [`Touches`].
@@ -459,13 +459,7 @@ impl Qpu {
 
     /// Executes any instruction.
     #[inline(always)]
-    fn step<D: Datapath>(
-        &mut self,
-        placed: &Placed,
-        index: usize,
-        io: &mut dyn Io,
-        memory: Memory<'_>,
-    ) -> Step {
+    fn step<D: Datapath>(&mut self, placed: &Placed, index: usize, io: &mut dyn Io, memory: Memory<'_>) -> Step {
         let op = &placed.op;
         match self.wait(op, io) {
             Ok(Wait::Ready) => {}

@@ -20,6 +20,7 @@ use crate::counters::Counters;
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::{Io, IoError, Wait};
 use v3d_hw::Layout;
+use v3d_hw::control_list::CompareFunction;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilSelect, StencilWriteMasks};
 
@@ -232,30 +233,61 @@ impl<'a> FragmentIo<'a> {
     #[inline(always)]
     fn write_color(&mut self, value: &Lanes, mask: Mask, sample: Option<usize>, word: usize) {
         let multisample = self.tlb.shape().multisample;
+        let mut quads_written = 0;
         for (q, quad) in self.quads().iter().enumerate() {
-            let mut written = false;
-            for element in 0..4 {
-                let lane = q * 4 + element;
-                let samples = self.reached(lane, mask);
-                if samples == 0 {
-                    continue;
-                }
-                written = true;
-                let pixel = quad.pixel + element;
-                if !multisample {
-                    let index = self.tlb.color_index(pixel, 0, word);
-                    self.tlb.color[index] = value.0[lane];
-                    continue;
-                }
-                for s in (0..4).filter(|s| samples >> s & 1 == 1 && sample.is_none_or(|only| only == *s)) {
-                    let index = self.tlb.color_index(pixel, s, word);
-                    self.tlb.color[index] = value.0[lane];
-                }
+            let lanes = q * 4..q * 4 + 4;
+            let reached: [u32; 4] = std::array::from_fn(|element| self.reached(q * 4 + element, mask));
+            if reached == [0; 4] {
+                continue;
             }
-            if written && word == 0 {
-                self.counters.add(CounterSource::TlbQuadsWritten, 1);
+            quads_written += 1;
+            if !multisample {
+                let index = self.tlb.color_index(quad.pixel, 0, word);
+                let Some(colors) = self.tlb.color.get_mut(index..index + 4) else { continue };
+                for ((color, &new), reached) in colors.iter_mut().zip(&value.0[lanes]).zip(reached) {
+                    *color = if reached == 0 { *color } else { new };
+                }
+                continue;
+            }
+            for (element, samples) in reached.into_iter().enumerate() {
+                for s in (0..4).filter(|s| samples >> s & 1 == 1 && sample.is_none_or(|only| only == *s)) {
+                    let index = self.tlb.color_index(quad.pixel + element, s, word);
+                    self.tlb.color[index] = value.0[q * 4 + element];
+                }
             }
         }
+        if word == 0 {
+            self.counters.add(CounterSource::TlbQuadsWritten, quads_written);
+        }
+    }
+
+    /// The Z test of pixels with one sample each and without a stencil test.
+    #[inline(always)]
+    fn test_z(&mut self, value: &Lanes, mask: Mask, passes: impl Fn(u32, u32) -> bool) {
+        let update = self.state.z_test.update;
+        let (mut passed, mut failed) = (0, 0);
+        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
+            let Some(zs) = self.tlb.zs.get_mut(quad.pixel..quad.pixel + 4) else { continue };
+            let (mut any, mut any_passed) = (false, false);
+            for (element, zs) in zs.iter_mut().enumerate() {
+                let lane = q * 4 + element;
+                let tested = self.flags.0[lane] & 0xf != 0 && mask >> lane & 1 == 1;
+                let z = value.0[lane] & 0xff_ffff;
+                let pass = passes(z, *zs >> 8);
+                if tested && !pass {
+                    self.flags.0[lane] = 0;
+                }
+                if tested && pass && update {
+                    *zs = z << 8 | *zs & 0xff;
+                }
+                any |= tested;
+                any_passed |= tested && pass;
+            }
+            passed += u64::from(any_passed);
+            failed += u64::from(any && !any_passed);
+        }
+        self.counters.add(CounterSource::TlbQuadsPassed, passed);
+        self.counters.add(CounterSource::TlbQuadsFailed, failed);
     }
 }
 
@@ -331,6 +363,19 @@ impl Io for FragmentIo<'_> {
     fn tlb_z(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
         let shape = self.tlb.shape();
         let (front, back, z_test) = (self.front, self.back, self.state.z_test);
+        if front.is_none() && back.is_none() && !shape.multisample {
+            match z_test.function {
+                CompareFunction::Never => self.test_z(value, mask, |_, _| false),
+                CompareFunction::Less => self.test_z(value, mask, |new, stored| new < stored),
+                CompareFunction::Equal => self.test_z(value, mask, |new, stored| new == stored),
+                CompareFunction::LessOrEqual => self.test_z(value, mask, |new, stored| new <= stored),
+                CompareFunction::Greater => self.test_z(value, mask, |new, stored| new > stored),
+                CompareFunction::NotEqual => self.test_z(value, mask, |new, stored| new != stored),
+                CompareFunction::GreaterOrEqual => self.test_z(value, mask, |new, stored| new >= stored),
+                CompareFunction::Always => self.test_z(value, mask, |_, _| true),
+            }
+            return Ok(());
+        }
         for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
             let (mut covered, mut passed, mut stencil_passed) = (false, false, false);
             for element in 0..4 {

@@ -183,7 +183,11 @@ impl Stored {
 
     fn words(&mut self, address: BusAddr, words: &[u32]) {
         self.run(address, words.len() * 4);
-        self.bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        let start = self.bytes.len();
+        self.bytes.resize(start + words.len() * 4, 0);
+        for (bytes, word) in self.bytes[start..].chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
     }
 
     /// Forgets everything.
@@ -293,58 +297,69 @@ impl Stored {
             Resolve::Average16 => true,
             Resolve::Sample0 => false,
         };
-        let size = if halved { (shape.width_px / 2, shape.height_px / 2) } else { (shape.width_px, shape.height_px) };
+        let size @ (width, height) =
+            if halved { (shape.width_px / 2, shape.height_px / 2) } else { (shape.width_px, shape.height_px) };
         let rect = tile_rect(tile, size);
+        self.bytes.reserve((width * height * surface.bits / 8) as usize);
+        if coding == ColorCoding::Rgba16161616 {
+            self.image(surface, rect, |x, y| {
+                let pixel = shape.pixel(x, y);
+                [0, 1].map(|word| tlb.color[tlb.color_index(pixel, 0, word)].to_le_bytes()).concat()
+            });
+            return Ok(());
+        }
+        // first the whole tile in rows, then runs of it
         let samples = |pixel: usize| (0..4).map(move |sample| tlb.color[tlb.color_index(pixel, sample, 0)]);
-        let quad = |x: u32, y: u32| shape.pixel(2 * x, 2 * y);
-        let resolved = |x: u32, y: u32| match (resolve, shape.multisample) {
-            (Resolve::Sample0, _) => tlb.color[shape.pixel(x, y)],
-            (Resolve::Average4, true) => pixel::average::<2>(samples(shape.pixel(x, y))),
-            (Resolve::Average4, false) => pixel::average::<2>(tlb.color[quad(x, y)..][..4].iter().copied()),
-            (Resolve::Average16, _) => pixel::average::<4>((0..4).flat_map(|element| samples(quad(x, y) + element))),
-        };
-        surface.runs(rect, |Run { x, y, pixels, address }| {
-            let (tile_x, tile_y) = (x - rect.x0 as u32, y - rect.y0 as u32);
-            self.run(address, (pixels * surface.bits / 8) as usize);
-            for i in 0..pixels {
-                match coding {
-                    ColorCoding::Rgba8888 => self.bytes.extend(resolved(tile_x + i, tile_y).to_le_bytes()),
-                    ColorCoding::Bgr565(method) => {
-                        let color = resolved(tile_x + i, tile_y);
-                        self.bytes.extend(pixel::to_565(color, method, x + i, y).to_le_bytes());
+        let mut rows = vec![0; (width * height) as usize];
+        for (row, y) in rows.chunks_exact_mut(width as usize).zip(0..) {
+            for (color, x) in row.iter_mut().zip(0..) {
+                let quad = || shape.pixel(2 * x, 2 * y);
+                *color = match (resolve, shape.multisample) {
+                    (Resolve::Sample0, _) => tlb.color[shape.pixel(x, y)],
+                    (Resolve::Average4, true) => pixel::average::<2>(samples(shape.pixel(x, y))),
+                    (Resolve::Average4, false) => pixel::average::<2>(tlb.color[quad()..][..4].iter().copied()),
+                    (Resolve::Average16, _) => {
+                        pixel::average::<4>((0..4).flat_map(|element| samples(quad() + element)))
                     }
-                    ColorCoding::Rgba16161616 => {
-                        for word in 0..2 {
-                            let index = tlb.color_index(shape.pixel(tile_x + i, tile_y), 0, word);
-                            self.bytes.extend(tlb.color[index].to_le_bytes());
-                        }
+                };
+            }
+        }
+        surface.runs(rect, |Run { x, y, pixels, address }| {
+            let first = ((y - rect.y0 as u32) * width + (x - rect.x0 as u32)) as usize;
+            let colors = &rows[first..first + pixels as usize];
+            match coding {
+                ColorCoding::Bgr565(method) => {
+                    self.run(address, 2 * colors.len());
+                    for (&color, x) in colors.iter().zip(x..) {
+                        self.bytes.extend_from_slice(&pixel::to_565(color, method, x, y).to_le_bytes());
                     }
                 }
+                _ => self.words(address, colors),
             }
         });
         Ok(())
     }
 
+    /// Stores the pixels of a tile as bytes that `pixel` gives for tile coordinates.
+    fn image<B: AsRef<[u8]>>(&mut self, surface: Surface, rect: PixelRect, pixel: impl Fn(u32, u32) -> B) {
+        surface.runs(rect, |Run { x, y, pixels, address }| {
+            self.run(address, (pixels * surface.bits / 8) as usize);
+            for x in x..x + pixels {
+                self.bytes.extend_from_slice(pixel(x - rect.x0 as u32, y - rect.y0 as u32).as_ref());
+            }
+        });
+    }
+
     fn zs(&mut self, surface: Surface, mask: u32, tile: (u8, u8), tlb: &Tlb) {
         let shape = tlb.shape();
         let rect = tile_rect(tile, (shape.width_px, shape.height_px));
-        surface.runs(rect, |Run { x, y, pixels, address }| {
-            let (tile_x, tile_y) = (x - rect.x0 as u32, y - rect.y0 as u32);
-            self.run(address, pixels as usize * 4);
-            for i in 0..pixels {
-                self.bytes.extend((tlb.zs[shape.pixel(tile_x + i, tile_y)] & mask).to_le_bytes());
-            }
-        });
+        self.image(surface, rect, |x, y| (tlb.zs[shape.pixel(x, y)] & mask).to_le_bytes());
     }
 
     fn vg_mask(&mut self, surface: Surface, tile: (u8, u8), tlb: &Tlb) {
         let shape = tlb.shape();
         let rect = tile_rect(tile, (shape.width_px, shape.height_px));
-        surface.runs(rect, |Run { x, y, pixels, address }| {
-            let (tile_x, tile_y) = (x - rect.x0 as u32, y - rect.y0 as u32);
-            self.run(address, pixels as usize);
-            self.bytes.extend((0..pixels).map(|i| tlb.vg_mask[shape.pixel(tile_x + i, tile_y)]));
-        });
+        self.image(surface, rect, |x, y| [tlb.vg_mask[shape.pixel(x, y)]]);
     }
 
     /// Colour, Z and stencil, alpha mask: those that are wanted, one after the other.

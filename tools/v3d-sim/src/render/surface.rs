@@ -52,31 +52,42 @@ impl Surface {
         let inside = |value: i32, limit: u32| u32::try_from(value).unwrap_or(0).min(limit);
         let (x0, x1) = (inside(rect.x0, self.width), inside(rect.x1, self.width));
         let (y0, y1) = (inside(rect.y0, self.height), inside(rect.y1, self.height));
-        let (unit_width, unit_height) = match (self.tiling, tiling::micro_tile_px(self.bits)) {
-            (Tiling::TFormat | Tiling::LtFormat, Some(size)) => size,
-            _ => ((x1.saturating_sub(x0)).max(1), 1),
+        let micro_tile = match self.tiling {
+            Tiling::Raster => None,
+            Tiling::TFormat | Tiling::LtFormat => tiling::micro_tile_log2_px(self.bits),
         };
+        let Some((log2_width, log2_height)) = micro_tile else {
+            for y in y0..y1 {
+                self.run((x0, y), x1.saturating_sub(x0), &mut visit);
+            }
+            return;
+        };
+        let next = |value: u32, log2: u32| ((value >> log2) + 1) << log2;
+        let row_bytes = (self.bits / 8) << log2_width;
         let mut unit_y = y0;
         while unit_y < y1 {
-            let end_y = (unit_y - unit_y % unit_height + unit_height).min(y1);
+            let end_y = next(unit_y, log2_height).min(y1);
             let mut unit_x = x0;
             while unit_x < x1 {
-                let end_x = match self.tiling {
-                    Tiling::Raster => x1,
-                    _ => (unit_x - unit_x % unit_width + unit_width).min(x1),
-                };
-                let first = tiling::pixel_offset_bits(self.tiling, self.width, self.bits, unit_x, unit_y);
+                let end_x = next(unit_x, log2_width).min(x1);
                 // rows of a micro-tile follow one another
-                let row_bytes = unit_width * self.bits / 8;
-                if let Some(offset) = first {
-                    for y in unit_y..end_y {
-                        let address = self.address + (offset / 8) as u32 + (y - unit_y) * row_bytes;
-                        visit(Run { x: unit_x, y, pixels: end_x - unit_x, address });
+                self.run((unit_x, unit_y), end_x - unit_x, |first| {
+                    for row in 0..end_y - unit_y {
+                        visit(Run { y: first.y + row, address: first.address + row * row_bytes, ..first });
                     }
-                }
+                });
                 unit_x = end_x;
             }
             unit_y = end_y;
+        }
+    }
+
+    /// Visits the run that begins at a pixel, if there is any pixel in it.
+    #[inline]
+    fn run(&self, (x, y): (u32, u32), pixels: u32, mut visit: impl FnMut(Run)) {
+        let offset = tiling::pixel_offset_bits(self.tiling, self.width, self.bits, x, y);
+        if let (Some(offset), 1..) = (offset, pixels) {
+            visit(Run { x, y, pixels, address: self.address + (offset / 8) as u32 });
         }
     }
 

@@ -5,8 +5,8 @@
 
 use super::early_z;
 use super::fep::{self, CoveredQuad};
-use super::history::{self, Event, History, Sample};
 use super::fragment::{self, Batch, FragmentIo, FragmentState, NewQuad};
+use super::history::{self, Event, History, Sample};
 use super::load::Load;
 use super::pse::{Coefficients, Discarded, PixelRect, Primitive, STEPS, SetupState};
 use super::store::{Store, Stored, tile_rect};
@@ -15,7 +15,7 @@ use super::vertices::DrawList;
 use super::{RenderError, RenderFault, WaveJob};
 use crate::counters::{Counters, TileEvents};
 use crate::fault::FaultLog;
-use crate::qpu::{self, Exit, Launch, Qpu};
+use crate::qpu::{self, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
 use crate::state::{Fragment, PipelineState};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{Threading, TileBufferSelect, TileRenderingMode};
@@ -426,18 +426,22 @@ impl Shading<'_, '_> {
         let (x, y) = (quad.x as u32, quad.y as u32);
         let (dx, dy) = fragment::centre_distance(primitive, x, y);
         let step = f64::from(STEPS);
-        let (mut z, mut w) = ([0; 4], [0.0; 4]);
+        let mut z = [0; 4];
         let covered = quad.masks;
-        for element in 0..4 {
-            let (dx, dy) = (dx + step * f64::from(element & 1), dy + step * f64::from(element >> 1));
-            let element = element as usize;
-            let depth = primitive.z.at(dx, dy);
+        let (z0, w0) = (primitive.z.at(dx, dy), primitive.reciprocal_w.at(dx, dy));
+        let (z_right, z_up) = (primitive.z.a * step, primitive.z.b * step);
+        for (element, depth) in [z0, z0 + z_right, z0 + z_up, z0 + z_right + z_up].into_iter().enumerate() {
             if !(depth >= self.z_limits.0 && depth <= self.z_limits.1) {
                 quad.masks[element] = 0;
             }
-            z[element] = (depth.clamp(0.0, 1.0) * Z_MAX) as u32;
-            w[element] = (1.0 / primitive.reciprocal_w.at(dx, dy)) as f32;
+            z[element] = (depth.min(1.0) * Z_MAX) as u32;
         }
+        let (w_right, w_up) = (primitive.reciprocal_w.a * step, primitive.reciprocal_w.b * step);
+        let w = if (w_right, w_up) == (0.0, 0.0) {
+            [(1.0 / w0) as f32; 4]
+        } else {
+            [w0, w0 + w_right, w0 + w_up, w0 + w_right + w_up].map(|reciprocal| (1.0 / reciprocal) as f32)
+        };
         let pixel = self.tlb.shape().pixel((quad.x - self.tile.0) as u32, (quad.y - self.tile.1) as u32);
         let watched = self.watched_in((x, y)).filter(|&element| covered[element] != 0);
         if let Some(element) = watched {
@@ -503,6 +507,7 @@ impl Shading<'_, '_> {
             Some((element, _)) => history.run(self.at, element, self.qpu, &mut io, memory, code, self.budget),
         };
         let unread = io.unread_varyings();
+        counters.add(CounterSource::QpuFragmentCycles, self.qpu.executed() * INSTRUCTION_CYCLES);
         let error = match exit {
             Exit::Ended if unread > 0 => Some(RenderError::VaryingsUnread(unread)),
             Exit::Ended => None,
