@@ -10,7 +10,9 @@ use v3d::binning_list::BinningList;
 use v3d::draw_state::DrawState;
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::PrimitiveMode;
+use v3d::platform::GpuMemory;
 use v3d::primitives::Primitives;
+use v3d::record_list::ControlList;
 use v3d::rendering_list::{ClearValues, RenderingPass};
 use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RECORD_ALIGNMENT};
 use v3d::surface::Surface;
@@ -45,6 +47,27 @@ struct Slot {
     arena: Arena,
     tiles: TileMemory,
     fence: Fence,
+    rendering: Option<RenderingBytes>,
+}
+
+/// A rendering list as bytes. It only depends on the pass, and frames alternate between two pages and two slots, so it is seldom made anew.
+#[derive(Debug)]
+struct RenderingBytes {
+    pass: RenderingPass,
+    bytes: Vec<u8>,
+}
+
+impl Slot {
+    /// Puts the pass's list into the frame's memory.
+    fn place_rendering_list(&mut self, memory: &impl GpuMemory, pass: RenderingPass) -> Result<ControlList, Error> {
+        let bytes = match self.rendering.take() {
+            Some(known) if known.pass == pass => known.bytes,
+            _ => pass.list()?.encode()?,
+        };
+        let list = ControlList::place(memory, &mut self.arena, &bytes);
+        self.rendering = Some(RenderingBytes { pass, bytes });
+        list
+    }
 }
 
 /// Renders frames of one size.
@@ -79,7 +102,7 @@ impl Renderer {
     fn slot<P: Platform>(&self, driver: &mut Driver<'_, P>, sizes: Sizes) -> Result<Slot, Error> {
         let arena = driver.arena(sizes.arena_bytes)?;
         match driver.tile_memory(self.grid, sizes.tile_growth_bytes) {
-            Ok(tiles) => Ok(Slot { arena, tiles, fence: Fence::NONE }),
+            Ok(tiles) => Ok(Slot { arena, tiles, fence: Fence::NONE, rendering: None }),
             Err(error) => {
                 driver.free(arena.into_buffer());
                 Err(error)
@@ -253,7 +276,7 @@ impl<P: Platform> Frame<'_, '_, P> {
             disable_early_z: false,
         };
         let binning = list.finish().place(driver.platform(), &mut slot.arena)?;
-        let rendering = pass.list()?.place(driver.platform(), &mut slot.arena)?;
+        let rendering = slot.place_rendering_list(driver.platform(), pass)?;
         slot.fence = driver.submit(Job { binning: Some(binning), rendering });
         Ok(slot.fence)
     }

@@ -14,6 +14,8 @@ use renderer::shaded_vertex::ShadedVertex;
 use renderer::text::{self, Style};
 use v3d::draw_state::DrawState;
 use v3d::hw::control_list::PrimitiveMode;
+use v3d::hw::registers::performance::CounterSource;
+use v3d::performance;
 use v3d::pool::Buffer;
 use v3d::rendering_list::ClearValues;
 use v3d::surface::Surface;
@@ -282,4 +284,38 @@ fn text_stands_where_it_should() {
             assert_eq!(picture.pixel(x, y), expected, "({x}, {y})");
         }
     }
+}
+
+/// Quads are 2x2 pixels; what the counters say must fit what is in the picture.
+#[test]
+fn performance_counters_count_what_is_drawn() {
+    let sources = [CounterSource::FepPrimitives, CounterSource::TlbQuadsWritten, CounterSource::QpuInstructionCycles];
+    let model = Model::new(8 << 20, Config::default());
+    let mut driver = driver(&model);
+    let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
+    let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
+    let vertices = CORNERS.map(|(position, color)| triangle::Vertex { position, color });
+    let mesh = Mesh::new(&mut driver, PrimitiveMode::Triangles, &vertices).unwrap();
+    let material = Material::new(&mut driver, &triangle::SHADING, &smooth::FRAGMENT).unwrap();
+    let state = renderer.state();
+    let uniforms = triangle_uniforms(&state);
+    performance::start(&model, &sources).unwrap();
+    let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
+    frame.draw(&state, &material, &mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
+    let fence = frame.submit().unwrap();
+    driver.wait(fence).unwrap();
+    performance::stop(&model);
+    let counts = performance::read(&model, &sources);
+    let picture = Picture::load(&model, &target);
+    let mut quads = 0;
+    for (x, y) in (0..HEIGHT / 2).flat_map(|y| (0..WIDTH / 2).map(move |x| (2 * x, 2 * y))) {
+        let pixels = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)];
+        quads += u32::from(pixels.iter().any(|&(x, y)| picture.pixel(x, y) != CLEAR.color));
+    }
+    assert_eq!(counts[1], (CounterSource::TlbQuadsWritten, quads));
+    // The triangle is met once in each tile that it touches: at least the two rows of the three columns that it reaches.
+    assert!(counts[0].1 >= 3, "{counts:?}");
+    // Eleven instructions a batch of four quads, at the least.
+    assert!(counts[2].1 >= 11 * quads / 4, "{counts:?}");
+    assert!(performance::start(&model, &[CounterSource::FepQuads; 17]).is_err());
 }

@@ -19,6 +19,14 @@ pub struct ControlList {
     pub end_exclusive: BusAddr,
 }
 
+impl ControlList {
+    /// Writes an encoded list into a frame's memory.
+    pub fn place(memory: &impl GpuMemory, arena: &mut Arena, bytes: &[u8]) -> Result<Self, Error> {
+        let start = arena.place(memory, bytes, 1)?;
+        Ok(Self { start, end_exclusive: start + bytes.len() as u32 })
+    }
+}
+
 /// Records in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordList {
@@ -62,8 +70,6 @@ impl RecordList {
 
     /// Writes the list into a frame's memory.
     pub fn place(&self, memory: &impl GpuMemory, arena: &mut Arena) -> Result<ControlList, Error> {
-        let bytes = self.encode()?;
-        let start = arena.place(memory, &bytes, 1)?;
-        Ok(ControlList { start, end_exclusive: start + bytes.len() as u32 })
+        ControlList::place(memory, arena, &self.encode()?)
     }
 }

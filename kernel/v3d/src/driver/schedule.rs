@@ -122,6 +122,11 @@ impl<P: Platform> Driver<'_, P> {
             return;
         }
         caches::clear(self.platform);
+        if thread == Thread::Binning {
+            // What the binner was given for the job before must not serve this one: it belongs to that job's tile lists.
+            self.platform.write(Register::BPOA, 0);
+            self.platform.write(Register::BPOS, 0);
+        }
         let count = self.count(thread);
         *self.jobs[index].stage_mut(thread) = Stage::Running { since_us: self.platform.now_us(), count };
         self.watch.moved(self.platform.now_us());
