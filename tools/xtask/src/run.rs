@@ -27,7 +27,7 @@ With a display there is a window, and the terminal is the kernel's shell (type `
   --headless          no window
   --frames N          draw N frames, then end (3 if not told)
   --screenshot FILE   write the screen, as QEMU displays it when the frames are done, to a PNG file
-  --timeout SECONDS   give up after so long (300)
+  --timeout SECONDS   give up when boot or a scene takes longer (300, and 2 more for each frame)
   --serial FILE       keep what the kernel prints in FILE, too
   --trace FILE        record every access of a V3D register in FILE, with the number of instructions before it
   --no-v3d            a machine without V3D, as QEMU itself has it: the kernel says so and lives on
@@ -40,8 +40,9 @@ Exit status 0 when the kernel reports the frames done; otherwise there is one se
 const DEFAULT_SCENE: &str = "triangle";
 /// How many frames, where nobody watches and nobody said.
 const DEFAULT_FRAMES: u64 = 3;
-/// How long a run may take, where nobody said.
+/// How long boot or a scene may take, where nobody said: this, and so much more for each frame.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+const DEFAULT_TIMEOUT_PER_FRAME: Duration = Duration::from_secs(2);
 
 /// Frames of each scene before memory is looked at.
 const WARM_UP_FRAMES: u64 = 2;
@@ -71,7 +72,9 @@ impl Options {
                 Long("headless") => options.headless = true,
                 Long("frames") => options.frames = Some(arguments.value()?.parse()?),
                 Long("screenshot") => options.screenshot = Some(arguments.value()?.into()),
-                Long("timeout") => options.timeout = Some(Duration::from_secs(arguments.value()?.parse()?)),
+                Long("timeout") => {
+                    options.timeout = Some(Duration::from_secs(arguments.value()?.parse::<u32>()?.into()))
+                }
                 Long("serial") => options.serial = Some(arguments.value()?.into()),
                 Long("trace") => options.trace = Some(std::path::absolute(arguments.value()?)?),
                 Long("no-v3d") => options.no_v3d = true,
@@ -104,8 +107,14 @@ impl Options {
         self.scene.as_deref().unwrap_or(DEFAULT_SCENE)
     }
 
-    fn deadline(&self) -> Instant {
-        Instant::now() + self.timeout.unwrap_or(DEFAULT_TIMEOUT)
+    fn frames(&self) -> u64 {
+        self.frames.unwrap_or(DEFAULT_FRAMES)
+    }
+
+    /// How long boot or a scene may take.
+    fn patience(&self) -> Duration {
+        let frames = u32::try_from(self.frames()).unwrap_or(u32::MAX);
+        self.timeout.unwrap_or_else(|| DEFAULT_TIMEOUT.saturating_add(DEFAULT_TIMEOUT_PER_FRAME.saturating_mul(frames)))
     }
 
     /// Standard output, and the file that was asked for.
@@ -129,7 +138,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     match &options.board {
         Some(device) => {
             let console = board::open(device, options.copies()?)?;
-            console.wait_prompt(options.deadline())?;
+            console.wait_prompt(Instant::now() + options.patience())?;
             if options.scene.is_none() && std::io::stdin().is_terminal() {
                 return shell(&console);
             }
@@ -172,7 +181,7 @@ fn in_qemu(options: &Options) -> Result<()> {
 
 fn dialogue(machine: &Machine, options: &Options, interactive: bool) -> Result<()> {
     let console = &machine.console;
-    let deadline = options.deadline();
+    let deadline = Instant::now() + options.patience();
     console.wait_ready(deadline)?;
     if options.no_v3d {
         let reply = console.command("v3d", "", deadline, |_| {})?;
@@ -206,29 +215,30 @@ fn shell(console: &Console) -> Result<()> {
 
 /// Draws a number of frames of one scene, or of every scene.
 fn finite(console: &Console, options: &Options) -> Result<()> {
-    let deadline = options.deadline();
-    let frames = options.frames.unwrap_or(DEFAULT_FRAMES);
+    let (frames, patience) = (options.frames(), options.patience());
     let reports = match options.scene() {
-        "all" => every_scene(console, frames, deadline)?,
-        one => vec![timed_scene(console, one, frames, deadline)?],
+        "all" => every_scene(console, frames, patience)?,
+        one => vec![timed_scene(console, one, frames, patience)?],
     };
     eprintln!("\n{}", reports.join("\n"));
     Ok(())
 }
 
-/// Draws frames of every scene in turn; afterwards the kernel has as much memory as before. Returns a line for each scene.
-pub(crate) fn every_scene(console: &Console, frames: u64, deadline: Instant) -> Result<Vec<String>> {
-    let scenes = list_scenes(console, deadline)?;
+/// Draws frames of every scene in turn; afterwards the kernel has as much memory as before. Each may take as long as
+/// `patience`. Returns a line for each scene.
+pub(crate) fn every_scene(console: &Console, frames: u64, patience: Duration) -> Result<Vec<String>> {
+    let scenes = list_scenes(console, Instant::now() + patience)?;
     // The driver's own tables grow to their size with the first frames, and keep it.
     for scene in &scenes {
-        run_scene(console, scene, WARM_UP_FRAMES, deadline).with_context(|| format!("scene {scene}"))?;
+        run_scene(console, scene, WARM_UP_FRAMES, Instant::now() + patience)
+            .with_context(|| format!("scene {scene}"))?;
     }
-    let before = memory_in_use(console, deadline)?;
+    let before = memory_in_use(console, Instant::now() + patience)?;
     let mut reports = Vec::new();
     for scene in &scenes {
-        reports.push(timed_scene(console, scene, frames, deadline)?);
+        reports.push(timed_scene(console, scene, frames, patience)?);
     }
-    let after = memory_in_use(console, deadline)?;
+    let after = memory_in_use(console, Instant::now() + patience)?;
     if before != after {
         bail!("memory is lost: {before:?} bytes of heap and GPU pool were in use before the scenes, {after:?} after");
     }
@@ -236,9 +246,9 @@ pub(crate) fn every_scene(console: &Console, frames: u64, deadline: Instant) -> 
     Ok(reports)
 }
 
-fn timed_scene(console: &Console, scene: &str, frames: u64, deadline: Instant) -> Result<String> {
+fn timed_scene(console: &Console, scene: &str, frames: u64, patience: Duration) -> Result<String> {
     let start = Instant::now();
-    run_scene(console, scene, frames, deadline).with_context(|| format!("scene {scene}"))?;
+    run_scene(console, scene, frames, start + patience).with_context(|| format!("scene {scene}"))?;
     Ok(format!("{scene}: {frames} frames done in {:.2} s", start.elapsed().as_secs_f64()))
 }
 

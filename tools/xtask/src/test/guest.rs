@@ -177,7 +177,7 @@ fn vpm(workspace: &Workspace, built: &Built) -> Result<String> {
 
 /// Every scene of `scene list`, in one machine; afterwards the kernel has as much memory as before.
 fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_v3d(workspace, built, |machine, _, deadline| Ok(run::every_scene(&machine.console, 5, deadline)?.join("; ")))
+    with_v3d(workspace, built, |machine, _, _| Ok(run::every_scene(&machine.console, 5, PATIENCE)?.join("; ")))
 }
 
 /// A frame that the kernel captures is drawn again by the model alone, from the job folder: the same picture.
