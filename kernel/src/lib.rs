@@ -4,10 +4,11 @@
 //! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's own clock.
 //! - [`bcm2837`]: the chip: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
 //! - [`mm`]: memory: linker.ld's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
-//! - [`console`] and [`screen`]: everything said and heard; [`logger`] and [`log_ring`]: what was said with a time.
-//! - [`shell`]: the commands of the console, which are also the protocol of `cargo xtask`.
-//! - `v3d_platform`: what the driver crate `v3d` asks of the board. The driver itself, the renderer and the shaders are crates
-//!   of their own, which do not know this one.
+//! - `console` and [`screen`]: everything said and heard; `logger` and [`log_ring`]: what was said with a time.
+//! - [`shell`]: the commands of the console, which are also the protocol of `cargo xtask`; [`capture`] and [`selftest`]: the pure
+//!   parts of the two largest.
+//! - `gpu` wakes the 3D engine, `v3d_platform` is what the driver crate `v3d` asks of the board, `scenes` is what can be drawn.
+//!   The driver itself, the renderer and the shaders are crates of their own, which do not know this one.
 //!
 //! # Boot flow
 //! `_start` ([`arch`], `boot.rs`) brings one core to EL1 with MMU and caches on and calls `start::kernel_main`, which brings

@@ -11,7 +11,8 @@ use crate::{
         gpio::SerialPins,
         property::{
             GetArmMemory, GetBoardRevision, GetBoardSerial, GetClockRate, GetFirmwareRevision, GetMaxClockRate,
-            GetMaxTemperature, GetMeasuredClockRate, GetTemperature, GetThrottled, GetVideoCoreMemory, Message, clock,
+            GetMaxTemperature, GetMeasuredClockRate, GetTemperature, GetThrottled, GetVideoCoreMemory, Message,
+            PropertyError, clock,
         },
     },
     console,
@@ -23,14 +24,46 @@ use crate::{
 const MIB: u32 = 1 << 20;
 
 pub(super) fn info(machine: &Machine) -> Answer {
+    firmware_facts().map_err(|error| error.to_string())?;
+    match &machine.framebuffer {
+        Some(framebuffer) => println!(
+            "display    {}x{}, 2 pages of {} KiB at {:#x}",
+            framebuffer.width(),
+            framebuffer.height(),
+            framebuffer.pitch_bytes() * framebuffer.height() / 1024,
+            framebuffer.page_address(0)
+        ),
+        None => println!("display    none"),
+    }
+    match &machine.gpu {
+        Ok(gpu) => println!("V3D        {}", gpu.identity()),
+        Err(reason) => println!("V3D        none: {reason}"),
+    }
+    match console::serial_port() {
+        SerialPins::Pl011 => println!("console    PL011 (UART0) on pins 14 and 15"),
+        SerialPins::MiniUart => println!("console    mini UART (UART1) on pins 14 and 15"),
+    }
+    println!(
+        "CPU        core {} at EL{}, entered at EL{}, MIDR {:#010x}, counter {} kHz",
+        cpu::core_number(),
+        cpu::exception_level(),
+        machine.handover.entry_level,
+        cpu::identity(),
+        core_clock::frequency_hz() / 1000
+    );
+    println!("booted     {} s ago", core_clock::now_us() / 1_000_000);
+    Ok(())
+}
+
+/// What the firmware tells of the board, in one message.
+fn firmware_facts() -> Result<(), PropertyError> {
     let mut message = Message::new();
-    let push = "the properties fit a message";
-    let revision = message.push(&GetBoardRevision {}).map_err(|_| push)?;
-    let serial = message.push(&GetBoardSerial {}).map_err(|_| push)?;
-    let firmware = message.push(&GetFirmwareRevision {}).map_err(|_| push)?;
-    let arm = message.push(&GetArmMemory {}).map_err(|_| push)?;
-    let videocore = message.push(&GetVideoCoreMemory {}).map_err(|_| push)?;
-    firmware::exchange(&mut message).map_err(|error| error.to_string())?;
+    let revision = message.push(&GetBoardRevision {})?;
+    let serial = message.push(&GetBoardSerial {})?;
+    let firmware = message.push(&GetFirmwareRevision {})?;
+    let arm = message.push(&GetArmMemory {})?;
+    let videocore = message.push(&GetVideoCoreMemory {})?;
+    firmware::exchange(&mut message)?;
 
     match message.answer(&revision) {
         Ok(revision) => println!("board      {}", Revision(revision.code)),
@@ -59,33 +92,6 @@ pub(super) fn info(machine: &Machine) -> Answer {
         }
         (Err(error), _) | (_, Err(error)) => println!("memory     unknown: {error}"),
     }
-    match &machine.framebuffer {
-        Some(framebuffer) => println!(
-            "display    {}x{}, 2 pages of {} KiB at {:#x}",
-            framebuffer.width(),
-            framebuffer.height(),
-            framebuffer.pitch_bytes() * framebuffer.height() / 1024,
-            framebuffer.page_address(0)
-        ),
-        None => println!("display    none"),
-    }
-    match &machine.gpu {
-        Ok(gpu) => println!("V3D        {}", gpu.identity()),
-        Err(reason) => println!("V3D        none: {reason}"),
-    }
-    match console::serial_port() {
-        SerialPins::Pl011 => println!("console    PL011 (UART0) on pins 14 and 15"),
-        SerialPins::MiniUart => println!("console    mini UART (UART1) on pins 14 and 15"),
-    }
-    println!(
-        "CPU        core {} at EL{}, entered at EL{}, MIDR {:#010x}, counter {} kHz",
-        cpu::core_number(),
-        cpu::exception_level(),
-        machine.handover.entry_level,
-        cpu::identity(),
-        core_clock::frequency_hz() / 1000
-    );
-    println!("booted     {} s ago", core_clock::now_us() / 1_000_000);
     Ok(())
 }
 
