@@ -12,6 +12,8 @@ mod asm;
 mod check;
 mod dis;
 mod explain;
+#[cfg(feature = "model")]
+mod run;
 
 /// Assembler, disassembler and checker for VideoCore IV QPU programs
 #[derive(Parser)]
@@ -29,6 +31,9 @@ enum What {
     Dis(dis::Dis),
     /// Checks a program against the rules of the hardware
     Check(check::Check),
+    /// Runs a user program in the model
+    #[cfg(feature = "model")]
+    Run(run::Run),
     /// Explains an instruction word, each instruction of a file, or the code of a diagnostic
     Explain(explain::Explain),
 }
@@ -150,6 +155,8 @@ pub(crate) fn run() -> Result<ExitCode> {
         What::Asm(asm) => asm.run(),
         What::Dis(dis) => dis.run(),
         What::Check(check) => check.run(),
+        #[cfg(feature = "model")]
+        What::Run(run) => run.run(),
         What::Explain(explain) => explain.run(),
     }
 }
