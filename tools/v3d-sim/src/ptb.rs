@@ -93,7 +93,7 @@ pub enum PtbError {
     )]
     StateCounter,
     /// A point of size 0 (HW-2726, HW-2903).
-    #[error("a point is smaller than 0.125: the binner of silicon cannot handle that (HW-2726)")]
+    #[error("a point is smaller than {SMALLEST_POINT_PX} pixels: the binner of silicon cannot handle that (HW-2726)")]
     PointSize,
     /// Clipping is enabled but there is nothing to clip by.
     #[error("clipping is enabled, but the vertices have no clip coordinates")]
@@ -193,6 +193,9 @@ struct Draw {
     tiles: Vec<u32>,
     next_tile: usize,
 }
+
+/// Size from which on the binner of silicon can handle points [AG p.108, HW-2726].
+const SMALLEST_POINT_PX: f32 = 0.125;
 
 /// Vertices that a draw takes at once.
 const PORTION_VERTICES: u64 = 12_288;
@@ -490,9 +493,7 @@ impl Ptb {
                 }
             }
         }
-        if draw.assembly.primitive() == ListPrimitive::Points
-            && draw.pieces.first().is_some_and(|piece| piece.outline[2].0 - piece.outline[0].0 < 2)
-        {
+        if draw.assembly.primitive() == ListPrimitive::Points && draw.point_size(primitive[0]) < SMALLEST_POINT_PX {
             context.faults.report(PtbFault { at, error: PtbError::PointSize });
         }
         let window = clip_window(&draw.state);
@@ -574,6 +575,11 @@ impl Draw {
         clip::clip(&vertices[..vertices_of(self.assembly.primitive())], &viewport)
     }
 
+    /// The size of a point in pixels.
+    fn point_size(&self, vertex: u32) -> f32 {
+        if self.vertices.format.point_size { self.coordinates(vertex).point_size } else { self.state.point_size }
+    }
+
     fn point(&self, xy: ScreenXy) -> Point {
         let offset = self.state.viewport_offset;
         (i64::from(xy.x) + i64::from(offset.x), i64::from(xy.y) + i64::from(offset.y))
@@ -583,8 +589,7 @@ impl Draw {
     fn whole(&self, vertices: [u32; 3]) -> Option<Piece> {
         let coordinates = vertices.map(|vertex| self.coordinates(vertex));
         let points = coordinates.map(|vertex| self.point(vertex.xy));
-        let size = if self.vertices.format.point_size { coordinates[0].point_size } else { self.state.point_size };
-        let (outline, corners) = self.outline(points, size)?;
+        let (outline, corners) = self.outline(points, self.point_size(vertices[0]))?;
         Some(Piece { vertices, outline, corners, cut: None, clipped: None })
     }
 
