@@ -1,7 +1,7 @@
 //! Assembles `shaders/` into Rust: words, and types for what feeds them
 //!
 //! `NAME.STAGE.qasm` is one program; the stage is `coord`, `vert`, `frag` or `user`. Coordinate and vertex shader of one name become one vertex shading. An
-//! error in a shader is an error of the build, with its line and a caret. Warnings of the assembler are shown as warnings of the build.
+//! error in a shader is an error of the build, with its line and a caret, and so is a broken rule of the hardware. Warnings are warnings of the build.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,11 @@ fn assemble(folder: &Path, path: &Path) -> Result<Assembly, String> {
     let source = qpu::Source::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let options = qpu::Options { include_dirs: vec![folder.to_owned()], ..qpu::Options::default() };
     let assembly = qpu::assemble(&[source], &options).map_err(|diagnostics| diagnostics.to_string())?;
-    for line in assembly.warnings.to_string().lines() {
+    let found = qpu::check::check_assembly(&assembly);
+    if found.has_errors() {
+        return Err(found.to_string());
+    }
+    for line in assembly.warnings.to_string().lines().chain(found.to_string().lines()) {
         println!("cargo::warning={line}");
     }
     Ok(assembly)

@@ -5,6 +5,21 @@
 //! part of its type. So a mesh for another shader, a matrix where a colour belongs, or a fragment shader that reads what the vertex shader
 //! does not write, does not compile.
 //!
+//! ```
+//! use qpu_shaders::{VertexShading, triangle};
+//! let shading: VertexShading<triangle::Vertex, triangle::Uniforms, triangle::Uniforms, 3> = triangle::SHADING;
+//! ```
+//! Vertices of another shader:
+//! ```compile_fail
+//! use qpu_shaders::{VertexShading, transformed, triangle};
+//! let shading: VertexShading<triangle::Vertex, transformed::Uniforms, transformed::Uniforms, 3> = transformed::SHADING;
+//! ```
+//! Another number of varyings:
+//! ```compile_fail
+//! use qpu_shaders::{Fragment, NoUniforms, smooth};
+//! let fragment: Fragment<NoUniforms, 4> = smooth::FRAGMENT;
+//! ```
+//!
 //! # Sources
 //! [AG section 3] for the instructions, [AG p.51, p.60-61] for what shaders are given and what they write.
 #![no_std]
