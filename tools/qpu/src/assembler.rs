@@ -61,6 +61,8 @@ pub struct Assembly {
     pub interface: Interface,
     /// Codes of warnings that the source does not want (`.allow`).
     pub allowed: Vec<Code>,
+    /// Addresses of labels are used as numbers somewhere.
+    pub addresses_used: bool,
     /// Warnings, and the sources that places refer to.
     pub warnings: Diagnostics,
 }
@@ -288,6 +290,7 @@ impl<'o> Assembler<'o> {
             return Err(diagnostics);
         }
         let labels = self.labels.all().map(|(name, at)| (self.symbols.name(name).to_owned(), at)).collect();
+        let addresses_used = self.labels.addresses_used();
         let (words, info) = self.code.into_words();
         Ok(Assembly {
             words,
@@ -296,6 +299,7 @@ impl<'o> Assembler<'o> {
             globals: exported,
             interface: self.interface,
             allowed: self.allowed,
+            addresses_used,
             warnings: diagnostics,
         })
     }

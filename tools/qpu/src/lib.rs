@@ -24,6 +24,7 @@ pub mod explain;
 pub mod interface;
 pub mod language;
 mod lexer;
+pub mod optimize;
 pub mod output;
 mod slot;
 pub mod source;

@@ -27,6 +27,7 @@ pub(super) struct Labels {
     /// Labels met in this pass; the same ones come in the same order in each pass.
     met: usize,
     needs_addresses: Option<Span>,
+    addresses_used: bool,
     /// Words further down were needed, by `.clone`.
     needs_words: Option<Span>,
     previous_words: Vec<u64>,
@@ -85,6 +86,7 @@ impl Labels {
 
     /// The address of a label where a number is needed at once.
     pub(super) fn address_now(&mut self, id: u32, span: Span) -> i64 {
+        self.addresses_used = true;
         let Some(label) = self.labels.get(id as usize) else { return 0 };
         label.address.map_or_else(
             || {
@@ -93,6 +95,11 @@ impl Labels {
             },
             i64::from,
         )
+    }
+
+    /// Whether a number was made of an address.
+    pub(super) fn addresses_used(&self) -> bool {
+        self.addresses_used
     }
 
     /// The address of a label at the end of the pass.

@@ -23,6 +23,9 @@ pub(crate) struct Asm {
     /// Assembles only, without checks
     #[arg(long)]
     no_check: bool,
+    /// Pairs operations, fills delay slots and drops nops
+    #[arg(long)]
+    optimize: bool,
     /// Writes nothing if a check fails
     #[arg(long)]
     strict: bool,
@@ -37,7 +40,16 @@ fn format(name: &str) -> Result<Format, String> {
 
 impl Asm {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let Some(assembly) = self.input.assemble()? else { return Ok(ExitCode::FAILURE) };
+        let Some(mut assembly) = self.input.assemble()? else { return Ok(ExitCode::FAILURE) };
+        if self.optimize {
+            match qpu::optimize::optimize(&assembly) {
+                Ok((optimized, report)) => {
+                    eprintln!("{} instructions before optimization, {} after", report.before, report.after);
+                    assembly = optimized;
+                }
+                Err(refused) => eprintln!("not optimized: {refused}"),
+            }
+        }
         if !self.no_check {
             let found = qpu::check::check_assembly(&assembly);
             show(&found);

@@ -1,0 +1,328 @@
+//! Makes programs shorter without changing what they do.
+//!
+//! Straight-line code between branches is scheduled anew: operations of the add ALU are paired with operations of the mul ALU, waiting times (register files,
+//! SFU) are filled with other work, and nops that nothing needs are left out. Nops in the delay slots of branches, program ends and thread switches are
+//! replaced by instructions from before.
+//!
+//! # What keeps it right
+//! An instruction moves over another only if neither writes what the other reads or writes, and accesses to one kind of peripheral keep their
+//! order. The checker has the last word: a block whose new form breaks a rule that its old form kept stays as it was.
+//!
+//! Programs that compute with addresses of labels, or have data between their code, are refused: their meaning depends on where things are.
+//!
+//! | file | what |
+//! |---|---|
+//! | `effects` | what an instruction depends on and changes |
+//! | `merge` | two instructions in one |
+//! | `schedule` | the order of a block |
+
+use std::fmt;
+
+use v3d_hw::qpu::{AddOp, Instruction, MulOp, Mux, Signal};
+
+use crate::assembler::{Assembly, WordInfo};
+use crate::check::facts::{Facts, NOP as NO_REGISTER};
+use crate::check::{Finding, check};
+use crate::interface::Interface;
+
+mod effects;
+mod merge;
+mod schedule;
+
+use effects::Effects;
+pub use merge::merge;
+
+/// The instruction that does nothing.
+const NOP: u64 = 0x1000_09e7_009e_7000;
+
+/// Why a program is left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// There are data between the instructions.
+    Data,
+    /// Addresses of labels are used as numbers.
+    Addresses,
+    /// A branch goes to a place that is not known: an absolute address, or outside of the program.
+    UnknownTarget,
+    /// An instruction takes what another has read or computed before it, through an address where nothing is.
+    LeftOver,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Data => "the program has data between its instructions",
+            Self::Addresses => "the program computes with addresses of labels",
+            Self::UnknownTarget => "a branch goes to a place that is not known",
+            Self::LeftOver => "an instruction uses what an earlier one has left on the way to the ALUs",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Instructions before and after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Before.
+    pub before: usize,
+    /// After.
+    pub after: usize,
+}
+
+/// A word with the place it came from.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    word: u64,
+    info: WordInfo,
+    /// Index in the original program of the word that this one starts with.
+    origin: usize,
+}
+
+/// A piece of the program between two places where execution can arrive or leave.
+#[derive(Clone, Debug)]
+struct Block {
+    /// First word of the original.
+    start: usize,
+    lines: Vec<Line>,
+    /// A branch, program end or thread switch with its delay slots: the order in it is fixed.
+    fixed: bool,
+}
+
+/// Optimizes an assembled program.
+pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
+    if assembly.info.iter().any(|info| info.data) {
+        return Err(Refused::Data);
+    }
+    if assembly.addresses_used {
+        return Err(Refused::Addresses);
+    }
+    let mut program = Program::of(&assembly.words, &assembly.info, &assembly.interface)?;
+    program.improve();
+    let (words, info, places) = program.finish();
+    let report = Report { before: assembly.words.len(), after: words.len() };
+    let labels = assembly
+        .labels
+        .iter()
+        .map(|(name, offset)| {
+            (name.clone(), places.get(*offset as usize / 8).map_or(*offset, |place| *place as u32 * 8))
+        })
+        .collect();
+    let globals = assembly
+        .globals
+        .iter()
+        .map(|(name, value)| {
+            let is_label = assembly.labels.iter().any(|(label, offset)| label == name && i64::from(*offset) == *value);
+            let place = usize::try_from(*value / 8).ok().and_then(|at| places.get(at)).filter(|_| is_label);
+            (name.clone(), place.map_or(*value, |place| *place as i64 * 8))
+        })
+        .collect();
+    Ok((Assembly { words, info, labels, globals, ..assembly.clone() }, report))
+}
+
+/// Whether a word reads "nothing" as an operand, or gives the result of no operation a target: both give what was there before [vc4asm].
+fn takes_left_over(word: u64) -> bool {
+    let Instruction::Alu(alu) = Instruction::decode(word) else { return false };
+    let operands = [
+        (alu.op_add != AddOp::Nop, alu.add_a),
+        (alu.op_add != AddOp::Nop, alu.add_b),
+        (alu.op_mul != MulOp::Nop, alu.mul_a),
+        (alu.op_mul != MulOp::Nop, alu.mul_b),
+    ];
+    let nothing = |mux: Mux| match mux {
+        Mux::A => alu.raddr_a == NO_REGISTER,
+        Mux::B => alu.raddr_b == NO_REGISTER && alu.sig != Signal::SmallImmediate,
+        _ => false,
+    };
+    operands.into_iter().any(|(used, mux)| used && nothing(mux))
+        || alu.op_add == AddOp::Nop && alu.waddr_add != NO_REGISTER
+        || alu.op_mul == MulOp::Nop && alu.waddr_mul != NO_REGISTER
+}
+
+struct Program<'a> {
+    interface: &'a Interface,
+    length: usize,
+    blocks: Vec<Block>,
+    /// Branches of the original with their targets.
+    targets: Vec<(usize, usize)>,
+    /// What the checker says of the original: what is broken already may stay so.
+    findings: Vec<Finding>,
+}
+
+impl<'a> Program<'a> {
+    fn of(words: &[u64], info: &[WordInfo], interface: &'a Interface) -> Result<Self, Refused> {
+        let length = words.len();
+        let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
+        // Places where a block must start.
+        let mut starts = vec![false; length + 1];
+        let mut fixed = vec![false; length];
+        let mut targets = Vec::new();
+        starts[0] = true;
+        if words.iter().any(|&word| takes_left_over(word)) {
+            return Err(Refused::LeftOver);
+        }
+        for (at, facts) in facts.iter().enumerate() {
+            let slots = match facts.sig {
+                Signal::Branch => 3,
+                Signal::ProgramEnd | Signal::LoadColorEnd | Signal::ThreadSwitch | Signal::LastThreadSwitch => 2,
+                _ => 0,
+            };
+            if slots > 0 {
+                let end = (at + slots + 1).min(length);
+                // A second one in the delay slots belongs to the same block.
+                starts[at] |= !fixed[at];
+                starts[end] = true;
+                fixed[at..end].fill(true);
+            }
+            if let Some(branch) = facts.branch {
+                match branch.distance {
+                    Some(distance) => {
+                        let target = at as i64 + 4 + distance;
+                        let target = usize::try_from(target).ok().filter(|&target| target <= length);
+                        let target = target.ok_or(Refused::UnknownTarget)?;
+                        starts[target] = true;
+                        targets.push((at, target));
+                    }
+                    // A return goes back behind the call.
+                    None if matches!(Instruction::decode(words[at]), Instruction::Branch(b) if b.reg && b.immediate == 0) =>
+                        {}
+                    None => return Err(Refused::UnknownTarget),
+                }
+            }
+            starts[at] |= info.get(at).is_some_and(|info| info.target);
+        }
+        let mut blocks: Vec<Block> = Vec::new();
+        for at in 0..length {
+            let continues = blocks.last().is_some_and(|block| block.fixed == fixed[at] && !starts[at]);
+            if !continues {
+                blocks.push(Block { start: at, lines: Vec::new(), fixed: fixed[at] });
+            }
+            let line = Line { word: words[at], info: info.get(at).copied().unwrap_or_default(), origin: at };
+            if let Some(block) = blocks.last_mut() {
+                block.lines.push(line);
+            }
+        }
+        Ok(Self { interface, length, blocks, targets, findings: check(words, info, interface) })
+    }
+
+    /// The program as it stands now: words, and the new place of each original block start.
+    fn assemble(&self) -> (Vec<u64>, Vec<WordInfo>, Vec<usize>) {
+        let mut words = Vec::new();
+        let mut info = Vec::new();
+        let mut places = vec![0; self.length + 1];
+        let mut branches = Vec::new();
+        let mut next = 0;
+        for block in &self.blocks {
+            // A place inside of a block is that of the next one: nothing goes there.
+            places[next..=block.start].fill(words.len());
+            next = block.start + 1;
+            for line in &block.lines {
+                if line.word >> 60 == 15 {
+                    branches.push((words.len(), line.origin));
+                }
+                words.push(line.word);
+                info.push(line.info);
+            }
+        }
+        places[next..].fill(words.len());
+        for (at, origin) in branches {
+            if let Some(&(_, target)) = self.targets.iter().find(|(branch, _)| *branch == origin) {
+                let distance = (places[target] as i64 - at as i64 - 4) * 8;
+                words[at] = words[at] & !0xffff_ffff | u64::from(distance as u32);
+            }
+        }
+        (words, info, places)
+    }
+
+    /// Whether the program as it stands breaks no rule that it did not break before.
+    fn is_sound(&self) -> bool {
+        let (words, info, _) = self.assemble();
+        let found = check(&words, &info, self.interface);
+        let count = |list: &[Finding], code| list.iter().filter(|finding| finding.code == code).count();
+        found.iter().all(|finding| count(&found, finding.code) <= count(&self.findings, finding.code))
+    }
+
+    fn improve(&mut self) {
+        for at in 0..self.blocks.len() {
+            if !self.blocks[at].fixed {
+                self.reschedule(at);
+            }
+        }
+        for at in 1..self.blocks.len() {
+            if self.blocks[at].fixed && !self.blocks[at - 1].fixed {
+                self.fill_slots(at);
+            }
+        }
+    }
+
+    /// Gives a block its shortest order that is sound, if there is a shorter one.
+    fn reschedule(&mut self, at: usize) {
+        let old = self.blocks[at].lines.clone();
+        let scheduled = schedule::schedule(&old, at == 0);
+        let nop = |line: &Line| Line { word: NOP, ..*line };
+        // What follows may need a rest after the last instructions.
+        for rest in 0..4 {
+            let mut lines = scheduled.clone();
+            if let Some(last) = old.last() {
+                lines.extend(std::iter::repeat_n(nop(last), rest));
+            }
+            if lines.len() >= old.len() {
+                break;
+            }
+            self.blocks[at].lines = lines;
+            if self.is_sound() {
+                return;
+            }
+        }
+        self.blocks[at].lines = old;
+    }
+
+    /// Moves the last instructions of a block into the delay slots of what follows.
+    fn fill_slots(&mut self, at: usize) {
+        // Execution must come to the branch through the block before it only.
+        let arrives = self.targets.iter().any(|&(_, target)| target == self.blocks[at].start);
+        if arrives || self.blocks[at].lines.first().is_some_and(|line| line.info.target) {
+            return;
+        }
+        let (before, fixed) = (self.blocks[at - 1].lines.clone(), self.blocks[at].lines.clone());
+        let free = fixed.iter().skip(1).take_while(|line| line.word == NOP).count();
+        for count in (1..=free.min(before.len())).rev() {
+            let (stay, moved) = sink(&before, count, fixed[0].word);
+            if moved.is_empty() {
+                return;
+            }
+            let mut lines = vec![fixed[0]];
+            lines.extend_from_slice(&moved);
+            lines.extend_from_slice(&fixed[1 + moved.len()..]);
+            self.blocks[at - 1].lines = stay;
+            self.blocks[at].lines = lines;
+            if self.is_sound() {
+                return;
+            }
+            self.blocks[at - 1].lines = before.clone();
+            self.blocks[at].lines = fixed.clone();
+        }
+    }
+
+    fn finish(self) -> (Vec<u64>, Vec<WordInfo>, Vec<usize>) {
+        self.assemble()
+    }
+}
+
+/// Takes up to `count` instructions out of a block that nothing behind them depends on, so that they can be executed after `control`.
+fn sink(lines: &[Line], count: usize, control: u64) -> (Vec<Line>, Vec<Line>) {
+    let mut stay: Vec<Line> = Vec::new();
+    let mut moved: Vec<Line> = Vec::new();
+    for &line in lines.iter().rev() {
+        let effects = Effects::of(line.word);
+        let free = stay.iter().all(|later| effects.distance_to(&Effects::of(later.word)).is_none());
+        if moved.len() < count && line.word != NOP && free && effects::may_follow(line.word, control) {
+            moved.push(line);
+        } else {
+            stay.push(line);
+        }
+    }
+    stay.reverse();
+    moved.reverse();
+    (stay, moved)
+}

@@ -1,0 +1,197 @@
+//! Two instructions in one.
+
+use v3d_hw::Layout;
+use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal};
+
+use crate::check::facts::{Facts, NOP};
+
+const fn in_either_file(address: u8) -> bool {
+    address >= 32 && !matches!(address, 37 | 40 | 41 | 42 | 49 | 50)
+}
+
+/// Which ALUs an instruction uses.
+fn uses(alu: &Alu) -> (bool, bool) {
+    (alu.op_add != AddOp::Nop || alu.waddr_add != NOP, alu.op_mul != MulOp::Nop || alu.waddr_mul != NOP)
+}
+
+fn reads(alu: &Alu, mux: Mux) -> bool {
+    let unary = matches!(alu.op_add, AddOp::Ftoi | AddOp::Itof | AddOp::Not | AddOp::Clz);
+    alu.op_add != AddOp::Nop && (alu.add_a == mux || alu.add_b == mux && !unary)
+        || alu.op_mul != MulOp::Nop && (alu.mul_a == mux || alu.mul_b == mux)
+}
+
+/// The one instruction that does what both do, if there is one. They must not depend on each other.
+pub fn merge(first: u64, second: u64) -> Option<u64> {
+    let (Instruction::Alu(a), Instruction::Alu(b)) = (Instruction::decode(first), Instruction::decode(second)) else {
+        return None;
+    };
+    let candidates = [(a, b), (b, a)];
+    candidates.into_iter().find_map(|(a, b)| {
+        let merged = match (uses(&a), uses(&b)) {
+            ((_, false), (false, _)) => join(&a, &b),
+            // A move can be done by either ALU.
+            ((_, false), (true, false)) => join(&a, &moved_to_mul(&b)?),
+            ((false, true), (false, true)) => join(&moved_to_add(&a)?, &b),
+            _ => None,
+        }?;
+        let word = merged.to_bits().ok()? as u64;
+        allowed(&Facts::of(word), &Facts::of(first), &Facts::of(second)).then_some(word)
+    })
+}
+
+/// `or x, y, y` as `v8min x, y, y`.
+fn moved_to_mul(alu: &Alu) -> Option<Alu> {
+    let plain = alu.op_add == AddOp::Or && alu.add_a == alu.add_b && !alu.sf && alu.pack == 0 && alu.unpack.code() == 0;
+    plain.then(|| Alu {
+        op_add: AddOp::Nop,
+        op_mul: MulOp::V8min,
+        mul_a: alu.add_a,
+        mul_b: alu.add_a,
+        add_a: Mux::R0,
+        add_b: Mux::R0,
+        waddr_add: NOP,
+        waddr_mul: alu.waddr_add,
+        cond_add: Condition::Never,
+        cond_mul: alu.cond_add,
+        ws: !alu.ws && !in_either_file(alu.waddr_add),
+        ..*alu
+    })
+}
+
+/// `v8min x, y, y` as `or x, y, y`.
+fn moved_to_add(alu: &Alu) -> Option<Alu> {
+    let rotated = alu.sig == Signal::SmallImmediate && alu.raddr_b >= 48;
+    let plain = alu.op_mul == MulOp::V8min
+        && alu.mul_a == alu.mul_b
+        && !alu.sf
+        && alu.pack == 0
+        && alu.unpack.code() == 0
+        && !rotated;
+    plain.then(|| Alu {
+        op_mul: MulOp::Nop,
+        op_add: AddOp::Or,
+        add_a: alu.mul_a,
+        add_b: alu.mul_a,
+        mul_a: Mux::R0,
+        mul_b: Mux::R0,
+        waddr_mul: NOP,
+        waddr_add: alu.waddr_mul,
+        cond_mul: Condition::Never,
+        cond_add: alu.cond_mul,
+        ws: !alu.ws && !in_either_file(alu.waddr_mul),
+        ..*alu
+    })
+}
+
+/// The add side of `a` with the mul side of `b`.
+fn join(a: &Alu, b: &Alu) -> Option<Alu> {
+    let sig = match (a.sig, b.sig) {
+        (sig, Signal::None) | (Signal::None, sig) => sig,
+        (a, b) if a == b && a == Signal::SmallImmediate => a,
+        _ => return None,
+    };
+    let sf = match (a.sf, b.sf) {
+        // The flags are the add ALU's if it does anything.
+        (_, true) if a.op_add != AddOp::Nop => return None,
+        (a, b) => a || b,
+    };
+    let raddr_a = match (a.raddr_a, b.raddr_a) {
+        (address, NOP) | (NOP, address) => address,
+        (a, b) if a == b && a < 32 => a,
+        _ => return None,
+    };
+    // What is in the file B field: an address or a small immediate.
+    let (imm_a, imm_b) = (a.sig == Signal::SmallImmediate, b.sig == Signal::SmallImmediate);
+    let raddr_b = match (imm_a, imm_b) {
+        (true, true) if a.raddr_b == b.raddr_b && a.raddr_b < 48 => a.raddr_b,
+        (true, true) => return None,
+        (true, false) if b.raddr_b == NOP && !reads(b, Mux::B) && (a.raddr_b < 48 || b.op_mul == MulOp::Nop) => {
+            a.raddr_b
+        }
+        (false, true) if a.raddr_b == NOP && !reads(a, Mux::B) => b.raddr_b,
+        (true, false) | (false, true) => return None,
+        (false, false) => match (a.raddr_b, b.raddr_b) {
+            (address, NOP) | (NOP, address) => address,
+            (a, b) if a == b && a < 32 => a,
+            _ => return None,
+        },
+    };
+    // Reading "nothing" gives what was read last, which the other instruction would change.
+    let stale = |alu: &Alu, mux: Mux, address: u8| reads(alu, mux) && address == NOP;
+    if stale(a, Mux::A, a.raddr_a) || stale(b, Mux::A, b.raddr_a) {
+        return None;
+    }
+    if !imm_a && stale(a, Mux::B, a.raddr_b) || !imm_b && stale(b, Mux::B, b.raddr_b) {
+        return None;
+    }
+    let add_open = in_either_file(a.waddr_add);
+    let mul_open = in_either_file(b.waddr_mul);
+    let ws = match (add_open, mul_open) {
+        (true, true) => false,
+        (false, true) => a.ws,
+        (true, false) => b.ws,
+        (false, false) if a.ws == b.ws => a.ws,
+        _ => return None,
+    };
+    let packs = |alu: &Alu| alu.pm || alu.pack != 0 || alu.unpack.code() != 0;
+    let owner = match (packs(a), packs(b)) {
+        (false, false) | (true, false) => a,
+        (false, true) => b,
+        (true, true) => return None,
+    };
+    if packs(owner) {
+        let other = if packs(a) { b } else { a };
+        let unpacks = owner.unpack.code() != 0;
+        if unpacks && reads(other, if owner.pm { Mux::R4 } else { Mux::A }) {
+            return None;
+        }
+        // An operation on floats changes what file A unpacks to for the other.
+        if unpacks && !owner.pm {
+            return None;
+        }
+        let other_pack = if owner.pm {
+            // The mul ALU's pack takes the mul result.
+            packs(a) && owner.pack != 0
+        } else {
+            let other_writes_a = if packs(a) { ws } else { !ws };
+            let other_target = if packs(a) { b.waddr_mul } else { a.waddr_add };
+            owner.pack != 0 && other_writes_a && other_target < 32 || owner.pack != 0 && ws != owner.ws
+        };
+        if other_pack {
+            return None;
+        }
+    }
+    Some(Alu {
+        sig,
+        unpack: owner.unpack,
+        pm: owner.pm,
+        pack: owner.pack,
+        cond_add: a.cond_add,
+        cond_mul: b.cond_mul,
+        sf,
+        ws,
+        waddr_add: a.waddr_add,
+        waddr_mul: b.waddr_mul,
+        op_mul: b.op_mul,
+        op_add: a.op_add,
+        raddr_a,
+        raddr_b,
+        add_a: a.add_a,
+        add_b: a.add_b,
+        mul_a: b.mul_a,
+        mul_b: b.mul_b,
+    })
+}
+
+/// Whether the two may share an instruction: peripherals are accessed one at a time.
+fn allowed(merged: &Facts, first: &Facts, second: &Facts) -> bool {
+    let special = |facts: &Facts| {
+        let writes = facts.written().any(|address| address == 36 || address >= 38);
+        let reads = [facts.read_a, facts.read_b].into_iter().flatten().any(|address| address >= 41);
+        writes || reads || facts.loads_r4()
+    };
+    let both_write =
+        merged.write_a.is_some_and(|a| merged.write_b.is_some_and(|b| a.address == b.address && a.address >= 32));
+    let uniform_and_tmu = merged.reads(32) && merged.writes_tmu();
+    !(special(first) && special(second)) && !both_write && !uniform_and_tmu
+}

@@ -1,0 +1,223 @@
+//! The optimizer's results compute the same as the originals, in the model, from random states.
+//!
+//! Suite `straight` is random straight-line code, suite `loops` has a loop around it. `QPU_CASES=LO..HI` chooses the cases.
+#![cfg(feature = "model")]
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use qpu::optimize::optimize;
+use qpu::{Assembly, Options, Source, assemble};
+use v3d_hw::BusAddr;
+use v3d_sim::lanes::Lanes;
+use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
+use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len() as u64) as usize]
+    }
+}
+
+/// What a program leaves behind.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    registers: Vec<Lanes>,
+    flags: (u16, u16, u16),
+    vpm: Vec<Lanes>,
+    memory: Vec<u8>,
+    faults: Vec<String>,
+}
+
+const CODE: u32 = 0x1000;
+const UNIFORMS: u32 = 0x8000;
+const DATA: u32 = 0xa000;
+const SIZE: usize = 0xc000;
+
+fn run(assembly: &Assembly, seed: u64) -> Outcome {
+    let owned = OwnedMemory::new(SIZE);
+    let memory = owned.view();
+    let code: Vec<u8> = assembly.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    memory.write(BusAddr(CODE), &code).expect("the code fits");
+    let mut random = Random(seed);
+    for n in 0..256 {
+        // Floats of moderate size, and any bits.
+        let value =
+            if n % 3 == 0 { random.next() as u32 } else { ((random.below(2000) as f32) / 64.0 - 15.0).to_bits() };
+        memory.set_word(BusAddr(UNIFORMS + 4 * n), value).expect("inside");
+        memory.set_word(BusAddr(DATA + 4 * n), random.next() as u32).expect("inside");
+    }
+    let mut shared = Shared::new(12);
+    shared.vpm.set_window(64);
+    let mut setup = Setup::default();
+    let mut qpu = Qpu::new();
+    qpu.start(&Launch {
+        pc: BusAddr(CODE),
+        uniforms: BusAddr(UNIFORMS),
+        uniforms_limit: Some(256),
+        ..Launch::default()
+    });
+    let mut budget = 100_000;
+    let mut io = UserIo { qpu: 0, shared: &mut shared, setup: &mut setup };
+    let exit = qpu.run(&mut io, memory, &CodeCache::new(), &mut budget);
+    assert_eq!(exit, Exit::Ended, "the program does not end");
+    let mut registers = qpu.registers().visible().to_vec();
+    // r4 may be left over from a result that nothing reads: its time is not the program's business.
+    registers.truncate(64 + 4);
+    let flags = (qpu.flags().z(), qpu.flags().n(), qpu.flags().c());
+    let faults = qpu.take_faults().faults().iter().map(ToString::to_string).collect();
+    // The code itself differs.
+    let memory = owned.to_bytes()[UNIFORMS as usize..].to_vec();
+    Outcome { registers, flags, vpm: shared.vpm.rows().to_vec(), memory, faults }
+}
+
+const TARGETS: &[&str] =
+    &["ra0", "ra1", "ra2", "ra3", "rb0", "rb1", "rb2", "rb3", "r0", "r1", "r2", "r3", "r0", "r1", "r2", "r3"];
+const FILE_A: &[&str] = &["ra0", "ra1", "ra2", "ra3", "ra0.16ai", "ra1.8bi"];
+const OTHERS: &[&str] = &["rb0", "rb1", "rb2", "rb3", "3", "-7", "15"];
+const ACCUMULATORS: &[&str] = &["r0", "r1", "r2", "r3", "r4"];
+
+/// A line with one or two operations; the assembler may refuse it.
+fn operation(random: &mut Random) -> String {
+    let source = |random: &mut Random| match random.below(5) {
+        0 => random.pick(FILE_A),
+        1 => random.pick(OTHERS),
+        _ => random.pick(ACCUMULATORS),
+    };
+    let condition =
+        |random: &mut Random| if random.below(5) == 0 { random.pick(&[".ifz", ".ifnz", ".ifn", ".ifcc"]) } else { "" };
+    let flags = |random: &mut Random| if random.below(8) == 0 { ".setf" } else { "" };
+    match random.below(10) {
+        0..4 => {
+            let op = random
+                .pick(&["add", "sub", "and", "or", "xor", "shr", "asr", "ror", "shl", "min", "max", "fadd", "fsub"]);
+            let (flags, condition) = (flags(random), condition(random));
+            format!("{op}{flags}{condition} {}, {}, {}", random.pick(TARGETS), source(random), source(random))
+        }
+        4..7 => {
+            let op = random.pick(&["fmul", "mul24", "v8min", "v8max", "v8muld"]);
+            let (flags, condition) = (flags(random), condition(random));
+            format!("{op}{flags}{condition} {}, {}, {}", random.pick(TARGETS), source(random), source(random))
+        }
+        7 => format!("mov{} {}, {}", condition(random), random.pick(TARGETS), source(random)),
+        8 => random
+            .pick(&[
+                "mov ra0.16bi, r1",
+                "mov ra2.8ai, r3",
+                "ldi r2, 0x12345678",
+                "ldi ra3, [0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3]",
+            ])
+            .to_owned(),
+        _ => random
+            .pick(&["mov r1, r2 << 3", "fmul r0, r1 << 5, r1 << 5", "mov rb1, unif", "mov vpm, r0", "not r3, r3"])
+            .to_owned(),
+    }
+}
+
+/// Code as a careful beginner writes it: one thing a line, with a rest after each.
+fn body(random: &mut Random, lines: u64) -> String {
+    let mut text = String::new();
+    for _ in 0..lines {
+        let line = loop {
+            let line = operation(random);
+            if assemble(&[Source::new("line", line.clone())], &Options::default()).is_ok() {
+                break line;
+            }
+        };
+        let _ = writeln!(text, "{line}\nnop\nnop");
+        if random.below(12) == 0 {
+            let target = random.pick(&["recip", "recipsqrt", "exp", "log"]);
+            let _ = writeln!(
+                text,
+                "mov {target}, {}\nnop\nnop\nmov {}, r4",
+                random.pick(&["r0", "r1"]),
+                random.pick(TARGETS)
+            );
+            text.push_str("nop\nnop\n");
+        }
+    }
+    text
+}
+
+fn program(random: &mut Random, loops: bool) -> String {
+    let mut text = ".set vpm_words, 0x00001a00\nmov vw_setup, vpm_words\n".to_owned();
+    for register in ["ra0", "ra1", "ra2", "ra3", "rb0", "rb1", "rb2", "rb3", "r0", "r1", "r2", "r3"] {
+        let _ = writeln!(text, "add {register}, unif, elem_num");
+    }
+    text.push_str("mov recip, r0\nnop\nnop\nmov.setf r0, r4\nnop\n");
+    if loops {
+        text.push_str("ldi rb7, 3\nnop\n:loop\n");
+        let lines = 2 + random.below(6);
+        text.push_str(&body(random, lines));
+        text.push_str("sub.setf rb7, rb7, 1\nbrr.anynz -, r:loop\nnop\nnop\nnop\n");
+    }
+    let lines = 4 + random.below(20);
+    text.push_str(&body(random, lines));
+    text.push_str("ldi vw_setup, 0x83010000\nldi vw_addr, 0xb000\nread vw_wait\nnop; thrend\nnop\nnop\n");
+    text
+}
+
+fn cases() -> Range<u64> {
+    let range = std::env::var("QPU_CASES").ok();
+    let parsed = range.as_deref().and_then(|range| {
+        let (low, high) = range.split_once("..")?;
+        Some(low.parse().ok()?..high.parse().ok()?)
+    });
+    parsed.unwrap_or(0..150)
+}
+
+fn suite(name: &str, loops: bool) {
+    let (mut before, mut after, mut faulty) = (0, 0, 0);
+    for case in cases() {
+        let mut random = Random(case.wrapping_mul(2) + u64::from(loops));
+        let text = program(&mut random, loops);
+        let original = assemble(&[Source::new("case", text.clone())], &Options::default());
+        let original = original.unwrap_or_else(|diagnostics| panic!("suite {name}, case {case}: {diagnostics}"));
+        let (optimized, report) =
+            optimize(&original).unwrap_or_else(|refused| panic!("suite {name}, case {case}: {refused}"));
+        let (expected, found) = (run(&original, case), run(&optimized, case));
+        assert!(expected.vpm.iter().any(|row| row.0.iter().any(|&word| word != 0)) || !text.contains("mov vpm"));
+        assert!(expected.registers.iter().any(|lanes| lanes.0.iter().any(|&word| word != 0)), "nothing was computed");
+        faulty += u32::from(!expected.faults.is_empty());
+        let faults_match = found.faults.len() <= expected.faults.len();
+        assert!(
+            faults_match
+                && (&expected.registers, expected.flags, &expected.vpm, &expected.memory)
+                    == (&found.registers, found.flags, &found.vpm, &found.memory),
+            "suite {name}, case {case} differs: faults {:?} and {:?}\n{text}\n--- optimized\n{}",
+            expected.faults,
+            found.faults,
+            qpu::disassemble(&optimized.words, Default::default()),
+        );
+        before += report.before;
+        after += report.after;
+    }
+    assert!(after * 4 < before * 3, "suite {name}: only from {before} to {after} instructions");
+    assert!(faulty == 0, "suite {name}: {faulty} programs break rules themselves");
+    println!("suite {name}: {before} instructions before, {after} after");
+}
+
+#[test]
+fn straight() {
+    suite("straight", false);
+}
+
+#[test]
+fn loops() {
+    suite("loops", true);
+}
