@@ -27,7 +27,7 @@ pub struct Placed {
     pub plain: bool,
     /// The next instruction reads what this one writes, or may do so: old values have to be kept.
     pub keeps: bool,
-    /// What it leaves on the ports is needed.
+    /// A later instruction consumes what this one leaves on a port.
     pub latches: bool,
 }
 
@@ -64,8 +64,16 @@ impl Stretch {
             }
             ops.push(Placed { op, hazards: Rules::default(), plain: false, keeps: false, latches: false });
         }
-        let consumes_nop = |placed: &Placed| [placed.op.port_a, placed.op.port_b].contains(&Some(ReadSource::Nop));
-        let latches = ops.iter().any(consumes_nop);
+        // What a port shows that reads nothing is left there by the instruction before that has read something.
+        for i in 0..ops.len() {
+            for (port, source) in [ops[i].op.port_a, ops[i].op.port_b].into_iter().enumerate() {
+                if source == Some(ReadSource::Nop)
+                    && let Some(last) = ops.iter_mut().take(i).rev().find(|placed| placed.op.latches[port].is_some())
+                {
+                    last.latches = true;
+                }
+            }
+        }
         let touches = |ops: &[Placed], i: Option<usize>| {
             i.and_then(|i| ops.get(i)).map_or(Touches::default(), |placed| placed.op.touches)
         };
@@ -76,8 +84,7 @@ impl Stretch {
             let keeps = i + 1 == ops.len() || op.touches.writes & touches(&ops, Some(i + 1)).reads != 0;
             ops[i].hazards = hazards;
             ops[i].keeps = keeps;
-            ops[i].plain = op.plain && hazards.is_empty() && !keeps && !latches;
-            ops[i].latches = latches;
+            ops[i].plain = op.plain && hazards.is_empty() && !keeps && !ops[i].latches;
         }
         Ok(Self { start, ops })
     }
