@@ -11,7 +11,7 @@ use crate::memory::{Memory, OutOfMemory, OwnedMemory};
 use crate::render::fep::SamplePlaces;
 use picture::Picture;
 use ruzstd::decoding::StreamingDecoder;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
@@ -190,50 +190,56 @@ pub struct Buffer {
     pub kind: String,
 }
 
+/// What is null counts as what is left out.
+fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 /// One job of a folder: what one start of both threads does.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Job {
     /// File of the memory image.
     pub mem: String,
     /// Whether thread 0 runs.
+    #[serde(default, deserialize_with = "or_default")]
     pub has_bin: bool,
     /// First record of thread 0.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub bin_ct0ca: u32,
     /// End of the records of thread 0.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub bin_ct0ea: u32,
     /// First record of thread 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub render_ct1ca: u32,
     /// End of the records of thread 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub render_ct1ea: u32,
     /// Address of the first byte of the image.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub arena_base: u32,
     /// Bytes of memory from there on.
     pub arena_size: u32,
     /// What the binner gets when it runs out of memory.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub overflow_memory: Option<Region>,
     /// How thread 1 renders.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub render_config: RenderConfig,
     /// What thread 1 draws to.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub color_buffer: Option<ColorBuffer>,
     /// Regions that come from earlier jobs.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub carry: Vec<Carry>,
     /// Allocations.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub buffers: Vec<Buffer>,
     /// User programs to run before the lists.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub user_programs: Vec<UserProgram>,
     /// QPU interrupts to wait for.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub host_interrupts: Option<u32>,
 }
 
@@ -266,8 +272,9 @@ pub struct ExpectedDifference {
 /// `job.json`.
 #[derive(Clone, Debug, Deserialize)]
 struct Description {
+    #[serde(default, deserialize_with = "or_default")]
     name: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     description: String,
     jobs: Vec<Job>,
     #[serde(default)]
@@ -446,4 +453,32 @@ fn write_words(memory: Memory<'_>, address: u32, bytes: &[u8]) -> Result<(), Out
         }
     }
     memory.write(BusAddr(address.wrapping_add(4 * words.len() as u32)), rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_null_or_missing_has_a_default() {
+        let text = r#"{ "jobs": [ {
+            "mem": "m", "arena_size": 4096, "color_buffer": null, "carry": null, "render_config": null, "bin_ct0ca": null,
+            "user_programs": [ { "pc": 16, "uniforms": 32, "uniforms_length": 2 } ]
+        } ], "result": null, "something": "else" }"#;
+        let description: Description = serde_json::from_str(text).unwrap();
+        let job = &description.jobs[0];
+        assert!(!job.has_bin && job.carry.is_empty() && job.color_buffer.is_none());
+        assert_eq!(job.user_programs, [UserProgram { pc: 16, uniforms: 32, uniforms_length: 2 }]);
+        assert_eq!((job.bin_ct0ca, job.host_interrupts), (0, None));
+    }
+
+    #[test]
+    fn only_the_v3ds_memory_can_be_had() {
+        let job = r#"{ "mem": "m", "arena_size": 4294967295, "arena_base": 4294967295 }"#;
+        let job: Job = serde_json::from_str(job).unwrap();
+        let folder = JobFolder::embedded(&[("job.json", br#"{ "jobs": [] }"#)]).unwrap();
+        assert!(matches!(folder.image(&job), Err(JobError::TooLarge(_))));
+        assert!(matches!(folder.picture(OwnedMemory::new(4).view()), Err(JobError::NoPicture(_))));
+        assert!(matches!(folder.reference(), Err(JobError::NoPicture(_))));
+    }
 }

@@ -175,13 +175,17 @@ impl Registers<'_> {
         self.write(Register::DBQITE, 0xffff);
         self.write(Register::DBQITC, 0xffff);
         self.write(Register::SRQCS, SRQCS_CLEAR);
+        let mut interrupts = 0;
         for program in &job.user_programs {
             self.write(Register::SRQUL, program.uniforms_length);
             self.write(Register::SRQUA, program.uniforms);
             self.write(Register::SRQPC, program.pc);
+            // One bit for each QPU: served at once, so that the next program's interrupt is seen too.
+            let latched = self.read(Register::DBQITC);
+            self.write(Register::DBQITC, latched);
+            interrupts += latched.count_ones();
         }
         let completed = Srqcs::from_word(self.read(Register::SRQCS)).qpurqcc;
-        let interrupts = self.read(Register::DBQITC).count_ones();
         // The count has 8 bits.
         let all = usize::from(completed) == job.user_programs.len() % 256;
         if all && job.host_interrupts.is_none_or(|expected| interrupts >= expected) {
