@@ -18,6 +18,11 @@ use v3d_hw::tiling::{self, Tiling};
 /// Bytes of one kind of value in a full-resolution dump of a tile: 64 x 64 values of 32 bits, with or without multisampling.
 const FULL_TILE_BYTES: u64 = 64 * 64 * 4;
 
+/// Bytes of a full-resolution dump: colour, and behind it depth with stencil.
+const fn dump_bytes(disable_zs: bool) -> u64 {
+    if disable_zs { FULL_TILE_BYTES } else { 2 * FULL_TILE_BYTES }
+}
+
 /// Whether a picture may be stored there. It must not overwrite what is executed later: tile lists.
 fn may_store<M: GpuMemory>(
     checker: &Checker<'_, M>,
@@ -95,11 +100,11 @@ pub(super) fn check<M: GpuMemory>(
                 checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
             }
             Record::StoreFullResolution(store) => {
-                may_store(checker, binned, store.address.0, 2 * FULL_TILE_BYTES)?;
+                may_store(checker, binned, store.address.0, dump_bytes(store.disable_zs))?;
                 ended = store.last_tile;
             }
             Record::LoadFullResolution(load) => {
-                let bytes = 2 * FULL_TILE_BYTES;
+                let bytes = dump_bytes(load.disable_zs);
                 checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
             }
             _ => return Err(Reason::NotAllowed),
