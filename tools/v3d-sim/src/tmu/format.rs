@@ -12,7 +12,7 @@ use v3d_hw::tiling;
 
 /// Luminance in red, green and blue.
 pub(super) const fn luminance_alpha(luminance: u8, alpha: u8) -> u32 {
-    luminance as u32 * 0x0001_0101 | (alpha as u32) << 24
+    (luminance as u32 * 0x0001_0101) | (alpha as u32) << 24
 }
 
 /// 4 bits to 8.
