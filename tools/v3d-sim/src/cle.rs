@@ -29,6 +29,8 @@ use crate::qpu::CodeCache;
 use crate::render::history::History;
 use crate::render::{self, Renderer};
 use crate::state::{PipelineState, StateFault};
+use crate::vertex::{self, Stage, VertexShader};
+use crate::vpm::allocator::{AllocationError, Allocator};
 use std::sync::Arc;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{ClippedPrimitive, DecodeError, Lists, MAX_RECORD_BYTES, PrimitiveListFormat, Record};
@@ -84,6 +86,9 @@ pub enum CleError {
     /// A primitive record.
     #[error(transparent)]
     Assembly(#[from] AssemblyFault),
+    /// A batch of vertices that the VPM has no room for.
+    #[error(transparent)]
+    Allocation(#[from] AllocationError),
     /// The list does not end.
     #[error(
         "the list is not at its end after as many records or instructions as one may have; the thread counts as hung"
@@ -184,6 +189,8 @@ pub struct Events {
     pub frames: u32,
     /// The binner has taken overspill memory.
     pub spill_used: bool,
+    /// The VPM allocator has refused a request: the last one.
+    pub refused: Option<AllocationError>,
 }
 
 /// The control list executor with what it drives.
@@ -192,6 +199,8 @@ pub struct Cle {
     threads: [ListThread; 2],
     /// The binner.
     pub ptb: Ptb,
+    /// What the VPM has room for.
+    pub allocator: Allocator,
     renderer: Renderer,
     /// What has happened to the watched pixel.
     pub history: History,
@@ -209,6 +218,7 @@ impl Cle {
         Self {
             threads: [ListThread::new(), ListThread::new()],
             ptb: Ptb::default(),
+            allocator: Allocator::default(),
             renderer: Renderer::new(render),
             history: History::default(),
             code: CodeCache::default(),
@@ -638,6 +648,7 @@ impl Cle {
         context: &mut Context<'_>,
     ) -> Result<(), CleError> {
         let state = Arc::clone(&self.thread(thread).state);
+        self.allocate(thread, at, &state, context.faults);
         match thread {
             Thread::Binning => {
                 let limit = self.thread(thread).records_left;
@@ -646,6 +657,19 @@ impl Cle {
                 Ok(())
             }
             Thread::Rendering => self.draw_directly(at, assembly, &state, context),
+        }
+    }
+
+    /// Asks whether the VPM has room for the batches of a draw. Without it the hardware would be stuck; here the draw goes on.
+    fn allocate(&mut self, thread: Thread, at: BusAddr, state: &PipelineState, faults: &mut FaultLog) {
+        let Some(shader) = VertexShader::of(state.shader.as_ref()) else { return };
+        let stage = match thread {
+            Thread::Binning => Stage::Coordinate,
+            Thread::Rendering => Stage::Vertex,
+        };
+        if let Err(error) = self.allocator.check(thread, vertex::rows_needed(shader, stage)) {
+            self.events.refused = Some(error);
+            faults.report(CleFault { thread, at, error: error.into() });
         }
     }
 
@@ -686,8 +710,9 @@ impl Cle {
         clipped: Option<ClippedPrimitive>,
         context: &mut Context<'_>,
     ) -> Result<(), CleError> {
+        let state = Arc::clone(&self.thread(Thread::Rendering).state);
+        self.allocate(Thread::Rendering, at, &state, context.faults);
         let list = self.thread_mut(Thread::Rendering);
-        let state = Arc::clone(&list.state);
         let mut primitives = Vec::new();
         list.current = primitive_list::read(
             context.memory,

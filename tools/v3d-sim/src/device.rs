@@ -20,6 +20,7 @@ use crate::qpu::CodeCache;
 use crate::qpu::scheduler::UserPrograms;
 use crate::render::history::History;
 use crate::render::{self, fep::SamplePlaces};
+use crate::vpm::allocator::{AllocationError, Allocator};
 use v3d_hw::registers::cache::L2cactl;
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
 use v3d_hw::registers::diagnostic::{Bxcf, Errstat};
@@ -27,6 +28,7 @@ use v3d_hw::registers::identity::{Ident1, Ident2};
 use v3d_hw::registers::interrupt::{Dbcfg, Intctl};
 use v3d_hw::registers::performance::{CounterSource, Pctre};
 use v3d_hw::registers::pipeline::Pcs;
+use v3d_hw::registers::vpm::Vpacntl;
 use v3d_hw::registers::{IDENT0_VALUE, Register, Thread};
 use v3d_hw::{BusAddr, Layout};
 
@@ -139,9 +141,11 @@ impl V3d {
             sample_places: config.sample_places,
             watched: config.watched_pixel,
         };
+        let mut cle = Cle::new(budget, render);
+        cle.allocator = Allocator { kib: config.vpm_kib, ..Allocator::default() };
         Self {
             config,
-            cle: Cle::new(budget, render),
+            cle,
             programs: UserPrograms::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
             code: CodeCache::new(),
             counters: Counters::default(),
@@ -302,6 +306,7 @@ impl V3d {
             }
             Register::VPACNTL => {
                 self.vpacntl = value;
+                self.cle.allocator.control = Vpacntl::from_word(value);
                 if value == 0 {
                     self.errors.vpaerrgl = true;
                     self.faults.report(RegisterFault::VpmLimit);
@@ -349,6 +354,12 @@ impl V3d {
         self.interrupts.int_frdone |= events.frames > 0;
         self.interrupts.int_spilluse |= events.spill_used;
         self.interrupts.int_outomem |= self.cle.is_out_of_memory();
+        match events.refused {
+            Some(AllocationError::TooBig { .. }) => self.errors.vpaergs = true,
+            Some(AllocationError::BinningLimit { .. }) => self.errors.vpaebrgl = true,
+            Some(AllocationError::RenderingLimit { .. }) => self.errors.vpaerrgl = true,
+            None => {}
+        }
     }
 
     fn ident1(&self) -> Ident1 {
@@ -390,6 +401,7 @@ impl V3d {
             self.faults.report(RegisterFault::VpmBaseAfterShading);
         }
         self.vpm_base = (value & 0x1f) as u8;
+        self.cle.allocator.reserved_units = self.vpm_base;
         self.programs.reserve_vpm(self.vpm_base);
     }
 

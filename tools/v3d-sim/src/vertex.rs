@@ -199,6 +199,23 @@ pub fn gl_format(shader: &GlShader, stage: Stage) -> (Format, u32) {
     (format, format.varyings() + varyings)
 }
 
+/// Rows of the VPM that a batch needs: for its attributes, and for its shaded vertices. In NV mode the VCD fetches vertices to where shaded ones go.
+pub fn rows_needed(shader: VertexShader<'_>, stage: Stage) -> u32 {
+    match shader {
+        VertexShader::Gl(shader) => {
+            let program = match stage {
+                Stage::Coordinate => &shader.coordinate,
+                Stage::Vertex => &shader.vertex,
+            };
+            u32::from(program.attributes_bytes).div_ceil(4) + gl_format(shader, stage).1
+        }
+        VertexShader::Nv(shader) => match stage {
+            Stage::Coordinate => shader.format().varyings(),
+            Stage::Vertex => shader.format().varyings() + u32::from(shader.record.varyings),
+        },
+    }
+}
+
 /// Where shading adds what it counts, what goes wrong, and what it uses up.
 #[derive(Debug)]
 pub struct Reports<'a> {

@@ -10,6 +10,7 @@
 //! # Sources
 //! [AG p.53-60]; [vc4asm] and [asurati] where said.
 
+pub mod allocator;
 pub mod block;
 pub mod load;
 pub mod queue;

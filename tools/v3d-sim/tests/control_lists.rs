@@ -8,8 +8,10 @@ use v3d_hw::control_list::{
 };
 use v3d_hw::primitive_list::{ClippedVertex, ClippedVertexCoefficients, ListDataType, ListPrimitive};
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
+use v3d_hw::registers::diagnostic::Errstat;
 use v3d_hw::registers::interrupt::Intctl;
 use v3d_hw::registers::pipeline::Pcs;
+use v3d_hw::registers::vpm::Vpacntl;
 use v3d_hw::shader_record::NvShaderRecord;
 use v3d_hw::{BusAddr, Layout};
 use v3d_sim::memory::OwnedMemory;
@@ -617,6 +619,26 @@ fn binning_without_configuration_or_memory_is_reported() {
     assert_eq!(machine.read(Register::BFC), 1);
     assert_eq!(machine.faults().len(), 1);
     assert_eq!(machine.memory().word(BusAddr(TILE_ALLOCATION)), Ok(0));
+}
+
+#[test]
+fn batches_that_the_vpm_has_no_room_for_show_in_errstat() {
+    let mut machine = Machine::new();
+    put_vertices(machine.memory(), &[(0, 0), (100, 0), (0, 100)]);
+    let record = NvShaderRecord { vertices: BusAddr(VERTICES), stride: 12, varyings: 90, ..Default::default() };
+    put_shader(machine.memory(), record);
+    machine.bin(&binning_list(&binning_mode(1, 1), 3));
+    assert!(!machine.get::<Errstat>(Register::ERRSTAT).vpaerrgl);
+    // rendering may have 1536 bytes: 24 rows
+    machine.write(Register::VPACNTL, Vpacntl { vpalimen: true, ..Default::default() }.to_word().unwrap());
+    let mut list = List::default();
+    list.push(shader_state()).push(draw(PrimitiveMode::Triangles, 0, 3));
+    machine.render(&list);
+    let errors: Errstat = machine.get(Register::ERRSTAT);
+    assert!(errors.vpaerrgl && !errors.vpaergs && !errors.vpaebrgl);
+    assert!(
+        machine.faults().iter().any(|fault| fault.contains("5952 bytes of VPM, and VPACNTL allows rendering 1536"))
+    );
 }
 
 #[test]
