@@ -205,12 +205,7 @@ fn a_tile_that_is_not_cleared_goes_on() {
     machine.records([clear(7), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
     machine.draw([(0, 0), (20, 0), (0, 20)], FILL, &[1], configuration());
     machine.records([no_store(false).into(), tile(0, 0)]);
-    machine.draw(
-        [(40, 0), (60, 0), (40, 20)],
-        FILL,
-        &[2],
-        configuration(),
-    );
+    machine.draw([(40, 0), (60, 0), (40, 20)], FILL, &[2], configuration());
     machine.record(Record::StoreResolved);
     machine.finish();
     let pixels = [(2, 2), (30, 2), (42, 2)].map(|(x, y)| machine.pixel(FRAME, x, y));

@@ -10,23 +10,23 @@
 
 use super::tlb::{Tlb, ZTest, compare};
 
-/// Takes the samples of a quad that fail the Z test out of its masks. `pixel` is the number of the quad's first pixel.
+/// The masks of a quad without the samples that fail the Z test. `pixel` is the number of the quad's first pixel.
 #[inline]
-pub fn remove_hidden(tlb: &Tlb, test: ZTest, pixel: usize, z: &[u32; 4], masks: &mut [u8; 4]) {
+pub fn visible(tlb: &Tlb, test: ZTest, pixel: usize, z: &[u32; 4], masks: [u32; 4]) -> [u32; 4] {
     let multisample = tlb.shape().multisample;
-    for (element, (mask, &z)) in masks.iter_mut().zip(z).enumerate() {
-        if !multisample {
-            if !compare(test.function, z, tlb.zs[pixel + element] >> 8) {
-                *mask = 0;
-            }
-            continue;
+    std::array::from_fn(|element| {
+        let (mask, z, place) = (masks[element], z[element], pixel + element);
+        let passes = |sample: usize| compare(test.function, z, tlb.zs[tlb.zs_index(place, sample)] >> 8);
+        if mask == 0 {
+            0
+        } else if multisample {
+            (0..4).fold(mask, |mask, sample| if passes(sample) { mask } else { mask & !(1 << sample) })
+        } else if passes(0) {
+            mask
+        } else {
+            0
         }
-        for sample in 0..4 {
-            if !compare(test.function, z, tlb.zs[tlb.zs_index(pixel + element, sample)] >> 8) {
-                *mask &= !(1 << sample);
-            }
-        }
-    }
+    })
 }
 
 #[cfg(test)]
@@ -40,17 +40,13 @@ mod tests {
         let test = ZTest { function: CompareFunction::Less, update: true };
         let mut tlb = Tlb::new(Shape::new(false, false, false));
         tlb.zs[8..12].copy_from_slice(&[0x100 << 8, 0x200 << 8 | 0xff, 0x300 << 8, 0x400 << 8]);
-        let mut masks = [0xf, 0xf, 0, 0xf];
-        remove_hidden(&tlb, test, 8, &[0x200; 4], &mut masks);
-        assert_eq!(masks, [0, 0, 0, 0xf]);
+        assert_eq!(visible(&tlb, test, 8, &[0x200; 4], [0xf, 0xf, 0, 0xf]), [0, 0, 0, 0xf]);
 
         let mut tlb = Tlb::new(Shape::new(true, false, false));
         for sample in 0..4 {
             let index = tlb.zs_index(9, sample);
             tlb.zs[index] = (sample as u32) << 8;
         }
-        let mut masks = [0xf; 4];
-        remove_hidden(&tlb, test, 8, &[1; 4], &mut masks);
-        assert_eq!(masks, [0, 0b1100, 0, 0]);
+        assert_eq!(visible(&tlb, test, 8, &[1; 4], [0xf; 4]), [0, 0b1100, 0, 0]);
     }
 }

@@ -75,7 +75,7 @@ pub struct NewQuad {
     /// Number of its first pixel in the tile buffer.
     pub pixel: usize,
     /// Multisample masks.
-    pub masks: [u8; 4],
+    pub masks: [u32; 4],
     /// Depth of each pixel, 24 bits.
     pub z: [u32; 4],
     /// W of each pixel.
@@ -121,7 +121,7 @@ impl Batch {
             let lane = self.count * 4 + element;
             self.x.0[lane] = x + (element as u32 & 1);
             self.y.0[lane] = y + (element as u32 >> 1);
-            self.flags.0[lane] = u32::from(new.masks[element]);
+            self.flags.0[lane] = new.masks[element];
             self.reverse.0[lane] = u32::from(primitive.reverse);
             self.z.0[lane] = new.z[element];
             self.w.0[lane] = new.w[element].to_bits();

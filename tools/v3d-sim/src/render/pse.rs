@@ -58,6 +58,14 @@ impl Plane {
     pub fn at(&self, dx: f64, dy: f64) -> f64 {
         self.c + (self.a * dx + self.b * dy)
     }
+
+    /// The values at the four pixels of a quad, of which the first is at this distance.
+    #[inline(always)]
+    pub fn over_quad(&self, dx: f64, dy: f64) -> [f64; 4] {
+        let first = self.at(dx, dy);
+        let (right, up) = (self.a * f64::from(STEPS), self.b * f64::from(STEPS));
+        [first, first + right, first + up, first + right + up]
+    }
 }
 
 /// Coefficients of one varying.
@@ -144,6 +152,17 @@ impl Primitive {
     /// The edges: inside is where all of them hold.
     pub fn edges(&self) -> &[Edge] {
         &self.edges[..self.edge_count]
+    }
+
+    /// W at the four pixels of a quad, of which the first is at this distance from the origin.
+    #[inline(always)]
+    pub fn w_over_quad(&self, dx: f64, dy: f64) -> [f32; 4] {
+        let plane = &self.reciprocal_w;
+        if (plane.a, plane.b) == (0.0, 0.0) {
+            [(1.0 / plane.c) as f32; 4]
+        } else {
+            plane.over_quad(dx, dy).map(|reciprocal| (1.0 / reciprocal) as f32)
+        }
     }
 
     /// A convex area whose corners run counter-clockwise (y pointing up).

@@ -8,14 +8,14 @@ use super::fep::{self, CoveredQuad};
 use super::fragment::{self, Batch, FragmentIo, FragmentState, NewQuad};
 use super::history::{self, Event, History, Sample};
 use super::load::Load;
-use super::pse::{Coefficients, Discarded, PixelRect, Primitive, STEPS, SetupState};
+use super::pse::{Coefficients, Discarded, PixelRect, Primitive, SetupState};
 use super::store::{Store, Stored, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::vertices::DrawList;
 use super::{RenderError, RenderFault, WaveJob};
 use crate::counters::{Counters, TileEvents};
 use crate::fault::FaultLog;
-use crate::qpu::{self, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
+use crate::qpu::{self, Exit, Launch, Qpu};
 use crate::state::{Fragment, PipelineState};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{Threading, TileBufferSelect, TileRenderingMode};
@@ -421,34 +421,30 @@ const Z_MAX: f64 = 16_777_215.0;
 
 impl Shading<'_, '_> {
     /// Interpolates Z and W of a quad, clips it in Z, and puts it into the batch.
-    fn quad(&mut self, primitive: &Primitive, mut quad: CoveredQuad) {
+    fn quad(&mut self, primitive: &Primitive, quad: CoveredQuad) {
         self.result.counters.add(CounterSource::FepQuads, 1);
         let (x, y) = (quad.x as u32, quad.y as u32);
         let (dx, dy) = fragment::centre_distance(primitive, x, y);
-        let step = f64::from(STEPS);
+        let covered = quad.masks.map(u32::from);
+        let mut masks = covered;
         let mut z = [0; 4];
-        let covered = quad.masks;
-        let (z0, w0) = (primitive.z.at(dx, dy), primitive.reciprocal_w.at(dx, dy));
-        let (z_right, z_up) = (primitive.z.a * step, primitive.z.b * step);
-        for (element, depth) in [z0, z0 + z_right, z0 + z_up, z0 + z_right + z_up].into_iter().enumerate() {
+        for (element, depth) in primitive.z.over_quad(dx, dy).into_iter().enumerate() {
             if !(depth >= self.z_limits.0 && depth <= self.z_limits.1) {
-                quad.masks[element] = 0;
+                masks[element] = 0;
             }
             z[element] = (depth.min(1.0) * Z_MAX) as u32;
         }
-        let (w_right, w_up) = (primitive.reciprocal_w.a * step, primitive.reciprocal_w.b * step);
-        let w = if (w_right, w_up) == (0.0, 0.0) {
-            [(1.0 / w0) as f32; 4]
-        } else {
-            [w0, w0 + w_right, w0 + w_up, w0 + w_right + w_up].map(|reciprocal| (1.0 / reciprocal) as f32)
-        };
         let pixel = self.tlb.shape().pixel((quad.x - self.tile.0) as u32, (quad.y - self.tile.1) as u32);
         let watched = self.watched_in((x, y)).filter(|&element| covered[element] != 0);
         if let Some(element) = watched {
-            let (mask, z, w) = (covered[element], z[element], w[element]);
-            let reverse = primitive.reverse;
-            self.note(Event::Covered { primitive: self.index, mask, reverse, z, w });
-            if quad.masks[element] == 0 {
+            self.note(Event::Covered {
+                primitive: self.index,
+                mask: quad.masks[element],
+                reverse: primitive.reverse,
+                z: z[element],
+                w: primitive.w_over_quad(dx, dy)[element],
+            });
+            if masks[element] == 0 {
                 self.note(Event::OutsideZLimits);
             }
         }
@@ -456,21 +452,22 @@ impl Shading<'_, '_> {
             self.shade();
         }
         if self.early_z {
-            let tested = quad.masks;
-            early_z::remove_hidden(self.tlb, self.state.z_test, pixel, &z, &mut quad.masks);
+            let tested = masks;
+            masks = early_z::visible(self.tlb, self.state.z_test, pixel, &z, masks);
             if let Some(element) = watched
                 && tested[element] != 0
-                && quad.masks[element] == 0
+                && masks[element] == 0
             {
                 self.note(Event::Hidden);
             }
         }
-        if quad.masks == [0; 4] {
+        if masks == [0; 4] {
             self.result.counters.add(CounterSource::FepQuadsClipped, 1);
             return;
         }
-        self.result.pixels += quad.masks.iter().filter(|&&mask| mask != 0).count() as u64;
-        let new = NewQuad { screen: (x, y), pixel, masks: quad.masks, z, w, coefficients: self.first };
+        self.result.pixels += masks.iter().map(|&mask| u64::from(mask != 0)).sum::<u64>();
+        let w = primitive.w_over_quad(dx, dy);
+        let new = NewQuad { screen: (x, y), pixel, masks, z, w, coefficients: self.first };
         self.batch.push(primitive, &new);
         if self.batch.is_full() {
             self.shade();
@@ -507,7 +504,6 @@ impl Shading<'_, '_> {
             Some((element, _)) => history.run(self.at, element, self.qpu, &mut io, memory, code, self.budget),
         };
         let unread = io.unread_varyings();
-        counters.add(CounterSource::QpuFragmentCycles, self.qpu.executed() * INSTRUCTION_CYCLES);
         let error = match exit {
             Exit::Ended if unread > 0 => Some(RenderError::VaryingsUnread(unread)),
             Exit::Ended => None,
