@@ -1,4 +1,4 @@
-//! Text that the GPU draws: letters of dots, each run of dots a rectangle of shaded vertices.
+//! Text that the GPU draws: letters of dots, in rectangles of shaded vertices.
 //!
 //! Text stands still and has one colour, so nothing has to be transformed: it goes through the NV pipeline in screen coordinates. Adjacent dots of a column are one
 //! rectangle, which halves the triangles.

@@ -1,4 +1,4 @@
-//! The validator: a job of our own passes, and nothing else does once any of its addresses leads elsewhere.
+//! The validator on jobs of our own: every address that leads elsewhere is refused.
 
 #[path = "../../v3d/tests/double/model.rs"]
 mod model;

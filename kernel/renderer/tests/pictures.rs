@@ -1,4 +1,4 @@
-//! Pictures of the renderer on the model, against what geometry says they have to be.
+//! Pictures of the renderer on the model, against what geometry says they are.
 
 #[path = "../../v3d/tests/double/model.rs"]
 mod model;

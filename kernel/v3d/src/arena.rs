@@ -1,4 +1,4 @@
-//! The arena of one frame: lists, shader records and uniforms, given back all at once.
+//! The arena of one frame: lists, records and uniforms, given back all at once.
 //!
 //! What a frame needs besides its meshes lives as long as the frame: from the CPU's writing it until the GPU has rendered it. So it is taken
 //! from the arena by moving an end forward, and given back by moving the end to the start.

@@ -1,4 +1,4 @@
-//! Driver of the VideoCore IV 3D engine, generic over registers, memory, time and interrupts.
+//! Driver of the VideoCore IV 3D engine, over registers, memory, time and power.
 //!
 //! The driver does not know the board: it is written over the traits in [`platform`], so that the same code drives silicon in the kernel and the
 //! model in tests.

@@ -1,4 +1,4 @@
-//! What is told of a job that did not finish: enough to find out why, without the board.
+//! What is told of a job that did not finish: enough to find out why.
 //!
 //! It is taken before the reset, since a reset wipes all of it: every register, and the bytes of both control lists around the place where the
 //! threads stand, decoded as far as they are records.

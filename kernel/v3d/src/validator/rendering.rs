@@ -1,4 +1,4 @@
-//! Rendering lists: pictures that are loaded and stored, and branches to tile lists.
+//! Rendering lists: pictures loaded and stored, and branches to tile lists.
 //!
 //! A branch may only lead to the beginning of a tile's list, once the binner's semaphore has been waited for: what the memory held before would
 //! be executed as a list.
