@@ -6,7 +6,7 @@
 //! # Errata
 //! - HW-2903: points smaller than 1/8 pixel hang the rasteriser; the size is never less than that [mesa vc4_emit.c].
 //! - HW-2905: early Z goes wrong after a multisampled depth buffer was loaded; that is a matter of the whole frame, see
-//!   [`RenderingList`](crate::rendering_list::RenderingPass::disable_early_z).
+//!   [`RenderingPass`](crate::rendering_list::RenderingPass).
 
 use crate::record_list::RecordList;
 use v3d_hw::control_list::{

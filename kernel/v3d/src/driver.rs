@@ -6,7 +6,7 @@
 //! What is done is read from the counters BFC and RFC, never concluded from an interrupt; an interrupt only ends a wait early. So a lost interrupt
 //! costs a millisecond, and a machine without interrupts works.
 //!
-//! The parts: [`schedule`] starts lists and sees them end, [`overflow`] keeps memory ready for the binner, [`recovery`] notices hangs and errors, [`programs`] runs
+//! The parts: `schedule` starts lists and sees them end, `overflow` keeps memory ready for the binner, `recovery` notices hangs and errors, `programs` runs
 //! user programs.
 //!
 //! # Surprises

@@ -1,4 +1,6 @@
-//! The builders' lists against lists that another driver wrote for the same frames, byte for byte; see lists/README.md.
+//! The builders' lists against another driver's, byte for byte.
+//!
+//! The same frames, described as the captures describe them; see lists/README.md.
 
 use v3d::binning_list::BinningList;
 use v3d::draw_state::{DrawState, Viewport};

@@ -1,4 +1,4 @@
-//! The validator on jobs of another driver: it accepts what is safe and names what cannot be proved; see foreign/README.md.
+//! The validator on jobs of another driver; see foreign/README.md.
 
 use v3d::Job;
 use v3d::hw::BusAddr;
@@ -81,7 +81,7 @@ fn what_cannot_be_proved_is_named() {
     }
 }
 
-/// A texture whose last byte is not the job's is refused: take a byte off each readable buffer in turn.
+/// A texture that is not wholly the job's is refused: its buffer is cut shorter page by page until that is noticed.
 #[test]
 fn a_buffer_that_is_too_short_is_noticed() {
     let text = include_str!("foreign/tex_mip_trilinear.txt");

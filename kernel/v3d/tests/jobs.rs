@@ -1,4 +1,4 @@
-//! The driver's scheduling and recovery, moment by moment, on an engine that runs, waits, hangs and fails as it is told.
+//! The driver's scheduling and recovery, moment by moment.
 
 #[path = "double/engine.rs"]
 mod engine;

@@ -1,4 +1,4 @@
-//! An engine that takes its time: a stand-in for the V3D whose lists run, wait, hang and fail as a test wants.
+//! An engine that takes its time: its lists run, wait, hang and fail as told.
 //!
 //! It executes nothing. What a list does is looked up by its address, and it goes on by one step whenever the driver sleeps. So the driver's
 //! scheduling, overlapping and recovery can be tested moment by moment, which the model cannot: it executes a list in no time.

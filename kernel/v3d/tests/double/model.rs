@@ -1,4 +1,4 @@
-//! The model as the driver's machine: its registers, its memory, a clock of its own.
+//! The model as the driver's machine: registers, memory, a clock of its own.
 //!
 //! Time goes on only when somebody looks at the clock or waits, so nothing depends on how fast the host is.
 
