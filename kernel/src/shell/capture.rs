@@ -10,8 +10,9 @@ use v3d::{platform::GpuMemory, record_list::ControlList};
 
 use super::run::Answer;
 use crate::{
+    bcm2837::watchdog::Watchdog,
     capture::{BLOCK_BYTES, write_block},
-    machine::{Gpu, LastPicture, Machine},
+    machine::{Gpu, LastPicture, Machine, NO_V3D},
     mm::layout::PAGE_BYTES,
     print, println,
 };
@@ -29,16 +30,16 @@ impl fmt::Write for Output {
 }
 
 pub(super) fn capture(machine: &mut Machine) -> Answer {
-    let picture = machine.last_picture.clone().ok_or("no scene has been drawn yet")?;
-    let hung = machine.hung_job;
-    let gpu = machine.gpu()?;
-    let job = match hung {
+    let Machine { gpu, last_picture, hung_job, watchdog, .. } = machine;
+    let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
+    let picture = last_picture.as_ref().ok_or("no scene has been drawn yet")?;
+    let job = match *hung_job {
         Some(lists) => lists,
         None => gpu.last_job().map(|job| [job.binning, Some(job.rendering)]).ok_or("no job has been submitted yet")?,
     };
     gpu.wait_until_idle();
-    describe(gpu, job, &picture);
-    let sent = write_memory(gpu).map_err(|error| error.to_string())?;
+    describe(gpu, job, picture);
+    let sent = write_memory(gpu, watchdog).map_err(|error| error.to_string())?;
     println!("capture end {sent}");
     Ok(())
 }
@@ -76,7 +77,7 @@ fn describe(gpu: &Gpu, [binning, rendering]: [Option<ControlList>; 2], picture: 
 }
 
 /// Writes all blocks of the pool that are not zero; the sum of their bytes.
-fn write_memory(gpu: &Gpu) -> Result<usize, fmt::Error> {
+fn write_memory(gpu: &Gpu, watchdog: &mut Watchdog) -> Result<usize, fmt::Error> {
     let platform = gpu.platform();
     let pool = platform.pool();
     let mut block = vec![0; BLOCK_BYTES];
@@ -87,6 +88,8 @@ fn write_memory(gpu: &Gpu) -> Result<usize, fmt::Error> {
         if pool.iter(words).all(|word| word == 0) {
             continue;
         }
+        // A line takes a tenth of a second at the console's rate.
+        watchdog.sign_of_life();
         pool.load_bytes(start, &mut block);
         let offset = platform.base().offset() as usize + start;
         sent += write_block(&mut Output, offset, &block)?;

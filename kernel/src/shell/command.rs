@@ -45,8 +45,11 @@ pub enum Command {
     Capture,
     /// Measures.
     Bench,
-    /// Draws known scenes and compares their sums.
-    Selftest,
+    /// Draws known scenes and runs known programs, and compares what comes out.
+    Selftest {
+        /// Whether to print what came out, as rows of the table that it is compared with.
+        vectors: bool,
+    },
     /// The log of this run, of the one before, or a new level.
     Log(LogRequest),
     /// Watches over the kernel, or stops to.
@@ -124,7 +127,7 @@ pub const TABLE: [Row; 18] = [
     row("stats", "", "frame times, and how busy the 3D engine was"),
     row("capture", "", "write the last job over this line, for `cargo xtask capture`"),
     row("bench", "", "measure memory, clears and scenes"),
-    row("selftest", "", "draw known scenes and run known programs, compare their sums"),
+    row("selftest", "[vectors]", "compare scenes and QPU programs with records, or print the results"),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "restart the board when the kernel hangs"),
     row("fail", "panic | null | stack | constant | handler", "fail on purpose, to see how that is told"),
@@ -166,7 +169,7 @@ impl Command {
             Self::Stats => "stats",
             Self::Capture => "capture",
             Self::Bench => "bench",
-            Self::Selftest => "selftest",
+            Self::Selftest { .. } => "selftest",
             Self::Log(_) => "log",
             Self::Watchdog(_) => "watchdog",
             Self::Fail(_) => "fail",
@@ -194,7 +197,10 @@ impl Command {
             "stats" => (Self::Stats, rest),
             "capture" => (Self::Capture, rest),
             "bench" => (Self::Bench, rest),
-            "selftest" => (Self::Selftest, rest),
+            "selftest" => match rest {
+                ["vectors", left @ ..] => (Self::Selftest { vectors: true }, left),
+                _ => (Self::Selftest { vectors: false }, rest),
+            },
             "log" => (Self::Log(parse_log(rest)?), rest.get(1..).unwrap_or_default()),
             "watchdog" => (Self::Watchdog(parse_watchdog(rest)?), rest.get(1..).unwrap_or_default()),
             "fail" => (Self::Fail(parse_failure(rest)?), rest.get(1..).unwrap_or_default()),
@@ -337,6 +343,7 @@ mod tests {
         assert_eq!(parsed("log"), Command::Log(LogRequest::Show));
         assert_eq!(parsed("log debug"), Command::Log(LogRequest::Level(LevelFilter::Debug)));
         assert_eq!(parsed("log previous"), Command::Log(LogRequest::Previous));
+        assert_eq!(parsed("selftest vectors"), Command::Selftest { vectors: true });
         assert_eq!(parsed("watchdog off"), Command::Watchdog(WatchdogRequest::Off));
         assert_eq!(Command::parse("  ").unwrap(), None);
     }

@@ -74,7 +74,7 @@ fn execute(command: Command, machine: &mut Machine) -> Answer {
         Command::SceneStop => scene::stop(),
         Command::Stats => engine::stats(machine),
         Command::Capture => capture::capture(machine),
-        Command::Selftest => selftest::selftest(machine),
+        Command::Selftest { vectors } => selftest::selftest(machine, vectors),
         Command::Bench => bench::bench(machine),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, &mut machine.watchdog),

@@ -12,13 +12,13 @@ use v3d::{Error, hw::vpm::ROW_WORDS, pool::Buffer, user_program::UserProgram};
 use super::{run::Answer, scene};
 use crate::{
     arch::{clock, register_survival},
-    bcm2837::{interrupt_controller, system_timer},
-    machine::{Gpu, Machine},
+    bcm2837::{interrupt_controller, system_timer, watchdog::Watchdog},
+    machine::{Gpu, Machine, NO_V3D},
     println,
     scenes::SCENES,
     selftest::{
         alu_program::{self, OPERATIONS, RESULT_BYTES},
-        alu_vectors::{self, Operation, Vector},
+        alu_vectors::{self, Operation, Vector, flag},
         pictures,
     },
 };
@@ -31,10 +31,10 @@ const TOLD: usize = 20;
 /// What is in the result's place before: a program that stores nothing must not pass.
 const UNTOUCHED: u8 = 0xa5;
 
-pub(super) fn selftest(machine: &mut Machine) -> Answer {
+pub(super) fn selftest(machine: &mut Machine, print_vectors: bool) -> Answer {
     processor()?;
     let mut tally = Tally::default();
-    arithmetic(machine, &mut tally)?;
+    arithmetic(machine, &mut tally, print_vectors)?;
     pictures(machine, &mut tally)?;
     println!("{} passed, {} failed", tally.passed, tally.failed);
     match tally.failed {
@@ -51,11 +51,12 @@ struct Tally {
 }
 
 /// The QPUs' two ALUs against silicon's results.
-fn arithmetic(machine: &mut Machine, tally: &mut Tally) -> Answer {
-    let gpu = machine.gpu()?;
+fn arithmetic(machine: &mut Machine, tally: &mut Tally, print_vectors: bool) -> Answer {
+    let Machine { gpu, watchdog, .. } = machine;
+    let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
     let (used_before, _) = gpu.pool_use();
     let result = gpu.allocate(RESULT_BYTES, 64).map_err(|error| error.to_string())?;
-    let answer = compare_all(gpu, &result);
+    let answer = compare_all(gpu, &result, watchdog, print_vectors);
     gpu.free(result);
     let (passed, failed) = answer?;
     tally.passed += passed;
@@ -116,7 +117,12 @@ fn processor() -> Answer {
 }
 
 /// Runs all vectors; how many came out right and wrong.
-fn compare_all(gpu: &mut Gpu, result: &Buffer) -> Result<(usize, usize), String> {
+fn compare_all(
+    gpu: &mut Gpu,
+    result: &Buffer,
+    watchdog: &mut Watchdog,
+    print_vectors: bool,
+) -> Result<(usize, usize), String> {
     let vectors: Vec<Vector> = alu_vectors::all().collect();
     let mut told = 0;
     let (mut passed, mut failed) = (0, 0);
@@ -128,7 +134,11 @@ fn compare_all(gpu: &mut Gpu, result: &Buffer) -> Result<(usize, usize), String>
         let mut right = 0;
         for batch in group.chunks(OPERATIONS) {
             let rows = run(gpu, batch, result).map_err(|error| format!("{}: {error}", first.name))?;
+            watchdog.sign_of_life();
             for (vector, [value, flags]) in batch.iter().zip(rows) {
+                if let (true, Some(value), Some(flags)) = (print_vectors, value, flags) {
+                    print_vector(vector, value, flags);
+                }
                 match difference(vector, value, flags) {
                     None => right += 1,
                     Some(difference) if told < TOLD => {
@@ -149,6 +159,15 @@ fn compare_all(gpu: &mut Gpu, result: &Buffer) -> Result<(usize, usize), String>
         start += count;
     }
     Ok((passed, failed))
+}
+
+/// What came out, as a row of the table that is compared with; the column of the saturated result is left open.
+fn print_vector(vector: &Vector, value: u32, flags: u32) {
+    let Vector { name, operands: [a, b], .. } = vector;
+    let letters = [(flag::N, "n"), (flag::Z, "z"), (flag::C, "c")];
+    let set: String = letters.iter().filter(|(bit, _)| flags & bit != 0).map(|&(_, letter)| letter).collect();
+    let set = if set.is_empty() { "-" } else { &set };
+    println!("vector\t{name}\t{a:08x}\t{b:08x}\t{value:08x}\t?\t{set}");
 }
 
 /// The row that all 16 elements agree on, or nothing.
