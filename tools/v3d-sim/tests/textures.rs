@@ -488,3 +488,64 @@ fn halves_are_blended_as_numbers() {
     let texture = Texture::new(TextureType::S16F, 2, 1).linear().words(BASE, &[0x4200_3c00]);
     assert_eq!(texture.at(0.5, 0.5), 0x4000);
 }
+
+/// Texel at (x, y) of an image beyond its edges, by the words of OpenGL ES 2 section 3.7.7.
+fn wrapped_texel(texels: &[u32], width: i64, height: i64, wrap: Wrap, x: i64, y: i64) -> u32 {
+    let within = |position: i64, size: i64| match wrap {
+        Wrap::Repeat => position - size * (position as f64 / size as f64).floor() as i64,
+        Wrap::Mirror => {
+            let period = (position as f64 / size as f64).floor() as i64;
+            let repeated = position - size * period;
+            if period % 2 == 0 { repeated } else { size - 1 - repeated }
+        }
+        _ => position.max(0).min(size - 1),
+    };
+    texels[(within(y, height) * width + within(x, width)) as usize]
+}
+
+/// Random images of random sizes at random places, against OpenGL's equation for linear filters in double precision.
+#[test]
+fn linear_filters_agree_with_the_equation() {
+    let mut state = 0x1234_5678u32;
+    let mut random = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % below
+    };
+    for case in 0..60 {
+        let (width, height) = (1 + random(80), 1 + random(80));
+        let wrap = [Wrap::Repeat, Wrap::Clamp, Wrap::Mirror][random(3) as usize];
+        let types = [TextureType::Rgba8888, TextureType::Rgb565, TextureType::LumAlpha, TextureType::Rgba4444];
+        let texture_type = types[random(4) as usize];
+        let bytes: Vec<u8> = (0..0x1_0000).map(|_| random(256) as u8).collect();
+        let texture = Texture::new(texture_type, width as u16, height as u16).bytes(BASE, &bytes);
+        let texels = texture.texels();
+        let texture = texture.linear().wrapped(wrap);
+        for _ in 0..10 {
+            let mut place = || random(1 << 20) as f32 / (1 << 18) as f32 - 2.0;
+            let s = Lanes::from_f32(std::array::from_fn(|_| place()));
+            let t = Lanes::from_f32(std::array::from_fn(|_| place()));
+            let result = texture.lookup([s, t, all(0.0), all(0.0)]);
+            for lane in 0..16 {
+                let position = |c: f32, size: u32| f64::from(c) * f64::from(size) - 0.5;
+                let (x, y) = (position(s.to_f32()[lane], width), position(t.to_f32()[lane], height));
+                let (left, lower) = (x.floor(), y.floor());
+                let (right_share, upper_share) = (x - left, y - lower);
+                let channel = |word: u32, channel: usize| f64::from(word.to_le_bytes()[channel]);
+                for i in 0..4 {
+                    let at = |dx: i64, dy: i64| {
+                        let (x, y) = (left as i64 + dx, lower as i64 + dy);
+                        channel(wrapped_texel(&texels, width.into(), height.into(), wrap, x, y), i)
+                    };
+                    let row = |dy| at(0, dy) * (1.0 - right_share) + at(1, dy) * right_share;
+                    let expected = row(0) * (1.0 - upper_share) + row(1) * upper_share;
+                    let found = channel(result.0[lane], i);
+                    // Two shares of 8 bits, each up to 1/256 too small, of differences up to 255.
+                    assert!(
+                        (found - expected).abs() <= 2.5,
+                        "case {case}: {texture_type:?} {width}x{height} {wrap:?} at {x}, {y}: {found} instead of {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
