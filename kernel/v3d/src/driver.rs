@@ -155,6 +155,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         registers.write(Register::BPOA, 0);
         registers.write(Register::BPOS, 0);
         registers.write(Register::SCRATCH, recovery::MARK);
+        self.watch.mark_holds = registers.read(Register::SCRATCH) == recovery::MARK;
         self.interrupts.enable(registers);
     }
 

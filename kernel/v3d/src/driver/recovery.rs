@@ -30,6 +30,8 @@ const PROGRESS: [Register; 6] =
 /// Since when nothing has moved.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
+    /// Whether SCRATCH keeps what is written to it; where it does not, it tells nothing.
+    pub(super) mark_holds: bool,
     seen: [u32; PROGRESS.len()],
     moved_us: u64,
 }
@@ -75,7 +77,7 @@ impl<P: Platform> Driver<'_, P> {
 
     /// Whether something other than the driver has reset the V3D: then its counters say nothing about what is done.
     pub(super) fn was_reset(&self) -> bool {
-        self.platform.read(Register::SCRATCH) != MARK
+        self.watch.mark_holds && self.platform.read(Register::SCRATCH) != MARK
     }
 
     /// Gets a V3D ready again that was reset by something else. What was under way starts again.
