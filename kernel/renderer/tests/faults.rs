@@ -32,6 +32,10 @@ fn limits() -> Limits {
     Limits { overflow_block_bytes: 64 * 1024, ..Limits::default() }
 }
 
+/// Both threads, on a board that can reset the V3D and on one that can only reset the threads.
+const CASES: [(Thread, bool); 4] =
+    [(Thread::Binning, true), (Thread::Binning, false), (Thread::Rendering, true), (Thread::Rendering, false)];
+
 /// A driver that draws one triangle.
 struct Stage<'m> {
     model: &'m Model,
@@ -150,8 +154,9 @@ fn encoded(record: impl Into<Record>) -> Vec<u8> {
 
 #[test]
 fn a_list_that_never_ends() {
-    for thread in [Thread::Binning, Thread::Rendering] {
+    for (thread, resettable) in CASES {
         let model = Model::new(8 << 20, config());
+        model.resettable.set(resettable);
         let mut stage = Stage::new(&model);
         let mut job = stage.good_job();
         let list = stage.list(&encoded(Branch { address: BusAddr(0) }));
@@ -168,7 +173,14 @@ fn a_list_that_never_ends() {
 
 #[test]
 fn a_qpu_that_never_ends() {
+    for resettable in [true, false] {
+        a_qpu_that_never_ends_on(resettable);
+    }
+}
+
+fn a_qpu_that_never_ends_on(resettable: bool) {
     let model = Model::new(8 << 20, config());
+    model.resettable.set(resettable);
     let mut stage = Stage::new(&model);
     let job = stage.good_job();
     // A branch to itself, always, relative to the fourth instruction from here [AG p.34].
@@ -187,8 +199,9 @@ fn a_qpu_that_never_ends() {
 
 #[test]
 fn an_illegal_record() {
-    for thread in [Thread::Binning, Thread::Rendering] {
+    for (thread, resettable) in CASES {
         let model = Model::new(8 << 20, config());
+        model.resettable.set(resettable);
         let mut stage = Stage::new(&model);
         let mut job = stage.good_job();
         let mut bytes = match thread {

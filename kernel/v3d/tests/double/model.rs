@@ -23,6 +23,8 @@ pub(crate) struct Model {
     pub(crate) line: Cell<bool>,
     /// The next write to this register finds the V3D just reset, once.
     pub(crate) reset_before: Cell<Option<Register>>,
+    /// Whether the board can reset the V3D.
+    pub(crate) resettable: Cell<bool>,
 }
 
 impl Model {
@@ -30,8 +32,8 @@ impl Model {
     pub(crate) fn new(bytes: u32, config: Config) -> Self {
         let words = (0..(Self::OFFSET + bytes) / 4).map(|_| AtomicU32::new(0)).collect();
         let (v3d, now_us) = (RefCell::new(V3d::new(config)), Cell::new(1));
-        let (line, reset_before) = (Cell::new(true), Cell::new(None));
-        Self { v3d, config, words, now_us, interrupts: Interrupts::new(), line, reset_before }
+        let (line, reset_before, resettable) = (Cell::new(true), Cell::new(None), Cell::new(true));
+        Self { v3d, config, words, now_us, interrupts: Interrupts::new(), line, reset_before, resettable }
     }
 
     /// Where GPU memory begins: not at 0, so that a null address is a wild one.
@@ -104,6 +106,9 @@ impl Time for Model {
 
 impl Power for Model {
     fn reset(&self) -> Result<(), PowerError> {
+        if !self.resettable.get() {
+            return Err(PowerError("there is nothing to reset it with"));
+        }
         *self.v3d.borrow_mut() = V3d::new(self.config);
         Ok(())
     }
