@@ -57,8 +57,12 @@ impl<'m> Stage<'m> {
         Self::of_size(model, SIZE)
     }
 
-    fn of_size(model: &'m Model, (width, height): (u32, u32)) -> Self {
-        let mut driver = Driver::bring_up(model, &model.interrupts, limits()).unwrap();
+    fn of_size(model: &'m Model, size: (u32, u32)) -> Self {
+        Self::with_limits(model, size, limits())
+    }
+
+    fn with_limits(model: &'m Model, (width, height): (u32, u32), limits: Limits) -> Self {
+        let mut driver = Driver::bring_up(model, &model.interrupts, limits).unwrap();
         let target = driver.allocate(4 * width * height, 4096).unwrap();
         let renderer = Renderer::new(&mut driver, width, height, Sizes::default()).unwrap();
         let white = [1.0, 1.0, 1.0];
@@ -319,9 +323,8 @@ fn no_gpu_memory() {
     stage.assert_next_frame_is_right();
 }
 
-/// 4 KiB of binner memory for a frame that needs more than 1 MiB of it: the picture is that of a binner with enough.
-#[test]
-fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
+/// Vertices and indices of a quarter of a million small triangles, whose tile lists need more than 1 MiB.
+fn crowd() -> (Vec<triangle::Vertex>, Vec<u16>) {
     // Small triangles, drawn in random order; the corners of one are far apart in memory, so that no index says anything about the next.
     const CORNERS: u32 = 20_000;
     const COUNT: u32 = 250_000;
@@ -342,6 +345,13 @@ fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
             [0, 1, 2].map(|corner| first + corner * CORNERS as u16)
         })
         .collect();
+    (vertices, indices)
+}
+
+/// 4 KiB of binner memory for a frame that needs more than 1 MiB of it: the picture is that of a binner with enough.
+#[test]
+fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
+    let (vertices, indices) = crowd();
     let mut pictures = Vec::new();
     for growth in [4096, 8 << 20] {
         let model = Model::new(48 << 20, Config { parallel: true, ..Config::default() });
@@ -371,6 +381,26 @@ fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
     assert!(pictures[0] == pictures[1], "the pictures differ");
     let drawn = pictures[0].iter().filter(|&&pixel| pixel != CLEAR.color).count();
     assert!(drawn > 10_000, "only {drawn} pixels are drawn");
+}
+
+/// A frame that needs more than 1 MiB of binner memory where there are two blocks of 64 KiB: it is dropped, the next frame is right.
+#[test]
+fn a_binner_that_gets_no_more_memory() {
+    let (vertices, indices) = crowd();
+    for resettable in [true, false] {
+        let model = Model::new(48 << 20, Config::default());
+        model.resettable.set(resettable);
+        let mut stage = Stage::with_limits(&model, SIZE, Limits { most_overflow_blocks: 2, ..limits() });
+        let small = Mesh::indexed(&mut stage.driver, PrimitiveMode::Triangles, &vertices, &indices).unwrap();
+        let triangle = core::mem::replace(&mut stage.mesh, small);
+        let fence = stage.submit();
+        let failure = Failure::OutOfBinnerMemory;
+        assert_eq!(stage.driver.wait(fence), Err(Error::JobFailed { fence, failure }));
+        stage.mesh = triangle;
+        stage.assert_next_frame_is_right();
+        stage.assert_next_frame_is_right();
+        assert_eq!(stage.driver.statistics().jobs_dropped, 1);
+    }
 }
 
 /// A long life with a fault every 50 frames: no frame is lost but the spoilt ones, and no memory.
