@@ -115,6 +115,24 @@ impl Write for LastWords {
     }
 }
 
+/// The console, taken anew for each piece of text: interrupts are masked while it is held, and a byte takes a tenth of a
+/// millisecond.
+struct InPieces;
+
+impl Write for InPieces {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        const PIECE_BYTES: usize = 16;
+        let mut rest = text;
+        while !rest.is_empty() {
+            // No character is longer than four bytes: a piece is never empty.
+            let (piece, tail) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+            CONSOLE.lock().write_str(piece)?;
+            rest = tail;
+        }
+        Ok(())
+    }
+}
+
 /// Prints; what [`print!`](crate::print) and [`println!`](crate::println) call.
 pub fn write(arguments: fmt::Arguments<'_>) {
     let result = if LAST_WORDS.load(Ordering::Relaxed) {
@@ -123,9 +141,9 @@ pub fn write(arguments: fmt::Arguments<'_>) {
             None => LastWords.write_fmt(arguments),
         }
     } else {
-        CONSOLE.lock().write_fmt(arguments)
+        InPieces.write_fmt(arguments)
     };
-    // Both writers always succeed; a failure can only be that of a Display implementation, whose text then stops short.
+    // All writers always succeed; a failure can only be that of a Display implementation, whose text then stops short.
     let _ = result;
 }
 

@@ -95,6 +95,8 @@ pub enum Failure {
     WriteToConstant,
     /// A stack without an end in an interrupt handler: an exception inside an exception.
     Handler,
+    /// A control list without an end: the 3D engine hangs, and the kernel lives on.
+    Job,
 }
 
 /// A row of the help table.
@@ -130,7 +132,7 @@ pub const TABLE: [Row; 18] = [
     row("selftest", "[vectors]", "compare scenes and QPU programs with records, or print the results"),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "restart the board when the kernel hangs"),
-    row("fail", "panic | null | stack | constant | handler", "fail on purpose, to see how that is told"),
+    row("fail", "panic | null | stack | constant | handler | job", "fail on purpose, to see how that is told"),
     row("reboot", "", "start again"),
 ];
 
@@ -263,7 +265,8 @@ fn parse_failure(words: &[&str]) -> Result<Failure, ParseError> {
         Some(&"stack") => Ok(Failure::StackOverflow),
         Some(&"constant") => Ok(Failure::WriteToConstant),
         Some(&"handler") => Ok(Failure::Handler),
-        _ => Err(wrong("fail", "how? panic, null, stack, constant or handler")),
+        Some(&"job") => Ok(Failure::Job),
+        _ => Err(wrong("fail", "how? panic, null, stack, constant, handler or job")),
     }
 }
 
@@ -366,7 +369,7 @@ mod tests {
                 "log: \"loud\" is no level; there are off, error, warn, info, debug, trace, and `log previous`",
             ),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
-            ("fail", "fail: how? panic, null, stack, constant or handler"),
+            ("fail", "fail: how? panic, null, stack, constant, handler or job"),
         ];
         for (line, sentence) in cases {
             assert_eq!(refused(line), sentence);

@@ -78,7 +78,7 @@ fn execute(command: Command, machine: &mut Machine) -> Answer {
         Command::Bench => bench::bench(machine),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, &mut machine.watchdog),
-        Command::Fail(failure) => failures::fail(failure),
+        Command::Fail(failure) => failures::fail(machine, failure),
         Command::Reboot => {
             println!("restarting");
             console::flush();
