@@ -259,7 +259,9 @@ impl<'o> Assembler<'o> {
             let name = self.symbols.name(label).to_owned();
             self.report(Diagnostic::error(Code::LabelUndefined, span, format!("label {name} is not defined")));
         }
-        self.labels.keep_words(self.code.words());
+        if self.labels.words_needed() {
+            self.labels.keep_words(self.code.words());
+        }
         for (span, message) in self.code.resolve_branches(&self.labels) {
             self.report(Diagnostic::error(Code::NumberOutOfRange, span, message));
         }
@@ -284,7 +286,7 @@ impl<'o> Assembler<'o> {
                 None => exported.push((name, value)),
             }
         }
-        let sources: Vec<Source> = self.files.iter().map(|file| file.source.clone()).collect();
+        let sources: Vec<Source> = std::mem::take(&mut self.files).into_iter().map(|file| file.source).collect();
         let diagnostics = Diagnostics { list: std::mem::take(&mut self.diagnostics), sources };
         if diagnostics.has_errors() {
             return Err(diagnostics);

@@ -22,6 +22,7 @@ use v3d_hw::qpu::{AddOp, Instruction, MulOp, Mux, Signal};
 
 use crate::assembler::{Assembly, WordInfo};
 use crate::check::facts::{Facts, NOP as NO_REGISTER};
+use crate::check::flow::Flow;
 use crate::check::{Finding, check};
 use crate::interface::Interface;
 
@@ -147,6 +148,8 @@ struct Program<'a> {
     targets: Vec<(usize, usize)>,
     /// What the checker says of the original: what is broken already may stay so.
     findings: Vec<Finding>,
+    /// Rotations of what was just written, with conditions: the checker lets them pass, and only what was there may stay.
+    rotation_risks: usize,
 }
 
 impl<'a> Program<'a> {
@@ -202,7 +205,14 @@ impl<'a> Program<'a> {
                 block.lines.push(line);
             }
         }
-        Ok(Self { interface, length, blocks, targets, findings: check(words, info, interface) })
+        Ok(Self {
+            interface,
+            length,
+            blocks,
+            targets,
+            findings: check(words, info, interface),
+            rotation_risks: rotation_risks(words),
+        })
     }
 
     /// The program as it stands now: words, and the new place of each original block start.
@@ -239,6 +249,9 @@ impl<'a> Program<'a> {
         let (words, info, _) = self.assemble();
         let found = check(&words, &info, self.interface);
         let count = |list: &[Finding], code| list.iter().filter(|finding| finding.code == code).count();
+        if rotation_risks(&words) > self.rotation_risks {
+            return false;
+        }
         found.iter().all(|finding| count(&found, finding.code) <= count(&self.findings, finding.code))
     }
 
@@ -294,6 +307,9 @@ impl<'a> Program<'a> {
             let mut lines = vec![fixed[0]];
             lines.extend_from_slice(&moved);
             lines.extend_from_slice(&fixed[1 + moved.len()..]);
+            if !keeps_distances(stay.iter().chain(&lines)) {
+                continue;
+            }
             self.blocks[at - 1].lines = stay;
             self.blocks[at].lines = lines;
             if self.is_sound() {
@@ -325,4 +341,25 @@ fn sink(lines: &[Line], count: usize, control: u64) -> (Vec<Line>, Vec<Line>) {
     stay.reverse();
     moved.reverse();
     (stay, moved)
+}
+
+/// Whether everything that needs a rest between it and what follows has it.
+fn keeps_distances<'l>(lines: impl Iterator<Item = &'l Line>) -> bool {
+    let effects: Vec<Effects> = lines.map(|line| Effects::of(line.word)).collect();
+    effects.iter().enumerate().all(|(at, first)| {
+        let near = effects.iter().skip(at + 1).take(2).enumerate();
+        near.into_iter().all(|(steps, later)| first.distance_to(later).is_none_or(|distance| distance <= steps + 1))
+    })
+}
+
+/// Number of places where an accumulator is rotated that the instruction before writes, whatever the conditions.
+fn rotation_risks(words: &[u64]) -> usize {
+    let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
+    let flow = Flow::of(&facts);
+    let risky = |first: &Facts, next: &Facts| {
+        let writes = |number: u8| first.writes.iter().any(|write| write.address == 32 + number);
+        next.rotation.is_some() && (0..4).any(|number| next.rotated & 1 << number != 0 && writes(number))
+    };
+    let pairs = flow.nodes().flat_map(|node| flow.successors(node).iter().map(move |next| (node, next)));
+    pairs.filter(|&(node, next)| risky(&facts[flow.at(node)], &facts[flow.at(next)])).count()
 }

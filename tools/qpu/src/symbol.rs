@@ -22,6 +22,9 @@ pub(crate) struct Meaning {
     pub(crate) directive: Option<Directive>,
 }
 
+/// Names that the language does not know.
+static NO_MEANING: Meaning = Meaning { mnemonic: None, register: None, operator: None, suffix: None, directive: None };
+
 /// A short multiplicative hash; names are a few bytes long and not chosen by an enemy.
 #[derive(Default)]
 pub(crate) struct NameHasher(u64);
@@ -31,16 +34,30 @@ impl Hasher for NameHasher {
         self.0
     }
 
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let mut mix = |word: u64| self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            mix(u64::from_le_bytes(*word));
         }
+        // Byte by byte is faster than a copy of a length that is not known: most names are shorter than 8.
+        let mut last = 0;
+        for &byte in rest {
+            last = last << 8 | u64::from(byte);
+        }
+        mix(last);
     }
 
+    #[inline]
     fn write_u8(&mut self, byte: u8) {
-        self.0 = (self.0.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        // The mark that ends a string, which the length of the chunks makes needless.
+        self.0 ^= u64::from(byte) << 56;
+    }
+
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }
 
@@ -99,7 +116,8 @@ impl Symbols {
     }
 
     /// What the language means by it.
-    pub(crate) fn meaning(&self, symbol: Symbol) -> Meaning {
-        self.meanings.get(symbol as usize).copied().unwrap_or_default()
+    #[inline]
+    pub(crate) fn meaning(&self, symbol: Symbol) -> &Meaning {
+        self.meanings.get(symbol as usize).unwrap_or(&NO_MEANING)
     }
 }

@@ -934,3 +934,47 @@ fn moves(alu: &Alu, mux: Mux) -> bool {
 const fn add_float_result(op: AddOp) -> bool {
     matches!(op.code(), 1..=6 | 8)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of the guide's vendor code and of a published listing [JayStation], with what the listing says of them.
+    #[test]
+    fn words_read_as_their_listings_say() {
+        for (word, text) in [
+            (0x1000_09e7_009e_7000, "nop"),
+            (0x3000_09e7_009e_7000, "thrend"),
+            (0x5000_09e7_009e_7000, "sbdone"),
+            (0xa000_09e7_009e_7000, "ldtmu0"),
+            (0xe002_1c67_8390_4000, "ldi vw_setup, 0x83904000"),
+            (0xd202_0827_0e00_4dc0, "shr r0, ra0.16ai, 4"),
+            (0xd002_0827_0202_01c0, "fsub r0, r0, 1.0; read ra0"),
+            (0x1002_0e27_159e_7000, "mov t0s, r0"),
+        ] {
+            assert_eq!(Instruction::decode(word).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn every_kind_has_its_form() {
+        for (word, text) in [
+            (0xf0f8_09e7_ffff_ffe0, "brr -, -32"),
+            (0xf0f4_c9e7_0000_0000, "bra -, ra6"),
+            (0xe802_0827_0000_0013, "sacq r0, 3"),
+            (0xe202_0827_0003_0001, "ldi r0, [-1,-2,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"),
+            (0xd000_49e1_809f_3009, "mmov r1 << 3, r1"),
+        ] {
+            let instruction = Instruction::decode(word);
+            assert_eq!(instruction.to_string(), text, "{word:016x}");
+        }
+    }
+
+    #[test]
+    fn what_text_cannot_say_is_not_called_exact() {
+        // A reserved operation, a reserved kind of immediate, unused bits of a branch.
+        for word in [0x1000_09e7_099e_7000, 0xe400_09e7_0000_0000, 0xf8f8_09e7_0000_0000] {
+            assert!(!Instruction::decode(word).has_exact_text(), "{word:016x}");
+        }
+    }
+}

@@ -130,6 +130,11 @@ impl Labels {
         self.previous_words.get(at).copied()
     }
 
+    /// Whether the next pass needs the words of this one.
+    pub(super) fn words_needed(&self) -> bool {
+        self.needs_words.is_some() || !self.previous_words.is_empty()
+    }
+
     /// Keeps the words of this pass for the next one.
     pub(super) fn keep_words(&mut self, words: &[u64]) {
         self.previous_words.clear();

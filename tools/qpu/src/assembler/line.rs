@@ -92,7 +92,7 @@ impl Assembler<'_> {
                         self.call_macro(&code_macro, token)?;
                         return Ok(line + 1);
                     }
-                    let span = self.line_span(token);
+                    let span = self.line_span(token, line);
                     self.instruction_line(joins, span)?;
                     return Ok(line + 1);
                 }
@@ -105,12 +105,12 @@ impl Assembler<'_> {
     }
 
     /// From a token to the end of its line.
-    fn line_span(&self, first: Token) -> Span {
-        let tokens = &self.cursor.tokens.tokens;
-        let rest = tokens.get(self.cursor.at..).unwrap_or_default();
-        let last = rest.iter().take_while(|token| token.kind != Kind::End).last();
-        let span = first.span(self.cursor.file);
-        last.map_or(span, |last| span.to(last.span(self.cursor.file)))
+    fn line_span(&self, first: Token, line: usize) -> Span {
+        let Tokens { tokens, lines } = &*self.cursor.tokens;
+        let end = lines.get(line + 1).map_or(tokens.len(), |&next| next as usize);
+        // Before the end of the line, which is a token too.
+        let last = end.checked_sub(2).and_then(|last| tokens.get(last)).unwrap_or(&first);
+        first.span(self.cursor.file).to(last.span(self.cursor.file))
     }
 
     /// The directive at the start of a line, behind labels, and the index of its name.
