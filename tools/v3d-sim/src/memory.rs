@@ -152,15 +152,13 @@ const fn split(at: u32, bytes: usize) -> (usize, usize) {
 /// Memory of its own, for jobs and tests.
 #[derive(Debug, Default)]
 pub struct OwnedMemory {
-    words: Vec<AtomicU32>,
+    words: Box<[AtomicU32]>,
 }
 
 impl OwnedMemory {
-    /// Zeroed memory of at least `bytes` bytes.
+    /// Zeroed memory of at least `bytes` bytes. The host gives pages to it only when they are written to.
     pub fn new(bytes: usize) -> Self {
-        let mut words = Vec::new();
-        words.resize_with(bytes.div_ceil(4), AtomicU32::default);
-        Self { words }
+        Self { words: bytemuck::zeroed_slice_box(bytes.div_ceil(4)) }
     }
 
     /// The view that the model takes.
