@@ -347,11 +347,6 @@ properties! {
         /// 1: on.
         on,
     }
-    /// Gives the firmware its framebuffer back.
-    ReleaseFramebuffer = 0x0004_8001 {} -> ReleasedFramebuffer {
-        /// Nothing of meaning.
-        unused,
-    }
     /// Makes the framebuffer.
     AllocateFramebuffer = 0x0004_0001 {
         /// Bytes of alignment.

@@ -30,7 +30,7 @@ register_structs! {
     pub Registers {
         (0x00 => pub cs: ReadWrite<u32, CS::Register>),
         (0x04 => pub clo: ReadOnly<u32>),
-        (0x08 => pub chi: ReadOnly<u32>),
+        (0x08 => _chi),
         (0x0c => _c0),
         (0x10 => pub c1: ReadWrite<u32>),
         (0x14 => _c2),
@@ -57,18 +57,5 @@ impl SystemTimer {
         self.registers.cs.write(CS::M1::SET);
         // The match is for equality: a moment that has passed would come back only after 71 minutes. From "now" it cannot.
         self.registers.c1.set(self.registers.clo.get().wrapping_add(delay_us));
-    }
-
-    /// Counts of the free-running counter, microseconds.
-    #[must_use]
-    pub fn counter_us(&self) -> u64 {
-        // The halves are two registers: read again if the low one has wrapped in between.
-        loop {
-            let high = self.registers.chi.get();
-            let low = self.registers.clo.get();
-            if self.registers.chi.get() == high {
-                return u64::from(high) << 32 | u64::from(low);
-            }
-        }
     }
 }

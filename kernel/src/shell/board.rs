@@ -51,6 +51,7 @@ pub(super) fn info(machine: &Machine) -> Answer {
         cpu::identity(),
         core_clock::frequency_hz() / 1000
     );
+    println!("loader     left a device tree at {:#x}", machine.handover.device_tree);
     println!("booted     {} s ago", core_clock::now_us() / 1_000_000);
     Ok(())
 }
