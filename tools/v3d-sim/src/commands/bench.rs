@@ -16,12 +16,12 @@ use v3d_sim::{Config, V3d};
 /// Clock cycles of an instruction [AG p.16].
 const INSTRUCTION_CYCLES: u64 = 4;
 
-/// Captured jobs that are part of the program.
+/// Captured jobs that are part of the program: the kernel's triangle, and some of another driver.
 macro_rules! embedded {
     ($( $name:literal ),*) => {
         &[$( &[
-            ("job.json", include_bytes!(concat!("../../tests/captures/", $name, "/job.json")) as &[u8]),
-            ("mem0.bin.zst", include_bytes!(concat!("../../tests/captures/", $name, "/mem0.bin.zst")) as &[u8]),
+            ("job.json", include_bytes!(concat!("../../tests/", $name, "/job.json")) as &[u8]),
+            ("mem0.bin.zst", include_bytes!(concat!("../../tests/", $name, "/mem0.bin.zst")) as &[u8]),
         ] ),*]
     };
 }
@@ -30,7 +30,8 @@ macro_rules! embedded {
 type Files = [(&'static str, &'static [u8]); 2];
 
 /// What is measured unless folders are named.
-const SCENES: &[&Files] = embedded!("gears", "lit_textured", "loop_mandelbrot", "tri_rgb");
+const SCENES: &[&Files] =
+    embedded!("kernel_job", "captures/gears", "captures/lit_textured", "captures/loop_mandelbrot");
 
 /// What to measure.
 #[derive(clap::Args)]
