@@ -191,6 +191,7 @@ pub fn describe<T: FieldType>(bits: u64, width: u32, f: &mut fmt::Formatter<'_>)
 }
 
 /// Puts one value into its place, or says that it does not fit.
+#[inline]
 pub fn put<T: FieldType>(word: &mut u128, value: T, layout: &'static str, field: &Field) -> Result<(), FieldError> {
     if !value.fits(field.width()) {
         let Field { name, hi, lo, .. } = *field;
@@ -201,6 +202,7 @@ pub fn put<T: FieldType>(word: &mut u128, value: T, layout: &'static str, field:
 }
 
 /// Takes one value out of its place.
+#[inline]
 pub fn get<T: FieldType>(word: u128, hi: u32, lo: u32) -> T {
     let width = hi - lo + 1;
     T::from_field((word >> lo & mask_of(width)) as u64, width)
@@ -337,6 +339,7 @@ macro_rules! layout {
                 }, )*
             ];
 
+            #[inline]
             #[allow(unused_mut, unused_variables, unused_assignments, reason = "a layout may have no fields")]
             fn to_bits(&self) -> ::core::result::Result<u128, $crate::layout::FieldError> {
                 let mut word = 0;
@@ -348,6 +351,7 @@ macro_rules! layout {
                 Ok(word)
             }
 
+            #[inline]
             #[allow(unused_variables, reason = "a layout may have no fields")]
             fn from_bits(bits: u128) -> Self {
                 Self { $( $field: $crate::layout::get(bits, $hi, $lo), )* }

@@ -259,11 +259,11 @@ impl<'o> Assembler<'o> {
             let name = self.symbols.name(label).to_owned();
             self.report(Diagnostic::error(Code::LabelUndefined, span, format!("label {name} is not defined")));
         }
-        if self.labels.words_needed() {
-            self.labels.keep_words(self.code.words());
-        }
         for (span, message) in self.code.resolve_branches(&self.labels) {
             self.report(Diagnostic::error(Code::NumberOutOfRange, span, message));
+        }
+        if self.labels.words_needed() {
+            self.labels.keep_words(self.code.words());
         }
     }
 

@@ -199,7 +199,7 @@ diagnostic_codes! {
     87 FlagsOfAdd "the flags come from the add ALU"
         "Flags are taken from the mul ALU only if the add ALU does nothing [AG p.28]."
     88 TwoTargets "two targets are not possible here"
-        "Two targets use both ALUs."
+        "Two targets use both ALUs, so nothing else fits into the word."
     89 PerElementMismatch "the constant does not fit this load"
         "ldipes takes elements of -2 to 1, ldipeu of 0 to 3, and neither takes a float."
     90 SemaphoreMismatch "semaphore acquire and release in one instruction"

@@ -45,7 +45,7 @@ fn formats() {
 
 #[test]
 fn errors_have_a_status_and_a_place() {
-    let source = file("wrong.qasm", "nop\nmov r0, ra1, ra2\n");
+    let source = file("wrong.qasm", "nop\nmov r0 ra1\n");
     let failed = qpu(&["asm", &source.display().to_string()]);
     assert!(!failed.status.success());
     assert!(text(&failed.stderr).contains("wrong.qasm:2:"), "{}", text(&failed.stderr));

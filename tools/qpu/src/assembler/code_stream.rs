@@ -19,6 +19,8 @@ pub struct WordInfo {
 #[derive(Clone, Copy, Debug)]
 struct Fixup {
     word: usize,
+    /// The branch that the distance counts from: the same word, but for copies.
+    base: usize,
     label: u32,
     addend: i64,
     relative: bool,
@@ -77,8 +79,9 @@ impl CodeStream {
         } else {
             self.words.insert(at, word);
             self.info.insert(at, info);
-            for fixup in self.fixups.iter_mut().filter(|fixup| fixup.word >= at) {
-                fixup.word += 1;
+            for fixup in &mut self.fixups {
+                fixup.word += usize::from(fixup.word >= at);
+                fixup.base += usize::from(fixup.base >= at);
             }
         }
         at
@@ -94,7 +97,7 @@ impl CodeStream {
 
     fn fix(&mut self, word: usize, slot: &Slot, span: Span) {
         if let Some((label, addend)) = slot.label {
-            self.fixups.push(Fixup { word, label, addend, relative: slot.relative, span });
+            self.fixups.push(Fixup { word, base: word, label, addend, relative: slot.relative, span });
         }
     }
 
@@ -163,10 +166,13 @@ impl CodeStream {
         Some((*self.words.get(at)?, *self.info.get(at)?))
     }
 
-    /// Copies a word to the end.
-    pub(super) fn copy(&mut self, word: u64, info: WordInfo) {
+    /// Copies a word to the end. A branch keeps the distance of the original.
+    pub(super) fn copy(&mut self, from: usize, word: u64, info: WordInfo) {
         let target = std::mem::take(&mut self.pending_target);
-        self.insert(word, WordInfo { target, ..info });
+        let at = self.insert(word, WordInfo { target, ..info });
+        if let Some(&fixup) = self.fixups.iter().find(|fixup| fixup.word == from) {
+            self.fixups.push(Fixup { word: at, ..fixup });
+        }
     }
 
     /// Starts inserting `count` words before the end; says whether that crosses a branch target.
@@ -194,7 +200,7 @@ impl CodeStream {
         let mut errors = Vec::new();
         for fixup in &self.fixups {
             let Some(address) = labels.final_address(fixup.label) else { continue };
-            let base = if fixup.relative { (fixup.word as i64 + 4) * 8 } else { 0 };
+            let base = if fixup.relative { (fixup.base as i64 + 4) * 8 } else { 0 };
             let target = address.wrapping_add(fixup.addend).wrapping_sub(base);
             let Ok(target) = i32::try_from(target) else {
                 errors.push((fixup.span, format!("the branch distance {target} does not fit 32 bits")));

@@ -141,7 +141,7 @@ impl Assembler<'_> {
             if word >> 60 == 15 {
                 self.warn(Code::ClonedBranch, first, "a branch is cloned; its target is relative to the original");
             }
-            self.code.copy(word, super::WordInfo { span, ..info });
+            self.code.copy(at, word, super::WordInfo { span, ..info });
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ impl Assembler<'_> {
             self.warn(Code::Unaligned, token, "an instruction starts in the middle of a word: padded");
             self.align(8, 0, span);
         }
-        if joins && self.join(span) {
+        if joins && self.join() {
             return Ok(());
         }
         self.slot = Slot::default();
@@ -68,7 +68,7 @@ impl Assembler<'_> {
     }
 
     /// Tries to put the line into the instruction before; says whether it fits.
-    fn join(&mut self, span: Span) -> bool {
+    fn join(&mut self) -> bool {
         let Some((at, slot)) = self.code.open() else { return false };
         self.slot = slot.clone();
         let start = self.cursor.at;
@@ -82,7 +82,6 @@ impl Assembler<'_> {
                 let slot = std::mem::take(&mut self.slot);
                 self.code.keep_open(at, slot);
             }
-            let _ = span;
             return true;
         }
         self.cursor.at = start;

@@ -35,10 +35,11 @@ impl Program<'_> {
             }
         }
         // The first of a run of instructions that nothing leads to.
+        let one_way_in = self.flow.entries().len() == 1 && !self.has_unknown_targets();
         let mut before = true;
         for (at, facts) in self.facts.iter().enumerate() {
             let here = reached[at] || facts.data;
-            if !here && before && self.flow.entries().len() == 1 && !self.has_unknown_targets() {
+            if !here && before && one_way_in {
                 findings.warning(Code::Unreachable, at, "this is never reached");
             }
             before = here;

@@ -193,5 +193,5 @@ fn allowed(merged: &Facts, first: &Facts, second: &Facts) -> bool {
     let both_write =
         merged.write_a.is_some_and(|a| merged.write_b.is_some_and(|b| a.address == b.address && a.address >= 32));
     let uniform_and_tmu = merged.reads(32) && merged.writes_tmu();
-    !(special(first) && special(second)) && !both_write && !uniform_and_tmu
+    !(special(first) && special(second) || both_write || uniform_and_tmu)
 }
