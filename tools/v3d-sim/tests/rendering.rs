@@ -2,6 +2,7 @@
 //!
 //! Each test is a list of rendering records for a small frame; nothing is drawn but what the test says, and pixels are looked at in memory.
 
+use std::sync::Arc;
 use v3d_hw::BusAddr;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{
@@ -10,13 +11,14 @@ use v3d_hw::control_list::{
     TileCoordinates, TileRenderingMode,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
+use v3d_hw::shader_record::NvShaderRecord;
 use v3d_sim::Fault;
 use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::{Memory, OwnedMemory};
 use v3d_sim::primitive_list::Primitive;
 use v3d_sim::render::{Config, Context, RenderError, RenderFault, Renderer};
-use v3d_sim::state::{Fragment, PipelineState, Shader, VgShader};
+use v3d_sim::state::{Fragment, NvShader, PipelineState, Shader, VgShader};
 
 const CODE: BusAddr = BusAddr(0x1000);
 const UNIFORMS: BusAddr = BusAddr(0x2000);
@@ -371,5 +373,80 @@ fn a_frame_of_tiles_is_filled() {
             assert_eq!(machine.pixel(FRAME, x, y), 0x100 + x / 64 + 2 * (y / 64), "({x}, {y})");
         }
         assert_eq!(machine.errors(), []);
+    }
+}
+
+/// Each of two buffers has half of the memory, so tiles are 64x32.
+#[test]
+fn tiles_are_half_as_high_with_two_buffers() {
+    let mut machine = Machine::new();
+    let mode = TileRenderingMode { double_buffer: true, ..mode() };
+    machine.records([clear(5), mode.into(), tile(0, 0), no_store(true).into(), tile(0, 1)]);
+    machine.fill(9);
+    machine.record(Record::StoreResolved);
+    machine.finish();
+    let rows = [31, 32, 63, 64].map(|y| machine.pixel(FRAME, 3, y));
+    assert_eq!(rows, [0, 9, 9, 0]);
+    assert_eq!(machine.errors(), []);
+    machine.records([tile(0, 0), no_store(false).into()]);
+    assert_eq!(machine.errors(), [RenderError::SwapWithoutClear]);
+}
+
+/// A point of OpenGL in NV mode: its own coordinates come before the shader's varyings.
+#[test]
+fn a_point_knows_where_it_is() {
+    let mut machine = Machine::new();
+    machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    let program = "
+        fmul r0, vary, ra15
+        fadd r0, r0, r5; fmul r1, vary, ra15
+        fadd r1, r1, r5; fmul r2, vary, ra15
+        fadd r2, r2, r5; fmul r3.8abcd, 1.0, 1.0
+        fmul r3.8a, r0, 1.0
+        fmul r3.8b, r1, 1.0
+        fmul r3.8c, r2, 1.0
+        mov tlbc, r3
+        thrend
+        nop
+        sbdone
+    ";
+    let assembly = qpu::assemble(&[qpu::Source::new("point", program)], &qpu::Options::default()).unwrap();
+    for (half, at) in assembly.halves().zip(0..) {
+        machine.memory().set_word(CODE + 4 * at, half).unwrap();
+    }
+    let vertices = BusAddr(0x3000);
+    for (word, at) in
+        [20 * 16 | (30 * 16) << 16, 0.5f32.to_bits(), 0.5f32.to_bits(), 0.6f32.to_bits()].into_iter().zip(0..)
+    {
+        machine.memory().set_word(vertices + 4 * at, word).unwrap();
+    }
+    let record = NvShaderRecord {
+        vertices,
+        code: CODE,
+        varyings: 1,
+        stride: 16,
+        threading: Threading::Single,
+        ..NvShaderRecord::default()
+    };
+    let state = PipelineState {
+        configuration: configuration(),
+        point_size: 10.0,
+        clip_window: ClipWindow { left: 0, bottom: 0, width: SIZE, height: SIZE },
+        shader: Some(Shader::Nv(Arc::new(NvShader { address: BusAddr(0), record }))),
+        ..PipelineState::default()
+    };
+    let format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Points };
+    let list = [Primitive { vertices: [0; 3], clipped: None }];
+    machine.run(|renderer, at, context| renderer.draw(at, format, &list, &state, context));
+    machine.record(Record::StoreResolved);
+    machine.finish();
+    assert_eq!(machine.errors(), []);
+    assert_eq!((machine.pixel(FRAME, 14, 30), machine.pixel(FRAME, 25, 30)), (0, 0), "10 pixels wide");
+    for (x, y) in [(15, 25), (24, 25), (15, 34), (24, 34), (20, 30)] {
+        let [across, down, own, alpha] = machine.pixel(FRAME, x, y).to_le_bytes().map(i32::from);
+        let at = |pixel: u32, first: u32| (255.0 * (f64::from(pixel - first) + 0.5) / 10.0).round() as i32;
+        assert!((across - at(x, 15)).abs() <= 1, "({x}, {y}): {across}");
+        assert!((down - (255 - at(y, 25))).abs() <= 1, "({x}, {y}): {down}");
+        assert!((own - 153).abs() <= 1 && alpha == 255, "({x}, {y}): {own}");
     }
 }

@@ -36,6 +36,12 @@ pub enum TileBufferError {
     /// Coverage has no meaning with multisampling.
     #[error("coverage is read in multisample mode")]
     CoverageInMultisample,
+    /// There is no coverage, since nothing can be drawn to the coverage pipe.
+    #[error("coverage is read, but the coverage pipe is not modelled")]
+    Coverage,
+    /// The quads' coordinates are written; the guide names the registers and does not say what for.
+    #[error("QUAD_X or QUAD_Y is written: moving quads is not modelled")]
+    QuadCoordinates,
     /// The alpha mask buffer is not enabled by the rendering mode.
     #[error("the alpha mask is accessed, but the rendering mode does not enable it")]
     MaskDisabled,
@@ -466,6 +472,19 @@ impl Io for FragmentIo<'_> {
             }
         }
         Ok(value)
+    }
+
+    fn load_coverage(&mut self) -> Result<Lanes, IoError> {
+        let multisample = self.tlb.shape().multisample;
+        Err(if multisample { TileBufferError::CoverageInMultisample } else { TileBufferError::Coverage }.into())
+    }
+
+    fn set_quad_x(&mut self, _value: &Lanes, _mask: Mask) -> Result<(), IoError> {
+        Err(TileBufferError::QuadCoordinates.into())
+    }
+
+    fn set_quad_y(&mut self, _value: &Lanes, _mask: Mask) -> Result<(), IoError> {
+        Err(TileBufferError::QuadCoordinates.into())
     }
 
     fn load_alpha(&mut self) -> Result<Lanes, IoError> {

@@ -3,10 +3,10 @@
 //! A renderer that is told to watch a pixel executes the programs that shade it one instruction at a time, and notes what each reads and changes in the
 //! pixel's element. All other pixels are rendered as ever, and the result is the same.
 
+use super::WaveJob;
 use super::tlb::Tlb;
-use crate::memory::Memory;
 use crate::qpu::registers::{self, Place, Registers};
-use crate::qpu::{CodeCache, Exit, Io, Qpu};
+use crate::qpu::{Exit, Io, Qpu};
 use std::fmt;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::{File, ReadSource};
@@ -126,10 +126,10 @@ impl History {
         element: usize,
         qpu: &mut Qpu,
         io: &mut I,
-        memory: Memory<'_>,
-        code: &CodeCache,
+        job: &WaveJob<'_>,
         budget: &mut u64,
     ) -> Exit {
+        let WaveJob { memory, code, .. } = *job;
         loop {
             if *budget == 0 {
                 return Exit::OutOfBudget;

@@ -480,6 +480,26 @@ mod tests {
         assert_eq!(at(2, 100, 200), 9.0);
     }
 
+    #[test]
+    fn an_rht_lies_between_its_edge_and_the_boundary() {
+        let setup = SetupState { rht_boundary: 480, ..state() };
+        let (low, high) = (vertex(160, 160, 0.5, 1.0, &[]), vertex(320, 320, 0.5, 1.0, &[]));
+        let up = setup.rht([low, high]).unwrap();
+        let down = setup.rht([high, low]).unwrap();
+        assert!(up.reverse && !down.reverse, "an edge that runs down has the area on its left-hand side");
+        for (x, y, expected) in
+            [(400, 240, true), (250, 240, true), (230, 240, false), (490, 240, false), (400, 330, false)]
+        {
+            for primitive in [&up, &down] {
+                let inside = primitive.edges().iter().all(|e| e.a * x + e.b * y + e.c >= 0);
+                assert_eq!(inside, expected, "({x}, {y})");
+            }
+        }
+        assert_eq!(setup.rht([low, low]), Err(Discarded::Degenerate));
+        let behind = SetupState { rht_boundary: 100, ..state() };
+        assert_eq!(behind.rht([low, high]), Err(Discarded::Degenerate));
+    }
+
     /// All four directions of a line have their area inside.
     #[test]
     fn lines_cover_their_middle_in_every_direction() {

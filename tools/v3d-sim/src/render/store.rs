@@ -460,6 +460,18 @@ mod tests {
     }
 
     #[test]
+    fn sixteen_samples_are_those_of_two_by_two_pixels() {
+        let owned = OwnedMemory::new(0x8000);
+        let tlb = numbered(Shape::new(true, false, false));
+        let mode = TileRenderingMode { multisample: true, decimate: DecimateMode::X16, ..mode(16, 16) };
+        let mut stored = Stored::default();
+        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
+        stored.apply(owned.view()).unwrap();
+        // rows 10 and 11, columns 14 and 15, each with samples 0, 3, 6, 9
+        assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 16 + 7) * 4)), Ok(10 << 16 | 14 << 8 | 4));
+    }
+
+    #[test]
     fn memory_that_is_not_there_is_an_error_and_the_rest_is_stored() {
         let owned = OwnedMemory::new(0x1000 + 64 * 4 * 2);
         let tlb = numbered(Shape::new(false, false, false));

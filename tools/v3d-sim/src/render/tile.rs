@@ -498,10 +498,9 @@ impl Shading<'_, '_> {
         }
         let UnitResult { counters, faults, history, .. } = &mut *self.result;
         let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, self.state);
-        let (memory, code) = (self.job.memory, self.job.code);
         let exit = match watched {
-            None => self.qpu.run(&mut io, memory, code, self.budget),
-            Some((element, _)) => history.run(self.at, element, self.qpu, &mut io, memory, code, self.budget),
+            None => self.qpu.run(&mut io, self.job.memory, self.job.code, self.budget),
+            Some((element, _)) => history.run(self.at, element, self.qpu, &mut io, self.job, self.budget),
         };
         let unread = io.unread_varyings();
         let error = match exit {
