@@ -408,7 +408,7 @@ mod tests {
         for (y, x) in (0..shape.height_px).flat_map(|y| (0..shape.width_px).map(move |x| (y, x))) {
             for sample in 0..shape.samples() {
                 let index = tlb.color_index(shape.pixel(x, y), sample, 0);
-                tlb.color[index] = y << 16 | x << 8 | sample as u32 * 3;
+                tlb.color[index] = y << 16 | x << 8 | (3 * sample as u32);
             }
         }
         tlb

@@ -288,12 +288,12 @@ mod tests {
 
     #[test]
     fn depth_is_kept_if_updates_are_off() {
-        let mut zs = 0x123456_78;
+        let mut zs = 0x1234_5678;
         let test = ZTest { function: CompareFunction::Less, update: false };
         assert_eq!(test_sample(&mut zs, 0x111111, test, None), Outcome::Passed);
-        assert_eq!(zs, 0x123456_78);
+        assert_eq!(zs, 0x1234_5678);
         assert_eq!(test_sample(&mut zs, 0x111111, ZTest { update: true, ..test }, None), Outcome::Passed);
-        assert_eq!(zs, 0x111111_78);
+        assert_eq!(zs, 0x1111_1178);
         assert_eq!(test_sample(&mut zs, 0x111111, ZTest { update: true, ..test }, None), Outcome::ZFailed);
     }
 
