@@ -439,7 +439,7 @@ impl JobFolder {
 
 /// Writes whole words where it can.
 fn write_words(memory: Memory<'_>, address: u32, bytes: &[u8]) -> Result<(), OutOfMemory> {
-    if address % 4 != 0 {
+    if !address.is_multiple_of(4) {
         return memory.write(BusAddr(address), bytes);
     }
     let (words, rest) = bytes.as_chunks::<4>();

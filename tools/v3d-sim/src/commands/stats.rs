@@ -104,6 +104,13 @@ fn print_job(job: &Job, outcome: &Outcome) {
         );
     }
 
+    println!("\n{:>14} estimated", "cycles");
+    let Config { slices, qpus_per_slice, .. } = Config::default();
+    let qpus = u64::from(slices) * u64::from(qpus_per_slice);
+    println!("{:>14} QPUs, if all {qpus} are always busy", (all * INSTRUCTION_CYCLES).div_ceil(qpus));
+    // [AG p.14]
+    println!("{:>14} FEP, at four pixels a cycle", counters.get(CounterSource::FepQuads));
+
     println!("\n{:>14} counted", "events");
     for source in CounterSource::ALL {
         let events = counters.get(*source);

@@ -153,7 +153,7 @@ mod tests {
         let owned = OwnedMemory::new(16);
         let memory = owned.view();
         memory.set_word(BusAddr(0), 0x4433_2211).unwrap();
-        memory.set_word(BusAddr(4), 0b11111_000000_00001).unwrap();
+        memory.set_word(BusAddr(4), 0xf801).unwrap();
         let buffer = |address, format| ColorBuffer {
             address,
             stride_bytes: 4,

@@ -82,7 +82,7 @@ impl Lookup<'_> {
         let elements = |lanes: &Lanes| -> [f32; 4] { std::array::from_fn(|i| f32::from_bits(lanes.0[4 * quad + i])) };
         let (s, t, bias) = (elements(s), elements(t), elements(b));
         let (points, derivative) = if texture.cube_stride.is_some() {
-            self.to_faces(s, t, elements(r))
+            self.face_points(s, t, elements(r))
         } else {
             let points = std::array::from_fn(|i| Point { s: s[i], t: t[i], face: 0 });
             let Level { x, y, .. } = texture.levels[0];
@@ -113,7 +113,7 @@ impl Lookup<'_> {
     /// Turns the directions of a quad into faces and coordinates on them, and gives the square of their longer derivative.
     ///
     /// It is taken of the directions, which do not jump where two faces meet; a face is two units wide.
-    fn to_faces(&mut self, s: [f32; 4], t: [f32; 4], r: [f32; 4]) -> ([Point; 4], f32) {
+    fn face_points(&mut self, s: [f32; 4], t: [f32; 4], r: [f32; 4]) -> ([Point; 4], f32) {
         let width = self.texture.levels[0].x.size;
         let texels = |c: [f32; 4]| c.map(|c| 0.5 * c * width as f32);
         let derivative = lod::longer_squared([texels(s), texels(t), texels(r)]);
