@@ -253,3 +253,31 @@ fn standard_include_has_the_guides_words() {
     same(".include <vc4.qinc>\nldi r0, vdw_setup_0(7, 16, dma_h32(0, 0))", "ldi r0, 0x83904000");
     same(".include <vc4.qinc>\nldi r0, vpm_setup(0, 1, h32(2)) | 0x17b80000 - 0x17b80000", "ldi r0, 0x1a02");
 }
+
+/// The include file's questions about operands and its mathematics, as assertions in the source itself.
+#[test]
+fn standard_include_answers_questions() {
+    let source = "
+.include <vc4.qinc>
+.assert isConstant(5) && isConstant(-5) && isConstant(1.5) && !isConstant(r0) && !isConstant([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1])
+.assert isLdPE([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,-1]) && isLdPES([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,-1]) && !isLdPEU([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,-2])
+.assert isLdPEU([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3]) && !isLdPES([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3]) && !isLdPE(7)
+.assert isRegister(ra0) && isRegister(r5) && !isRegister(sacq3) && isSemaphore(sacq3) && isSemaphore(srel0) && !isSemaphore(rb2) && !isRegister(3)
+.assert isRegfileA(ra3) && !isRegfileA(rb3) && isRegfileB(rb3) && isRegfileA(unif) && isRegfileB(unif)
+.assert isAccu(r0) && isAccu(r3) && !isAccu(ra1) && isReadable(unif) && !isWritable(unif) && isReadable(r5) && isRotate(r0<<3) && !isRotate(r0)
+.assert isLabel(:x) && !isLabel(r0) && isSmallImmd(15) && isSmallImmd(-16) && !isSmallImmd(16) && isSmallImmd(0x3f800000)
+.assert ilog2(1) == 0 && ilog2(1024) == 10 && countBits(0xff) == 8 && reverseBits8(1) == 0x80 && reverseBits64(1) == 1<<63 && min(1,2)==1 && max(1,2)==2
+.assert min(-1, 1.5) == -1 && max(-1, 1.5) == 1.5
+:x
+nop";
+    let assembly = try_assembly(source);
+    assert_eq!(assembly.words.len(), 1);
+}
+
+#[test]
+fn copied_branches_keep_their_distance() {
+    let words = try_assembly(":a\nbrr -, r:b\nnop\nnop\nnop\n:b\nnop\n.clone :a, 1\nnop\nnop\nnop").words;
+    assert_eq!(words[0], words[5]);
+    let words = try_assembly(".clone :a, 1\nnop\nnop\nnop\n:a\nbrr -, r:a\nnop\nnop\nnop").words;
+    assert_eq!((words[0], words[4] & 0xffff_ffff), (words[4], 0xffff_ffe0));
+}
