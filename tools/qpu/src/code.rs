@@ -304,4 +304,8 @@ diagnostic_codes! {
         "The FIFO of the varyings is also that of the VPM: a fragment shader cannot access the VPM [AG p.52]."
     239 StageMismatch "this does not belong to the stage"
         "Varyings and the tile buffer are there in fragment shaders only."
+    240 AttributeCount "the number of attributes differs from the interface"
+        "Each read of the VPM gives one component of one attribute for all 16 vertices; what is declared and what is read must be the same number, or everything after it is shifted."
+    241 TextureNotDeclared "a texture is looked up that the interface does not have"
+        "The source declares its textures by `.texture`, with the TMU of each; a lookup by the other TMU would use parameters that nobody provides."
 }

@@ -182,6 +182,12 @@ fn stages() {
     breaks(Code::StageMismatch, 2, ".stage vertex\nmov r0, vary");
     breaks(Code::VaryingCount, 6, ".stage fragment\n.varying uv, 2\nmov r0, vary");
     keeps(".stage fragment\n.varying uv, 2\nmov r0, vary\nmov r0, vary");
+    let vertex = ".stage vertex\n.attribute position, 3\nldi vr_setup, 0x301a00\nnop\nnop\nmov r0, vpm\nmov r1, vpm";
+    breaks(Code::AttributeCount, 10, vertex);
+    keeps(&format!("{vertex}\nmov r2, vpm"));
+    let lookup = "mov r0, unif\nmov t1t, r0\nmov t1s, r0\nldtmu1";
+    breaks(Code::TextureNotDeclared, 4, &format!(".texture wood, 0\n{lookup}"));
+    keeps(&format!(".texture wood, 1\n{lookup}"));
     breaks(Code::VpmReadWithoutSetup, 1, "mov r0, vpm");
     keeps("ldi vr_setup, 0x101a00\nnop\nnop\nmov r0, vpm");
 }

@@ -70,6 +70,7 @@ pub(super) struct State {
     pub(super) parameters: [States; 2],
     pub(super) uniforms: Count,
     pub(super) varyings: Count,
+    pub(super) vpm_reads: Count,
     pub(super) mutex: States,
     /// Scoreboard: before (1) or after (2) its unlocking.
     pub(super) scoreboard: States,
@@ -95,6 +96,7 @@ impl State {
             parameters: [FREE; 2],
             uniforms: Count::ZERO,
             varyings: Count::ZERO,
+            vpm_reads: Count::ZERO,
             mutex: FREE,
             scoreboard: FREE,
             switched: NOT_YET,
@@ -117,6 +119,7 @@ impl State {
             parameters: [FREE | HELD; 2],
             uniforms: Count::ANY,
             varyings: Count::ANY,
+            vpm_reads: Count::ANY,
             mutex: FREE | HELD,
             scoreboard: FREE | HELD,
             switched: NOT_YET | NOT_LAST | LAST,
@@ -149,6 +152,7 @@ impl State {
             parameters: [self.parameters[0] | other.parameters[0], self.parameters[1] | other.parameters[1]],
             uniforms: count(self.uniforms, other.uniforms),
             varyings: count(self.varyings, other.varyings),
+            vpm_reads: count(self.vpm_reads, other.vpm_reads),
             mutex: self.mutex | other.mutex,
             scoreboard: self.scoreboard | other.scoreboard,
             switched: self.switched | other.switched,
@@ -169,6 +173,8 @@ impl State {
         if varying > 0 {
             state.accumulators |= 1 << 5;
         }
+        let vector = reads(48).min(1);
+        state.vpm_reads = state.vpm_reads.add(vector, vector);
         if reads(51) > 0 {
             state.mutex = HELD;
         }

@@ -107,6 +107,15 @@ impl Program<'_> {
                 findings.error(Code::UniformWithTmuWrite, at, "a uniform is read together with a TMU write");
             }
         }
+        for unit in 0..2 {
+            // s alone is a lookup of memory, which has no texture.
+            let texture = facts.writes_to(56 + 4 * unit) && state.parameters[usize::from(unit)] == HELD;
+            let declared = self.interface.textures.iter().any(|texture| texture.unit == unit);
+            if texture && !declared && !self.interface.textures.is_empty() {
+                let message = format!("the interface has no texture on TMU {unit}");
+                findings.error(Code::TextureNotDeclared, at, message);
+            }
+        }
         if facts.writes_to(36) && state.tmu_used {
             findings.error(Code::NoSwapAfterTmu, at, "TMU swap is changed after a TMU was used");
         }
@@ -147,6 +156,17 @@ impl Program<'_> {
                 let read = state.uniforms.least;
                 let message = format!("{read} words of uniforms are read, the interface has {declared}");
                 findings.error(Code::UniformCount, at, message);
+            }
+        }
+        let declared = interface.attribute_components();
+        let shades_vertices = matches!(interface.stage, Stage::Vertex | Stage::Coordinate);
+        if shades_vertices && !interface.attributes.is_empty() && state.vpm_reads.most != super::state::MANY {
+            let wrong = state.vpm_reads.exact().is_some_and(|read| u32::from(read) != declared)
+                || u32::from(state.vpm_reads.least) > declared;
+            if wrong {
+                let read = state.vpm_reads.least;
+                let message = format!("{read} components of attributes are read, the interface has {declared}");
+                findings.error(Code::AttributeCount, at, message);
             }
         }
         let declared = interface.varying_components();
