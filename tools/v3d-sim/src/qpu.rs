@@ -357,7 +357,7 @@ impl Qpu {
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
-            let index = if D::RUNS_AHEAD { self.run_plain::<D>(current, index, memory, budget) } else { index };
+            let index = if D::RUNS_AHEAD { self.run_plain::<D>(current, index, io, memory, budget) } else { index };
             let Some(placed) = current.ops.get(index) else { continue };
             if *budget == 0 {
                 break Exit::OutOfBudget;
@@ -381,6 +381,7 @@ impl Qpu {
         &mut self,
         stretch: &Stretch,
         index: usize,
+        io: &mut dyn Io,
         memory: Memory<'_>,
         budget: &mut u64,
     ) -> usize {
@@ -410,19 +411,12 @@ impl Qpu {
             }
             if op.simple {
                 D::execute_simple(&mut self.registers, &mut self.flags, op);
+            } else if op.touches.tmu_write && self.no_swap_at.is_some() {
+                break;
             } else {
-                if op.touches.uniform {
-                    // A fault has to be reported with its place: that takes a step.
-                    if self.uniforms_left == Some(0) || memory.word(BusAddr(self.uniforms)).is_err() {
-                        break;
-                    }
-                    let value = Lanes::splat(self.next_uniform(memory));
-                    *self.registers.at_mut(registers::PORT_A) = value;
-                    *self.registers.at_mut(registers::PORT_B) = value;
-                }
-                self.load_constant(op);
-                D::execute(&mut self.registers, &mut self.flags, op, &mut Results::default());
+                self.perform::<D>(op, op, io, memory);
             }
+            self.pc = self.pc.wrapping_add(INSTRUCTION_BYTES);
             count += 1;
         }
         if count == 0 {
@@ -434,11 +428,34 @@ impl Qpu {
         self.streak = self.streak.saturating_add(count as u32);
         self.executed += count as u64;
         *budget -= count as u64;
-        self.pc = self.pc.wrapping_add(count as u32 * INSTRUCTION_BYTES);
         for jump in self.jumps.iter_mut().flatten() {
             jump.after -= count as u32;
         }
         index + count
+    }
+
+    /// Does what an instruction says but for control: reads ports, computes, writes peripherals, loads r4. `executed` is the instruction, perhaps with
+    /// other operands.
+    #[inline(always)]
+    fn perform<D: Datapath>(&mut self, op: &MicroOp, executed: &MicroOp, io: &mut dyn Io, memory: Memory<'_>) {
+        let reads_ports = op.port_a.is_some() || op.port_b.is_some();
+        let coefficients = if reads_ports { self.read_ports(op, io, memory) } else { None };
+        self.load_constant(op);
+        let mut results = Results::default();
+        D::execute(&mut self.registers, &mut self.flags, executed, &mut results);
+        if op.peripheral_writes {
+            self.write_peripheral(&op.add, &results.add, &op.touches, io, memory);
+            self.write_peripheral(&op.mul, &results.mul, &op.touches, io, memory);
+        }
+        if let Some(coefficients) = coefficients {
+            let r5 = self.registers.at_mut(registers::R5);
+            for (quad, value) in r5.0.chunks_exact_mut(4).zip(coefficients) {
+                quad.fill(value);
+            }
+        }
+        if !matches!(op.signal, Signal::None | Signal::SmallImmediate) {
+            self.obey_signal(op.signal, io);
+        }
     }
 
     /// Whether the two instructions before an index of a stretch are those that were executed before it.
@@ -481,16 +498,6 @@ impl Qpu {
             }
         }
 
-        let reads_ports = op.port_a.is_some() || op.port_b.is_some();
-        let coefficients = if reads_ports { self.read_ports(op, io, memory) } else { None };
-        if placed.latches {
-            for (latch, place) in self.latches.iter_mut().zip(op.latches) {
-                if let Some(place) = place {
-                    latch.copy_from_slice(&self.registers.at(place).0[LANES - 4..]);
-                }
-            }
-        }
-        self.load_constant(op);
         let taken = match op.kind {
             Kind::Branch { condition, .. } => self.branch_holds(condition),
             _ => true,
@@ -506,21 +513,19 @@ impl Qpu {
         if keeps {
             self.stale = [self.keep(op, 0), self.keep(op, 1)];
         }
+        let registers_shown = if placed.latches { [self.shown(op, 0), self.shown(op, 1)] } else { [None; 2] };
         // The link address is only written if the branch is taken [vc4asm].
         if taken {
-            let mut results = Results::default();
-            D::execute(&mut self.registers, &mut self.flags, executed, &mut results);
-            self.write_peripheral(&op.add, &results.add, &op.touches, io, memory);
-            self.write_peripheral(&op.mul, &results.mul, &op.touches, io, memory);
+            self.perform::<D>(op, executed, io, memory);
         }
-        if let Some(coefficients) = coefficients {
-            let r5 = self.registers.at_mut(registers::R5);
-            for (quad, value) in r5.0.chunks_exact_mut(4).zip(coefficients) {
-                quad.fill(value);
+        if placed.latches {
+            // Registers may have been written by now, peripherals have only been read by now.
+            for (port, peripheral) in [registers::PORT_A, registers::PORT_B].into_iter().enumerate() {
+                let is_peripheral = op.latches[port] == Some(peripheral);
+                let shown = if is_peripheral { self.shown(op, port) } else { registers_shown[port] };
+                self.latches[port] = shown.unwrap_or(self.latches[port]);
             }
         }
-        self.obey_signal(op.signal, io);
-
         self.undefined &= !op.touches.replaces_accumulators;
         if self.undefined != 0 {
             self.note_packed_bytes(&op.mul);
@@ -595,6 +600,12 @@ impl Qpu {
                 self.undefined &= !(1 << number);
             }
         }
+    }
+
+    /// The last four elements of what an instruction reads through a port, as far as it leaves something there.
+    fn shown(&self, op: &MicroOp, port: usize) -> Option<[u32; LANES / 4]> {
+        let lanes = self.registers.at(op.latches[port]?);
+        Some(std::array::from_fn(|i| lanes.0[LANES - 4 + i]))
     }
 
     /// Reads the peripherals of both ports; gives the C coefficients if a varying is among them.

@@ -43,8 +43,7 @@ const WORDS: [(u32, u32); 29] = [
 /// x 32 and y 448 in 12.4 fixed point, z 1.0, 1/w 1.0.
 const VERTEX: [u32; 3] = [(448 * 16) << 16 | 32 * 16, 0x3f80_0000, 0x3f80_0000];
 
-const PRINTED: [u32; 7] =
-    [0xbf66_5c24, 0x3f5e_dd42, 0x0000_0000, 0x3f80_0000, 0x1c00_0200, 0x3f80_0000, 0x3f80_0000];
+const PRINTED: [u32; 7] = [0xbf66_5c24, 0x3f5e_dd42, 0x0000_0000, 0x3f80_0000, 0x1c00_0200, 0x3f80_0000, 0x3f80_0000];
 
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x2000;

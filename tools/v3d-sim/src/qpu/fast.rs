@@ -259,20 +259,26 @@ fn rotated<const FMA: bool>(registers: &Registers, op: &MicroOp) -> Lanes {
     if by == 0 {
         return mul_result::<FMA>(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b), same);
     }
+    let is_rotated = |place: Place| (ACCUMULATORS..ACCUMULATORS + 4).contains(&place);
+    if is_rotated(op.mul.a) && is_rotated(op.mul.b) {
+        // Both halves of the rotation together move whole results.
+        let product = mul_result::<FMA>(op.mul.op, registers.at(op.mul.a), registers.at(op.mul.b), same);
+        let mut twice = [0; 2 * LANES];
+        twice[..LANES].copy_from_slice(&product.0);
+        twice[LANES..].copy_from_slice(&product.0);
+        let mut result = Lanes::default();
+        result.0.copy_from_slice(&twice[LANES - by..2 * LANES - by]);
+        return result;
+    }
     let operand = |place: Place| {
         let register = registers.at(place);
-        if (ACCUMULATORS..ACCUMULATORS + 4).contains(&place) {
+        if is_rotated(place) {
             Lanes(std::array::from_fn(|i| register.0[(i / 4 * 4 + (i + by) % 4 + LANES - by) % LANES]))
         } else {
             *register
         }
     };
-    let a = operand(op.mul.a);
-    let product = if same {
-        mul_result::<FMA>(op.mul.op, &a, &a, true)
-    } else {
-        mul_result::<FMA>(op.mul.op, &a, &operand(op.mul.b), false)
-    };
+    let product = mul_result::<FMA>(op.mul.op, &operand(op.mul.a), &operand(op.mul.b), same);
     Lanes(std::array::from_fn(|i| product.0[i / 4 * 4 + (i + LANES - by) % 4]))
 }
 

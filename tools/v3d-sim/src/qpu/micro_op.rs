@@ -229,16 +229,18 @@ pub struct MicroOp {
     pub touches: Touches,
     /// The rules that it breaks by itself.
     pub broken: Rules,
-    /// Reads nothing but registers, constants and at most one uniform, and writes nothing but registers and flags.
+    /// Neither waits nor branches nor ends nor switches threads, and breaks no rule by itself.
     pub plain: bool,
-    /// Plain, and without uniforms, constants, unpacking, packing and rotation: two operations on registers.
+    /// Plain, and nothing but two operations on registers: no peripherals, constants, unpacking, packing and rotation.
     pub simple: bool,
-    /// What the sequencer has to look at beyond the neighbours: tile buffer, TMU writes, ends and thread switches.
+    /// Something that the sequencer has to look at beyond the neighbours: tile buffer, TMU writes, ends and thread switches.
     pub notable: bool,
     /// The add ALU's result, or flags from it, go somewhere.
     pub add_runs: bool,
     /// The mul ALU's result, or flags from it, go somewhere.
     pub mul_runs: bool,
+    /// A result goes to a peripheral.
+    pub peripheral_writes: bool,
 }
 
 impl MicroOp {
@@ -531,6 +533,7 @@ impl MicroOp {
             notable: false,
             add_runs: false,
             mul_runs: false,
+            peripheral_writes: false,
         };
         op.touch_results();
         op
@@ -653,6 +656,9 @@ impl MicroOp {
         self.add_runs = self.flags == FlagSource::Add || goes_somewhere(self.add.to, self.add.condition);
         self.mul_runs = self.flags == FlagSource::Mul || goes_somewhere(self.mul.to, self.mul.condition);
 
+        self.peripheral_writes = [self.add.to, self.mul.to]
+            .iter()
+            .any(|to| matches!(to, Destination::Sfu(_) | Destination::Tmu(..) | Destination::Peripheral(_)));
         self.notable = tlb
             || tmu_write
             || matches!(
@@ -663,26 +669,32 @@ impl MicroOp {
                     | Signal::LastThreadSwitch
                     | Signal::ScoreboardWait
             );
-        let on_registers =
-            |to: Destination| matches!(to, Destination::Nowhere | Destination::Register(_) | Destination::R5 { .. });
-        let uniform_or_nothing = |port: Option<ReadSource>| matches!(port, None | Some(ReadSource::Uniform));
-        self.plain = matches!(self.kind, Kind::Alu | Kind::Immediate(_) | Kind::PerElement { .. })
-            && matches!(self.signal, Signal::None | Signal::SmallImmediate | Signal::LoadImmediate)
-            && uniform_or_nothing(self.port_a)
-            && uniform_or_nothing(self.port_b)
-            && on_registers(self.add.to)
-            && on_registers(self.mul.to)
-            && self.broken.is_empty();
-        let is_r5 = |to: Destination| matches!(to, Destination::R5 { .. });
+        let waits = tlb || takes_mutex || semaphore;
+        let controls = matches!(
+            self.signal,
+            Signal::Breakpoint
+                | Signal::ThreadSwitch
+                | Signal::ProgramEnd
+                | Signal::ScoreboardWait
+                | Signal::LastThreadSwitch
+                | Signal::LoadColorEnd
+                | Signal::Branch
+        );
+        let no_swap = Destination::Peripheral(WriteTarget::TmuNoSwap);
+        let disables_swap = self.add.to == no_swap || self.mul.to == no_swap;
+        self.plain = !waits && !controls && !disables_swap && self.broken.is_empty();
+        let on_registers = |to: Destination| matches!(to, Destination::Nowhere | Destination::Register(_));
         self.simple = self.plain
             && self.kind == Kind::Alu
-            && !self.touches.uniform
+            && matches!(self.signal, Signal::None | Signal::SmallImmediate)
+            && self.port_a.is_none()
+            && self.port_b.is_none()
             && self.unpacking == Unpacking::None
             && self.rotation == Rotation::None
             && self.add.pack == Pack::None
             && self.mul.pack == Pack::None
-            && !is_r5(self.add.to)
-            && !is_r5(self.mul.to);
+            && on_registers(self.add.to)
+            && on_registers(self.mul.to);
     }
 }
 
