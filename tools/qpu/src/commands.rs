@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
+use qpu::output::Format;
 use qpu::{Assembly, Diagnostics, Options, Source, assemble};
 
 mod asm;
@@ -142,6 +143,13 @@ fn words_of_text(text: &str) -> Option<Vec<u64>> {
         }
     }
     (low.is_none() && !words.is_empty()).then_some(words)
+}
+
+/// A form by its name.
+fn format(name: &str) -> Result<Format, String> {
+    let names = || Format::NAMED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let found = Format::NAMED.iter().find(|(known, _)| *known == name);
+    found.map(|&(_, format)| format).ok_or_else(|| format!("one of {}", names()))
 }
 
 /// Whether a file is assembler source, by its name.

@@ -27,6 +27,8 @@ fn assembles_and_disassembles() {
     let assembled = qpu(&["asm", "-D", "N=3", "--format", "hex", "-o", &words, &source]);
     assert!(assembled.status.success(), "{}", text(&assembled.stderr));
     let shown = qpu(&["dis", &words]);
+    let rust = qpu(&["dis", "--format", "rust", &words]);
+    assert!(text(&rust.stdout).contains("// 0008: thrend"), "{}", text(&rust.stdout));
     assert_eq!(text(&shown.stdout), "add r0, r1, r2; fmul r3, r0, r1\nthrend\nnop\nnop\n");
 }
 

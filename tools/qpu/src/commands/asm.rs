@@ -18,7 +18,7 @@ pub(crate) struct Asm {
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Form of the output: bin to a file and hex to standard output, if not given
-    #[arg(long, value_parser = format)]
+    #[arg(long, value_parser = super::format)]
     format: Option<Format>,
     /// Assembles only, without checks
     #[arg(long)]
@@ -29,13 +29,6 @@ pub(crate) struct Asm {
     /// Writes nothing if a check fails
     #[arg(long)]
     strict: bool,
-}
-
-/// A form by its name.
-fn format(name: &str) -> Result<Format, String> {
-    let names = || Format::NAMED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let found = Format::NAMED.iter().find(|(known, _)| *known == name);
-    found.map(|&(_, format)| format).ok_or_else(|| format!("one of {}", names()))
 }
 
 impl Asm {

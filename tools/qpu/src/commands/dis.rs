@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use qpu::disassembler::{Style, disassemble};
+use qpu::output::Format;
+use qpu::{Options, Source, assemble};
 
 use super::{read_words, write};
 
@@ -20,13 +22,22 @@ pub(crate) struct Dis {
     /// Shows offset and word behind each line
     #[arg(long)]
     offsets: bool,
+    /// Other forms than assembler text: the words with the text beside them
+    #[arg(long, value_parser = super::format)]
+    format: Option<Format>,
 }
 
 impl Dis {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let words = read_words(&self.input)?;
         let text = disassemble(&words, Style { offsets: self.offsets });
-        write(self.output.as_deref(), text.as_bytes())?;
+        let Some(format) = self.format else {
+            write(self.output.as_deref(), text.as_bytes())?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        let name = self.input.file_stem().map_or("program".into(), |stem| stem.to_string_lossy()).into_owned();
+        let assembly = assemble(&[Source::new(name.as_str(), text)], &Options::default())?;
+        write(self.output.as_deref(), &assembly.output(format, &name))?;
         Ok(ExitCode::SUCCESS)
     }
 }
