@@ -13,6 +13,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+/// The screen has the kernel's size from the beginning.
+///
+/// QEMU 7.2 lets go of its lock while it redraws a window. If the guest changes the size of the framebuffer meanwhile, QEMU
+/// draws into the picture that it has just freed, and crashes; without a change of size the picture stays. [measured]
+const FIRST_SCREEN: [&str; 4] = ["-global", "bcm2835-fb.xres=1280", "-global", "bcm2835-fb.yres=720"];
+
 /// What to start.
 pub(crate) struct Options<'a> {
     /// kernel8.img.
@@ -44,6 +50,7 @@ impl Machine {
         let mut command = Command::new(setup::QEMU);
         command.args(["-M", "raspi3b", "-serial", "stdio", "-monitor", "none", "-kernel"]).arg(options.image);
         command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", comma_free(&socket(&scratch))?));
+        command.args(FIRST_SCREEN);
         if !options.window {
             command.args(["-display", "none"]);
         }
