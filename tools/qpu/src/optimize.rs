@@ -12,6 +12,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `code_address` | which registers hold addresses of code |
 //! | `effects` | what an instruction depends on and changes |
 //! | `merge` | two instructions in one |
 //! | `schedule` | the order of a block |
@@ -26,6 +27,7 @@ use crate::check::flow::Flow;
 use crate::check::{Finding, check};
 use crate::interface::Interface;
 
+mod code_address;
 mod effects;
 mod merge;
 mod schedule;
@@ -43,7 +45,7 @@ pub enum Refused {
     Data,
     /// Addresses of labels are used as numbers.
     Addresses,
-    /// A branch goes to a place that is not known: an absolute address, or outside of the program.
+    /// A branch goes to a place that is not known: an absolute or computed address, or outside of the program.
     UnknownTarget,
     /// An instruction takes what another has read or computed before it, through an address where nothing is.
     LeftOver,
@@ -161,6 +163,9 @@ impl<'a> Program<'a> {
         let mut fixed = vec![false; length];
         let mut targets = Vec::new();
         starts[0] = true;
+        if !code_address::only_returns(words) {
+            return Err(Refused::UnknownTarget);
+        }
         if words.iter().any(|&word| takes_left_over(word)) {
             return Err(Refused::LeftOver);
         }

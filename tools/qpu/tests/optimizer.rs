@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use qpu::optimize::optimize;
+use qpu::optimize::{Refused, optimize};
 use qpu::{Assembly, Options, Source, assemble};
 use v3d_hw::BusAddr;
 use v3d_sim::lanes::Lanes;
@@ -211,6 +211,28 @@ fn suite(name: &str, loops: bool) {
     assert!(stored > 0, "suite {name}: nothing was ever written to the VPM");
     assert!(faulty == 0, "suite {name}: {faulty} programs break rules themselves");
     println!("suite {name}: {before} instructions before, {after} after");
+}
+
+/// What computes with addresses is left alone.
+#[test]
+fn computed_branches_are_refused() {
+    let refused = |source: &str| {
+        let assembly = assemble(&[Source::new("case", source)], &Options::default()).expect("assembles");
+        optimize(&assembly).err()
+    };
+    let call = "brr ra2, r:f\nnop\nnop\nnop\nthrend\nnop\nnop\n";
+    assert_eq!(refused(&format!("{call}:f bra -, ra2\nnop\nnop\nnop")), None);
+    assert_eq!(
+        refused(&format!("{call}:f mov rb2, ra2\nmov r0, rb2\nmov ra4, r0\nnop\nbra -, ra4\nnop\nnop\nnop")),
+        None
+    );
+    assert_eq!(
+        refused(&format!("{call}:f add ra2, ra2, 8\nnop\nbra -, ra2\nnop\nnop\nnop")),
+        Some(Refused::UnknownTarget)
+    );
+    assert_eq!(refused("mov ra2, unif\nnop\nbra -, ra2\nnop\nnop\nnop"), Some(Refused::UnknownTarget));
+    assert_eq!(refused("ldi r0, :b - :a\n:a nop\n:b thrend\nnop\nnop"), Some(Refused::Addresses));
+    assert_eq!(refused("thrend\nnop\nnop\n.int 1, 2"), Some(Refused::Data));
 }
 
 #[test]

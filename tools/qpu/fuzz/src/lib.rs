@@ -1,5 +1,7 @@
 //! What the fuzz targets do with their bytes; `cargo test` runs the same for a second.
 
+#![forbid(unsafe_code)]
+
 use qpu::check::{check_assembly, check_words};
 use qpu::disassembler::Style;
 use qpu::{Interface, Options, Source, assemble, disassemble};
