@@ -1,4 +1,4 @@
-//! A coordinate shader that somebody else wrote for silicon, run as a user program: what it stores is what silicon printed.
+//! A coordinate shader that somebody else wrote for silicon: what it stores is what silicon printed.
 //!
 //! The words (low, high) and the seven values are from JayStation's article "VPM, VCD, and VCM For Vertex Shaders".
 
@@ -41,7 +41,7 @@ const WORDS: [(u32, u32); 29] = [
 ];
 
 /// x 32 and y 448 in 12.4 fixed point, z 1.0, 1/w 1.0.
-const VERTEX: [u32; 3] = [(448 * 16) << 16 | 32 * 16, 0x3f80_0000, 0x3f80_0000];
+const VERTEX: [u32; 3] = [((448 * 16) << 16) | (32 * 16), 0x3f80_0000, 0x3f80_0000];
 
 const PRINTED: [u32; 7] = [0xbf66_5c24, 0x3f5e_dd42, 0x0000_0000, 0x3f80_0000, 0x1c00_0200, 0x3f80_0000, 0x3f80_0000];
 

@@ -416,7 +416,7 @@ fn a_point_knows_where_it_is() {
     }
     let vertices = BusAddr(0x3000);
     for (word, at) in
-        [20 * 16 | (30 * 16) << 16, 0.5f32.to_bits(), 0.5f32.to_bits(), 0.6f32.to_bits()].into_iter().zip(0..)
+        [(20 * 16) | ((30 * 16) << 16), 0.5f32.to_bits(), 0.5f32.to_bits(), 0.6f32.to_bits()].into_iter().zip(0..)
     {
         machine.memory().set_word(vertices + 4 * at, word).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Vertices through programs: attributes in, shaded vertices out, batch by batch; and the binner driven by a coordinate shader.
+//! Vertices through programs: attributes in, shaded vertices out, batch by batch; a binner behind a program.
 
 use v3d_hw::control_list::{
     ClipWindow, GlShaderState, IndexType, IndexedPrimitiveList, NvShaderState, PrimitiveListFormat, PrimitiveMode,

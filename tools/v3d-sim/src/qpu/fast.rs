@@ -356,7 +356,7 @@ fn mul_result<const FMA: bool>(op: MulOp, a: &Lanes, b: &Lanes, same: bool) -> L
         MulOp::V8min | MulOp::V8max if same => *a,
         MulOp::V8muld => bytes(a, b, |a, b| {
             // Exact for all products of bytes: division by 255 is a multiplication.
-            ((u32::from(a) * u32::from(b) + 127) * 0x8081 >> 23) as u8
+            (((u32::from(a) * u32::from(b) + 127) * 0x8081) >> 23) as u8
         }),
         MulOp::V8min => bytes(a, b, u8::min),
         MulOp::V8max => bytes(a, b, u8::max),

@@ -190,8 +190,8 @@ const fn quotient_by_255(numerator: u64) -> u32 {
 /// A float in the range [0, 1] as a byte: clamped, scaled by 255 and rounded to nearest.
 pub fn float_to_colour(x: u32) -> u32 {
     let x = f32::from_bits(x);
-    // The negated comparison sends NaN, should one be in memory, to 0.
-    if !(x > 0.0) {
+    // NaN, should one be in memory, becomes 0.
+    if x.is_nan() || x <= 0.0 {
         return 0;
     }
     (f64::from(x.min(1.0)) * 255.0 + 0.5) as u32
