@@ -19,6 +19,8 @@ struct Arguments {
 enum Command {
     /// Measure how fast the model executes jobs
     Bench(commands::bench::Arguments),
+    /// Compare the QPU engines with each other on random programs
+    Conform(commands::conform::Arguments),
     /// Tell everything that happened to one pixel, down to the instructions that shaded it
     Debug(commands::debug::Arguments),
     /// Explain lists, records, shaders and uniforms of a folder's jobs
@@ -32,6 +34,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Bench(arguments) => commands::bench::run(&arguments),
+        Command::Conform(arguments) => commands::conform::run(&arguments),
         Command::Debug(arguments) => commands::debug::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),

@@ -438,9 +438,20 @@ impl Qpu {
     /// other operands.
     #[inline(always)]
     fn perform<D: Datapath>(&mut self, op: &MicroOp, executed: &MicroOp, io: &mut dyn Io, memory: Memory<'_>) {
-        let reads_ports = op.port_a.is_some() || op.port_b.is_some();
-        let coefficients = if reads_ports { self.read_ports(op, io, memory) } else { None };
-        self.load_constant(op);
+        let mut coefficients = None;
+        match (op.port_a, op.port_b) {
+            (None, None) => {}
+            (Some(ReadSource::Uniform), None) => {
+                *self.registers.at_mut(registers::PORT_A) = Lanes::splat(self.next_uniform(memory));
+            }
+            (None, Some(ReadSource::Uniform)) => {
+                *self.registers.at_mut(registers::PORT_B) = Lanes::splat(self.next_uniform(memory));
+            }
+            _ => coefficients = self.read_ports(op, io, memory),
+        }
+        if op.kind != Kind::Alu {
+            self.load_constant(op);
+        }
         let mut results = Results::default();
         D::execute(&mut self.registers, &mut self.flags, executed, &mut results);
         if op.peripheral_writes {

@@ -15,6 +15,8 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal
 
 /// Most instructions of a stretch.
 const LONGEST: usize = 1024;
+/// Most instructions that are kept: some 16 MiB of them. Programs that jump to ever new places begin anew then.
+const MOST_KEPT: usize = 1 << 17;
 
 /// An instruction in its place, with what its predecessors in memory mean for it.
 #[derive(Clone, Copy, Debug)]
@@ -100,8 +102,15 @@ impl Stretch {
 /// Decoded programs by address, shared between host threads.
 #[derive(Debug)]
 pub struct CodeCache {
-    stretches: RwLock<HashMap<u32, Arc<Stretch>>>,
+    decoded: RwLock<Decoded>,
     generation: AtomicU64,
+}
+
+/// Stretches by the address of their first instruction, and how many instructions they are.
+#[derive(Debug, Default)]
+struct Decoded {
+    stretches: HashMap<u32, Arc<Stretch>>,
+    instructions: usize,
 }
 
 impl Default for CodeCache {
@@ -113,12 +122,12 @@ impl Default for CodeCache {
 impl CodeCache {
     /// Nothing decoded yet.
     pub fn new() -> Self {
-        Self { stretches: RwLock::default(), generation: AtomicU64::new(next_generation()) }
+        Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()) }
     }
 
     /// Forgets everything: memory may have changed.
     pub fn clear(&self) {
-        self.stretches.write().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.decoded.write().unwrap_or_else(PoisonError::into_inner) = Decoded::default();
         self.generation.store(next_generation(), Relaxed);
     }
 
@@ -129,11 +138,16 @@ impl CodeCache {
 
     /// The stretch that begins at an address.
     pub fn stretch(&self, memory: Memory<'_>, address: u32) -> Result<Arc<Stretch>, OutOfMemory> {
-        if let Some(stretch) = self.stretches.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
+        if let Some(stretch) = self.decoded.read().unwrap_or_else(PoisonError::into_inner).stretches.get(&address) {
             return Ok(Arc::clone(stretch));
         }
         let stretch = Arc::new(Stretch::decode(memory, address)?);
-        self.stretches.write().unwrap_or_else(PoisonError::into_inner).insert(address, Arc::clone(&stretch));
+        let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
+        if decoded.instructions + stretch.ops.len() > MOST_KEPT {
+            *decoded = Decoded::default();
+        }
+        decoded.instructions += stretch.ops.len();
+        decoded.stretches.insert(address, Arc::clone(&stretch));
         Ok(stretch)
     }
 }

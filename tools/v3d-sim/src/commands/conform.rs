@@ -1,0 +1,50 @@
+//! `v3d conform`: executes random QPU programs with the fast engines and with the reference engine, and compares all that they leave behind.
+
+use anyhow::{Context, Result, anyhow};
+use std::ops::Range;
+use std::process::ExitCode;
+use v3d_sim::qpu::conformance::{self, Suite};
+
+/// What to compare.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads or words
+    #[arg(long, value_name = "NAME", value_parser = suite)]
+    suite: Option<Suite>,
+    /// Which cases of each suite
+    #[arg(long, value_name = "LO..HI", default_value = "0..10000", value_parser = range)]
+    range: Range<u64>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    println!("{:12} {:>10} {:>14} {:>14}", "suite", "cases", "instructions", "with faults");
+    let mut failed = false;
+    for (suite, name) in Suite::ALL {
+        if arguments.suite.is_some_and(|only| only != suite) {
+            continue;
+        }
+        match conformance::run(suite, arguments.range.clone()) {
+            Ok(summary) => {
+                println!("{name:12} {:>10} {:>14} {:>14}", summary.cases, summary.instructions, summary.with_faults);
+            }
+            Err(failure) => {
+                println!("{failure}");
+                failed = true;
+            }
+        }
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn suite(name: &str) -> Result<Suite> {
+    Suite::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Suite::ALL.iter().map(|&(_, name)| name).collect();
+        anyhow!("there is no such suite; there are {}", names.join(", "))
+    })
+}
+
+fn range(text: &str) -> Result<Range<u64>> {
+    let (low, high) = text.split_once("..").context("a range is two numbers with .. between them")?;
+    Ok(low.trim().parse()?..high.trim().parse()?)
+}
