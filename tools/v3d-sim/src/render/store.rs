@@ -304,7 +304,8 @@ impl Stored {
         if coding == ColorCoding::Rgba16161616 {
             self.image(surface, rect, |x, y| {
                 let pixel = shape.pixel(x, y);
-                [0, 1].map(|word| tlb.color[tlb.color_index(pixel, 0, word)].to_le_bytes()).concat()
+                let word = |word| u64::from(tlb.color[tlb.color_index(pixel, 0, word)]);
+                (word(0) | word(1) << 32).to_le_bytes()
             });
             return Ok(());
         }

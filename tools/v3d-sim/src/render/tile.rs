@@ -2,6 +2,11 @@
 //!
 //! A unit is a list of operations that begins with a known tile buffer. It is executed by a worker, which has a tile buffer and a quad processor of
 //! its own, and yields what its stores write.
+//!
+//! # Inferences
+//! - Interpolated depth is limited to at most 1 and becomes an integer by multiplying with 2^24 - 1 and cutting off; pixels outside of the Z clipping planes
+//!   are not covered. The guide only says that Z is fixed point [AG p.51] and that the FEP clips at near and far [AG p.97].
+//! - Batches hold quads of one list of primitives. How far the silicon's batches reach across lists is not known, and no picture shows it.
 
 use super::early_z;
 use super::fep::{self, CoveredQuad};
