@@ -12,7 +12,7 @@ pub(super) struct FacePoint {
     pub(super) s: f32,
     /// 0 to 1.
     pub(super) t: f32,
-    /// The largest component is 1, but for the inexactness of a reciprocal.
+    /// The largest component is 1, but for the inexactness of a reciprocal; or there is no direction.
     pub(super) normalized: bool,
 }
 
@@ -32,7 +32,9 @@ pub(super) fn face_point(direction: [f32; 3]) -> FacePoint {
     } else {
         (5, -x, -y, z)
     };
-    let normalized = (major.abs() - 1.0).abs() <= NORMALIZED_TOLERANCE;
+    // Elements that belong to no pixel have no direction at all; that is no mistake of the program.
+    let empty = major == 0.0 || !major.is_finite();
+    let normalized = empty || (major.abs() - 1.0).abs() <= NORMALIZED_TOLERANCE;
     FacePoint { face, s: 0.5 * (sc + 1.0), t: 0.5 * (tc + 1.0), normalized }
 }
 
@@ -53,5 +55,6 @@ mod tests {
         check([0.5, 0.25, 1.0], 4, (0.75, 0.375));
         check([0.5, 0.25, -1.0], 5, (0.25, 0.375));
         assert!(!face_point([0.5, 0.25, -0.75]).normalized);
+        assert!(face_point([0.0; 3]).normalized);
     }
 }
