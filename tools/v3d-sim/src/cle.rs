@@ -428,7 +428,10 @@ impl Cle {
             Ok(step) => step,
             Err(error) => {
                 context.faults.report(CleFault { thread, at, error });
-                self.thread_mut(thread).error = true;
+                let list = self.thread_mut(thread);
+                list.error = true;
+                // CTnCA shows the record that is to blame
+                list.current = at;
                 self.stop(thread, Run::StoppedAtEnd, context);
                 Step::Blocked
             }

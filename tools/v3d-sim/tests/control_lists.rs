@@ -166,6 +166,7 @@ fn what_is_no_record_of_the_thread_stops_it_with_an_error() {
     list.push(Record::Nop).push(TileCoordinates { column: 0, row: 0 });
     machine.bin(&list);
     assert!(machine.get::<Ctncs>(Register::CT0CS).cterr);
+    assert_eq!(machine.read(Register::CT0CA), 0x1001);
     assert_eq!(
         machine.faults(),
         [
