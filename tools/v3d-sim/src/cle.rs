@@ -580,7 +580,13 @@ impl Cle {
                 self.ptb.flush(at, record == Record::FlushAllState, context.faults);
             }
             Record::StartTileBinning => self.ptb.start(),
-            Record::TileBinningMode(ref mode) => self.ptb.configure(at, mode, context.memory, context.faults),
+            Record::TileBinningMode(ref mode) => {
+                // Each tile takes time: a list that configures binning for ever must come to the end of its budget.
+                let tiles = u64::from(mode.width_tiles) * u64::from(mode.height_tiles);
+                let list = self.thread_mut(thread);
+                list.records_left = list.records_left.saturating_sub(tiles);
+                self.ptb.configure(at, mode, context.memory, context.faults);
+            }
             Record::IndexedPrimitiveList(ref data) => self.draw(thread, at, Assembly::indexed(data)?, context)?,
             Record::VertexArrayPrimitives(ref data) => self.draw(thread, at, Assembly::array(data)?, context)?,
             Record::VgCoordinateArray(ref data) => {

@@ -135,7 +135,7 @@ pub struct Context<'a> {
     pub faults: &'a mut FaultLog,
     /// QPU instructions that may still be executed.
     pub instructions: &'a mut u64,
-    /// Vertices that may still be taken from primitive records.
+    /// Vertices that may still be taken from primitive records, and primitives that may still be put into tiles' lists.
     pub vertices: &'a mut u64,
     /// Shade batches on several host threads.
     pub parallel: bool,
@@ -426,10 +426,13 @@ impl Ptb {
     fn advance_draw(&mut self, draw: &mut Draw, context: &mut Context<'_>) -> Result<(), pool::Exhausted> {
         loop {
             self.bin_pieces(draw, context)?;
+            if *context.vertices == 0 {
+                return Ok(());
+            }
             if let Some(&primitive) = draw.primitives.get(draw.next_primitive) {
                 draw.next_primitive += 1;
                 self.make_pieces(draw, primitive, context);
-            } else if draw.assembly.is_done() || *context.instructions == 0 || *context.vertices == 0 {
+            } else if draw.assembly.is_done() || *context.instructions == 0 {
                 return Ok(());
             } else {
                 draw.next_portion(context);
@@ -451,6 +454,10 @@ impl Ptb {
                 let written = write_piece(list, piece, format, &self.states, context.memory, &mut blocks);
                 refuse_or_report(written, draw.at, context.faults)?;
                 draw.next_tile += 1;
+                *context.vertices = context.vertices.saturating_sub(1);
+                if *context.vertices == 0 {
+                    return Ok(());
+                }
             }
             draw.next_piece += 1;
             draw.tiles.clear();
