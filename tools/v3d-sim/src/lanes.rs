@@ -36,15 +36,21 @@ impl Lanes {
     }
 
     /// `f` of each element.
-    #[inline]
-    pub fn map(self, f: impl Fn(u32) -> u32) -> Self {
-        Self(self.0.map(f))
+    #[inline(always)]
+    pub fn map(mut self, f: impl Fn(u32) -> u32) -> Self {
+        for element in &mut self.0 {
+            *element = f(*element);
+        }
+        self
     }
 
     /// `f` of each pair of elements.
-    #[inline]
-    pub fn zip(self, other: Self, f: impl Fn(u32, u32) -> u32) -> Self {
-        Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+    #[inline(always)]
+    pub fn zip(mut self, other: Self, f: impl Fn(u32, u32) -> u32) -> Self {
+        for (element, other) in self.0.iter_mut().zip(other.0) {
+            *element = f(*element, other);
+        }
+        self
     }
 
     /// `other` in the elements of `mask`, `self` in the rest.

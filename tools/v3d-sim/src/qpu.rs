@@ -781,7 +781,7 @@ impl Qpu {
             Destination::Nowhere | Destination::Register(_) | Destination::R5 { .. } => {}
             Destination::Sfu(function) => {
                 self.warn_conditional(mask);
-                let result = value.map(|x| sfu::apply(function, x));
+                let result = sfu::apply_all(function, value);
                 self.stale_r4 = std::mem::replace(self.registers.at_mut(registers::R4), result);
             }
             Destination::Tmu(unit, coordinate) => {

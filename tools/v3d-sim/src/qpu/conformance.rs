@@ -670,6 +670,12 @@ impl Io for RandomIo {
 mod tests {
     use super::*;
 
+    /// The error of a sum overflows on its way though the sum does not.
+    #[test]
+    fn sums_of_very_large_numbers_are_rounded_toward_zero() {
+        run(Suite::Add, 33329..33330).unwrap_or_else(|failure| panic!("{failure}"));
+    }
+
     #[test]
     fn the_fast_engine_does_what_the_reference_engine_does() {
         for (suite, name) in Suite::ALL {

@@ -420,7 +420,8 @@ fn fadd(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
         let part = sum - x;
         let error = (x - (sum - part)) + (y - part);
         let bits = sum.to_bits();
-        special |= u32::from(bits & EXPONENT == EXPONENT);
+        // Infinities, and whatever overflows on the way, leave no number here.
+        special |= u32::from(error.is_nan());
         let away = u32::from(error != 0.0) & (error.to_bits() ^ bits) >> 31;
         result.0[i] = flush(bits.wrapping_sub(away));
     }

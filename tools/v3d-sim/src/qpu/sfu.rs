@@ -16,6 +16,8 @@
 //! # Sources
 //! [AG p.23]; [silicon].
 
+use crate::lanes::Lanes;
+
 /// A function of the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
@@ -27,6 +29,38 @@ pub enum Function {
     Exp,
     /// log2(|x|).
     Log,
+}
+
+/// Applies a function to all elements; the two that fragment shaders use most have a form without branches.
+pub fn apply_all(function: Function, lanes: &Lanes) -> Lanes {
+    match function {
+        Function::Recip => lanes.map(|x| {
+            let magnitude = x & !SIGN;
+            let bits = truncate_number(1.0 / f64::from(f32::from_bits(magnitude)));
+            let is_low = x & 0x7f_ffff == 0 && magnitude >> 23 != 127 && bits != 0;
+            let bits = bits - if is_low { 0x200 } else { 0 };
+            let bits = if magnitude >> 23 == 255 { 0 } else { bits };
+            if magnitude >> 23 == 0 { INFINITY } else { x & SIGN | bits }
+        }),
+        Function::RecipSqrt => lanes.map(|x| {
+            let magnitude = x & !SIGN;
+            let result = 1.0 / f64::from(f32::from_bits(magnitude)).sqrt();
+            let bits = truncate_number(result);
+            let is_low = bits & 0x7f_ffff == 0 && f64::from(f32::from_bits(bits)) == result;
+            let bits = bits.wrapping_sub(if is_low { 0x200 } else { 0 });
+            let bits = if magnitude >> 23 == 255 { 0 } else { bits };
+            if magnitude >> 23 == 0 { INFINITY } else { bits }
+        }),
+        Function::Exp | Function::Log => lanes.map(|x| apply(function, x)),
+    }
+}
+
+/// [`truncate`] for vectors: all bits of a double beyond the unit's precision are cut off before it becomes a float.
+#[inline(always)]
+fn truncate_number(value: f64) -> u32 {
+    let kept = f64::from_bits(value.to_bits() & !((1 << 37) - 1));
+    let bits = (kept as f32).to_bits();
+    if bits >> 23 == 0 { 0 } else { bits }
 }
 
 const SIGN: u32 = 0x8000_0000;
@@ -124,6 +158,26 @@ fn log(x: u32) -> u32 {
             let magnitude = if fixed < 0 { !fixed } else { fixed };
             let bits = (magnitude as f64 / STEPS) as f32;
             if fixed < 0 && magnitude != 0 { SIGN | bits.to_bits() } else { bits.to_bits() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_elements_get_what_one_gets() {
+        let edges =
+            [0, 1, 0x7f_ffff, 0x80_0000, 0x3f80_0000, 0x4080_0000, 0x7e80_0000, 0x7f00_0000, 0x7f7f_ffff, 0x7f80_0000];
+        let edges = edges.into_iter().chain([0x7fc0_0000, 0x3f7f_ffff, 0x3f80_0001, 0x7e80_0001, 0x7e7f_ffff]);
+        let many = (0..200_000).map(|i: u32| i.wrapping_mul(0x9e37_79b9));
+        let values: Vec<u32> = edges.flat_map(|x| [x, x | SIGN]).chain(many).collect();
+        for function in [Function::Recip, Function::RecipSqrt, Function::Exp, Function::Log] {
+            for chunk in values.chunks_exact(16) {
+                let lanes = Lanes(std::array::from_fn(|i| chunk[i]));
+                assert_eq!(apply_all(function, &lanes), lanes.map(|x| apply(function, x)), "{function:?} {lanes:x?}");
+            }
         }
     }
 }
