@@ -1,6 +1,7 @@
 //! `v3d replay`: runs the jobs of a folder and looks at the result.
 
 use anyhow::{Context, Result, bail};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use v3d_sim::Config;
@@ -46,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outcome = run_folder(&folder, config)?;
     report(&outcome);
     if arguments.stats {
-        super::stats::print(&folder, &outcome);
+        std::io::stdout().write_all(super::stats::tables(&folder, &outcome)?.as_bytes())?;
     }
     if let (Some(path), Some(last)) = (&arguments.memory_out, outcome.jobs.last()) {
         let bytes = last.memory.to_bytes();

@@ -1,6 +1,8 @@
 //! `v3d stats`: what a job costs, by program, by unit and by tile.
 
 use anyhow::Result;
+use std::fmt::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use v3d_hw::registers::performance::CounterSource;
@@ -45,53 +47,58 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
     let outcome = run_folder(&folder, Config::default())?;
-    print(&folder, &outcome);
+    let mut out = std::io::stdout().lock();
+    out.write_all(tables(&folder, &outcome)?.as_bytes())?;
     if let Some(path) = &arguments.heat_map {
         let number = folder.result_job();
         if let (Some(job), Some(outcome)) = (folder.jobs().get(number), outcome.jobs.get(number)) {
             let survey = dump::survey(job, outcome.memory.view());
             heat_map(outcome, &survey, arguments.metric).write_png(path)?;
-            println!("\n{}: {:?} by tile", path.display(), arguments.metric);
+            writeln!(out, "\n{}: {:?} by tile", path.display(), arguments.metric)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the tables of all jobs of a folder.
-pub(crate) fn print(folder: &JobFolder, outcome: &FolderOutcome) {
-    println!("{}: {}", folder.name(), folder.description());
+/// The tables of all jobs of a folder.
+pub(crate) fn tables(folder: &JobFolder, outcome: &FolderOutcome) -> Result<String> {
+    let mut out = String::new();
+    writeln!(out, "{}: {}", folder.name(), folder.description())?;
     for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
-        println!("\njob {number}: {:?}", outcome.end);
-        print_job(job, outcome);
+        writeln!(out, "\njob {number}: {:?}", outcome.end)?;
+        job_tables(job, outcome, &mut out)?;
     }
+    Ok(out)
 }
 
-fn print_job(job: &Job, outcome: &Outcome) {
+fn job_tables(job: &Job, outcome: &Outcome, out: &mut String) -> Result<()> {
     let survey = dump::survey(job, outcome.memory.view());
     let counters = &outcome.counters;
     let list_bytes: u64 = survey.tile_list_bytes.values().sum();
-    println!("{:>14} draws, {} vertices", survey.draws, survey.vertices);
-    println!("{list_bytes:>14} bytes of lists for {} tiles", survey.tile_list_bytes.len());
+    writeln!(out, "{:>14} draws, {} vertices", survey.draws, survey.vertices)?;
+    writeln!(out, "{list_bytes:>14} bytes of lists for {} tiles", survey.tile_list_bytes.len())?;
     let mut sum = TileEvents::default();
     for (_, tile) in counters.tiles() {
         sum.primitives += tile.primitives;
         sum.pixels += tile.pixels;
     }
-    println!("{:>14} primitives in tiles", sum.primitives);
+    writeln!(out, "{:>14} primitives in tiles", sum.primitives)?;
     if let Some(mode) = survey.rendering_mode {
         let frame = f64::from(mode.width) * f64::from(mode.height);
         let overdraw = sum.pixels as f64 / frame.max(1.0);
-        println!("{:>14} pixels shaded of {frame}: each {overdraw:.2} times", sum.pixels);
+        writeln!(out, "{:>14} pixels shaded of {frame}: each {overdraw:.2} times", sum.pixels)?;
     }
 
     let all: u64 = counters.programs().map(|(_, events)| events.instructions).sum();
-    println!(
+    writeln!(
+        out,
         "\n{:18} {:12} {:>9} {:>12} {:>8} {:>12} {:>6} {:>10}",
         "program", "at", "batches", "instructions", "each", "QPU cycles", "share", "TMU quads"
-    );
+    )?;
     for (code, events) in counters.programs() {
         let kinds = survey.program_kinds.get(&code.0).map(|kinds| kinds.iter().copied().collect::<Vec<_>>().join(", "));
-        println!(
+        writeln!(
+            out,
             "{:18} {:12} {:>9} {:>12} {:>8.1} {:>12} {:>5.1}% {:>10}",
             kinds.as_deref().unwrap_or("?"),
             code.to_string(),
@@ -101,23 +108,24 @@ fn print_job(job: &Job, outcome: &Outcome) {
             events.instructions * INSTRUCTION_CYCLES,
             100.0 * events.instructions as f64 / all.max(1) as f64,
             events.tmu_quads,
-        );
+        )?;
     }
 
-    println!("\n{:>14} estimated", "cycles");
+    writeln!(out, "\n{:>14} estimated", "cycles")?;
     let Config { slices, qpus_per_slice, .. } = Config::default();
     let qpus = u64::from(slices) * u64::from(qpus_per_slice);
-    println!("{:>14} QPUs, if all {qpus} are always busy", (all * INSTRUCTION_CYCLES).div_ceil(qpus));
+    writeln!(out, "{:>14} QPUs, if all {qpus} are always busy", (all * INSTRUCTION_CYCLES).div_ceil(qpus))?;
     // [AG p.14]
-    println!("{:>14} FEP, at four pixels a cycle", counters.get(CounterSource::FepQuads));
+    writeln!(out, "{:>14} FEP, at four pixels a cycle", counters.get(CounterSource::FepQuads))?;
 
-    println!("\n{:>14} counted", "events");
+    writeln!(out, "\n{:>14} counted", "events")?;
     for source in CounterSource::ALL {
         let events = counters.get(*source);
         if events > 0 {
-            println!("{events:>14} {source}");
+            writeln!(out, "{events:>14} {source}")?;
         }
     }
+    Ok(())
 }
 
 /// The tiles of a job as rectangles of their size, coloured by what they cost.
