@@ -1,4 +1,4 @@
-//! `v3d conform`: executes random QPU programs with the fast engines and with the reference engine, and compares all that they leave behind.
+//! `v3d conform`: random QPU programs, on the fast engines and on the reference engine, and what they leave behind.
 
 use anyhow::{Context, Result, anyhow};
 use std::ops::Range;
