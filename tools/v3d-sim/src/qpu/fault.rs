@@ -83,7 +83,7 @@ pub enum Rule {
     /// r4 is written within two instructions of an SFU write; the later write wins here.
     #[error("r4 is written while an SFU result is on its way")]
     SfuClobbered,
-    /// A rotation of an accumulator that the previous instruction wrote. The new value is rotated here.
+    /// A rotation of an accumulator that the previous instruction wrote, both without a condition. The new value is rotated here.
     #[error("an accumulator is rotated that the previous instruction wrote")]
     RotationTooEarly,
     /// A rotation by r5 that the previous instruction wrote. The new value counts here.

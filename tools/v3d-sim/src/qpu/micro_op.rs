@@ -263,7 +263,8 @@ impl MicroOp {
             broken.add_if(now.reads_accumulators & R4_BIT != 0, Rule::SfuTooEarly);
             broken.add_if(now.loads_r4 || now.sfu, Rule::SfuClobbered);
         }
-        broken.add_if(now.rotates & previous.writes_accumulators != 0, Rule::RotationTooEarly);
+        // A condition, here or there, is how programs keep clear of the elements that are not there yet [vc4asm].
+        broken.add_if(now.rotates & previous.replaces_accumulators != 0, Rule::RotationTooEarly);
         broken.add_if(now.rotates_by_r5 && previous.writes_accumulators & R5_BIT != 0, Rule::RotationByFreshR5);
         broken.add_if(now.ms_flags && (previous.tlb_z || before.tlb_z), Rule::MsFlagsTooEarly);
         broken.add_if(now.uniform && (previous.uniforms_address || before.uniforms_address), Rule::UniformTooEarly);
@@ -352,7 +353,8 @@ impl MicroOp {
         }
         if op.rotation != Rotation::None {
             for (bit, mux) in [Mux::R0, Mux::R1, Mux::R2, Mux::R3].into_iter().enumerate() {
-                touches.rotates |= u8::from(alu.mul_a == mux || alu.mul_b == mux) << bit;
+                let reads = alu.mul_a == mux || alu.mul_b == mux;
+                touches.rotates |= u8::from(reads && alu.cond_mul == Condition::Always) << bit;
             }
             touches.rotates_by_r5 = op.rotation == Rotation::ByR5;
             touches.reads_accumulators |= if touches.rotates_by_r5 { R5_BIT } else { 0 };
