@@ -131,35 +131,57 @@ impl Lookup<'_> {
 
     fn bytes<T: Texel>(mut self, coordinates: [&Lanes; 4]) -> LookedUp {
         let mut result = Lanes::splat(0);
-        for quad in 0..4 {
+        for (quad, target) in result.0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             let (points, selections) = self.quad(quad, coordinates);
-            for (i, (&point, selection)) in points.iter().zip(&selections).enumerate() {
-                let first = self.bytes_of_level::<T>(selection.level, selection.linear, point);
-                result.0[4 * quad + i] = if selection.next_share == 0 {
-                    first
-                } else {
-                    let next = self.bytes_of_level::<T>(selection.level + 1, selection.linear, point);
-                    blend_bytes([first, next, first, next], selection.next_share, 0)
-                };
+            if selections.iter().all(|selection| *selection == selections[0]) {
+                *target = self.bytes_of_quad::<T>(&selections[0], &points);
+            } else {
+                for (i, selection) in selections.iter().enumerate() {
+                    target[i] = self.bytes_of_quad::<T>(selection, &points)[i];
+                }
             }
         }
         LookedUp { result, second: None, fault: self.fault }
     }
 
+    /// A quad whose elements are all sampled from the same levels.
     #[inline(always)]
-    fn bytes_of_level<T: Texel>(&mut self, level: usize, linear: bool, point: Point) -> u32 {
+    fn bytes_of_quad<T: Texel>(&mut self, selection: &Selection, points: &[Point; 4]) -> [u32; 4] {
+        let mut first = self.bytes_of_level::<T>(selection.level, selection.linear, points);
+        if selection.next_share != 0 {
+            let next = self.bytes_of_level::<T>(selection.level + 1, selection.linear, points);
+            for (texel, next) in first.iter_mut().zip(next) {
+                *texel = blend_bytes([*texel, next, *texel, next], selection.next_share, 0);
+            }
+        }
+        first
+    }
+
+    #[inline(always)]
+    fn bytes_of_level<T: Texel>(&mut self, level: usize, linear: bool, points: &[Point; 4]) -> [u32; 4] {
         let texture = self.texture;
         let level = &texture.levels[level];
-        if !linear {
-            let (x, y) = nearest(level, point);
-            return self.texel::<T>(level, point.face, x, y);
+        let (mut x, mut y, mut texels) = ([0; 4], [0; 4], [0; 4]);
+        for i in 0..4 {
+            x[i] = level.x.position(points[i].s);
         }
-        let Neighbourhood { x, y, share_x, share_y } = neighbourhood(level, point);
-        let upper_left = self.texel::<T>(level, point.face, x[0], y[0]);
-        let upper_right = self.texel::<T>(level, point.face, x[1], y[0]);
-        let lower_left = self.texel::<T>(level, point.face, x[0], y[1]);
-        let lower_right = self.texel::<T>(level, point.face, x[1], y[1]);
-        blend_bytes([upper_left, upper_right, lower_left, lower_right], share_x, share_y)
+        for i in 0..4 {
+            y[i] = level.y.position(points[i].t);
+        }
+        for i in 0..4 {
+            let face = points[i].face;
+            texels[i] = if linear {
+                let Neighbourhood { x, y, share_x, share_y } = neighbourhood(level, x[i], y[i]);
+                let upper_left = self.texel::<T>(level, face, x[0], y[0]);
+                let upper_right = self.texel::<T>(level, face, x[1], y[0]);
+                let lower_left = self.texel::<T>(level, face, x[0], y[1]);
+                let lower_right = self.texel::<T>(level, face, x[1], y[1]);
+                blend_bytes([upper_left, upper_right, lower_left, lower_right], share_x, share_y)
+            } else {
+                self.texel::<T>(level, face, level.x.texel(x[i] >> 8), level.y.texel(y[i] >> 8))
+            };
+        }
+        texels
     }
 
     #[inline(always)]
@@ -206,10 +228,11 @@ impl Lookup<'_> {
         let texture = self.texture;
         let level = &texture.levels[level];
         if !linear {
-            let (x, y) = nearest(level, point);
-            return self.half_texel(level, point.face, x, y);
+            let (x, y) = (level.x.position(point.s) >> 8, level.y.position(point.t) >> 8);
+            return self.half_texel(level, point.face, level.x.texel(x), level.y.texel(y));
         }
-        let Neighbourhood { x, y, share_x, share_y } = neighbourhood(level, point);
+        let Neighbourhood { x, y, share_x, share_y } =
+            neighbourhood(level, level.x.position(point.s), level.y.position(point.t));
         let texels = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| self.half_texel(level, point.face, x[i], y[j]));
         if texels.as_flattened().iter().any(|&channel| is_negative_power_of_two(channel)) {
             self.report(TmuFault::NegativePowerOfTwo);
@@ -234,18 +257,12 @@ impl Lookup<'_> {
     }
 }
 
-/// Column and row of the texel that a point is in.
+/// The texels whose centres are around a position, in 1/256 texel.
 #[inline(always)]
-fn nearest(level: &Level, point: Point) -> (u32, u32) {
-    (level.x.texel(level.x.position(point.s) >> 8), level.y.texel(level.y.position(point.t) >> 8))
-}
-
-/// The texels whose centres are around a point.
-#[inline(always)]
-fn neighbourhood(level: &Level, point: Point) -> Neighbourhood {
+fn neighbourhood(level: &Level, x: i32, y: i32) -> Neighbourhood {
     // From the corner of a texel to its centre.
     const HALF_TEXEL: i32 = 128;
-    let (x, y) = (level.x.position(point.s) - HALF_TEXEL, level.y.position(point.t) - HALF_TEXEL);
+    let (x, y) = (x - HALF_TEXEL, y - HALF_TEXEL);
     Neighbourhood {
         x: [level.x.texel(x >> 8), level.x.texel((x >> 8) + 1)],
         y: [level.y.texel(y >> 8), level.y.texel((y >> 8) + 1)],
