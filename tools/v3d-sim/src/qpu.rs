@@ -6,11 +6,11 @@
 //! # How a step works
 //! The sequencer, which is here, does everything but the arithmetic: it fetches decoded instructions from a [`CodeCache`], waits for what may
 //! stall, reads peripherals, finds broken rules, lets an engine compute, writes peripherals, obeys signals, and moves on. Two engines compute:
-//! [`reference`](mod@reference) in the words of the guide and `fast` in vectors. What an instruction breaks is reported, and it is executed as far as
+//! [`reference`](mod@reference) in the words of the guide and [`fast`] in vectors; [`conformance`] compares them. What an instruction breaks is reported, and it is executed as far as
 //! there is a meaning to it.
 //!
-//! Instructions that touch nothing but registers and whose neighbours are harmless are marked when they are decoded; the fast engine
-//! executes runs of them without looking at anything else.
+//! Instructions that neither wait nor branch nor end, and whose neighbours are harmless, are marked when they are decoded; with the fast engine they
+//! are executed in runs, without looking for broken rules again.
 //!
 //! # Two threads
 //! Threads of one QPU share nothing that a program may rely on, so each is a [`Qpu`] of its own: a thread switch only makes accumulators and

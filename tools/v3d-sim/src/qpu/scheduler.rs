@@ -325,3 +325,129 @@ impl UserPrograms {
         stalls.join(", ")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Fault;
+    use crate::memory::OwnedMemory;
+
+    const NOP: u64 = 0x1000_09e7_009e_7000;
+    const END: [u64; 3] = [0x3000_09e7_009e_7000, NOP, NOP];
+    /// Reads MUTEX_ACQUIRE through port A.
+    const TAKE_MUTEX: u64 = 0x1000_09e7_00ce_7000;
+    /// `mov mutex_release, r0`: the add ALU writes address 51.
+    const RELEASE_MUTEX: u64 = 0x1002_0ce7_159e_7000;
+    /// `brr -, .`: back to itself after three more instructions.
+    const BRANCH_TO_ITSELF: u64 = 0xf0f8_09e7_ffff_ffe0;
+
+    const fn semaphore(number: u64, decrement: bool) -> u64 {
+        0xe800_09e7_0000_0000 | (decrement as u64) << 4 | number
+    }
+
+    /// Twelve QPUs, and memory with programs 256 bytes apart.
+    struct Bench {
+        owned: OwnedMemory,
+        programs: UserPrograms,
+        faults: FaultLog,
+    }
+
+    impl Bench {
+        fn new(programs: &[&[u64]]) -> Self {
+            let owned = OwnedMemory::new(0x1000);
+            for (i, body) in programs.iter().enumerate() {
+                for (j, word) in body.iter().chain(&END).enumerate() {
+                    let at = BusAddr(0x100 * i as u32 + 8 * j as u32);
+                    owned.view().set_word(at, *word as u32).unwrap();
+                    owned.view().set_word(at + 4, (word >> 32) as u32).unwrap();
+                }
+            }
+            Self { owned, programs: UserPrograms::new(12, 12), faults: FaultLog::default() }
+        }
+
+        fn request(&mut self, program: u32) {
+            self.programs.request(BusAddr(0x100 * program));
+            self.programs.run(self.owned.view(), &CodeCache::new(), 10_000, &mut self.faults);
+        }
+
+        fn status(&mut self) -> Srqcs {
+            Srqcs::from_word(self.programs.read_status(&mut self.faults))
+        }
+    }
+
+    #[test]
+    fn a_semaphore_holds_a_program_until_another_raises_it() {
+        let mut bench = Bench::new(&[&[semaphore(3, true)], &[semaphore(3, false)]]);
+        bench.request(0);
+        assert_eq!((bench.programs.busy(), bench.status().qpurqcc), (1 << 11, 0));
+        bench.request(1);
+        assert_eq!((bench.programs.busy(), bench.status().qpurqcc, bench.status().qpurqcm), (0, 2, 2));
+        assert_eq!(bench.programs.shared.semaphores, [0; 16]);
+        assert_eq!(bench.faults.faults(), []);
+    }
+
+    #[test]
+    fn only_one_program_holds_the_mutex() {
+        let body = [TAKE_MUTEX, semaphore(0, true), RELEASE_MUTEX];
+        let mut bench = Bench::new(&[&body, &[semaphore(0, false)]]);
+        bench.request(0);
+        bench.request(0);
+        assert_eq!((bench.programs.busy(), bench.programs.shared.mutex), (3 << 10, Some(11)));
+        bench.request(1);
+        assert_eq!((bench.programs.busy(), bench.programs.shared.mutex), (1 << 10, Some(10)));
+        bench.request(1);
+        assert_eq!((bench.programs.busy(), bench.programs.shared.mutex), (0, None));
+        assert_eq!((bench.status().qpurqcc, bench.faults.faults()), (4, &[][..]));
+    }
+
+    #[test]
+    fn reserved_qpus_are_left_alone() {
+        let mut bench = Bench::new(&[&[semaphore(0, true)]]);
+        bench.programs.set_reservations(0, 0x1111_0111);
+        bench.programs.set_reservations(1, 0x1111);
+        bench.request(0);
+        assert_eq!(bench.programs.busy(), 1 << 3);
+        assert_eq!((bench.programs.reservations(0), bench.programs.reservations(1)), (0x1111_0111, 0x1111));
+        bench.programs.set_reservations(0, 0x1111_1111);
+        bench.request(0);
+        assert_eq!(bench.faults.faults(), [SchedulerFault::AllReserved.into()]);
+    }
+
+    #[test]
+    fn a_full_queue_refuses_requests_until_the_error_is_cleared() {
+        let mut bench = Bench::new(&[&[semaphore(0, true)]]);
+        for _ in 0..28 {
+            bench.request(0);
+        }
+        assert_eq!((bench.status().qpurql, bench.status().qpurqerr), (16, false));
+        bench.request(0);
+        assert_eq!((bench.status().qpurql, bench.status().qpurqerr, bench.status().qpurqcm), (16, true, 29));
+        // The queue is cleared, but not the error.
+        bench.programs.write_status(1);
+        bench.request(0);
+        assert_eq!(bench.status().qpurql, 0);
+        bench.programs.write_status(1 << 7 | 1 << 8);
+        bench.request(0);
+        assert_eq!((bench.status().qpurql, bench.status().qpurqerr, bench.status().qpurqcm), (1, false, 1));
+    }
+
+    #[test]
+    fn waiting_for_good_is_reported_once() {
+        let mut bench = Bench::new(&[&[semaphore(0, true)]]);
+        bench.request(0);
+        for _ in 0..3 * PATIENCE {
+            bench.status();
+        }
+        let faults = bench.faults.faults();
+        let stalled = "QPU 11 at 0x00000000".to_owned();
+        assert_eq!((faults, bench.faults.total()), (&[Fault::Scheduler(SchedulerFault::Deadlock(stalled))][..], 1));
+    }
+
+    #[test]
+    fn an_endless_program_ends_as_a_fault() {
+        let mut bench = Bench::new(&[&[BRANCH_TO_ITSELF, NOP, NOP, NOP]]);
+        bench.request(0);
+        assert!(matches!(bench.faults.faults(), [Fault::Scheduler(SchedulerFault::Endless { qpu: 11, .. })]));
+        assert_eq!((bench.programs.busy(), bench.status().qpurqcc), (1 << 11, 0));
+    }
+}
