@@ -5,9 +5,12 @@ use v3d_hw::layout::{Field, mask_of};
 use v3d_hw::primitive_list::*;
 use v3d_hw::qpu::Instruction;
 use v3d_hw::registers::{IDENT0_VALUE, Register};
-use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, gl};
+use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, NvShaderRecord, VgShaderRecord, gl};
 use v3d_hw::texture::*;
-use v3d_hw::vpm::{ElementSize, Location, StoreSetup, WriteSetup, WriteSetupWord};
+use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, StencilSelect, StencilWriteMask, StencilWriteMasks};
+use v3d_hw::vpm::{
+    DmaMode, ElementSize, LoadSetup, Location, ReadSetup, ReadSetupWord, StoreSetup, WriteSetup, WriteSetupWord,
+};
 use v3d_hw::{BusAddr, Layout};
 
 /// The rows of a vector file, split at tabs, without comments.
@@ -350,4 +353,70 @@ fn compressed_list_items_have_the_bits_of_tables_39_to_43() {
     assert_eq!(Item::decode(index, triangles, &[128]), Ok(Item::Escape));
     let no_such_list = Item::decode(ListDataType::Xy, ListPrimitive::Lines, &[0]).unwrap_err();
     assert_eq!(no_such_list.to_string(), "there are no compressed lists of lines by 32-bit x/y");
+}
+
+/// Records laid out byte by byte from tables 44, 46 and 47 [AG p.78-80]: each byte holds its own offset, so that a field shows where it stands.
+#[test]
+fn records_in_memory_have_the_bytes_of_tables_44_46_and_47() {
+    let bytes: Vec<u8> = (0..32).collect();
+    let word = |offset: u32| BusAddr(0x0302_0100 + 0x0404_0404 * (offset / 4));
+
+    let nv = NvShaderRecord::read_from(&bytes).unwrap();
+    assert_eq!((nv.stride, nv.uniform_count, nv.varyings), (1, 2, 3));
+    assert_eq!((nv.code, nv.uniforms, nv.vertices), (word(4), word(8), word(12)));
+    let flags = NvShaderRecord::read_from(&[&[0b1010], &bytes[1..]].concat()).unwrap();
+    assert_eq!((flags.clip_header, flags.clipping, flags.point_size), (true, false, true));
+    assert_eq!(flags.threading, Threading::Dual);
+
+    let vg = VgShaderRecord::read_from(&bytes).unwrap();
+    assert_eq!((vg.uniform_count, vg.varyings, vg.code, vg.uniforms), (2, 3, word(4), word(8)));
+
+    let vertex = ClippedVertex::read_from(&bytes).unwrap();
+    assert_eq!((vertex.x, vertex.y), (0x0100, 0x0302));
+    assert_eq!(vertex.z.to_bits(), word(4).0);
+    assert_eq!((vertex.reciprocal_w.to_bits(), vertex.coefficient0.to_bits()), (word(8).0, word(12).0));
+    let rest = ClippedVertexCoefficients::read_from(&bytes[16..]).unwrap();
+    assert_eq!((rest.coefficient1.to_bits(), rest.coefficient2.to_bits()), (word(16).0, word(20).0));
+}
+
+/// Words that py-videocore's assembler emits, with the arguments that its source gives them: one row of 16 words loaded with a pitch of 8 * 2^3 bytes
+/// to row 0, one vector read, vectors written, four rows stored.
+#[test]
+fn vpm_setup_words_mean_what_py_videocore_says() {
+    let ReadSetupWord::Load(load) = ReadSetupWord::decode(0x8301_1000) else { panic!() };
+    let expected =
+        LoadSetup { id: 1, mode: DmaMode::Bits32, mpitch: 3, row_length: 0, rows: 1, vpitch: 1, ..Default::default() };
+    assert_eq!(load, expected);
+    let ReadSetupWord::Read(read) = ReadSetupWord::decode(0x0010_1a00) else { panic!() };
+    let size = ElementSize::Bits32;
+    assert_eq!(read, ReadSetup { count: 1, stride: 1, horizontal: true, size, ..Default::default() });
+    let WriteSetupWord::Write(write) = WriteSetupWord::decode(0x0000_1a00) else { panic!() };
+    assert_eq!(write, WriteSetup { stride: 1, horizontal: true, size, ..Default::default() });
+    let WriteSetupWord::Store(store) = WriteSetupWord::decode(0x8210_4000) else { panic!() };
+    assert_eq!(store, StoreSetup { id: 2, units: 4, depth: 16, horizontal: true, ..Default::default() });
+    // a stride word is a constant shifted to its id, with the stride below it
+    let ReadSetupWord::LoadStride(stride) = ReadSetupWord::decode(9 << 28 | 12_288) else { panic!() };
+    assert_eq!(stride.mpitchb, 12_288);
+    let WriteSetupWord::StoreStride(stride) = WriteSetupWord::decode(3 << 30 | 1 << 16 | 64) else { panic!() };
+    assert_eq!((stride.stride, stride.block_mode), (64, true));
+}
+
+/// Stencil words written out by the bit numbers of tables 27 and 28 [AG p.49-50].
+#[test]
+fn stencil_words_have_the_bits_of_tables_27_and_28() {
+    let word = 3 << 30 | 2 << 28 | 5 << 25 | 4 << 22 | 3 << 19 | 6 << 16 | 0xab << 8 | 0xcd;
+    let expected = StencilConfiguration {
+        select: StencilSelect::Both,
+        write_mask: StencilWriteMask::Bits4,
+        z_fail: StencilOp::Invert,
+        z_pass: StencilOp::DecrementSaturated,
+        stencil_fail: StencilOp::IncrementSaturated,
+        function: CompareFunction::GreaterOrEqual,
+        reference: 0xab,
+        mask: 0xcd,
+    };
+    assert_eq!(StencilConfiguration::from_word(word), expected);
+    assert_eq!(expected.to_word(), Ok(word));
+    let masks = StencilWriteMasks { select: StencilSelect::WriteMasks, back: 0x12, front: 0x34 };
+    assert_eq!(masks.to_word(), Ok(0x1234));
 }
