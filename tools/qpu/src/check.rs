@@ -11,7 +11,9 @@
 //! | `instruction` | within one instruction |
 //! | `sequence` | between instructions a few steps apart |
 //! | `program_end` | around the end of the program |
-//! | `state`, `values` | what is there when an instruction is reached |
+//! | `state`, `queue`, `values` | what is there when an instruction is reached |
+//! | `semaphore` | accesses to semaphores, against the interface |
+//! | `doubtful` | what sources disagree about: reported only if asked for |
 //!
 //! # Sources
 //! [AG p.37] is the list of restrictions; the others are said at each code (`qpu explain CODE`).
@@ -25,10 +27,13 @@ use crate::disassembler::{Style, disassemble};
 use crate::interface::Interface;
 use crate::source::{Source, Span};
 
+mod doubtful;
 pub mod facts;
 pub mod flow;
 mod instruction;
 mod program_end;
+mod queue;
+mod semaphore;
 mod sequence;
 mod state;
 mod values;
@@ -99,8 +104,23 @@ impl Findings {
     }
 }
 
+/// Which rules are applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rules {
+    /// Those that nothing contradicts.
+    #[default]
+    Sure,
+    /// Also those that one source has and another contradicts, as warnings.
+    All,
+}
+
 /// Checks a program. `info` says which words are data; without it all words are instructions.
 pub fn check(words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Finding> {
+    check_by(Rules::Sure, words, info, interface)
+}
+
+/// Checks a program by some of the rules.
+pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Finding> {
     let facts: Vec<Facts> = words
         .iter()
         .enumerate()
@@ -114,14 +134,24 @@ pub fn check(words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Fin
     program.check_instructions(&mut findings);
     program.check_sequences(&mut findings);
     program.check_end(&mut findings);
-    program.check_values(&mut findings);
+    let states = program.states();
+    program.check_values(&states, &mut findings);
+    program.check_semaphores(&mut findings);
+    if rules == Rules::All {
+        program.check_doubtful(&states, &mut findings);
+    }
     findings.list.sort_by_key(|finding| (finding.at, finding.code));
     findings.list
 }
 
 /// Checks an assembled program; places are those of its sources.
 pub fn check_assembly(assembly: &Assembly) -> Diagnostics {
-    let findings = check(&assembly.words, &assembly.info, &assembly.interface);
+    check_assembly_by(Rules::Sure, assembly)
+}
+
+/// Checks an assembled program by some of the rules.
+pub fn check_assembly_by(rules: Rules, assembly: &Assembly) -> Diagnostics {
+    let findings = check_by(rules, &assembly.words, &assembly.info, &assembly.interface);
     let spans: Vec<Span> = assembly.info.iter().map(|info| info.span).collect();
     let mut diagnostics = diagnostics(findings, &spans, assembly.warnings.sources.clone());
     diagnostics.list.retain(|found| found.severity == Severity::Error || !assembly.allowed.contains(&found.code));
@@ -130,7 +160,12 @@ pub fn check_assembly(assembly: &Assembly) -> Diagnostics {
 
 /// Checks bare words; places are in their disassembly.
 pub fn check_words(words: &[u64], interface: &Interface) -> Diagnostics {
-    let findings = check(words, &[], interface);
+    check_words_by(Rules::Sure, words, interface)
+}
+
+/// Checks bare words by some of the rules.
+pub fn check_words_by(rules: Rules, words: &[u64], interface: &Interface) -> Diagnostics {
+    let findings = check_by(rules, words, &[], interface);
     let text = disassemble(words, Style { offsets: true });
     let mut spans = Vec::with_capacity(words.len());
     let mut start = 0;

@@ -2,7 +2,8 @@
 //!
 //! The hardware has none of these names: a shader reads a stream of uniforms, a number of varyings, rows of the VPM. The directives
 //! `.stage`, `.threads`, `.uniform`, `.attribute`, `.varying` and `.texture` write down what is meant, in the order in which the shader reads it, so
-//! that it can be checked and handed on to the code that feeds the shader.
+//! that it can be checked and handed on to the code that feeds the shader. `.semaphore` says how often a program acquires and releases a semaphore, which
+//! code that starts several programs can add up.
 
 use crate::source::Span;
 
@@ -142,6 +143,19 @@ pub struct Texture {
     pub span: Span,
 }
 
+/// What a program does to a semaphore on its way from start to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SemaphoreUse {
+    /// Number, 0 to 15.
+    pub number: u8,
+    /// Times that it is acquired: decremented, after waiting until it is not 0.
+    pub acquires: u32,
+    /// Times that it is released: incremented.
+    pub releases: u32,
+    /// Where it is declared.
+    pub span: Span,
+}
+
 /// The interface of a shader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
@@ -157,6 +171,8 @@ pub struct Interface {
     pub varyings: Vec<Components>,
     /// Textures.
     pub textures: Vec<Texture>,
+    /// Semaphores.
+    pub semaphores: Vec<SemaphoreUse>,
 }
 
 impl Interface {

@@ -84,6 +84,7 @@ impl Assembler<'_> {
             | Directive::Attribute
             | Directive::Varying
             | Directive::Texture
+            | Directive::Semaphore
             | Directive::Threads
             | Directive::Stage => self.interface_directive(directive, token)?,
             Directive::Allow => self.allow()?,

@@ -3,7 +3,7 @@
 use super::{Assembler, Res};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
-use crate::interface::{Components, Stage, Texture, Uniform, UniformType};
+use crate::interface::{Components, SemaphoreUse, Stage, Texture, Uniform, UniformType};
 use crate::language::Directive;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
@@ -54,6 +54,7 @@ impl Assembler<'_> {
                 let offset = self.interface.varying_components();
                 self.interface.varyings.push(Components { name, components, offset, span });
             }
+            Directive::Semaphore => self.semaphore_directive()?,
             _ => {
                 let (name, span) = self.interface_name()?;
                 self.expect(Kind::Comma, "`,` and a TMU")?;
@@ -66,6 +67,35 @@ impl Assembler<'_> {
             }
         }
         self.expect_end()
+    }
+
+    /// `NUMBER, ACQUIRES, RELEASES`
+    fn semaphore_directive(&mut self) -> Res {
+        let token = self.peek();
+        let number = self.integer("the semaphore")?;
+        if !(0..=15).contains(&number) {
+            return self.error(Code::BadInterface, token, format!("semaphores are 0 to 15, not {number}"));
+        }
+        let number = number as u8;
+        let span = token.span(self.cursor.file);
+        if let Some(first) = self.interface.semaphores.iter().find(|semaphore| semaphore.number == number) {
+            let message = format!("semaphore {number} is declared twice");
+            let diagnostic = Diagnostic::error(Code::InterfaceRedefined, span, message);
+            return Err(Box::new(diagnostic.related(first.span, "first declared here")));
+        }
+        let mut times = [0; 2];
+        for (times, what) in times.iter_mut().zip(["how often it is acquired", "how often it is released"]) {
+            self.expect(Kind::Comma, "`,` and a number")?;
+            let first = self.peek();
+            let count = self.integer(what)?;
+            if !(0..=4000).contains(&count) {
+                return self.error(Code::BadInterface, first, format!("{count} is not in 0 to 4000"));
+            }
+            *times = count as u32;
+        }
+        let [acquires, releases] = times;
+        self.interface.semaphores.push(SemaphoreUse { number, acquires, releases, span });
+        Ok(())
     }
 
     fn uniform_type(&mut self) -> Res<UniformType> {

@@ -1,6 +1,7 @@
 //! What one instruction reads, writes and triggers.
 
 use v3d_hw::qpu::{AddOp, BranchCondition, Condition, ImmediateKind, Instruction, MulOp, Mux, PackMul, Signal};
+use v3d_hw::vpm::ReadSetupWord;
 
 /// "No register" in both files.
 pub const NOP: u8 = 39;
@@ -54,7 +55,7 @@ pub struct Facts {
     /// A write to a register of file A that keeps a part of the old value.
     pub partial_a: bool,
     /// Semaphore access.
-    pub semaphore: bool,
+    pub semaphore: Option<SemaphoreFact>,
     /// Branch.
     pub branch: Option<BranchFact>,
     /// A reserved code is in it.
@@ -65,6 +66,17 @@ pub struct Facts {
     pub small_immediate: bool,
     /// The operations give zero whatever their operands are: `xor x, x`.
     pub makes_zero: bool,
+    /// Both ALUs give the same value: both move the same source.
+    pub same_moves: bool,
+}
+
+/// An access to a semaphore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SemaphoreFact {
+    /// Number, 0 to 15.
+    pub number: u8,
+    /// Decremented, else incremented.
+    pub acquire: bool,
 }
 
 /// A branch.
@@ -101,12 +113,13 @@ impl Facts {
             reads_flags: false,
             mul_byte_pack: false,
             partial_a: false,
-            semaphore: false,
+            semaphore: None,
             branch: None,
             reserved: false,
             immediate: None,
             small_immediate: false,
             makes_zero: false,
+            same_moves: false,
         }
     }
 
@@ -137,6 +150,11 @@ impl Facts {
                 let add_zero = matches!(alu.op_add, AddOp::Xor | AddOp::Sub) && alu.add_a == alu.add_b;
                 let mul_zero = alu.op_mul == MulOp::V8subs && alu.mul_a == alu.mul_b;
                 facts.makes_zero = (add_zero || !add) && (mul_zero || !mul);
+                let add_moves = matches!(alu.op_add, AddOp::Or | AddOp::And) && alu.add_a == alu.add_b;
+                let mul_moves = matches!(alu.op_mul, MulOp::V8min | MulOp::V8max) && alu.mul_a == alu.mul_b;
+                let rotates = facts.small_immediate && alu.raddr_b >= 48;
+                facts.same_moves =
+                    add_moves && mul_moves && alu.add_a == alu.mul_a && !rotates && !(alu.pm && alu.pack != 0);
                 facts.read_a_condition = uses(Mux::A);
                 facts.read_b_condition = uses(Mux::B);
                 let used = |condition: Condition, address: u8| condition != Condition::Never || address >= 32;
@@ -174,7 +192,7 @@ impl Facts {
             }
             Instruction::Semaphore(semaphore) => {
                 facts.sig = Signal::LoadImmediate;
-                facts.semaphore = true;
+                facts.semaphore = Some(SemaphoreFact { number: semaphore.semaphore, acquire: semaphore.sa });
                 let (add, mul) = (semaphore.cond_add, semaphore.cond_mul);
                 facts.targets(semaphore.waddr_add, add, semaphore.waddr_mul, mul, semaphore.ws, semaphore.sf);
                 facts.packs(semaphore.pm, semaphore.pack);
@@ -258,9 +276,22 @@ impl Facts {
             || matches!(self.sig, LoadAlpha | LoadColor | LoadColorEnd | LoadCoverage)
     }
 
+    /// Whether the scoreboard is waited for. The stencil set-up does not wait [mesa vc4_qpu_schedule.c].
+    pub fn locks_scoreboard(&self) -> bool {
+        use Signal::{LoadAlpha, LoadColor, LoadColorEnd, LoadCoverage, ScoreboardWait};
+        self.written().any(|address| (44..48).contains(&address))
+            || matches!(self.sig, LoadAlpha | LoadColor | LoadColorEnd | LoadCoverage | ScoreboardWait)
+    }
+
     /// Whether the program ends here, after two more instructions.
     pub fn ends(&self) -> bool {
         matches!(self.sig, Signal::ProgramEnd | Signal::LoadColorEnd)
+    }
+
+    /// Whether a block of VPM reads is set up, as far as the word is known; loads by DMA are set up at the same address.
+    pub fn sets_up_vpm_read(&self) -> bool {
+        let writes = self.write_a.is_some_and(|write| write.address == 49);
+        writes && self.immediate.is_some_and(|word| matches!(ReadSetupWord::decode(word), ReadSetupWord::Read(_)))
     }
 
     /// Whether r4 is read.

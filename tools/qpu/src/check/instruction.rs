@@ -13,13 +13,13 @@ fn in_either_file(address: u8) -> bool {
 }
 
 /// Write addresses of peripherals: all but registers, accumulators and "none".
-fn is_peripheral(address: u8) -> bool {
+pub(super) fn is_peripheral(address: u8) -> bool {
     address >= 36 && !matches!(address, 37 | 39)
 }
 
 /// Peripherals that work with a condition: the host interrupt [vc4asm], Z and colour of the tile buffer, where elements that are left out are
 /// pixels that are left out [mesa vc4_qpu_emit.c].
-fn takes_condition(address: u8) -> bool {
+pub(super) fn takes_condition(address: u8) -> bool {
     matches!(address, 38 | 44..=46)
 }
 
@@ -125,7 +125,7 @@ impl Program<'_> {
     fn both_alus(&self, at: usize, facts: &Facts, findings: &mut Findings) {
         let (Some(a), Some(b)) = (facts.write_a, facts.write_b) else { return };
         let same = a.address == b.address && in_either_file(a.address);
-        if same && (facts.branch.is_some() || overlap(a.condition, b.condition)) {
+        if same && !facts.same_moves && (facts.branch.is_some() || overlap(a.condition, b.condition)) {
             findings.error(Code::BothAlusWriteSame, at, "both ALUs write to the same register");
         }
     }
@@ -145,5 +145,5 @@ fn peripheral_accesses(facts: &Facts) -> u32 {
     let writes = if same { writes.min(1) } else { writes };
     let other_loads =
         matches!(facts.sig, Signal::LoadTmu0 | Signal::LoadTmu1 | Signal::LoadCoverage | Signal::LoadAlpha);
-    writes + u32::from(facts.reads(51)) + u32::from(other_loads || facts.semaphore) + u32::from(color)
+    writes + u32::from(facts.reads(51)) + u32::from(other_loads || facts.semaphore.is_some()) + u32::from(color)
 }

@@ -1,8 +1,10 @@
 //! What is known when an instruction is reached, over all paths that lead to it.
 
 use v3d_hw::qpu::Signal;
+use v3d_hw::vpm::ReadSetupWord;
 
 use super::facts::Facts;
+use super::queue::Queue;
 
 /// Fewest and most of something over all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +30,13 @@ impl Count {
         Self { least: self.least.saturating_sub(1), most: down(self.most) }
     }
 
-    fn join(self, other: Self) -> Self {
-        Self { least: self.least.min(other.least), most: self.most.max(other.most) }
+    /// What is known where two paths meet; `widen` ends counting in loops.
+    pub(super) fn join(self, other: Self, widen: bool) -> Self {
+        let joined = Self { least: self.least.min(other.least), most: self.most.max(other.most) };
+        if widen && joined != self {
+            return Self { least: if joined.least < self.least { 0 } else { joined.least }, most: MANY };
+        }
+        joined
     }
 
     /// The number, if it is the same on all paths.
@@ -44,6 +51,8 @@ pub(super) type States = u8;
 /// Bits of [`State::mutex`] and [`State::scoreboard`].
 pub(super) const FREE: States = 1;
 pub(super) const HELD: States = 2;
+/// A bit of [`State::mutex`]: whoever called may have taken it or not.
+pub(super) const UNKNOWN: States = 4;
 /// Bits of [`State::switched`].
 pub(super) const NOT_YET: States = 1;
 pub(super) const NOT_LAST: States = 2;
@@ -64,19 +73,29 @@ pub(super) struct State {
     pub(super) lost_flags: bool,
     /// Instructions until a thread switch takes effect, plus one; 0 for none.
     pub(super) switch_in: u8,
-    /// TMU requests under way.
-    pub(super) requests: [Count; 2],
+    /// TMU requests under way; their size is the slots that they take in the request FIFO.
+    pub(super) requests: [Queue; 2],
+    /// Parameters written for the next request, `s` not among them.
+    pub(super) coordinates: [Count; 2],
     /// Whether parameters other than s were written for the next request: no (1), yes (2).
     pub(super) parameters: [States; 2],
     pub(super) uniforms: Count,
     pub(super) varyings: Count,
     pub(super) vpm_reads: Count,
+    /// Blocks of VPM reads that are set up; their size is the vectors still to be read.
+    pub(super) vpm_blocks: Queue,
+    /// Vectors set up and not yet read.
+    pub(super) vpm_vectors: Count,
     pub(super) mutex: States,
     /// Scoreboard: before (1) or after (2) its unlocking.
     pub(super) scoreboard: States,
     pub(super) switched: States,
     /// A VPM read was set up on some path.
     pub(super) vpm_setup: bool,
+    /// A VPM write was set up on some path.
+    pub(super) vpm_write_setup: bool,
+    /// The tile buffer was accessed on every path.
+    pub(super) tile_accessed: bool,
     /// A TMU was used on some path.
     pub(super) tmu_used: bool,
 }
@@ -92,15 +111,20 @@ impl State {
             lost: 0,
             lost_flags: false,
             switch_in: 0,
-            requests: [Count::ZERO; 2],
+            requests: [Queue::EMPTY; 2],
+            coordinates: [Count::ZERO; 2],
             parameters: [FREE; 2],
             uniforms: Count::ZERO,
             varyings: Count::ZERO,
             vpm_reads: Count::ZERO,
+            vpm_blocks: Queue::EMPTY,
+            vpm_vectors: Count::ZERO,
             mutex: FREE,
             scoreboard: FREE,
             switched: NOT_YET,
             vpm_setup: false,
+            vpm_write_setup: false,
+            tile_accessed: false,
             tmu_used: false,
         }
     }
@@ -115,29 +139,27 @@ impl State {
             lost: 0,
             lost_flags: false,
             switch_in: 0,
-            requests: [Count::ANY; 2],
+            requests: [Queue::ANY; 2],
+            coordinates: [Count::ANY; 2],
             parameters: [FREE | HELD; 2],
             uniforms: Count::ANY,
             varyings: Count::ANY,
             vpm_reads: Count::ANY,
-            mutex: FREE | HELD,
+            vpm_blocks: Queue::ANY,
+            vpm_vectors: Count::ANY,
+            mutex: FREE | HELD | UNKNOWN,
             scoreboard: FREE | HELD,
             switched: NOT_YET | NOT_LAST | LAST,
             vpm_setup: true,
+            vpm_write_setup: true,
+            tile_accessed: false,
             tmu_used: false,
         }
     }
 
     /// What is known where two paths meet; `widen` ends counting in loops.
     pub(super) fn join(&self, other: &Self, widen: bool) -> Self {
-        let count = |a: Count, b: Count| {
-            let joined = a.join(b);
-            if widen && joined != a {
-                Count { least: if joined.least < a.least { 0 } else { joined.least }, most: MANY }
-            } else {
-                joined
-            }
-        };
+        let count = |a: Count, b: Count| a.join(b, widen);
         let accumulators = self.accumulators | other.accumulators;
         let flags = self.flags || other.flags;
         Self {
@@ -148,15 +170,20 @@ impl State {
             lost: (self.lost | other.lost) & !accumulators,
             lost_flags: (self.lost_flags || other.lost_flags) && !flags,
             switch_in: if self.switch_in == other.switch_in { self.switch_in } else { 0 },
-            requests: [count(self.requests[0], other.requests[0]), count(self.requests[1], other.requests[1])],
+            requests: [0, 1].map(|unit| self.requests[unit].join(other.requests[unit], widen)),
+            coordinates: [0, 1].map(|unit| count(self.coordinates[unit], other.coordinates[unit])),
             parameters: [self.parameters[0] | other.parameters[0], self.parameters[1] | other.parameters[1]],
             uniforms: count(self.uniforms, other.uniforms),
             varyings: count(self.varyings, other.varyings),
             vpm_reads: count(self.vpm_reads, other.vpm_reads),
+            vpm_blocks: self.vpm_blocks.join(other.vpm_blocks, widen),
+            vpm_vectors: count(self.vpm_vectors, other.vpm_vectors),
             mutex: self.mutex | other.mutex,
             scoreboard: self.scoreboard | other.scoreboard,
             switched: self.switched | other.switched,
             vpm_setup: self.vpm_setup || other.vpm_setup,
+            vpm_write_setup: self.vpm_write_setup || other.vpm_write_setup,
+            tile_accessed: self.tile_accessed && other.tile_accessed,
             tmu_used: self.tmu_used || other.tmu_used,
         }
     }
@@ -175,6 +202,10 @@ impl State {
         }
         let vector = reads(48).min(1);
         state.vpm_reads = state.vpm_reads.add(vector, vector);
+        if vector > 0 {
+            state.vpm_blocks = state.vpm_blocks.shrink();
+            state.vpm_vectors = state.vpm_vectors.minus_one();
+        }
         if reads(51) > 0 {
             state.mutex = HELD;
         }
@@ -186,7 +217,8 @@ impl State {
                 address @ 32..=35 => state.accumulators |= 1 << (address - 32),
                 37 => state.accumulators |= 1 << 5,
                 40 => state.uniforms = Count::ANY,
-                49 if file_a => state.vpm_setup = true,
+                49 if file_a => state.set_up_vpm_read(facts.immediate),
+                49 => state.vpm_write_setup = true,
                 51 => state.mutex = FREE,
                 52..=55 => state.accumulators |= 1 << 4,
                 address @ 56.. => {
@@ -194,6 +226,7 @@ impl State {
                     state.tmu_used = true;
                     if address & 3 != 0 {
                         state.parameters[unit] = HELD;
+                        state.coordinates[unit] = state.coordinates[unit].add(1, 1);
                         state.uniforms = state.uniforms.add(1, 1);
                     } else {
                         // s alone is a direct lookup, which reads no uniform.
@@ -201,15 +234,16 @@ impl State {
                         let most = u16::from(state.parameters[unit] != FREE);
                         state.uniforms = state.uniforms.add(least, most);
                         state.parameters[unit] = FREE;
-                        state.requests[unit] = state.requests[unit].add(1, 1);
+                        state.requests[unit] = state.requests[unit].push(state.request_slots(unit));
+                        state.coordinates[unit] = Count::ZERO;
                     }
                 }
                 _ => {}
             }
         }
         match facts.sig {
-            Signal::LoadTmu0 => state.requests[0] = state.requests[0].minus_one(),
-            Signal::LoadTmu1 => state.requests[1] = state.requests[1].minus_one(),
+            Signal::LoadTmu0 => state.requests[0] = state.requests[0].pop(),
+            Signal::LoadTmu1 => state.requests[1] = state.requests[1].pop(),
             Signal::ScoreboardUnlock => state.scoreboard = HELD,
             Signal::ThreadSwitch => {
                 state.switched = NOT_LAST;
@@ -224,6 +258,7 @@ impl State {
         if facts.loads_r4() {
             state.accumulators |= 1 << 4;
         }
+        state.tile_accessed |= facts.locks_scoreboard();
         if facts.sets_flags {
             state.flags = true;
         }
@@ -241,5 +276,28 @@ impl State {
         state.lost &= !state.accumulators;
         state.lost_flags &= !state.flags;
         state
+    }
+
+    /// Slots of the request FIFO that the request takes whose `s` comes next [AG p.39].
+    pub(super) fn request_slots(&self, unit: usize) -> u32 {
+        u32::from(self.coordinates[unit].least.min(3)) + 1
+    }
+
+    /// A word is written to the register that sets up VPM reads and DMA loads.
+    fn set_up_vpm_read(&mut self, word: Option<u32>) {
+        match word.map(ReadSetupWord::decode) {
+            Some(ReadSetupWord::Read(setup)) => {
+                let vectors = if setup.count == 0 { 16 } else { u16::from(setup.count) };
+                self.vpm_setup = true;
+                self.vpm_blocks = self.vpm_blocks.push(u32::from(vectors));
+                self.vpm_vectors = self.vpm_vectors.add(vectors, vectors);
+            }
+            Some(_) => {}
+            None => {
+                self.vpm_setup = true;
+                self.vpm_blocks = self.vpm_blocks.maybe_push();
+                self.vpm_vectors = self.vpm_vectors.add(0, MANY);
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use v3d_hw::qpu::Signal;
 
 use super::facts::Facts;
 use super::flow::{Node, Pending};
-use super::state::{FREE, HELD, NOT_LAST, State};
+use super::state::{FREE, HELD, LAST, MANY, NOT_LAST, State};
 use super::{Findings, Program};
 use crate::code::Code;
 use crate::interface::Stage;
@@ -13,8 +13,7 @@ use crate::interface::Stage;
 const WIDEN_AFTER: u8 = 8;
 
 impl Program<'_> {
-    pub(super) fn check_values(&self, findings: &mut Findings) {
-        let states = self.states();
+    pub(super) fn check_values(&self, states: &[Option<State>], findings: &mut Findings) {
         for node in self.flow.nodes() {
             let Some(state) = &states[self.flow.index(node)] else { continue };
             let at = self.flow.at(node);
@@ -28,7 +27,7 @@ impl Program<'_> {
     }
 
     /// The state before each node: what is known over all paths.
-    fn states(&self) -> Vec<Option<State>> {
+    pub(super) fn states(&self) -> Vec<Option<State>> {
         let mut states: Vec<Option<State>> = vec![None; self.flow.table_len()];
         let mut joins = vec![0u8; self.flow.table_len()];
         let mut work: Vec<Node> = Vec::new();
@@ -73,7 +72,11 @@ impl Program<'_> {
             if facts.accumulators_read & bit == 0 || state.accumulators & bit != 0 || same_operand_only(facts) {
                 continue;
             }
-            if state.lost & bit != 0 {
+            let loading = facts.loads_r4() || state.requests.iter().any(|requests| requests.least() > 0);
+            if number == 4 && loading {
+                let message = "r4 is read before the result is loaded";
+                findings.error(Code::R4BeforeLoad, at, message);
+            } else if state.lost & bit != 0 {
                 let message = format!("r{number} does not survive the thread switch");
                 findings.error(Code::LostOverThreadSwitch, at, message);
             } else {
@@ -91,13 +94,13 @@ impl Program<'_> {
 
     fn peripherals(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
         for (unit, signal) in [(0, Signal::LoadTmu0), (1, Signal::LoadTmu1)] {
-            if facts.sig == signal && state.requests[unit].most == 0 {
+            if facts.sig == signal && state.requests[unit].most() == 0 {
                 findings.error(Code::TmuWithoutRequest, at, format!("TMU {unit} was not asked for anything"));
             }
-            let starts = facts.writes_to(56 + 4 * unit as u8);
-            let most = if self.threaded { 4 } else { 8 };
-            if starts && state.requests[unit].least >= most {
-                let message = format!("TMU {unit} has {most} requests under way already");
+            let room = if self.threaded { 4 } else { 8 };
+            let slots = state.requests[unit].least_size() + state.request_slots(unit);
+            if facts.writes_to(56 + 4 * unit as u8) && slots > room {
+                let message = format!("the requests to TMU {unit} under way take {slots} slots of {room}");
                 findings.error(Code::TmuFifoFull, at, message);
             }
         }
@@ -122,34 +125,80 @@ impl Program<'_> {
         if facts.accesses_tlb() && state.scoreboard == HELD {
             findings.error(Code::TlbAfterUnlock, at, "the tile buffer is accessed after the scoreboard is unlocked");
         }
-        if facts.reads(51) && state.mutex == HELD {
-            findings.error(Code::MutexBalance, at, "the mutex is taken twice");
+        if self.threaded && facts.locks_scoreboard() && state.switched & LAST == 0 {
+            let message = "the tile buffer is accessed before the last thread switch";
+            findings.error(Code::TlbBeforeLastSwitch, at, message);
         }
-        if facts.writes_to(51) && state.mutex == FREE {
-            findings.error(Code::MutexBalance, at, "the mutex is released, but was not taken");
+        self.mutex(at, facts, state, findings);
+        if self.interface.stage != Stage::Fragment {
+            self.vpm(at, facts, state, findings);
         }
-        if facts.reads(48) && !state.vpm_setup {
-            findings.error(Code::VpmReadWithoutSetup, at, "the VPM is read, but no read was set up");
+    }
+
+    fn mutex(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
+        let unsure = state.mutex == FREE | HELD;
+        if facts.reads(51) {
+            if state.mutex == HELD {
+                findings.error(Code::MutexBalance, at, "the mutex is taken twice");
+            } else if unsure {
+                findings.warning(Code::MutexUnsure, at, "the mutex is taken, and on another path it is taken already");
+            }
+        }
+        if facts.writes_to(51) {
+            if state.mutex == FREE {
+                findings.error(Code::MutexBalance, at, "the mutex is released, but was not taken");
+            } else if unsure {
+                findings.warning(Code::MutexUnsure, at, "the mutex is released, but not taken on every path");
+            }
+        }
+    }
+
+    fn vpm(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
+        if facts.reads(48) {
+            if !state.vpm_setup {
+                findings.error(Code::VpmReadWithoutSetup, at, "the VPM is read, but no read was set up");
+            } else if state.vpm_vectors.most == 0 {
+                findings.error(
+                    Code::VpmReadBeyondSetup,
+                    at,
+                    "the VPM is read, but all that was set up is read already",
+                );
+            }
+        }
+        if facts.writes_to(48) && !state.vpm_write_setup {
+            findings.error(Code::VpmWriteWithoutSetup, at, "the VPM is written, but no write was set up");
+        }
+        if facts.sets_up_vpm_read() && state.vpm_blocks.least() >= 2 {
+            findings.error(Code::VpmQueueFull, at, "a third VPM read is set up while two are not read yet");
         }
     }
 
     fn at_end(&self, at: usize, state: &State, findings: &mut Findings) {
         if state.mutex == HELD {
             findings.error(Code::MutexBalance, at, "the program ends with the mutex taken");
+        } else if state.mutex == FREE | HELD {
+            findings.warning(Code::MutexUnsure, at, "the program ends with the mutex taken on one of the paths");
+        }
+        if state.tile_accessed && state.scoreboard == FREE {
+            findings.error(Code::ScoreboardNotUnlocked, at, "the program ends without unlocking the scoreboard");
+        }
+        if state.vpm_vectors.least > 0 {
+            let message = format!("the program ends with {} vectors of the VPM not read", state.vpm_vectors.least);
+            findings.warning(Code::VpmReadLeft, at, message);
         }
         if self.threaded && state.switched == NOT_LAST {
             findings.error(Code::LastSwitchMissing, at, "the program ends without a last thread switch");
         }
         for unit in 0..2 {
-            if state.requests[unit].least > 0 {
-                let count = state.requests[unit].least;
+            let count = state.requests[unit].least();
+            if count > 0 {
                 let message = format!("the program ends with {count} results of TMU {unit} not loaded");
                 findings.warning(Code::TmuResultLeft, at, message);
             }
         }
         let interface = self.interface;
         let declared = interface.uniform_words();
-        if !interface.uniforms.is_empty() && state.uniforms.most != super::state::MANY {
+        if !interface.uniforms.is_empty() && state.uniforms.most != MANY {
             let wrong = state.uniforms.exact().is_some_and(|read| u32::from(read) != declared)
                 || u32::from(state.uniforms.least) > declared;
             if wrong {
@@ -160,7 +209,7 @@ impl Program<'_> {
         }
         let declared = interface.attribute_components();
         let shades_vertices = matches!(interface.stage, Stage::Vertex | Stage::Coordinate);
-        if shades_vertices && !interface.attributes.is_empty() && state.vpm_reads.most != super::state::MANY {
+        if shades_vertices && !interface.attributes.is_empty() && state.vpm_reads.most != MANY {
             let wrong = state.vpm_reads.exact().is_some_and(|read| u32::from(read) != declared)
                 || u32::from(state.vpm_reads.least) > declared;
             if wrong {
@@ -170,7 +219,7 @@ impl Program<'_> {
             }
         }
         let declared = interface.varying_components();
-        if interface.stage == Stage::Fragment && state.varyings.most != super::state::MANY {
+        if interface.stage == Stage::Fragment && state.varyings.most != MANY {
             let wrong = state.varyings.exact().is_some_and(|read| u32::from(read) != declared)
                 || u32::from(state.varyings.least) > declared;
             if wrong && !(interface.varyings.is_empty() && state.varyings.least == 0) {

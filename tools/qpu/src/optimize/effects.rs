@@ -104,7 +104,7 @@ impl Effects {
             | Signal::ScoreboardWait
             | Signal::ScoreboardUnlock => TILE,
             Signal::Breakpoint => EVERYTHING,
-            _ if facts.semaphore => EVERYTHING,
+            _ if facts.semaphore.is_some() => EVERYTHING,
             _ => 0,
         };
         Self { reads, writes, peripherals, facts }

@@ -1,0 +1,96 @@
+//! Rules that one source has and another contradicts, or that programs break which run on boards.
+//!
+//! They are applied only if asked for ([`super::Rules::All`]), and give warnings.
+
+use v3d_hw::qpu::Condition;
+
+use super::facts::{Facts, WriteFact, overlap};
+use super::flow::{Node, Pending};
+use super::instruction::{is_peripheral, takes_condition};
+use super::state::State;
+use super::{Findings, Program};
+use crate::code::Code;
+use crate::diagnostic::Severity;
+
+/// Direct lookups under way at a time that work surely [vc4asm].
+const DIRECT_LOOKUPS: u8 = 4;
+/// Instructions at the end that must not write Z, the last among them [brcm HW-2806].
+const NO_Z_AT_END: u32 = 5;
+
+impl Program<'_> {
+    pub(super) fn check_doubtful(&self, states: &[Option<State>], findings: &mut Findings) {
+        for node in self.flow.nodes() {
+            let at = self.flow.at(node);
+            let facts = &self.facts[at];
+            if facts.write_a.is_some_and(|write| write.address == 49) {
+                self.flow.ahead(node, 2, &mut |next, _| {
+                    let next = self.flow.at(next);
+                    if self.facts[next].reads(48) {
+                        let related = Some((at, "VPM reads are set up here"));
+                        let message = "the VPM is read less than three instructions after the set-up".to_owned();
+                        findings.add(Severity::Warning, Code::VpmReadSoon, next, related, message);
+                    }
+                    true
+                });
+            }
+            if facts.writes_to(44) {
+                self.z_near_the_end(node, at, findings);
+            }
+            both_conditions(at, facts, findings);
+            if let Some(state) = &states[self.flow.index(node)] {
+                self.doubtful_values(at, facts, state, findings);
+            }
+        }
+        self.tmu_at_start(findings);
+    }
+
+    fn doubtful_values(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
+        for unit in 0..2u8 {
+            let requests = &state.requests[usize::from(unit)];
+            let direct = state.coordinates[usize::from(unit)].most == 0;
+            if facts.writes_to(56 + 4 * unit) && direct && requests.least() >= DIRECT_LOOKUPS {
+                let message = format!("TMU {unit} has {} lookups under way already", requests.least());
+                findings.warning(Code::ManyDirectLookups, at, message);
+            }
+        }
+        if facts.sets_up_vpm_read() && state.vpm_vectors.least > 1 {
+            let message = format!("VPM reads are set up while {} vectors are not read yet", state.vpm_vectors.least);
+            findings.warning(Code::VpmSetupSoon, at, message);
+        }
+        if facts.reads(51) && state.vpm_vectors.least > 0 {
+            findings.warning(Code::MutexWithVpmReads, at, "the mutex is taken while VPM reads are under way");
+        }
+    }
+
+    fn z_near_the_end(&self, node: Node, at: usize, findings: &mut Findings) {
+        let mut near = false;
+        self.flow.ahead(node, NO_Z_AT_END - 1, &mut |next, _| {
+            near |= matches!(self.flow.pending(next), Pending::End(_, 2));
+            !near
+        });
+        if near {
+            findings.warning(Code::TlbZNearEnd, at, "Z is written in the last five instructions");
+        }
+    }
+
+    /// The first two instructions.
+    fn tmu_at_start(&self, findings: &mut Findings) {
+        let Some(&start) = self.flow.entries().first() else { return };
+        for node in std::iter::once(start).chain(self.flow.successors(start).iter()) {
+            let at = self.flow.at(node);
+            if self.facts[at].writes_tmu() {
+                findings.warning(Code::TmuAtStart, at, "a TMU is written in the first two instructions");
+            }
+        }
+    }
+}
+
+/// Both ALUs write one peripheral, each in the elements that the other leaves out.
+fn both_conditions(at: usize, facts: &Facts, findings: &mut Findings) {
+    let (Some(WriteFact { address, condition: a }), Some(b)) = (facts.write_a, facts.write_b) else { return };
+    let opposite = address == b.address && a != Condition::Always && !overlap(a, b.condition);
+    if opposite && facts.branch.is_none() && is_peripheral(address) && !takes_condition(address) {
+        let message = "both ALUs write to a peripheral, with opposite conditions";
+        findings.warning(Code::BothAlusWriteParts, at, message);
+    }
+}

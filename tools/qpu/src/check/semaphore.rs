@@ -1,0 +1,99 @@
+//! Semaphores: what a program does to them, against what its interface says.
+//!
+//! A semaphore is shared by all QPUs: one program alone cannot show whether somebody else releases what it acquires. Therefore only what the source declares
+//! by `.semaphore` is checked: the accesses on a path from start to end.
+
+use super::facts::SemaphoreFact;
+use super::flow::{Node, Pending};
+use super::state::{Count, MANY};
+use super::{Findings, Program};
+use crate::code::Code;
+use crate::interface::SemaphoreUse;
+
+/// Joins at one place after which numbers are taken for endless.
+const WIDEN_AFTER: u8 = 8;
+
+/// Accesses on all paths to a place: acquires, releases.
+type Accesses = [Count; 2];
+
+impl Program<'_> {
+    pub(super) fn check_semaphores(&self, findings: &mut Findings) {
+        let declared = &self.interface.semaphores;
+        if declared.is_empty() {
+            return;
+        }
+        for node in self.flow.nodes() {
+            let at = self.flow.at(node);
+            let Some(SemaphoreFact { number, .. }) = self.facts[at].semaphore else { continue };
+            if !declared.iter().any(|semaphore| semaphore.number == number) {
+                findings.warning(Code::SemaphoreBalance, at, format!("the interface does not have semaphore {number}"));
+            }
+        }
+        for semaphore in declared {
+            self.count_accesses(semaphore, findings);
+        }
+    }
+
+    fn count_accesses(&self, semaphore: &SemaphoreUse, findings: &mut Findings) {
+        let accesses = self.accesses(semaphore.number);
+        for node in self.flow.nodes() {
+            let (Pending::End(_, 2), Some(before)) = (self.flow.pending(node), accesses[self.flow.index(node)]) else {
+                continue;
+            };
+            let at = self.flow.at(node);
+            let found = self.after(before, at, semaphore.number);
+            for (count, declared, what) in
+                [(found[0], semaphore.acquires, "acquired"), (found[1], semaphore.releases, "released")]
+            {
+                let Count { least, most } = count;
+                let times = match (u32::from(least), most) {
+                    (least, _) if least > declared => least,
+                    (_, most) if most != MANY && u32::from(most) < declared => u32::from(most),
+                    _ => continue,
+                };
+                let number = semaphore.number;
+                let message = format!("semaphore {number} is {what} {times} times, the interface says {declared}");
+                findings.error(Code::SemaphoreBalance, at, message);
+            }
+        }
+    }
+
+    /// Accesses to a semaphore before each node, where it is reached.
+    fn accesses(&self, number: u8) -> Vec<Option<Accesses>> {
+        let mut accesses: Vec<Option<Accesses>> = vec![None; self.flow.table_len()];
+        let mut joins = vec![0u8; self.flow.table_len()];
+        let mut work: Vec<Node> = Vec::new();
+        for (entry_number, &entry) in self.flow.entries().iter().enumerate() {
+            accesses[self.flow.index(entry)] = Some([if entry_number == 0 { Count::ZERO } else { Count::ANY }; 2]);
+            work.push(entry);
+        }
+        while let Some(node) = work.pop() {
+            let Some(before) = accesses[self.flow.index(node)] else { continue };
+            let after = self.after(before, self.flow.at(node), number);
+            for next in self.flow.successors(node).iter() {
+                let index = self.flow.index(next);
+                let joined = match accesses[index] {
+                    None => after,
+                    Some(known) => {
+                        joins[index] = joins[index].saturating_add(1);
+                        let widen = joins[index] > WIDEN_AFTER;
+                        [known[0].join(after[0], widen), known[1].join(after[1], widen)]
+                    }
+                };
+                if accesses[index] != Some(joined) {
+                    accesses[index] = Some(joined);
+                    work.push(next);
+                }
+            }
+        }
+        accesses
+    }
+
+    fn after(&self, [acquires, releases]: Accesses, at: usize, number: u8) -> Accesses {
+        match self.facts[at].semaphore {
+            Some(access) if access.number == number && access.acquire => [acquires.add(1, 1), releases],
+            Some(access) if access.number == number => [acquires, releases.add(1, 1)],
+            _ => [acquires, releases],
+        }
+    }
+}
