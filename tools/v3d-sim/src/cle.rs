@@ -37,7 +37,6 @@ use v3d_hw::control_list::{ClippedPrimitive, DecodeError, Lists, MAX_RECORD_BYTE
 use v3d_hw::primitive_list::ListDataType;
 use v3d_hw::registers::Thread;
 use v3d_hw::registers::cle::Ctncs;
-use v3d_hw::registers::performance::CounterSource;
 
 /// Levels of sub-lists.
 const NESTING: usize = 2;
@@ -488,14 +487,7 @@ impl Cle {
             faults: context.faults,
             budget: &mut list.instructions_left,
         };
-        let not_vertices = |counters: &Counters| {
-            let all = counters.get(CounterSource::QpuInstructionCycles);
-            all.wrapping_sub(counters.get(CounterSource::QpuVertexCycles))
-        };
-        let before = not_vertices(render_context.counters);
         let result = f(&mut self.renderer, &mut render_context);
-        let fragments = not_vertices(context.counters).wrapping_sub(before);
-        context.counters.add(CounterSource::QpuFragmentCycles, fragments);
         self.history.append(self.renderer.take_history());
         let frames = self.renderer.take_frames();
         if list.instructions_left == 0 {

@@ -1,8 +1,13 @@
 //! What is counted: the 30 sources of the performance counters [AG p.97], and what each program and tile took part in.
 //!
+//! Cycles, stalls and cache hits come from the [`Clock`], if there is one: counters without one leave them 0. How many clock cycles a program takes
+//! without stalls is always counted.
+//!
 //! Every unit adds to its own sources; the registers PCTRn take what they are mapped to. Programs and tiles are counted for people: the hardware
 //! has nothing of the kind.
 
+use crate::clock::trace::Trace;
+use crate::clock::{Clock, Estimate, Machine, Stall, Stalls};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;
@@ -19,6 +24,10 @@ pub struct ProgramEvents {
     pub instructions: u64,
     /// Quads of its texture and memory lookups.
     pub tmu_quads: u64,
+    /// Estimated clock cycles for which it kept its QPUs; 0 without a clock.
+    pub cycles: u64,
+    /// What of these was waiting.
+    pub stalls: Stalls,
 }
 
 /// What was done in a tile.
@@ -37,11 +46,20 @@ pub struct TileEvents {
 }
 
 /// Events counted so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counters {
     sources: [u64; SOURCES],
     programs: BTreeMap<u32, ProgramEvents>,
     tiles: BTreeMap<(u8, u8), TileEvents>,
+    /// What programs have done, for the clock of the counters that these are going to be merged with.
+    traces: Vec<Trace>,
+    clock: Option<Box<Clock>>,
+    elapsed: u64,
+}
+
+/// Whether a source is counted by the clock, wholly or in part.
+pub const fn needs_clock(source: CounterSource) -> bool {
+    !matches!(source.code(), 0..=12 | 16 | 24)
 }
 
 impl Counters {
@@ -78,26 +96,112 @@ impl Counters {
         self.tiles.iter().map(|(&tile, events)| (tile, events))
     }
 
-    /// Adds all that another set has counted.
-    pub fn merge(&mut self, other: &Self) {
+    /// Counts with a clock from now on, which begins with empty caches.
+    pub fn start_clock(&mut self, machine: Machine) {
+        self.clock = Some(Box::new(Clock::new(machine)));
+    }
+
+    /// Counts without a clock from now on.
+    pub fn stop_clock(&mut self) {
+        self.settle();
+        self.clock = None;
+    }
+
+    /// Whether there is a clock, and programs are to leave traces.
+    pub const fn has_clock(&self) -> bool {
+        self.clock.is_some()
+    }
+
+    /// The clock, with all that was done so far counted.
+    pub fn clock_mut(&mut self) -> Option<&mut Clock> {
+        self.settle();
+        self.clock.as_deref_mut()
+    }
+
+    /// Estimated clock cycles in which QPUs had something to do, as far as it is settled.
+    pub const fn elapsed_cycles(&self) -> u64 {
+        self.elapsed
+    }
+
+    /// Takes what a program has done.
+    pub fn add_trace(&mut self, trace: Trace) {
+        match &mut self.clock {
+            Some(clock) => clock.submit(trace),
+            None => self.traces.push(trace),
+        }
+    }
+
+    /// Takes the traces that no clock has seen yet.
+    pub fn take_traces(&mut self) -> Vec<Trace> {
+        std::mem::take(&mut self.traces)
+    }
+
+    /// Lets the clock go on until everything that has been done is counted.
+    pub fn settle(&mut self) {
+        let Some(clock) = &mut self.clock else { return };
+        let Estimate {
+            elapsed,
+            idle,
+            stalls,
+            vertex_stalls,
+            fragment_stalls,
+            instruction_fetches,
+            uniform_fetches,
+            lookups,
+            vdw_stalls,
+            vcd_stalls,
+            programs,
+        } = clock.take_estimate();
+        self.elapsed += elapsed;
+        for (source, events) in [
+            (CounterSource::QpuIdleCycles, idle),
+            (CounterSource::QpuVertexCycles, vertex_stalls),
+            (CounterSource::QpuFragmentCycles, fragment_stalls),
+            (CounterSource::QpuTmuStallCycles, stalls.get(Stall::Tmu)),
+            (CounterSource::QpuScoreboardStallCycles, stalls.get(Stall::Scoreboard)),
+            (CounterSource::QpuVaryingsStallCycles, stalls.get(Stall::Varyings)),
+            // As on boards, each access is a "hit", those that miss included [imrc QI3].
+            (CounterSource::InstructionCacheHits, instruction_fetches),
+            (CounterSource::InstructionCacheMisses, lookups.instruction_misses),
+            (CounterSource::UniformsCacheHits, uniform_fetches),
+            (CounterSource::UniformsCacheMisses, lookups.uniform_misses),
+            (CounterSource::TmuCacheMisses, lookups.texture_misses),
+            (CounterSource::VdwStallCycles, vdw_stalls),
+            (CounterSource::VcdStallCycles, vcd_stalls),
+            (CounterSource::L2CacheHits, lookups.l2_hits),
+            (CounterSource::L2CacheMisses, lookups.l2_misses),
+        ] {
+            self.add(source, events);
+        }
+        for (code, (cycles, stalls)) in programs {
+            self.add_program(BusAddr(code), ProgramEvents { cycles, stalls, ..ProgramEvents::default() });
+        }
+    }
+
+    /// Adds all that another set has counted, and gives its traces to the clock.
+    pub fn merge(&mut self, other: Self) {
+        other.traces.into_iter().for_each(|trace| self.add_trace(trace));
+        self.elapsed += other.elapsed;
         for (count, more) in self.sources.iter_mut().zip(other.sources) {
             *count = count.wrapping_add(more);
         }
-        for (&code, events) in &other.programs {
-            self.add_program(BusAddr(code), *events);
+        for (code, events) in other.programs {
+            self.add_program(BusAddr(code), events);
         }
-        for (&tile, events) in &other.tiles {
-            self.add_tile(tile, *events);
+        for (tile, events) in other.tiles {
+            self.add_tile(tile, events);
         }
     }
 }
 
 impl ProgramEvents {
     fn merge(&mut self, other: &Self) {
-        let Self { starts, instructions, tmu_quads } = other;
+        let Self { starts, instructions, tmu_quads, cycles, stalls } = other;
         self.starts = self.starts.wrapping_add(*starts);
         self.instructions = self.instructions.wrapping_add(*instructions);
         self.tmu_quads = self.tmu_quads.wrapping_add(*tmu_quads);
+        self.cycles = self.cycles.wrapping_add(*cycles);
+        self.stalls.merge(stalls);
     }
 }
 

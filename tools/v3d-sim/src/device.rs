@@ -12,7 +12,9 @@
 //! Registers of which the guide says nothing but the names of signals (DBGE and the FDBG registers) read 0: the model has no such signals.
 
 use crate::cle::{self, Budget, Cle};
-use crate::counters::Counters;
+use crate::clock::Machine;
+use crate::clock::cache::{Caches, Level1};
+use crate::counters::{Counters, needs_clock};
 use crate::fault::{Fault, FaultLog};
 use crate::memory::Memory;
 use crate::ptb::pool::Overspill;
@@ -21,7 +23,7 @@ use crate::qpu::scheduler::UserPrograms;
 use crate::render::history::History;
 use crate::render::{self, fep::SamplePlaces};
 use crate::vpm::allocator::{AllocationError, Allocator};
-use v3d_hw::registers::cache::L2cactl;
+use v3d_hw::registers::cache::{L2cactl, Slcactl};
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
 use v3d_hw::registers::diagnostic::{Bxcf, Errstat};
 use v3d_hw::registers::identity::{Ident1, Ident2};
@@ -51,6 +53,8 @@ pub struct Config {
     pub sample_places: SamplePlaces,
     /// A pixel, by column and row in memory, whose history is kept.
     pub watched_pixel: Option<(u32, u32)>,
+    /// Estimates cycles, stalls and cache hits even while no performance counter asks for them.
+    pub estimate: bool,
 }
 
 impl Default for Config {
@@ -64,6 +68,7 @@ impl Default for Config {
             parallel: true,
             sample_places: SamplePlaces::Silicon,
             watched_pixel: None,
+            estimate: false,
         }
     }
 }
@@ -143,7 +148,7 @@ impl V3d {
         };
         let mut cle = Cle::new(budget, render);
         cle.allocator = Allocator { kib: config.vpm_kib, ..Allocator::default() };
-        Self {
+        let mut device = Self {
             config,
             cle,
             programs: UserPrograms::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
@@ -165,7 +170,9 @@ impl V3d {
             qpu_interrupt_enables: 0,
             scheduler_control: 0,
             vpm_base: 0,
-        }
+        };
+        device.set_clock();
+        device
     }
 
     /// Takes the V3D back to the state just after reset, as a power cycle does. Faults that were not taken remain.
@@ -205,11 +212,35 @@ impl V3d {
         self.faults.take()
     }
 
-    /// What has been counted since reset, whether or not a performance counter is mapped to it.
-    pub fn counters(&self) -> Counters {
-        let mut counters = self.counters.clone();
-        counters.merge(&self.programs.counters());
-        counters
+    /// What has been counted since reset, whether or not a performance counter is mapped to it. Cycles, stalls and cache hits are counted as long as an
+    /// enabled performance counter is mapped to one of them, or if [`Config::estimate`] says so.
+    pub fn counters(&mut self) -> &Counters {
+        self.counters.settle();
+        &self.counters
+    }
+
+    /// Starts or stops the clock, as what is to be counted demands.
+    fn set_clock(&mut self) {
+        let Pctre { enable, cten } = self.performance_enables;
+        let asks = |(n, counter): (usize, &PerformanceCounter)| {
+            enable && cten >> n & 1 == 1 && needs_clock(CounterSource::from_code(counter.source as u8))
+        };
+        let needed = self.config.estimate || self.performance.iter().enumerate().any(asks);
+        if needed && !self.counters.has_clock() {
+            let Config { slices, qpus_per_slice, .. } = self.config;
+            self.counters.start_clock(Machine { slices, qpus_per_slice });
+            self.with_caches(|caches, enabled| caches.l2_enabled = enabled);
+        } else if !needed {
+            self.counters.stop_clock();
+        }
+    }
+
+    /// Does something with the clock's caches, if there are any.
+    fn with_caches(&mut self, f: impl FnOnce(&mut Caches, bool)) {
+        let enabled = self.l2_enabled;
+        if let Some(clock) = self.counters.clock_mut() {
+            f(clock.caches_mut(), enabled);
+        }
     }
 
     fn read_register(&mut self, register: Register) -> u32 {
@@ -266,21 +297,21 @@ impl V3d {
     fn write_register(&mut self, memory: Memory<'_>, register: Register, value: u32) {
         if let Some((n, is_source)) = performance_register(register) {
             self.update_performance();
-            let counters = self.counters();
             if let Some(counter) = self.performance.get_mut(n) {
                 if is_source {
                     counter.source = value & 0x1f;
-                    counter.seen = counters.get(CounterSource::from_code(counter.source as u8));
+                    counter.seen = self.counters.get(CounterSource::from_code(counter.source as u8));
                 } else {
                     counter.count = value;
                 }
             }
+            self.set_clock();
             return;
         }
         match register {
             Register::SCRATCH => self.scratch = value,
             Register::L2CACTL => self.write_l2_control(L2cactl::from_word(value)),
-            Register::SLCACTL => self.clear_code(),
+            Register::SLCACTL => self.clear_slices(Slcactl::from_word(value)),
             Register::INTCTL => self.acknowledge(value),
             Register::INTENA => self.interrupt_enables |= value & PIPELINE_INTERRUPTS,
             Register::INTDIS => self.interrupt_enables &= !value,
@@ -333,6 +364,7 @@ impl V3d {
             Register::PCTRE => {
                 self.update_performance();
                 self.performance_enables = Pctre::from_word(value);
+                self.set_clock();
             }
             Register::DBCFG => self.debug_configuration = Dbcfg::from_word(value),
             _ => {}
@@ -343,7 +375,9 @@ impl V3d {
     /// Lets everything run as far as it goes, and latches what has happened.
     fn run(&mut self, memory: Memory<'_>) {
         if self.programs.is_waiting() {
+            self.programs.record = self.counters.has_clock();
             self.programs.run(memory, &self.code, self.config.instruction_budget, &mut self.faults);
+            self.counters.merge(self.programs.take_counters());
         }
         let mut context = cle::Context { memory, counters: &mut self.counters, faults: &mut self.faults };
         self.cle.run(&mut context);
@@ -418,6 +452,17 @@ impl V3d {
         self.code.clear();
     }
 
+    fn clear_slices(&mut self, word: Slcactl) {
+        self.clear_code();
+        let Slcactl { t1ccs, t0ccs, uccs, iccs } = word;
+        self.with_caches(|caches, _| {
+            caches.clear(Level1::Texture(1), t1ccs);
+            caches.clear(Level1::Texture(0), t0ccs);
+            caches.clear(Level1::Uniforms, uccs);
+            caches.clear(Level1::Instructions, iccs);
+        });
+    }
+
     fn error_status(&self) -> Errstat {
         let shared = &self.programs.shared;
         Errstat { vpmerr: shared.read_range, vpmewr: shared.write_range, ..self.errors }
@@ -439,6 +484,12 @@ impl V3d {
         if word.l2cena {
             self.l2_enabled = true;
         }
+        self.with_caches(|caches, enabled| {
+            caches.l2_enabled = enabled;
+            if word.l2cclr {
+                caches.clear_l2();
+            }
+        });
     }
 
     /// Clears interrupts; the one whose cause persists is set again when everything has run.
@@ -449,9 +500,9 @@ impl V3d {
     /// Adds to each enabled performance counter what its source has counted since the last time.
     fn update_performance(&mut self) {
         let Pctre { enable, cten } = self.performance_enables;
-        let counters = self.counters();
+        self.counters.settle();
         for (n, counter) in self.performance.iter_mut().enumerate() {
-            let total = counters.get(CounterSource::from_code(counter.source as u8));
+            let total = self.counters.get(CounterSource::from_code(counter.source as u8));
             if enable && cten >> n & 1 == 1 {
                 counter.count = counter.count.wrapping_add(total.wrapping_sub(counter.seen) as u32);
             }

@@ -2,7 +2,8 @@
 //!
 //! [`V3d`] is the block of registers that software sees. A write that starts something (a control list thread, a user program) executes it at
 //! once, as far as it goes: to its end, to a wait for the other thread or for memory, or to an error. What it computes is a pure function of
-//! memory and of the writes so far: there is no clock and no dependence on the order of host threads.
+//! memory and of the writes so far: there is no clock in it and no dependence on the order of host threads. Who wants to know how long it would take asks
+//! the [`clock`], which looks at what has been done.
 //!
 //! There is one module for each hardware unit:
 //!
@@ -19,6 +20,7 @@
 //! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
 //! | [`tmu`] | texture and memory lookup |
 //! | [`counters`] | performance counters |
+//! | [`clock`] | estimated time: caches, stalls |
 //! | [`job`] | job folders |
 //! | [`dump`] | jobs in words |
 //!
@@ -29,6 +31,7 @@
 #![deny(unsafe_code)]
 
 pub mod cle;
+pub mod clock;
 pub mod counters;
 pub mod device;
 pub mod dump;

@@ -40,6 +40,7 @@ pub use code::CodeCache;
 pub use fault::{QpuError, QpuFault, Rule};
 pub use io::{Io, IoError, Wait};
 
+use crate::clock::trace::{Dma, Event, Trace, Work};
 use crate::counters::{Counters, ProgramEvents};
 use crate::fault::FaultLog;
 use crate::lanes::{ALL, Lanes, Mask};
@@ -47,7 +48,7 @@ use crate::memory::Memory;
 use crate::tmu::Tmu;
 use code::{Placed, Stretch};
 use datapath::{Datapath, Results};
-use fast::Fast;
+use fast::{Fast, Recorded};
 use fault::Rules;
 use micro_op::{Destination, FLAGS_BIT, Half, Kind, MicroOp, Pack, Touches};
 use reference::Reference;
@@ -94,6 +95,8 @@ pub struct Launch {
     pub threading: Threading,
     /// Number of the QPU that executes it.
     pub qpu: u8,
+    /// Leaves a trace for the clock, as of this work.
+    pub record: Option<Work>,
 }
 
 /// Why a QPU stopped running.
@@ -189,6 +192,8 @@ pub struct Qpu {
     /// Stretches that are executed, and the state of the cache that they are from.
     held: (Option<u64>, Held),
     faults: FaultLog,
+    /// What the running program has done, if that is recorded.
+    trace: Option<Box<Trace>>,
     /// What this thread has counted since it was made.
     pub counters: Counters,
 }
@@ -227,6 +232,7 @@ impl Qpu {
             scoreboard: false,
             held: (None, Held::default()),
             faults: FaultLog::default(),
+            trace: None,
             counters: Counters::default(),
         }
     }
@@ -259,10 +265,22 @@ impl Qpu {
         self.executed = 0;
         self.no_swap_at = None;
         self.scoreboard = false;
+        self.finish_trace();
+        self.trace = launch.record.map(|work| Box::new(Trace::new(BusAddr(self.pc), launch.uniforms, work)));
+    }
+
+    /// Hands what has been recorded over to the counters.
+    fn finish_trace(&mut self) {
+        if let Some(trace) = self.trace.take() {
+            self.counters.add_trace(*trace);
+        }
     }
 
     /// Runs until the program ends or stalls or `budget` instructions are executed; takes what it executes from the budget.
     pub fn run(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        if self.trace.is_some() {
+            return self.run_with::<Recorded>(io, memory, code, budget);
+        }
         wide::run(self, io, memory, code, budget)
     }
 
@@ -321,8 +339,12 @@ impl Qpu {
         self.counters.add(CounterSource::QpuInstructionCycles, (self.executed - before) * INSTRUCTION_CYCLES);
         let tmu_quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
         self.counters.add(CounterSource::TmuQuads, tmu_quads);
-        let events = ProgramEvents { starts: u64::from(before == 0), instructions: self.executed - before, tmu_quads };
+        let instructions = self.executed - before;
+        let events = ProgramEvents { starts: u64::from(before == 0), instructions, tmu_quads, ..Default::default() };
         self.counters.add_program(BusAddr(self.program), events);
+        if exit == Exit::Ended {
+            self.finish_trace();
+        }
         exit
     }
 
@@ -489,6 +511,7 @@ impl Qpu {
     #[inline(always)]
     fn step<D: Datapath>(&mut self, placed: &Placed, index: usize, io: &mut dyn Io, memory: Memory<'_>) -> Step {
         let op = &placed.op;
+        let had_scoreboard = self.scoreboard;
         match self.wait(op, io) {
             Ok(Wait::Ready) => {}
             Ok(Wait::Stall) => return Step::Stalled,
@@ -525,6 +548,9 @@ impl Qpu {
             self.stale = [self.keep(op, 0), self.keep(op, 1)];
         }
         let registers_shown = if placed.latches { [self.shown(op, 0), self.shown(op, 1)] } else { [None; 2] };
+        if D::RECORDS {
+            self.record(op, !had_scoreboard && self.scoreboard);
+        }
         // The link address is only written if the branch is taken [vc4asm].
         if taken {
             self.perform::<D>(op, executed, io, memory);
@@ -547,6 +573,55 @@ impl Qpu {
             self.jump_later(target);
         }
         self.advance(op)
+    }
+
+    /// Notes what an instruction waits for, and the instruction.
+    fn record(&mut self, op: &MicroOp, gets_scoreboard: bool) {
+        let Some(trace) = &mut self.trace else { return };
+        if gets_scoreboard {
+            trace.note(Event::ScoreboardWait);
+        }
+        if let Kind::Semaphore { number, decrement, .. } = op.kind {
+            trace.note(Event::Semaphore { number, decrement });
+        }
+        let [a, b] = [op.port_a, op.port_b];
+        for source in [a, b.filter(|source| !(is_stream(*source) && a == Some(*source)))].into_iter().flatten() {
+            match source {
+                ReadSource::Uniform => trace.note(Event::Uniform),
+                ReadSource::Varying => trace.note(Event::Varying),
+                ReadSource::VpmRead => trace.note(Event::VpmRead),
+                ReadSource::VpmLdWait => trace.note(Event::DmaWait(Dma::Load)),
+                ReadSource::VpmStWait => trace.note(Event::DmaWait(Dma::Store)),
+                ReadSource::MutexAcquire => trace.note(Event::MutexAcquire),
+                _ => {}
+            }
+        }
+        match op.signal {
+            Signal::LoadTmu0 => trace.note(Event::TmuLoad(0)),
+            Signal::LoadTmu1 => trace.note(Event::TmuLoad(1)),
+            _ => {}
+        }
+        trace.instruction(self.pc);
+        if op.signal == Signal::ScoreboardUnlock {
+            trace.note(Event::ScoreboardUnlock);
+        }
+    }
+
+    /// Notes what a write to a peripheral begins.
+    fn record_write(&mut self, target: WriteTarget, word: Option<u32>, mask: Mask) {
+        let Some(trace) = &mut self.trace else { return };
+        match (target, word) {
+            (WriteTarget::VpmWrite, _) => trace.note(Event::VpmWrite),
+            (WriteTarget::VpmVcdRdSetup, Some(word)) => trace.read_setup(word),
+            (WriteTarget::VpmVcdWrSetup, Some(word)) => trace.write_setup(word),
+            (WriteTarget::VpmLdAddr, Some(_)) => trace.dma(Dma::Load),
+            (WriteTarget::VpmStAddr, Some(_)) => trace.dma(Dma::Store),
+            (WriteTarget::MutexRelease, _) if mask != 0 => trace.note(Event::MutexRelease),
+            (WriteTarget::UniformsAddress, Some(word)) => {
+                trace.note(Event::UniformsAddress(BusAddr(word).offset()));
+            }
+            _ => {}
+        }
     }
 
     /// Waits for what may stall. Nothing may have changed before this has said that the QPU is ready.
@@ -794,6 +869,15 @@ impl Qpu {
                     self.report(Rule::UniformWithTmuWrite);
                 }
                 let uniform = if takes_uniform { self.next_uniform(memory) } else { 0 };
+                if let Some(trace) = &mut self.trace {
+                    if takes_uniform {
+                        trace.note(Event::Uniform);
+                    }
+                    if coordinate == TmuCoordinate::S {
+                        let lines = self.tmu[unit].footprint(value, uniform, memory);
+                        trace.lookup(unit as u8, self.no_swap_at.is_none(), &lines);
+                    }
+                }
                 if let Err(error) = self.tmu[unit].write(coordinate, value, uniform, memory) {
                     self.report(error);
                 }
@@ -816,6 +900,9 @@ impl Qpu {
     ) -> Result<(), IoError> {
         // What only looks at element 0 happens only if that is written.
         let word = (mask & 1 == 1).then_some(value.0[0]);
+        if self.trace.is_some() {
+            self.record_write(target, word, mask);
+        }
         match (target, word) {
             (WriteTarget::TlbStencilSetup, _) => io.tlb_stencil_setup(value, mask),
             (WriteTarget::TlbZ, _) => io.tlb_z(value, mask),
@@ -912,6 +999,9 @@ impl Qpu {
                 self.switching = None;
                 self.undefined = ACCUMULATORS_AND_FLAGS;
                 self.undefined_bits = [!0; 6];
+                if let Some(trace) = &mut self.trace {
+                    trace.note(Event::ThreadSwitch);
+                }
             }
         } else if matches!(op.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
             self.switching = Some(THREAD_DELAY_SLOTS);

@@ -358,6 +358,7 @@ impl Renderer {
             limit,
             sample_places: self.config.sample_places,
             watched: self.config.watched,
+            record: context.counters.has_clock(),
         };
         let workers = &self.workers;
         let execute = |unit: Unit| {
@@ -375,7 +376,7 @@ impl Renderer {
             // A tile that has used up its share holds a program that does not end.
             let left = context.budget.saturating_sub(result.instructions);
             *context.budget = if result.instructions < limit { left } else { 0 };
-            context.counters.merge(&result.counters);
+            context.counters.merge(result.counters);
             context.faults.merge(result.faults);
             self.history.append(result.history);
             for (at, stored) in result.stored {
@@ -417,6 +418,8 @@ pub struct WaveJob<'a> {
     pub sample_places: SamplePlaces,
     /// The pixel whose history is kept.
     pub watched: Option<(u32, u32)>,
+    /// Programs leave traces for the clock.
+    pub record: bool,
 }
 
 /// A lock that a panic elsewhere does not take away.

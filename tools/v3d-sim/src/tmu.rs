@@ -36,6 +36,8 @@ use v3d_hw::qpu::address_map::TmuCoordinate;
 const REQUEST_SLOTS: u32 = 8;
 /// Slots for results in the receive FIFO of a QPU [AG p.40].
 const RECEIVE_SLOTS: usize = 8;
+/// What the performance counter counts for a lookup of 16 words: each is a quad of its own [imrc QT12].
+const WORD_QUADS: u64 = 16;
 /// Results that the model keeps, in spite of an overflow.
 const KEPT_RESULTS: usize = 32;
 
@@ -214,6 +216,24 @@ impl Tmu {
         looked_up.fault.map_or(received, Err)
     }
 
+    /// The cache lines that a lookup touches whose last write, `s`, is about to be made.
+    pub(crate) fn footprint(&self, s: &Lanes, uniform: u32, memory: Memory<'_>) -> Vec<u32> {
+        if !self.needs_uniform(TmuCoordinate::S) {
+            let mut lines = Vec::new();
+            s.0.iter().for_each(|&address| filter::footprint::add_line(&mut lines, address));
+            return lines;
+        }
+        let mut parameters = self.request.parameters;
+        if let Some(parameter) = parameters.get_mut(self.request.writes) {
+            *parameter = uniform;
+        }
+        let Request { t, r, b, .. } = &self.request;
+        match Texture::decode(parameters) {
+            Ok(texture) => filter::footprint::lines(&texture, memory, [s, t, r, b]),
+            Err(_) => Vec::new(),
+        }
+    }
+
     /// Takes the next result.
     pub fn load(&mut self) -> Result<Lanes, TmuFault> {
         if self.count == 0 {
@@ -251,7 +271,7 @@ impl Tmu {
 
     /// Memory lookup: each element's `s` is an address, whose two lowest bits are ignored.
     fn read_words(&mut self, memory: Memory<'_>) -> LookedUp {
-        self.quads += 4;
+        self.quads += WORD_QUADS;
         let mut looked_up = LookedUp::default();
         for (word, &address) in looked_up.result.0.iter_mut().zip(&self.request.s.0) {
             match memory.word(BusAddr(address)) {

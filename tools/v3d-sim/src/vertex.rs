@@ -9,6 +9,7 @@
 //! # Sources
 //! [AG p.53], [AG p.60-61], [AG p.63], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c].
 
+use crate::clock::trace::Work;
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::lanes::Lanes;
@@ -252,11 +253,12 @@ impl Shading<'_> {
     ) -> Vec<ShadedBatch> {
         let batches = indices.chunks(LANES);
         // every batch has the same limit, so that the order in which they are executed does not matter
+        let record = reports.counters.has_clock();
         let limit = (*reports.instructions / batches.len().max(1) as u64).max(1);
         let shade = |worker: &mut VertexWorker, batch: &[u32]| {
             let (mut counters, mut faults, mut left) = (Counters::default(), FaultLog::default(), limit);
             let mut own = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut left };
-            let shaded = self.shade(worker, shader, stage, batch, &mut own);
+            let shaded = self.shade_recorded(worker, shader, stage, batch, record, &mut own);
             (shaded, counters, faults, limit - left)
         };
         let results: Vec<_> = if self.parallel && batches.len() >= PARALLEL_BATCHES {
@@ -267,7 +269,7 @@ impl Shading<'_> {
         };
         let mut shaded = Vec::with_capacity(results.len());
         for (batch, counters, faults, used) in results {
-            reports.counters.merge(&counters);
+            reports.counters.merge(counters);
             reports.faults.merge(faults);
             *reports.instructions = reports.instructions.saturating_sub(used);
             shaded.push(batch);
@@ -282,6 +284,20 @@ impl Shading<'_> {
         shader: VertexShader<'_>,
         stage: Stage,
         indices: &[u32],
+        reports: &mut Reports<'_>,
+    ) -> ShadedBatch {
+        let record = reports.counters.has_clock();
+        self.shade_recorded(worker, shader, stage, indices, record, reports)
+    }
+
+    /// The same; `record` says whether the program leaves a trace.
+    fn shade_recorded(
+        &self,
+        worker: &mut VertexWorker,
+        shader: VertexShader<'_>,
+        stage: Stage,
+        indices: &[u32],
+        record: bool,
         reports: &mut Reports<'_>,
     ) -> ShadedBatch {
         let report = |fault| reports.faults.report(fault);
@@ -302,9 +318,15 @@ impl Shading<'_> {
                 *row = *attributes;
             }
         }
-        qpu.start(&Launch { pc: program.code, uniforms: program.uniforms, ..Launch::default() });
+        let rows = batch.rows.len() as u32;
+        let work = match stage {
+            Stage::Coordinate => Work::Coordinates { rows },
+            Stage::Vertex => Work::Vertices { rows },
+        };
+        let record = record.then_some(work);
+        qpu.start(&Launch { pc: program.code, uniforms: program.uniforms, record, ..Launch::default() });
         let exit = qpu.run(io, self.memory, self.code, reports.instructions);
-        reports.counters.merge(&std::mem::take(&mut qpu.counters));
+        reports.counters.merge(std::mem::take(&mut qpu.counters));
         reports.counters.add(CounterSource::QpuVertexCycles, qpu.executed() * INSTRUCTION_CYCLES);
         reports.faults.merge(qpu.take_faults());
         if exit != Exit::Ended {

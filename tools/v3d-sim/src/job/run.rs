@@ -73,7 +73,7 @@ pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, J
         let end = run_job(&mut device, memory.view(), job);
         memories.push(memory);
         let stop = end != End::Done;
-        ends.push((end, device.take_faults(), device.take_history(), device.counters()));
+        ends.push((end, device.take_faults(), device.take_history(), device.counters().clone()));
         if stop {
             break;
         }

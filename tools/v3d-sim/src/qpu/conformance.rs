@@ -7,6 +7,7 @@
 use super::io::{Io, IoError, Wait};
 use super::user_io::{Setup, Shared, UserIo};
 use super::{CodeCache, Exit, Launch, Qpu, Threading};
+use crate::clock::trace::{Trace, Work};
 use crate::fault::FaultLog;
 use crate::lanes::{Lanes, Mask};
 use crate::memory::{Memory, OwnedMemory};
@@ -117,6 +118,8 @@ const BUDGET: u64 = 400;
 /// All that an engine leaves behind.
 struct Outcome {
     exit: Exit,
+    /// Instructions in its trace, if it leaves one.
+    traced: u64,
     qpu: Qpu,
     written: Vec<(&'static str, Lanes, Mask)>,
     shared: Shared,
@@ -136,11 +139,15 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
         rb15: random.lanes(),
         threading: if suite == Suite::Threads { Threading::Threaded } else { Threading::Single },
         qpu: random.below(12) as u8,
+        record: None,
     };
     let reference = execute(&words, &launch, data, BUDGET, Engine::Reference);
-    for engine in [Engine::Narrow, Engine::Fast] {
+    for engine in [Engine::Narrow, Engine::Fast, Engine::Recorded] {
         let fast = execute(&words, &launch, data, BUDGET, engine);
         compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
+        if matches!(engine, Engine::Recorded) && fast.exit == Exit::Ended && fast.traced != fast.qpu.executed() {
+            return Err(format!("{} of {} instructions are in the trace", fast.traced, fast.qpu.executed()));
+        }
     }
     let start = execute(&words, &launch, data, PREAMBLE, Engine::Reference);
     let idle = start.qpu.registers().visible() == reference.qpu.registers().visible()
@@ -157,6 +164,7 @@ enum Engine {
     Reference,
     Narrow,
     Fast,
+    Recorded,
 }
 
 fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engine) -> Outcome {
@@ -178,14 +186,16 @@ fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engin
     let mut qpu = Qpu::new();
     let code = CodeCache::new();
     let mut left = budget;
-    qpu.start(launch);
+    let record = matches!(engine, Engine::Recorded).then_some(Work::UserProgram { qpu: launch.qpu });
+    qpu.start(&Launch { record, ..*launch });
     let exit = match engine {
         Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
         Engine::Narrow => qpu.run_narrow(&mut io, memory, &code, &mut left),
-        Engine::Fast => qpu.run(&mut io, memory, &code, &mut left),
+        Engine::Fast | Engine::Recorded => qpu.run(&mut io, memory, &code, &mut left),
     };
+    let traced = qpu.counters.take_traces().iter().map(Trace::instructions).sum();
     let faults = qpu.take_faults();
-    Outcome { exit, qpu, written: io.written, shared: io.shared, memory: owned.to_bytes(), faults }
+    Outcome { exit, traced, qpu, written: io.written, shared: io.shared, memory: owned.to_bytes(), faults }
 }
 
 fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {

@@ -20,6 +20,8 @@ pub struct Results {
 pub trait Datapath {
     /// Whether instructions that only touch registers are executed in runs, without the sequencer.
     const RUNS_AHEAD: bool;
+    /// Whether the sequencer notes what takes time.
+    const RECORDS: bool = false;
 
     /// Unpacks, operates, rotates, packs, sets flags and writes registers; what is meant for peripherals is put into `results`.
     fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results);

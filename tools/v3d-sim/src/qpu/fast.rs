@@ -96,6 +96,23 @@ impl<const FMA: bool> Datapath for Fast<FMA> {
     }
 }
 
+/// In vectors, one instruction at a time, with a trace for the clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded;
+
+impl Datapath for Recorded {
+    const RUNS_AHEAD: bool = false;
+    const RECORDS: bool = true;
+
+    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
+        Fast::<false>::execute(registers, flags, op, results);
+    }
+
+    fn execute_simple(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) {
+        Fast::<false>::execute_simple(registers, flags, op);
+    }
+}
+
 /// All bits of the elements in which a condition holds.
 #[inline(always)]
 fn mask_of(flags: &Flags, condition: Condition) -> Lanes {

@@ -13,6 +13,7 @@
 
 use super::user_io::{Setup, Shared, UserIo};
 use super::{CodeCache, Exit, Launch, Qpu, Threading};
+use crate::clock::trace::Work;
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
@@ -93,6 +94,8 @@ pub struct UserPrograms {
     completed: u8,
     error: bool,
     idle_reads: u32,
+    /// Programs leave traces for the clock.
+    pub record: bool,
 }
 
 impl UserPrograms {
@@ -110,6 +113,7 @@ impl UserPrograms {
             completed: 0,
             error: false,
             idle_reads: 0,
+            record: false,
         }
     }
 
@@ -213,11 +217,11 @@ impl UserPrograms {
         busy.fold(0, |mask, (i, _)| mask | 1 << i)
     }
 
-    /// What the QPUs have counted.
-    pub fn counters(&self) -> Counters {
+    /// Takes what the QPUs have counted since the last call.
+    pub fn take_counters(&mut self) -> Counters {
         let mut counters = Counters::default();
-        for unit in &self.units {
-            counters.merge(&unit.qpu.counters);
+        for unit in &mut self.units {
+            counters.merge(std::mem::take(&mut unit.qpu.counters));
         }
         counters
     }
@@ -263,6 +267,7 @@ impl UserPrograms {
                 uniforms_limit: request.limit,
                 threading: Threading::Single,
                 qpu: number as u8,
+                record: self.record.then_some(Work::UserProgram { qpu: number as u8 }),
                 ..Launch::default()
             });
             unit.activity = Activity::Running;

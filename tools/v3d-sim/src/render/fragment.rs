@@ -112,6 +112,11 @@ impl Batch {
         quads.enumerate().find(|(_, quad)| quad.pixel == pixel & !3).map(|(i, _)| 4 * i + pixel % 4)
     }
 
+    /// The numbers of its quads' first pixels.
+    pub fn pixels(&self) -> [Option<usize>; BATCH_QUADS] {
+        std::array::from_fn(|i| self.quads[..self.count].get(i).map(|quad| quad.pixel))
+    }
+
     /// Takes all quads out.
     pub fn clear(&mut self) {
         *self = Self::default();

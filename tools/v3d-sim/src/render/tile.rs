@@ -18,6 +18,7 @@ use super::store::{Store, Stored, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::vertices::DrawList;
 use super::{RenderError, RenderFault, WaveJob};
+use crate::clock::trace::Work;
 use crate::counters::{Counters, TileEvents};
 use crate::fault::FaultLog;
 use crate::qpu::{self, Exit, Launch, Qpu};
@@ -228,7 +229,8 @@ impl Worker {
             }
         }
         result.instructions = job.limit - budget;
-        result.counters.merge(&std::mem::take(&mut self.qpu.counters));
+        result.counters.add(CounterSource::QpuFragmentCycles, result.instructions * qpu::INSTRUCTION_CYCLES);
+        result.counters.merge(std::mem::take(&mut self.qpu.counters));
         if unit.keep {
             let next = Box::new(Tlb::new(self.tlb.shape()));
             result.kept = Some((std::mem::replace(&mut self.tlb, next), tile));
@@ -337,6 +339,7 @@ impl Worker {
             coefficients: Vec::new(),
             first: 0,
             index: 0,
+            rasterised: result.counters.get(CounterSource::FepQuads),
             fragment,
             state: fragment_state,
             early_z: configuration.early_z && !job.mode.disable_early_z,
@@ -410,6 +413,8 @@ struct Shading<'a, 'j> {
     first: usize,
     /// Number of the current primitive in its list.
     index: usize,
+    /// Quads found when the last batch was shaded.
+    rasterised: u64,
     fragment: Fragment,
     state: FragmentState,
     early_z: bool,
@@ -495,6 +500,7 @@ impl Shading<'_, '_> {
                 Threading::Single => qpu::Threading::Single,
             },
             qpu: 0,
+            record: self.job.record.then(|| self.work()),
         };
         self.qpu.start(&launch);
         let watched = self.watched_in_batch();
@@ -523,6 +529,22 @@ impl Shading<'_, '_> {
             self.note(Event::Shaded(samples));
         }
         self.batch.clear();
+    }
+
+    /// What the clock has to know of the batch.
+    #[cold]
+    fn work(&mut self) -> Work {
+        let found = self.result.counters.get(CounterSource::FepQuads);
+        let rasterised = found - std::mem::replace(&mut self.rasterised, found);
+        let (x, y) = self.tile;
+        let tile = (x as u32 / 32) << 11 ^ (y as u32 / 32) << 18;
+        let quads = self.batch.pixels().map(|pixel| pixel.map_or(Work::NO_QUAD, |pixel| tile ^ pixel as u32 / 4));
+        Work::Fragments {
+            quads,
+            varyings: self.state.varyings as u32,
+            threaded: self.fragment.threading == Threading::Dual,
+            rasterised: rasterised as u32,
+        }
     }
 
     #[cold]

@@ -3,6 +3,8 @@
 //! All four elements of a quad are sampled from the same levels. A linear filter blends the 2x2 texels around the place; with two levels, the results of both
 //! are blended by the fraction of the level of detail.
 
+pub(super) mod footprint;
+
 use super::format::{self, Texel};
 use super::lod::{self, Selection};
 use super::texture::{Level, Texture};

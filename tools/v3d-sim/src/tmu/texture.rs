@@ -172,7 +172,7 @@ fn levels(
 }
 
 /// Bits of a unit of a type's layout: a texel, or a block of ETC1. 0 for reserved types.
-const fn layout_bits(texture_type: TextureType) -> u32 {
+pub(super) const fn layout_bits(texture_type: TextureType) -> u32 {
     match (texture_type, texture_type.bits_per_texel()) {
         (TextureType::Etc1, _) => 64,
         (_, Some(bits)) => bits,

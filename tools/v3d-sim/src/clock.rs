@@ -1,0 +1,741 @@
+//! The clock: an estimate of how long programs take on the QPUs, and of what they wait for.
+//!
+//! The model computes without a clock. When something asks for cycles, stalls or cache hits, every run of a program leaves a [`Trace`] of what it has
+//! accessed, and the clock goes through the traces of all QPUs side by side, always with the one that is furthest behind. It has the caches, the TMUs'
+//! and interpolators' queues, the scoreboard, the VPM's port with its two DMA channels, mutex and semaphores; [`costs`] is its table of times. What it
+//! gives is a function of the traces and their order alone.
+//!
+//! # What is estimated
+//! - Work of one kind (binning, rendering, user programs) begins together, and the next kind begins when it is done. Between them no time passes.
+//! - Vertices wait for the VCD, fragments for the rasteriser; the time of the CLE, PTB, PSE and of tile stores is not in it.
+//! - A QPU takes the oldest work there is, as soon as a thread of it is free; two threads take turns at thread switches [AG p.20]. That a thread waiting
+//!   at the scoreboard for its own QPU's other thread lets that one go on is a guess.
+//! - Vertices are shaded once for all tiles of a wave, as the model does it; silicon shades them again for each tile.
+
+pub mod cache;
+pub mod costs;
+pub mod trace;
+
+use cache::{Caches, Level1, Lookups};
+use std::collections::{BTreeMap, VecDeque};
+use trace::{Dma, Event, LINE_INSTRUCTIONS, Trace, Work};
+use v3d_hw::qpu::INSTRUCTION_BYTES;
+
+/// Traces that wait for a QPU before the clock goes on.
+const WAITING_TRACES: usize = 64;
+/// Semaphores count up to this [AG p.22].
+const SEMAPHORE_LIMIT: u8 = 15;
+
+/// What a QPU waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stall {
+    /// A result of a TMU, or a place in its request FIFO.
+    Tmu,
+    /// An earlier fragment of the same pixels.
+    Scoreboard,
+    /// The interpolation of a varying.
+    Varyings,
+    /// A uniform.
+    Uniforms,
+    /// An instruction that is not in the cache.
+    Instructions,
+    /// The VPM or its DMA.
+    Vpm,
+    /// The mutex or a semaphore.
+    Synchronisation,
+}
+
+impl Stall {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Tmu,
+        Self::Scoreboard,
+        Self::Varyings,
+        Self::Uniforms,
+        Self::Instructions,
+        Self::Vpm,
+        Self::Synchronisation,
+    ];
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tmu => "TMU",
+            Self::Scoreboard => "scoreboard",
+            Self::Varyings => "varyings",
+            Self::Uniforms => "uniforms",
+            Self::Instructions => "instructions",
+            Self::Vpm => "VPM",
+            Self::Synchronisation => "mutex, semaphores",
+        }
+    }
+}
+
+/// Cycles of waiting, by what is waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stalls([u64; Stall::ALL.len()]);
+
+impl Stalls {
+    /// Cycles of waiting for one thing.
+    pub fn get(&self, stall: Stall) -> u64 {
+        self.0.get(stall as usize).copied().unwrap_or(0)
+    }
+
+    /// Cycles of waiting for anything.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Adds what another has counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(cycles, more)| *cycles += more);
+    }
+
+    fn add(&mut self, stall: Stall, cycles: u64) {
+        if let Some(sum) = self.0.get_mut(stall as usize) {
+            *sum += cycles;
+        }
+    }
+}
+
+/// How many QPUs there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Slices.
+    pub slices: u8,
+    /// QPUs in each of them.
+    pub qpus_per_slice: u8,
+}
+
+impl Default for Machine {
+    /// The Pi's.
+    fn default() -> Self {
+        Self { slices: 3, qpus_per_slice: 4 }
+    }
+}
+
+/// What the clock has found since it was asked last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Cycles from the first program's start to the last one's end.
+    pub elapsed: u64,
+    /// Cycles in which QPUs had nothing to do, all QPUs together.
+    pub idle: u64,
+    /// Cycles in which QPUs waited, all QPUs together.
+    pub stalls: Stalls,
+    /// Of these, while they shaded vertices.
+    pub vertex_stalls: u64,
+    /// Of these, while they shaded fragments.
+    pub fragment_stalls: u64,
+    /// Instructions that were fetched from the instruction caches, misses included.
+    pub instruction_fetches: u64,
+    /// Uniforms that were fetched from the uniforms caches, misses included.
+    pub uniform_fetches: u64,
+    /// Lines that were missing, and where they were found.
+    pub lookups: Lookups,
+    /// Cycles in which the VDW waited for the VPM.
+    pub vdw_stalls: u64,
+    /// Cycles in which the VCD waited for the VPM.
+    pub vcd_stalls: u64,
+    /// For each program, by its address: the cycles it kept its QPUs for, and what of them was waiting.
+    pub programs: BTreeMap<u32, (u64, Stalls)>,
+}
+
+/// A program that is being run.
+#[derive(Clone, Debug, PartialEq)]
+struct Thread {
+    trace: Trace,
+    order: u64,
+    /// When it can begin.
+    ready: u64,
+    next_event: usize,
+    next_line: usize,
+    /// When the results of its lookups are there, by TMU.
+    results: [VecDeque<u64>; 2],
+    /// When the TMUs begin with its lookups.
+    begun: [VecDeque<u64>; 2],
+    /// When the uniforms in its FIFO are there.
+    uniforms: VecDeque<u64>,
+    next_uniform: u32,
+    /// When the varyings in its FIFO are there.
+    varyings: VecDeque<u64>,
+    varyings_left: u32,
+    vpm_ready: u64,
+    unlocked: bool,
+    cycles: u64,
+    stalls: Stalls,
+}
+
+impl Thread {
+    fn new(trace: Trace, order: u64, ready: u64) -> Self {
+        let varyings_left = if let Work::Fragments { varyings, .. } = trace.work { varyings } else { 0 };
+        Self {
+            order,
+            ready,
+            next_event: 0,
+            next_line: 0,
+            results: Default::default(),
+            begun: Default::default(),
+            uniforms: VecDeque::new(),
+            next_uniform: trace.uniforms,
+            varyings: VecDeque::new(),
+            varyings_left,
+            vpm_ready: 0,
+            unlocked: !matches!(trace.work, Work::Fragments { .. }),
+            cycles: 0,
+            stalls: Stalls::default(),
+            trace,
+        }
+    }
+
+    fn is_threaded(&self) -> bool {
+        matches!(self.trace.work, Work::Fragments { threaded: true, .. })
+    }
+
+    /// Whether it may still access a pixel that another's quads contain.
+    fn covers(&self, others: &[u32; 4]) -> bool {
+        let Work::Fragments { quads, .. } = self.trace.work else { return false };
+        !self.unlocked && quads.iter().any(|quad| *quad != Work::NO_QUAD && others.contains(quad))
+    }
+}
+
+/// A QPU, with the two threads that it may have.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Qpu {
+    slice: usize,
+    /// Whether it is one of those whose TMUs are swapped.
+    swapped: bool,
+    time: u64,
+    threads: [Option<Thread>; 2],
+    active: usize,
+    /// It waits for another QPU or for DMA.
+    waiting: Option<Stall>,
+    /// DMA that it has started, loads and stores.
+    dma: [u32; 2],
+    /// Cycles in which it was not idle.
+    occupied: u64,
+}
+
+impl Qpu {
+    fn is_free(&self) -> bool {
+        self.threads.iter().all(Option::is_none)
+    }
+
+    /// Lets time pass for the active thread.
+    fn spend(&mut self, cycles: u64, stall: Option<Stall>) {
+        self.time += cycles;
+        self.occupied += cycles;
+        if let Some(thread) = self.threads.get_mut(self.active).and_then(Option::as_mut) {
+            thread.cycles += cycles;
+            if let Some(stall) = stall {
+                thread.stalls.add(stall, cycles);
+            }
+        }
+    }
+
+    fn wait_until(&mut self, time: u64, stall: Stall) {
+        self.spend(time.saturating_sub(self.time), Some(stall));
+    }
+}
+
+/// Who is told when DMA is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// The QPU that started it.
+    Qpu(usize),
+    /// The work with this number, whose attributes are there now.
+    Vertices(u64),
+}
+
+/// VPM DMA of one direction.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Channel {
+    /// From when on it can be done, how many vectors are left, who is told.
+    jobs: VecDeque<(u64, u32, Owner)>,
+    time: u64,
+    stalls: u64,
+}
+
+impl Channel {
+    fn next_time(&self) -> Option<u64> {
+        self.jobs.front().map(|(ready, ..)| self.time.max(*ready))
+    }
+}
+
+/// Work that waits for a QPU.
+#[derive(Clone, Debug, PartialEq)]
+struct Waiting {
+    trace: Trace,
+    order: u64,
+    /// When it can begin; not known as long as its attributes are being fetched.
+    ready: Option<u64>,
+}
+
+/// Kinds of work that do not overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Binning,
+    Rendering,
+    UserPrograms,
+}
+
+/// The clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clock {
+    caches: Caches,
+    qpus: Vec<Qpu>,
+    queue: VecDeque<Waiting>,
+    /// When each slice's TMUs are free.
+    tmus: Vec<[u64; 2]>,
+    /// When each slice's interpolators are free.
+    interpolators: Vec<u64>,
+    /// When the VPM's port is free.
+    vpm: u64,
+    /// VCD and VDW.
+    channels: [Channel; 2],
+    rasteriser: u64,
+    mutex: Option<usize>,
+    semaphores: [u8; 16],
+    phase: Option<Phase>,
+    /// When the present work began.
+    start: u64,
+    orders: u64,
+    estimate: Estimate,
+}
+
+impl Clock {
+    /// A clock that has not begun, with empty caches.
+    pub fn new(machine: Machine) -> Self {
+        let each = machine.qpus_per_slice.max(1);
+        let count = machine.slices.saturating_mul(each).max(1);
+        let qpu = |number: u8| Qpu { slice: usize::from(number / each), swapped: number % each >= 2, ..Qpu::default() };
+        Self {
+            caches: Caches::new(machine.slices.max(1)),
+            qpus: (0..count).map(qpu).collect(),
+            queue: VecDeque::new(),
+            tmus: vec![[0; 2]; usize::from(machine.slices.max(1))],
+            interpolators: vec![0; usize::from(machine.slices.max(1))],
+            vpm: 0,
+            channels: Default::default(),
+            rasteriser: 0,
+            mutex: None,
+            semaphores: [0; 16],
+            phase: None,
+            start: 0,
+            orders: 0,
+            estimate: Estimate::default(),
+        }
+    }
+
+    /// The caches, for registers that clear them.
+    pub fn caches_mut(&mut self) -> &mut Caches {
+        &mut self.caches
+    }
+
+    /// Takes a run of a program. It begins when a QPU is free for it, after all runs that were taken before.
+    pub fn submit(&mut self, trace: Trace) {
+        let phase = match trace.work {
+            Work::Coordinates { .. } => Phase::Binning,
+            Work::Vertices { .. } | Work::Fragments { .. } => Phase::Rendering,
+            Work::UserProgram { .. } => Phase::UserPrograms,
+        };
+        if self.phase.replace(phase) != Some(phase) {
+            self.finish();
+            self.phase = Some(phase);
+        }
+        let order = self.orders;
+        self.orders += 1;
+        let ready = match trace.work {
+            Work::Coordinates { rows } | Work::Vertices { rows } => {
+                self.channels[Dma::Load as usize].jobs.push_back((self.start, rows, Owner::Vertices(order)));
+                None
+            }
+            Work::Fragments { rasterised, .. } => {
+                self.rasteriser = self.rasteriser.max(self.start) + u64::from(rasterised) * costs::FEP_QUAD;
+                Some(self.rasteriser)
+            }
+            Work::UserProgram { .. } => Some(self.start),
+        };
+        self.queue.push_back(Waiting { trace, order, ready });
+        self.place();
+        // All user programs must be there before the clock goes on: they may wait for each other.
+        while phase != Phase::UserPrograms && self.queue.len() > WAITING_TRACES && self.step() {}
+    }
+
+    /// Goes on until all work is done.
+    fn finish(&mut self) {
+        self.place();
+        while self.step() {}
+        let channels = self.channels.iter().map(|channel| channel.time);
+        let end = self.qpus.iter().map(|qpu| qpu.time).chain(channels).max().unwrap_or(0).max(self.start);
+        let elapsed = end - self.start;
+        let occupied: u64 = self.qpus.iter().map(|qpu| qpu.occupied).sum();
+        self.estimate.elapsed += elapsed;
+        self.estimate.idle += (elapsed * self.qpus.len() as u64).saturating_sub(occupied);
+        for qpu in &mut self.qpus {
+            (qpu.time, qpu.occupied) = (end, 0);
+        }
+        (self.start, self.phase) = (end, None);
+    }
+
+    /// Goes on until all work is done, and gives what was found since the last call.
+    pub fn take_estimate(&mut self) -> Estimate {
+        self.finish();
+        let mut estimate = std::mem::take(&mut self.estimate);
+        estimate.lookups = std::mem::take(&mut self.caches.lookups);
+        estimate.vcd_stalls = std::mem::take(&mut self.channels[Dma::Load as usize].stalls);
+        estimate.vdw_stalls = std::mem::take(&mut self.channels[Dma::Store as usize].stalls);
+        estimate
+    }
+
+    /// Gives work to QPUs that are free for it.
+    fn place(&mut self) {
+        let mut i = 0;
+        while let Some(Waiting { trace, ready: Some(ready), .. }) = self.queue.get(i) {
+            let ready = *ready;
+            let place = match trace.work {
+                Work::UserProgram { qpu } => {
+                    let number = usize::from(qpu) % self.qpus.len();
+                    self.qpus[number].is_free().then_some((number, 0))
+                }
+                Work::Fragments { threaded, .. } => self.free_thread(threaded, ready),
+                Work::Coordinates { .. } | Work::Vertices { .. } => self.free_thread(false, ready),
+            };
+            match place {
+                Some((number, slot)) => {
+                    if let Some(Waiting { trace, order, .. }) = self.queue.remove(i) {
+                        self.begin(number, slot, Thread::new(trace, order, ready));
+                    }
+                }
+                None if self.phase == Some(Phase::UserPrograms) => i += 1,
+                None => break,
+            }
+        }
+    }
+
+    /// The QPU and thread on which work can begin first. Two threads of a QPU are taken only when no QPU has both free.
+    fn free_thread(&self, threaded: bool, ready: u64) -> Option<(usize, usize)> {
+        let candidates = self.qpus.iter().enumerate().filter_map(|(number, qpu)| {
+            let slot = match &qpu.threads {
+                [None, None] => 0,
+                [Some(other), None] if threaded && other.is_threaded() => 1,
+                [None, Some(other)] if threaded && other.is_threaded() => 0,
+                _ => return None,
+            };
+            Some((!qpu.is_free(), qpu.time.max(ready), number, slot))
+        });
+        candidates.min().map(|(_, _, number, slot)| (number, slot))
+    }
+
+    fn begin(&mut self, number: usize, slot: usize, mut thread: Thread) {
+        let slice = self.qpus[number].slice;
+        let time = self.qpus[number].time.max(thread.ready).max(self.start);
+        thread.ready = time;
+        for _ in 0..costs::UNIFORMS_FIFO {
+            self.fetch_uniform(slice, &mut thread, time);
+        }
+        for _ in 0..costs::VARYINGS_FIFO {
+            self.interpolate(slice, &mut thread, time);
+        }
+        let qpu = &mut self.qpus[number];
+        if qpu.is_free() {
+            (qpu.time, qpu.active) = (time, slot);
+        }
+        qpu.threads[slot] = Some(thread);
+    }
+
+    fn fetch_uniform(&mut self, slice: usize, thread: &mut Thread, time: u64) {
+        self.estimate.uniform_fetches += 1;
+        let missing = self.caches.access(slice, Level1::Uniforms, thread.next_uniform);
+        thread.next_uniform = thread.next_uniform.wrapping_add(4);
+        let before = thread.uniforms.back().copied().unwrap_or(0);
+        thread.uniforms.push_back(before.max(time + missing + costs::UNIFORM_LATENCY));
+    }
+
+    fn interpolate(&mut self, slice: usize, thread: &mut Thread, time: u64) {
+        let Some(left) = thread.varyings_left.checked_sub(1) else { return };
+        thread.varyings_left = left;
+        let Some(free) = self.interpolators.get_mut(slice) else { return };
+        *free = (*free).max(time) + costs::VARYING;
+        thread.varyings.push_back(*free);
+    }
+
+    /// Lets whoever is furthest behind go on; `false` if there is nothing left to do.
+    fn step(&mut self) -> bool {
+        let running = self.qpus.iter().enumerate().filter(|(_, qpu)| qpu.waiting.is_none() && !qpu.is_free());
+        let qpu = running.map(|(number, qpu)| (qpu.time, number)).min();
+        let dma = [Dma::Load, Dma::Store].into_iter().filter_map(|dma| {
+            let time = self.channels[dma as usize].next_time()?;
+            Some((time, dma as usize))
+        });
+        match (qpu, dma.min()) {
+            (Some((time, number)), Some((other, _))) if time <= other => self.run(number),
+            (_, Some((time, channel))) => self.transfer(channel, time),
+            (Some((_, number)), None) => self.run(number),
+            (None, None) => return self.give_up_waiting(),
+        }
+        true
+    }
+
+    /// Nobody can go on: then programs wait in an order that the clock has made up, and the first of them is let through.
+    fn give_up_waiting(&mut self) -> bool {
+        let waiting = self.qpus.iter_mut().filter(|qpu| qpu.waiting.is_some());
+        let Some(qpu) = waiting.min_by_key(|qpu| qpu.time) else {
+            // What could never be placed is not waited for.
+            return self.queue.pop_front().is_some();
+        };
+        qpu.waiting = None;
+        if let Some(thread) = qpu.threads.get_mut(qpu.active).and_then(Option::as_mut) {
+            thread.next_event += 1;
+        }
+        true
+    }
+
+    /// Lets those who wait look again.
+    fn wake(&mut self, time: u64) {
+        for qpu in &mut self.qpus {
+            if let Some(stall) = qpu.waiting.take() {
+                qpu.wait_until(time, stall);
+            }
+        }
+    }
+
+    /// Moves a vector by DMA.
+    fn transfer(&mut self, number: usize, time: u64) {
+        let channel = &mut self.channels[number];
+        let Some((_, vectors, owner)) = channel.jobs.front_mut() else { return };
+        if let Some(left) = vectors.checked_sub(1) {
+            *vectors = left;
+            let begin = time.max(self.vpm);
+            channel.stalls += begin - time;
+            self.vpm = begin + costs::VPM_VECTOR;
+            channel.time = begin + costs::DMA_VECTOR;
+        } else {
+            channel.time = time;
+        }
+        if *vectors > 0 {
+            return;
+        }
+        let (owner, done) = (*owner, channel.time);
+        channel.jobs.pop_front();
+        match owner {
+            Owner::Qpu(qpu) => {
+                if let Some(count) = self.qpus.get_mut(qpu).and_then(|qpu| qpu.dma.get_mut(number)) {
+                    *count = count.saturating_sub(1);
+                }
+                self.wake(done);
+            }
+            Owner::Vertices(order) => {
+                if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.order == order) {
+                    waiting.ready = Some(done);
+                }
+                self.place();
+            }
+        }
+    }
+
+    /// Lets a QPU's active thread do what comes next.
+    fn run(&mut self, number: usize) {
+        let qpu = &mut self.qpus[number];
+        let Some(mut thread) = qpu.threads[qpu.active].take() else {
+            // The other thread has not been there when this one ended.
+            qpu.active ^= 1;
+            let ready = qpu.threads[qpu.active].as_ref().map_or(0, |thread| thread.ready);
+            qpu.time = qpu.time.max(ready);
+            return;
+        };
+        let (active, event) = (qpu.active, thread.trace.events.get(thread.next_event).copied());
+        let Some(event) = event else {
+            let rest = thread.trace.rest * costs::INSTRUCTION;
+            self.estimate.instruction_fetches += thread.trace.rest;
+            thread.cycles += rest;
+            (qpu.time, qpu.occupied) = (qpu.time + rest, qpu.occupied + rest);
+            self.end(number, &thread);
+            return;
+        };
+        thread.next_event += 1;
+        qpu.threads[active] = Some(thread);
+        if let Err(stall) = self.execute(number, event) {
+            let qpu = &mut self.qpus[number];
+            if let Some(thread) = &mut qpu.threads[active] {
+                thread.next_event -= 1;
+            }
+            let order = |slot: usize| qpu.threads[slot].as_ref().map(|thread| thread.order);
+            if stall == Stall::Scoreboard && order(active ^ 1).is_some_and(|other| Some(other) < order(active)) {
+                qpu.active ^= 1;
+            } else {
+                qpu.waiting = Some(stall);
+            }
+        }
+    }
+
+    /// A program has ended.
+    fn end(&mut self, number: usize, thread: &Thread) {
+        let estimate = &mut self.estimate;
+        estimate.stalls.merge(&thread.stalls);
+        match thread.trace.work {
+            Work::Coordinates { .. } | Work::Vertices { .. } => estimate.vertex_stalls += thread.stalls.total(),
+            Work::Fragments { .. } => estimate.fragment_stalls += thread.stalls.total(),
+            Work::UserProgram { .. } => {}
+        }
+        let (cycles, stalls) = estimate.programs.entry(thread.trace.program.0).or_default();
+        *cycles += thread.cycles;
+        stalls.merge(&thread.stalls);
+        let time = self.qpus[number].time;
+        self.wake(time);
+        self.place();
+    }
+
+    /// Does what an event says; an error is what has to be waited for before it can be done.
+    fn execute(&mut self, number: usize, event: Event) -> Result<(), Stall> {
+        match event {
+            Event::ScoreboardWait => return self.wait_for_scoreboard(number),
+            Event::DmaWait(dma) if self.qpus[number].dma[dma as usize] > 0 => return Err(Stall::Vpm),
+            Event::MutexAcquire if self.mutex.is_some() => return Err(Stall::Synchronisation),
+            Event::Semaphore { number, decrement } => {
+                let count = &mut self.semaphores[usize::from(number & 15)];
+                match (decrement, *count) {
+                    (true, 0) | (false, SEMAPHORE_LIMIT) => return Err(Stall::Synchronisation),
+                    (true, _) => *count -= 1,
+                    (false, _) => *count += 1,
+                }
+            }
+            _ => {}
+        }
+        let slice = self.qpus[number].slice;
+        let active = self.qpus[number].active;
+        let Some(mut thread) = self.qpus[number].threads[active].take() else { return Ok(()) };
+        let swapped = self.qpus[number].swapped;
+        // The thread is put back before time passes for it.
+        let time = self.qpus[number].time;
+        let (mut until, mut stall, mut instructions) = (time, Stall::Vpm, 0);
+        match event {
+            Event::Instructions { at, count } => {
+                (until, stall) = (time + self.fetch_instructions(slice, at, count), Stall::Instructions);
+                instructions = u64::from(count);
+            }
+            Event::Uniform => {
+                (until, stall) = (thread.uniforms.pop_front().unwrap_or(time), Stall::Uniforms);
+                self.fetch_uniform(slice, &mut thread, until.max(time));
+            }
+            Event::UniformsAddress(address) => {
+                thread.uniforms.clear();
+                thread.next_uniform = address;
+                for _ in 0..costs::UNIFORMS_FIFO {
+                    self.fetch_uniform(slice, &mut thread, time);
+                }
+            }
+            Event::Varying => {
+                (until, stall) = (thread.varyings.pop_front().unwrap_or(time), Stall::Varyings);
+                self.interpolate(slice, &mut thread, until.max(time));
+            }
+            Event::TmuRequest { unit, swaps, lines } => {
+                let physical = usize::from(unit & 1) ^ usize::from(swaps && swapped);
+                stall = Stall::Tmu;
+                until = self.look_up(slice, physical, &mut thread, usize::from(unit & 1), usize::from(lines), time);
+            }
+            Event::TmuLoad(unit) => {
+                let result = thread.results[usize::from(unit & 1)].pop_front();
+                (until, stall) = (result.unwrap_or(time), Stall::Tmu);
+            }
+            Event::VpmReadSetup => thread.vpm_ready = time + costs::VPM_READ_LATENCY,
+            Event::VpmRead => {
+                until = time.max(thread.vpm_ready).max(self.vpm);
+                self.vpm = until + costs::VPM_VECTOR;
+            }
+            Event::VpmWrite => {
+                until = time.max(self.vpm);
+                self.vpm = until + costs::VPM_VECTOR;
+            }
+            Event::ScoreboardUnlock => thread.unlocked = true,
+            Event::ThreadSwitch
+            | Event::ScoreboardWait
+            | Event::Dma(..)
+            | Event::DmaWait(_)
+            | Event::MutexAcquire
+            | Event::MutexRelease
+            | Event::Semaphore { .. } => {}
+        }
+        let qpu = &mut self.qpus[number];
+        qpu.threads[active] = Some(thread);
+        qpu.wait_until(until, stall);
+        qpu.spend(instructions * costs::INSTRUCTION, None);
+        match event {
+            Event::ThreadSwitch => {
+                let ready = qpu.threads[active ^ 1].as_ref().is_some_and(|other| other.ready <= qpu.time);
+                qpu.active ^= usize::from(ready);
+            }
+            Event::Dma(dma, vectors) => {
+                qpu.dma[dma as usize] += 1;
+                let latency = match dma {
+                    Dma::Load => costs::DMA_LOAD_LATENCY,
+                    Dma::Store => costs::DMA_STORE_LATENCY,
+                };
+                self.channels[dma as usize].jobs.push_back((time + latency, vectors, Owner::Qpu(number)));
+            }
+            Event::MutexAcquire => self.mutex = Some(number),
+            Event::MutexRelease => {
+                self.mutex = None;
+                self.wake(time);
+            }
+            Event::ScoreboardUnlock | Event::Semaphore { .. } => self.wake(time),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Nobody who came earlier may still access the pixels.
+    fn wait_for_scoreboard(&self, number: usize) -> Result<(), Stall> {
+        let qpu = &self.qpus[number];
+        let Some(thread) = &qpu.threads[qpu.active] else { return Ok(()) };
+        let Work::Fragments { quads, .. } = &thread.trace.work else { return Ok(()) };
+        let mut others = self.qpus.iter().flat_map(|qpu| qpu.threads.iter().flatten());
+        let blocked = others.any(|other| other.order < thread.order && other.covers(quads));
+        if blocked { Err(Stall::Scoreboard) } else { Ok(()) }
+    }
+
+    /// Fetches instructions; gives the cycles that are waited for lines.
+    fn fetch_instructions(&mut self, slice: usize, at: u32, count: u32) -> u64 {
+        self.estimate.instruction_fetches += u64::from(count);
+        let first = at / INSTRUCTION_BYTES / LINE_INSTRUCTIONS;
+        let last = (at / INSTRUCTION_BYTES + count.saturating_sub(1)) / LINE_INSTRUCTIONS;
+        (first..=last).map(|line| self.caches.access(slice, Level1::Instructions, line * costs::LINE_BYTES)).sum()
+    }
+
+    /// Starts a lookup; gives the time from when on the TMU has a place for it.
+    fn look_up(
+        &mut self,
+        slice: usize,
+        physical: usize,
+        thread: &mut Thread,
+        unit: usize,
+        lines: usize,
+        time: u64,
+    ) -> u64 {
+        let (mut slowest, mut missing) = (0, 0);
+        for &line in thread.trace.lines.iter().skip(thread.next_line).take(lines) {
+            let latency = self.caches.access(slice, Level1::Texture(physical as u8), line);
+            if latency > 0 {
+                missing += 1;
+                slowest = latency.max(slowest);
+            }
+        }
+        thread.next_line += lines;
+        let begun = &mut thread.begun[unit];
+        let mut until = time;
+        while begun.front().is_some_and(|begin| *begin <= until) {
+            begun.pop_front();
+        }
+        if begun.len() >= costs::TMU_REQUESTS {
+            until = begun.pop_front().unwrap_or(time);
+        }
+        let Some(free) = self.tmus.get_mut(slice).and_then(|tmus| tmus.get_mut(physical)) else { return until };
+        let begin = until.max(*free);
+        let further = u64::from(missing > 1) * (missing.max(1) - 1) * costs::LINE_TRANSFER;
+        *free = begin + costs::TMU_VECTOR.max(missing * costs::LINE_TRANSFER);
+        begun.push_back(begin);
+        let before = thread.results[unit].back().copied().unwrap_or(0);
+        thread.results[unit].push_back(before.max(begin + costs::TMU_LATENCY + slowest + further));
+        until
+    }
+}
