@@ -3,9 +3,18 @@
 use std::fmt::Write;
 
 use v3d_hw::Layout;
-use v3d_hw::qpu::{Alu, File, Instruction, PackA, PackMul, ReadSource, Signal, SmallImmediate, WriteTarget};
+use v3d_hw::layout::Field;
+use v3d_hw::qpu::{
+    Alu, File, ImmediateKind, Instruction, LoadImmediate, PackA, PackMul, ReadSource, Signal, SmallImmediate,
+    WriteTarget,
+};
+use v3d_hw::vpm::{
+    LoadSetup, LoadStrideSetup, Location, ReadSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WriteSetup,
+    WriteSetupWord,
+};
 
-/// A table of the fields of a word: bits, name, value, meaning; above it the word and its text.
+/// Tables of a word: its bits below the names of their fields, then each field with bits, name, value and meaning; above them the word and its text. A
+/// constant that sets up the VPM or its DMA is taken apart too.
 pub fn explain(word: u64) -> String {
     let instruction = Instruction::decode(word);
     let bits = u128::from(word);
@@ -13,27 +22,105 @@ pub fn explain(word: u64) -> String {
     let kind = match instruction {
         Instruction::Alu(alu) if alu.sig == Signal::SmallImmediate => "ALU instruction with small immediate",
         Instruction::Alu(_) => Alu::TITLE,
-        Instruction::LoadImmediate(_) => v3d_hw::qpu::LoadImmediate::TITLE,
+        Instruction::LoadImmediate(_) => LoadImmediate::TITLE,
         Instruction::Semaphore(_) => v3d_hw::qpu::Semaphore::TITLE,
         Instruction::Branch(_) => v3d_hw::qpu::Branch::TITLE,
     };
     let _ = writeln!(text, "{kind}, word {word:#018x}");
+    for half in [32..64, 0..32] {
+        let fields: Vec<&Field> = instruction.fields().iter().filter(|field| half.contains(&field.lo)).collect();
+        bit_rows(&mut text, &fields, bits);
+    }
+    field_table(&mut text, instruction.fields(), bits, |field, value| meaning(&instruction, field, value));
+    if let Instruction::LoadImmediate(load) = instruction {
+        explain_setup(&mut text, &load);
+    }
+    text
+}
+
+/// The names of fields, and below each its bits in groups of four.
+fn bit_rows(text: &mut String, fields: &[&Field], bits: u128) {
+    let (mut names, mut values) = (String::new(), String::new());
+    for field in fields {
+        let mut value = String::new();
+        for place in (0..field.width()).rev() {
+            value.push(if bits >> (field.lo + place) & 1 == 1 { '1' } else { '0' });
+            if place > 0 && place % 4 == 0 {
+                value.push(' ');
+            }
+        }
+        let width = value.len().max(field.name.len());
+        let _ = write!(names, "  {:>width$}|", field.name);
+        let _ = write!(values, "  {value:>width$}|");
+    }
+    let _ = writeln!(text, "{names}\n{values}");
+}
+
+/// A line for each field: bits, name, value, meaning.
+fn field_table(text: &mut String, fields: &[Field], bits: u128, meaning: impl Fn(&str, u64) -> Option<String>) {
     let _ = writeln!(text, "  {:<7} {:<10} {:>34}  meaning", "bits", "field", "value");
-    for field in instruction.fields() {
+    for field in fields {
         let value = field.extract(bits);
         let width = field.width() as usize;
         let range = if field.hi == field.lo { format!("{}", field.hi) } else { format!("{}:{}", field.hi, field.lo) };
         let shown = if width > 8 { format!("{value:#x}") } else { format!("{value:0width$b}") };
         let decimal = if width > 1 { format!("{shown} = {value}") } else { shown };
-        let meaning = meaning(&instruction, field.name, value).unwrap_or_else(|| field.meaning(bits).to_string());
+        let meaning = meaning(field.name, value).unwrap_or_else(|| field.meaning(bits).to_string());
         let _ = writeln!(text, "  {range:<7} {:<10} {decimal:>34}  {meaning}", field.name);
     }
-    text
+}
+
+/// The constant of a load immediate, where its target is one of the VPM's set-up registers.
+fn explain_setup(text: &mut String, load: &LoadImmediate) {
+    if load.kind != ImmediateKind::Word {
+        return;
+    }
+    let word = load.immediate;
+    let targets = if load.ws { [load.waddr_mul, load.waddr_add] } else { [load.waddr_add, load.waddr_mul] };
+    let [read, write] = targets.map(|address| address & 63 == 49);
+    let mut place = None;
+    let found = match (read, write) {
+        (true, _) => match ReadSetupWord::decode(word) {
+            ReadSetupWord::Read(setup) => {
+                place = Location::unpack(setup.address, setup.horizontal, setup.size);
+                Some((ReadSetup::TITLE, ReadSetup::FIELDS))
+            }
+            ReadSetupWord::Load(_) => Some((LoadSetup::TITLE, LoadSetup::FIELDS)),
+            ReadSetupWord::LoadStride(_) => Some((LoadStrideSetup::TITLE, LoadStrideSetup::FIELDS)),
+            ReadSetupWord::Reserved(_) => None,
+        },
+        (false, true) => match WriteSetupWord::decode(word) {
+            WriteSetupWord::Write(setup) => {
+                place = Location::unpack(setup.address, setup.horizontal, setup.size);
+                Some((WriteSetup::TITLE, WriteSetup::FIELDS))
+            }
+            WriteSetupWord::Store(_) => Some((StoreSetup::TITLE, StoreSetup::FIELDS)),
+            WriteSetupWord::StoreStride(_) => Some((StoreStrideSetup::TITLE, StoreStrideSetup::FIELDS)),
+            WriteSetupWord::Reserved(_) => None,
+        },
+        (false, false) => return,
+    };
+    match found {
+        Some((title, fields)) => {
+            let _ = writeln!(text, "{title}, word {word:#010x}");
+            let place = place.map(|Location { y, x, part }| format!("row {y}, column {x}, part {part}"));
+            field_table(text, fields, u128::from(word), |field, _| place.clone().filter(|_| field == "address"));
+        }
+        None => {
+            let _ = writeln!(text, "{word:#010x} sets up nothing: its ID has no meaning");
+        }
+    }
 }
 
 /// What a field means in this instruction, where that is more than its own table says.
 fn meaning(instruction: &Instruction, name: &str, value: u64) -> Option<String> {
     let value = value as u8;
+    let immediate = |instruction: &Instruction| match instruction {
+        Instruction::LoadImmediate(load) if load.kind == ImmediateKind::Word => {
+            Some(format!("{} or {:?}", load.immediate as i32, f32::from_bits(load.immediate)))
+        }
+        _ => None,
+    };
     let (pm, ws) = match instruction {
         Instruction::Alu(alu) => (alu.pm, alu.ws),
         Instruction::LoadImmediate(load) => (load.pm, load.ws),
@@ -42,6 +129,7 @@ fn meaning(instruction: &Instruction, name: &str, value: u64) -> Option<String> 
     };
     let (add_file, mul_file) = if ws { (File::B, File::A) } else { (File::A, File::B) };
     Some(match name {
+        "immediate" => return immediate(instruction),
         "waddr_add" => target(add_file, value),
         "waddr_mul" => target(mul_file, value),
         "ws" if ws => "add ALU writes to file B, mul ALU to file A".to_owned(),

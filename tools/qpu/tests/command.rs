@@ -86,5 +86,67 @@ fn runs() {
     let output = qpu(&["run", "--uniforms", "1.5,2.0", "--trace", &source.display().to_string()]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("r1     all 40600000 = 1080033280 = 3.5"), "{}", text(&output.stdout));
-    assert!(text(&output.stdout).contains("5 instructions"));
+    assert!(text(&output.stdout).contains("5 instructions; the program ended"));
+    // Each instruction takes 4 cycles; beyond that, code and uniforms have to come from memory.
+    let cycles = text(&output.stdout)
+        .lines()
+        .find_map(|line| line.strip_suffix(" cycles until the last one ended, as estimated"));
+    let cycles: u32 = cycles.and_then(|cycles| cycles.parse().ok()).expect("the number of cycles");
+    let waited =
+        text(&output.stdout).lines().find_map(|line| line.split_once(" cycles of waiting, all QPUs together: "));
+    let (waited, what) = waited.expect("the cycles of waiting");
+    assert_eq!(waited.parse(), Ok(cycles - 4 * 5), "{}", text(&output.stdout));
+    assert!(what.contains("uniforms") && what.contains("instructions"), "{what}");
+}
+
+/// Three QPUs store their numbers one after the other: each waits for the one before, which is held up longest where it counts.
+#[cfg(feature = "model")]
+#[test]
+fn runs_on_several_qpus() {
+    let source = file(
+        "several.qasm",
+        "
+        mov r0, unif                    # how many turns to waste
+        mov.setf ra0, unif              # 0 in the first
+        brr.allz -, r:first
+        nop; nop
+        nop
+        nop
+        sacq -, 5
+        :first
+        sub.setf r0, r0, 1
+        brr.anynn -, r:first
+        nop
+        nop
+        nop
+        read mutex_acq
+        mov r1, unif
+        ldi vw_setup, 0x1a00
+        add r1, r1, ra0
+        mov vpm, r1
+        mov mutex_rel, 0
+        srel -, 5
+        thrend
+        nop
+        nop
+        ",
+    );
+    let source = source.display().to_string();
+    let run = |uniforms: &[&str]| {
+        let mut arguments = vec!["run", "--qpus", "3"];
+        uniforms.iter().for_each(|list| arguments.extend(["--uniforms", list]));
+        arguments.push(&source);
+        qpu(&arguments)
+    };
+    let output = run(&["9,0,10", "0,1,20", "3,1,20"]);
+    assert!(output.status.success(), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("vpm 0  all 00000015 = 21"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("QPU 2: "), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("mutex, semaphores "), "{}", text(&output.stdout));
+    // If nobody is the first, all wait for ever.
+    let deadlock = run(&["1,1,0"]);
+    assert!(!deadlock.status.success());
+    assert_eq!(text(&deadlock.stdout).matches("waits for ever at 0x00030").count(), 3, "{}", text(&deadlock.stdout));
+    let wrong = run(&["1,1,0", "2,2,0"]);
+    assert!(text(&wrong.stderr).contains("2 lists of uniforms for 3 QPUs"), "{}", text(&wrong.stderr));
 }

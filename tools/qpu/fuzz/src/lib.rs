@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use qpu::check::{check_assembly, check_words};
+use qpu::check::{Rules, check_assembly_by, check_words_by};
 use qpu::disassembler::Style;
 use qpu::{Interface, Options, Source, assemble, disassemble};
 
@@ -56,6 +56,14 @@ const PIECES: &[&str] = &[
     "brr ",
     "bra ",
     "thrend",
+    "thrsw",
+    "lthrsw",
+    "sbdone",
+    "mutex_acq",
+    "mutex_rel",
+    "vr_setup",
+    "t1t",
+    "tlbc",
     "ldtmu0",
     "shl ",
     "not ",
@@ -138,6 +146,14 @@ const PIECES: &[&str] = &[
     ".uniform ",
     ".varying ",
     ".stage ",
+    ".threads ",
+    ".attribute ",
+    ".texture ",
+    ".semaphore ",
+    ".allow ",
+    "user",
+    "fragment",
+    "vec4",
     "a",
     "b",
     "f",
@@ -166,7 +182,7 @@ pub fn assemble_anything(bytes: &[u8]) {
     for text in [source_of(bytes), String::from_utf8_lossy(bytes).into_owned()] {
         match assemble(&[Source::new("fuzz", text)], &Options::default()) {
             Ok(assembly) if assembly.words.len() <= 4096 => {
-                let _ = check_assembly(&assembly).to_string();
+                let _ = check_assembly_by(Rules::All, &assembly).to_string();
                 let _ = assembly.listing();
             }
             Ok(_) => {}
@@ -187,5 +203,5 @@ pub fn disassemble_anything(bytes: &[u8]) {
         Ok(assembly) => assert_eq!(assembly.words, words),
         Err(diagnostics) => panic!("{diagnostics}"),
     }
-    let _ = check_words(&words, &Interface::default()).to_string();
+    let _ = check_words_by(Rules::All, &words, &Interface::default()).to_string();
 }

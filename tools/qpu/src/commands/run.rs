@@ -1,37 +1,45 @@
 //! `qpu run`
 //!
-//! The program stands at address 0x1000, the uniforms behind it; all other memory is zero but for what `--memory` loads.
+//! The program stands at address 0x1000, the uniforms of each QPU behind it; all other memory is zero but for what `--memory` loads.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use qpu::Assembly;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction};
+use v3d_sim::clock::trace::Work;
+use v3d_sim::clock::{Estimate, Stall};
 use v3d_sim::lanes::Lanes;
-use v3d_sim::memory::OwnedMemory;
+use v3d_sim::memory::{Memory, OwnedMemory};
 use v3d_sim::qpu::registers::{ACCUMULATORS, FILE_A, FILE_B, Place};
-use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
-use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
+use v3d_sim::qpu::{Exit, Launch, Qpu};
 
 use super::{Input, is_source, read_words, show, write};
 
+mod machine;
+
+use machine::{Machine, Watched};
+
 /// Where the program stands.
 const CODE: u32 = 0x1000;
-/// The VPM of the boards [asurati].
-const VPM_KIB: u8 = 12;
+/// QPUs that can run a program: as many as the largest V3D of this family can have.
+const MOST_QPUS: u8 = 16;
 
 /// Runs a user program in the model.
 #[derive(Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     input: Input,
-    /// The uniforms: integers, floats (with a decimal point), separated by commas
-    #[arg(long, value_delimiter = ',', value_parser = uniform, allow_hyphen_values = true)]
-    uniforms: Vec<u32>,
+    /// Number of QPUs that run the program at a time, sharing VPM, mutex and semaphores
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=i64::from(MOST_QPUS)))]
+    qpus: u8,
+    /// The uniforms: integers, floats (with a decimal point), separated by commas; given once for each QPU, or once for all
+    #[arg(long, value_parser = uniforms, allow_hyphen_values = true)]
+    uniforms: Vec<Uniforms>,
     /// Loads a file into memory: FILE@ADDRESS
     #[arg(long, value_parser = placed, value_name = "FILE@ADDRESS")]
     memory: Vec<(PathBuf, u32)>,
@@ -44,9 +52,17 @@ pub(crate) struct Run {
     /// Shows each instruction with what it changes
     #[arg(long)]
     trace: bool,
-    /// Instructions after which the program is stopped
+    /// Instructions after which a program is stopped
     #[arg(long, default_value_t = 10_000_000)]
     budget: u64,
+}
+
+/// The uniforms of a QPU.
+#[derive(Clone, Default)]
+struct Uniforms(Vec<u32>);
+
+fn uniforms(text: &str) -> Result<Uniforms, String> {
+    text.split(',').map(uniform).collect::<Result<_, _>>().map(Uniforms)
 }
 
 /// An integer, decimal or hexadecimal.
@@ -95,88 +111,127 @@ impl Run {
             let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
             memory.write(BusAddr(*address), &bytes)?;
         }
-        let code: Vec<u8> = assembly.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        memory.write(BusAddr(CODE), &code)?;
-        let uniforms = (CODE + code.len() as u32).next_multiple_of(64);
-        let words: Vec<u8> = self.uniforms.iter().flat_map(|word| word.to_le_bytes()).collect();
-        memory.write(BusAddr(uniforms), &words)?;
-
-        let mut shared = Shared::new(VPM_KIB);
-        shared.vpm.set_window(64);
-        let mut setup = Setup::default();
-        let cache = CodeCache::new();
-        let mut qpu = Qpu::new();
-        qpu.start(&Launch {
-            pc: BusAddr(CODE),
-            uniforms: BusAddr(uniforms),
-            uniforms_limit: Some(self.uniforms.len() as u32),
-            ..Launch::default()
-        });
-        let mut trace = String::new();
-        let mut left = self.budget;
-        let exit = loop {
-            let mut step = if self.trace { 1 } else { left };
-            let before = qpu.registers().visible().to_vec();
-            let (pc, executed) = (qpu.pc().0, qpu.executed());
-            let mut io = UserIo { qpu: 0, shared: &mut shared, setup: &mut setup };
-            let exit = qpu.run(&mut io, memory, &cache, &mut step);
-            left = left.saturating_sub(qpu.executed() - executed);
-            if self.trace {
-                traced(&mut trace, &assembly, pc, &before, qpu.registers().visible());
-            }
-            if exit != Exit::OutOfBudget || left == 0 {
-                break exit;
-            }
-        };
-
-        let mut text = trace;
-        for (at, name) in
-            (FILE_A..FILE_A + 32).map(|place| (place, "ra")).chain((FILE_B..FILE_B + 32).map(|place| (place, "rb")))
-        {
-            register(&mut text, &format!("{name}{}", at & 31), qpu.registers().at(at));
+        let launches = self.load(&assembly, memory)?;
+        let mut machine = Machine::new(memory, launches.into_iter());
+        let mut text = String::new();
+        let named = self.qpus > 1;
+        if self.trace {
+            machine.run_watched(self.budget, &mut |watched| traced(&mut text, &assembly, watched, named));
+        } else {
+            machine.run(self.budget);
         }
-        for n in 0..6 {
-            register(&mut text, &format!("r{n}"), qpu.registers().at(ACCUMULATORS + n as Place));
+        for (number, unit) in machine.units.iter().enumerate() {
+            if named {
+                let _ = writeln!(text, "QPU {number}");
+            }
+            registers(&mut text, &unit.qpu);
         }
-        let flags = qpu.flags();
-        let _ = writeln!(
-            text,
-            "flags  Z {:016b}  N {:016b}  C {:016b}  (element 0 is the last)",
-            flags.z(),
-            flags.n(),
-            flags.c()
-        );
-        for (row, lanes) in shared.vpm.rows().iter().enumerate() {
+        for (row, lanes) in machine.shared.vpm.rows().iter().enumerate() {
             register(&mut text, &format!("vpm {row}"), lanes);
         }
         for &(address, bytes) in &self.dump {
-            let mut content = vec![0; bytes as usize];
-            memory.read(BusAddr(address), &mut content)?;
-            for (n, line) in content.chunks(32).enumerate() {
-                let _ = write!(text, "{:08x} ", address as usize + n * 32);
-                for word in line.chunks(4) {
-                    let mut bytes = [0; 4];
-                    bytes[..word.len()].copy_from_slice(word);
-                    let _ = write!(text, " {:08x}", u32::from_le_bytes(bytes));
-                }
-                text.push('\n');
-            }
+            dump(&mut text, memory, address, bytes)?;
         }
-        let end = match exit {
-            Exit::Ended => "ended",
-            Exit::Stalled => "waits for ever",
-            Exit::OutOfBudget => "was stopped: its budget is used up",
-        };
-        let cycles = qpu.executed() * 4;
-        let _ = writeln!(text, "{} instructions, {cycles} cycles without stalls; the program {end}", qpu.executed());
-        let log = qpu.take_faults();
-        for fault in log.faults() {
-            let _ = writeln!(text, "{fault}");
-        }
+        let clean = self.summary(&mut text, &mut machine);
         write(None, text.as_bytes())?;
-        let clean = exit == Exit::Ended && log.faults().is_empty();
         Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+
+    /// Puts the program and the uniforms of all QPUs into memory.
+    fn load(&self, assembly: &Assembly, memory: Memory<'_>) -> Result<Vec<Launch>> {
+        let lists = self.uniforms.len();
+        ensure!(
+            lists <= 1 || lists == usize::from(self.qpus),
+            "{lists} lists of uniforms for {} QPUs: give one for each, or one for all",
+            self.qpus
+        );
+        let code: Vec<u8> = assembly.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        memory.write(BusAddr(CODE), &code)?;
+        let mut next = CODE + code.len() as u32;
+        let none = Uniforms::default();
+        let mut launches = Vec::new();
+        for qpu in 0..self.qpus {
+            let Uniforms(words) = self.uniforms.get(usize::from(qpu).min(lists.saturating_sub(1))).unwrap_or(&none);
+            let uniforms = BusAddr(next.next_multiple_of(64));
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            memory.write(uniforms, &bytes)?;
+            next = uniforms.0 + bytes.len() as u32;
+            launches.push(Launch {
+                pc: BusAddr(CODE),
+                uniforms,
+                uniforms_limit: Some(words.len() as u32),
+                qpu,
+                record: Some(Work::UserProgram { qpu }),
+                ..Launch::default()
+            });
+        }
+        Ok(launches)
+    }
+
+    /// How the programs ended, and what was wrong; whether all is well.
+    fn summary(&self, text: &mut String, machine: &mut Machine<'_>) -> bool {
+        let mut clean = true;
+        for (number, unit) in machine.units.iter_mut().enumerate() {
+            if self.qpus > 1 {
+                let _ = write!(text, "QPU {number}: ");
+            }
+            let executed = unit.qpu.executed();
+            let end = match unit.exit {
+                Exit::Ended => "the program ended".to_owned(),
+                Exit::Stalled => format!("the program waits for ever at {:#07x}", unit.qpu.pc().0.wrapping_sub(CODE)),
+                Exit::OutOfBudget => "the program was stopped: its budget is used up".to_owned(),
+            };
+            let _ = writeln!(text, "{executed} instructions; {end}");
+            let log = unit.qpu.take_faults();
+            for fault in log.faults() {
+                let _ = writeln!(text, "{fault}");
+            }
+            clean &= unit.exit == Exit::Ended && log.faults().is_empty();
+        }
+        if clean {
+            estimated(text, &machine.estimate());
+        }
+        clean
+    }
+}
+
+/// Cycles and stalls, for programs that have ended.
+fn estimated(text: &mut String, estimate: &Estimate) {
+    let _ = writeln!(text, "{} cycles until the last one ended, as estimated", estimate.elapsed);
+    let waits = Stall::ALL.into_iter().filter(|&stall| estimate.stalls.get(stall) > 0);
+    let waits: Vec<String> = waits.map(|stall| format!("{} {}", stall.name(), estimate.stalls.get(stall))).collect();
+    if !waits.is_empty() {
+        let _ =
+            writeln!(text, "{} cycles of waiting, all QPUs together: {}", estimate.stalls.total(), waits.join(", "));
+    }
+}
+
+fn registers(text: &mut String, qpu: &Qpu) {
+    let files =
+        (FILE_A..FILE_A + 32).map(|place| (place, "ra")).chain((FILE_B..FILE_B + 32).map(|place| (place, "rb")));
+    for (at, name) in files {
+        register(text, &format!("{name}{}", at & 31), qpu.registers().at(at));
+    }
+    for n in 0..6 {
+        register(text, &format!("r{n}"), qpu.registers().at(ACCUMULATORS + n as Place));
+    }
+    let (z, n, c) = (qpu.flags().z(), qpu.flags().n(), qpu.flags().c());
+    let _ = writeln!(text, "flags  Z {z:016b}  N {n:016b}  C {c:016b}  (element 0 is the last)");
+}
+
+fn dump(text: &mut String, memory: Memory<'_>, address: u32, bytes: u32) -> Result<()> {
+    let mut content = vec![0; bytes as usize];
+    memory.read(BusAddr(address), &mut content)?;
+    for (n, line) in content.chunks(32).enumerate() {
+        let _ = write!(text, "{:08x} ", address as usize + n * 32);
+        for word in line.chunks(4) {
+            let mut bytes = [0; 4];
+            bytes[..word.len()].copy_from_slice(word);
+            let _ = write!(text, " {:08x}", u32::from_le_bytes(bytes));
+        }
+        text.push('\n');
+    }
+    Ok(())
 }
 
 /// A register or row, if it is not zero.
@@ -198,11 +253,14 @@ fn register(text: &mut String, name: &str, lanes: &Lanes) {
 }
 
 /// One instruction, and the registers that it changes.
-fn traced(text: &mut String, assembly: &Assembly, pc: u32, before: &[Lanes], after: &[Lanes]) {
-    let at = (pc.wrapping_sub(CODE) / INSTRUCTION_BYTES) as usize;
+fn traced(text: &mut String, assembly: &Assembly, watched: &Watched<'_>, named: bool) {
+    let at = (watched.pc.0.wrapping_sub(CODE) / INSTRUCTION_BYTES) as usize;
     let Some(&word) = assembly.words.get(at) else { return };
+    if named {
+        let _ = write!(text, "QPU {:<2} ", watched.number);
+    }
     let _ = writeln!(text, "{:05x}  {}", at * INSTRUCTION_BYTES as usize, Instruction::decode(word));
-    for (place, (old, new)) in before.iter().zip(after).enumerate() {
+    for (place, (old, new)) in watched.before.iter().zip(watched.after).enumerate() {
         if old == new {
             continue;
         }

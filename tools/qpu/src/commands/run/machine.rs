@@ -1,0 +1,108 @@
+//! The QPUs of `qpu run`: one program on each, taking turns.
+
+use v3d_hw::BusAddr;
+use v3d_sim::clock::{self, Clock, Estimate};
+use v3d_sim::lanes::Lanes;
+use v3d_sim::memory::Memory;
+use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
+use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
+
+/// The VPM of the boards [asurati].
+const VPM_KIB: u8 = 12;
+/// Rows of it that are reserved for user programs: all that can be.
+const VPM_WINDOW: u32 = 64;
+/// Instructions of a turn, if nobody watches.
+const TURN: u64 = 256;
+
+/// A QPU with its program.
+pub(super) struct Unit {
+    pub(super) qpu: Qpu,
+    setup: Setup,
+    /// How far the program has come; `OutOfBudget` while it runs.
+    pub(super) exit: Exit,
+}
+
+/// One instruction of a QPU, with its registers before and after.
+pub(super) struct Watched<'w> {
+    pub(super) number: usize,
+    pub(super) pc: BusAddr,
+    pub(super) before: &'w [Lanes],
+    pub(super) after: &'w [Lanes],
+}
+
+/// QPUs and what they share.
+pub(super) struct Machine<'m> {
+    pub(super) units: Vec<Unit>,
+    pub(super) shared: Shared,
+    memory: Memory<'m>,
+    code: CodeCache,
+}
+
+impl<'m> Machine<'m> {
+    /// A QPU for each launch, numbered from 0.
+    pub(super) fn new(memory: Memory<'m>, launches: impl Iterator<Item = Launch>) -> Self {
+        let mut shared = Shared::new(VPM_KIB);
+        shared.vpm.set_window(VPM_WINDOW);
+        let units = launches.map(|launch| {
+            let mut qpu = Qpu::new();
+            qpu.start(&launch);
+            Unit { qpu, setup: Setup::default(), exit: Exit::OutOfBudget }
+        });
+        Self { units: units.collect(), shared, memory, code: CodeCache::new() }
+    }
+
+    /// Runs until all programs have ended, or all that are left wait for each other, or have executed `budget` instructions each.
+    pub(super) fn run(&mut self, budget: u64) {
+        let mut progress = true;
+        while progress {
+            progress = false;
+            for number in 0..self.units.len() {
+                progress |= self.turn(number, budget, TURN);
+            }
+        }
+    }
+
+    /// The same, and shows each instruction.
+    pub(super) fn run_watched(&mut self, budget: u64, watch: &mut impl FnMut(&Watched<'_>)) {
+        loop {
+            let mut progress = false;
+            for number in 0..self.units.len() {
+                let qpu = &self.units[number].qpu;
+                let (pc, before) = (qpu.pc(), qpu.registers().visible().to_vec());
+                if self.turn(number, budget, 1) {
+                    let after = self.units[number].qpu.registers().visible();
+                    watch(&Watched { number, pc, before: &before, after });
+                    progress = true;
+                }
+            }
+            if !progress {
+                return;
+            }
+        }
+    }
+
+    /// How long the programs took, and what they waited for.
+    pub(super) fn estimate(&mut self) -> Estimate {
+        let mut clock = Clock::new(clock::Machine::default());
+        for unit in &mut self.units {
+            unit.qpu.counters.take_traces().into_iter().for_each(|trace| clock.submit(trace));
+        }
+        clock.take_estimate()
+    }
+
+    /// Whether the QPU has got anywhere.
+    fn turn(&mut self, number: usize, budget: u64, instructions: u64) -> bool {
+        let Unit { qpu, setup, exit } = &mut self.units[number];
+        let before = qpu.executed();
+        let mut left = instructions.min(budget.saturating_sub(before));
+        if *exit == Exit::Ended || left == 0 {
+            return false;
+        }
+        let mut io = UserIo { qpu: number as u8, shared: &mut self.shared, setup };
+        *exit = qpu.run(&mut io, self.memory, &self.code, &mut left);
+        if *exit == Exit::Ended {
+            setup.end_program();
+        }
+        qpu.executed() > before
+    }
+}
