@@ -1,7 +1,7 @@
 //! Makes programs shorter without changing what they do.
 //!
 //! Straight-line code between branches is scheduled anew: operations of the add ALU are paired with operations of the mul ALU, waiting times (register files,
-//! SFU) are filled with other work, and nops that nothing needs are left out. Nops in the delay slots of branches, program ends and thread switches are
+//! SFU, TMU) are filled with other work, and nops that nothing needs are left out. Nops in the delay slots of branches, program ends and thread switches are
 //! replaced by instructions from before.
 //!
 //! # What keeps it right
@@ -263,66 +263,98 @@ impl<'a> Program<'a> {
     fn improve(&mut self) {
         for at in 0..self.blocks.len() {
             if !self.blocks[at].fixed {
+                let original = self.blocks[at].lines.clone();
                 self.reschedule(at);
-            }
-        }
-        for at in 1..self.blocks.len() {
-            if self.blocks[at].fixed && !self.blocks[at - 1].fixed {
-                self.fill_slots(at);
+                self.fill_slots(at, &original);
             }
         }
     }
 
-    /// Gives a block its shortest order that is sound, if there is a shorter one.
+    /// Gives a block its quickest order that is sound, if there is a quicker one than it has.
     fn reschedule(&mut self, at: usize) {
         let old = self.blocks[at].lines.clone();
-        let scheduled = schedule::schedule(&old, at == 0);
+        let mut best = old.clone();
         let nop = |line: &Line| Line { word: NOP, ..*line };
-        // What follows may need a rest after the last instructions.
-        for rest in 0..4 {
-            let mut lines = scheduled.clone();
-            if let Some(last) = old.last() {
-                lines.extend(std::iter::repeat_n(nop(last), rest));
-            }
-            if lines.len() >= old.len() {
-                break;
-            }
-            self.blocks[at].lines = lines;
-            if self.is_sound() {
-                return;
+        for patient in [true, false] {
+            let scheduled = schedule::schedule(&old, at == 0, patient);
+            // What follows may need a rest after the last instructions.
+            for rest in 0..4 {
+                let mut lines = scheduled.clone();
+                if let Some(last) = old.last() {
+                    lines.extend(std::iter::repeat_n(nop(last), rest));
+                }
+                if lines.len() > old.len() || schedule::time(&lines) >= schedule::time(&best) {
+                    break;
+                }
+                self.blocks[at].lines = lines;
+                if self.is_sound() {
+                    best.clone_from(&self.blocks[at].lines);
+                    break;
+                }
             }
         }
-        self.blocks[at].lines = old;
+        self.blocks[at].lines = best;
     }
 
-    /// Moves the last instructions of a block into the delay slots of what follows.
-    fn fill_slots(&mut self, at: usize) {
-        // Execution must come to the branch through the block before it only.
-        let arrives = self.targets.iter().any(|&(_, target)| target == self.blocks[at].start);
-        if arrives || self.blocks[at].lines.first().is_some_and(|line| line.info.target) {
-            return;
-        }
-        let (before, fixed) = (self.blocks[at - 1].lines.clone(), self.blocks[at].lines.clone());
+    /// Moves instructions of a block into the delay slots of what follows. What is moved is chosen from the new order, and from the original lines: in
+    /// the new order, what must stay may share a word with what need not.
+    fn fill_slots(&mut self, at: usize, original: &[Line]) {
+        let Some(fixed) = self.slots_after(at) else { return };
         let free = fixed.iter().skip(1).take_while(|line| line.word == NOP).count();
-        for count in (1..=free.min(before.len())).rev() {
-            let (stay, moved) = sink(&before, count, fixed[0].word);
-            if moved.is_empty() {
+        let mut best = (self.blocks[at].lines.clone(), fixed.clone());
+        for lines in [best.0.clone(), original.to_vec()] {
+            // Two operations fit into a slot.
+            for count in 1..=lines.len().min(2 * free) {
+                let (stay, moved) = sink(&lines, count, fixed[0].word);
+                if moved.len() < count {
+                    break;
+                }
+                let stay = schedule::schedule(&stay, at == 0, true);
+                let moved = schedule::schedule(&moved, false, true);
+                if moved.len() <= free {
+                    self.try_slots(at, &stay, &moved, &fixed, &mut best);
+                }
+            }
+        }
+        (self.blocks[at].lines, self.blocks[at + 1].lines) = best;
+    }
+
+    /// Takes an order with filled slots, if it is quicker than the best one so far, and sound.
+    fn try_slots(
+        &mut self,
+        at: usize,
+        stay: &[Line],
+        moved: &[Line],
+        fixed: &[Line],
+        best: &mut (Vec<Line>, Vec<Line>),
+    ) {
+        let time = |(stay, fixed): &(Vec<Line>, Vec<Line>)| schedule::time(stay) + schedule::time(fixed);
+        let mut slots = vec![fixed[0]];
+        slots.extend_from_slice(moved);
+        slots.extend_from_slice(&fixed[1 + moved.len()..]);
+        // The branch itself may need a rest after what stays.
+        for rest in 0..3 {
+            let rest = std::iter::repeat_n(Line { word: NOP, ..fixed[0] }, rest);
+            let candidate = (stay.iter().copied().chain(rest).collect(), slots.clone());
+            if time(&candidate) >= time(best) {
                 return;
             }
-            let mut lines = vec![fixed[0]];
-            lines.extend_from_slice(&moved);
-            lines.extend_from_slice(&fixed[1 + moved.len()..]);
-            if !keeps_distances(stay.iter().chain(&lines)) {
+            if !keeps_distances(candidate.0.iter().chain(&candidate.1)) {
                 continue;
             }
-            self.blocks[at - 1].lines = stay;
-            self.blocks[at].lines = lines;
+            (self.blocks[at].lines, self.blocks[at + 1].lines) = candidate.clone();
             if self.is_sound() {
+                *best = candidate;
                 return;
             }
-            self.blocks[at - 1].lines = before.clone();
-            self.blocks[at].lines = fixed.clone();
         }
+    }
+
+    /// The branch, end or switch after a block with its delay slots, if execution comes to it through the block only.
+    fn slots_after(&self, at: usize) -> Option<Vec<Line>> {
+        let next = self.blocks.get(at + 1).filter(|next| next.fixed)?;
+        let arrives = self.targets.iter().any(|&(_, target)| target == next.start);
+        (!arrives && !next.lines.first()?.info.target).then(|| next.lines.clone())
     }
 
     fn finish(self) -> (Vec<u64>, Vec<WordInfo>, Vec<usize>) {

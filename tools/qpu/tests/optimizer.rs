@@ -1,11 +1,14 @@
 //! The optimizer's results compute the same as the originals, in the model, from random states.
 //!
-//! Suite `straight` is random straight-line code, suite `loops` has a loop around it. `QPU_CASES=LO..HI` chooses the cases.
+//! Suite `straight` is random straight-line code, suite `loops` has a loop around some of it, suite `lookups` has TMU lookups with other work around them, and
+//! suite `branches` skips parts on conditions that random values decide. `QPU_CASES=LO..HI` chooses the cases.
 #![cfg(feature = "model")]
 
 use std::fmt::Write;
 use std::ops::Range;
 
+use expect_test::{Expect, expect};
+use qpu::check::facts::Facts;
 use qpu::optimize::{Refused, optimize};
 use qpu::{Assembly, Options, Source, assemble};
 use v3d_hw::BusAddr;
@@ -154,17 +157,74 @@ fn body(random: &mut Random, lines: u64) -> String {
     text
 }
 
-fn program(random: &mut Random, loops: bool) -> String {
+/// What a random program has beside straight-line code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Suite {
+    Straight,
+    Loops,
+    Lookups,
+    Branches,
+}
+
+impl Suite {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Straight => "straight",
+            Self::Loops => "loops",
+            Self::Lookups => "lookups",
+            Self::Branches => "branches",
+        }
+    }
+}
+
+/// Requests of one or both TMUs, work, then their results in order. Addresses are inside of the data.
+fn lookups(random: &mut Random) -> String {
+    let mut text = String::new();
+    let units: Vec<u64> = (0..1 + random.below(3)).map(|_| random.below(2)).collect();
+    for unit in &units {
+        let source = random.pick(&["r0", "r1", "ra0", "rb1"]);
+        let _ = writeln!(text, "mov r3, 0xff\nand r3, r3, {source}\nnop\nadd t{unit}s, r3, ra8\nnop");
+    }
+    for unit in units {
+        let lines = random.below(4);
+        text.push_str(&body(random, lines));
+        let _ = writeln!(text, "ldtmu{unit}\nmov {}, r4\nnop\nnop", random.pick(TARGETS));
+    }
+    text
+}
+
+fn program(random: &mut Random, suite: Suite) -> String {
     let mut text = ".set vpm_words, 0x00001a00\nmov vw_setup, vpm_words\n".to_owned();
     for register in ["ra0", "ra1", "ra2", "ra3", "rb0", "rb1", "rb2", "rb3", "r0", "r1", "r2", "r3"] {
         let _ = writeln!(text, "add {register}, unif, elem_num");
     }
+    let _ = writeln!(text, "ldi ra8, {DATA:#x}");
     text.push_str("mov recip, r0\nnop\nnop\nmov.setf r0, r4\nnop\n");
-    if loops {
-        text.push_str("ldi ra7, 3\nnop\n:loop\n");
-        let lines = 2 + random.below(6);
-        text.push_str(&body(random, lines));
-        text.push_str("sub.setf ra7, ra7, 1\nbrr.anynz -, r:loop\nnop\nnop\nnop\n");
+    match suite {
+        Suite::Straight => {}
+        Suite::Loops => {
+            text.push_str("ldi ra7, 3\nnop\n:loop\n");
+            let lines = 2 + random.below(6);
+            text.push_str(&body(random, lines));
+            text.push_str("sub.setf ra7, ra7, 1\nbrr.anynz -, r:loop\nnop\nnop\nnop\n");
+        }
+        Suite::Lookups => {
+            for _ in 0..1 + random.below(3) {
+                text.push_str(&lookups(random));
+            }
+        }
+        Suite::Branches => {
+            for skip in 0..1 + random.below(3) {
+                let lines = 1 + random.below(5);
+                text.push_str(&body(random, lines));
+                let condition = random.pick(&["allz", "anyz", "anynn", "alln", "anyc", ""]);
+                let dot = if condition.is_empty() { "" } else { "." };
+                let _ = writeln!(text, "brr{dot}{condition} -, r:skip{skip}\nnop\nnop\nnop");
+                let lines = 1 + random.below(5);
+                text.push_str(&body(random, lines));
+                let _ = writeln!(text, ":skip{skip}");
+            }
+        }
     }
     let lines = 4 + random.below(20);
     text.push_str(&body(random, lines));
@@ -181,11 +241,12 @@ fn cases() -> Range<u64> {
     parsed.unwrap_or(0..150)
 }
 
-fn suite(name: &str, loops: bool) {
-    let (mut before, mut after, mut faulty, mut stored) = (0, 0, 0, 0);
+fn run_suite(suite: Suite) {
+    let name = suite.name();
+    let (mut before, mut after, mut faulty, mut stored, mut slots) = (0, 0, 0, 0, 0);
     for case in cases() {
-        let mut random = Random(case.wrapping_mul(2) + u64::from(loops));
-        let text = program(&mut random, loops);
+        let mut random = Random(case.wrapping_mul(4) + suite as u64);
+        let text = program(&mut random, suite);
         let original = assemble(&[Source::new("case", text.clone())], &Options::default());
         let original = original.unwrap_or_else(|diagnostics| panic!("suite {name}, case {case}: {diagnostics}"));
         let (optimized, report) =
@@ -206,11 +267,13 @@ fn suite(name: &str, loops: bool) {
         );
         before += report.before;
         after += report.after;
+        slots += filled_branch_slots(&optimized.words);
     }
     assert!(after * 4 < before * 3, "suite {name}: only from {before} to {after} instructions");
     assert!(stored > 0, "suite {name}: nothing was ever written to the VPM");
     assert!(faulty == 0, "suite {name}: {faulty} programs break rules themselves");
-    println!("suite {name}: {before} instructions before, {after} after");
+    assert!(slots > 0 || matches!(suite, Suite::Straight | Suite::Lookups), "suite {name}: no branch slot was filled");
+    println!("suite {name}: {before} instructions before, {after} after, {slots} slots of branches filled");
 }
 
 /// What computes with addresses is left alone.
@@ -237,10 +300,188 @@ fn computed_branches_are_refused() {
 
 #[test]
 fn straight() {
-    suite("straight", false);
+    run_suite(Suite::Straight);
 }
 
 #[test]
 fn loops() {
-    suite("loops", true);
+    run_suite(Suite::Loops);
+}
+
+#[test]
+fn lookups_by_tmus() {
+    run_suite(Suite::Lookups);
+}
+
+#[test]
+fn branches() {
+    run_suite(Suite::Branches);
+}
+
+const NOP: u64 = 0x1000_09e7_009e_7000;
+
+/// Instructions other than nop in the delay slots of branches.
+fn filled_branch_slots(words: &[u64]) -> usize {
+    let branches = words.iter().enumerate().filter(|(_, word)| **word >> 60 == 15);
+    branches.map(|(at, _)| words[at + 1..].iter().take(3).filter(|word| **word != NOP).count()).sum()
+}
+
+/// A program, and what becomes of it.
+fn check(source: &str, expected: Expect) {
+    let assembly = assemble(&[Source::new("case", source)], &Options::default()).expect("assembles");
+    let (optimized, report) = optimize(&assembly).expect("can be optimized");
+    assert_eq!((report.before, report.after), (assembly.words.len(), optimized.words.len()));
+    let text = qpu::disassemble(&optimized.words, Default::default());
+    expected.assert_eq(&format!("{text}{} -> {}\n", report.before, report.after));
+}
+
+#[test]
+fn add_and_mul_operations_are_paired() {
+    check(
+        "fadd r0, r1, r2\nfmul r3, r1, r2\nmov ra0, r1\nmov rb0, r2\nnop; thrend\nnop\nnop",
+        expect![[r#"
+        thrend
+        fadd r0, r1, r2; fmul r3, r1, r2
+        mov ra0, r1; mov rb0, r2
+        7 -> 3
+    "#]],
+    );
+}
+
+#[test]
+fn nops_that_nothing_needs_are_dropped() {
+    check(
+        "mov r0, unif\nnop\nnop\nmov ra0, r0\nnop\nnop\nadd r1, ra0, r0\nnop; thrend\nnop\nnop",
+        expect![[r#"
+        mov r0, unif
+        mov ra0, r0
+        thrend
+        add r1, ra0, r0
+        nop
+        10 -> 5
+    "#]],
+    );
+}
+
+#[test]
+fn work_goes_where_the_sfu_is_waited_for() {
+    check(
+        "mov r0, unif\nmov recip, r0\nnop\nnop\nmov r1, r4\nshl r2, r0, 3\nasr r3, r0, 2\nfmul r0, r1, r1\nnop; thrend\nnop\nnop",
+        expect![[r#"
+            mov r0, unif
+            shl r2, r0, 3; mov recip, r0
+            asr r3, r0, 2
+            thrend
+            mov r1, r4
+            fmul r0, r1, r1
+            11 -> 6
+        "#]],
+    );
+}
+
+#[test]
+fn work_goes_where_a_tmu_is_waited_for() {
+    check(
+        "mov r0, unif\nmov r1, unif\nmov t0s, r0\nldtmu0\nmov r3, r4\nadd r0, r0, r1\nsub r2, r0, r1\nxor r1, r2, r0\nadd r3, r3, r1\nmov ra0, r3\nmov ra1, r2\nthrend\nnop\nnop",
+        expect![[r#"
+            mov r0, unif
+            mov r1, unif
+            add r0, r0, r1; mov t0s, r0
+            sub r2, r0, r1
+            xor r1, r2, r0; mov ra1, r2
+            ldtmu0
+            mov r3, r4
+            thrend
+            add r3, r3, r1
+            mov ra0, r3
+            14 -> 10
+        "#]],
+    );
+}
+
+/// With enough other work the result is loaded when it is there, nine instructions after the request.
+#[test]
+fn results_of_tmus_are_loaded_when_they_are_there() {
+    let work = "add r1, r1, r0\n".repeat(12);
+    let source =
+        format!("mov r0, unif\nmov r1, unif\nmov t0s, r0\nldtmu0\nmov r3, r4\n{work}add r3, r3, r1\nthrend\nnop\nnop");
+    let assembly = assemble(&[Source::new("case", source)], &Options::default()).expect("assembles");
+    let (optimized, _) = optimize(&assembly).expect("can be optimized");
+    let requested = optimized.words.iter().position(|&word| Facts::of(word).writes_to(56)).expect("a request");
+    let loaded = optimized.words.iter().position(|&word| Facts::of(word).loads_r4()).expect("a load");
+    assert_eq!(loaded - requested, 9, "{}", qpu::disassemble(&optimized.words, Default::default()));
+}
+
+#[test]
+fn work_goes_into_the_slots_of_branches() {
+    check(
+        ":loop\nmov r0, unif\nadd r1, r0, 1\nsub r2, r0, 2\nsub.setf r3, r0, 3\nmov ra0, r1\nmov rb0, r2\nbrr.anynz -, r:loop\nnop\nnop\nnop\nnop; thrend\nnop\nnop",
+        expect![[r#"
+            :L0
+            mov r0, unif
+            sub.setf r3, r0, 3
+            brr.anynz -, r:L0
+            add r1, r0, 1
+            sub r2, r0, 2; mov ra0, r1
+            mov rb0, r2
+            thrend
+            nop
+            nop
+            13 -> 9
+        "#]],
+    );
+}
+
+#[test]
+fn work_goes_into_the_slots_of_the_end() {
+    check(
+        "mov r0, unif\nldi vw_setup, 0x1a00\nmov vpm, r0\nmov r1, 1\nmov r2, 2\nshl r3, r0, 1\nthrend\nnop\nnop",
+        expect![[r#"
+            mov r0, unif
+            ldi vw_setup, 0x1a00
+            shl r3, r0, 1; mov vpm, r0
+            thrend
+            ldi r1, 0x1
+            ldi r2, 0x2
+            9 -> 6
+        "#]],
+    );
+}
+
+/// What the branch looks at stays before it, and what follows the branch keeps its distance.
+#[test]
+fn slots_are_not_filled_with_what_the_branch_needs() {
+    check(
+        "mov r0, unif\nnop\nsub.setf r1, r0, 1\nbrr.anynz -, r:end\nnop\nnop\nnop\nmov r2, 1\n:end\nthrend\nnop\nnop",
+        expect![[r#"
+            mov r0, unif
+            sub.setf r1, r0, 1
+            brr.anynz -, r:L0
+            nop
+            nop
+            nop
+            ldi r2, 0x1
+            :L0
+            thrend
+            nop
+            nop
+            11 -> 10
+        "#]],
+    );
+    check(
+        "mov r0, unif\nmov.setf r1, r0\nmov ra0, r0\nbrr.anynz -, r:end\nnop\nnop\nnop\n:end\nmov r2, ra0\nthrend\nnop\nnop",
+        expect![[r#"
+            mov r0, unif
+            mov.setf r1, r0; mov ra0, r0
+            brr.anynz -, r:L0
+            nop
+            nop
+            nop
+            :L0
+            thrend
+            mov r2, ra0
+            nop
+            11 -> 9
+        "#]],
+    );
 }

@@ -1,14 +1,22 @@
 //! The order of a block.
 //!
 //! A list scheduler: of all instructions that nothing before them holds back, the one with the longest chain of others behind it comes first, and
-//! another that fits into the same word goes with it.
+//! another that fits into the same word goes with it. A patient one puts what would wait for a TMU behind work that need not.
+
+use std::collections::VecDeque;
+
+use v3d_hw::qpu::Signal;
 
 use super::effects::Effects;
 use super::merge::merge;
 use super::{Line, NOP};
+use crate::check::facts::Facts;
 
 /// Longest block that is scheduled; the work grows with the square.
 const MAX_LENGTH: usize = 1024;
+
+/// Instructions from a TMU request to its result, if the TMU's cache has it [vc4cl].
+const TMU_LATENCY: usize = 9;
 
 /// An instruction with what holds it back.
 struct Task {
@@ -16,20 +24,73 @@ struct Task {
     effects: Effects,
     /// Earlier instructions with the distance that must be kept.
     needs: Vec<(usize, usize)>,
+    /// The request whose result it loads.
+    request: Option<usize>,
     /// Instructions that must follow it at least, one after the other.
     urgency: usize,
 }
 
+impl Task {
+    /// Whether it does not wait for a TMU.
+    fn comes_at_once(&self, placed: &[Option<usize>], now: usize) -> bool {
+        self.request.and_then(|request| placed[request]).is_none_or(|asked| asked + TMU_LATENCY <= now)
+    }
+}
+
+/// The TMU whose result a word loads.
+fn loads(word: u64) -> Option<usize> {
+    match Facts::of(word).sig {
+        Signal::LoadTmu0 => Some(0),
+        Signal::LoadTmu1 => Some(1),
+        _ => None,
+    }
+}
+
+/// For each word, the index of the request whose result it loads, if that is among the words.
+fn requests(words: impl Iterator<Item = u64>) -> Vec<Option<usize>> {
+    let mut under_way = [VecDeque::new(), VecDeque::new()];
+    let mut found = Vec::new();
+    for (at, word) in words.enumerate() {
+        found.push(loads(word).and_then(|unit| under_way[unit].pop_front()));
+        let facts = Facts::of(word);
+        for (unit, queue) in under_way.iter_mut().enumerate() {
+            if facts.writes_to(56 + 4 * unit as u8) {
+                queue.push_back(at);
+            }
+        }
+    }
+    found
+}
+
+/// Time that lines take, in instructions: one each, and what they wait for TMUs.
+pub(super) fn time(lines: &[Line]) -> usize {
+    let requests = requests(lines.iter().map(|line| line.word));
+    let mut starts = Vec::with_capacity(lines.len());
+    let mut now = 0;
+    for request in requests {
+        if let Some(&asked) = request.and_then(|at| starts.get(at)) {
+            now = now.max(asked + TMU_LATENCY);
+        }
+        starts.push(now);
+        now += 1;
+    }
+    now
+}
+
 /// The lines in their new order.
-pub(super) fn schedule(lines: &[Line], at_start: bool) -> Vec<Line> {
+pub(super) fn schedule(lines: &[Line], at_start: bool, patient: bool) -> Vec<Line> {
     if lines.len() > MAX_LENGTH {
         return lines.to_vec();
     }
     let mut tasks: Vec<Task> = lines
         .iter()
-        .map(|&line| Task { line, effects: Effects::of(line.word), needs: Vec::new(), urgency: 0 })
+        .map(|&line| Task { line, effects: Effects::of(line.word), needs: Vec::new(), request: None, urgency: 0 })
         .filter(|task| !task.effects.is_nothing())
         .collect();
+    if patient {
+        let requests = requests(tasks.iter().map(|task| task.line.word));
+        tasks.iter_mut().zip(requests).for_each(|(task, request)| task.request = request);
+    }
     for later in 0..tasks.len() {
         for earlier in 0..later {
             if let Some(distance) = tasks[earlier].effects.distance_to(&tasks[later].effects) {
@@ -39,6 +100,7 @@ pub(super) fn schedule(lines: &[Line], at_start: bool) -> Vec<Line> {
     }
     for later in (0..tasks.len()).rev() {
         for (earlier, distance) in tasks[later].needs.clone() {
+            let distance = if tasks[later].request == Some(earlier) { TMU_LATENCY } else { distance };
             tasks[earlier].urgency = tasks[earlier].urgency.max(tasks[later].urgency + distance);
         }
     }
@@ -57,7 +119,9 @@ pub(super) fn schedule(lines: &[Line], at_start: bool) -> Vec<Line> {
         placed[first] = Some(now);
         left -= 1;
         let mut line = tasks[first].line;
-        let second = best(&tasks, &placed, now, at_start, |task: &Task| merge(line.word, task.line.word).is_some());
+        let second = best(&tasks, &placed, now, at_start, |task: &Task| {
+            task.comes_at_once(&placed, now) && merge(line.word, task.line.word).is_some()
+        });
         if let Some(second) = second
             && let Some(word) = merge(line.word, tasks[second].line.word)
         {
@@ -70,7 +134,7 @@ pub(super) fn schedule(lines: &[Line], at_start: bool) -> Vec<Line> {
     order
 }
 
-/// The most urgent task that can be placed now.
+/// The most urgent task that can be placed now; one that would wait for a TMU only if there is no other.
 fn best(
     tasks: &[Task],
     placed: &[Option<usize>],
@@ -84,8 +148,9 @@ fn best(
     };
     let mut best: Option<usize> = None;
     for (at, task) in tasks.iter().enumerate() {
-        let more_urgent = best.is_none_or(|best| task.urgency > tasks[best].urgency);
-        if placed[at].is_none() && more_urgent && ready(task) && fits(task) {
+        let rank = |task: &Task| (task.comes_at_once(placed, now), task.urgency);
+        let better = best.is_none_or(|best| rank(task) > rank(&tasks[best]));
+        if placed[at].is_none() && better && ready(task) && fits(task) {
             best = Some(at);
         }
     }
