@@ -8,15 +8,13 @@
 //! raspberrypi/firmware for the property interface.
 
 pub mod board;
+pub mod boot_requests;
 pub mod edid;
-#[cfg(target_os = "none")]
 pub mod firmware;
-#[cfg(target_os = "none")]
 pub mod framebuffer;
 pub mod gpio;
 #[cfg(target_os = "none")]
 pub mod interrupt_controller;
-#[cfg(target_os = "none")]
 pub mod mailbox;
 pub mod mini_uart;
 #[cfg(target_os = "none")]

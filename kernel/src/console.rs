@@ -11,13 +11,11 @@ use core::{
 
 use crate::{
     arch::cpu,
-    bcm2837::{
-        framebuffer::PAGES, gpio::SerialPins, interrupt_controller, mini_uart::MiniUart, peripherals, pl011::Pl011,
-        uart::Uart,
-    },
+    bcm2837::{gpio::SerialPins, interrupt_controller, mini_uart::MiniUart, peripherals, pl011::Pl011, uart::Uart},
     byte_ring::ByteRing,
     irq_lock::IrqLock,
-    screen::{Page, TextScreen},
+    pages::Pages,
+    screen::TextScreen,
 };
 
 /// Bytes that may wait between two looks of the shell.
@@ -42,7 +40,7 @@ struct Console {
     port: Option<Port>,
     screen: Option<TextScreen>,
     /// The pages of the framebuffer, for last words on whichever is on show.
-    pages: Option<[Page; PAGES]>,
+    pages: Option<Pages>,
     received: ByteRing<RECEIVE_RING_BYTES>,
 }
 
@@ -262,15 +260,21 @@ pub fn flush() {
 }
 
 /// Shows the console's text on the first of the framebuffer's pages, too.
-pub fn attach_screen(pages: [Page; PAGES]) {
+pub fn attach_screen(pages: Pages) {
     let mut console = CONSOLE.lock();
-    console.screen = Some(TextScreen::new(pages[0]));
+    console.screen = Some(TextScreen::new(pages.page(0)));
     console.pages = Some(pages);
 }
 
 /// Takes the screen from the console: a scene wants to draw.
 pub fn detach_screen() {
     CONSOLE.lock().screen = None;
+}
+
+/// Which page is on show.
+#[must_use]
+pub fn shown_page() -> usize {
+    SHOWN_PAGE.load(Ordering::Relaxed)
 }
 
 /// Notes which page is on show.
@@ -282,7 +286,7 @@ pub fn page_is_shown(page: usize) {
 pub fn take_over_for_last_words() {
     LAST_WORDS.store(true, Ordering::Relaxed);
     if let Some(mut console) = CONSOLE.try_lock() {
-        let shown = console.pages.and_then(|pages| pages.get(SHOWN_PAGE.load(Ordering::Relaxed)).copied());
+        let shown = console.pages.map(|pages| pages.page(SHOWN_PAGE.load(Ordering::Relaxed)));
         if let (None, Some(page)) = (&console.screen, shown) {
             console.screen = Some(TextScreen::new(page));
         }

@@ -12,20 +12,11 @@ use core::fmt;
 use v3d::{Driver, Error, Limits, identity::Identity, platform::Power};
 
 use crate::{
-    bcm2837::{
-        firmware,
-        property::{
-            EnableQpu, GetArmMemory, GetMaxClockRate, Message, NewClockRate, PropertyError, SetClockRate,
-            SetDomainState, clock, domain,
-        },
-    },
+    bcm2837::{boot_requests, firmware::BehindMailbox},
     machine::Gpu,
     mm::layout,
     v3d_platform::{INTERRUPTS, V3dPlatform},
 };
-
-/// The clock to ask for when the firmware does not say how fast the engine may run.
-const USUAL_CLOCK_HZ: u32 = 300_000_000;
 
 /// Why there is no 3D engine to draw with.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,8 +58,8 @@ impl From<Error> for BringUpError {
 /// # Errors
 /// When there is no engine, or no memory for it.
 pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, BringUpError> {
-    match switch_on() {
-        Ok(clock) => log::info!("V3D clock {} MHz", clock.rate_hz / 1_000_000),
+    match boot_requests::switch_v3d_on(&BehindMailbox) {
+        Ok(rate_hz) => log::info!("V3D clock {} MHz", rate_hz / 1_000_000),
         Err(error) => log::info!("V3D clock and power are left as they are: {error}"),
     }
     Identity::read(platform).map_err(Error::Identity)?;
@@ -85,30 +76,10 @@ pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, BringUpError> {
 /// The pool's place is fixed at link time, the memory split at boot: they must suit each other. Firmware that does not tell the
 /// split is taken to be right.
 fn check_pool() -> Result<(), BringUpError> {
-    if let Ok(arm) = firmware::ask(&GetArmMemory {}) {
-        let arm_end_exclusive = u64::from(arm.base) + u64::from(arm.size_bytes);
-        if (layout::gpu_pool().end as u64) > arm_end_exclusive {
-            return Err(BringUpError::PoolNotOurs { arm_end_exclusive });
+    match boot_requests::arm_memory_end_exclusive(&BehindMailbox) {
+        Some(arm_end_exclusive) if (layout::gpu_pool().end as u64) > arm_end_exclusive => {
+            Err(BringUpError::PoolNotOurs { arm_end_exclusive })
         }
+        _ => Ok(()),
     }
-    Ok(())
-}
-
-/// Clock, power domain and QPUs, through the firmware.
-fn switch_on() -> Result<NewClockRate, PropertyError> {
-    let fastest = firmware::ask(&GetMaxClockRate { clock: clock::V3D }).map(|clock| clock.rate_hz).unwrap_or(0);
-    let rate_hz = if fastest == 0 { USUAL_CLOCK_HZ } else { fastest };
-
-    let mut message = Message::new();
-    let domain = message.push(&SetDomainState { domain: domain::V3D, on: 1 })?;
-    let clock = message.push(&SetClockRate { clock: clock::V3D, rate_hz, skip_turbo: 0 })?;
-    let qpu = message.push(&EnableQpu { enable: 1 })?;
-    firmware::exchange(&mut message)?;
-    if let Err(error) = message.answer(&domain) {
-        log::debug!("{error}");
-    }
-    if let Err(error) = message.answer(&qpu) {
-        log::debug!("{error}");
-    }
-    message.answer(&clock)
 }

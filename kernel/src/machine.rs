@@ -5,10 +5,7 @@ use alloc::string::String;
 use v3d::{Driver, record_list::ControlList};
 
 use crate::{
-    bcm2837::{framebuffer::Framebuffer, watchdog::Watchdog},
-    frame_times::FrameTimes,
-    scenes::Target,
-    start::Handover,
+    bcm2837::watchdog::Watchdog, frame_times::FrameTimes, pages::Pages, scenes::Target, start::Handover,
     v3d_platform::V3dPlatform,
 };
 
@@ -21,7 +18,7 @@ pub struct Machine {
     /// What the boot code handed over.
     pub handover: Handover,
     /// The picture, if there is a display.
-    pub framebuffer: Option<Framebuffer>,
+    pub framebuffer: Option<Pages>,
     /// The watchdog.
     pub watchdog: Watchdog,
     /// The 3D engine's driver, or why there is none.

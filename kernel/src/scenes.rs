@@ -1,7 +1,8 @@
 //! Scenes: what the kernel can draw, one small file each
 //!
-//! A scene is started once and then asked for one frame after the other, each into the page of the framebuffer that is not
-//! on show. The shell flips pages, sums them up and counts; a scene only draws.
+//! A scene is started once and then asked for one frame after the other, each into a page that is not on show. It hands a frame to the
+//! engine and does not wait for it: while one is rendered the next is written and binned. The shell waits, flips pages, sums them up and
+//! counts; a scene only draws.
 //!
 //! A new scene is a file in `scenes/`, a line in [`SCENES`].
 
@@ -12,11 +13,12 @@ use alloc::{
 };
 use core::fmt;
 
-use v3d::{hw::BusAddr, surface::Surface};
+use v3d::{Fence, hw::BusAddr, surface::Surface};
 
 use crate::machine::Gpu;
 
 mod cube;
+mod parts;
 mod triangle;
 mod triangle_nv;
 mod vpm;
@@ -85,11 +87,11 @@ impl From<v3d::Error> for SceneError {
 
 /// A scene under way.
 pub trait Scene {
-    /// Draws frame `number` (counted from 0) and returns when it is finished in memory.
+    /// Hands frame `number` (counted from 0) to the engine; it is finished in memory when the fence's job is done.
     ///
     /// # Errors
-    /// When the driver could not draw it.
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<(), SceneError>;
+    /// When it cannot be made.
+    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError>;
 
     /// Gives back all the GPU memory that it holds. No job is under way when this is called.
     fn end(self: Box<Self>, gpu: &mut Gpu);

@@ -13,7 +13,7 @@
 
 use core::{
     arch::global_asm,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use super::{backtrace, cpu, syndrome::Syndrome};
@@ -192,11 +192,35 @@ __save_registers:                       // x0, x1 and the stack pointer are stor
 /// The vector of an interrupt that happened in the kernel proper: current level, SP_EL0.
 const KERNEL_INTERRUPT: u64 = 1;
 
+/// The vector of an asynchronous error that arrived in the kernel proper.
+const KERNEL_SERROR: u64 = 3;
+
+/// Set while an SError can only be one that was pending before the kernel ran.
+static SETTLING: AtomicBool = AtomicBool::new(false);
+/// The syndrome of such an SError, 0 if there was none.
+static LEFT_OVER: AtomicU64 = AtomicU64::new(0);
+
+/// Lets asynchronous errors in: a store that the bus refuses ends in a report from now on. One that was pending before is the firmware's
+/// and harms nobody; it is returned.
+pub fn unmask_serror() -> Option<Syndrome> {
+    SETTLING.store(true, Ordering::Relaxed);
+    // SAFETY: clearing PSTATE.A touches neither memory nor registers; the vectors are set since before the first line of Rust, and
+    // what is pending is taken at the barrier at the latest.
+    unsafe { core::arch::asm!("msr daifclr, #4", "isb", options(nostack, preserves_flags)) };
+    SETTLING.store(false, Ordering::Relaxed);
+    match LEFT_OVER.load(Ordering::Relaxed) {
+        0 => None,
+        syndrome => Some(Syndrome(syndrome)),
+    }
+}
+
 /// Where the vectors arrive, registers saved.
 #[unsafe(no_mangle)]
 extern "C" fn exception_entry(frame: &Frame, vector: u64) {
     if vector == KERNEL_INTERRUPT {
         interrupt_controller::dispatch();
+    } else if vector == KERNEL_SERROR && SETTLING.load(Ordering::Relaxed) {
+        LEFT_OVER.store(frame.esr, Ordering::Relaxed);
     } else {
         report_and_halt(frame, vector);
     }

@@ -1,40 +1,166 @@
-//! The firmware, asked and told through the mailbox
+//! The firmware, asked and told
 //!
-//! One mailbox for the whole kernel. Interrupt handlers must not use it: an exchange takes up to milliseconds.
+//! [`Firmware`] is whoever answers properties: on the board the one behind the mailbox, in tests a double. There is one mailbox for the
+//! whole kernel. Interrupt handlers must not use it: an exchange takes up to milliseconds.
 
-use spin::mutex::SpinMutex;
+use super::property::{Message, Property, PropertyError};
 
-use super::{
-    mailbox::{Mailbox, Registers},
-    property::{Message, Property, PropertyError},
-};
-use crate::mmio::Mmio;
+/// Whoever answers properties.
+pub trait Firmware {
+    /// Carries a message of any number of properties to the firmware and back.
+    ///
+    /// # Errors
+    /// See [`Mailbox::exchange`](super::mailbox::Mailbox::exchange).
+    fn exchange(&self, message: &mut Message) -> Result<(), PropertyError>;
 
-static MAILBOX: SpinMutex<Option<Mailbox>> = SpinMutex::new(None);
-
-/// Takes the mailbox over.
-pub fn init(registers: Mmio<Registers>) {
-    *MAILBOX.lock() = Some(Mailbox::new(registers));
-}
-
-/// Carries a message of any number of properties to the firmware and back.
-///
-/// # Errors
-/// See [`Mailbox::exchange`]; a mailbox that was never taken over does not answer either.
-pub fn exchange(message: &mut Message) -> Result<(), PropertyError> {
-    match MAILBOX.lock().as_mut() {
-        Some(mailbox) => mailbox.exchange(message),
-        None => Err(PropertyError::Timeout),
+    /// Asks or tells one property.
+    ///
+    /// # Errors
+    /// See [`Firmware::exchange`] and [`Message::answer`].
+    fn ask<P: Property>(&self, property: &P) -> Result<P::Answer, PropertyError> {
+        let mut message = Message::new();
+        let slot = message.push(property)?;
+        self.exchange(&mut message)?;
+        message.answer(&slot)
     }
 }
 
-/// Asks or tells one property.
-///
-/// # Errors
-/// See [`exchange`] and [`Message::answer`].
-pub fn ask<P: Property>(property: &P) -> Result<P::Answer, PropertyError> {
-    let mut message = Message::new();
-    let slot = message.push(property)?;
-    exchange(&mut message)?;
-    message.answer(&slot)
+#[cfg(target_os = "none")]
+pub use board::{BehindMailbox, ask, exchange, init, is_silent};
+
+/// The firmware of this board.
+#[cfg(target_os = "none")]
+mod board {
+    use spin::mutex::SpinMutex;
+
+    use super::Firmware;
+    use crate::{
+        bcm2837::{
+            mailbox::{HardwareLine, Mailbox, Registers},
+            property::{Message, Property, PropertyError},
+        },
+        mmio::Mmio,
+    };
+
+    static MAILBOX: SpinMutex<Option<Mailbox<HardwareLine>>> = SpinMutex::new(None);
+
+    /// Takes the mailbox over.
+    pub fn init(registers: Mmio<Registers>) {
+        *MAILBOX.lock() = Some(Mailbox::new(HardwareLine::new(registers)));
+    }
+
+    /// The firmware behind the one mailbox.
+    #[derive(Clone, Copy, Debug)]
+    pub struct BehindMailbox;
+
+    impl Firmware for BehindMailbox {
+        fn exchange(&self, message: &mut Message) -> Result<(), PropertyError> {
+            match MAILBOX.lock().as_mut() {
+                Some(mailbox) => mailbox.exchange(message),
+                None => Err(PropertyError::Timeout),
+            }
+        }
+    }
+
+    /// Whether the last message was not answered.
+    #[must_use]
+    pub fn is_silent() -> bool {
+        MAILBOX.lock().as_ref().is_none_or(Mailbox::is_silent)
+    }
+
+    /// [`Firmware::exchange`] with the board's firmware.
+    ///
+    /// # Errors
+    /// See there.
+    pub fn exchange(message: &mut Message) -> Result<(), PropertyError> {
+        BehindMailbox.exchange(message)
+    }
+
+    /// [`Firmware::ask`] of the board's firmware.
+    ///
+    /// # Errors
+    /// See there.
+    pub fn ask<P: Property>(property: &P) -> Result<P::Answer, PropertyError> {
+        BehindMailbox.ask(property)
+    }
+}
+
+/// Firmwares for tests.
+#[cfg(test)]
+pub(crate) mod double {
+    use std::cell::{Cell, RefCell};
+
+    use super::Firmware;
+    use crate::bcm2837::property::{Message, PropertyError};
+
+    /// How a double behaves.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Behaviour {
+        /// Answers the tags that it knows.
+        Answers,
+        /// Never answers.
+        Silent,
+        /// Refuses every message.
+        Refuses,
+        /// Fills every value with ones, and claims a whole answer.
+        Ones,
+        /// Fills every value with zeros, and claims a whole answer.
+        Zeros,
+        /// Answers each tag with half of its words.
+        Half,
+        /// Answers so many messages, then no more.
+        Dies { after: u32 },
+    }
+
+    /// Every behaviour of a firmware that is of no use.
+    pub(crate) const USELESS: [Behaviour; 5] =
+        [Behaviour::Silent, Behaviour::Refuses, Behaviour::Ones, Behaviour::Zeros, Behaviour::Half];
+
+    /// What a tag is answered with: its number and the words of its request.
+    type Answer = fn(u32, &[u32]) -> Option<Vec<u32>>;
+
+    /// A firmware that answers as told, and keeps the tags that it was asked.
+    #[derive(Debug)]
+    pub(crate) struct Double {
+        behaviour: Behaviour,
+        answer: Answer,
+        messages: Cell<u32>,
+        pub(crate) tags: RefCell<Vec<u32>>,
+    }
+
+    impl Double {
+        pub(crate) fn new(behaviour: Behaviour, answer: Answer) -> Self {
+            Self { behaviour, answer, messages: Cell::new(0), tags: RefCell::default() }
+        }
+    }
+
+    impl Firmware for Double {
+        fn exchange(&self, message: &mut Message) -> Result<(), PropertyError> {
+            self.messages.set(self.messages.get() + 1);
+            let dead = matches!(self.behaviour, Behaviour::Dies { after } if self.messages.get() > after);
+            if dead || self.behaviour == Behaviour::Silent {
+                return Err(PropertyError::Timeout);
+            }
+            let words = message.words_mut();
+            words[1] = if self.behaviour == Behaviour::Refuses { 0x8000_0001 } else { 0x8000_0000 };
+            let mut at = 2;
+            while words[at] != 0 {
+                let (tag, length) = (words[at], words[at + 1] as usize / 4);
+                self.tags.borrow_mut().push(tag);
+                let value = &words[at + 3..at + 3 + length];
+                let answer = match self.behaviour {
+                    Behaviour::Ones => Some(vec![u32::MAX; length]),
+                    Behaviour::Zeros => Some(vec![0; length]),
+                    Behaviour::Half => Some(value[..length / 2].to_vec()),
+                    _ => (self.answer)(tag, value),
+                };
+                if let Some(answer) = answer {
+                    words[at + 2] = 0x8000_0000 | 4 * answer.len() as u32;
+                    words[at + 3..at + 3 + answer.len()].copy_from_slice(&answer);
+                }
+                at += 3 + length;
+            }
+            message.check()
+        }
+    }
 }

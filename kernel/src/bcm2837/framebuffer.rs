@@ -1,7 +1,7 @@
-//! The framebuffer: two pages of 32-bit pixels that the display shows in turn
+//! The framebuffer: pages of 32-bit pixels that the display shows in turn
 //!
-//! The firmware makes it, twice as high as the display, and shows the part that the virtual offset names: flipping pages is
-//! one property. Pixels are red, green, blue, unused in rising addresses, which is what the tile buffer stores for
+//! The firmware makes it, several times as high as the display, and shows the part that the virtual offset names: flipping pages is
+//! one property. With three pages one is on show while the GPU works on two; firmware that makes only two will do. Pixels are red, green, blue, unused in rising addresses, which is what the tile buffer stores for
 //! R8G8B8A8.
 //!
 //! The address comes back as a bus address (0xC000_0000 or 0x4000_0000 added on the boards, nothing in QEMU). It lies in the
@@ -13,30 +13,32 @@
 use core::fmt;
 
 use super::{
-    edid, firmware,
+    edid,
+    firmware::Firmware,
     property::{
         AllocateFramebuffer, GetEdidBlock, GetPitch, Message, PropertyError, SetAlphaMode, SetDepth, SetPhysicalSize,
         SetPixelOrder, SetVirtualOffset, SetVirtualSize, WaitForVsync,
     },
 };
+#[cfg(target_os = "none")]
+use crate::pages::Pages;
 use crate::{
-    arch::mmu,
-    crc32::Crc32,
-    mm::{page_tables::MapError, shared::SharedWords},
+    mm::{layout, page_tables::MapError},
+    pages::PIXEL_BYTES,
 };
 
-/// Pages, one above the other in the virtual framebuffer.
-pub const PAGES: usize = 2;
+/// Pages that are asked for, one above the other in the virtual framebuffer.
+const MOST_PAGES: u32 = 3;
+/// Pages that there must be: one on show, and one to draw into.
+const LEAST_PAGES: u32 = 2;
 /// Pixels that a line has beyond those on show.
 ///
 /// QEMU heeds the virtual offset only where the framebuffer is larger than the display both ways [qemu hw/display/bcm2835_fb.c];
 /// the boards do not mind. 16 pixels are 64 bytes, a burst, so that the firmware pads nothing.
 const GAP: u32 = 16;
-/// Bytes of a pixel.
-pub const PIXEL_BYTES: usize = 4;
 /// The size when the display does not say what it prefers.
 pub const DEFAULT_SIZE: (u32, u32) = (1280, 720);
-/// The largest size that is asked for; two pages of it are 16 MiB of the firmware's memory.
+/// The largest size that is asked for; three pages of it are 24 MiB of the firmware's memory.
 const LARGEST_SIZE: (u32, u32) = (1920, 1080);
 
 /// Why there is no framebuffer.
@@ -69,19 +71,11 @@ impl From<PropertyError> for FramebufferError {
     }
 }
 
-/// The framebuffer.
-#[derive(Clone, Copy, Debug)]
-pub struct Framebuffer {
-    width: u32,
-    height: u32,
-    pitch_bytes: u32,
-    memory: SharedWords,
-}
-
 /// The size that suits the display: what its EDID prefers, within [`LARGEST_SIZE`], or [`DEFAULT_SIZE`].
 #[must_use]
-pub fn preferred_size() -> (u32, u32) {
-    firmware::ask(&GetEdidBlock { block: 0 })
+pub fn preferred_size(firmware: &impl Firmware) -> (u32, u32) {
+    firmware
+        .ask(&GetEdidBlock { block: 0 })
         .ok()
         .filter(|block| block.status == 0)
         .and_then(|block| edid::preferred_size(&block.bytes))
@@ -89,22 +83,37 @@ pub fn preferred_size() -> (u32, u32) {
         .unwrap_or(DEFAULT_SIZE)
 }
 
-impl Framebuffer {
-    /// Has the firmware make a framebuffer of two pages, and maps it.
+/// Memory that the firmware has made a framebuffer of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// ARM physical address of the first pixel of the first page.
+    pub address: usize,
+    /// Pages, one above the other.
+    pub pages: usize,
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down, of one page.
+    pub height: u32,
+    /// Bytes from one line to the next.
+    pub pitch_bytes: u32,
+}
+
+impl Allocation {
+    /// Has the firmware make a framebuffer of three pages, or of two.
     ///
     /// # Errors
-    /// When the firmware does not make one, makes another, or it cannot be mapped.
-    pub fn allocate(width: u32, height: u32) -> Result<Self, FramebufferError> {
+    /// When the firmware makes none, or one that is of no use.
+    pub fn request(firmware: &impl Firmware, width: u32, height: u32) -> Result<Self, FramebufferError> {
         let mut message = Message::new();
         let physical = message.push(&SetPhysicalSize { width, height })?;
-        let virtual_size = message.push(&SetVirtualSize { width: width + GAP, height: height * PAGES as u32 })?;
+        let virtual_size = message.push(&SetVirtualSize { width: width + GAP, height: height * MOST_PAGES })?;
         let depth = message.push(&SetDepth { bits: 8 * PIXEL_BYTES as u32 })?;
         let order = message.push(&SetPixelOrder { red_first: 1 })?;
         let alpha = message.push(&SetAlphaMode { mode: 2 })?;
         let offset = message.push(&SetVirtualOffset { x: 0, y: 0 })?;
         let allocation = message.push(&AllocateFramebuffer { alignment_bytes: 4096 })?;
         let pitch = message.push(&GetPitch {})?;
-        firmware::exchange(&mut message)?;
+        firmware.exchange(&mut message)?;
 
         let physical = message.answer(&physical)?;
         let virtual_size = message.answer(&virtual_size)?;
@@ -115,7 +124,8 @@ impl Framebuffer {
         if (physical.width, physical.height) != (width, height) {
             return Err(FramebufferError::Unusable("it has another size"));
         }
-        if (virtual_size.width, virtual_size.height) != (width + GAP, height * PAGES as u32) {
+        let pages = virtual_size.height / height.max(1);
+        if virtual_size.width != width + GAP || !(LEAST_PAGES..=MOST_PAGES).contains(&pages) {
             return Err(FramebufferError::Unusable("it has no second page"));
         }
         if message.answer(&depth)?.bits != 32 || message.answer(&order)?.red_first != 1 {
@@ -124,83 +134,132 @@ impl Framebuffer {
         if pitch.bytes < width * PIXEL_BYTES as u32 || !pitch.bytes.is_multiple_of(PIXEL_BYTES as u32) {
             return Err(FramebufferError::Unusable("its lines are too short"));
         }
-        let bytes = pitch.bytes as usize * height as usize * PAGES;
-        if (allocation.size_bytes as usize) < bytes {
-            return Err(FramebufferError::Unusable("it is too small for its size"));
-        }
-
-        let start = (allocation.bus_address & 0x3fff_ffff) as usize;
-        if start == 0 || !start.is_multiple_of(16) {
+        let address = (allocation.bus_address & 0x3fff_ffff) as usize;
+        if address == 0 || !address.is_multiple_of(16) {
             return Err(FramebufferError::Unusable("its address is odd"));
         }
-        let range = start..start + bytes;
-        mmu::map_shared(range.clone()).map_err(FramebufferError::Map)?;
-        Ok(Self { width, height, pitch_bytes: pitch.bytes, memory: SharedWords::of_mapped_range(range) })
-    }
-
-    /// Pixels across.
-    #[must_use]
-    pub fn width(&self) -> u32 {
-        self.width
-    }
-
-    /// Pixels down, of one page.
-    #[must_use]
-    pub fn height(&self) -> u32 {
-        self.height
-    }
-
-    /// Bytes from one line to the next.
-    #[must_use]
-    pub fn pitch_bytes(&self) -> u32 {
-        self.pitch_bytes
-    }
-
-    /// The words of page `page`, line by line; the words of the last page for any number beyond it.
-    #[must_use]
-    pub fn page_words(&self, page: usize) -> core::ops::Range<usize> {
-        let words = self.pitch_bytes as usize / 4 * self.height as usize;
-        let page = page.min(PAGES - 1);
-        page * words..(page + 1) * words
-    }
-
-    /// The CRC-32 of what a page shows, as the CPU reads it: its lines from the first to the last pixel, without the gaps.
-    #[must_use]
-    pub fn page_crc(&self, page: usize) -> u32 {
-        let pitch_words = self.pitch_bytes as usize / 4;
-        let mut crc = Crc32::new();
-        for line in self.page_words(page).step_by(pitch_words) {
-            self.memory.iter(line..line + self.width as usize).for_each(|word| crc.word(word));
+        let bytes = u64::from(pitch.bytes) * u64::from(height) * u64::from(pages);
+        if u64::from(allocation.size_bytes) < bytes {
+            return Err(FramebufferError::Unusable("it is too small for its size"));
         }
-        crc.value()
+        if address as u64 + bytes > layout::PERIPHERALS.start as u64 {
+            return Err(FramebufferError::Unusable("it is not in memory"));
+        }
+        Ok(Self { address, pages: pages as usize, width, height, pitch_bytes: pitch.bytes })
+    }
+}
+
+/// Has the display show a page of this height.
+///
+/// # Errors
+/// When the firmware does not do it.
+pub fn show(firmware: &impl Firmware, page: usize, height: u32) -> Result<(), PropertyError> {
+    firmware.ask(&SetVirtualOffset { x: 0, y: height * page as u32 }).map(|_| ())
+}
+
+/// Waits until the display is between two pictures.
+///
+/// # Errors
+/// When the firmware does not know how (QEMU's does not).
+pub fn wait_for_vsync(firmware: &impl Firmware) -> Result<(), PropertyError> {
+    firmware.ask(&WaitForVsync { unused: 0 }).map(|_| ())
+}
+
+/// Has the firmware make a framebuffer, and maps it.
+///
+/// # Errors
+/// When the firmware does not make one, makes another, or it cannot be mapped.
+#[cfg(target_os = "none")]
+pub fn allocate(firmware: &impl Firmware, width: u32, height: u32) -> Result<Pages, FramebufferError> {
+    use crate::{arch::mmu, mm::shared::SharedWords};
+
+    let Allocation { address, pages, width, height, pitch_bytes } = Allocation::request(firmware, width, height)?;
+    let range = address..address + pitch_bytes as usize * height as usize * pages;
+    mmu::map_shared(range.clone()).map_err(FramebufferError::Map)?;
+    let memory = SharedWords::of_mapped_range(range);
+    Ok(Pages { memory, first_word: 0, count: pages, width, height, pitch_bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bcm2837::firmware::double::{Behaviour, Double, USELESS};
+
+    /// What makes a framebuffer at 0x3c10_0000 of whatever size is asked for; tags by their numbers, as the firmware's wiki has them.
+    fn answer(tag: u32, request: &[u32]) -> Option<Vec<u32>> {
+        match (tag, request) {
+            (0x0004_8003 | 0x0004_8004, [width, height]) => Some(vec![*width, *height]),
+            (0x0004_8005..=0x0004_8007, [value]) => Some(vec![*value]),
+            (0x0004_8009, [x, y]) => Some(vec![*x, *y]),
+            (0x0004_0001, _) => Some(vec![0xfc10_0000, 32 << 20]),
+            (0x0004_0008, _) => Some(vec![1296 * 4]),
+            _ => None,
+        }
     }
 
-    /// The ARM physical address of the first pixel of a page.
-    #[must_use]
-    pub fn page_address(&self, page: usize) -> usize {
-        self.memory.address() + self.page_words(page).start * 4
+    /// The same, where the firmware has memory for two pages only.
+    fn answer_with_two_pages(tag: u32, request: &[u32]) -> Option<Vec<u32>> {
+        match (tag, request) {
+            (0x0004_8004, [width, height]) => Some(vec![*width, height / 3 * 2]),
+            _ => answer(tag, request),
+        }
     }
 
-    /// All pages' pixels.
-    #[must_use]
-    pub fn memory(&self) -> SharedWords {
-        self.memory
+    #[test]
+    fn a_framebuffer_has_three_pages_or_two() {
+        for (answer, pages) in [(answer as fn(_, &[u32]) -> _, 3), (answer_with_two_pages, 2)] {
+            let firmware = Double::new(Behaviour::Answers, answer);
+            assert_eq!(
+                Allocation::request(&firmware, 1280, 720),
+                Ok(Allocation { address: 0x3c10_0000, pages, width: 1280, height: 720, pitch_bytes: 1296 * 4 })
+            );
+            assert_eq!(show(&firmware, 1, 720), Ok(()));
+        }
     }
 
-    /// Has the display show a page.
-    ///
-    /// # Errors
-    /// When the firmware does not do it.
-    pub fn show(&self, page: usize) -> Result<(), PropertyError> {
-        let y = self.height * page.min(PAGES - 1) as u32;
-        firmware::ask(&SetVirtualOffset { x: 0, y }).map(|_| ())
+    /// Answers of which one is wrong, each with its reason.
+    #[test]
+    fn a_framebuffer_of_no_use_is_refused() {
+        let cases: [(fn(u32, &[u32]) -> Option<Vec<u32>>, &str); 7] = [
+            (
+                |tag, request| if tag == 0x0004_8003 { Some(vec![640, 480]) } else { answer(tag, request) },
+                "another size",
+            ),
+            (
+                |tag, request| if tag == 0x0004_8004 { Some(vec![1296, 720]) } else { answer(tag, request) },
+                "second page",
+            ),
+            (|tag, request| if tag == 0x0004_8005 { Some(vec![16]) } else { answer(tag, request) }, "R8G8B8A8"),
+            (|tag, request| if tag == 0x0004_0008 { Some(vec![5118]) } else { answer(tag, request) }, "too short"),
+            (|tag, request| if tag == 0x0004_0001 { Some(vec![0, 32 << 20]) } else { answer(tag, request) }, "odd"),
+            (
+                |tag, request| if tag == 0x0004_0001 { Some(vec![4096, 4096]) } else { answer(tag, request) },
+                "too small",
+            ),
+            (
+                |tag, request| {
+                    if tag == 0x0004_0001 { Some(vec![0x3fff_0000, 32 << 20]) } else { answer(tag, request) }
+                },
+                "not in memory",
+            ),
+        ];
+        for (answer, reason) in cases {
+            let firmware = Double::new(Behaviour::Answers, answer);
+            let refusal = Allocation::request(&firmware, 1280, 720).unwrap_err().to_string();
+            assert!(refusal.contains(reason), "{refusal}");
+        }
     }
 
-    /// Waits until the display is between two pictures.
-    ///
-    /// # Errors
-    /// When the firmware does not know how (QEMU's does not).
-    pub fn wait_for_vsync(&self) -> Result<(), PropertyError> {
-        firmware::ask(&WaitForVsync { unused: 0 }).map(|_| ())
+    #[test]
+    fn without_a_useful_firmware_there_is_none() {
+        for behaviour in USELESS {
+            let firmware = Double::new(behaviour, answer);
+            assert_eq!(preferred_size(&firmware), DEFAULT_SIZE, "{behaviour:?}");
+            assert!(Allocation::request(&firmware, 1280, 720).is_err(), "{behaviour:?}");
+        }
+        for behaviour in [Behaviour::Silent, Behaviour::Refuses] {
+            let firmware = Double::new(behaviour, answer);
+            assert!(show(&firmware, 1, 720).is_err() && wait_for_vsync(&firmware).is_err(), "{behaviour:?}");
+        }
     }
 }

@@ -22,8 +22,8 @@
 
 use core::{fmt, marker::PhantomData};
 
-/// Words of a message; its alignment is a cache line, so that it shares none with its neighbours.
-const MESSAGE_WORDS: usize = 128;
+/// Words that a message has room for.
+pub const MESSAGE_WORDS: usize = 128;
 const WORDS_BEFORE_TAGS: usize = 2;
 const WORDS_BEFORE_VALUE: usize = 3;
 const DONE: u32 = 0x8000_0000;
@@ -87,7 +87,6 @@ impl core::error::Error for PropertyError {}
 
 /// A message under construction, on its way, or answered.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
 pub struct Message {
     words: [u32; MESSAGE_WORDS],
     used_words: usize,

@@ -16,9 +16,12 @@ use renderer::{
     matrix::Matrix,
     mesh::Mesh,
 };
-use v3d::{hw::control_list::PrimitiveMode, rendering_list::ClearValues};
+use v3d::{Fence, hw::control_list::PrimitiveMode, rendering_list::ClearValues};
 
-use super::{Scene, SceneContext, SceneEntry, SceneError};
+use super::{
+    Scene, SceneContext, SceneEntry, SceneError,
+    parts::{Parts, transformed_uniforms},
+};
 use crate::machine::Gpu;
 
 /// This scene in the table.
@@ -57,20 +60,15 @@ const INDICES: [u16; 36] = [
 const CLEAR: ClearValues = ClearValues::color([16, 24, 48, 255]);
 
 #[derive(Debug)]
-struct Cube {
-    renderer: Renderer,
-    mesh: Mesh<Vertex>,
-    material: Material<Vertex, Uniforms, Uniforms, NoUniforms, 3>,
-}
+struct Cube(Parts<Vertex, Material<Vertex, Uniforms, Uniforms, NoUniforms, 3>>);
 
 impl Cube {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
         let SceneContext { gpu, target, .. } = context;
-        Ok(Self {
-            renderer: Renderer::new(gpu, target.width, target.height, Sizes::default())?,
-            mesh: Mesh::indexed(gpu, PrimitiveMode::Triangles, &corners(), &INDICES)?,
-            material: Material::new(gpu, &SHADING, &smooth_depth::FRAGMENT)?,
-        })
+        let renderer = Renderer::new(gpu, target.width, target.height, Sizes::default())?;
+        let mesh = |gpu: &mut Gpu| Mesh::indexed(gpu, PrimitiveMode::Triangles, &corners(), &INDICES);
+        let material = |gpu: &mut Gpu| Material::new(gpu, &SHADING, &smooth_depth::FRAGMENT);
+        Parts::new(gpu, renderer, mesh, material).map(Self)
     }
 }
 
@@ -82,26 +80,18 @@ fn matrix(number: u64, aspect: f32) -> Matrix {
 }
 
 impl Scene for Cube {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<(), SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+        let Parts { renderer, mesh, material } = &mut self.0;
         let surface = context.target.surface()?;
-        let state = self.renderer.state().with_depth_test();
+        let state = renderer.state().with_depth_test();
         let aspect = context.target.width as f32 / context.target.height as f32;
-        let uniforms = Uniforms {
-            matrix: matrix(number, aspect).0,
-            half_width: state.viewport.half_width,
-            half_height: state.viewport.half_height,
-            z_scale: state.viewport.z_scale,
-            z_offset: state.viewport.z_offset,
-        };
-        let mut frame = self.renderer.begin(context.gpu, surface, CLEAR)?;
-        frame.draw(&state, &self.material, &self.mesh, &uniforms, &uniforms, &NoUniforms)?;
-        let fence = frame.submit()?;
-        Ok(context.gpu.wait(fence)?)
+        let uniforms = transformed_uniforms(&matrix(number, aspect), &state.viewport);
+        let mut frame = renderer.begin(context.gpu, surface, CLEAR)?;
+        frame.draw(&state, material, mesh, &uniforms, &uniforms, &NoUniforms)?;
+        Ok(frame.submit()?)
     }
 
     fn end(self: Box<Self>, gpu: &mut Gpu) {
-        self.mesh.free(gpu);
-        self.material.free(gpu);
-        self.renderer.free(gpu);
+        self.0.free(gpu);
     }
 }

@@ -15,9 +15,12 @@ use renderer::{
     material::Material,
     mesh::Mesh,
 };
-use v3d::{hw::control_list::PrimitiveMode, rendering_list::ClearValues};
+use v3d::{Fence, hw::control_list::PrimitiveMode, rendering_list::ClearValues};
 
-use super::{Scene, SceneContext, SceneEntry, SceneError};
+use super::{
+    Scene, SceneContext, SceneEntry, SceneError,
+    parts::{Parts, viewport_uniforms},
+};
 use crate::machine::Gpu;
 
 /// This scene in the table.
@@ -38,42 +41,30 @@ pub(super) const CORNERS: [Vertex; 3] = [
 pub(super) const CLEAR: ClearValues = ClearValues::color([0, 0, 0, 255]);
 
 #[derive(Debug)]
-struct Triangle {
-    renderer: Renderer,
-    mesh: Mesh<Vertex>,
-    material: Material<Vertex, Uniforms, Uniforms, NoUniforms, 3>,
-}
+struct Triangle(Parts<Vertex, Material<Vertex, Uniforms, Uniforms, NoUniforms, 3>>);
 
 impl Triangle {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
         let SceneContext { gpu, target, .. } = context;
-        Ok(Self {
-            renderer: Renderer::new(gpu, target.width, target.height, Sizes::default())?,
-            mesh: Mesh::new(gpu, PrimitiveMode::Triangles, &CORNERS)?,
-            material: Material::new(gpu, &SHADING, &smooth::FRAGMENT)?,
-        })
+        let renderer = Renderer::new(gpu, target.width, target.height, Sizes::default())?;
+        let mesh = |gpu: &mut Gpu| Mesh::new(gpu, PrimitiveMode::Triangles, &CORNERS);
+        let material = |gpu: &mut Gpu| Material::new(gpu, &SHADING, &smooth::FRAGMENT);
+        Parts::new(gpu, renderer, mesh, material).map(Self)
     }
 }
 
 impl Scene for Triangle {
-    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<(), SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
+        let Parts { renderer, mesh, material } = &mut self.0;
         let surface = context.target.surface()?;
-        let state = self.renderer.state();
-        let uniforms = Uniforms {
-            half_width: state.viewport.half_width,
-            half_height: state.viewport.half_height,
-            z_scale: state.viewport.z_scale,
-            z_offset: state.viewport.z_offset,
-        };
-        let mut frame = self.renderer.begin(context.gpu, surface, CLEAR)?;
-        frame.draw(&state, &self.material, &self.mesh, &uniforms, &uniforms, &NoUniforms)?;
-        let fence = frame.submit()?;
-        Ok(context.gpu.wait(fence)?)
+        let state = renderer.state();
+        let uniforms = viewport_uniforms(&state.viewport);
+        let mut frame = renderer.begin(context.gpu, surface, CLEAR)?;
+        frame.draw(&state, material, mesh, &uniforms, &uniforms, &NoUniforms)?;
+        Ok(frame.submit()?)
     }
 
     fn end(self: Box<Self>, gpu: &mut Gpu) {
-        self.mesh.free(gpu);
-        self.material.free(gpu);
-        self.renderer.free(gpu);
+        self.0.free(gpu);
     }
 }

@@ -12,9 +12,9 @@ use renderer::{
     mesh::Mesh,
     shaded_vertex::ShadedVertex,
 };
-use v3d::hw::control_list::PrimitiveMode;
+use v3d::{Fence, hw::control_list::PrimitiveMode};
 
-use super::{Scene, SceneContext, SceneEntry, SceneError, triangle};
+use super::{Scene, SceneContext, SceneEntry, SceneError, parts::Parts, triangle};
 use crate::machine::Gpu;
 
 /// This scene in the table.
@@ -25,11 +25,7 @@ pub(super) const ENTRY: SceneEntry = SceneEntry {
 };
 
 #[derive(Debug)]
-struct TriangleNv {
-    renderer: Renderer,
-    mesh: Mesh<ShadedVertex<3>>,
-    material: FragmentMaterial<NoUniforms, 3>,
-}
+struct TriangleNv(Parts<ShadedVertex<3>, FragmentMaterial<NoUniforms, 3>>);
 
 impl TriangleNv {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
@@ -41,24 +37,23 @@ impl TriangleNv {
             let depth = z * viewport.z_scale + viewport.z_offset;
             ShadedVertex::flat(x, y, depth, viewport.half_width, viewport.half_height, corner.color)
         });
-        let mesh = Mesh::new(gpu, PrimitiveMode::Triangles, &corners)?;
-        Ok(Self { renderer, mesh, material: FragmentMaterial::new(gpu, &smooth::FRAGMENT)? })
+        let mesh = |gpu: &mut Gpu| Mesh::new(gpu, PrimitiveMode::Triangles, &corners);
+        let material = |gpu: &mut Gpu| FragmentMaterial::new(gpu, &smooth::FRAGMENT);
+        Parts::new(gpu, renderer, mesh, material).map(Self)
     }
 }
 
 impl Scene for TriangleNv {
-    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<(), SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
+        let Parts { renderer, mesh, material } = &mut self.0;
         let surface = context.target.surface()?;
-        let state = self.renderer.state();
-        let mut frame = self.renderer.begin(context.gpu, surface, triangle::CLEAR)?;
-        frame.draw_shaded(&state, &self.material, &self.mesh, &NoUniforms)?;
-        let fence = frame.submit()?;
-        Ok(context.gpu.wait(fence)?)
+        let state = renderer.state();
+        let mut frame = renderer.begin(context.gpu, surface, triangle::CLEAR)?;
+        frame.draw_shaded(&state, material, mesh, &NoUniforms)?;
+        Ok(frame.submit()?)
     }
 
     fn end(self: Box<Self>, gpu: &mut Gpu) {
-        self.mesh.free(gpu);
-        self.material.free(gpu);
-        self.renderer.free(gpu);
+        self.0.free(gpu);
     }
 }

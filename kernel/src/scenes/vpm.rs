@@ -17,6 +17,7 @@ use renderer::{
     text::{self, Style},
 };
 use v3d::{
+    Fence,
     hw::{Layout, control_list::PrimitiveMode, shaded_vertex::ScreenXy},
     pool::Buffer,
     rendering_list::ClearValues,
@@ -96,7 +97,7 @@ impl Vpm {
 }
 
 impl Scene for Vpm {
-    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<(), SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
         let words = self.compute(context.gpu)?;
         let line: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
         writeln!(context.output, "{}", line.join(" ")).map_err(|_| SceneError("the console takes no text".into()))?;
@@ -107,8 +108,7 @@ impl Scene for Vpm {
         let triangles = text::triangles(&table, &STYLE, &state.viewport);
         let mut frame = self.renderer.begin(context.gpu, surface, CLEAR)?;
         frame.draw_once(&state, &self.letters, PrimitiveMode::Triangles, &triangles, &NoUniforms)?;
-        let fence = frame.submit()?;
-        Ok(context.gpu.wait(fence)?)
+        Ok(frame.submit()?)
     }
 
     fn end(self: Box<Self>, gpu: &mut Gpu) {

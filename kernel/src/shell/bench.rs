@@ -6,7 +6,7 @@ use super::{run::Answer, scene};
 use crate::{
     arch::clock,
     bcm2837::{firmware, property::GetFirmwareRevision},
-    crc32,
+    console, crc32,
     machine::Machine,
     mm::shared::SharedWords,
     println,
@@ -21,12 +21,12 @@ const WORDS: usize = 1 << 20;
 const MESSAGES: u64 = 100;
 
 pub(super) fn bench(machine: &mut Machine) -> Answer {
-    if let Some(framebuffer) = &machine.framebuffer {
-        // The page that is not on show is the next scene's to draw: what it holds now does not matter.
-        let page = framebuffer.page_words(1);
+    if let Some(pages) = &machine.framebuffer {
+        // A page that is not on show is the next scene's to draw: what it holds now does not matter.
+        let page = pages.words((console::shown_page() + 1) % pages.count);
         let words = page.len();
-        let fill_us = time(|| framebuffer.memory().fill(page.clone(), 0));
-        let sum_us = time(|| crc32::of_words(framebuffer.memory().iter(page.clone())));
+        let fill_us = time(|| pages.memory.fill(page.clone(), 0));
+        let sum_us = time(|| crc32::of_words(pages.memory.iter(page.clone())));
         println!("framebuffer    fill {} MB/s, sum up {} MB/s", rate(words, fill_us), rate(words, sum_us));
     }
     let mut cached = alloc::vec![0u32; WORDS];
@@ -35,8 +35,12 @@ pub(super) fn bench(machine: &mut Machine) -> Answer {
     println!("cached memory  fill {} MB/s, sum up {} MB/s", rate(WORDS, fill_us), rate(WORDS, sum_us));
     drop(cached);
 
-    let firmware_us = time(|| (0..MESSAGES).all(|_| firmware::ask(&GetFirmwareRevision {}).is_ok()));
-    println!("firmware       {} us a message", firmware_us / MESSAGES);
+    let mut answered = true;
+    let firmware_us = time(|| answered = (0..MESSAGES).all(|_| firmware::ask(&GetFirmwareRevision {}).is_ok()));
+    match answered {
+        true => println!("firmware       {} us a message", firmware_us / MESSAGES),
+        false => println!("firmware       does not answer"),
+    }
 
     if machine.gpu.is_err() {
         println!("scenes         none: {}", crate::machine::NO_V3D);

@@ -24,14 +24,17 @@ use crate::{
 const MIB: u32 = 1 << 20;
 
 pub(super) fn info(machine: &Machine) -> Answer {
-    firmware_facts().map_err(|error| error.to_string())?;
+    if let Err(error) = firmware_facts() {
+        println!("firmware   of no help: {error}");
+    }
     match &machine.framebuffer {
-        Some(framebuffer) => println!(
-            "display    {}x{}, 2 pages of {} KiB at {:#x}",
-            framebuffer.width(),
-            framebuffer.height(),
-            framebuffer.pitch_bytes() * framebuffer.height() / 1024,
-            framebuffer.page_address(0)
+        Some(pages) => println!(
+            "display    {}x{}, {} pages of {} KiB at {:#x}",
+            pages.width,
+            pages.height,
+            pages.count,
+            pages.pitch_bytes * pages.height / 1024,
+            pages.address(0)
         ),
         None => println!("display    none"),
     }
@@ -166,13 +169,8 @@ pub(super) fn memory(machine: &Machine) -> Answer {
     if let Ok(gpu) = &machine.gpu {
         println!("{:38}{} bytes in use", "", gpu.pool_use().0);
     }
-    if let Some(framebuffer) = &machine.framebuffer {
-        println!(
-            "{:18}{:#010x}  {:>8} KiB",
-            "framebuffer",
-            framebuffer.page_address(0),
-            kib(framebuffer.memory().len() * 4)
-        );
+    if let Some(pages) = &machine.framebuffer {
+        println!("{:18}{:#010x}  {:>8} KiB", "framebuffer", pages.address(0), kib(pages.memory.len() * 4));
     }
     let (used, there_are) = mmu::table_usage();
     println!("{used} of {there_are} translation tables");

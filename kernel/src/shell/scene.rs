@@ -1,7 +1,12 @@
 //! Commands about scenes: list, run, stop
 //!
-//! `scene run` draws into the page that is not on show, flips, and goes on. A counted run sums every finished page up as the
-//! CPU reads it, so that a machine at the other end of the line can tell whether frames differ and whether they repeat.
+//! `scene run` draws into pages that are not on show, flips, and goes on: with three pages one frame is written and binned while the one
+//! before is rendered. A counted run sums every finished page up as the CPU reads it, so that a machine at the other end of the line can
+//! tell whether frames differ and whether they repeat.
+//!
+//! # When something fails
+//! A frame that the driver drops is told and left out. Without a display, pictures are drawn into the GPU's memory. When the firmware stops
+//! answering, pages cannot be flipped any more, and all is drawn into the one on show.
 
 use alloc::{
     format,
@@ -11,20 +16,24 @@ use alloc::{
 use core::fmt;
 
 use v3d::{
+    Error, Fence,
     hw::{ArmPhys, registers::performance::CounterSource},
     performance::{self, COUNTERS},
+    pool::Buffer,
 };
 
 use super::run::Answer;
 use crate::{
     arch::clock,
     bcm2837::{
-        framebuffer::{Framebuffer, PAGES},
+        firmware::BehindMailbox,
+        framebuffer::{self, DEFAULT_SIZE},
         property::PropertyError,
     },
     console::{self, Interruption},
     frame_times::FrameTimes,
     machine::{Gpu, LastPicture, Machine, NO_V3D},
+    pages::{PIXEL_BYTES, Pages, Turns},
     print, println,
     scenes::{SCENES, Scene, SceneContext, SceneEntry, Target},
 };
@@ -139,96 +148,177 @@ pub(super) const COUNTED: [CounterSource; COUNTERS] = [
 fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result<Drawn, String> {
     let Machine { framebuffer, gpu, last_picture, last_times, hung_job, watchdog, .. } = machine;
     let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
-    let framebuffer = framebuffer.ok_or("there is no framebuffer to draw into")?;
     let (used_before, _) = gpu.pool_use();
     *hung_job = None;
     // The console's text would be drawn over the picture.
     console::detach_screen();
+    let canvas = Canvas::new(gpu, *framebuffer)?;
 
     performance::start(gpu.platform(), &COUNTED).map_err(|error| error.to_string())?;
     let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye) };
-    let mut context = SceneContext { gpu, target: target(&framebuffer, 1), output: &mut output };
+    let mut context = SceneContext { gpu, target: target(&canvas.pages, 1), output: &mut output };
     let answer = match (entry.start)(&mut context) {
         Ok(mut scene) => {
-            let answer = draw(scene.as_mut(), &mut context, &framebuffer, mode, |target| {
+            let answer = draw(scene.as_mut(), &mut context, &canvas, mode, |target| {
                 watchdog.sign_of_life();
                 *last_picture = Some(LastPicture { scene: entry.name, target });
             });
             context.gpu.wait_until_idle();
             scene.end(context.gpu);
-            performance::stop(context.gpu.platform());
             *last_times = answer.as_ref().ok().map(|drawn| drawn.times);
             answer
         }
         Err(error) => Err(error.to_string()),
     };
+    performance::stop(context.gpu.platform());
     for report in context.gpu.take_reports() {
         print!("{report}");
         *hung_job = Some(report.lists);
     }
-    let (used_after, _) = context.gpu.pool_use();
+    canvas.free(gpu);
+    let (used_after, _) = gpu.pool_use();
     if used_after > used_before {
         log::warn!("scene {} keeps {} bytes of GPU memory", entry.name, used_after - used_before);
     }
     answer
 }
 
+/// Where scenes draw: the pages of the framebuffer, or pages in the GPU's memory where there is none.
+struct Canvas {
+    pages: Pages,
+    /// The pages' own memory, if they are not the framebuffer's.
+    buffer: Option<Buffer>,
+}
+
+impl Canvas {
+    fn new(gpu: &mut Gpu, framebuffer: Option<Pages>) -> Result<Self, String> {
+        /// One is looked at while the other is drawn into.
+        const PAGES: usize = 2;
+        if let Some(pages) = framebuffer {
+            return Ok(Self { pages, buffer: None });
+        }
+        let (width, height) = DEFAULT_SIZE;
+        let pitch_bytes = width * PIXEL_BYTES as u32;
+        let buffer = gpu.allocate(pitch_bytes * height * PAGES as u32, 4096).map_err(|error| error.to_string())?;
+        println!("there is no display: the pictures stay in memory");
+        let first_word = buffer.region().offset() as usize / 4;
+        let memory = gpu.platform().pool();
+        let pages = Pages { memory, first_word, count: PAGES, width, height, pitch_bytes };
+        Ok(Self { pages, buffer: Some(buffer) })
+    }
+
+    fn free(self, gpu: &mut Gpu) {
+        if let Some(buffer) = self.buffer {
+            gpu.free(buffer);
+        }
+    }
+
+    /// Has the display show a page, if there is one. `false` if it goes on showing what it shows.
+    ///
+    /// On some firmware the mailbox dies of the 3D engine's interrupt after the first frame [aros]. Then the kernel goes on without
+    /// it: the end of jobs is looked for instead of waited for.
+    fn flip(&self, gpu: &Gpu, page: usize) -> bool {
+        if self.buffer.is_some() {
+            return true;
+        }
+        let mut shown = framebuffer::show(&BehindMailbox, page, self.pages.height);
+        if shown == Err(PropertyError::Timeout) && !gpu.platform().is_polling() {
+            log::warn!("the firmware does not answer any more; going on without interrupts of the 3D engine");
+            gpu.platform().poll();
+            shown = framebuffer::show(&BehindMailbox, page, self.pages.height);
+        }
+        match shown {
+            Ok(()) => console::page_is_shown(page),
+            Err(error) => println!("pages cannot be flipped any more, so that all is drawn where it is seen: {error}"),
+        }
+        shown.is_ok()
+    }
+}
+
+/// A frame that the engine works on.
+struct UnderWay {
+    number: u64,
+    fence: Fence,
+}
+
 /// Draws frames until there are enough, a key is pressed, or one fails. `before_each` is told where the next one goes.
 fn draw(
     scene: &mut dyn Scene,
     context: &mut SceneContext<'_>,
-    framebuffer: &Framebuffer,
+    canvas: &Canvas,
     mode: Mode,
     mut before_each: impl FnMut(Target),
 ) -> Result<Drawn, String> {
+    /// Frames that the driver may drop one after the other.
+    const MOST_DROPPED: u64 = 3;
+
+    let Canvas { pages, .. } = canvas;
     let start_us = clock::now_us();
-    let mut paced = mode == Mode::ForTheEye;
-    let mut number = 0;
+    let mut turns = Turns::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, pages.count);
+    let (mut paced, mut is_flipping) = (mode == Mode::ForTheEye, true);
+    let (mut number, mut dropped, mut dropped_in_turn) = (0, 0, 0);
     let mut crc = None;
     let mut times = FrameTimes::default();
-    while mode.frames().is_none_or(|frames| number < frames) {
-        let page = (number as usize + 1) % PAGES;
-        context.target = target(framebuffer, page);
-        before_each(context.target);
-        let frame_start_us = clock::now_us();
-        scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
-        times.add(clock::now_us() - frame_start_us);
-        flip(context.gpu, framebuffer, page)?;
-        paced = paced && framebuffer.wait_for_vsync().is_ok();
+    // What the kernel and the engine took since the frame before was finished.
+    let mut frame_us = 0;
+    loop {
+        let wanted = mode.frames().is_none_or(|frames| number < frames);
+        if let (true, Some(page)) = (wanted, turns.free_page()) {
+            context.target = target(pages, page);
+            before_each(context.target);
+            let begin_us = clock::now_us();
+            let fence = scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
+            frame_us += clock::now_us() - begin_us;
+            turns.begin(page, UnderWay { number, fence });
+            number += 1;
+            continue;
+        }
+        let Some((page, UnderWay { number: finished, fence })) = turns.take_oldest() else { break };
+        let wait_us = clock::now_us();
+        match context.gpu.wait(fence) {
+            Ok(()) => dropped_in_turn = 0,
+            Err(Error::JobFailed { failure, .. }) => {
+                println!("frame {finished} is left out: {failure}");
+                (dropped, dropped_in_turn) = (dropped + 1, dropped_in_turn + 1);
+                if dropped_in_turn == MOST_DROPPED {
+                    return Err(format!("{MOST_DROPPED} frames in succession were dropped"));
+                }
+                continue;
+            }
+            Err(error) => return Err(format!("frame {finished}: {error}")),
+        }
+        times.add(frame_us + clock::now_us() - wait_us);
+        frame_us = 0;
+        if is_flipping {
+            is_flipping = canvas.flip(context.gpu, page);
+            if is_flipping {
+                turns.show(page);
+            } else {
+                turns.stay();
+            }
+        }
+        paced = paced && is_flipping && framebuffer::wait_for_vsync(&BehindMailbox).is_ok();
         match mode {
             Mode::Counted { .. } => {
-                let sum = framebuffer.page_crc(page);
-                println!("frame {number} crc {sum:08X}");
+                let sum = pages.crc(page);
+                println!("frame {finished} crc {sum:08X}");
                 crc = Some(sum);
             }
-            Mode::Single => crc = Some(framebuffer.page_crc(page)),
+            Mode::Single => crc = Some(pages.crc(page)),
             Mode::Measured { .. } | Mode::ForTheEye => {}
         }
-        number += 1;
         match (mode.frames(), console::interruption()) {
-            (Some(frames), Some(Interruption::ControlC)) if number < frames => {
-                return Err(format!("stopped after {number} of {frames} frames"));
+            (Some(frames), Some(Interruption::ControlC)) if finished + 1 < frames => {
+                return Err(format!("stopped after {} of {frames} frames", finished + 1));
             }
             (None, Some(_)) => break,
             _ => {}
         }
     }
-    Ok(Drawn { times, elapsed_us: clock::now_us() - start_us, crc })
-}
-
-/// Has the display show a page.
-///
-/// On some firmware the mailbox dies of the 3D engine's interrupt after the first frame [aros]. Then the kernel goes on without
-/// it: the end of jobs is looked for instead of waited for.
-fn flip(gpu: &Gpu, framebuffer: &Framebuffer, page: usize) -> Answer {
-    let mut shown = framebuffer.show(page);
-    if shown == Err(PropertyError::Timeout) && !gpu.platform().is_polling() {
-        log::warn!("the firmware does not answer any more; going on without interrupts of the 3D engine");
-        gpu.platform().poll();
-        shown = framebuffer.show(page);
+    match dropped {
+        0 => Ok(Drawn { times, elapsed_us: clock::now_us() - start_us, crc }),
+        _ => Err(format!("{dropped} of {number} frames were dropped")),
     }
-    console::page_is_shown(page);
-    shown.map_err(|error| error.to_string())
 }
 
 fn find(name: &str) -> Result<&'static SceneEntry, String> {
@@ -239,12 +329,12 @@ fn find(name: &str) -> Result<&'static SceneEntry, String> {
 }
 
 /// A page as the GPU is told of it.
-fn target(framebuffer: &Framebuffer, page: usize) -> Target {
+fn target(pages: &Pages, page: usize) -> Target {
     Target {
-        // The framebuffer is below 1 GiB, as all of memory.
-        address: ArmPhys(framebuffer.page_address(page) as u32).to_bus(),
-        width: framebuffer.width(),
-        height: framebuffer.height(),
-        pitch_bytes: framebuffer.pitch_bytes(),
+        // Both the framebuffer and the GPU's memory are below 1 GiB, as all of memory.
+        address: ArmPhys(pages.address(page) as u32).to_bus(),
+        width: pages.width,
+        height: pages.height,
+        pitch_bytes: pages.pitch_bytes,
     }
 }

@@ -64,20 +64,11 @@ fn what_is_safe_is_accepted() {
         ("tex_mip_trilinear", include_str!("foreign/tex_mip_trilinear.txt")),
         ("tex_cube", include_str!("foreign/tex_cube.txt")),
         ("msaa_tri", include_str!("foreign/msaa_tri.txt")),
+        // These two branch and move the address of their uniforms.
+        ("loop_mandelbrot", include_str!("foreign/loop_mandelbrot.txt")),
+        ("math_exp", include_str!("foreign/math_exp.txt")),
     ] {
         assert_eq!(check(text), Ok(()), "{name}");
-    }
-}
-
-#[test]
-fn what_cannot_be_proved_is_named() {
-    for (text, why) in [
-        (include_str!("foreign/loop_mandelbrot.txt"), "moves the address of the uniforms"),
-        (include_str!("foreign/math_exp.txt"), "branches"),
-    ] {
-        let refusal = check(text).unwrap_err().to_string();
-        assert!(refusal.starts_with("binning list, offset 0x4b, GL Shader State:"), "{refusal}");
-        assert!(refusal.contains(why), "{refusal}");
     }
 }
 

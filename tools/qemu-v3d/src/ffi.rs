@@ -18,12 +18,12 @@
 //! (`cpu_physical_memory_map`), `hw/arm/bcm2835_peripherals.c` (V3D is `gpu-irq` 10 of `bcm2835-ic`).
 
 use crate::device::Device;
-use crate::options::Options;
+use crate::options::{Options, Silence};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use v3d_sim::memory::Memory;
 
 /// Version of the plugin interface that this library was written to; QEMU 6.0 to 8.2 accept it.
@@ -35,6 +35,14 @@ pub(crate) static qemu_plugin_version: c_int = 1;
 const V3D_BASE: u64 = 0x3fc0_0000;
 /// Length of the register block in bytes.
 const V3D_BYTES: u64 = 0x1000;
+/// ARM physical address of the mailboxes between ARM and firmware.
+const MAILBOX_BASE: u64 = 0x3f00_b880;
+/// Length of both mailboxes' registers in bytes.
+const MAILBOX_BYTES: u64 = 0x40;
+/// The status register of the mailbox to the ARM.
+const MAILBOX_STATUS: u64 = 0x18;
+/// Its bit that says that no word is there.
+const MAILBOX_EMPTY: u64 = 1 << 30;
 /// Above QEMU's own "unimplemented device" at the same place, which has -1000.
 const PRIORITY: c_int = 1000;
 /// The V3D's line among the GPU interrupts.
@@ -92,6 +100,17 @@ struct MemoryRegion([u8; 4096]);
 static OPS: MemoryRegionOps = MemoryRegionOps {
     read: register_read,
     write: register_write,
+    read_with_attrs: ptr::null(),
+    write_with_attrs: ptr::null(),
+    endianness: LITTLE_ENDIAN,
+    valid: Valid { min_access_size: 4, max_access_size: 4, unaligned: false, accepts: ptr::null() },
+    implementation: Implementation { min_access_size: 4, max_access_size: 4, unaligned: false },
+};
+
+/// A mailbox behind which nobody is.
+static SILENT_MAILBOX_OPS: MemoryRegionOps = MemoryRegionOps {
+    read: silent_mailbox_read,
+    write: silent_mailbox_write,
     read_with_attrs: ptr::null(),
     write_with_attrs: ptr::null(),
     endianness: LITTLE_ENDIAN,
@@ -164,6 +183,8 @@ struct Plugin {
 /// What changes while the guest runs.
 struct State {
     device: Device,
+    /// When the mailbox is to fall silent, as long as it has not.
+    silence: Option<Silence>,
     /// Looked up at the first access.
     board: Option<Board>,
     /// The level that the interrupt controller was last told.
@@ -245,7 +266,7 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
     })?;
     let register_vcpu_init = qemu.qemu_plugin_register_vcpu_init_cb;
     let register_translation = qemu.qemu_plugin_register_vcpu_tb_trans_cb;
-    let state = Mutex::new(State { device, board: None, level: false });
+    let state = Mutex::new(State { device, silence: options.mailbox, board: None, level: false });
     if PLUGIN.set(Plugin { qemu, state }).is_err() {
         return Err("it is loaded already".to_owned());
     }
@@ -281,25 +302,41 @@ extern "C" fn block_executed(vcpu: c_uint, length: *mut c_void) {
 
 /// Called by QEMU when a vCPU exists; at the first, the machine's memory map is complete.
 extern "C" fn vcpu_init(_id: u64, index: c_uint) {
-    let Some(Plugin { qemu, .. }) = PLUGIN.get() else {
+    let Some(plugin) = PLUGIN.get() else {
         return;
     };
     if index != 0 {
         return;
     }
-    let region = Box::into_raw(Box::new(MemoryRegion([0; 4096])));
-    // SAFETY: `region` is zeroed, larger than a `MemoryRegion`, and never freed, as QEMU keeps it for good; `OPS` and the
-    // name are static; the owner may be null; the system memory exists since before any vCPU.
-    unsafe {
-        (qemu.memory_region_init_io)(
-            region,
-            ptr::null_mut(),
-            &raw const OPS,
-            ptr::null_mut(),
-            c"v3d".as_ptr(),
-            V3D_BYTES,
-        );
-        (qemu.memory_region_add_subregion_overlap)((qemu.get_system_memory)(), V3D_BASE, region, PRIORITY);
+    plugin.qemu.put_registers(c"v3d", &OPS, V3D_BASE, V3D_BYTES);
+    if plugin.state().silence.take_if(|silence| *silence == Silence::FromPowerOn).is_some() {
+        plugin.qemu.silence_mailbox();
+    }
+}
+
+impl Plugin {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Qemu {
+    /// Puts a block of registers over whatever the machine has there.
+    ///
+    /// Called when the first vCPU exists, or from a callback for MMIO, which holds QEMU's big lock.
+    fn put_registers(&self, name: &'static CStr, ops: &'static MemoryRegionOps, base: u64, bytes: u64) {
+        let region = Box::into_raw(Box::new(MemoryRegion([0; 4096])));
+        // SAFETY: `region` is zeroed, larger than a `MemoryRegion`, and never freed, as QEMU keeps it for good; `ops` and the
+        // name are static; the owner may be null; the system memory exists since before any vCPU.
+        unsafe {
+            (self.memory_region_init_io)(region, ptr::null_mut(), ops, ptr::null_mut(), name.as_ptr(), bytes);
+            (self.memory_region_add_subregion_overlap)((self.get_system_memory)(), base, region, PRIORITY);
+        }
+    }
+
+    /// Puts a mailbox that never answers over the firmware's.
+    fn silence_mailbox(&self) {
+        self.put_registers(c"silent-mailbox", &SILENT_MAILBOX_OPS, MAILBOX_BASE, MAILBOX_BYTES);
     }
 }
 
@@ -332,7 +369,7 @@ impl Qemu {
 /// Does one register access, then reports faults and moves the interrupt line if its level has changed.
 fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>) -> T) -> Option<T> {
     let plugin = PLUGIN.get()?;
-    let mut state = plugin.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = plugin.state();
     let state = &mut *state;
     let board = match state.board {
         Some(board) => board,
@@ -351,6 +388,9 @@ fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>) -> T) -> Option<T> {
         state.level = level;
         // SAFETY: `irq` is the controller's input, and MMIO callbacks hold QEMU's big lock, as `qemu_set_irq` asks.
         unsafe { (plugin.qemu.qemu_set_irq)(board.irq.as_ptr(), c_int::from(level)) };
+        if state.silence.take_if(|silence| *silence == Silence::FromFirstInterrupt).is_some() {
+            plugin.qemu.silence_mailbox();
+        }
     }
     Some(result)
 }
@@ -366,3 +406,11 @@ extern "C" fn register_write(_opaque: *mut c_void, offset: u64, value: u64, _byt
     let instructions = INSTRUCTIONS.load(Ordering::Relaxed);
     access(|device, memory| device.write(memory, instructions, offset as u32, value as u32));
 }
+
+/// A guest load from the silent mailbox: it is never full and always empty.
+extern "C" fn silent_mailbox_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
+    if offset == MAILBOX_STATUS { MAILBOX_EMPTY } else { 0 }
+}
+
+/// A guest store to the silent mailbox, which nobody sees.
+extern "C" fn silent_mailbox_write(_opaque: *mut c_void, _offset: u64, _value: u64, _bytes: c_uint) {}

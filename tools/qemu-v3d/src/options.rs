@@ -1,7 +1,16 @@
-//! The plugin's arguments: `faults=FILE` and `trace=FILE`.
+//! The plugin's arguments: `faults=FILE`, `trace=FILE`, `mailbox=silent`, `mailbox=dies`.
 
 use std::fmt;
 use std::path::PathBuf;
+
+/// When the firmware's mailbox stops answering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// It never answers.
+    FromPowerOn,
+    /// It answers until the V3D raises its interrupt for the first time, as one stack was seen to do on a board [aros].
+    FromFirstInterrupt,
+}
 
 /// What the user wrote behind the plugin's file name in QEMU's `-plugin`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -10,6 +19,8 @@ pub(crate) struct Options {
     pub(crate) faults: Option<PathBuf>,
     /// Where register accesses are recorded; nowhere if absent.
     pub(crate) trace: Option<PathBuf>,
+    /// When the mailbox stops answering; never if absent.
+    pub(crate) mailbox: Option<Silence>,
 }
 
 /// An argument that the plugin does not have.
@@ -18,7 +29,7 @@ pub(crate) struct UnknownArgument(String);
 
 impl fmt::Display for UnknownArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no argument \"{}\"; there are faults=FILE and trace=FILE", self.0)
+        write!(f, "no argument \"{}\"; there are faults=FILE, trace=FILE, mailbox=silent and mailbox=dies", self.0)
     }
 }
 
@@ -31,6 +42,8 @@ impl Options {
             match argument.split_once('=') {
                 Some(("faults", file)) => options.faults = Some(file.into()),
                 Some(("trace", file)) => options.trace = Some(file.into()),
+                Some(("mailbox", "silent")) => options.mailbox = Some(Silence::FromPowerOn),
+                Some(("mailbox", "dies")) => options.mailbox = Some(Silence::FromFirstInterrupt),
                 _ => return Err(UnknownArgument(argument.to_owned())),
             }
         }
@@ -43,16 +56,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_arguments() {
+    fn all_arguments() {
         let options = Options::parse(["trace=t.log", "faults=a=b"]).unwrap();
         assert_eq!(options.trace, Some("t.log".into()));
         assert_eq!(options.faults, Some("a=b".into()));
+        for (argument, mailbox) in
+            [("mailbox=silent", Silence::FromPowerOn), ("mailbox=dies", Silence::FromFirstInterrupt)]
+        {
+            assert_eq!(Options::parse([argument]).unwrap().mailbox, Some(mailbox));
+        }
         assert_eq!(Options::parse::<&str>([]).unwrap(), Options::default());
     }
 
     #[test]
     fn unknown_argument_is_named() {
-        let error = Options::parse(["ram=x"]).unwrap_err();
-        assert_eq!(error.to_string(), "no argument \"ram=x\"; there are faults=FILE and trace=FILE");
+        for argument in ["ram=x", "mailbox=x"] {
+            let error = Options::parse([argument]).unwrap_err();
+            let expected = format!(
+                "no argument \"{argument}\"; there are faults=FILE, trace=FILE, mailbox=silent and mailbox=dies"
+            );
+            assert_eq!(error.to_string(), expected);
+        }
     }
 }

@@ -76,7 +76,14 @@ struct Measured {
 fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, frames: usize) -> Result<Measured> {
     let folder = workspace.scratch()?;
     let trace = folder.path().join("trace");
-    let options = qemu::Options { image, plugin: Some(plugin), trace: Some(&trace), window: false, copies: Vec::new() };
+    let options = qemu::Options {
+        image,
+        plugin: Some(plugin),
+        trace: Some(&trace),
+        mailbox: None,
+        window: false,
+        copies: Vec::new(),
+    };
     let machine = Machine::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + PATIENCE;
     machine.console.wait_ready(deadline)?;

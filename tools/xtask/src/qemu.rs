@@ -27,6 +27,8 @@ pub(crate) struct Options<'a> {
     pub(crate) plugin: Option<&'a Path>,
     /// Where the plugin records every register access.
     pub(crate) trace: Option<&'a Path>,
+    /// When the firmware's mailbox stops answering, as the plugin spells it.
+    pub(crate) mailbox: Option<&'a str>,
     /// Show a window.
     pub(crate) window: bool,
     /// Where copies of the serial output go.
@@ -58,6 +60,9 @@ impl Machine {
             let mut argument = format!("{},faults={}", comma_free(plugin)?, comma_free(&faults)?);
             if let Some(trace) = options.trace {
                 argument += &format!(",trace={}", comma_free(trace)?);
+            }
+            if let Some(mailbox) = options.mailbox {
+                argument += &format!(",mailbox={mailbox}");
             }
             command.arg("-plugin").arg(argument);
         }

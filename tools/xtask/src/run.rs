@@ -31,6 +31,8 @@ With a display there is a window, and the terminal is the kernel's shell (type `
   --serial FILE       keep what the kernel prints in FILE, too
   --trace FILE        record every access of a V3D register in FILE, with the number of instructions before it
   --no-v3d            a machine without V3D, as QEMU itself has it: the kernel says so and lives on
+  --mailbox silent    a firmware that never answers: no display, clocks and power as they are; with `dies` instead of
+                      `silent`: it answers until the V3D's first interrupt, as was seen on a board
   --board DEVICE      no QEMU: the same dialogue with a real board at the end of a serial line, such as /dev/ttyUSB0
 
 Exit status 0 when the kernel reports the frames done; otherwise there is one sentence that says why.
@@ -59,6 +61,7 @@ struct Options {
     serial: Option<PathBuf>,
     trace: Option<PathBuf>,
     no_v3d: bool,
+    mailbox: Option<String>,
     board: Option<PathBuf>,
 }
 
@@ -78,6 +81,7 @@ impl Options {
                 Long("serial") => options.serial = Some(arguments.value()?.into()),
                 Long("trace") => options.trace = Some(std::path::absolute(arguments.value()?)?),
                 Long("no-v3d") => options.no_v3d = true,
+                Long("mailbox") => options.mailbox = Some(arguments.value()?.parse_with(silence)?),
                 Long("board") => options.board = Some(arguments.value()?.into()),
                 Value(scene) if options.scene.is_none() => options.scene = Some(scene.string()?),
                 other => return Err(other.unexpected().into()),
@@ -96,6 +100,9 @@ impl Options {
         }
         if options.trace.is_some() && (options.board.is_some() || options.no_v3d) {
             bail!("--trace is written by the V3D model, which is not there");
+        }
+        if options.mailbox.is_some() && (options.board.is_some() || options.no_v3d) {
+            bail!("--mailbox is done by the plugin with the V3D model, which is not there");
         }
         if options.board.is_some() && options.no_v3d {
             bail!("--no-v3d is about QEMU; a board has its V3D");
@@ -125,6 +132,14 @@ impl Options {
             copies.push(Box::new(file));
         }
         Ok(copies)
+    }
+}
+
+/// When the mailbox stops answering.
+fn silence(text: &str) -> Result<String> {
+    match text {
+        "silent" | "dies" => Ok(text.to_owned()),
+        _ => bail!("--mailbox is `silent` or `dies`"),
     }
 }
 
@@ -163,6 +178,7 @@ fn in_qemu(options: &Options) -> Result<()> {
             image: &kernel.image,
             plugin: plugin.as_deref(),
             trace: options.trace.as_deref(),
+            mailbox: options.mailbox.as_deref(),
             window,
             copies: options.copies()?,
         },
@@ -352,6 +368,8 @@ mod tests {
             (vec!["a\rb"], "name of a scene"),
             (vec!["--board", "d", "--no-v3d"], "board"),
             (vec!["--trace", "t", "--no-v3d"], "model"),
+            (vec!["--mailbox", "loud"], "dies"),
+            (vec!["--mailbox", "silent", "--no-v3d"], "plugin"),
         ] {
             let message = format!("{:#}", parse(&arguments).unwrap_err());
             assert!(message.contains(part), "{arguments:?}: {message}");

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 12] = [
+pub(super) const STEPS: [(&str, Step); 14] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
@@ -29,6 +29,8 @@ pub(super) const STEPS: [(&str, Step); 12] = [
     ("QEMU: every scene", every_scene),
     ("QEMU: a captured frame replays", capture_replays),
     ("QEMU: no V3D", no_v3d),
+    ("QEMU: a firmware that never answers", silent_firmware),
+    ("QEMU: a firmware that dies of the first interrupt", dying_firmware),
     ("QEMU: failures are told", failures),
     ("QEMU: the kernel of the SD card", sd_card),
 ];
@@ -47,12 +49,13 @@ fn with_machine(
     workspace: &Workspace,
     image: &Path,
     plugin: Option<&Path>,
+    mailbox: Option<&str>,
     work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
 ) -> Result<String> {
     let scratch = workspace.scratch()?;
     let log = scratch.path().join("serial.log");
     let copies: Vec<Box<dyn std::io::Write + Send>> = vec![Box::new(File::create(&log)?)];
-    let machine = Machine::start(Options { image, plugin, trace: None, window: false, copies }, scratch)?;
+    let machine = Machine::start(Options { image, plugin, trace: None, mailbox, window: false, copies }, scratch)?;
     let deadline = Instant::now() + PATIENCE;
     let result = machine.console.wait_ready(deadline).and_then(|boot| work(&machine, boot, deadline));
     let result = match (result, machine.check_faults()) {
@@ -77,7 +80,7 @@ fn with_v3d(
     built: &Built,
     work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
 ) -> Result<String> {
-    with_machine(workspace, built.image()?, Some(built.plugin()?), work)
+    with_machine(workspace, built.image()?, Some(built.plugin()?), None, work)
 }
 
 /// Boots; `help` answers; what is unknown gets a hint, and the kernel lives on.
@@ -214,7 +217,7 @@ fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
 
 /// Without a V3D the kernel says so, refuses to draw, and lives on.
 fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_machine(workspace, built.image()?, None, |machine, boot, deadline| {
+    with_machine(workspace, built.image()?, None, None, |machine, boot, deadline| {
         ensure!(boot.iter().any(|line| line.contains("V3D")), "the kernel says nothing of V3D when it boots");
         let reply = machine.console.command("v3d", "", deadline, |_| {})?;
         let Err(sentence) = reply.result else {
@@ -224,6 +227,54 @@ fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
         machine.console.command("help", "", deadline, |_| {})?.lines()?;
         Ok(sentence)
     })
+}
+
+/// The first frame of the triangle at 1280 x 720, as the kernel sums it up.
+const TRIANGLE_CRC: u32 = 0xc75c_9afa;
+
+/// A firmware that has never answered: no display, and everything else.
+fn silent_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_machine(workspace, built.image()?, Some(built.plugin()?), Some("silent"), |machine, boot, deadline| {
+        let said = boot.iter().find(|line| line.contains("The firmware does not answer"));
+        let said = said.context("the kernel says nothing of its firmware when it boots")?.clone();
+        let command = |name: &str| machine.console.command(name, "", deadline, |_| {});
+        let info = command("info")?.lines()?;
+        ensure!(info.iter().any(|line| line.starts_with("display    none")), "`info` says: {}", info.join(" / "));
+        ensure!(command("temp")?.result.is_err(), "`temp` knows a temperature");
+        let run = run_scene(&machine.console, "triangle", 4, deadline)?;
+        let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
+        ensure!(right == 4, "{right} of 4 frames drawn into memory are right");
+        let sum = command("selftest")?.lines()?.pop().unwrap_or_default();
+        ensure!(!sum.starts_with("0 passed"), "`selftest` ends with: {sum}");
+        Ok(format!("\"{said}\"; 4 frames are right; selftest: {sum}"))
+    })
+}
+
+/// A firmware that answers until the V3D raises its interrupt: pages cannot be flipped any more, frames are still right.
+fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_machine(workspace, built.image()?, Some(built.plugin()?), Some("dies"), |machine, _, deadline| {
+        let way = |wanted: &str| -> Result<()> {
+            let lines = machine.console.command("v3d", "", deadline, |_| {})?.lines()?;
+            ensure!(lines.iter().any(|line| line.contains(wanted)), "`v3d` says: {}", lines.join(" / "));
+            Ok(())
+        };
+        way("awaited by interrupt")?;
+        let run = run_scene(&machine.console, "triangle", 4, deadline)?;
+        let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
+        ensure!(right == 4, "{right} of 4 frames are right");
+        ensure!(run.lines.iter().any(|line| line.contains("pages cannot be flipped")), "the kernel does not say so");
+        way("awaited by looking")?;
+        run_scene(&machine.console, "cube", 2, deadline)?;
+        // The last frame was drawn where the display looks.
+        triangle_on_screen(machine, deadline)
+    })
+}
+
+/// Draws the triangle once more and compares what QEMU displays.
+fn triangle_on_screen(machine: &Machine, deadline: Instant) -> Result<String> {
+    run_scene(&machine.console, "triangle", 3, deadline)?;
+    let (points, outside) = triangle::check(&machine.screenshot()?, CLEAR)?;
+    Ok(format!("{points} interior points within 2/255, {outside} pixels outside clear, on the one page that is left"))
 }
 
 /// A panic, and what the MMU must catch: the kernel's last words say what happened.
@@ -249,7 +300,7 @@ fn sd_card(workspace: &Workspace, built: &Built) -> Result<String> {
     let scratch = workspace.scratch()?;
     let path = scratch.path().join("kernel8.img");
     std::fs::write(&path, bytes)?;
-    with_machine(workspace, &path, Some(built.plugin()?), |machine, _, deadline| {
+    with_machine(workspace, &path, Some(built.plugin()?), None, |machine, _, deadline| {
         machine.console.command("help", "", deadline, |_| {})?.lines().map(|_| String::new())
     })
 }

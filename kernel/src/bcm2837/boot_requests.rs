@@ -1,0 +1,133 @@
+//! What the boot asks of the firmware, and what it takes for granted where there is no answer
+//!
+//! Every request here may go unanswered, or be answered with nonsense: the kernel then goes on with what the firmware usually sets.
+//!
+//! # Sources
+//! [asurati] [linux] for the properties; raspberrypi.com documentation, "config.txt", for the usual clocks.
+
+use super::{
+    firmware::Firmware,
+    property::{
+        EnableQpu, GetArmMemory, GetClockRate, GetMaxClockRate, Message, PropertyError, SetClockRate, SetDomainState,
+        clock, domain,
+    },
+};
+
+/// The clock of the PL011 unless the firmware says otherwise.
+const PL011_CLOCK_HZ: u32 = 48_000_000;
+/// The core clock that `enable_uart=1` fixes.
+const CORE_CLOCK_HZ: u32 = 250_000_000;
+/// The clock to ask for when the firmware does not say how fast the 3D engine may run.
+const V3D_CLOCK_HZ: u32 = 300_000_000;
+/// No clock of the chip is faster: an answer above it is none.
+const FASTEST_CLOCK_HZ: u32 = 2_000_000_000;
+
+/// What a clock can run at.
+fn plausible(rate_hz: u32) -> Option<u32> {
+    (1..=FASTEST_CLOCK_HZ).contains(&rate_hz).then_some(rate_hz)
+}
+
+/// Sets the PL011's clock; the rate in hertz that it has.
+pub fn pl011_clock_hz(firmware: &impl Firmware) -> u32 {
+    let set = firmware.ask(&SetClockRate { clock: clock::UART, rate_hz: PL011_CLOCK_HZ, skip_turbo: 0 });
+    set.ok().and_then(|clock| plausible(clock.rate_hz)).unwrap_or(PL011_CLOCK_HZ)
+}
+
+/// The core clock in hertz, which the mini UART divides.
+pub fn core_clock_hz(firmware: &impl Firmware) -> u32 {
+    let rate = firmware.ask(&GetClockRate { clock: clock::CORE });
+    rate.ok().and_then(|clock| plausible(clock.rate_hz)).unwrap_or(CORE_CLOCK_HZ)
+}
+
+/// Has the ARM run as fast as it may: the firmware starts it at its lowest. The rate in hertz that was set.
+///
+/// # Errors
+/// When the firmware does not do it.
+pub fn raise_arm_clock(firmware: &impl Firmware) -> Result<u32, PropertyError> {
+    let fastest = firmware.ask(&GetMaxClockRate { clock: clock::ARM })?.rate_hz;
+    let rate_hz = plausible(fastest).ok_or(PropertyError::NotAnswered("GetMaxClockRate"))?;
+    Ok(firmware.ask(&SetClockRate { clock: clock::ARM, rate_hz, skip_turbo: 0 })?.rate_hz)
+}
+
+/// Switches the 3D engine's power domain, clock and QPUs on; the clock's rate in hertz. Which of the three the firmware does not know is
+/// logged.
+///
+/// # Errors
+/// When the firmware does not set the clock. The engine is then as the firmware left it.
+pub fn switch_v3d_on(firmware: &impl Firmware) -> Result<u32, PropertyError> {
+    let fastest = firmware.ask(&GetMaxClockRate { clock: clock::V3D }).ok().and_then(|clock| plausible(clock.rate_hz));
+
+    let mut message = Message::new();
+    let domain = message.push(&SetDomainState { domain: domain::V3D, on: 1 })?;
+    let rate_hz = fastest.unwrap_or(V3D_CLOCK_HZ);
+    let clock = message.push(&SetClockRate { clock: clock::V3D, rate_hz, skip_turbo: 0 })?;
+    let qpu = message.push(&EnableQpu { enable: 1 })?;
+    firmware.exchange(&mut message)?;
+    if let Err(error) = message.answer(&domain) {
+        log::debug!("{error}");
+    }
+    if let Err(error) = message.answer(&qpu) {
+        log::debug!("{error}");
+    }
+    message.answer(&clock).map(|clock| clock.rate_hz)
+}
+
+/// Where the ARM's part of memory ends, if the firmware tells.
+pub fn arm_memory_end_exclusive(firmware: &impl Firmware) -> Option<u64> {
+    let arm = firmware.ask(&GetArmMemory {}).ok()?;
+    (arm.size_bytes != 0).then(|| u64::from(arm.base) + u64::from(arm.size_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bcm2837::firmware::double::{Behaviour, Double, USELESS};
+
+    /// A Pi 3B's answers; tags by their numbers, as the firmware's wiki has them.
+    fn answer(tag: u32, request: &[u32]) -> Option<Vec<u32>> {
+        match (tag, request) {
+            (0x0003_0004, [clock, _]) => Some(vec![*clock, if *clock == 3 { 1_200_000_000 } else { 400_000_000 }]),
+            (0x0003_0002, [clock, _]) => Some(vec![*clock, 400_000_000]),
+            (0x0003_8002, [clock, rate, _]) => Some(vec![*clock, *rate]),
+            (0x0003_8030, [domain, on]) => Some(vec![*domain, *on]),
+            (0x0003_0012, _) => Some(vec![0]),
+            (0x0001_0005, _) => Some(vec![0, 0x3b00_0000]),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_firmware_that_answers_is_believed() {
+        let firmware = Double::new(Behaviour::Answers, answer);
+        assert_eq!(pl011_clock_hz(&firmware), 48_000_000);
+        assert_eq!(core_clock_hz(&firmware), 400_000_000);
+        assert_eq!(raise_arm_clock(&firmware), Ok(1_200_000_000));
+        assert_eq!(switch_v3d_on(&firmware), Ok(400_000_000));
+        assert_eq!(arm_memory_end_exclusive(&firmware), Some(0x3b00_0000));
+    }
+
+    /// Silence, refusal and nonsense: the serial port still has a clock that it can be divided from, and nobody runs at 0 Hz.
+    #[test]
+    fn without_a_useful_firmware_the_usual_is_assumed() {
+        for behaviour in USELESS {
+            let firmware = Double::new(behaviour, answer);
+            assert_eq!(pl011_clock_hz(&firmware), 48_000_000, "{behaviour:?}");
+            assert_eq!(core_clock_hz(&firmware), 250_000_000, "{behaviour:?}");
+            assert!(raise_arm_clock(&firmware).is_err(), "{behaviour:?}");
+            let answers_something = matches!(behaviour, Behaviour::Ones | Behaviour::Zeros);
+            assert_eq!(switch_v3d_on(&firmware).is_ok(), answers_something, "{behaviour:?}");
+            let end = arm_memory_end_exclusive(&firmware);
+            assert_eq!(end.is_some(), behaviour == Behaviour::Ones, "{behaviour:?}");
+        }
+    }
+
+    /// A firmware that dies between the two messages of a request.
+    #[test]
+    fn a_firmware_may_die_in_the_middle() {
+        let firmware = Double::new(Behaviour::Dies { after: 1 }, answer);
+        assert_eq!(raise_arm_clock(&firmware), Err(PropertyError::Timeout));
+        assert_eq!(firmware.tags.borrow().as_slice(), [0x0003_0004], "the rate was asked, and nothing was set");
+        let firmware = Double::new(Behaviour::Dies { after: 1 }, answer);
+        assert_eq!(switch_v3d_on(&firmware), Err(PropertyError::Timeout));
+    }
+}
