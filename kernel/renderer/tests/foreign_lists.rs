@@ -11,6 +11,7 @@ use renderer::matrix::Matrix;
 use renderer::mesh::Mesh;
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::{PrimitiveMode, Record};
+use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal, Unpack};
 use v3d::hw::registers::Thread;
 use v3d::platform::GpuMemory;
 use v3d::record_list::ControlList;
@@ -222,13 +223,15 @@ fn programs_that_reach_for_memory_are_refused() {
     // Words taken from the guide's encoding: load immediate 0 to a write address (add ALU, always), and a branch.
     let load_to = |address: u64, file_b: u64| 0xe002_0000_0000_0000 | file_b << 44 | address << 38 | 39 << 32;
     for (word, why) in [
-        (load_to(40, 0), "moves the address of the uniforms"),
         (load_to(50, 0), "starts a DMA"),
         (load_to(50, 1), "starts a DMA"),
         (load_to(56, 0), "looks memory up by its address"),
         (load_to(38, 0), "interrupts the host"),
         (load_to(48, 0), "uses the VPM"),
-        (0xf0f8_09e7_0000_0000, "branches"),
+        // A branch to where ra0 says.
+        (0xf0fc_09e7_0000_0000, "branches to where a register says"),
+        // And one that keeps the address behind it in ra0.
+        (0xf0f8_0027_0000_0000, "keeps the address behind it"),
     ] {
         let refusal = scene.refusal_with(code, &u64::to_le_bytes(word)).expect(why);
         assert!(refusal.to_string().contains(why), "{refusal} does not say \"{why}\"");
@@ -280,4 +283,203 @@ fn the_picture_may_not_overwrite_tile_lists() {
         .unwrap();
     let refusal = scene.refusal_with(scene.job.rendering.start + 1, &lists.0.to_le_bytes()).unwrap();
     assert!(matches!(refusal.reason, Reason::Value("it overwrites the memory of tile lists")), "{refusal}");
+}
+
+const NOP: Alu = Alu {
+    sig: Signal::None,
+    unpack: Unpack::None,
+    pm: false,
+    pack: 0,
+    cond_add: Condition::Never,
+    cond_mul: Condition::Never,
+    sf: false,
+    ws: false,
+    waddr_add: 39,
+    waddr_mul: 39,
+    op_mul: MulOp::Nop,
+    op_add: AddOp::Nop,
+    raddr_a: 39,
+    raddr_b: 39,
+    add_a: Mux::R0,
+    add_b: Mux::R0,
+    mul_a: Mux::R0,
+    mul_b: Mux::R0,
+};
+
+/// An operation of the add ALU; file B reads the next uniform.
+fn add(op_add: AddOp, waddr_add: u8, [add_a, add_b]: [Mux; 2]) -> Alu {
+    Alu { op_add, waddr_add, add_a, add_b, raddr_b: 32, cond_add: Condition::Always, ..NOP }
+}
+
+/// `max waddr, r, 0`.
+fn limit_below(waddr: u8, register: Mux) -> Alu {
+    Alu { sig: Signal::SmallImmediate, raddr_b: 0, ..add(AddOp::Max, waddr, [register, Mux::B]) }
+}
+
+/// `min waddr, r, unif`.
+fn limit_above(waddr: u8, register: Mux) -> Alu {
+    add(AddOp::Min, waddr, [register, Mux::B])
+}
+
+/// `add t0s, r, unif`: a lookup by plain address.
+fn look_up(register: Mux) -> Alu {
+    add(AddOp::Add, 56, [register, Mux::B])
+}
+
+fn word(alu: Alu) -> u64 {
+    Instruction::Alu(alu).encode().unwrap()
+}
+
+/// `ldi waddr, value`.
+fn load(waddr: u64, value: u32) -> u64 {
+    0xe002_0000_0000_0000 | waddr << 38 | 39 << 32 | u64::from(value)
+}
+
+/// A branch over so many instructions behind its delay slots, if any element's Z is set or always.
+fn branch(always: bool, instructions: i32) -> u64 {
+    let condition: u64 = if always { 15 } else { 2 };
+    0xf008_09e7_0000_0000 | condition << 52 | u64::from((8 * instructions) as u32)
+}
+
+/// A program of these words and an end, as the fragment shader of a job with these uniforms; what the check says.
+fn check_program(scene: &Scene, words: &[u64], uniforms: impl Fn(BusAddr, BusAddr) -> Vec<u32>) -> Result<(), Refusal> {
+    let end = [word(Alu { sig: Signal::ProgramEnd, ..NOP }), word(NOP), word(NOP)];
+    let code: Vec<u8> = words.iter().chain(&end).flat_map(|word| word.to_le_bytes()).collect();
+    // The upper half of the pool is unused.
+    let place = scene.model.base() + scene.model.bytes() / 2;
+    let (stream, array) = (place + 0x1_0000, place + 0x2_0000);
+    scene.store(place, &code);
+    let words: Vec<u8> = uniforms(stream, array).iter().flat_map(|word| word.to_le_bytes()).collect();
+    scene.store(stream, &words);
+    let record = records(&scene.model, scene.list(Thread::Binning))
+        .into_iter()
+        .find_map(|(_, record)| match record {
+            Record::GlShaderState(state) => Some(state.address.0),
+            _ => None,
+        })
+        .unwrap();
+    let pointers: Vec<u8> = [place.0, stream.0].iter().flat_map(|word| word.to_le_bytes()).collect();
+    match scene.refusal_with(record + 4, &pointers) {
+        Some(refusal) => Err(refusal),
+        None => Ok(()),
+    }
+}
+
+/// Limits of 64 bytes, then the array's address.
+fn limit_and_array(_: BusAddr, array: BusAddr) -> Vec<u32> {
+    vec![64, array.0, 64, array.0]
+}
+
+#[test]
+fn lookups_within_limits_pass() {
+    let scene = Scene::new();
+    let pair = [limit_below(32, Mux::R1), limit_above(33, Mux::R0), look_up(Mux::R1)].map(word);
+    assert_eq!(check_program(&scene, &pair, limit_and_array), Ok(()));
+    // By register files, with the instruction in between that they need.
+    let a5 = |alu: Alu| Alu { raddr_a: 5, ..alu };
+    let by_file = [limit_below(5, Mux::R1), NOP, a5(limit_above(5, Mux::A)), NOP, a5(look_up(Mux::A))].map(word);
+    assert_eq!(check_program(&scene, &by_file, limit_and_array), Ok(()));
+    // To the last word of what may be read, and no further.
+    let at_the_end = |limit: u32| {
+        let end = scene.model.base() + scene.model.bytes();
+        check_program(&scene, &pair, move |_, _| vec![limit, end.0 - 68])
+    };
+    assert_eq!(at_the_end(64), Ok(()));
+    assert!(matches!(at_the_end(65).unwrap_err().reason, Reason::Reads { .. }));
+}
+
+/// Each way to get around the limits.
+#[test]
+fn lookups_without_limits_are_refused() {
+    let scene = Scene::new();
+    let below = limit_below(32, Mux::R1);
+    let above = limit_above(33, Mux::R0);
+    let switch = Alu { sig: Signal::ThreadSwitch, ..NOP };
+    let a5 = |alu: Alu| Alu { raddr_a: 5, ..alu };
+    let a20 = |alu: Alu| Alu { raddr_a: 20, ..alu };
+    let cases: &[(&str, &[Alu])] = &[
+        ("no limit", &[look_up(Mux::R1)]),
+        ("none below", &[above, look_up(Mux::R1)]),
+        ("none above", &[below, look_up(Mux::R0)]),
+        ("in some elements", &[Alu { cond_add: Condition::ZSet, ..below }, above, look_up(Mux::R1)]),
+        ("in some elements, above", &[below, Alu { cond_add: Condition::ZSet, ..above }, look_up(Mux::R1)]),
+        ("packed", &[below, Alu { pack: 1, ..above }, look_up(Mux::R1)]),
+        ("unpacked", &[below, above, Alu { unpack: Unpack::Half0, ..look_up(Mux::R1) }]),
+        ("another operation", &[below, above, Alu { op_add: AddOp::Sub, ..look_up(Mux::R1) }]),
+        ("another register", &[below, above, look_up(Mux::R2)]),
+        ("overwritten", &[below, above, add(AddOp::Or, 33, [Mux::R2, Mux::R2]), look_up(Mux::R1)]),
+        (
+            "overwritten by the mul ALU",
+            &[below, Alu { waddr_mul: 33, cond_mul: Condition::Always, ..above }, look_up(Mux::R1)],
+        ),
+        ("too fresh", &[below, limit_above(5, Mux::R0), a5(look_up(Mux::A))]),
+        ("switched away", &[below, above, switch, NOP, NOP, look_up(Mux::R1)]),
+        ("the other thread's", &[below, limit_above(20, Mux::R0), switch, NOP, NOP, a20(look_up(Mux::A))]),
+    ];
+    for (name, program) in cases {
+        let words: Vec<u64> = program.iter().copied().map(word).collect();
+        let refusal = check_program(&scene, &words, limit_and_array).expect_err(name);
+        assert!(refusal.to_string().contains("looks memory up by its address"), "{name}: {refusal}");
+    }
+    for (name, limit, array) in [("a negative limit", 0x8000_0000, 0), ("an odd address", 64, 2)] {
+        let words = [below, above, look_up(Mux::R1)].map(word);
+        let refusal = check_program(&scene, &words, |_, place| vec![limit, place.0 + array]).expect_err(name);
+        assert!(refusal.to_string().contains("between words, or without a limit"), "{name}: {refusal}");
+    }
+}
+
+#[test]
+fn branches_are_followed() {
+    let scene = Scene::new();
+    let nops = [word(NOP); 3];
+    let none = |_: BusAddr, _: BusAddr| Vec::new();
+    // Over two instructions, back to itself, to the beginning.
+    for (always, distance) in [(true, 2), (false, 2), (true, -4), (false, -4)] {
+        let program = [&[branch(always, distance)][..], &nops, &[word(NOP); 4]].concat();
+        assert_eq!(check_program(&scene, &program, none), Ok(()), "{always} {distance}");
+    }
+    // What no path leads to may be anything: an instruction that interrupts the host.
+    let program = [&[branch(true, 1)][..], &nops, &[load(38, 1)]].concat();
+    assert_eq!(check_program(&scene, &program, none), Ok(()));
+    let program = [&[branch(false, 1)][..], &nops, &[load(38, 1)]].concat();
+    assert!(check_program(&scene, &program, none).unwrap_err().to_string().contains("interrupts the host"));
+    for (program, why) in [
+        ([branch(true, 1 << 20), nops[0], nops[0], nops[0]], "which the job may not read"),
+        ([branch(true, 2) | 4, nops[0], nops[0], nops[0]], "branches between instructions"),
+        ([branch(true, 2), nops[0], branch(true, 2), nops[0]], "before another branch"),
+        ([branch(true, 2), word(Alu { sig: Signal::ProgramEnd, ..NOP }), nops[0], nops[0]], "before a branch has"),
+    ] {
+        let refusal = check_program(&scene, &program, none).expect_err(why);
+        assert!(refusal.to_string().contains(why), "{refusal} does not say \"{why}\"");
+    }
+    // A loop that reads a uniform each time comes to the end of what it may read, or is given up.
+    let program = [word(add(AddOp::Or, 32, [Mux::B, Mux::B])), branch(false, -5), nops[0], nops[0], nops[0]];
+    let refusal = check_program(&scene, &program, none).unwrap_err();
+    assert!(matches!(refusal.reason, Reason::Reads { .. } | Reason::Instruction { .. }), "{refusal}");
+}
+
+/// A loop that moves its uniforms back at its start, as compilers write it; then each step of that done wrong.
+#[test]
+fn uniforms_may_be_moved_to_what_can_be_computed() {
+    let scene = Scene::new();
+    let move_by = |register| word(add(AddOp::Add, 40, [register, Mux::B]));
+    let read = word(add(AddOp::Or, 34, [Mux::B, Mux::B]));
+    let nop = word(NOP);
+    // ldi r0, 4; add unif_addr, r0, unif; two instructions; a read; back to the start if any Z is set.
+    let program = |offset: u32| [load(32, offset), move_by(Mux::R0), nop, nop, read, branch(false, -9), nop, nop, nop];
+    // The words are the address to go on from, what is read, and the address again: the next turn reads that.
+    let uniforms = |stream: BusAddr, _: BusAddr| vec![stream.0, 7, stream.0];
+    assert_eq!(check_program(&scene, &program(4), uniforms), Ok(()));
+    let beyond = scene.model.base() + scene.model.bytes();
+    let refusal = check_program(&scene, &program(0), |_, _| vec![beyond.0]).unwrap_err();
+    assert!(matches!(refusal.reason, Reason::Reads { address, .. } if address == beyond), "{refusal}");
+    for (why, program) in [
+        ("where to, nobody can say", vec![move_by(Mux::R1), nop, nop]),
+        ("between words", vec![load(32, 2), move_by(Mux::R0), nop, nop]),
+        ("too soon", vec![load(32, 4), move_by(Mux::R0), nop, read]),
+        ("too soon", vec![branch(true, 0), load(32, 4), nop, move_by(Mux::R0)]),
+    ] {
+        let refusal = check_program(&scene, &program, uniforms).expect_err(why).to_string();
+        assert!(refusal.contains(why), "{refusal} does not say \"{why}\"");
+    }
 }

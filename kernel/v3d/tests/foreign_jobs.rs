@@ -67,6 +67,8 @@ fn what_is_safe_is_accepted() {
         // These two branch and move the address of their uniforms.
         ("loop_mandelbrot", include_str!("foreign/loop_mandelbrot.txt")),
         ("math_exp", include_str!("foreign/math_exp.txt")),
+        // Its vertex shader looks an array up by an address that it computes.
+        ("uniform_array_vs_indirect", include_str!("foreign/uniform_array_vs_indirect.txt")),
     ] {
         assert_eq!(check(text), Ok(()), "{name}");
     }
@@ -87,4 +89,20 @@ fn a_buffer_that_is_too_short_is_noticed() {
         .find_map(|bytes| check(&text.replace(texture, &shorter(bytes))).err().map(|refusal| (bytes, refusal)));
     let (bytes, refusal) = refused.expect("the texture may be cut short by 60 KiB");
     assert!(bytes > 0 && refusal.to_string().contains("which the job may not read"), "{refusal}");
+}
+
+/// A uniform array that is not wholly the job's: the shader's limit reaches beyond it.
+#[test]
+fn a_limit_beyond_the_buffer_is_noticed() {
+    let text = include_str!("foreign/uniform_array_vs_indirect.txt");
+    let array = text.lines().find(|line| line.starts_with("read") && line.ends_with(" 0x100000")).unwrap();
+    let words: Vec<&str> = array.split(' ').collect();
+    let smallest = (0..=0x1000)
+        .step_by(16)
+        .find(|bytes| check(&text.replace(array, &format!("read {} {bytes:#x}", words[1]))).is_ok())
+        .expect("the array is not read at all");
+    assert!(smallest > 0, "a lookup into nothing is accepted");
+    let shorter = format!("read {} {:#x}", words[1], smallest - 16);
+    let refusal = check(&text.replace(array, &shorter)).unwrap_err().to_string();
+    assert!(refusal.contains("GL Shader State") && refusal.contains("which the job may not read"), "{refusal}");
 }
