@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use v3d::{Driver, record_list::ControlList};
+use v3d::{Driver, driver::Work};
 
 use crate::{
     bcm2837::watchdog::Watchdog, frame_times::FrameTimes, pages::Pages, scenes::Target, start::Handover,
@@ -27,8 +27,8 @@ pub struct Machine {
     pub last_picture: Option<LastPicture>,
     /// How long the frames of the last scene took.
     pub last_times: Option<FrameTimes>,
-    /// Lists of the job that failed last, binning and rendering.
-    pub hung_job: Option<[Option<ControlList>; 2]>,
+    /// What failed last, if nothing was drawn since.
+    pub failed_work: Option<Work>,
 }
 
 /// A frame that was drawn.

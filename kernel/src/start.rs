@@ -106,7 +106,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         gpu,
         last_picture: None,
         last_times: None,
-        hung_job: None,
+        failed_work: None,
     };
     println!("ready");
     shell::run(machine)

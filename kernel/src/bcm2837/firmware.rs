@@ -117,7 +117,7 @@ pub(crate) mod double {
         [Behaviour::Silent, Behaviour::Refuses, Behaviour::Ones, Behaviour::Zeros, Behaviour::Half];
 
     /// What a tag is answered with: its number and the words of its request.
-    type Answer = fn(u32, &[u32]) -> Option<Vec<u32>>;
+    pub(crate) type Answer = fn(u32, &[u32]) -> Option<Vec<u32>>;
 
     /// A firmware that answers as told, and keeps the tags that it was asked.
     #[derive(Debug)]
@@ -155,7 +155,7 @@ pub(crate) mod double {
                     _ => (self.answer)(tag, value),
                 };
                 if let Some(answer) = answer {
-                    words[at + 2] = 0x8000_0000 | 4 * answer.len() as u32;
+                    words[at + 2] = 0x8000_0000 | (4 * answer.len() as u32);
                     words[at + 3..at + 3 + answer.len()].copy_from_slice(&answer);
                 }
                 at += 3 + length;

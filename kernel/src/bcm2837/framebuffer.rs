@@ -183,7 +183,7 @@ pub fn allocate(firmware: &impl Firmware, width: u32, height: u32) -> Result<Pag
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bcm2837::firmware::double::{Behaviour, Double, USELESS};
+    use crate::bcm2837::firmware::double::{Answer, Behaviour, Double, USELESS};
 
     /// What makes a framebuffer at 0x3c10_0000 of whatever size is asked for; tags by their numbers, as the firmware's wiki has them.
     fn answer(tag: u32, request: &[u32]) -> Option<Vec<u32>> {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_framebuffer_has_three_pages_or_two() {
-        for (answer, pages) in [(answer as fn(_, &[u32]) -> _, 3), (answer_with_two_pages, 2)] {
+        for (answer, pages) in [(answer as Answer, 3), (answer_with_two_pages, 2)] {
             let firmware = Double::new(Behaviour::Answers, answer);
             assert_eq!(
                 Allocation::request(&firmware, 1280, 720),
@@ -220,7 +220,7 @@ mod tests {
     /// Answers of which one is wrong, each with its reason.
     #[test]
     fn a_framebuffer_of_no_use_is_refused() {
-        let cases: [(fn(u32, &[u32]) -> Option<Vec<u32>>, &str); 7] = [
+        let cases: [(Answer, &str); 7] = [
             (
                 |tag, request| if tag == 0x0004_8003 { Some(vec![640, 480]) } else { answer(tag, request) },
                 "another size",

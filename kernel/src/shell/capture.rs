@@ -1,12 +1,17 @@
-//! The command `capture`: the last job, or the one that hung, over the serial line
+//! The command `capture`: the last job with the user programs before it, or what hung, over the serial line
 //!
 //! What is written is memory as it is now. A job's lists, shaders, vertices and uniforms are still there after it has run;
 //! its tile lists are written anew by whoever runs the capture; what a job loads out of its own target is not part of it.
 
-use alloc::{format, string::ToString, vec};
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
 use core::fmt;
 
-use v3d::{platform::GpuMemory, record_list::ControlList};
+use v3d::{driver::Work, platform::GpuMemory, record_list::ControlList, user_program::UserProgram};
 
 use super::run::Answer;
 use crate::{
@@ -30,50 +35,63 @@ impl fmt::Write for Output {
 }
 
 pub(super) fn capture(machine: &mut Machine) -> Answer {
-    let Machine { gpu, last_picture, hung_job, watchdog, .. } = machine;
+    let Machine { gpu, last_picture, failed_work, watchdog, .. } = machine;
     let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
-    let picture = last_picture.as_ref().ok_or("no scene has been drawn yet")?;
-    let job = match *hung_job {
-        Some(lists) => lists,
-        None => gpu.last_job().map(|job| [job.binning, Some(job.rendering)]).ok_or("no job has been submitted yet")?,
-    };
     gpu.wait_until_idle();
-    describe(gpu, job, picture);
+    let work = failed_work.clone().unwrap_or_else(|| gpu.last_work().clone());
+    if work == Work::default() {
+        return Err("nothing has been drawn or run yet".into());
+    }
+    let picture = last_picture.as_ref().filter(|_| work.job.is_some());
+    describe(gpu, &work, picture);
     let sent = write_memory(gpu, watchdog).map_err(|error| error.to_string())?;
     println!("capture end {sent}");
     Ok(())
 }
 
-/// The line that says where the job's lists are and what comes out.
-fn describe(gpu: &Gpu, [binning, rendering]: [Option<ControlList>; 2], picture: &LastPicture) {
+/// The line that says where programs and lists are and what comes out.
+fn describe(gpu: &Gpu, work: &Work, picture: Option<&LastPicture>) {
     let member = |list: Option<ControlList>, start: &str, end: &str| match list {
         Some(list) => format!("\"{start}\":{},\"{end}\":{},", list.start.offset(), list.end_exclusive.offset()),
         None => "".to_string(),
     };
+    let (binning, rendering) = (work.job.and_then(|job| job.binning), work.job.map(|job| job.rendering));
+    let program = |program: &UserProgram| {
+        let UserProgram { code, uniforms, uniform_count } = program;
+        let (pc, uniforms) = (code.offset(), uniforms.offset());
+        format!("{{\"pc\":{pc},\"uniforms\":{uniforms},\"uniforms_length\":{uniform_count}}}")
+    };
+    let programs: Vec<String> = work.programs.iter().map(program).collect();
     let platform = gpu.platform();
     let pool_end = platform.base().offset() + platform.bytes();
     // The image of memory begins with the page of the first block that is written.
     let pool = platform.pool();
     let first_word = pool.iter(0..pool.len()).position(|word| word != 0).unwrap_or(0);
     let first_page = platform.base().offset() + (first_word * 4 / PAGE_BYTES * PAGE_BYTES) as u32;
-    let target = picture.target;
-    let target_end = target.address.offset() + target.pitch_bytes * target.height;
-    println!(
-        "capture job {{\"name\":\"{}\",\"has_bin\":{},{}{}\"arena_size\":{},\
-         \"overflow_memory\":{{\"address\":{},\"size\":{OVERFLOW_BYTES}}},\
-         \"color_buffer\":{{\"address\":{},\"stride_bytes\":{},\"format\":\"R8G8B8A8_UNORM\",\"tiling\":\"raster\",\
-         \"width\":{},\"height\":{},\"y_flipped\":false}}}}",
-        picture.scene,
+    let picture_end =
+        picture.map_or(0, |LastPicture { target, .. }| target.address.offset() + target.pitch_bytes * target.height);
+    print!(
+        "capture job {{\"name\":\"{}\",\"has_bin\":{},{}{}\"user_programs\":[{}],\"arena_size\":{},\
+         \"overflow_memory\":{{\"address\":{},\"size\":{OVERFLOW_BYTES}}}",
+        picture.map_or("user programs", |picture| picture.scene),
         binning.is_some(),
         member(binning, "bin_ct0ca", "bin_ct0ea"),
         member(rendering, "render_ct1ca", "render_ct1ea"),
-        pool_end.max(target_end) - first_page,
+        programs.join(","),
+        pool_end.max(picture_end) - first_page,
         pool_end - OVERFLOW_BYTES,
-        target.address.offset(),
-        target.pitch_bytes,
-        target.width,
-        target.height,
     );
+    if let Some(LastPicture { target, .. }) = picture {
+        print!(
+            ",\"color_buffer\":{{\"address\":{},\"stride_bytes\":{},\"format\":\"R8G8B8A8_UNORM\",\
+             \"tiling\":\"raster\",\"width\":{},\"height\":{},\"y_flipped\":false}}",
+            target.address.offset(),
+            target.pitch_bytes,
+            target.width,
+            target.height,
+        );
+    }
+    println!("}}");
 }
 
 /// Writes all blocks of the pool that are not zero; the sum of their bytes.

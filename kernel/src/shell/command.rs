@@ -95,8 +95,10 @@ pub enum Failure {
     WriteToConstant,
     /// A stack without an end in an interrupt handler: an exception inside an exception.
     Handler,
-    /// A control list without an end: the 3D engine hangs, and the kernel lives on.
+    /// A control list that waits for what never comes: the 3D engine hangs, and the kernel lives on.
     Job,
+    /// A user program without an end, likewise.
+    Program,
 }
 
 /// A row of the help table.
@@ -132,7 +134,11 @@ pub const TABLE: [Row; 18] = [
     row("selftest", "[vectors]", "compare scenes and QPU programs with records, or print the results"),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "restart the board when the kernel hangs"),
-    row("fail", "panic | null | stack | constant | handler | job", "fail on purpose, to see how that is told"),
+    row(
+        "fail",
+        "panic | null | stack | constant | handler | job | program",
+        "fail on purpose, to see how that is told",
+    ),
     row("reboot", "", "start again"),
 ];
 
@@ -266,7 +272,8 @@ fn parse_failure(words: &[&str]) -> Result<Failure, ParseError> {
         Some(&"constant") => Ok(Failure::WriteToConstant),
         Some(&"handler") => Ok(Failure::Handler),
         Some(&"job") => Ok(Failure::Job),
-        _ => Err(wrong("fail", "how? panic, null, stack, constant, handler or job")),
+        Some(&"program") => Ok(Failure::Program),
+        _ => Err(wrong("fail", "how? panic, null, stack, constant, handler, job or program")),
     }
 }
 

@@ -1,17 +1,18 @@
 //! Failing on purpose: each way ends in a report on the console, which tests look for
 
-use alloc::string::ToString;
+use alloc::{string::ToString, vec::Vec};
 
 use v3d::{
-    Driver, Error, Job, Platform,
-    hw::{BusAddr, control_list::Branch},
+    Error, Job,
+    hw::control_list::Record,
     record_list::{ControlList, RecordList},
+    user_program::UserProgram,
 };
 
 use super::{command::Failure, run::Answer};
 use crate::{
     arch::{clock, provoke},
-    machine::Machine,
+    machine::{Gpu, Machine},
     print, println,
 };
 
@@ -25,44 +26,54 @@ pub(super) fn fail(machine: &mut Machine, failure: Failure) -> Answer {
             provoke::overflow_stack_in_next_tick();
             clock::spin_for_us(1_000_000);
         }
-        Failure::Job => return hang(machine),
+        Failure::Job => return hang(machine, run_waiting_list),
+        Failure::Program => return hang(machine, run_waiting_program),
     }
     Err("nothing happened, although it should have".into())
 }
 
-/// Has the engine run a rendering list that goes round in a circle, until the driver gives it up.
-fn hang(machine: &mut Machine) -> Answer {
+/// Has the engine do what never ends, until the driver gives it up.
+fn hang(machine: &mut Machine, work: fn(&mut Gpu) -> Result<(), Error>) -> Answer {
     let gpu = machine.gpu()?;
-    let outcome = run_circle(gpu);
+    let outcome = work(gpu);
     for report in gpu.take_reports() {
         print!("{report}");
+        machine.failed_work = Some(report.work);
     }
     match outcome {
-        Err(Error::JobFailed { failure, .. }) => {
-            println!("the job was given up: {failure}");
+        Err(error @ (Error::JobFailed { .. } | Error::ProgramsTimedOut { .. })) => {
+            println!("it was given up: {error}");
             Ok(())
         }
         Err(error) => Err(error.to_string()),
-        Ok(()) => Err("the list without an end has ended".into()),
+        Ok(()) => Err("what has no end has ended".into()),
     }
 }
 
-fn run_circle<P: Platform>(gpu: &mut Driver<'_, P>) -> Result<(), Error> {
-    // A branch to itself; its own address is known once the memory is.
-    let branch = |address: BusAddr| {
-        let mut list = RecordList::new();
-        list.push(Branch { address });
-        list.encode()
-    };
-    let length = branch(BusAddr(0))?.len() as u32;
-    let buffer = gpu.allocate(length, 16)?;
-    let start = buffer.address();
-    let encoded = branch(start);
-    let outcome = encoded.and_then(|bytes| buffer.region().store(gpu.platform(), 0, &bytes)).and_then(|()| {
-        let rendering = ControlList { start, end_exclusive: start + length };
-        let fence = gpu.submit(Job { binning: None, rendering });
-        gpu.wait(fence)
-    });
+/// A rendering list that waits for a binning list which is not there.
+fn run_waiting_list(gpu: &mut Gpu) -> Result<(), Error> {
+    let mut list = RecordList::new();
+    list.push(Record::WaitOnSemaphore);
+    list.push(Record::Nop);
+    let buffer = gpu.upload(&list.encode()?, 16)?;
+    let rendering = ControlList { start: buffer.address(), end_exclusive: buffer.region().end_exclusive() };
+    let fence = gpu.submit(Job { binning: None, rendering });
+    let outcome = gpu.wait(fence);
+    gpu.free(buffer);
+    outcome
+}
+
+/// A user program that waits for a semaphore which nobody increments.
+fn run_waiting_program(gpu: &mut Gpu) -> Result<(), Error> {
+    /// Semaphore 0 is decremented; then the program ends, with its two delay slots [AG p.26, p.33].
+    const PROGRAM: [u64; 4] =
+        [0xe800_09e7_0000_0010, 0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x1000_09e7_009e_7000];
+    const LIMIT_US: u64 = 200_000;
+
+    let code: Vec<u8> = PROGRAM.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let buffer = gpu.upload(&code, 64)?;
+    let program = UserProgram { code: buffer.address(), uniforms: buffer.address(), uniform_count: 0 };
+    let outcome = gpu.run_programs(&[program], LIMIT_US);
     gpu.free(buffer);
     outcome
 }

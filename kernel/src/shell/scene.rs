@@ -146,10 +146,10 @@ pub(super) const COUNTED: [CounterSource; COUNTERS] = [
 ];
 
 fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result<Drawn, String> {
-    let Machine { framebuffer, gpu, last_picture, last_times, hung_job, watchdog, .. } = machine;
+    let Machine { framebuffer, gpu, last_picture, last_times, failed_work, watchdog, .. } = machine;
     let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
     let (used_before, _) = gpu.pool_use();
-    *hung_job = None;
+    *failed_work = None;
     // The console's text would be drawn over the picture.
     console::detach_screen();
     let canvas = Canvas::new(gpu, *framebuffer)?;
@@ -173,7 +173,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result
     performance::stop(context.gpu.platform());
     for report in context.gpu.take_reports() {
         print!("{report}");
-        *hung_job = Some(report.lists);
+        *failed_work = Some(report.work);
     }
     canvas.free(gpu);
     let (used_after, _) = gpu.pool_use();

@@ -35,7 +35,7 @@ use crate::report::Report;
 use crate::statistics::Statistics;
 use crate::tile_grid::TileGrid;
 use crate::tile_memory::TileMemory;
-use crate::user_program::VPM_RESERVATION;
+use crate::user_program::{UserProgram, VPM_RESERVATION};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use overflow::OverflowMemory;
@@ -91,6 +91,15 @@ pub struct Job {
     pub rendering: ControlList,
 }
 
+/// What was started last: user programs, the job that came after them, or both.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// The programs that ran together, if no other job was submitted since.
+    pub programs: Vec<UserProgram>,
+    /// The job, if it was submitted after the programs.
+    pub job: Option<Job>,
+}
+
 /// The driver of one V3D.
 #[derive(Debug)]
 pub struct Driver<'p, P> {
@@ -102,7 +111,7 @@ pub struct Driver<'p, P> {
     /// Jobs that are not done, oldest first.
     jobs: VecDeque<InFlight>,
     last: Fence,
-    last_job: Option<Job>,
+    last_work: Work,
     /// Jobs that were dropped, as long as anybody may ask.
     failed: VecDeque<(Fence, Failure)>,
     overflow: OverflowMemory,
@@ -124,7 +133,7 @@ impl<'p, P: Platform> Driver<'p, P> {
             pool: Pool::new(platform.base(), platform.bytes()),
             jobs: VecDeque::with_capacity(JOBS_EXPECTED),
             last: Fence::NONE,
-            last_job: None,
+            last_work: Work::default(),
             failed: VecDeque::new(),
             overflow: OverflowMemory::default(),
             watch: Watch::default(),
@@ -205,8 +214,12 @@ impl<'p, P: Platform> Driver<'p, P> {
     /// Takes a job; it starts as soon as the threads are free. The memory of its lists, and all that they name, must stay as it is until the job is done.
     pub fn submit(&mut self, job: Job) -> Fence {
         self.last = self.last.next();
-        self.last_job = Some(job);
+        if self.last_work.job.is_some() {
+            self.last_work.programs.clear();
+        }
+        self.last_work.job = Some(job);
         self.jobs.push_back(InFlight::new(self.last, job));
+        self.account();
         self.poll();
         self.last
     }
@@ -287,7 +300,12 @@ impl<'p, P: Platform> Driver<'p, P> {
 
     /// The job that was submitted last, done or not; its lists are only there as long as their memory is.
     pub const fn last_job(&self) -> Option<Job> {
-        self.last_job
+        self.last_work.job
+    }
+
+    /// What was started last, done or not; it is only there as long as its memory is.
+    pub const fn last_work(&self) -> &Work {
+        &self.last_work
     }
 
     /// The jobs that are not done, oldest first.

@@ -166,6 +166,8 @@ pub enum Failure {
     OutOfBinnerMemory,
     /// Something other than the driver reset the V3D.
     UnexpectedReset,
+    /// User programs did not end in the time that their caller gave them.
+    ProgramsTooLong,
 }
 
 impl fmt::Display for Failure {
@@ -180,6 +182,7 @@ impl fmt::Display for Failure {
                 f.write_str("thread 1 stopped with an error in the rendering list")
             }
             Self::UnexpectedReset => f.write_str("something reset the V3D while it was working"),
+            Self::ProgramsTooLong => f.write_str("they took longer than their caller allowed"),
             Self::OutOfBinnerMemory => f.write_str("the binner needs more memory than there is"),
         }
     }

@@ -3,12 +3,14 @@
 //! It is taken before the reset, since a reset wipes all of it: every register, and the bytes of both control lists around the place where the
 //! threads stand, decoded as far as they are records.
 
+use crate::driver::Work;
 use crate::error::Failure;
 use crate::error_status;
 use crate::fence::Fence;
 use crate::platform::Platform;
 use crate::record_list::ControlList;
 use crate::register_snapshot::RegisterSnapshot;
+use crate::user_program::UserProgram;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -22,16 +24,16 @@ const WINDOW_BYTES: u32 = 64;
 /// A job that did not finish.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The job.
-    pub fence: Fence,
+    /// The job; none if user programs failed.
+    pub fence: Option<Fence>,
     /// What was wrong.
     pub failure: Failure,
     /// How often the job has failed now.
     pub failures: u32,
     /// Whether it was given up.
     pub dropped: bool,
-    /// Binning list, if it has one, and rendering list.
-    pub lists: [Option<ControlList>; 2],
+    /// What was under way.
+    pub work: Work,
     /// All registers.
     pub registers: RegisterSnapshot,
     /// For each thread, its current address and the bytes from there on, if it stands in the pool.
@@ -42,16 +44,16 @@ impl Report {
     /// Takes everything down.
     pub(crate) fn take(
         platform: &impl Platform,
-        fence: Fence,
+        fence: Option<Fence>,
         failure: Failure,
         failures: u32,
-        lists: [Option<ControlList>; 2],
+        work: Work,
     ) -> Self {
         let stops = [Thread::Binning, Thread::Rendering].map(|thread| {
             let address = BusAddr(platform.read(Register::ctnca(thread)));
             (address, window(platform, address))
         });
-        Self { fence, failure, failures, dropped: false, lists, registers: RegisterSnapshot::take(platform), stops }
+        Self { fence, failure, failures, dropped: false, work, registers: RegisterSnapshot::take(platform), stops }
     }
 }
 
@@ -70,8 +72,15 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { fence, failure, failures, .. } = self;
         let fate = if self.dropped { "it is dropped" } else { "it is tried again" };
-        writeln!(f, "job {fence}: {failure} (failure {failures}; {fate})")?;
-        for ((number, list), (address, bytes)) in self.lists.iter().enumerate().zip(&self.stops) {
+        match fence {
+            Some(fence) => writeln!(f, "job {fence}: {failure} (failure {failures}; {fate})")?,
+            None => writeln!(f, "user programs: {failure}")?,
+        }
+        for UserProgram { code, uniforms, uniform_count } in &self.work.programs {
+            writeln!(f, "program at {code}, {uniform_count} uniforms at {uniforms}")?;
+        }
+        let lists = [self.work.job.and_then(|job| job.binning), self.work.job.map(|job| job.rendering)];
+        for ((number, list), (address, bytes)) in lists.iter().enumerate().zip(&self.stops) {
             match list {
                 Some(ControlList { start, end_exclusive }) => {
                     writeln!(f, "thread {number} stands at {address}; its list is {start} to {end_exclusive}")?;

@@ -87,7 +87,7 @@ fn a_job_that_hangs_once_is_tried_again() {
     fences.iter().for_each(|&fence| driver.wait(fence).unwrap());
     let reports = driver.take_reports();
     assert_eq!(reports.len(), 1);
-    assert_eq!((reports[0].fence, reports[0].failure, reports[0].dropped), (fences[1], Failure::Hang, false));
+    assert_eq!((reports[0].fence, reports[0].failure, reports[0].dropped), (Some(fences[1]), Failure::Hang, false));
     let text = reports[0].to_string();
     for name in ["CT1CA", "PCS", "ERRSTAT", "FDBGS", "job 2: the V3D made no progress"] {
         assert!(text.contains(name), "{name} is missing in\n{text}");

@@ -96,7 +96,17 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
 
 /// Makes a job folder of what `capture` printed. Returns a remark on its memory.
 pub(crate) fn write_folder<'a>(lines: impl Iterator<Item = &'a str>, folder: &Path) -> Result<String> {
-    let job = Job::from_lines(lines)?;
+    write_changed_folder(lines, folder, |_| Ok(()))
+}
+
+/// The same, of memory that `change` may look at and change first.
+pub(crate) fn write_changed_folder<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    folder: &Path,
+    change: impl FnOnce(&mut [u8]) -> Result<()>,
+) -> Result<String> {
+    let mut job = Job::from_lines(lines)?;
+    change(&mut job.memory)?;
     job.write(folder)?;
     Ok(format!("{} bytes of memory from {:#x} on", job.memory.len(), job.base))
 }

@@ -17,6 +17,7 @@ mod picture;
 mod qemu;
 mod qmp;
 mod run;
+mod selftest;
 mod setup;
 mod terminal;
 mod test;
@@ -35,6 +36,7 @@ cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (they do it themselves, too)
   build     build kernel8.img and the QEMU plugin, and say where they are
   capture   fetch a job from a running kernel over its serial line into a job folder that `v3d replay` runs
+  selftest  compare the V3D, the model's or a board's, with recorded results, and save what came out
   bench     measure the kernel: its size, and the instructions and time that it takes to draw
   tidy      check the rules that the sources keep (dependency arrows, unsafe code, documentation)
   ci        do what continuous integration does
@@ -73,6 +75,7 @@ fn dispatch() -> Result<()> {
         "image" => image::task(arguments),
         "capture" => capture::task(arguments),
         "ci" => ci::task(arguments),
+        "selftest" => selftest::task(arguments),
         "tidy" => tidy::task(arguments),
         "help" => {
             eprint!("{HELP}");

@@ -2,9 +2,10 @@
 
 use super::Driver;
 use crate::caches;
-use crate::error::Error;
+use crate::error::{Error, Failure};
 use crate::platform::Platform;
 use crate::platform::register_access::flags;
+use crate::report::Report;
 use crate::user_program::{QUEUE_DEPTH, UserProgram};
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;
@@ -16,12 +17,16 @@ const NO_LIMIT: u16 = 1024;
 impl<P: Platform> Driver<'_, P> {
     /// Waits until all frames are done (HW-2959), runs the programs, and waits until all of them have ended.
     ///
-    /// The caches are cleared before and, for what the programs have written, after. Programs that do not end within `limit_us` microseconds get the V3D reset.
+    /// The caches are cleared before and, for what the programs have written, after. Programs that do not end within `limit_us` microseconds are reported, and the V3D is
+    /// reset.
     pub fn run_programs(&mut self, programs: &[UserProgram], limit_us: u64) -> Result<(), Error> {
         if programs.len() > QUEUE_DEPTH {
             return Err(Error::TooManyPrograms(programs.len()));
         }
         self.wait_until_idle();
+        self.last_work.job = None;
+        self.last_work.programs.clear();
+        self.last_work.programs.extend_from_slice(programs);
         let registers = self.platform;
         caches::clear(registers);
         // Writing 1 clears the completed count, the request count and the error.
@@ -42,6 +47,9 @@ impl<P: Platform> Driver<'_, P> {
                 break;
             }
             if registers.now_us() > deadline {
+                self.note_error_bits();
+                let work = self.last_work.clone();
+                self.keep(Report::take(registers, None, Failure::ProgramsTooLong, 1, work));
                 self.reset();
                 return Err(Error::ProgramsTimedOut { completed, requested });
             }

@@ -7,11 +7,12 @@
 //! # Sources
 //! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].
 
-use super::Driver;
+use super::{Driver, Work};
 use crate::error::Failure;
 use crate::error_status;
 use crate::platform::Platform;
 use crate::report::Report;
+use alloc::vec::Vec;
 use v3d_hw::Layout;
 use v3d_hw::registers::{Register, Thread};
 
@@ -104,8 +105,8 @@ impl<P: Platform> Driver<'_, P> {
         let job = &mut self.jobs[index];
         job.failures += 1;
         let (fence, failures) = (job.fence(), job.failures);
-        let lists = [job.job().binning, Some(job.job().rendering)];
-        let mut report = Report::take(self.platform, fence, failure, failures, lists);
+        let work = Work { programs: Vec::new(), job: Some(job.job()) };
+        let mut report = Report::take(self.platform, Some(fence), failure, failures, work);
         // More memory does not appear by trying again.
         report.dropped = failures >= self.limits.failures || failure == Failure::OutOfBinnerMemory;
 
@@ -120,6 +121,11 @@ impl<P: Platform> Driver<'_, P> {
         }
         self.statistics.retries += self.jobs.iter().filter(|job| job.running_since_us().is_some()).count() as u64;
         self.jobs.iter_mut().for_each(|job| job.rewind());
+        self.keep(report);
+    }
+
+    /// Keeps a report for whoever asks; the oldest makes room for it.
+    pub(super) fn keep(&mut self, report: Report) {
         if self.reports.len() == MOST_REPORTS {
             self.reports.remove(0);
         }
@@ -139,7 +145,7 @@ impl<P: Platform> Driver<'_, P> {
     }
 
     /// Keeps which bits of ERRSTAT were ever set.
-    fn note_error_bits(&mut self) {
+    pub(super) fn note_error_bits(&mut self) {
         let errors = error_status::errors(self.platform.read(Register::ERRSTAT));
         self.statistics.error_bits |= errors.to_word().unwrap_or(0);
     }

@@ -107,8 +107,9 @@ impl<P: Platform> Driver<'_, P> {
     /// Starts every thread that is free and has something to do.
     pub(super) fn start(&mut self) {
         self.start_thread(Thread::Binning);
+        // An engine that executes a list in no time has done so by now: without a look in between, all its time would count as binning.
+        self.observe();
         self.start_thread(Thread::Rendering);
-        // What a synchronous engine has finished by now is seen at the next poll.
     }
 
     /// Gives the thread the list of the oldest job that it has not begun.

@@ -6,6 +6,7 @@ use crate::image;
 use crate::picture::Picture;
 use crate::qemu::{Machine, Options};
 use crate::run::{self, run_scene};
+use crate::selftest::{self, Results};
 use crate::workspace::{Workspace, cargo};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 14] = [
+pub(super) const STEPS: [(&str, Step); 16] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
@@ -28,6 +29,8 @@ pub(super) const STEPS: [(&str, Step); 14] = [
     ("QEMU: vpm", vpm),
     ("QEMU: every scene", every_scene),
     ("QEMU: a captured frame replays", capture_replays),
+    ("QEMU: a captured user program replays", captured_program_replays),
+    ("QEMU: hangs are told and captured", hangs),
     ("QEMU: no V3D", no_v3d),
     ("QEMU: a firmware that never answers", silent_firmware),
     ("QEMU: a firmware that dies of the first interrupt", dying_firmware),
@@ -112,13 +115,38 @@ fn every_question(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// The kernel's own comparison of the V3D with recorded silicon.
+/// The kernel's own comparison of the V3D with recorded silicon. What is saved of it are the records again, byte for byte but for the mul ALU's flags, which
+/// the comparison leaves out.
 fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_v3d(workspace, built, |machine, _, deadline| {
-        let lines = machine.console.command("selftest", "", deadline, |_| {})?.lines()?;
-        let sum = lines.last().cloned().unwrap_or_default();
+    with_v3d(workspace, built, |machine, _, _| {
+        let results = Results::ask(&machine.console)?;
+        if let Some(sentence) = results.failure {
+            bail!("`selftest` ends with: {sentence}; {}", results.table.join(" / "));
+        }
+        let sum = results.table.last().cloned().unwrap_or_default();
         ensure!(sum.contains(" passed") && !sum.starts_with("0 passed"), "`selftest` ends with: {sum}");
-        Ok(sum)
+        ensure!(!results.table.iter().any(|line| line.contains("no record")), "a scene has no record");
+        let scratch = workspace.scratch()?;
+        let read =
+            |path: &Path| std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+        let records = read(&workspace.root.join(selftest::ALU_TABLE))?;
+        results.save(scratch.path(), &records)?;
+        let without_mul_flags = |text: String| -> Vec<String> {
+            let is_mul = |row: &str| ["fmul", "mul24", "v8m"].iter().any(|name| row.starts_with(name));
+            let cut = |row: &str| {
+                if is_mul(row) { row.rsplit_once('\t').map_or(row, |(row, _)| row) } else { row }.to_owned()
+            };
+            text.lines().map(cut).collect()
+        };
+        let saved = without_mul_flags(read(&scratch.path().join("alu_op_flags.tsv"))?);
+        ensure!(
+            saved == without_mul_flags(records),
+            "the saved results are not the records that they were found equal to"
+        );
+        let pictures = read(&scratch.path().join("pictures.tsv"))?;
+        let recorded = read(&workspace.root.join("kernel/src/selftest/pictures.tsv"))?;
+        ensure!(pictures == recorded, "the saved sums of pictures are not those on record: {pictures}");
+        Ok(format!("{sum}; saved, the results are the records"))
     })
 }
 
@@ -165,13 +193,15 @@ fn cube(workspace: &Workspace, built: &Built) -> Result<String> {
 }
 
 /// The words that the JayStation document's coordinate shader leaves in memory.
+const VPM_WORDS: &str = "bf665c24 3f5edd42 00000000 3f800000 1c000200 3f800000 3f800000";
+
+/// The scene prints those words.
 fn vpm(workspace: &Workspace, built: &Built) -> Result<String> {
-    const WORDS: &str = "bf665c24 3f5edd42 00000000 3f800000 1c000200 3f800000 3f800000";
     with_v3d(workspace, built, |machine, _, deadline| {
         let run = run_scene(&machine.console, "vpm", 1, deadline)?;
         ensure!(
-            run.lines.iter().any(|line| line.trim() == WORDS),
-            "no line says {WORDS}; there are: {}",
+            run.lines.iter().any(|line| line.trim() == VPM_WORDS),
+            "no line says {VPM_WORDS}; there are: {}",
             run.lines.join(" / ")
         );
         Ok(String::new())
@@ -183,6 +213,36 @@ fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, _| Ok(run::every_scene(&machine.console, 5, PATIENCE)?.join("; ")))
 }
 
+/// Has the model replay a job folder; its picture, and its memory afterwards. An error if the job does not end.
+fn replay(workspace: &Workspace, folder: &Path) -> Result<(Picture, Vec<u8>)> {
+    let (picture, memory) = (folder.join("replayed.png"), folder.join("memory"));
+    let status = Command::new(cargo())
+        .args(["run", "--quiet", "--package", "v3d-sim", "--bin", "v3d", "--", "replay"])
+        .arg(folder)
+        .arg("--out")
+        .arg(&picture)
+        .arg("--memory-out")
+        .arg(&memory)
+        .current_dir(&workspace.root)
+        .stdout(Stdio::null())
+        .status()
+        .context("cargo cannot be started")?;
+    ensure!(status.success(), "`v3d replay` failed");
+    Ok((Picture::read_png(&picture)?, std::fs::read(&memory)?))
+}
+
+fn ensure_same(replayed: &Picture, displayed: &Picture) -> Result<()> {
+    ensure!(
+        (replayed.width, replayed.height) == (displayed.width, displayed.height),
+        "the replayed picture has {} x {} pixels",
+        replayed.width,
+        replayed.height
+    );
+    let different = replayed.pixels.iter().zip(&displayed.pixels).filter(|(a, b)| a != b).count();
+    ensure!(different == 0, "{different} pixels of the replayed picture differ from the screen");
+    Ok(())
+}
+
 /// A frame that the kernel captures is drawn again by the model alone, from the job folder: the same picture.
 fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
@@ -190,29 +250,85 @@ fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
         let displayed = machine.screenshot()?;
         let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
         let scratch = workspace.scratch()?;
-        let (folder, replayed) = (scratch.path().join("job"), scratch.path().join("replayed.png"));
+        let folder = scratch.path().join("job");
         let remark = capture::write_folder(lines.iter().map(String::as_str), &folder)?;
-        let status = Command::new(cargo())
-            .args(["run", "--quiet", "--package", "v3d-sim", "--bin", "v3d", "--", "replay"])
-            .arg(&folder)
-            .arg("--out")
-            .arg(&replayed)
-            .current_dir(&workspace.root)
-            .stdout(Stdio::null())
-            .status()
-            .context("cargo cannot be started")?;
-        ensure!(status.success(), "`v3d replay` failed");
-        let replayed = Picture::read_png(&replayed)?;
-        ensure!(
-            (replayed.width, replayed.height) == (displayed.width, displayed.height),
-            "the replayed picture has {} x {} pixels",
-            replayed.width,
-            replayed.height
-        );
-        let different = replayed.pixels.iter().zip(&displayed.pixels).filter(|(a, b)| a != b).count();
-        ensure!(different == 0, "{different} pixels of the replayed picture differ from the screen");
+        let (replayed, _) = replay(workspace, &folder)?;
+        ensure_same(&replayed, &displayed)?;
         Ok(remark)
     })
+}
+
+/// A frame with a user program before it: the model computes the program's words anew, and draws the same picture.
+fn captured_program_replays(workspace: &Workspace, built: &Built) -> Result<String> {
+    /// Bytes of a row: a word for each of 16 elements.
+    const ROW_BYTES: usize = 64;
+    let words = VPM_WORDS.split(' ').map(|word| u32::from_str_radix(word, 16)).collect::<Result<Vec<_>, _>>()?;
+    let is_result = |rows: &[u8]| {
+        let mut firsts = rows.chunks(ROW_BYTES).zip(&words);
+        firsts.all(|(row, word)| row.starts_with(&word.to_le_bytes()))
+    };
+    with_v3d(workspace, built, |machine, _, deadline| {
+        run_scene(&machine.console, "vpm", 1, deadline)?;
+        let displayed = machine.screenshot()?;
+        let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
+        let scratch = workspace.scratch()?;
+        let folder = scratch.path().join("job");
+        let (mut place, mut result) = (0, Vec::new());
+        capture::write_changed_folder(lines.iter().map(String::as_str), &folder, |memory| {
+            // What the program has left is taken out, so that the replay has to write it.
+            place = memory
+                .windows(ROW_BYTES * words.len())
+                .step_by(ROW_BYTES)
+                .position(is_result)
+                .context("the capture has no result of the program")?
+                * ROW_BYTES;
+            let bytes = &mut memory[place..place + ROW_BYTES * words.len()];
+            result = bytes.to_vec();
+            bytes.fill(0);
+            Ok(())
+        })?;
+        let (replayed, memory) = replay(workspace, &folder)?;
+        ensure!(memory[place..].starts_with(&result), "the program's words are not in the replayed memory");
+        ensure_same(&replayed, &displayed)?;
+        Ok(format!("{} words and the picture", result.len() / 4))
+    })
+}
+
+/// A job and a user program that wait for ever: both are reported and can be captured, and the next frame is right.
+fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
+    let scratch = workspace.scratch()?;
+    let mut remark = Vec::new();
+    for (how, member) in [("job", "\"render_ct1ca\""), ("program", "\"pc\"")] {
+        // The model tells of hangs as faults, so that only the console is looked at.
+        let machine = Machine::start(
+            Options {
+                image: built.image()?,
+                plugin: Some(built.plugin()?),
+                trace: None,
+                mailbox: None,
+                window: false,
+                copies: Vec::new(),
+            },
+            workspace.scratch()?,
+        )?;
+        let deadline = Instant::now() + PATIENCE;
+        machine.console.wait_ready(deadline)?;
+        let start = Instant::now();
+        let lines = machine.console.command("fail", &format!(" {how}"), deadline, |_| {})?.lines()?;
+        let seconds = start.elapsed().as_secs_f64();
+        ensure!(lines.iter().any(|line| line.starts_with("it was given up: ")), "`fail {how}` does not say so");
+        ensure!(lines.iter().any(|line| line.starts_with("CT1CA ")), "`fail {how}` does not report the registers");
+        let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
+        let folder = scratch.path().join(how);
+        capture::write_folder(lines.iter().map(String::as_str), &folder)?;
+        let description = std::fs::read_to_string(folder.join("job.json"))?;
+        ensure!(description.contains(member), "what hangs is not what was captured: {description}");
+        let run = run_scene(&machine.console, "triangle", 2, deadline)?;
+        let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
+        ensure!(right == 2, "{right} of 2 frames after `fail {how}` are right");
+        remark.push(format!("{how} in {seconds:.1} s"));
+    }
+    Ok(remark.join(", "))
 }
 
 /// Without a V3D the kernel says so, refuses to draw, and lives on.
