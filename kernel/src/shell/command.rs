@@ -376,7 +376,7 @@ mod tests {
                 "log: \"loud\" is no level; there are off, error, warn, info, debug, trace, and `log previous`",
             ),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
-            ("fail", "fail: how? panic, null, stack, constant, handler or job"),
+            ("fail", "fail: how? panic, null, stack, constant, handler, job or program"),
         ];
         for (line, sentence) in cases {
             assert_eq!(refused(line), sentence);

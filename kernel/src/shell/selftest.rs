@@ -164,7 +164,7 @@ fn compare_all(
 /// What came out, as a row of the table that is compared with; the column of the saturated result is left open.
 fn print_vector(vector: &Vector, value: u32, flags: u32) {
     let Vector { name, operands: [a, b], .. } = vector;
-    let letters = [(flag::N, "n"), (flag::Z, "z"), (flag::C, "c")];
+    let letters = [(flag::N, "n"), (flag::C, "c"), (flag::Z, "z")];
     let set: String = letters.iter().filter(|(bit, _)| flags & bit != 0).map(|&(_, letter)| letter).collect();
     let set = if set.is_empty() { "-" } else { &set };
     println!("vector\t{name}\t{a:08x}\t{b:08x}\t{value:08x}\t?\t{set}");
