@@ -167,6 +167,7 @@ pub trait FieldType: Copy + PartialEq {
     fn from_field(bits: u64, width: u32) -> Self;
 
     /// Whether a field of `width` bits can hold this value.
+    #[inline]
     fn fits(self, width: u32) -> bool {
         Self::from_field(self.to_field() & mask_of(width) as u64, width) == self
     }
@@ -190,15 +191,11 @@ pub fn describe<T: FieldType>(bits: u64, width: u32, f: &mut fmt::Formatter<'_>)
     T::from_field(bits, width).describe(f)
 }
 
-/// Puts one value into its place, or says that it does not fit.
+/// One value as it stands in its place of the word, or `None` if it does not fit.
 #[inline]
-pub fn put<T: FieldType>(word: &mut u128, value: T, layout: &'static str, field: &Field) -> Result<(), FieldError> {
-    if !value.fits(field.width()) {
-        let Field { name, hi, lo, .. } = *field;
-        return Err(FieldError { layout, field: name, value: value.named(), hi, lo });
-    }
-    *word |= (u128::from(value.to_field()) & mask_of(field.width())) << field.lo;
-    Ok(())
+pub fn put<T: FieldType>(value: T, hi: u32, lo: u32) -> Option<u128> {
+    let width = hi - lo + 1;
+    value.fits(width).then(|| (u128::from(value.to_field()) & mask_of(width)) << lo)
 }
 
 /// Takes one value out of its place.
@@ -225,10 +222,12 @@ pub const fn check(fields: &[Field], bits: u32) {
 macro_rules! unsigned_field {
     ($($ty:ty),*) => {$(
         impl FieldType for $ty {
+            #[inline]
             fn to_field(self) -> u64 {
                 u64::from(self)
             }
 
+            #[inline]
             fn from_field(bits: u64, _width: u32) -> Self {
                 bits as $ty
             }
@@ -243,10 +242,12 @@ macro_rules! unsigned_field {
 macro_rules! signed_field {
     ($($ty:ty),*) => {$(
         impl FieldType for $ty {
+            #[inline]
             fn to_field(self) -> u64 {
                 i64::from(self) as u64
             }
 
+            #[inline]
             fn from_field(bits: u64, width: u32) -> Self {
                 let unused = 64 - width;
                 ((bits << unused) as i64 >> unused) as $ty
@@ -340,13 +341,20 @@ macro_rules! layout {
             ];
 
             #[inline]
-            #[allow(unused_mut, unused_variables, unused_assignments, reason = "a layout may have no fields")]
+            #[allow(unused_mut, reason = "a layout may have no fields")]
             fn to_bits(&self) -> ::core::result::Result<u128, $crate::layout::FieldError> {
                 let mut word = 0;
-                let mut row = 0;
                 $(
-                    $crate::layout::put(&mut word, self.$field, $title, &Self::FIELDS[row])?;
-                    row += 1;
+                    match $crate::layout::put(self.$field, $hi, $lo) {
+                        Some(bits) => word |= bits,
+                        None => return Err($crate::layout::FieldError {
+                            layout: $title,
+                            field: stringify!($field),
+                            value: $crate::layout::FieldType::named(self.$field),
+                            hi: $hi,
+                            lo: $lo,
+                        }),
+                    }
                 )*
                 Ok(word)
             }
@@ -400,6 +408,7 @@ macro_rules! codes {
             pub const WIDTH: u32 = $width;
 
             /// The code.
+            #[inline]
             pub const fn code(self) -> u8 {
                 match self {
                     $( Self::$variant => $code, )*
@@ -408,6 +417,7 @@ macro_rules! codes {
             }
 
             /// The value of a code.
+            #[inline]
             pub const fn from_code(code: u8) -> Self {
                 match code {
                     $( $code => Self::$variant, )*
@@ -448,13 +458,18 @@ macro_rules! codes {
             pub const WIDTH: u32 = $width;
 
             /// The code.
+            #[inline]
             pub const fn code(self) -> u8 {
                 self as u8
             }
 
             /// The value of a code; bits above the code's width are ignored.
+            #[inline]
             pub const fn from_code(code: u8) -> Self {
-                Self::ALL[(code as usize) & ((1 << $width) - 1)]
+                match code & ((1 << $width) - 1) {
+                    $( $code => Self::$variant, )*
+                    _ => Self::ALL[0],
+                }
             }
 
             /// The name as text.
@@ -481,10 +496,12 @@ macro_rules! codes {
         }
 
         impl $crate::layout::FieldType for $name {
+            #[inline]
             fn to_field(self) -> u64 {
                 u64::from(self.code())
             }
 
+            #[inline]
             fn from_field(bits: u64, _width: u32) -> Self {
                 Self::from_code(bits as u8)
             }

@@ -21,6 +21,7 @@ mod print;
 pub mod small_immediate;
 
 pub use address_map::{File, ReadSource, WriteTarget};
+pub use print::{LINE_BYTES, Line, write_text};
 pub use small_immediate::SmallImmediate;
 
 codes! {
@@ -456,6 +457,7 @@ pub enum Instruction {
 
 impl Instruction {
     /// Decodes a word; every word is an instruction, though some have reserved codes in them.
+    #[inline]
     pub fn decode(word: u64) -> Self {
         let bits = u128::from(word);
         match word >> 60 {
@@ -467,6 +469,7 @@ impl Instruction {
     }
 
     /// The instruction's word.
+    #[inline]
     pub fn encode(&self) -> Result<u64, FieldError> {
         let bits = match self {
             Self::Alu(alu) => alu.to_bits(),

@@ -3,9 +3,10 @@
 //! Branches to places inside the program get labels. Words that the language cannot express exactly are written as data, with the instruction that comes
 //! nearest as a comment; see `v3d_hw::qpu` for what that means.
 
-use std::fmt::Write;
+use std::fmt;
+use std::io::Write;
 
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, INSTRUCTION_BYTES, Instruction};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, INSTRUCTION_BYTES, Instruction, LINE_BYTES, Line, Signal, write_text};
 
 /// What the text shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,49 +18,92 @@ pub struct Style {
 /// The text of a program: it assembles to the same words, whatever they are.
 pub fn disassemble(words: &[u64], style: Style) -> String {
     let labels = labels(words);
-    let mut next_label = labels.iter().enumerate().peekable();
-    let mut text = String::with_capacity(words.len() * 48);
+    let mut next_label = 0;
+    let mut text = Text { bytes: vec![0; words.len() * 24], length: 0 };
     for (at, &word) in words.iter().enumerate() {
-        while let Some((number, _)) = next_label.next_if(|(_, target)| **target == at) {
-            let _ = writeln!(text, ":L{number}");
+        if labels.get(next_label) == Some(&at) {
+            text.format(format_args!(":L{next_label}\n"));
+            next_label += 1;
         }
-        let start = text.len();
-        line(&mut text, words.len(), &labels, at, word);
+        let start = text.length;
+        text.instruction(word, at, words.len(), &labels);
         if style.offsets {
-            let column = (text.len() - start).max(56);
-            while text.len() < start + column {
-                text.push(' ');
-            }
-            let _ = write!(text, "  # {:04x}: {word:016x}", at * INSTRUCTION_BYTES as usize);
+            let padding = (start + 56).saturating_sub(text.length);
+            text.format(format_args!("{:padding$}  # {:04x}: {word:016x}", "", at * INSTRUCTION_BYTES as usize));
         }
-        text.push('\n');
+        text.end_line();
     }
-    for (number, _) in next_label {
-        let _ = writeln!(text, ":L{number}");
+    if labels.get(next_label) == Some(&words.len()) {
+        text.format(format_args!(":L{next_label}\n"));
     }
-    text
+    text.bytes.truncate(text.length);
+    // Nothing but text was put there.
+    String::from_utf8(text.bytes).unwrap_or_default()
 }
 
-/// One instruction or datum.
-fn line(text: &mut String, length: usize, labels: &[usize], at: usize, word: u64) {
-    let instruction = Instruction::decode(word);
-    let start = text.len();
-    // Writing to a string does not fail.
-    if instruction.write_text(text) != Ok(true) {
-        let inexact = text.split_off(start);
-        let _ = write!(text, ".int {:#x}, {:#x}  # {inexact}", word as u32, word >> 32);
-        return;
+/// The text as it grows, with room behind it.
+struct Text {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl Text {
+    /// Room for whatever makes one line.
+    #[inline]
+    fn room(&mut self) -> &mut [u8] {
+        const ENOUGH: usize = 2 * LINE_BYTES;
+        if self.bytes.len() - self.length < ENOUGH {
+            self.bytes.resize(self.length + self.length / 2 + ENOUGH, 0);
+        }
+        &mut self.bytes[self.length..]
     }
-    if word >> 60 == 15
-        && let Some(target) = target(&instruction, at, length)
-        && let Ok(number) = labels.binary_search(&target)
-    {
-        // The distance is the last operand.
-        if let Some(space) = text[start..].rfind(' ') {
-            text.truncate(start + space + 1);
-            let _ = write!(text, "r:L{number}");
+
+    #[inline]
+    fn end_line(&mut self) {
+        if let Some(end) = self.bytes.get_mut(self.length) {
+            *end = b'\n';
+            self.length += 1;
         }
     }
+
+    fn format(&mut self, arguments: fmt::Arguments<'_>) {
+        let mut room = self.room();
+        let before = room.len();
+        // Writing to memory does not fail where there is room.
+        let _ = room.write_fmt(arguments);
+        let written = before - room.len();
+        self.length += written;
+    }
+
+    /// One instruction or datum.
+    #[inline]
+    fn instruction(&mut self, word: u64, at: usize, length_of_program: usize, labels: &[usize]) {
+        let Some(line) = self.room().first_chunk_mut() else { return };
+        let Line { length, exact } = write_text(word, line);
+        if !exact {
+            let inexact = *line;
+            let inexact = str::from_utf8(&inexact[..length]).unwrap_or_default();
+            self.format(format_args!(".int {:#x}, {:#x}  # {inexact}", word as u32, word >> 32));
+            return;
+        }
+        if is_branch(word)
+            && let Some(target) = target(&Instruction::decode(word), at, length_of_program)
+            && let Ok(number) = labels.binary_search(&target)
+            && let Some(space) = line[..length].iter().rposition(|&byte| byte == b' ')
+        {
+            // The distance is the last operand.
+            self.length += space + 1;
+            self.format(format_args!("r:L{number}"));
+        } else {
+            self.length += length;
+        }
+    }
+}
+
+/// Whether a word is a branch, as most are not.
+#[inline]
+fn is_branch(word: u64) -> bool {
+    word >> 60 == u64::from(Signal::Branch.code())
 }
 
 /// The word that a relative branch goes to, if it is in the program or at its end.
@@ -76,7 +120,7 @@ pub fn target(instruction: &Instruction, at: usize, length: usize) -> Option<usi
 
 /// All branch targets, sorted.
 fn labels(words: &[u64]) -> Vec<usize> {
-    let branches = words.iter().enumerate().filter(|(_, word)| **word >> 60 == 15);
+    let branches = words.iter().enumerate().filter(|(_, word)| is_branch(**word));
     let mut labels: Vec<usize> = branches
         .filter_map(|(at, &word)| {
             let instruction = Instruction::decode(word);

@@ -1,7 +1,7 @@
 //! Instructions as assembler text, one line each, in vc4asm's language.
 //!
 //! The text is made so that assembling it gives the same 64 bits again. Not every word has such a text: fields that an operation
-//! does not use can hold anything in a word, but the language gives them their default. [`Instruction::write_text`] says whether the text is exact;
+//! does not use can hold anything in a word, but the language gives them their default. [`write_text`] says whether the text is exact;
 //! where it is not, a disassembler shows the word as data and the text as a comment.
 //!
 //! # Forms beyond the plain ones
@@ -12,927 +12,564 @@
 //! - `.pm` is that bit set where no pack or unpack follows from it.
 //! - A rotation stands at the target of the mul operation: `mov r0 << 3, r1`.
 //!
+//! # Pieces
+//! A line is put together from [`Piece`]s out of tables, each name with the space or comma before it. To add one is a copy of fixed size; that and the
+//! few tests on the bits of the word are what makes listings of millions of instructions quick.
+//!
 //! # Sources
 //! [vc4asm] for the language, [AG p.26-38] for the fields.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 use super::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Semaphore,
     Signal,
 };
+use crate::layout::Layout;
+
+mod names;
+mod piece;
+
+use piece::Piece;
+
+/// Room for the text of any instruction, in bytes.
+pub const LINE_BYTES: usize = 256;
+
+/// The text of an instruction, as far as it is not in the line itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Length in bytes.
+    pub length: usize,
+    /// Assembling the text gives the same word.
+    pub exact: bool,
+}
+
+/// Writes the text of a word to the start of `line`; what stands behind it there is lost.
+pub fn write_text(word: u64, line: &mut [u8; LINE_BYTES]) -> Line {
+    match Instruction::decode(word) {
+        Instruction::Alu(_) if word & (UNPACK.mask | PM.mask | PACK.mask | SF.mask) == 0 => {
+            alu::<true>(word, Text::new(line))
+        }
+        Instruction::Alu(_) => alu::<false>(word, Text::new(line)),
+        Instruction::LoadImmediate(load) => load_immediate(&load, Text::new(line)),
+        Instruction::Semaphore(semaphore) => self::semaphore(&semaphore, Text::new(line)),
+        Instruction::Branch(branch) => self::branch(&branch, Text::new(line)),
+    }
+}
 
 impl Instruction {
-    /// Writes the instruction as text. The answer is whether assembling the text gives the same word.
-    pub fn write_text<W: Write>(&self, out: &mut W) -> Result<bool, fmt::Error> {
-        let mut text = Text { out, exact: true };
-        match self {
-            Self::Alu(alu) => text.alu(alu)?,
-            Self::LoadImmediate(load) => text.load_immediate(load)?,
-            Self::Semaphore(semaphore) => text.semaphore(semaphore)?,
-            Self::Branch(branch) => text.branch(branch)?,
-        }
-        Ok(text.exact)
-    }
-
-    /// Whether assembling the text gives the same word.
+    /// Whether there is a text that assembles to the same word.
     pub fn has_exact_text(&self) -> bool {
-        self.write_text(&mut Nowhere) == Ok(true)
+        self.encode().is_ok_and(|word| write_text(word, &mut [0; LINE_BYTES]).exact)
     }
 }
 
+/// The text; of an instruction with a value that does not fit its field, what is wrong with it.
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_text(f).map(|_| ())
-    }
-}
-
-/// Takes text and keeps nothing.
-struct Nowhere;
-
-impl Write for Nowhere {
-    fn write_str(&mut self, _: &str) -> fmt::Result {
-        Ok(())
+        let word = match self.encode() {
+            Ok(word) => word,
+            Err(error) => return error.fmt(f),
+        };
+        let mut line = [0; LINE_BYTES];
+        let length = write_text(word, &mut line).length;
+        f.write_str(core::str::from_utf8(&line[..length]).unwrap_or_default())
     }
 }
 
 /// Address of "no register" in both files.
 const NOP: u8 = 39;
 
-/// Addresses of a file by number.
-const NUMBERED: [[&str; 64]; 2] = [
-    [
-        "ra0", "ra1", "ra2", "ra3", "ra4", "ra5", "ra6", "ra7", "ra8", "ra9", "ra10", "ra11", "ra12", "ra13", "ra14",
-        "ra15", "ra16", "ra17", "ra18", "ra19", "ra20", "ra21", "ra22", "ra23", "ra24", "ra25", "ra26", "ra27", "ra28",
-        "ra29", "ra30", "ra31", "ra32", "ra33", "ra34", "ra35", "ra36", "ra37", "ra38", "ra39", "ra40", "ra41", "ra42",
-        "ra43", "ra44", "ra45", "ra46", "ra47", "ra48", "ra49", "ra50", "ra51", "ra52", "ra53", "ra54", "ra55", "ra56",
-        "ra57", "ra58", "ra59", "ra60", "ra61", "ra62", "ra63",
-    ],
-    [
-        "rb0", "rb1", "rb2", "rb3", "rb4", "rb5", "rb6", "rb7", "rb8", "rb9", "rb10", "rb11", "rb12", "rb13", "rb14",
-        "rb15", "rb16", "rb17", "rb18", "rb19", "rb20", "rb21", "rb22", "rb23", "rb24", "rb25", "rb26", "rb27", "rb28",
-        "rb29", "rb30", "rb31", "rb32", "rb33", "rb34", "rb35", "rb36", "rb37", "rb38", "rb39", "rb40", "rb41", "rb42",
-        "rb43", "rb44", "rb45", "rb46", "rb47", "rb48", "rb49", "rb50", "rb51", "rb52", "rb53", "rb54", "rb55", "rb56",
-        "rb57", "rb58", "rb59", "rb60", "rb61", "rb62", "rb63",
-    ],
-];
-
-/// What is read [AG p.37-38].
-const READ: [[&str; 64]; 2] = [
-    [
-        "ra0",
-        "ra1",
-        "ra2",
-        "ra3",
-        "ra4",
-        "ra5",
-        "ra6",
-        "ra7",
-        "ra8",
-        "ra9",
-        "ra10",
-        "ra11",
-        "ra12",
-        "ra13",
-        "ra14",
-        "ra15",
-        "ra16",
-        "ra17",
-        "ra18",
-        "ra19",
-        "ra20",
-        "ra21",
-        "ra22",
-        "ra23",
-        "ra24",
-        "ra25",
-        "ra26",
-        "ra27",
-        "ra28",
-        "ra29",
-        "ra30",
-        "ra31",
-        "unif",
-        "ra33",
-        "ra34",
-        "vary",
-        "ra36",
-        "ra37",
-        "elem_num",
-        "ra39",
-        "ra40",
-        "x_coord",
-        "ms_mask",
-        "ra43",
-        "ra44",
-        "ra45",
-        "ra46",
-        "ra47",
-        "vpm",
-        "vr_busy",
-        "vr_wait",
-        "mutex_acq",
-        "ra52",
-        "ra53",
-        "ra54",
-        "ra55",
-        "ra56",
-        "ra57",
-        "ra58",
-        "ra59",
-        "ra60",
-        "ra61",
-        "ra62",
-        "ra63",
-    ],
-    [
-        "rb0",
-        "rb1",
-        "rb2",
-        "rb3",
-        "rb4",
-        "rb5",
-        "rb6",
-        "rb7",
-        "rb8",
-        "rb9",
-        "rb10",
-        "rb11",
-        "rb12",
-        "rb13",
-        "rb14",
-        "rb15",
-        "rb16",
-        "rb17",
-        "rb18",
-        "rb19",
-        "rb20",
-        "rb21",
-        "rb22",
-        "rb23",
-        "rb24",
-        "rb25",
-        "rb26",
-        "rb27",
-        "rb28",
-        "rb29",
-        "rb30",
-        "rb31",
-        "unif",
-        "rb33",
-        "rb34",
-        "vary",
-        "rb36",
-        "rb37",
-        "qpu_num",
-        "rb39",
-        "rb40",
-        "y_coord",
-        "rev_flag",
-        "rb43",
-        "rb44",
-        "rb45",
-        "rb46",
-        "rb47",
-        "vpm",
-        "vw_busy",
-        "vw_wait",
-        "mutex_acq",
-        "rb52",
-        "rb53",
-        "rb54",
-        "rb55",
-        "rb56",
-        "rb57",
-        "rb58",
-        "rb59",
-        "rb60",
-        "rb61",
-        "rb62",
-        "rb63",
-    ],
-];
-
-/// What is written [AG p.37-38].
-const WRITE: [[&str; 64]; 2] = [
-    [
-        "ra0",
-        "ra1",
-        "ra2",
-        "ra3",
-        "ra4",
-        "ra5",
-        "ra6",
-        "ra7",
-        "ra8",
-        "ra9",
-        "ra10",
-        "ra11",
-        "ra12",
-        "ra13",
-        "ra14",
-        "ra15",
-        "ra16",
-        "ra17",
-        "ra18",
-        "ra19",
-        "ra20",
-        "ra21",
-        "ra22",
-        "ra23",
-        "ra24",
-        "ra25",
-        "ra26",
-        "ra27",
-        "ra28",
-        "ra29",
-        "ra30",
-        "ra31",
-        "r0",
-        "r1",
-        "r2",
-        "r3",
-        "tmurs",
-        "r5quad",
-        "irq",
-        "-",
-        "unif_addr",
-        "x_coord",
-        "ms_mask",
-        "stencil",
-        "tlbz",
-        "tlbm",
-        "tlbc",
-        "tlbam",
-        "vpm",
-        "vr_setup",
-        "vr_addr",
-        "mutex_rel",
-        "recip",
-        "recipsqrt",
-        "exp",
-        "log",
-        "t0s",
-        "t0t",
-        "t0r",
-        "t0b",
-        "t1s",
-        "t1t",
-        "t1r",
-        "t1b",
-    ],
-    [
-        "rb0",
-        "rb1",
-        "rb2",
-        "rb3",
-        "rb4",
-        "rb5",
-        "rb6",
-        "rb7",
-        "rb8",
-        "rb9",
-        "rb10",
-        "rb11",
-        "rb12",
-        "rb13",
-        "rb14",
-        "rb15",
-        "rb16",
-        "rb17",
-        "rb18",
-        "rb19",
-        "rb20",
-        "rb21",
-        "rb22",
-        "rb23",
-        "rb24",
-        "rb25",
-        "rb26",
-        "rb27",
-        "rb28",
-        "rb29",
-        "rb30",
-        "rb31",
-        "r0",
-        "r1",
-        "r2",
-        "r3",
-        "tmurs",
-        "r5rep",
-        "irq",
-        "-",
-        "unif_addr_rel",
-        "y_coord",
-        "rev_flag",
-        "stencil",
-        "tlbz",
-        "tlbm",
-        "tlbc",
-        "tlbam",
-        "vpm",
-        "vw_setup",
-        "vw_addr",
-        "mutex_rel",
-        "recip",
-        "recipsqrt",
-        "exp",
-        "log",
-        "t0s",
-        "t0t",
-        "t0r",
-        "t0b",
-        "t1s",
-        "t1t",
-        "t1r",
-        "t1b",
-    ],
-];
-
-/// Values of the small immediates; the rotations read as -16 to -1 [vc4asm].
-const IMMEDIATE: [&str; 64] = [
-    "0",
-    "1",
-    "2",
-    "3",
-    "4",
-    "5",
-    "6",
-    "7",
-    "8",
-    "9",
-    "10",
-    "11",
-    "12",
-    "13",
-    "14",
-    "15",
-    "-16",
-    "-15",
-    "-14",
-    "-13",
-    "-12",
-    "-11",
-    "-10",
-    "-9",
-    "-8",
-    "-7",
-    "-6",
-    "-5",
-    "-4",
-    "-3",
-    "-2",
-    "-1",
-    "1.0",
-    "2.0",
-    "4.0",
-    "8.0",
-    "16.0",
-    "32.0",
-    "64.0",
-    "128.0",
-    "0.00390625",
-    "0.0078125",
-    "0.015625",
-    "0.03125",
-    "0.0625",
-    "0.125",
-    "0.25",
-    "0.5",
-    "-16",
-    "-15",
-    "-14",
-    "-13",
-    "-12",
-    "-11",
-    "-10",
-    "-9",
-    "-8",
-    "-7",
-    "-6",
-    "-5",
-    "-4",
-    "-3",
-    "-2",
-    "-1",
-];
-
-/// Names of the pack modes of register file A: of integers, and of halves from floats.
-const PACK_INT: [&str; 16] = [
-    "", ".16ai", ".16bi", ".8abcdi", ".8ai", ".8bi", ".8ci", ".8di", ".32s", ".16asi", ".16bsi", ".8abcdsi", ".8asi",
-    ".8bsi", ".8csi", ".8dsi",
-];
-/// Names of the pack modes of the mul ALU; empty where the code is reserved.
-const PACK_MUL: [&str; 8] = ["", "", "", ".8abcdsf", ".8asf", ".8bsf", ".8csf", ".8dsf"];
-/// Names of the unpack modes to integers.
-const UNPACK_INT: [&str; 8] = ["", ".16ai", ".16bi", ".8dr", ".8ai", ".8bi", ".8ci", ".8di"];
-/// Names of the unpack modes to floats.
-const UNPACK_FLOAT: [&str; 8] = ["", ".16af", ".16bf", ".8dr", ".8af", ".8bf", ".8cf", ".8df"];
-
-/// Whether a write address means the same in both files.
-const fn written_in_either_file(address: u8) -> bool {
-    address >= 32 && !matches!(address, 37 | 40 | 41 | 42 | 49 | 50)
+/// A field of an ALU instruction in its place.
+#[derive(Clone, Copy)]
+struct Field {
+    lo: u32,
+    mask: u64,
 }
 
-/// Whether a read address means the same in both files.
-const fn read_in_either_file(address: u8) -> bool {
-    matches!(address, 32 | 35 | 39 | 48 | 51)
-}
+impl Field {
+    /// The field of this name in the guide's table.
+    const fn named(name: &str) -> Self {
+        let mut at = 0;
+        loop {
+            let field = &Alu::FIELDS[at];
+            if field.name.eq_ignore_ascii_case(name) {
+                return Self { lo: field.lo, mask: ((1 << field.width()) - 1) << field.lo };
+            }
+            at += 1;
+        }
+    }
 
-const fn is_unary(op: AddOp) -> bool {
-    matches!(op, AddOp::Ftoi | AddOp::Itof | AddOp::Not | AddOp::Clz)
-}
-
-const fn add_takes_floats(op: AddOp) -> bool {
-    op.code() >= AddOp::Fadd.code() && op.code() <= AddOp::Ftoi.code()
-}
-
-const fn condition(condition: Condition) -> &'static str {
-    match condition {
-        Condition::Never => ".never",
-        Condition::Always => ".always",
-        Condition::ZSet => ".ifz",
-        Condition::ZClear => ".ifnz",
-        Condition::NSet => ".ifn",
-        Condition::NClear => ".ifnn",
-        Condition::CSet => ".ifc",
-        Condition::CClear => ".ifcc",
+    #[inline]
+    const fn of(self, word: u64) -> usize {
+        // Half a word has shorter constants.
+        if self.lo >= 32 {
+            ((word >> 32) as u32 >> (self.lo - 32) & (self.mask >> self.lo) as u32) as usize
+        } else {
+            (word as u32 >> self.lo & (self.mask >> self.lo) as u32) as usize
+        }
     }
 }
 
-/// The targets of both ALUs, as far as all kinds of instruction have them.
+const SIG: Field = Field::named("sig");
+const UNPACK: Field = Field::named("unpack");
+const PM: Field = Field::named("pm");
+const PACK: Field = Field::named("pack");
+const COND_ADD: Field = Field::named("cond_add");
+const COND_MUL: Field = Field::named("cond_mul");
+const SF: Field = Field::named("sf");
+const WS: Field = Field::named("ws");
+const WADDR_ADD: Field = Field::named("waddr_add");
+const WADDR_MUL: Field = Field::named("waddr_mul");
+const OP_MUL: Field = Field::named("op_mul");
+const OP_ADD: Field = Field::named("op_add");
+const RADDR_A: Field = Field::named("raddr_a");
+const RADDR_B: Field = Field::named("raddr_b");
+const ADD_A: Field = Field::named("add_a");
+const ADD_B: Field = Field::named("add_b");
+const MUL_A: Field = Field::named("mul_a");
+const MUL_B: Field = Field::named("mul_b");
+
+/// Some of the codes of a field, a bit for each.
 #[derive(Clone, Copy)]
-struct Targets {
-    add: u8,
-    mul: u8,
-    /// Write swap.
-    ws: bool,
-    /// Which target must name its file, so that write swap follows.
-    named: Option<Half>,
+struct Codes(u64);
+
+impl Codes {
+    const fn of(codes: &[u8]) -> Self {
+        let mut bits = 0;
+        let mut at = 0;
+        while at < codes.len() {
+            bits |= 1 << codes[at];
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    #[inline]
+    const fn has(self, code: usize) -> bool {
+        self.0 >> (code & 63) & 1 != 0
+    }
 }
 
+/// Write addresses that mean the same in both files.
+const WRITTEN_IN_EITHER_FILE: Codes = Codes(!0 << 32 & !Codes::of(&[37, 40, 41, 42, 49, 50]).0);
+/// Read addresses that mean the same in both files.
+const READ_IN_EITHER_FILE: Codes = Codes::of(&[32, 35, NOP, 48, 51]);
+/// Operations of the add ALU that have one source.
+const UNARY: Codes = Codes::of(&[AddOp::Ftoi.code(), AddOp::Itof.code(), AddOp::Not.code(), AddOp::Clz.code()]);
+/// Operations of the add ALU that take floats: fadd to ftoi.
+const TAKES_FLOATS: Codes = Codes::of(&[1, 2, 3, 4, 5, 6, AddOp::Ftoi.code()]);
+/// Operations of the add ALU that make floats: fadd to fmaxabs, itof.
+const MAKES_FLOATS: Codes = Codes::of(&[1, 2, 3, 4, 5, 6, AddOp::Itof.code()]);
+/// Codes that are no operation of the add ALU.
+const RESERVED_ADD: Codes = Codes::of(&[9, 10, 11, 25, 26, 27, 28, 29]);
+/// Pack codes that the mul ALU does not have.
+const RESERVED_PACK_MUL: Codes = Codes(Codes::of(&[1, 2]).0 | !0 << 8);
+
+/// The line under construction.
+struct Text<'l> {
+    line: &'l mut [u8; LINE_BYTES],
+    length: usize,
+    exact: bool,
+}
+
+impl<'l> Text<'l> {
+    fn new(line: &'l mut [u8; LINE_BYTES]) -> Self {
+        Self { line, length: 0, exact: true }
+    }
+
+    fn end(self) -> Line {
+        Line { length: self.length.min(LINE_BYTES), exact: self.exact }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, piece: &Piece) {
+        // Every line has room for its pieces: the longest are some 210 bytes long.
+        if self.length <= LINE_BYTES - Piece::BLOCK {
+            self.line[self.length..self.length + Piece::BLOCK].copy_from_slice(piece.block());
+            self.length += piece.len();
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.put(&Piece::new(text));
+    }
+
+    #[inline(always)]
+    fn target(&mut self, targets: &Targets, half: Half) {
+        let file = targets.file(half);
+        let names = if targets.numbered == Some(half) { &names::NUMBERED } else { &names::WRITE };
+        self.put(&names[file][targets.address(half)]);
+    }
+
+    /// A condition as suffix. `silent`: the result goes nowhere, so that "never" is the default and no other but "always" can be said.
+    #[inline(always)]
+    fn condition(&mut self, code: usize, silent: bool) {
+        let default = if silent { Condition::Never } else { Condition::Always };
+        if code != usize::from(default.code()) {
+            self.exact &= !silent || code == usize::from(Condition::Always.code());
+            self.put(&names::CONDITIONS[code & 7]);
+        }
+    }
+
+    /// The pack of the target of one half; `float`: its result is one.
+    #[inline(always)]
+    fn pack(&mut self, pm: bool, pack: usize, targets: &Targets, half: Half, float: bool) {
+        let here = (half == Half::Mul) == (pm || targets.ws);
+        if pack != 0 && here {
+            self.put(match (pm, pack) {
+                (true, _) => &names::PACK_MUL[pack & 7],
+                (false, 1 | 2) if float => &names::PACK_HALF_FLOAT[pack],
+                (false, _) => &names::PACK_INT[pack & 15],
+            });
+        }
+    }
+}
+
+/// One of the ALUs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Half {
     Add,
     Mul,
 }
 
+/// The targets of both ALUs, as far as all kinds of instruction have them.
+struct Targets {
+    add: usize,
+    mul: usize,
+    /// Write swap.
+    ws: bool,
+    /// Which target must name its file, so that write swap follows.
+    numbered: Option<Half>,
+}
+
 impl Targets {
     /// Targets of which the add ALU's is written out in any case, or only the mul ALU's.
-    fn new(add: u8, mul: u8, ws: bool, add_written: bool) -> Self {
-        let add_open = written_in_either_file(add & 63);
-        let mul_open = written_in_either_file(mul & 63);
-        let named = match (ws && add_open && mul_open, add_written) {
-            (false, _) => None,
-            (true, true) => Some(Half::Add),
-            (true, false) => Some(Half::Mul),
-        };
-        Self { add: add & 63, mul: mul & 63, ws, named }
+    #[inline(always)]
+    fn new(add: usize, mul: usize, ws: bool, add_written: bool) -> Self {
+        let open = ws && WRITTEN_IN_EITHER_FILE.has(add) && WRITTEN_IN_EITHER_FILE.has(mul);
+        let numbered = if add_written { Half::Add } else { Half::Mul };
+        Self { add: add & 63, mul: mul & 63, ws, numbered: open.then_some(numbered) }
     }
 
-    fn address(&self, half: Half) -> u8 {
+    #[inline(always)]
+    fn address(&self, half: Half) -> usize {
         if half == Half::Add { self.add } else { self.mul }
     }
 
     /// 0 for file A, 1 for file B.
+    #[inline(always)]
     fn file(&self, half: Half) -> usize {
         usize::from((half == Half::Mul) != self.ws)
     }
+
+    /// Whether a target can have the pack.
+    #[inline(always)]
+    fn can_pack(&self, pm: bool, pack: usize) -> bool {
+        pack == 0
+            || if pm {
+                !RESERVED_PACK_MUL.has(pack)
+            } else {
+                self.address(if self.ws { Half::Mul } else { Half::Add }) < 32
+            }
+    }
 }
 
-struct Text<'w, W> {
-    out: &'w mut W,
-    exact: bool,
-}
+// ALU instructions.
 
-impl<W: Write> Text<'_, W> {
-    #[inline]
-    fn put(&mut self, text: &str) -> fmt::Result {
-        self.out.write_str(text)
-    }
+/// An ALU instruction, `PLAIN` if it neither packs nor unpacks nor sets flags, as most do not.
+fn alu<const PLAIN: bool>(word: u64, mut text: Text<'_>) -> Line {
+    let has = |bits: u64| word & bits != 0;
+    let (op_add, op_mul) = (OP_ADD.of(word), OP_MUL.of(word));
+    let (waddr_add, waddr_mul) = (WADDR_ADD.of(word), WADDR_MUL.of(word));
+    let (add_a, add_b) = (ADD_A.of(word), ADD_B.of(word));
+    let (mul_a, mul_b) = (MUL_A.of(word), MUL_B.of(word));
+    let raddr_b = RADDR_B.of(word);
+    let (pm, pack, unpack, sf) =
+        if PLAIN { (false, 0, 0, false) } else { (has(PM.mask), PACK.of(word), UNPACK.of(word), has(SF.mask)) };
+    let small_immediate = SIG.of(word) == usize::from(Signal::SmallImmediate.code());
+    let rotated = small_immediate && raddr_b >= 48;
+    text.exact = !RESERVED_ADD.has(op_add) && !(rotated && op_mul == 0);
 
-    fn inexact(&mut self) {
-        self.exact = false;
-    }
-
-    /// Eight hexadecimal digits, or fewer.
-    fn hexadecimal(&mut self, value: u32) -> fmt::Result {
-        let digits = (32 - value.leading_zeros()).div_ceil(4).max(1);
-        let mut text = [b'0'; 10];
-        text[1] = b'x';
-        for n in 0..digits {
-            let digit = (value >> (4 * (digits - 1 - n)) & 15) as u8;
-            text[2 + n as usize] = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
-        }
-        self.put(core::str::from_utf8(&text[..2 + digits as usize]).unwrap_or_default())
-    }
-
-    fn target(&mut self, targets: Targets, half: Half) -> fmt::Result {
-        let file = targets.file(half);
-        let address = usize::from(targets.address(half));
-        let names = if targets.named == Some(half) { &NUMBERED[file] } else { &WRITE[file] };
-        self.put(names[address])
-    }
-
-    // ALU instructions.
-
-    fn alu(&mut self, alu: &Alu) -> fmt::Result {
-        let Alu { op_add, op_mul, sf, .. } = *alu;
-        let (waddr_add, waddr_mul) = (alu.waddr_add & 63, alu.waddr_mul & 63);
-        if matches!(op_add, AddOp::Reserved(_)) || matches!(alu.sig, Signal::LoadImmediate | Signal::Branch) {
-            self.inexact();
-        }
-        let small_immediate = alu.sig == Signal::SmallImmediate;
-        let rotation = if small_immediate && alu.raddr_b >= 48 { Some(alu.raddr_b - 48) } else { None };
-        if rotation.is_some() && op_mul == MulOp::Nop {
-            self.inexact();
-        }
-        let targets_open = alu.ws && written_in_either_file(waddr_add) && written_in_either_file(waddr_mul);
-        let flags_from_mul = sf && op_add == AddOp::Nop;
-
-        // An ALU that does nothing is named where something about it is not as by default.
-        let add_default = if sf { Condition::Always } else { Condition::Never };
-        let mul_default = if flags_from_mul { Condition::Always } else { Condition::Never };
-        let add_selects = alu.add_a != Mux::R0 || alu.add_b != Mux::R0;
-        let mul_selects = alu.mul_a != Mux::R0 || alu.mul_b != Mux::R0;
-        let mul_packs = alu.pm && alu.pack != 0;
-        let bare_pm = alu.pm && alu.pack == 0 && alu.unpack.code() == 0;
-        let add_acts = op_add != AddOp::Nop || waddr_add != NOP;
-        let mul_acts = op_mul != MulOp::Nop || waddr_mul != NOP;
-        let add_constant = op_add != AddOp::Nop
-            && !mul_acts
-            && alu.add_a == alu.add_b
-            && (small_immediate && alu.add_a == Mux::B || matches!(op_add, AddOp::Xor | AddOp::Sub));
-        let mul_constant = op_mul != MulOp::Nop
-            && !add_acts
-            && alu.mul_a == alu.mul_b
-            && (small_immediate && alu.mul_a == Mux::B || op_mul == MulOp::V8subs);
-        let name_add = add_acts
-            || alu.cond_add != add_default
+    // An ALU that does nothing is named where something about it is not as by default.
+    let flags_from_mul = sf && op_add == 0;
+    let add_selects = has(ADD_A.mask | ADD_B.mask);
+    let mul_selects = has(MUL_A.mask | MUL_B.mask);
+    let mul_packs = pm && pack != 0;
+    let bare_pm = pm && pack == 0 && unpack == 0;
+    let add_acts = op_add != 0 || waddr_add != usize::from(NOP);
+    let mul_acts = op_mul != 0 || waddr_mul != usize::from(NOP);
+    let names_add = || {
+        let default = if sf { Condition::Always } else { Condition::Never };
+        let targets_open = has(WS.mask) && WRITTEN_IN_EITHER_FILE.has(waddr_mul);
+        let mul_constant = op_mul != 0
+            && mul_a == mul_b
+            && (small_immediate && mul_a == INPUT_B || op_mul == usize::from(MulOp::V8subs.code()));
+        COND_ADD.of(word) != usize::from(default.code())
             || mul_constant
             || add_selects
-            || bare_pm && !mul_acts && !mul_selects
-            || targets_open && !mul_acts && !mul_packs && !mul_selects
-            || sf && !mul_acts && op_mul == MulOp::Nop;
-        let name_mul = mul_acts || mul_selects || mul_packs || alu.cond_mul != mul_default || add_constant;
-        let targets = Targets::new(waddr_add, waddr_mul, alu.ws, name_add);
-        self.check_pack(alu.pm, alu.pack, targets);
-        let unpack = self.unpack_of(alu);
+            || !mul_acts && (bare_pm && !mul_selects || targets_open && !mul_packs && !mul_selects || sf)
+    };
+    let names_mul = || {
+        let default = if flags_from_mul { Condition::Always } else { Condition::Never };
+        let same = matches!(op_add, XOR | SUB);
+        let add_constant = op_add != 0 && add_a == add_b && (small_immediate && add_a == INPUT_B || same);
+        mul_selects || mul_packs || COND_MUL.of(word) != usize::from(default.code()) || add_constant
+    };
+    let name_add = add_acts || names_add();
+    let name_mul = mul_acts || names_mul();
+    let targets = Targets::new(waddr_add, waddr_mul, has(WS.mask), name_add);
+    text.exact &= targets.can_pack(pm, pack);
+    let mut inputs = Inputs::of(word, unpack, &mut text.exact);
+    // `mov` of an immediate may be another operation, but of these it is not.
+    let moves = |input: usize| input != INPUT_B || !small_immediate || matches!(raddr_b, 1..=15);
 
-        let mut separator = "";
-        let mut reads = Reads { a: None, unpack, alu };
+    if name_add {
+        let moves = op_add == OR && add_a == add_b && moves(add_a);
+        text.put(if moves { &names::MOVE } else { &names::ADD[op_add] });
+        if bare_pm {
+            text.put(&names::PM);
+        }
+        if sf {
+            text.put(&names::SET_FLAGS);
+        }
+        text.condition(COND_ADD.of(word), waddr_add == usize::from(NOP) && !sf);
+        if add_acts || add_selects || targets.numbered == Some(Half::Add) {
+            text.target(&targets, Half::Add);
+            text.pack(pm, pack, &targets, Half::Add, MAKES_FLOATS.has(op_add));
+        }
+        if op_add != 0 || add_selects {
+            inputs.put(&mut text, add_a);
+            if add_a != add_b || !(moves || UNARY.has(op_add)) {
+                inputs.put(&mut text, add_b);
+            }
+        }
+    }
+    if name_mul {
         if name_add {
-            self.add_mnemonic(alu)?;
-            if bare_pm {
-                self.put(".pm")?;
-            }
-            if sf {
-                self.put(".setf")?;
-            }
-            self.condition(alu.cond_add, waddr_add == NOP && !sf, op_add == AddOp::Nop && waddr_add == NOP && sf)?;
-            if add_acts || add_selects || targets.named == Some(Half::Add) {
-                self.put(" ")?;
-                self.target(targets, Half::Add)?;
-                self.pack(alu.pm, alu.pack, targets, Half::Add, add_float_result(op_add))?;
-            }
-            if op_add != AddOp::Nop || add_selects {
-                self.sources(&mut reads, alu.add_a, alu.add_b, is_unary(op_add) || self.is_add_move(alu))?;
-            }
-            separator = "; ";
+            text.put(&names::NEXT);
         }
-        if name_mul {
-            self.put(separator)?;
-            self.mul_mnemonic(alu, name_add)?;
-            if bare_pm && !name_add {
-                self.put(".pm")?;
-            }
-            if sf && !name_add {
-                self.put(".setf")?;
-            }
-            self.condition(alu.cond_mul, waddr_mul == NOP && !flags_from_mul, !mul_acts && flags_from_mul)?;
-            if mul_acts || mul_selects || mul_packs {
-                self.put(" ")?;
-                // `- << 3` would be a negative number: `rb39` is the same register by its number.
-                if rotation.is_some() && waddr_mul == NOP {
-                    self.put(NUMBERED[targets.file(Half::Mul)][usize::from(NOP)])?;
-                } else {
-                    self.target(targets, Half::Mul)?;
-                }
-                self.pack(alu.pm, alu.pack, targets, Half::Mul, op_mul == MulOp::Fmul)?;
-                if let Some(by) = rotation {
-                    self.put(" << ")?;
-                    self.put(if by == 0 { "r5" } else { IMMEDIATE[usize::from(by)] })?;
-                }
-            }
-            if op_mul != MulOp::Nop || mul_selects {
-                self.sources(&mut reads, alu.mul_a, alu.mul_b, self.is_mul_move(alu))?;
-            }
-            separator = "; ";
+        let moves = op_mul == V8MIN && mul_a == mul_b && moves(mul_a);
+        text.put(match moves {
+            true if name_add && op_add != 0 => &names::MOVE,
+            true => &names::MUL_MOVE,
+            false => &names::MUL[op_mul],
+        });
+        if bare_pm && !name_add {
+            text.put(&names::PM);
         }
-        if !matches!(alu.sig, Signal::None | Signal::SmallImmediate) {
-            self.put(separator)?;
-            self.put(alu.sig.name())?;
-            separator = "; ";
+        if sf && !name_add {
+            text.put(&names::SET_FLAGS);
         }
-        self.unused_reads(alu, separator)
-    }
-
-    fn is_add_move(&self, alu: &Alu) -> bool {
-        alu.op_add == AddOp::Or && alu.add_a == alu.add_b && moves(alu, alu.add_a)
-    }
-
-    fn is_mul_move(&self, alu: &Alu) -> bool {
-        alu.op_mul == MulOp::V8min && alu.mul_a == alu.mul_b && moves(alu, alu.mul_a)
-    }
-
-    fn add_mnemonic(&mut self, alu: &Alu) -> fmt::Result {
-        self.put(match alu.op_add {
-            AddOp::Nop => "anop",
-            AddOp::V8adds => "av8adds",
-            AddOp::V8subs => "av8subs",
-            AddOp::Or if self.is_add_move(alu) => "mov",
-            op => op.name(),
-        })
-    }
-
-    fn mul_mnemonic(&mut self, alu: &Alu, after_add: bool) -> fmt::Result {
-        self.put(match alu.op_mul {
-            MulOp::Nop => "mnop",
-            MulOp::V8min if self.is_mul_move(alu) && after_add && alu.op_add != AddOp::Nop => "mov",
-            MulOp::V8min if self.is_mul_move(alu) => "mmov",
-            op => op.name(),
-        })
-    }
-
-    /// A condition as suffix. `silent`: the result goes nowhere, so that "never" is the default and no other but "always" can be said;
-    /// `quiet`: nothing at all is done, so that "always" is the default.
-    fn condition(&mut self, value: Condition, silent: bool, quiet: bool) -> fmt::Result {
-        let default = if silent && !quiet { Condition::Never } else { Condition::Always };
-        if value == default {
-            return Ok(());
+        text.condition(COND_MUL.of(word), waddr_mul == usize::from(NOP) && !flags_from_mul);
+        if mul_acts || mul_selects || mul_packs {
+            // `- << 3` would be a negative number: `rb39` is the same register by its number.
+            if rotated && waddr_mul == usize::from(NOP) {
+                text.put(&names::NUMBERED[targets.file(Half::Mul)][usize::from(NOP)]);
+            } else {
+                text.target(&targets, Half::Mul);
+            }
+            text.pack(pm, pack, &targets, Half::Mul, op_mul == usize::from(MulOp::Fmul.code()));
+            if rotated {
+                text.put(&names::ROTATIONS[raddr_b & 15]);
+            }
         }
-        if silent && !matches!(value, Condition::Always | Condition::Never) {
-            self.inexact();
-        }
-        self.put(condition(value))
-    }
-
-    /// Packs that no target can have.
-    fn check_pack(&mut self, pm: bool, pack: u8, targets: Targets) {
-        let possible = match (pm, pack) {
-            (false, 0) => true,
-            (true, 0) => true,
-            (true, _) => pack < 8 && !PACK_MUL[usize::from(pack & 7)].is_empty(),
-            (false, _) => targets.address(if targets.ws { Half::Mul } else { Half::Add }) < 32,
-        };
-        if !possible {
-            self.inexact();
+        if op_mul != 0 || mul_selects {
+            inputs.put(&mut text, mul_a);
+            if mul_a != mul_b || !moves {
+                inputs.put(&mut text, mul_b);
+            }
         }
     }
 
-    fn pack(&mut self, pm: bool, pack: u8, targets: Targets, half: Half, float: bool) -> fmt::Result {
-        match (pm, pack) {
-            (_, 0) => Ok(()),
-            (true, _) if half == Half::Mul => self.put(PACK_MUL[usize::from(pack & 7)]),
-            (true, _) => Ok(()),
-            (false, _) if (half == Half::Mul) != targets.ws => Ok(()),
-            (false, 1) if float => self.put(".16af"),
-            (false, 2) if float => self.put(".16bf"),
-            (false, _) => self.put(PACK_INT[usize::from(pack & 15)]),
+    let mut first = !name_add && !name_mul;
+    let mut next = |text: &mut Text<'_>| {
+        if !core::mem::take(&mut first) {
+            text.put(&names::NEXT);
         }
+    };
+    let sig = SIG.of(word);
+    if sig != usize::from(Signal::None.code()) && !small_immediate {
+        next(&mut text);
+        text.put(&names::SIGNALS[sig]);
+    }
+    // Read addresses that no operand uses.
+    let used = |input: usize| [add_a, add_b, mul_a, mul_b].contains(&input);
+    if RADDR_A.of(word) != usize::from(NOP) && !used(INPUT_A) {
+        next(&mut text);
+        text.put(&names::READ_ALONE);
+        text.put(&names::NUMBERED[0][RADDR_A.of(word)]);
+    }
+    let b_is_default = if small_immediate { rotated } else { raddr_b == usize::from(NOP) };
+    if !b_is_default && !used(INPUT_B) {
+        next(&mut text);
+        text.put(&names::READ_ALONE);
+        text.put(&(if small_immediate { &names::IMMEDIATES } else { &names::NUMBERED[1] })[raddr_b]);
+    }
+    if first {
+        text.put(&names::DO_NOTHING);
+    }
+    text.end()
+}
+
+const OR: usize = AddOp::Or.code() as usize;
+const XOR: usize = AddOp::Xor.code() as usize;
+const SUB: usize = AddOp::Sub.code() as usize;
+const V8MIN: usize = MulOp::V8min.code() as usize;
+const INPUT_R4: usize = Mux::R4.code() as usize;
+const INPUT_A: usize = Mux::A.code() as usize;
+const INPUT_B: usize = Mux::B.code() as usize;
+
+/// What the operand multiplexers of an instruction select from.
+struct Inputs {
+    /// By the code of the multiplexer's input.
+    names: [&'static Piece; 8],
+    /// What input B is called once input A stands in the text.
+    b_after_a: &'static Piece,
+    /// The input that is unpacked, and how.
+    unpacked: Option<(usize, &'static Piece)>,
+}
+
+impl Inputs {
+    #[inline(always)]
+    fn of(word: u64, unpack: usize, exact: &mut bool) -> Self {
+        let [r0, r1, r2, r3, r4, r5] = &names::ACCUMULATORS;
+        let (raddr_a, raddr_b) = (RADDR_A.of(word), RADDR_B.of(word));
+        let small_immediate = SIG.of(word) == usize::from(Signal::SmallImmediate.code());
+        // A register of both files is read through file A, unless that is taken.
+        let either = READ_IN_EITHER_FILE.has(raddr_b);
+        let taken = raddr_a != raddr_b && !READ_IN_EITHER_FILE.has(raddr_a);
+        let kind_of_b = |either: bool| if small_immediate { 2 } else { usize::from(either) };
+        let a = &names::READ_A[raddr_a];
+        let b = &names::READ_B[kind_of_b(either)][raddr_b];
+        let b_after_a = &names::READ_B[kind_of_b(either && !taken)][raddr_b];
+        let unpacker = if word & PM.mask != 0 { INPUT_R4 } else { INPUT_A };
+        let unpacked = (unpack != 0).then(|| (unpacker, Self::unpack(word, unpacker, exact)));
+        Self { names: [r0, r1, r2, r3, r4, r5, a, b], b_after_a, unpacked }
     }
 
-    /// What is unpacked, and to what.
-    fn unpack_of(&mut self, alu: &Alu) -> Unpacked {
-        let mode = alu.unpack.code();
-        if mode == 0 {
-            return Unpacked { mux: Mux::R0, mode, float: false };
-        }
-        let mux = if alu.pm { Mux::R4 } else { Mux::A };
-        let add_reads = alu.add_a == mux || alu.add_b == mux;
-        let mul_reads = alu.mul_a == mux || alu.mul_b == mux;
-        let add_floats = add_takes_floats(alu.op_add);
-        let mul_floats = alu.op_mul == MulOp::Fmul;
-        let acts = |reads: bool, floats: bool| reads && floats;
+    /// How the input `unpacked` is unpacked.
+    #[inline(always)]
+    fn unpack(word: u64, unpacked: usize, exact: &mut bool) -> &'static Piece {
+        let mode = UNPACK.of(word);
+        let pm = word & PM.mask != 0;
+        let add_reads = ADD_A.of(word) == unpacked || ADD_B.of(word) == unpacked;
+        let mul_reads = MUL_A.of(word) == unpacked || MUL_B.of(word) == unpacked;
+        let add_floats = TAKES_FLOATS.has(OP_ADD.of(word));
+        let mul_floats = OP_MUL.of(word) == usize::from(MulOp::Fmul.code());
         // File A unpacks for both ALUs alike: to floats if either takes floats.
         let mixed =
-            !alu.pm && mode != 3 && (add_reads && !add_floats && mul_floats || mul_reads && !mul_floats && add_floats);
-        if !(add_reads || mul_reads) || mixed || !alu.pm && alu.raddr_a >= 32 {
-            self.inexact();
-        }
-        let float = alu.pm || acts(add_reads, add_floats) || acts(mul_reads, mul_floats);
-        Unpacked { mux, mode, float }
+            !pm && mode != 3 && (add_reads && !add_floats && mul_floats || mul_reads && !mul_floats && add_floats);
+        *exact &= (add_reads || mul_reads) && !mixed && (pm || RADDR_A.of(word) < 32);
+        let float = pm || add_reads && add_floats || mul_reads && mul_floats;
+        &(if float { &names::UNPACK_FLOAT } else { &names::UNPACK_INT })[mode]
     }
 
-    fn sources(&mut self, reads: &mut Reads<'_>, a: Mux, b: Mux, one: bool) -> fmt::Result {
-        self.put(", ")?;
-        self.source(reads, a)?;
-        if !one || a != b {
-            self.put(", ")?;
-            self.source(reads, b)?;
+    /// Adds an operand to the text.
+    #[inline(always)]
+    fn put(&mut self, text: &mut Text<'_>, input: usize) {
+        text.put(self.names[input]);
+        if input == INPUT_A {
+            self.names[INPUT_B] = self.b_after_a;
         }
-        Ok(())
-    }
-
-    fn source(&mut self, reads: &mut Reads<'_>, mux: Mux) -> fmt::Result {
-        let alu = reads.alu;
-        match mux {
-            Mux::A => {
-                let address = usize::from(alu.raddr_a & 63);
-                reads.a = Some(alu.raddr_a);
-                self.put(READ[0][address])?;
-            }
-            Mux::B if alu.sig == Signal::SmallImmediate => self.put(IMMEDIATE[usize::from(alu.raddr_b & 63)])?,
-            Mux::B => {
-                let address = alu.raddr_b & 63;
-                // A register of both files is read through file A, unless that is taken.
-                let taken = reads.a.is_some_and(|a| a != address && !read_in_either_file(a));
-                let names = if read_in_either_file(address) && !taken { &NUMBERED[1] } else { &READ[1] };
-                self.put(names[usize::from(address)])?;
-            }
-            other => self.put(other.name())?,
-        }
-        let Unpacked { mux: unpacked, mode, float } = reads.unpack;
-        if mode != 0 && mux == unpacked {
-            let names = if float { &UNPACK_FLOAT } else { &UNPACK_INT };
-            self.put(names[usize::from(mode)])?;
-        }
-        Ok(())
-    }
-
-    /// Read addresses that no operand uses.
-    fn unused_reads(&mut self, alu: &Alu, mut separator: &'static str) -> fmt::Result {
-        let uses = |mux: Mux| [alu.add_a, alu.add_b, alu.mul_a, alu.mul_b].contains(&mux);
-        if alu.raddr_a != NOP && !uses(Mux::A) {
-            self.put(separator)?;
-            self.put("read ")?;
-            self.put(NUMBERED[0][usize::from(alu.raddr_a & 63)])?;
-            separator = "; ";
-        }
-        if alu.sig == Signal::SmallImmediate {
-            if alu.raddr_b < 48 && !uses(Mux::B) {
-                self.put(separator)?;
-                self.put("read ")?;
-                self.put(IMMEDIATE[usize::from(alu.raddr_b)])?;
-                separator = "; ";
-            }
-        } else if alu.raddr_b != NOP && !uses(Mux::B) {
-            self.put(separator)?;
-            self.put("read ")?;
-            self.put(NUMBERED[1][usize::from(alu.raddr_b & 63)])?;
-            separator = "; ";
-        }
-        if separator.is_empty() { self.put("nop") } else { Ok(()) }
-    }
-
-    // Load immediates and semaphores.
-
-    fn load_immediate(&mut self, load: &LoadImmediate) -> fmt::Result {
-        let mnemonic = match load.kind {
-            ImmediateKind::PerElementUnsigned => "ldipeu",
-            ImmediateKind::Word | ImmediateKind::PerElementSigned => "ldi",
-            ImmediateKind::Semaphore | ImmediateKind::Reserved(_) => {
-                self.inexact();
-                "ldi"
-            }
-        };
-        self.load_targets(mnemonic, load)?;
-        match load.kind {
-            ImmediateKind::PerElementSigned | ImmediateKind::PerElementUnsigned => self.elements(load),
-            _ => self.hexadecimal(load.immediate),
-        }
-    }
-
-    fn elements(&mut self, load: &LoadImmediate) -> fmt::Result {
-        let mut separator = "[";
-        for n in 0..16 {
-            let element = load.immediate >> n & 1 | load.immediate >> (n + 15) & 2;
-            self.put(separator)?;
-            self.put(match (element, load.kind) {
-                (0, _) => "0",
-                (1, _) => "1",
-                (2, ImmediateKind::PerElementSigned) => "-2",
-                (3, ImmediateKind::PerElementSigned) => "-1",
-                (2, _) => "2",
-                _ => "3",
-            })?;
-            separator = ",";
-        }
-        self.put("]")
-    }
-
-    fn semaphore(&mut self, semaphore: &Semaphore) -> fmt::Result {
-        let Semaphore { sig, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, .. } = *semaphore;
-        let immediate = semaphore.unused << 5 | u32::from(semaphore.semaphore);
-        let kind = ImmediateKind::Word;
-        let load = LoadImmediate { sig, kind, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, immediate };
-        self.load_targets(if semaphore.sa { "sacq" } else { "srel" }, &load)?;
-        if immediate < 16 { self.put(IMMEDIATE[immediate as usize]) } else { self.hexadecimal(immediate) }
-    }
-
-    fn load_targets(&mut self, mnemonic: &str, load: &LoadImmediate) -> fmt::Result {
-        let targets = Targets::new(load.waddr_add, load.waddr_mul, load.ws, true);
-        self.check_pack(load.pm, load.pack, targets);
-        self.put(mnemonic)?;
-        if load.pm && load.pack == 0 {
-            self.put(".pm")?;
-        }
-        if load.sf {
-            self.put(".setf")?;
-        }
-        self.put(" ")?;
-        self.target(targets, Half::Add)?;
-        self.pack(load.pm, load.pack, targets, Half::Add, false)?;
-        self.condition(load.cond_add, targets.add == NOP && !load.sf, false)?;
-        let mul_packs = load.pack != 0 && (load.pm || targets.ws);
-        if targets.mul != NOP || load.cond_mul != Condition::Never || mul_packs {
-            self.put(", ")?;
-            self.target(targets, Half::Mul)?;
-            self.pack(load.pm, load.pack, targets, Half::Mul, false)?;
-            self.condition(load.cond_mul, targets.mul == NOP, false)?;
-        }
-        self.put(", ")
-    }
-
-    // Branches.
-
-    fn branch(&mut self, branch: &Branch) -> fmt::Result {
-        self.put(if branch.rel { "brr" } else { "bra" })?;
-        let sets_flags = branch.raddr_a & 1 != 0;
-        if branch.unused != 0
-            || matches!(branch.cond_br, BranchCondition::Reserved(_))
-            || !branch.reg && branch.raddr_a > 1
+        if let Some((unpacked, unpack)) = self.unpacked
+            && input == unpacked
         {
-            self.inexact();
+            text.put(unpack);
         }
-        if branch.cond_br != BranchCondition::Always {
-            self.put(".")?;
-            self.put(branch.cond_br.name())?;
-        }
-        if sets_flags {
-            self.put(".setf")?;
-        }
-        self.put(" ")?;
-        let targets = Targets::new(branch.waddr_add, branch.waddr_mul, branch.ws, true);
-        self.target(targets, Half::Add)?;
-        self.put(", ")?;
-        let two = targets.mul != NOP;
-        if two {
-            self.target(targets, Half::Mul)?;
-            self.put(", ")?;
-        }
-        if branch.reg {
-            self.put(NUMBERED[0][usize::from(branch.raddr_a & 31)])?;
-            if branch.immediate == 0 && !two {
-                return Ok(());
-            }
-            self.put(", ")?;
-        } else if two {
-            self.put("-, ")?;
-        }
-        if branch.immediate < 0 {
-            self.put("-")?;
-        }
-        self.decimal(branch.immediate.unsigned_abs())
-    }
-
-    fn decimal(&mut self, value: u32) -> fmt::Result {
-        let mut text = [0; 10];
-        let mut at = text.len();
-        let mut rest = value;
-        loop {
-            at -= 1;
-            text[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        self.put(core::str::from_utf8(&text[at..]).unwrap_or_default())
     }
 }
 
-/// What an instruction has read from file A so far, and what is unpacked.
-struct Reads<'a> {
-    a: Option<u8>,
-    unpack: Unpacked,
-    alu: &'a Alu,
+// Load immediates and semaphores.
+
+fn load_immediate(load: &LoadImmediate, mut text: Text<'_>) -> Line {
+    text.exact = !matches!(load.kind, ImmediateKind::Semaphore | ImmediateKind::Reserved(_));
+    text.text(if load.kind == ImmediateKind::PerElementUnsigned { "ldipeu" } else { "ldi" });
+    load_targets(load, &mut text);
+    match load.kind {
+        ImmediateKind::PerElementSigned => elements(load.immediate, &["0", "1", "-2", "-1"], &mut text),
+        ImmediateKind::PerElementUnsigned => elements(load.immediate, &["0", "1", "2", "3"], &mut text),
+        _ => text.put(&Piece::new(", ").followed_by_hexadecimal(load.immediate)),
+    }
+    text.end()
 }
 
-#[derive(Clone, Copy)]
-struct Unpacked {
-    mux: Mux,
-    mode: u8,
-    float: bool,
+fn elements(immediate: u32, names: &[&str; 4], text: &mut Text<'_>) {
+    text.text(", [");
+    for n in 0..16 {
+        let element = immediate >> n & 1 | immediate >> (n + 15) & 2;
+        text.text(names[element as usize]);
+        text.text(if n < 15 { "," } else { "]" });
+    }
 }
 
-/// Whether an operand is moved by `mov`: all but immediates that `mov` would make otherwise.
-fn moves(alu: &Alu, mux: Mux) -> bool {
-    mux != Mux::B || alu.sig != Signal::SmallImmediate || matches!(alu.raddr_b, 1..=15)
+fn semaphore(semaphore: &Semaphore, mut text: Text<'_>) -> Line {
+    let Semaphore { sig, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, .. } = *semaphore;
+    let immediate = semaphore.unused << 5 | u32::from(semaphore.semaphore);
+    let kind = ImmediateKind::Word;
+    let load = LoadImmediate { sig, kind, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, immediate };
+    text.text(if semaphore.sa { "sacq" } else { "srel" });
+    load_targets(&load, &mut text);
+    let comma = Piece::new(", ");
+    text.put(&match immediate {
+        0..16 => comma.followed_by_decimal(immediate),
+        _ => comma.followed_by_hexadecimal(immediate),
+    });
+    text.end()
 }
 
-const fn add_float_result(op: AddOp) -> bool {
-    matches!(op.code(), 1..=6 | 8)
+fn load_targets(load: &LoadImmediate, text: &mut Text<'_>) {
+    let targets = Targets::new(usize::from(load.waddr_add), usize::from(load.waddr_mul), load.ws, true);
+    let pack = usize::from(load.pack);
+    text.exact &= targets.can_pack(load.pm, pack);
+    if load.pm && load.pack == 0 {
+        text.put(&names::PM);
+    }
+    if load.sf {
+        text.put(&names::SET_FLAGS);
+    }
+    text.target(&targets, Half::Add);
+    text.pack(load.pm, pack, &targets, Half::Add, false);
+    text.condition(usize::from(load.cond_add.code()), targets.add == usize::from(NOP) && !load.sf);
+    let mul_packs = load.pack != 0 && (load.pm || targets.ws);
+    if targets.mul != usize::from(NOP) || load.cond_mul != Condition::Never || mul_packs {
+        text.text(",");
+        text.target(&targets, Half::Mul);
+        text.pack(load.pm, pack, &targets, Half::Mul, false);
+        text.condition(usize::from(load.cond_mul.code()), targets.mul == usize::from(NOP));
+    }
+}
+
+// Branches.
+
+fn branch(branch: &Branch, mut text: Text<'_>) -> Line {
+    let reserved = matches!(branch.cond_br, BranchCondition::Reserved(_));
+    text.exact = branch.unused == 0 && !reserved && (branch.reg || branch.raddr_a <= 1);
+    text.text(if branch.rel { "brr" } else { "bra" });
+    if branch.cond_br != BranchCondition::Always {
+        text.put(&Piece::new(".").followed_by(branch.cond_br.name()));
+    }
+    if branch.raddr_a & 1 != 0 {
+        text.put(&names::SET_FLAGS);
+    }
+    let targets = Targets::new(usize::from(branch.waddr_add), usize::from(branch.waddr_mul), branch.ws, true);
+    text.target(&targets, Half::Add);
+    let two = targets.mul != usize::from(NOP);
+    if two {
+        text.text(",");
+        text.target(&targets, Half::Mul);
+    }
+    if branch.reg {
+        text.text(",");
+        text.put(&names::NUMBERED[0][usize::from(branch.raddr_a & 31)]);
+    } else if two {
+        text.text(", -");
+    }
+    if !branch.reg || branch.immediate != 0 || two {
+        let sign = Piece::new(if branch.immediate < 0 { ", -" } else { ", " });
+        text.put(&sign.followed_by_decimal(branch.immediate.unsigned_abs()));
+    }
+    text.end()
 }
 
 #[cfg(test)]
