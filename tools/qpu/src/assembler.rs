@@ -326,6 +326,7 @@ impl<'o> Assembler<'o> {
         diagnostic
     }
 
+    #[cold]
     fn error<T>(&self, code: Code, token: Token, message: impl Into<String>) -> Res<T> {
         Err(Box::new(Diagnostic::error(code, token.span(self.cursor.file), message)))
     }
@@ -336,7 +337,8 @@ impl<'o> Assembler<'o> {
     }
 
     /// A refusal of the slot, placed at the text from `first` to the token before the cursor.
-    fn refused(&self, refusal: Refusal, first: Token) -> Failure {
+    #[cold]
+    fn refused(&self, refusal: Box<Refusal>, first: Token) -> Failure {
         Box::new(Diagnostic::error(refusal.code, self.span_from(first), refusal.message))
     }
 
@@ -347,10 +349,15 @@ impl<'o> Assembler<'o> {
     }
 
     /// Reports the warnings that the slot has about the part just read.
+    #[inline]
     fn slot_warnings(&mut self, first: Token) {
-        if self.slot.warnings.is_empty() {
-            return;
+        if !self.slot.warnings.is_empty() {
+            self.report_slot_warnings(first);
         }
+    }
+
+    #[cold]
+    fn report_slot_warnings(&mut self, first: Token) {
         let span = self.span_from(first);
         for warning in std::mem::take(&mut self.slot.warnings) {
             self.report(Diagnostic::warning(warning.code, span, warning.message));
@@ -359,16 +366,19 @@ impl<'o> Assembler<'o> {
 
     // Tokens.
 
+    #[inline]
     fn peek(&self) -> Token {
         self.peek_ahead(0)
     }
 
+    #[inline]
     fn peek_ahead(&self, ahead: usize) -> Token {
         let end = Token { kind: Kind::End, symbol: 0, start: 0, end: 0 };
         self.cursor.tokens.tokens.get(self.cursor.at + ahead).copied().unwrap_or(end)
     }
 
     /// The next token; the end of the line is never passed.
+    #[inline]
     fn next(&mut self) -> Token {
         let token = self.peek();
         if token.kind != Kind::End {
@@ -378,6 +388,7 @@ impl<'o> Assembler<'o> {
     }
 
     /// Takes the next token if it is of this kind.
+    #[inline]
     fn take(&mut self, kind: Kind) -> bool {
         let found = self.peek().kind == kind;
         if found {
@@ -399,11 +410,14 @@ impl<'o> Assembler<'o> {
         }
     }
 
+    #[inline]
     fn expect(&mut self, kind: Kind, what: &str) -> Res<Token> {
         let token = self.next();
-        if token.kind == kind {
-            return Ok(token);
-        }
+        if token.kind == kind { Ok(token) } else { self.unexpected(token, what) }
+    }
+
+    #[cold]
+    fn unexpected(&self, token: Token, what: &str) -> Res<Token> {
         let message = format!("expected {what}, found {}", self.found(token));
         self.error(Code::UnexpectedText, token, message)
     }

@@ -46,7 +46,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
-    /// Number of the word's or number's text.
+    /// Number of the word; also of what starts with a digit, where it can be a suffix or label.
     pub(crate) symbol: Symbol,
     pub(crate) start: u32,
     pub(crate) end: u32,
@@ -127,7 +127,7 @@ pub(crate) fn lex(text: &str, symbols: &mut Symbols) -> Tokens {
 fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<Token>) -> usize {
     let bytes = text.as_bytes();
     let byte_at = |at: usize| bytes.get(at).copied().unwrap_or(b'\n');
-    let mut after_dot = false;
+    let mut before = Kind::End;
     loop {
         let start = at;
         let mut symbol = 0;
@@ -161,8 +161,8 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
             }
             _ => {
                 let number = first.is_ascii_digit();
-                let dots = number && !after_dot;
-                let mut bad = first < b' ' || first == b'"' || first == b'\'' || first == b'$' || first == b'@';
+                let dots = number && before != Kind::Dot;
+                let bad = first < b' ' || first == b'"' || first == b'\'' || first == b'$' || first == b'@';
                 while let Some(&byte) = bytes.get(at)
                     && (!DELIMITS[byte as usize] || dots && byte == b'.')
                 {
@@ -180,17 +180,18 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
                         at += 1;
                     }
                 }
-                bad |= !text.is_char_boundary(start) || !text.is_char_boundary(at);
+                // Numbers are many and different, and need no symbol.
+                if !bad && (!number || matches!(before, Kind::Dot | Kind::Colon)) {
+                    symbol = symbols.intern_at(text, start, at);
+                }
                 match (bad, number) {
                     (true, _) => Kind::Unknown,
-                    (false, number) => {
-                        symbol = symbols.intern(&text[start..at]);
-                        if number { Kind::Number } else { Kind::Word }
-                    }
+                    (false, true) => Kind::Number,
+                    (false, false) => Kind::Word,
                 }
             }
         };
-        after_dot = kind == Kind::Dot;
+        before = kind;
         tokens.push(Token { kind, symbol, start: start as u32, end: at as u32 });
     }
 }

@@ -43,19 +43,21 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     /// A refusal with a message of its own.
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    #[cold]
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { code, message: message.into() })
     }
 }
 
-impl From<Code> for Refusal {
+impl From<Code> for Box<Refusal> {
+    #[cold]
     fn from(code: Code) -> Self {
-        Self { code, message: code.title().to_owned() }
+        Refusal::new(code, code.title())
     }
 }
 
-/// Success, or why not.
-pub(crate) type Outcome<T = ()> = Result<T, Refusal>;
+/// Success, or why not; boxed, because success is what usually happens.
+pub(crate) type Outcome<T = ()> = Result<T, Box<Refusal>>;
 
 /// A set of the places that an operation or operand can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,7 +267,7 @@ impl Slot {
     }
 
     fn warn(&mut self, code: Code, message: impl Into<String>) {
-        self.warnings.push(Refusal::new(code, message));
+        self.warnings.push(*Refusal::new(code, message));
     }
 
     fn reads_file(&self, mux: Mux) -> bool {

@@ -30,8 +30,10 @@ static NO_MEANING: Meaning = Meaning { mnemonic: None, register: None, operator:
 pub(crate) struct NameHasher(u64);
 
 impl Hasher for NameHasher {
+    #[inline]
     fn finish(&self) -> u64 {
-        self.0
+        // The low bits of a product know the low bits of its factors only, and the table looks at them first.
+        self.0.rotate_left(26)
     }
 
     #[inline]
@@ -57,14 +59,36 @@ impl Hasher for NameHasher {
 
     #[inline]
     fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        self.write_u64(u64::from(number));
     }
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+/// The bytes of a name of up to seven, with their number in the highest byte.
+#[inline]
+fn packed(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    let length = end - start;
+    if length > 7 {
+        return None;
+    }
+    let bytes = match text.get(start..).and_then(<[u8]>::first_chunk) {
+        // One load, as far as the text goes on behind the name.
+        Some(eight) => u64::from_le_bytes(*eight) & ((1 << (8 * length)) - 1),
+        None => text[start..end].iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte)),
+    };
+    Some(bytes | (length as u64) << 56)
 }
 
 /// All names seen so far.
 #[derive(Debug)]
 pub(crate) struct Symbols {
-    numbers: HashMap<Box<str>, Symbol, BuildHasherDefault<NameHasher>>,
+    /// Names of up to seven bytes, packed: nearly all.
+    short: HashMap<u64, Symbol, BuildHasherDefault<NameHasher>>,
+    long: HashMap<Box<str>, Symbol, BuildHasherDefault<NameHasher>>,
     names: Vec<Box<str>>,
     meanings: Vec<Meaning>,
 }
@@ -72,7 +96,8 @@ pub(crate) struct Symbols {
 impl Symbols {
     /// The language's own words.
     pub(crate) fn new() -> Self {
-        let mut symbols = Self { numbers: HashMap::default(), names: Vec::new(), meanings: Vec::new() };
+        let mut symbols =
+            Self { short: HashMap::default(), long: HashMap::default(), names: Vec::new(), meanings: Vec::new() };
         for (name, mnemonic) in mnemonic::Mnemonic::named() {
             symbols.keyword(name).mnemonic.get_or_insert(mnemonic);
         }
@@ -101,12 +126,31 @@ impl Symbols {
 
     /// The number of a name.
     pub(crate) fn intern(&mut self, name: &str) -> Symbol {
-        if let Some(&symbol) = self.numbers.get(name) {
+        self.intern_at(name, 0, name.len())
+    }
+
+    /// The number of the name at the bytes `start..end` of a text.
+    #[inline]
+    pub(crate) fn intern_at(&mut self, text: &str, start: usize, end: usize) -> Symbol {
+        match packed(text.as_bytes(), start, end).and_then(|packed| self.short.get(&packed)) {
+            Some(&symbol) => symbol,
+            None => self.intern_rare(text, start, end),
+        }
+    }
+
+    /// The number of a name that is long or new.
+    #[cold]
+    fn intern_rare(&mut self, text: &str, start: usize, end: usize) -> Symbol {
+        let name = text.get(start..end).unwrap_or_default();
+        if let Some(&symbol) = self.long.get(name) {
             return symbol;
         }
         let symbol = self.names.len() as Symbol;
         self.names.push(name.into());
-        self.numbers.insert(name.into(), symbol);
+        match packed(text.as_bytes(), start, end) {
+            Some(packed) => self.short.insert(packed, symbol),
+            None => self.long.insert(name.into(), symbol),
+        };
         symbol
     }
 

@@ -289,7 +289,7 @@ fn alu<const PLAIN: bool>(word: u64, mut text: Text<'_>) -> Line {
         if PLAIN { (false, 0, 0, false) } else { (has(PM.mask), PACK.of(word), UNPACK.of(word), has(SF.mask)) };
     let small_immediate = SIG.of(word) == usize::from(Signal::SmallImmediate.code());
     let rotated = small_immediate && raddr_b >= 48;
-    text.exact = !RESERVED_ADD.has(op_add) && !(rotated && op_mul == 0);
+    text.exact = !(RESERVED_ADD.has(op_add) || rotated && op_mul == 0);
 
     // An ALU that does nothing is named where something about it is not as by default.
     let flags_from_mul = sf && op_add == 0;

@@ -11,7 +11,6 @@ use crate::code::Code;
 use crate::language::suffix::{Action, Places};
 use crate::language::{Binary, Unary};
 use crate::lexer::{Kind, Token};
-use crate::slot::Refusal;
 use crate::symbol::Symbol;
 use crate::value::{Access, PerElement, Register, Rotation, Sign, Value};
 
@@ -38,7 +37,7 @@ impl Assembler<'_> {
         if let Some(value) = self.names.constant(symbol) {
             return Some(value);
         }
-        if self.names.function(symbol).is_some() || self.names.body_function(symbol).is_some() {
+        if self.names.is_function(symbol) {
             return None;
         }
         self.symbols.meaning(symbol).register.map(Value::Register)
@@ -115,9 +114,7 @@ impl Assembler<'_> {
     fn operator_word(&self, token: Token) -> Option<Unary> {
         let meaning = self.symbols.meaning(token.symbol);
         let operator = meaning.operator?;
-        let own = self.names.constant(token.symbol).is_some()
-            || self.names.function(token.symbol).is_some()
-            || self.names.body_function(token.symbol).is_some();
+        let own = self.names.constant(token.symbol).is_some() || self.names.is_function(token.symbol);
         let next = self.peek().kind;
         let operand = matches!(next, Kind::Word | Kind::Number | Kind::Open | Kind::Tilde | Kind::Not | Kind::Colon)
             || meaning.register.is_none() && matches!(next, Kind::Operator(_));
@@ -379,7 +376,7 @@ impl Assembler<'_> {
                 if rotation == Rotation::None { Ok(()) } else { self.slot.rotate_target(rotation) }
             }
         };
-        outcome.map_err(|refusal: Refusal| self.refused(refusal, token))?;
+        outcome.map_err(|refusal| self.refused(refusal, token))?;
         self.slot_warnings(token);
         Ok(())
     }

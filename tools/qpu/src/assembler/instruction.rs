@@ -46,6 +46,7 @@ impl Assembler<'_> {
     }
 
     fn emit(&mut self, open: bool, span: Span) -> Res {
+        let unfinished = open.then(|| self.slot.clone());
         let word = self.encoded()?;
         if self.code.is_full() {
             let token = self.peek();
@@ -56,14 +57,13 @@ impl Assembler<'_> {
         if back {
             self.labels.shift(at as u32 * 8, 8);
         }
-        if open {
-            let slot = std::mem::take(&mut self.slot);
+        if let Some(slot) = unfinished {
             self.code.keep_open(at, slot);
         }
         Ok(())
     }
 
-    fn encoded(&self) -> Res<u64> {
+    fn encoded(&mut self) -> Res<u64> {
         self.slot.finish().encode().or_else(|error| self.error(Code::NumberOutOfRange, self.peek(), error.to_string()))
     }
 
@@ -75,14 +75,15 @@ impl Assembler<'_> {
         let diagnostics = self.diagnostics.len();
         if let Ok(open) = self.instructions()
             && peripheral_accesses(&self.slot) <= 1
-            && let Ok(word) = self.encoded()
         {
-            self.code.replace(at, word);
-            if open {
-                let slot = std::mem::take(&mut self.slot);
-                self.code.keep_open(at, slot);
+            let unfinished = open.then(|| self.slot.clone());
+            if let Ok(word) = self.encoded() {
+                self.code.replace(at, word);
+                if let Some(slot) = unfinished {
+                    self.code.keep_open(at, slot);
+                }
+                return true;
             }
-            return true;
         }
         self.cursor.at = start;
         self.diagnostics.truncate(diagnostics);

@@ -117,6 +117,7 @@ impl Names {
     }
 
     /// The value of a constant.
+    #[inline]
     pub(super) fn constant(&self, symbol: Symbol) -> Option<Value> {
         self.entries.get(symbol as usize)?.constants.last().map(|constant| constant.value)
     }
@@ -157,6 +158,13 @@ impl Names {
             entry.function = None;
         }
         before != entry.constants.len() + usize::from(entry.function.is_some())
+    }
+
+    /// Whether it is a function, of one line or of several.
+    #[inline]
+    pub(super) fn is_function(&self, symbol: Symbol) -> bool {
+        let entry = self.entries.get(symbol as usize);
+        entry.is_some_and(|entry| entry.function.is_some() || entry.body_function.is_some())
     }
 
     pub(super) fn function(&self, symbol: Symbol) -> Option<Rc<Function>> {

@@ -19,11 +19,10 @@ enum Constant {
 }
 
 impl Slot {
-    /// The finished word.
-    pub(crate) fn finish(&self) -> Instruction {
-        let mut slot = self.clone();
-        slot.settle();
-        slot.instruction()
+    /// The finished word; nothing can be added to the slot then.
+    pub(crate) fn finish(&mut self) -> Instruction {
+        self.settle();
+        self.instruction()
     }
 
     fn settle(&mut self) {

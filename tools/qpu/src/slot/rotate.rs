@@ -71,8 +71,8 @@ impl Slot {
             let significant = if !full || nothing_else { 0x13 } else { 0x1f };
             let mut immediate = taken;
             if (taken ^ code) & significant != 0 {
-                immediate = self.other_immediate(code, significant).ok_or_else(|| {
-                    if taken < 48 { Refusal::from(Code::RotationConflict) } else { Refusal::from(Code::SecondRotation) }
+                immediate = self.other_immediate(code, significant).ok_or_else(|| -> Box<Refusal> {
+                    if taken < 48 { Code::RotationConflict.into() } else { Code::SecondRotation.into() }
                 })?;
             }
             if full {
