@@ -338,7 +338,7 @@ impl<'o> Assembler<'o> {
 
     /// A refusal of the slot, placed at the text from `first` to the token before the cursor.
     #[cold]
-    fn refused(&self, refusal: Box<Refusal>, first: Token) -> Failure {
+    fn refused(&self, refusal: Refusal, first: Token) -> Failure {
         Box::new(Diagnostic::error(refusal.code, self.span_from(first), refusal.message))
     }
 

@@ -100,15 +100,87 @@ const fn delimits(byte: u8) -> bool {
     )
 }
 
-const DELIMITS: [bool; 256] = {
-    let mut table = [false; 256];
+/// What starts with a byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// A name or a number.
+    Word,
+    /// A sign of this one byte.
+    Sign(Kind),
+    /// An operator, of one byte or more.
+    Operator,
+    /// Nothing: space between tokens.
+    Blank,
+    /// The end of the line, or a comment before it.
+    End,
+    /// Something that nothing starts with.
+    Unknown,
+}
+
+const fn start(byte: u8) -> Start {
+    match byte {
+        b' ' | b'\t' | b'\r' => Start::Blank,
+        b'\n' | b'#' => Start::End,
+        b'(' => Start::Sign(Kind::Open),
+        b')' => Start::Sign(Kind::Close),
+        b'[' => Start::Sign(Kind::OpenBracket),
+        b']' => Start::Sign(Kind::CloseBracket),
+        b'.' => Start::Sign(Kind::Dot),
+        b',' => Start::Sign(Kind::Comma),
+        b';' => Start::Sign(Kind::Semicolon),
+        b':' => Start::Sign(Kind::Colon),
+        b'~' => Start::Sign(Kind::Tilde),
+        _ if delimits(byte) => Start::Operator,
+        0..b' ' | b'"' | b'\'' | b'$' | b'@' => Start::Unknown,
+        _ => Start::Word,
+    }
+}
+
+/// What is asked of each byte, by the byte.
+struct Bytes {
+    delimits: [bool; 256],
+    start: [Start; 256],
+}
+
+static BYTES: Bytes = {
+    let mut bytes = Bytes { delimits: [false; 256], start: [Start::Unknown; 256] };
     let mut byte = 0;
     while byte < 256 {
-        table[byte] = delimits(byte as u8);
+        bytes.delimits[byte] = delimits(byte as u8);
+        bytes.start[byte] = start(byte as u8);
         byte += 1;
     }
-    table
+    bytes
 };
+
+/// How many of eight bytes, lowest first, are digits or small letters before the first that is neither. There may be more to a word, but rarely is.
+#[inline]
+const fn plain_bytes(eight: u64) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    /// The high bit of each byte below 128 that is `limit` or more; sums do not reach the next byte.
+    #[inline]
+    const fn at_least(bytes: u64, limit: u8) -> u64 {
+        bytes + (0x80 - limit as u64) * ONES
+    }
+    let low = eight & !HIGH;
+    let digits = at_least(low, b'0') ^ at_least(low, b'9' + 1);
+    let letters = at_least(low, b'a') ^ at_least(low, b'z' + 1);
+    (!((digits | letters) & !eight) & HIGH).trailing_zeros() as usize / 8
+}
+
+/// Where the word that starts at `start` ends; the points of a number belong to it.
+#[inline]
+fn word_end(bytes: &[u8], start: usize, points: bool) -> usize {
+    let mut at = start
+        + bytes.get(start..).and_then(<[u8]>::first_chunk).map_or(0, |eight| plain_bytes(u64::from_le_bytes(*eight)));
+    while let Some(&byte) = bytes.get(at)
+        && (!BYTES.delimits[byte as usize] || points && byte == b'.')
+    {
+        at += 1;
+    }
+    at
+}
 
 /// Cuts `text` into tokens.
 pub(crate) fn lex(text: &str, symbols: &mut Symbols) -> Tokens {
@@ -130,27 +202,30 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
     let mut before = Kind::End;
     loop {
         let start = at;
-        let mut symbol = 0;
         let first = byte_at(at);
         at += 1;
-        let kind = match first {
-            b' ' | b'\t' | b'\r' => continue,
-            b'\n' | b'#' => {
-                let end = start.min(bytes.len());
-                tokens.push(Token { kind: Kind::End, symbol: 0, start: end as u32, end: end as u32 });
-                let rest = bytes.get(start..).unwrap_or_default();
-                return start + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()) + 1;
+        let mut symbol = 0;
+        let kind = match BYTES.start[first as usize] {
+            Start::Blank => continue,
+            Start::Sign(kind) => kind,
+            Start::Word if !first.is_ascii_digit() => {
+                at = word_end(bytes, start, false);
+                symbol = symbols.intern_at(text, start, at);
+                Kind::Word
             }
-            b'(' => Kind::Open,
-            b')' => Kind::Close,
-            b'[' => Kind::OpenBracket,
-            b']' => Kind::CloseBracket,
-            b'.' => Kind::Dot,
-            b',' => Kind::Comma,
-            b';' => Kind::Semicolon,
-            b':' => Kind::Colon,
-            b'~' => Kind::Tilde,
-            b'+' | b'-' | b'/' | b'%' | b'*' | b'&' | b'|' | b'^' | b'<' | b'>' | b'=' | b'!' => {
+            Start::Word => {
+                // A suffix has neither points nor an exponent.
+                at = match before {
+                    Kind::Dot => word_end(bytes, start, false),
+                    _ => exponent_end(bytes, start, word_end(bytes, start, true)),
+                };
+                // Numbers are many and different; only suffixes and labels need a symbol.
+                if matches!(before, Kind::Dot | Kind::Colon) {
+                    symbol = symbols.intern_at(text, start, at);
+                }
+                Kind::Number
+            }
+            Start::Operator => {
                 at = sign_end(bytes, start);
                 let sign = &text[start..at];
                 match Binary::from_sign(sign) {
@@ -159,41 +234,34 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
                     None => Kind::Unknown,
                 }
             }
-            _ => {
-                let number = first.is_ascii_digit();
-                let dots = number && before != Kind::Dot;
-                let bad = first < b' ' || first == b'"' || first == b'\'' || first == b'$' || first == b'@';
-                while let Some(&byte) = bytes.get(at)
-                    && (!DELIMITS[byte as usize] || dots && byte == b'.')
-                {
-                    at += 1;
-                }
-                // The sign of an exponent belongs to the number.
-                if dots
-                    && matches!(bytes[at - 1], b'e' | b'E')
-                    && !matches!(byte_at(start + 1), b'x' | b'X')
-                    && matches!(byte_at(at), b'+' | b'-')
-                    && byte_at(at + 1).is_ascii_digit()
-                {
-                    at += 1;
-                    while byte_at(at).is_ascii_digit() {
-                        at += 1;
-                    }
-                }
-                // Numbers are many and different, and need no symbol.
-                if !bad && (!number || matches!(before, Kind::Dot | Kind::Colon)) {
-                    symbol = symbols.intern_at(text, start, at);
-                }
-                match (bad, number) {
-                    (true, _) => Kind::Unknown,
-                    (false, true) => Kind::Number,
-                    (false, false) => Kind::Word,
-                }
+            Start::Unknown => {
+                at = word_end(bytes, start, false);
+                Kind::Unknown
+            }
+            Start::End => {
+                let end = start.min(bytes.len());
+                tokens.push(Token { kind: Kind::End, symbol: 0, start: end as u32, end: end as u32 });
+                let rest = bytes.get(start..).unwrap_or_default();
+                return start + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()) + 1;
             }
         };
         before = kind;
         tokens.push(Token { kind, symbol, start: start as u32, end: at as u32 });
     }
+}
+
+/// Where a number ends that might go on with the sign of an exponent at `end`.
+fn exponent_end(bytes: &[u8], start: usize, end: usize) -> usize {
+    let at = |at: usize| bytes.get(at).copied().unwrap_or(b'\n');
+    let signed = matches!(bytes[end - 1], b'e' | b'E')
+        && !matches!(at(start + 1), b'x' | b'X')
+        && matches!(at(end), b'+' | b'-')
+        && at(end + 1).is_ascii_digit();
+    if !signed {
+        return end;
+    }
+    let digits = bytes.get(end + 1..).unwrap_or_default();
+    end + 1 + digits.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// Where the operator sign that starts at `start` ends.
@@ -232,6 +300,18 @@ mod tests {
         let operators: Vec<Kind> = signs.into_iter().filter(|kind| !matches!(kind, Kind::Word | Kind::End)).collect();
         let [rotate, identical, xnor] = [RotateRight64, Identical, Xnor].map(Kind::Operator);
         assert_eq!(operators, [rotate, identical, xnor, Kind::Not]);
+    }
+
+    #[test]
+    fn plain_bytes_are_digits_and_small_letters() {
+        for byte in 0..=255u8 {
+            let plain = byte.is_ascii_digit() || byte.is_ascii_lowercase();
+            for at in 0..8 {
+                let mut eight = *b"az09zba5";
+                eight[at] = byte;
+                assert_eq!(plain_bytes(u64::from_le_bytes(eight)), if plain { 8 } else { at }, "{byte:#x} at {at}");
+            }
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod branch;
 mod constant;
 mod finish;
 mod moves;
+mod operation;
 mod pack;
 mod recipe;
 mod rotate;
@@ -33,6 +34,7 @@ mod swap;
 mod unpack;
 
 pub(crate) use moves::Load;
+pub(crate) use operation::Op;
 
 /// Why a part is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -282,61 +284,45 @@ impl Slot {
         }
     }
 
-    /// Starts an operation of the add ALU; gives back how many sources it has.
-    pub(crate) fn add_operation(&mut self, op: AddOp, forced: bool) -> Outcome<usize> {
+    /// Starts an operation; gives back how many sources it has. `forced`: it asks for its ALU by name.
+    pub(crate) fn operation(&mut self, op: Op, forced: bool) -> Outcome<usize> {
         if !self.is_alu() {
             return Err(Code::NotWithLoadOrBranch.into());
         }
-        if self.add_used() {
-            if self.mul_used() {
-                return Err(Code::AddAluTaken.into());
+        let (used, other_used, taken) = match op {
+            Op::Add(_) => (self.add_used(), self.mul_used(), Code::AddAluTaken),
+            Op::Mul(_) => (self.mul_used(), self.add_used(), Code::MulAluTaken),
+        };
+        if used {
+            if other_used {
+                return Err(taken.into());
             }
-            match op {
-                AddOp::Nop if !forced => return self.mul_operation(MulOp::Nop, false),
-                AddOp::V8adds if !forced => return self.mul_operation(MulOp::V8adds, false),
-                AddOp::V8subs if !forced => return self.mul_operation(MulOp::V8subs, false),
-                _ if self.try_swap_alus() => {}
-                _ => return Err(Code::AddAluTaken.into()),
+            if let Some(twin) = op.twin().filter(|_| !forced) {
+                return self.operation(twin, false);
+            }
+            if !self.try_swap_alus() {
+                return Err(taken.into());
             }
         }
-        self.op_add = op;
-        self.unary_second = false;
-        self.place = Place::OPERATION.or(Place::ADD);
-        self.start_operation()?;
-        Ok(match op {
-            AddOp::Nop => 0,
-            op if is_unary(op) => 1,
-            _ => 2,
-        })
+        let alu = match op {
+            Op::Add(op) => {
+                self.op_add = op;
+                self.unary_second = false;
+                Place::ADD
+            }
+            Op::Mul(op) => {
+                self.op_mul = op;
+                Place::MUL
+            }
+        };
+        self.place = Place::OPERATION.or(alu);
+        self.start_operation();
+        Ok(op.sources())
     }
 
-    /// Starts an operation of the mul ALU; gives back how many sources it has.
-    pub(crate) fn mul_operation(&mut self, op: MulOp, forced: bool) -> Outcome<usize> {
-        if !self.is_alu() {
-            return Err(Code::NotWithLoadOrBranch.into());
-        }
-        if self.mul_used() {
-            if self.add_used() {
-                return Err(Code::MulAluTaken.into());
-            }
-            match op {
-                MulOp::Nop if !forced => return self.add_operation(AddOp::Nop, false),
-                MulOp::V8adds if !forced => return self.add_operation(AddOp::V8adds, false),
-                MulOp::V8subs if !forced => return self.add_operation(AddOp::V8subs, false),
-                _ if self.try_swap_alus() => {}
-                _ => return Err(Code::MulAluTaken.into()),
-            }
-        }
-        self.op_mul = op;
-        self.place = Place::OPERATION.or(Place::MUL);
-        self.start_operation()?;
-        Ok(if op == MulOp::Nop { 0 } else { 2 })
-    }
-
-    fn start_operation(&mut self) -> Outcome {
+    fn start_operation(&mut self) {
         self.used_unpack = self.used_unpack.without(Place::OPERATION.or(Place::SOURCES));
         self.used_rotation = self.used_rotation.without(Place::OPERATION.or(Place::SOURCES));
-        Ok(())
     }
 
     /// A `nop` was written; one that names its ALU keeps the word an ALU instruction.

@@ -376,7 +376,7 @@ impl Assembler<'_> {
                 if rotation == Rotation::None { Ok(()) } else { self.slot.rotate_target(rotation) }
             }
         };
-        outcome.map_err(|refusal| self.refused(refusal, token))?;
+        outcome.map_err(|refusal| self.refused(*refusal, token))?;
         self.slot_warnings(token);
         Ok(())
     }

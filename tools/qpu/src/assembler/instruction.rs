@@ -1,6 +1,6 @@
 //! Lines with instructions.
 
-use v3d_hw::qpu::{AddOp, ImmediateKind, MulOp};
+use v3d_hw::qpu::ImmediateKind;
 
 use super::{Assembler, Res};
 use crate::code::Code;
@@ -8,7 +8,7 @@ use crate::language::Mnemonic;
 use crate::language::mnemonic::Choice;
 use crate::language::suffix::Places;
 use crate::lexer::{Kind, Token};
-use crate::slot::{Outcome, Place, Slot};
+use crate::slot::{Op, Outcome, Place, Slot};
 use crate::source::Span;
 use crate::value::{Register, Value};
 
@@ -119,8 +119,8 @@ impl Assembler<'_> {
         };
         self.slot.warnings.clear();
         match mnemonic {
-            Mnemonic::Add(op, choice) => self.add(op, choice, first)?,
-            Mnemonic::Mul(op, choice) => self.mul(op, choice, first)?,
+            Mnemonic::Add(op, choice) => self.operation(Op::Add(op), choice, first)?,
+            Mnemonic::Mul(op, choice) => self.operation(Op::Mul(op), choice, first)?,
             Mnemonic::Move(choice) => self.mov(choice, None, first)?,
             Mnemonic::Load(kind) => {
                 let load = match kind {
@@ -148,7 +148,7 @@ impl Assembler<'_> {
     fn slot_do<T>(&mut self, first: Token, action: impl FnOnce(&mut Slot) -> Outcome<T>) -> Res<T> {
         let outcome = action(&mut self.slot);
         self.slot_warnings(first);
-        outcome.map_err(|refusal| self.refused(refusal, first))
+        outcome.map_err(|refusal| self.refused(*refusal, first))
     }
 
     fn mnemonic_suffixes(&mut self) -> Res {
@@ -158,17 +158,9 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    fn add(&mut self, op: AddOp, choice: Choice, first: Token) -> Res {
-        let sources = self.slot_do(first, |slot| slot.add_operation(op, choice == Choice::Add))?;
-        self.operation(sources, choice != Choice::Free)
-    }
-
-    fn mul(&mut self, op: MulOp, choice: Choice, first: Token) -> Res {
-        let sources = self.slot_do(first, |slot| slot.mul_operation(op, choice == Choice::Mul))?;
-        self.operation(sources, choice != Choice::Free)
-    }
-
-    fn operation(&mut self, sources: usize, forced: bool) -> Res {
+    fn operation(&mut self, op: Op, choice: Choice, first: Token) -> Res {
+        let forced = choice != Choice::Free;
+        let sources = self.slot_do(first, |slot| slot.operation(op, forced))?;
         self.mnemonic_suffixes()?;
         if sources == 0 {
             self.slot.note_nop(forced);

@@ -27,7 +27,8 @@ impl Slot {
         self.relative = relative;
         self.raddr_a = 0;
         self.place = Place::OPERATION.or(Place::ADD);
-        self.start_operation()
+        self.start_operation();
+        Ok(())
     }
 
     /// A target of the branch: a label, a number, a register, or `-`.

@@ -5,9 +5,9 @@
 
 use v3d_hw::qpu::{AddOp, ImmediateKind, MulOp, Mux, Signal};
 
-use super::recipe::{self, Op, Recipe};
+use super::recipe::{self, Recipe};
 use super::source::word_of;
-use super::{Form, Outcome, PackMode, Place, Refusal, Slot};
+use super::{Form, Op, Outcome, PackMode, Place, Refusal, Slot};
 use crate::code::Code;
 use crate::language::mnemonic::Choice;
 use crate::value::{Access, NOP, Number, Sign, Value};
@@ -43,7 +43,8 @@ impl Slot {
             }
             self.alus_fixed = true;
             self.place = operation(Place::ADD);
-            return self.start_operation();
+            self.start_operation();
+            return Ok(());
         }
         if load && choice != Choice::Free {
             return Err(Code::NotWithLoadOrBranch.into());
@@ -68,7 +69,8 @@ impl Slot {
             }
         };
         self.place = operation(if mul { Place::MUL } else { Place::ADD });
-        self.start_operation()
+        self.start_operation();
+        Ok(())
     }
 
     /// The source of a move; `false` if it needs a load immediate.

@@ -8,15 +8,8 @@ use std::sync::LazyLock;
 use v3d_hw::qpu::{AddOp, MulOp};
 
 use super::constant::{add_result, mul_result, packed};
-use super::{PackMode, immediate_value};
+use super::{Op, PackMode, immediate_value};
 use crate::value::Number;
-
-/// An operation of one of the ALUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
-    Add(AddOp),
-    Mul(MulOp),
-}
 
 /// One way to make a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

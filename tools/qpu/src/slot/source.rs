@@ -160,7 +160,8 @@ impl Slot {
             return Err(Code::NotWithLoadOrBranch.into());
         }
         self.place = Place::SOURCES;
-        self.start_operation()
+        self.start_operation();
+        Ok(())
     }
 
     /// The source of a `read`.
