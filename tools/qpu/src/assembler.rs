@@ -238,7 +238,7 @@ impl<'o> Assembler<'o> {
         let result = self.run_lines(number, &tokens, 0..lines);
         if let Some(open) = self.conditions.get(conditions) {
             let span = open.span;
-            self.report(Diagnostic::error(Code::UnterminatedBlock, span, "this .if has no .endif in its file"));
+            self.report(Diagnostic::warning(Code::UnterminatedBlock, span, "this .if has no .endif in its file"));
             self.conditions.truncate(conditions);
         }
         while self.names.inner_scope() == Some(ScopeKind::Block) {

@@ -89,7 +89,7 @@ diagnostic_codes! {
     21 SuffixMisplaced "the suffix cannot stand here"
         "Conditions and .setf belong to a mnemonic or a target, unpack to a source, pack to a target, branch conditions to bra and brr."
     22 UnterminatedBlock "the block has no end"
-        "Each .macro, .func, .rep, .foreach, .local, .back and .if needs its end in the same file or macro."
+        "Each .macro, .func, .rep, .foreach, .local, .back and .if needs its end in the same file or macro. For .if in a file it is a warning, as the end of the file ends it [vc4asm]."
     23 EndWithoutStart "an end without a start"
         "This directive ends a block that was not started."
     24 AssertionFailed "the assertion failed"

@@ -112,6 +112,9 @@ fn conditions() {
     }
     same(".if 0\n.if 1\nldi r0, 1\n.else\nldi r0, 2\n.endif\n.elseif 1\nldi r0, 3\n.endif", "ldi r0, 3");
     same(".if 0\nthis is not even text: ((\n.endif\nldi r0, 1", "ldi r0, 1");
+    // The end of the file ends it, with a warning.
+    same("ldi r0, 1\n.if 0\nldi r0, 2", "ldi r0, 1");
+    assert_eq!(try_assembly(".if 1\nnop").warnings.count(), (0, 1));
 }
 
 /// Repetitions inside each other and inside macros: another assembler is known to fail here.
