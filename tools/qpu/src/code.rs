@@ -326,6 +326,10 @@ diagnostic_codes! {
         "Exactly as many vectors must be read as were set up [AG p.56]. What is left is cancelled at the end of the program, by the same page, but must be consumed, by another [AG p.24]."
     249 VpmQueueFull "a third VPM read is set up while two are waiting"
         "Two read set-ups can be queued; one more is ignored [AG p.56]."
+    250 SwitchAfterLast "a thread switch after the last one"
+        "lthrsw says that no switch follows: the scoreboard may be locked from then on, and the other thread's next program may start [AG p.21]. Only the last switch on each path may be lthrsw."
+    251 SwitchUnthreaded "a thread switch in a program for one thread"
+        "The source says .threads 1. Only programs that are marked as threadable share a QPU with another and may switch [AG p.21]."
 
     // Rules that sources disagree about, reported on request.
     260 VpmReadSoon "the VPM is read soon after its set-up"
@@ -342,4 +346,8 @@ diagnostic_codes! {
         "An erratum wants the FIFO of the VPM to be empty when the mutex is taken [brcm HW-2497]; the guide does not have it."
     266 BothAlusWriteParts "both ALUs write to one peripheral, with opposite conditions"
         "In elements that only the mul ALU writes the value was seen to be undefined [vc4asm], though its own checker lets this pass. Choose the value in an accumulator first."
+    267 RotatedResultSoon "a rotated result is read two instructions later"
+        "What a rotation writes to register file A or B was seen to arrive one instruction later than other results [pyvc]; the guide does not have it."
+    268 OddBranchTarget "the branch target is in an odd register"
+        "An erratum allows even registers only [brcm HW-2780]: bit 45 is both the lowest bit of the register's number and the bit that sets the flags. Where the flags do not matter, odd ones work [vc4asm]."
 }

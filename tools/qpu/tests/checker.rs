@@ -82,6 +82,9 @@ fn rotations() {
     keeps("mov r0, unif\nnop\nmov r1, r0 << 1");
     breaks(Code::RotationByR5AfterWrite, 3, "mov r0, unif\nmov r5rep, unif\nmov r1, r0 >> r5");
     keeps("mov r0, unif\nmov r5rep, unif\nnop\nmov r1, r0 >> r5");
+    doubts(Code::RotatedResultSoon, 5, "mov r0, unif\nnop\nmov ra1, r0 >> 1\nnop\nmov r1, ra1");
+    let later = "mov r0, unif\nnop\nmov ra1, r0 >> 1\nnop\nnop\nmov r1, ra1; mov r2, rb15";
+    assert_eq!(places(&check(Rules::All, &format!("{later}{END}"))), []);
 }
 
 #[test]
@@ -178,6 +181,11 @@ fn branches() {
     breaks(Code::Unreachable, 5, "brr -, r:a\nnop\nnop\nnop\nmov r0, unif\n:a nop");
     assert_eq!(findings("nop\nnop"), [(Code::RunsOffTheEnd, 2)]);
     assert_eq!(findings("thrend\nnop"), [(Code::RunsOffTheEnd, 2)]);
+    doubts(
+        Code::OddBranchTarget,
+        9,
+        "brr ra3, r:f\nnop\nnop\nnop\nbrr -, r:end\nnop\nnop\nnop\n:f bra.setf -, ra3\nnop\nnop\nnop\n:end nop",
+    );
     // Calls come back.
     keeps(
         "brr ra1, r:f\nnop\nnop\nnop\nbrr -, r:end\nnop\nnop\nnop\n:f bra -, ra1\nnop\nnop\nnop\n:end nop"
@@ -235,6 +243,8 @@ fn thread_switches() {
     breaks(Code::LastSwitchMissing, 6, "thrsw\nnop\nnop");
     breaks(Code::TlbBeforeLastSwitch, 3, "nop\nnop\nmov tlbz, rb15\nlthrsw\nnop\nnop\nsbdone");
     keeps("lthrsw\nnop\nnop\nmov tlbz, rb15; sbdone");
+    breaks(Code::SwitchAfterLast, 4, "lthrsw\nnop\nnop\nlthrsw\nnop\nnop");
+    breaks(Code::SwitchUnthreaded, 2, ".threads 1\nlthrsw\nnop\nnop");
     breaks(Code::UpperHalfOfFile, 2, ".threads 2\nmov ra16, unif");
     keeps(".threads 1\nmov ra16, unif");
 }

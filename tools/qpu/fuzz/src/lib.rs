@@ -4,7 +4,7 @@
 
 use qpu::check::{Rules, check_assembly_by, check_words_by};
 use qpu::disassembler::Style;
-use qpu::{Interface, Options, Source, assemble, disassemble};
+use qpu::{Diagnostics, Interface, Options, Source, assemble, disassemble};
 
 /// Pieces of source that random bytes are turned into, so that they get past the first token.
 const PIECES: &[&str] = &[
@@ -177,18 +177,24 @@ fn source_of(bytes: &[u8]) -> String {
     text
 }
 
+/// Renders diagnostics. Only some: this takes longer than finding them all.
+fn show(mut diagnostics: Diagnostics) {
+    diagnostics.list.truncate(4);
+    let _ = diagnostics.to_string();
+}
+
 /// Lexer to words: nothing but words or diagnostics comes out, and both can be shown.
 pub fn assemble_anything(bytes: &[u8]) {
     for text in [source_of(bytes), String::from_utf8_lossy(bytes).into_owned()] {
         match assemble(&[Source::new("fuzz", text)], &Options::default()) {
             Ok(assembly) if assembly.words.len() <= 4096 => {
-                let _ = check_assembly_by(Rules::All, &assembly).to_string();
+                show(check_assembly_by(Rules::All, &assembly));
                 let _ = assembly.listing();
             }
             Ok(_) => {}
             Err(diagnostics) => {
                 assert!(diagnostics.has_errors());
-                let _ = diagnostics.to_string();
+                show(diagnostics);
             }
         }
     }
@@ -203,5 +209,5 @@ pub fn disassemble_anything(bytes: &[u8]) {
         Ok(assembly) => assert_eq!(assembly.words, words),
         Err(diagnostics) => panic!("{diagnostics}"),
     }
-    let _ = check_words_by(Rules::All, &words, &Interface::default()).to_string();
+    show(check_words_by(Rules::All, &words, &Interface::default()));
 }

@@ -37,6 +37,10 @@ impl Program<'_> {
                 self.z_near_the_end(node, at, findings);
             }
             both_conditions(at, facts, findings);
+            self.rotated_result(node, at, facts, findings);
+            if facts.branch.is_some() && facts.read_a.is_some_and(|register| register & 1 != 0) {
+                findings.warning(Code::OddBranchTarget, at, "the branch target is in an odd register");
+            }
             if let Some(state) = &states[self.flow.index(node)] {
                 self.doubtful_values(at, facts, state, findings);
             }
@@ -60,6 +64,26 @@ impl Program<'_> {
         if facts.reads(51) && state.vpm_vectors.least > 0 {
             findings.warning(Code::MutexWithVpmReads, at, "the mutex is taken while VPM reads are under way");
         }
+    }
+
+    /// A register that is written by the mul ALU with a rotation, and read by the next instruction but one.
+    fn rotated_result(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
+        let by_mul = |write: &WriteFact| facts.rotation.is_some() && *write == facts.writes[1] && write.address < 32;
+        let (a, b) = (facts.write_a.filter(by_mul), facts.write_b.filter(by_mul));
+        if a.is_none() && b.is_none() {
+            return;
+        }
+        self.flow.ahead(node, 2, &mut |next, distance| {
+            let next = self.flow.at(next);
+            let reads = |write: Option<WriteFact>, read| write.is_some_and(|write| read == Some(write.address));
+            let reader = &self.facts[next];
+            if distance == 2 && (reads(a, reader.read_a) || reads(b, reader.read_b)) {
+                let related = Some((at, "written here"));
+                let message = "a rotated result is read two instructions after it is written".to_owned();
+                findings.add(Severity::Warning, Code::RotatedResultSoon, next, related, message);
+            }
+            true
+        });
     }
 
     fn z_near_the_end(&self, node: Node, at: usize, findings: &mut Findings) {

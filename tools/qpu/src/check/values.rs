@@ -129,6 +129,14 @@ impl Program<'_> {
             let message = "the tile buffer is accessed before the last thread switch";
             findings.error(Code::TlbBeforeLastSwitch, at, message);
         }
+        if matches!(facts.sig, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+            if state.switched == LAST {
+                findings.error(Code::SwitchAfterLast, at, "a thread switch after the last one");
+            }
+            if self.interface.threads == Some(1) {
+                findings.error(Code::SwitchUnthreaded, at, "a thread switch in a program for one thread");
+            }
+        }
         self.mutex(at, facts, state, findings);
         if self.interface.stage != Stage::Fragment {
             self.vpm(at, facts, state, findings);
