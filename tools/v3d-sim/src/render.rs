@@ -27,6 +27,7 @@
 //! # Sources
 //! [AG p.46-47], [AG p.65-71], [linux vc4_render_cl.c].
 
+pub mod cap;
 pub mod early_z;
 pub mod fep;
 pub mod fragment;
@@ -57,6 +58,7 @@ use tile::{Draw, Op, Start, Unit, UnitResult, Worker};
 use tlb::ClearValues;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{PrimitiveListFormat, Record, TileRenderingMode};
+use v3d_hw::primitive_list::ListPrimitive;
 use vertices::Vertices;
 
 /// Units of a wave at most.
@@ -105,10 +107,15 @@ pub enum RenderError {
     /// A store or load cannot be done.
     #[error(transparent)]
     Move(#[from] MoveError),
-    /// The coverage pipe.
-    #[error("drawing to the coverage pipe is not modelled")]
-    CoveragePipe,
-    /// The rasteriser's oversampling of a mode other than multisampling.
+    /// Coverage needs all of Z and stencil of a pixel's only sample [AG p.15, p.48].
+    #[error("primitives go to the coverage pipe in multisample mode")]
+    CoverageInMultisample,
+    /// The interpolators still expect varyings when coverage comes [AG p.109].
+    #[error(
+        "primitives go to the coverage pipe right after some with varyings: silicon may lock up unless a quad without varyings is shaded in between (HW-2885)"
+    )]
+    CoverageAfterVaryings,
+    /// The rasteriser's oversampling does not go with the tile buffer's.
     #[error("the rasteriser's oversample mode is reserved or does not fit the rendering mode")]
     Oversample,
     /// Vertices cannot be had.
@@ -159,6 +166,8 @@ pub struct Renderer {
     mode: Option<TileRenderingMode>,
     clear: ClearValues,
     pending_load: Option<(BusAddr, Load)>,
+    /// The last primitives that were shaded have varyings.
+    interpolating: bool,
     open: Unit,
     wave: Vec<Unit>,
     collected: Collected,
@@ -177,6 +186,7 @@ impl Renderer {
             mode: None,
             clear: ClearValues::default(),
             pending_load: None,
+            interpolating: false,
             open: Unit::new(Start::Undefined),
             wave: Vec::new(),
             collected: Collected::default(),
@@ -237,11 +247,30 @@ impl Renderer {
         let drawn = self.check_tile().and_then(|()| self.vertices.draw(format, primitives, state));
         match drawn {
             Ok(list) => {
+                self.check_varyings(at, format, state, context);
                 self.collected.primitives += primitives.len();
                 self.push(at, Op::Draw(Box::new(Draw { list, state: state.clone() })));
                 self.finish_if_large(context);
             }
             Err(error) => context.faults.report(RenderFault { at, error }),
+        }
+    }
+
+    /// Looks for coverage right behind varyings.
+    fn check_varyings(
+        &mut self,
+        at: BusAddr,
+        format: PrimitiveListFormat,
+        state: &PipelineState,
+        context: &mut Context<'_>,
+    ) {
+        if state.configuration.coverage_pipe {
+            if self.interpolating {
+                context.faults.report(RenderFault { at, error: RenderError::CoverageAfterVaryings });
+            }
+        } else {
+            let own = state.shader.as_ref().is_some_and(|shader| shader.fragment().varyings > 0);
+            self.interpolating = own || matches!(format.primitive, ListPrimitive::Points | ListPrimitive::Lines);
         }
     }
 

@@ -3,6 +3,10 @@
 //! A pixel is covered exactly when its centre, 8/16 from either side, is inside the primitive of the 12.4 vertices. With multisampling each of its four
 //! samples is asked separately, at (10, 2), (2, 6), (14, 10), (6, 14) sixteenths from the pixel's first corner [silicon].
 //!
+//! How many samples are asked is the "rasteriser oversample mode" of Configuration Bits; how many the tile buffer has is another matter. Drivers ask for one
+//! sample in a buffer with four to draw without multisampling: then all four are what the centre is [mesa vc4_state.c]. The 16 samples of the OpenVG mode
+//! are the inference that fits best: the pattern of four, half as large in each quarter of the pixel.
+//!
 //! Quads leave the rasteriser by blocks of 4x4 pixels, a block being four quads in the order lower left, lower right, upper left, upper right
 //! (lower = lower in memory): the inner block of a large primitive is just one batch of 16 fragments. The order in which the silicon visits blocks is not
 //! known; no picture depends on it.
@@ -32,6 +36,26 @@ impl SamplePlaces {
     }
 }
 
+/// The samples that are asked whether a primitive covers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// The pixel's centre.
+    Centre,
+    /// Four samples.
+    Four(SamplePlaces),
+    /// 16 samples: the pattern of four in each quarter of the pixel, quarter by quarter in the order of a quad's pixels.
+    Sixteen(SamplePlaces),
+}
+
+/// The places of 16 samples in 1/16 pixel.
+fn sixteen_places(places: SamplePlaces) -> [(i64, i64); 16] {
+    let four = places.places();
+    std::array::from_fn(|sample| {
+        let (quarter, (x, y)) = (sample as i64 / 4, four[sample % 4]);
+        ((quarter & 1) * 8 + x / 2, (quarter >> 1) * 8 + y / 2)
+    })
+}
+
 /// Pixels in either direction of a block.
 const BLOCK: i32 = 4;
 
@@ -42,23 +66,19 @@ pub struct CoveredQuad {
     pub x: i32,
     /// Row of the quad's first pixel.
     pub y: i32,
-    /// Covered samples of its four pixels; all four bits, if there is no multisampling.
-    pub masks: [u8; 4],
+    /// Covered samples of its four pixels; of a pixel of which only the centre is asked, the lowest four bits.
+    pub masks: [u16; 4],
 }
 
 /// A range of columns, the end exclusive.
 type Span = (i32, i32);
 
-/// Reports every quad of which the primitive covers a sample inside of `window`; without multisampling a pixel's only sample is its centre.
-pub fn rasterise(
-    primitive: &Primitive,
-    window: PixelRect,
-    multisample: Option<SamplePlaces>,
-    emit: impl FnMut(CoveredQuad),
-) {
-    match multisample {
-        Some(places) => rasterise_samples(primitive, window, &places.places(), emit),
-        None => rasterise_samples(primitive, window, &CENTRE, emit),
+/// Reports every quad of which the primitive covers a sample inside of `window`.
+pub fn rasterise(primitive: &Primitive, window: PixelRect, sampling: Sampling, emit: impl FnMut(CoveredQuad)) {
+    match sampling {
+        Sampling::Centre => rasterise_samples(primitive, window, &CENTRE, emit),
+        Sampling::Four(places) => rasterise_samples(primitive, window, &places.places(), emit),
+        Sampling::Sixteen(places) => rasterise_samples(primitive, window, &sixteen_places(places), emit),
     }
 }
 
@@ -140,9 +160,9 @@ fn emit_block<const SAMPLES: usize>(
     }
     for quad in 0..4 {
         let (left, bottom) = (2 * (quad & 1), 2 * (quad >> 1));
-        let masks: [u8; 4] = std::array::from_fn(|element| {
+        let masks: [u16; 4] = std::array::from_fn(|element| {
             let (column, row) = (left + (element & 1), bottom + (element >> 1));
-            let covered = |sample: usize| rows[row][sample] >> column & 1;
+            let covered = |sample: usize| u16::from(rows[row][sample] >> column & 1);
             if SAMPLES == 1 {
                 covered(0) * 0xf
             } else {
@@ -181,13 +201,9 @@ mod tests {
         state.triangle(vertices, &mut Vec::new()).ok()
     }
 
-    fn coverage(
-        primitive: &Primitive,
-        window: PixelRect,
-        multisample: Option<SamplePlaces>,
-    ) -> HashMap<(i32, i32), u8> {
+    fn coverage(primitive: &Primitive, window: PixelRect, sampling: Sampling) -> HashMap<(i32, i32), u16> {
         let mut covered = HashMap::new();
-        rasterise(primitive, window, multisample, |quad| {
+        rasterise(primitive, window, sampling, |quad| {
             assert!(quad.x % 2 == 0 && quad.y % 2 == 0 && quad.masks != [0; 4]);
             for (element, &mask) in quad.masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
                 let pixel = (quad.x + (element & 1) as i32, quad.y + (element >> 1) as i32);
@@ -217,17 +233,26 @@ mod tests {
             let at = (next(-200, 1600), next(-200, 1400));
             let corners = std::array::from_fn(|_| (at.0 + next(-size, size), at.1 + next(-size, size)));
             let Some(primitive) = triangle(corners) else { continue };
-            for multisample in [None, Some(SamplePlaces::Silicon), Some(SamplePlaces::Mirrored)] {
-                let found = coverage(&primitive, SCREEN, multisample);
+            for sampling in [
+                Sampling::Centre,
+                Sampling::Four(SamplePlaces::Silicon),
+                Sampling::Four(SamplePlaces::Mirrored),
+                Sampling::Sixteen(SamplePlaces::Silicon),
+            ] {
+                let found = coverage(&primitive, SCREEN, sampling);
+                let places = match sampling {
+                    Sampling::Centre => CENTRE.to_vec(),
+                    Sampling::Four(places) => places.places().to_vec(),
+                    Sampling::Sixteen(places) => sixteen_places(places).to_vec(),
+                };
                 covered_in_all += found.len();
                 for (x, y) in (0..SCREEN.y1).flat_map(|y| (0..SCREEN.x1).map(move |x| (x, y))) {
-                    let places = multisample.map_or(CENTRE.to_vec(), |places| places.places().to_vec());
-                    let mask = places.iter().enumerate().fold(0u8, |mask, (i, place)| {
+                    let mask = places.iter().enumerate().fold(0u16, |mask, (i, place)| {
                         let (px, py) = (i64::from(x) * 16 + place.0, i64::from(y) * 16 + place.1);
                         let inside = primitive.edges().iter().all(|e| e.a * px + e.b * py + e.c >= 0);
-                        mask | u8::from(inside) << i
+                        mask | u16::from(inside) << i
                     });
-                    let expected = if multisample.is_none() && mask == 1 { 0xf } else { mask };
+                    let expected = if sampling == Sampling::Centre && mask == 1 { 0xf } else { mask };
                     assert_eq!(found.get(&(x, y)).copied().unwrap_or(0), expected, "({x}, {y}) of {corners:?}");
                 }
             }
@@ -246,7 +271,7 @@ mod tests {
             let mut times = HashMap::new();
             for i in 0..4 {
                 let Some(part) = triangle([centre, frame[i], frame[(i + 1) % 4]]) else { continue };
-                for pixel in coverage(&part, SCREEN, None).into_keys() {
+                for pixel in coverage(&part, SCREEN, Sampling::Centre).into_keys() {
                     *times.entry(pixel).or_insert(0) += 1;
                 }
             }
@@ -255,15 +280,25 @@ mod tests {
         }
     }
 
+    /// The 16 places are different ones, four in each quarter.
+    #[test]
+    fn the_16_places_are_spread_over_the_pixel() {
+        let places = sixteen_places(SamplePlaces::Silicon);
+        for (i, &(x, y)) in places.iter().enumerate() {
+            assert_eq!((x / 8, y / 8), (i as i64 / 4 % 2, i as i64 / 8));
+            assert!(!places[..i].contains(&(x, y)));
+        }
+    }
+
     /// What a window leaves out does not change what it shows.
     #[test]
     fn tiles_put_together_are_the_whole() {
         let primitive = triangle([(40, 30), (1500, 333), (600, 1250)]).unwrap();
-        let whole = coverage(&primitive, SCREEN, Some(SamplePlaces::Silicon));
+        let whole = coverage(&primitive, SCREEN, Sampling::Four(SamplePlaces::Silicon));
         let mut parts = HashMap::new();
         for (x0, y0) in [(0, 0), (32, 0), (64, 0), (0, 32), (32, 32), (64, 32), (0, 64), (32, 64), (64, 64)] {
             let tile = PixelRect { x0, y0, x1: x0 + 32, y1: y0 + 32 }.intersect(SCREEN);
-            parts.extend(coverage(&primitive, tile, Some(SamplePlaces::Silicon)));
+            parts.extend(coverage(&primitive, tile, Sampling::Four(SamplePlaces::Silicon)));
         }
         assert_eq!(whole, parts);
         assert!(whole.len() > 1000);

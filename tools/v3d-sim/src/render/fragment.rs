@@ -12,8 +12,10 @@
 //! # Inferences
 //! - A TLB write under a condition leaves the other elements' pixels and masks as they are.
 //! - HW-2924 (stencil set-up is latched for a whole batch) is not modelled: the set-up is chosen for each pixel, as the guide's text has it.
-//! - An alpha mask write takes bits 7:0 of each element, and a read yields them there.
+//! - An alpha mask write takes bits 7:0 of each element, since Broadcom's driver fills the mask with 0xff [brcm vg_hw_4.c]; a read yields the mask in all
+//!   four bytes, since its shaders multiply colours by it byte by byte [brcm vg_shader_fd_4.c.qasm].
 
+use super::cap::CoverageReading;
 use super::pse::{Coefficients, Primitive, STEPS};
 use super::tlb::{self, Outcome, Shape, StencilTest, Tlb, ZTest};
 use crate::counters::Counters;
@@ -36,9 +38,6 @@ pub enum TileBufferError {
     /// Coverage has no meaning with multisampling.
     #[error("coverage is read in multisample mode")]
     CoverageInMultisample,
-    /// There is no coverage, since nothing can be drawn to the coverage pipe.
-    #[error("coverage is read, but the coverage pipe is not modelled")]
-    Coverage,
     /// The quads' coordinates are written; the guide names the registers and does not say what for.
     #[error("QUAD_X or QUAD_Y is written: moving quads is not modelled")]
     QuadCoordinates,
@@ -179,6 +178,8 @@ pub struct FragmentState {
     pub varyings: usize,
     /// The alpha mask buffer exists.
     pub vg_mask: bool,
+    /// How coverage is read.
+    pub coverage: CoverageReading,
 }
 
 /// The units behind the register map of a fragment shader.
@@ -480,8 +481,30 @@ impl Io for FragmentIo<'_> {
     }
 
     fn load_coverage(&mut self) -> Result<Lanes, IoError> {
-        let multisample = self.tlb.shape().multisample;
-        Err(if multisample { TileBufferError::CoverageInMultisample } else { TileBufferError::Coverage }.into())
+        if self.tlb.shape().multisample {
+            return Err(TileBufferError::CoverageInMultisample.into());
+        }
+        let reading = self.state.coverage;
+        let mut value = Lanes::default();
+        let (mut covered, mut empty) = (0, 0);
+        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
+            let Some(pixels) = self.tlb.zs.get_mut(quad.pixel..quad.pixel + 4) else { continue };
+            if pixels.iter().any(|&coverage| coverage != 0) {
+                covered += 1;
+            } else {
+                empty += 1;
+            }
+            for (element, coverage) in pixels.iter_mut().enumerate() {
+                let lane = q * 4 + element;
+                value.0[lane] = reading.value(*coverage);
+                if !reading.leave && self.flags.0[lane] & 0xf != 0 {
+                    *coverage = 0;
+                }
+            }
+        }
+        self.counters.add(CounterSource::TlbQuadsCovered, covered);
+        self.counters.add(CounterSource::TlbQuadsNoCoverage, empty);
+        Ok(value)
     }
 
     fn set_quad_x(&mut self, _value: &Lanes, _mask: Mask) -> Result<(), IoError> {
@@ -500,7 +523,7 @@ impl Io for FragmentIo<'_> {
         for (q, quad) in self.quads().iter().enumerate() {
             for element in 0..4 {
                 let index = self.tlb.zs_index(quad.pixel + element, 0);
-                value.0[q * 4 + element] = u32::from(self.tlb.vg_mask[index]);
+                value.0[q * 4 + element] = u32::from(self.tlb.vg_mask[index]) * 0x0101_0101;
             }
         }
         Ok(value)

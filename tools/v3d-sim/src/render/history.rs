@@ -50,7 +50,7 @@ pub enum Event {
         /// Number of the primitive in its list.
         primitive: usize,
         /// Covered samples.
-        mask: u8,
+        mask: u16,
         /// Whether the primitive is back facing.
         reverse: bool,
         /// Depth, 24 bits.
@@ -80,6 +80,8 @@ pub enum Event {
         /// What it changed.
         changed: Vec<Value>,
     },
+    /// The coverage pipe has added a primitive to its coverage, which takes the place of depth and stencil.
+    CoverageAccumulated(Vec<Sample>),
     /// The program has ended; what the pixel contains now.
     Shaded(Vec<Sample>),
     /// The tile is stored.
@@ -268,6 +270,10 @@ impl fmt::Display for Event {
                 let arrow = if changed.is_empty() { "" } else { " -> " };
                 let text = instruction.to_string();
                 write!(f, "    {pc}  {text:44} {}{arrow}{}", Listed(read, ", "), Listed(changed, ", "))
+            }
+            Self::CoverageAccumulated(samples) => {
+                let coverage = samples.first().map_or(0, |sample| sample.zs);
+                write!(f, "coverage is now {coverage:#010x}, two bits a sample")
             }
             Self::Shaded(samples) => write!(f, "now: {}", Listed(samples, "; ")),
             Self::Stored(samples) => write!(f, "stored: {}", Listed(samples, "; ")),

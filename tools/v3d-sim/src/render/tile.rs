@@ -8,8 +8,9 @@
 //!   are not covered. The guide only says that Z is fixed point [AG p.51] and that the FEP clips at near and far [AG p.97].
 //! - Batches hold quads of one list of primitives. How far the silicon's batches reach across lists is not known, and no picture shows it.
 
+use super::cap::{self, CoverageReading};
 use super::early_z;
-use super::fep::{self, CoveredQuad};
+use super::fep::{self, CoveredQuad, Sampling};
 use super::fragment::{self, Batch, FragmentIo, FragmentState, NewQuad};
 use super::history::{self, Event, History, Sample};
 use super::load::Load;
@@ -24,7 +25,7 @@ use crate::fault::FaultLog;
 use crate::qpu::{self, Exit, Launch, Qpu};
 use crate::state::{Fragment, PipelineState};
 use v3d_hw::BusAddr;
-use v3d_hw::control_list::{Threading, TileBufferSelect, TileRenderingMode};
+use v3d_hw::control_list::{CoverageUpdate, Oversample, Threading, TileBufferSelect, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
 use v3d_hw::registers::performance::CounterSource;
 
@@ -292,10 +293,20 @@ impl Worker {
         let Draw { list, state } = draw;
         let shader = state.shader.as_ref().ok_or(RenderError::NoShader)?;
         let configuration = state.configuration;
-        if configuration.coverage_pipe {
-            return Err(RenderError::CoveragePipe);
-        }
         let shape = self.tlb.shape();
+        let places = job.sample_places;
+        let sampling = match configuration.oversample {
+            Oversample::None => Sampling::Centre,
+            Oversample::X4 => Sampling::Four(places),
+            Oversample::X16 => Sampling::Sixteen(places),
+            Oversample::Reserved(_) => return Err(RenderError::Oversample),
+        };
+        if shape.multisample && matches!(sampling, Sampling::Sixteen(_)) {
+            return Err(RenderError::Oversample);
+        }
+        if shape.multisample && configuration.coverage_pipe {
+            return Err(RenderError::CoverageInMultisample);
+        }
         let whole_tile = tile_rect(tile, (shape.width_px, shape.height_px));
         let clip = state.clip_window;
         let (left, bottom) = (i32::from(clip.left), i32::from(clip.bottom));
@@ -325,9 +336,9 @@ impl Worker {
             z_test: ZTest { function: configuration.depth_test, update: configuration.z_updates },
             varyings: usize::from(fragment.varyings) + implicit,
             vg_mask: job.mode.vg_mask,
+            coverage: CoverageReading::of(&configuration),
         };
         let vertices = job.vertices;
-        let samples = shape.multisample.then_some(job.sample_places);
         let Self { qpu, tlb, batch, coefficients, clipped } = self;
         coefficients.clear();
         batch.clear();
@@ -342,7 +353,10 @@ impl Worker {
             rasterised: result.counters.get(CounterSource::FepQuads),
             fragment,
             state: fragment_state,
-            early_z: configuration.early_z && !job.mode.disable_early_z,
+            // in coverage mode there is no Z to compare with
+            early_z: configuration.early_z && !job.mode.disable_early_z && !job.mode.coverage_mode,
+            sampling,
+            coverage: configuration.coverage_pipe.then_some(configuration.coverage_update),
             tile: (whole_tile.x0, whole_tile.y0),
             z_limits: (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum)),
             job,
@@ -373,7 +387,7 @@ impl Worker {
             match primitive {
                 Ok(Ok(primitive)) => {
                     let mut any = false;
-                    fep::rasterise(&primitive, window, samples, |quad| {
+                    fep::rasterise(&primitive, window, sampling, |quad| {
                         any = true;
                         shading.quad(&primitive, quad);
                     });
@@ -418,6 +432,9 @@ struct Shading<'a, 'j> {
     fragment: Fragment,
     state: FragmentState,
     early_z: bool,
+    sampling: Sampling,
+    /// Primitives go to the coverage pipe, which updates in this mode.
+    coverage: Option<CoverageUpdate>,
     /// Screen coordinates of the tile.
     tile: (i32, i32),
     z_limits: (f64, f64),
@@ -436,7 +453,9 @@ impl Shading<'_, '_> {
         let (x, y) = (quad.x as u32, quad.y as u32);
         let (dx, dy) = fragment::centre_distance(primitive, x, y);
         let covered = quad.masks.map(u32::from);
-        let mut masks = covered;
+        // samples that the tile buffer does not have stand for the pixel
+        let several = !matches!(self.sampling, Sampling::Centre) && !self.tlb.shape().multisample;
+        let mut masks = if several { covered.map(|mask| if mask == 0 { 0 } else { 0xf }) } else { covered };
         let mut z = [0; 4];
         for (element, depth) in primitive.z.over_quad(dx, dy).into_iter().enumerate() {
             if !(depth >= self.z_limits.0 && depth <= self.z_limits.1) {
@@ -457,6 +476,10 @@ impl Shading<'_, '_> {
             if masks[element] == 0 {
                 self.note(Event::OutsideZLimits);
             }
+        }
+        if let Some(update) = self.coverage {
+            self.accumulate(primitive, &quad, pixel, masks, update);
+            return;
         }
         if self.batch.contains(pixel) {
             self.shade();
@@ -481,6 +504,33 @@ impl Shading<'_, '_> {
         self.batch.push(primitive, &new);
         if self.batch.is_full() {
             self.shade();
+        }
+    }
+
+    /// Adds a quad to the coverage of its pixels, as far as Z has left them.
+    fn accumulate(
+        &mut self,
+        primitive: &Primitive,
+        quad: &CoveredQuad,
+        pixel: usize,
+        left: [u32; 4],
+        update: CoverageUpdate,
+    ) {
+        if left == [0; 4] {
+            self.result.counters.add(CounterSource::FepQuadsClipped, 1);
+            return;
+        }
+        for element in (0..4).filter(|&element| left[element] != 0) {
+            let samples = cap::samples_of(quad.masks[element], self.sampling);
+            if let Some(coverage) = self.tlb.zs.get_mut(pixel + element) {
+                *coverage = cap::accumulate(*coverage, samples, update, primitive.reverse);
+            }
+        }
+        if let Some(element) = self.watched_in((quad.x as u32, quad.y as u32))
+            && left[element] != 0
+        {
+            let samples = history::samples(self.tlb, pixel + element);
+            self.note(Event::CoverageAccumulated(samples));
         }
     }
 
