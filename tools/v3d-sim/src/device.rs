@@ -9,13 +9,21 @@
 //! - Performance counters need bit 31 of PCTRE, which the guide does not show [linux vc4_perfmon.c].
 //! - QPU interrupts need DBCFG too, which is not in the guide [asurati] [vc4asm].
 //!
-//! Registers of which the guide says nothing but the names of signals (DBGE and the FDBG registers) read 0: the model has no such signals.
+//! # Diagnostics
+//! ERRSTAT's bits are latched until reset. The guide gives only their names; what raises which is an inference: VCMBE and VCMRE an index beyond its list's
+//! maximum, VPMERNA and VPMEWNA a vertex program that leaves the rows of its batch, VPMERR and VPMEWR a user program that leaves the reserved rows, VDWE a
+//! store from beyond row 63. L2CARE, VCDE, VPMEAS and VPMEFNA are faults within the hardware, which the model cannot have; VCDI reads 1, since the
+//! VCD is idle whenever a register can be read.
+//!
+//! DBGE and FDBGO are internal errors and overruns of FIFOs that the model does not have, and read 0. The same holds for busy and stall signals of FDBGB and
+//! FDBGS, since everything that can run has run when a register is read. Of the "ready" signals in FDBGB, FDBGR and FDBGS nobody has said what they
+//! mean; they read 0 too. FWDDISA of BXCF can be written and read; forwarding in the state cache changes only how long binning takes.
 
 use crate::cle::{self, Budget, Cle};
 use crate::clock::Machine;
 use crate::clock::cache::{Caches, Level1};
 use crate::counters::{Counters, needs_clock};
-use crate::fault::{Fault, FaultLog};
+use crate::fault::{Fault, FaultLog, Signals};
 use crate::memory::Memory;
 use crate::ptb::pool::Overspill;
 use crate::qpu::CodeCache;
@@ -177,7 +185,8 @@ impl V3d {
 
     /// Takes the V3D back to the state just after reset, as a power cycle does. Faults that were not taken remain.
     pub fn reset(&mut self) {
-        let faults = std::mem::take(&mut self.faults);
+        let mut faults = std::mem::take(&mut self.faults);
+        faults.signals = Signals::default();
         *self = Self { faults, ..Self::new(self.config) };
     }
 
@@ -465,7 +474,17 @@ impl V3d {
 
     fn error_status(&self) -> Errstat {
         let shared = &self.programs.shared;
-        Errstat { vpmerr: shared.read_range, vpmewr: shared.write_range, ..self.errors }
+        let signals = self.faults.signals;
+        Errstat {
+            vcmbe: signals.vcm_binner,
+            vcmre: signals.vcm_renderer,
+            vdwe: shared.store_address,
+            vpmewna: signals.vpm_write_not_allocated,
+            vpmerna: signals.vpm_read_not_allocated,
+            vpmerr: shared.read_range,
+            vpmewr: shared.write_range,
+            ..self.errors
+        }
     }
 
     fn pipeline_status(&self) -> Pcs {

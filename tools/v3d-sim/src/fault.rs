@@ -3,10 +3,11 @@
 //! Each unit has its own type of fault, which says what happened and where. A fault never stops the model; whether it stops the unit is the
 //! unit's own matter and shows in its registers.
 
-use crate::cle::CleFault;
+use crate::cle::{CleError, CleFault};
 use crate::device::RegisterFault;
 use crate::memory::OutOfMemory;
-use crate::ptb::PtbFault;
+use crate::primitive_assembly::AssemblyFault;
+use crate::ptb::{PtbError, PtbFault};
 use crate::qpu::QpuFault;
 use crate::qpu::scheduler::SchedulerFault;
 use crate::render::RenderFault;
@@ -42,11 +43,46 @@ pub enum Fault {
     Memory(#[from] OutOfMemory),
 }
 
+/// Error signals of units, which end up in ERRSTAT [AG p.100].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signals {
+    /// VCMBE: an index of the binner is greater than its list's maximum.
+    pub vcm_binner: bool,
+    /// VCMRE: an index of the renderer is.
+    pub vcm_renderer: bool,
+    /// VPMERNA: a vertex or coordinate shader has read rows that its batch does not have.
+    pub vpm_read_not_allocated: bool,
+    /// VPMEWNA: it has written such rows.
+    pub vpm_write_not_allocated: bool,
+}
+
+impl Signals {
+    /// What a fault raises by itself.
+    fn of(fault: &Fault) -> Self {
+        let beyond = |error: &AssemblyFault| matches!(error, AssemblyFault::MaximumIndex { .. });
+        Self {
+            vcm_binner: matches!(fault, Fault::Ptb(PtbFault { error: PtbError::Assembly(error), .. }) if beyond(error)),
+            vcm_renderer: matches!(fault, Fault::Cle(CleFault { error: CleError::Assembly(error), .. }) if beyond(error)),
+            ..Self::default()
+        }
+    }
+
+    /// Adds other signals.
+    pub const fn raise(&mut self, other: Self) {
+        self.vcm_binner |= other.vcm_binner;
+        self.vcm_renderer |= other.vcm_renderer;
+        self.vpm_read_not_allocated |= other.vpm_read_not_allocated;
+        self.vpm_write_not_allocated |= other.vpm_write_not_allocated;
+    }
+}
+
 /// The faults of a run: the first [`FaultLog::KEPT`] different ones, and how many there were in all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FaultLog {
     kept: Vec<Fault>,
     total: u64,
+    /// Error signals raised so far.
+    pub signals: Signals,
 }
 
 impl FaultLog {
@@ -57,6 +93,7 @@ impl FaultLog {
     pub fn report(&mut self, fault: impl Into<Fault>) {
         let fault = fault.into();
         self.total += 1;
+        self.signals.raise(Signals::of(&fault));
         if self.kept.len() < Self::KEPT && !self.kept.contains(&fault) {
             self.kept.push(fault);
         }
@@ -64,6 +101,7 @@ impl FaultLog {
 
     /// Takes over another log's faults, in their order.
     pub fn merge(&mut self, other: Self) {
+        self.signals.raise(other.signals);
         let repeated = other.total - other.kept.len() as u64;
         for fault in other.kept {
             self.report(fault);

@@ -24,6 +24,10 @@
 //! Clearing happens only when a tile is stored. After Clear Colors the first tile still has the old values, unless a dummy tile (Tile Coordinates and a
 //! store of kind "none") comes first [linux vc4_render_cl.c] [asurati].
 //!
+//! With double buffering a store clears the half that it stores, and the next tile is drawn to the other half: what a store does not clear comes back with
+//! the tile after the next, unless the store says "disable swap" [AG p.67]. The guide does not say what the second half contains at first; here the first
+//! clear of all fills both.
+//!
 //! # Sources
 //! [AG p.46-47], [AG p.65-71], [linux vc4_render_cl.c].
 
@@ -101,9 +105,6 @@ pub enum RenderError {
     /// What the tile buffer contains was never set.
     #[error("the tile buffer is drawn to or stored before it was ever cleared or loaded")]
     NeverCleared,
-    /// In double-buffer mode a tile is not cleared, and goes on with the content of the other buffer.
-    #[error("a store in double-buffer mode swaps buffers without clearing all of them; this is not modelled")]
-    SwapWithoutClear,
     /// A store or load cannot be done.
     #[error(transparent)]
     Move(#[from] MoveError),
@@ -168,6 +169,7 @@ pub struct Renderer {
     pending_load: Option<(BusAddr, Load)>,
     /// The last primitives that were shaded have varyings.
     interpolating: bool,
+    other_half: Half,
     open: Unit,
     wave: Vec<Unit>,
     collected: Collected,
@@ -187,6 +189,7 @@ impl Renderer {
             clear: ClearValues::default(),
             pending_load: None,
             interpolating: false,
+            other_half: Half::Unused,
             open: Unit::new(Start::Undefined),
             wave: Vec::new(),
             collected: Collected::default(),
@@ -219,6 +222,7 @@ impl Renderer {
             Record::TileRenderingMode(mode) => {
                 self.finish(context);
                 self.mode = Some(mode);
+                self.other_half = Half::Unused;
             }
             Record::ClearColors(colors) => self.clear = colors.into(),
             Record::TileCoordinates(tile) => self.begin_tile(at, (tile.column, tile.row), context),
@@ -346,13 +350,22 @@ impl Renderer {
             return;
         }
         let Some(mode) = self.mode else { return };
-        self.push(at, Op::Store { store, clear: self.clear });
+        let swap = mode.double_buffer && !mode.multisample && !store.keeps_buffer();
+        self.push(at, Op::Store { store, clear: self.clear, swap });
         let clears = store.clears();
-        if clears.color && clears.zs && (clears.vg_mask || !mode.vg_mask) {
-            let next = Unit::new(Start::Cleared(self.clear));
+        let all = clears.color && clears.zs && (clears.vg_mask || !mode.vg_mask);
+        let stored = if all { Half::Cleared(self.clear) } else { Half::InUse };
+        let other = match self.other_half {
+            Half::Unused if all => stored,
+            other => other,
+        };
+        let (next, other) = if swap { (other, stored) } else { (stored, other) };
+        self.other_half = other;
+        if let Half::Cleared(values) = next
+            && let Some(other) = if mode.double_buffer { other.values() } else { Some(values) }
+        {
+            let next = Unit::new(Start::Cleared { values, other });
             self.wave.push(std::mem::replace(&mut self.open, next));
-        } else if mode.double_buffer && !mode.multisample && !store.keeps_buffer() {
-            context.faults.report(RenderFault { at, error: RenderError::SwapWithoutClear });
         }
         if store.ends_frame() {
             self.finish(context);
@@ -414,11 +427,32 @@ impl Renderer {
                     context.faults.report(RenderFault { at, error });
                 }
             }
-            if let Some((tlb, tile)) = result.kept {
-                self.open.start = Start::Kept { tlb, tile };
+            if let Some((buffers, tile)) = result.kept {
+                self.open.start = Start::Kept { buffers, tile };
             }
         }
         self.vertices.clear();
+    }
+}
+
+/// What is known of a half of a double-buffered tile buffer.
+#[derive(Clone, Copy, Debug)]
+enum Half {
+    /// It has not been used in this rendering mode.
+    Unused,
+    /// It contains these values.
+    Cleared(ClearValues),
+    /// It contains pixels.
+    InUse,
+}
+
+impl Half {
+    /// What it was filled with, if it contains nothing else.
+    fn values(self) -> Option<ClearValues> {
+        match self {
+            Self::Cleared(values) => Some(values),
+            Self::Unused | Self::InUse => None,
+        }
     }
 }
 

@@ -329,6 +329,7 @@ impl Shading<'_> {
         reports.counters.merge(std::mem::take(&mut qpu.counters));
         reports.counters.add(CounterSource::QpuVertexCycles, qpu.executed() * INSTRUCTION_CYCLES);
         reports.faults.merge(qpu.take_faults());
+        reports.faults.signals.raise(io.signals());
         if exit != Exit::Ended {
             reports.faults.report(VertexFault::Endless { code: program.code });
         }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use v3d_hw::BusAddr;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{
-    ClearColors, ClipWindow, CompareFunction, ConfigurationBits, FrameBufferFormat, LoadFullResolution, LoadGeneral,
-    MemoryFormat, PrimitiveListFormat, Record, StoreFullResolution, StoreGeneral, Threading, TileBufferSelect,
-    TileCoordinates, TileRenderingMode,
+    ClearColors, ClipWindow, CompareFunction, ConfigurationBits, DecimateMode, FrameBufferFormat, LoadFullResolution,
+    LoadGeneral, MemoryFormat, Oversample, PrimitiveListFormat, Record, StoreFullResolution, StoreGeneral, Threading,
+    TileBufferSelect, TileCoordinates, TileRenderingMode,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::shader_record::NvShaderRecord;
@@ -78,6 +78,43 @@ impl Machine {
 
     /// Draws a triangle given in pixels, with a program that takes its colour, and whatever else, from uniforms.
     fn draw(&mut self, corners: [(i16, i16); 3], program: &str, uniforms: &[u32], configuration: ConfigurationBits) {
+        self.draw_with(0, corners, program, uniforms, configuration);
+    }
+
+    /// The same with a number of varyings, which are 0.
+    fn draw_with(
+        &mut self,
+        varyings: u8,
+        corners: [(i16, i16); 3],
+        program: &str,
+        uniforms: &[u32],
+        configuration: ConfigurationBits,
+    ) {
+        self.draw_sixteenths(varyings, corners.map(|(x, y)| (x * 16, y * 16)), program, uniforms, configuration);
+    }
+
+    /// The same with corners in 1/16 pixel.
+    fn draw_sixteenths(
+        &mut self,
+        varyings: u8,
+        corners: [(i16, i16); 3],
+        program: &str,
+        uniforms: &[u32],
+        configuration: ConfigurationBits,
+    ) {
+        let vertices = corners.map(|(x, y)| u32::from(x as u16) | u32::from(y as u16) << 16);
+        self.draw_list(varyings, &[Primitive { vertices, clipped: None }], program, uniforms, configuration);
+    }
+
+    /// Draws triangles by their coordinates.
+    fn draw_list(
+        &mut self,
+        varyings: u8,
+        list: &[Primitive],
+        program: &str,
+        uniforms: &[u32],
+        configuration: ConfigurationBits,
+    ) {
         let assembly = qpu::assemble(&[qpu::Source::new("test", program)], &qpu::Options::default());
         let assembly = assembly.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         for (half, at) in assembly.halves().zip(0..) {
@@ -86,17 +123,15 @@ impl Machine {
         for (&word, at) in uniforms.iter().zip(0..) {
             self.memory().set_word(UNIFORMS + 4 * at, word).unwrap();
         }
-        let fragment = Fragment { code: CODE, uniforms: UNIFORMS, varyings: 0, threading: Threading::Single };
+        let fragment = Fragment { code: CODE, uniforms: UNIFORMS, varyings, threading: Threading::Single };
         let state = PipelineState {
             configuration,
             clip_window: ClipWindow { left: 0, bottom: 0, width: SIZE, height: SIZE },
             shader: Some(Shader::Vg(VgShader { address: BusAddr(0), fragment })),
             ..PipelineState::default()
         };
-        let vertices = corners.map(|(x, y)| u32::from((x * 16) as u16) | u32::from((y * 16) as u16) << 16);
         let format = PrimitiveListFormat { data_type: ListDataType::Xy, primitive: ListPrimitive::Triangles };
-        let list = [Primitive { vertices, clipped: None }];
-        self.run(|renderer, at, context| renderer.draw(at, format, &list, &state, context));
+        self.run(|renderer, at, context| renderer.draw(at, format, list, &state, context));
         // the program and its uniforms may be replaced by the next draw
         self.finish();
         self.run(|renderer, _, _| renderer.clear_code());
@@ -349,12 +384,41 @@ fn colour_of_64_bits_is_stored_as_it_is() {
 }
 
 #[test]
-fn the_coverage_pipe_is_refused_by_name() {
+fn coverage_goes_neither_with_multisampling_nor_right_behind_varyings() {
+    let coverage = ConfigurationBits { coverage_pipe: true, ..configuration() };
+    let mut machine = Machine::new();
+    let multisample = TileRenderingMode { multisample: true, ..mode() };
+    machine.records([clear(0), multisample.into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    machine.draw([(0, 0), (4, 0), (0, 4)], "thrend\nnop\nnop", &[], coverage);
+    let sixteen = ConfigurationBits { oversample: Oversample::X16, ..configuration() };
+    machine.draw([(0, 0), (4, 0), (0, 4)], "thrend\nnop\nnop", &[], sixteen);
+    assert_eq!(machine.errors(), [RenderError::CoverageInMultisample, RenderError::Oversample]);
+
     let mut machine = Machine::new();
     machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
-    let coverage = ConfigurationBits { coverage_pipe: true, ..configuration() };
-    machine.draw([(0, 0), (4, 0), (0, 4)], "thrend\nnop\nnop", &[], coverage);
-    assert_eq!(machine.errors(), [RenderError::CoveragePipe]);
+    machine.draw_with(1, ALL, "nop\nmov r0, vary\nnop\nthrend\nnop\nsbdone", &[], configuration());
+    machine.draw(ALL, "thrend\nnop\nnop", &[], coverage);
+    machine.fill(1);
+    machine.draw(ALL, "thrend\nnop\nnop", &[], coverage);
+    assert_eq!(machine.errors(), [RenderError::CoverageAfterVaryings]);
+}
+
+/// One sample a pixel in a buffer with four: all four are what the centre is.
+#[test]
+fn multisampling_can_be_left_off_for_a_primitive() {
+    for (oversample, expected) in [(Oversample::None, 0), (Oversample::X4, 0x3f3f_3f3f)] {
+        let mut machine = Machine::new();
+        let mode = TileRenderingMode { multisample: true, decimate: DecimateMode::X4, ..mode() };
+        machine.records([clear(0), mode.into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+        // the right edge is at 5/16 of pixel 13: of its samples only that at 2/16 is covered, and the centre is not
+        let edge = 13 * 16 + 5;
+        let configuration = ConfigurationBits { oversample, ..configuration() };
+        machine.draw_sixteenths(0, [(edge, -4000), (edge, 4000), (-4000, 0)], FILL, &[!0], configuration);
+        machine.record(Record::StoreResolved);
+        machine.finish();
+        assert_eq!(machine.errors(), []);
+        assert_eq!([12, 13, 14].map(|x| machine.pixel(FRAME, x, 5)), [!0, expected, 0], "{oversample:?}");
+    }
 }
 
 /// What fills the whole frame fills it on one thread and on several, tile by tile.
@@ -388,8 +452,92 @@ fn tiles_are_half_as_high_with_two_buffers() {
     let rows = [31, 32, 63, 64].map(|y| machine.pixel(FRAME, 3, y));
     assert_eq!(rows, [0, 9, 9, 0]);
     assert_eq!(machine.errors(), []);
-    machine.records([tile(0, 0), no_store(false).into()]);
-    assert_eq!(machine.errors(), [RenderError::SwapWithoutClear]);
+}
+
+/// What a store does not clear comes back with the tile after the next; "disable swap" keeps it.
+#[test]
+fn two_buffers_take_turns() {
+    let keep = StoreGeneral { disable_swap: true, ..no_store(false) };
+    for (parallel, between) in [(true, None), (false, None), (true, Some(keep)), (true, Some(no_store(false)))] {
+        let mut machine = Machine::with(Config { parallel, ..Config::default() });
+        let mode = TileRenderingMode { double_buffer: true, ..mode() };
+        machine.records([clear(5), mode.into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+        machine.fill(9);
+        // half A has 9s and is left alone; half B has 5s
+        machine.records([no_store(false).into(), tile(0, 0)]);
+        if let Some(between) = between {
+            machine.records([between.into(), tile(0, 0)]);
+        }
+        machine.records([Record::StoreResolved, tile(1, 0), Record::StoreResolved, tile(0, 1), Record::StoreResolved]);
+        machine.finish();
+        let tiles = [(3, 3), (70, 3), (3, 40)].map(|(x, y)| machine.pixel(FRAME, x, y));
+        // an additional swap makes half A come first
+        let swapped = between.is_some_and(|store| !store.disable_swap);
+        assert_eq!(tiles, if swapped { [9, 5, 5] } else { [5, 9, 5] }, "{between:?}");
+        assert_eq!(machine.errors(), []);
+    }
+}
+
+/// Quads are moved by writing their coordinates, and not out of their tile.
+#[test]
+fn quads_go_where_their_coordinates_say() {
+    const MOVE: &str = "
+        mov ra0, unif
+        mov r1, x_coord
+        add r0, r1, ra0
+        mov quad_x, r0
+        mov r2, y_coord
+        add r0, r2, ra0
+        mov quad_y, r0
+        nop
+        mov r0, y_coord
+        shl r0, r0, 8
+        mov r1, x_coord
+        or r0, r0, r1
+        mov tlbc, r0
+        thrend
+        nop
+        sbdone";
+    let mut machine = Machine::new();
+    machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(1, 0)]);
+    machine.draw([(64, 0), (72, 0), (64, 8)], MOVE, &[20], configuration());
+    machine.record(Record::StoreResolved);
+    machine.finish();
+    assert_eq!((machine.pixel(FRAME, 65, 1), machine.pixel(FRAME, 85, 21)), (0, 21 << 8 | 85));
+    assert_eq!(machine.errors(), []);
+    machine.record(tile(1, 0));
+    machine.draw([(120, 0), (122, 0), (120, 2)], MOVE, &[20], configuration());
+    let faults: Vec<String> = machine.faults.take().iter().map(ToString::to_string).collect();
+    assert!(faults[0].ends_with("a quad is moved to column 140, row 0, outside of the tile"), "{faults:?}");
+}
+
+/// Two triangles of different facing in one batch, with stencil set-ups that differ.
+#[test]
+fn different_stencils_in_one_batch_are_reported() {
+    const TEST: &str = "
+        mov r0, unif
+        mov r1, unif
+        mov tlb_stencil, r0
+        mov tlb_stencil, r1
+        mov tlbz, rb15
+        mov tlbc, -1
+        nop
+        nop
+        thrend
+        nop
+        sbdone";
+    for (back, expected) in [(0u32, 0), (1, 1)] {
+        let setup = |select: u32, reference: u32| select << 30 | 3 << 28 | 7 << 16 | reference << 8 | 0xff;
+        let mut machine = Machine::new();
+        machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+        let word = |(x, y): (u32, u32)| x * 16 | y * 16 << 16;
+        let triangle = |corners: [(u32, u32); 3]| Primitive { vertices: corners.map(word), clipped: None };
+        let list = [triangle([(0, 0), (2, 0), (0, 2)]), triangle([(8, 0), (8, 2), (10, 0)])];
+        machine.draw_list(0, &list, TEST, &[setup(3, 0), setup(2, back)], configuration());
+        let faults: Vec<String> = machine.faults.take().iter().map(ToString::to_string).collect();
+        assert_eq!(faults.iter().filter(|fault| fault.contains("HW-2924")).count(), expected, "{faults:?}");
+        assert_eq!(faults.len(), expected, "{faults:?}");
+    }
 }
 
 /// A point of OpenGL in NV mode: its own coordinates come before the shader's varyings.

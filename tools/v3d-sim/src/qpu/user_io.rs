@@ -6,7 +6,9 @@ use crate::memory::Memory;
 use crate::vpm::block::Cursor;
 use crate::vpm::{ReadQueue, Vpm, VpmError, load, store};
 use v3d_hw::Layout;
-use v3d_hw::vpm::{LoadSetup, LoadStrideSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WriteSetupWord};
+use v3d_hw::vpm::{
+    LoadSetup, LoadStrideSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WINDOW_ROWS, WriteSetupWord,
+};
 
 /// Counting semaphores [AG p.22].
 pub const SEMAPHORES: usize = 16;
@@ -28,6 +30,8 @@ pub struct Shared {
     pub read_range: bool,
     /// A vector was written outside of the reserved part: VPMEWR.
     pub write_range: bool,
+    /// A DMA store goes beyond the rows that its address can name: VDWE.
+    pub store_address: bool,
 }
 
 impl Shared {
@@ -40,6 +44,7 @@ impl Shared {
             interrupts: 0,
             read_range: false,
             write_range: false,
+            store_address: false,
         }
     }
 
@@ -134,8 +139,10 @@ impl Io for UserIo<'_> {
 
     fn dma_store(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
         let setup = self.setup.store.as_ref().ok_or(VpmError::NoSetup("DMA store"))?;
-        store::store(&self.shared.vpm, setup, &self.setup.store_stride, address, memory)
-            .map_err(|error| self.shared.note(error))
+        store::store(&self.shared.vpm, setup, &self.setup.store_stride, address, memory).map_err(|error| {
+            self.shared.store_address |= matches!(error, VpmError::ReadOutside { row, .. } if row >= WINDOW_ROWS);
+            self.shared.note(error)
+        })
     }
 
     fn dma_poll(&mut self) -> Result<(), IoError> {

@@ -33,7 +33,9 @@ pub const fn samples_of(mask: u16, sampling: Sampling) -> u16 {
                 0xffff
             }
         }
-        Sampling::Four(_) => (mask & 1) * 0xf | (mask >> 1 & 1) * 0xf0 | (mask >> 2 & 1) * 0xf00 | (mask >> 3 & 1) * 0xf000,
+        Sampling::Four(_) => {
+            (mask & 1) * 0xf | (mask >> 1 & 1) * 0xf0 | (mask >> 2 & 1) * 0xf00 | (mask >> 3 & 1) * 0xf000
+        }
         Sampling::Sixteen(_) => mask,
     }
 }
@@ -116,7 +118,8 @@ mod tests {
         assert_eq!(after(CoverageUpdate::Odd, &both), 0x0f0f);
         assert_eq!(after(CoverageUpdate::Or, &both), 0x0fff);
         assert_eq!(after(CoverageUpdate::Zero, &both), 0);
-        let wound_twice = accumulate(accumulate(0, 3, CoverageUpdate::NonZero, false), 3, CoverageUpdate::NonZero, false);
+        let wound_twice =
+            accumulate(accumulate(0, 3, CoverageUpdate::NonZero, false), 3, CoverageUpdate::NonZero, false);
         assert_eq!(MASK.value(accumulate(wound_twice, 1, CoverageUpdate::Odd, false)), 2);
         assert_eq!(MASK.value(accumulate(wound_twice, 1, CoverageUpdate::Zero, false)), 2);
     }

@@ -11,7 +11,10 @@
 //!
 //! # Inferences
 //! - A TLB write under a condition leaves the other elements' pixels and masks as they are.
-//! - HW-2924 (stencil set-up is latched for a whole batch) is not modelled: the set-up is chosen for each pixel, as the guide's text has it.
+//! - The stencil set-up is chosen for each pixel by its facing, as the guide's text has it [AG p.48]. Silicon applies one of the two to the whole batch
+//!   (HW-2924) [AG p.109]; which one is not known, so a Z write for which it matters is reported.
+//! - QUAD_X and QUAD_Y are in the register map, while the text says that pixel coordinates cannot be written [AG p.47, p.49]. Here they move quads: element 0
+//!   of each quad gives the column or row of its first pixel on the screen, the lowest bit aside. Varyings, Z, W and masks stay as they are.
 //! - An alpha mask write takes bits 7:0 of each element, since Broadcom's driver fills the mask with 0xff [brcm vg_hw_4.c]; a read yields the mask in all
 //!   four bytes, since its shaders multiply colours by it byte by byte [brcm vg_shader_fd_4.c.qasm].
 
@@ -38,9 +41,19 @@ pub enum TileBufferError {
     /// Coverage has no meaning with multisampling.
     #[error("coverage is read in multisample mode")]
     CoverageInMultisample,
-    /// The quads' coordinates are written; the guide names the registers and does not say what for.
-    #[error("QUAD_X or QUAD_Y is written: moving quads is not modelled")]
-    QuadCoordinates,
+    /// A quad is moved to where there are no pixels; it stays where it is.
+    #[error("a quad is moved to column {x}, row {y}, outside of the tile")]
+    QuadOutside {
+        /// Column on the screen.
+        x: u32,
+        /// Row on the screen.
+        y: u32,
+    },
+    /// Both facings in a batch whose stencil set-up differs between them.
+    #[error(
+        "front and back facing quads of one batch are tested by different stencil set-ups: silicon applies one of them to the whole batch (HW-2924)"
+    )]
+    MixedStencil,
     /// The alpha mask buffer is not enabled by the rendering mode.
     #[error("the alpha mask is accessed, but the rendering mode does not enable it")]
     MaskDisabled,
@@ -180,6 +193,8 @@ pub struct FragmentState {
     pub vg_mask: bool,
     /// How coverage is read.
     pub coverage: CoverageReading,
+    /// Screen coordinates of the tile.
+    pub tile: (i32, i32),
 }
 
 /// The units behind the register map of a fragment shader.
@@ -187,6 +202,9 @@ pub struct FragmentState {
 pub struct FragmentIo<'a> {
     tlb: &'a mut Tlb,
     batch: &'a Batch,
+    quads: [Quad; BATCH_QUADS],
+    /// Columns and rows of the pixels.
+    screen: [Lanes; 2],
     coefficients: &'a [Coefficients],
     counters: &'a mut Counters,
     state: FragmentState,
@@ -212,6 +230,8 @@ impl<'a> FragmentIo<'a> {
         Self {
             tlb,
             batch,
+            quads: batch.quads,
+            screen: [batch.x, batch.y],
             coefficients,
             counters,
             state,
@@ -231,8 +251,36 @@ impl<'a> FragmentIo<'a> {
         self.state.varyings.saturating_sub(self.next_varying)
     }
 
-    fn quads(&self) -> &'a [Quad] {
-        &self.batch.quads[..self.batch.count]
+    /// Moves quads along x (0) or y (1) to the coordinates in their first elements.
+    fn move_quads(&mut self, axis: usize, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        let shape = self.tlb.shape();
+        let mut result = Ok(());
+        for q in (0..self.batch.count).filter(|q| mask >> (4 * q) & 1 == 1) {
+            let mut screen = self.screen.map(|lanes| lanes.0[4 * q]);
+            screen[axis] = value.0[4 * q] & !1;
+            let [x, y] = screen;
+            let inner = (i64::from(x) - i64::from(self.state.tile.0), i64::from(y) - i64::from(self.state.tile.1));
+            if !(0..i64::from(shape.width_px)).contains(&inner.0) || !(0..i64::from(shape.height_px)).contains(&inner.1)
+            {
+                result = Err(TileBufferError::QuadOutside { x, y }.into());
+                continue;
+            }
+            self.quads[q].pixel = shape.pixel(inner.0 as u32, inner.1 as u32);
+            for element in 0..4 {
+                self.screen[0].0[4 * q + element] = x + (element as u32 & 1);
+                self.screen[1].0[4 * q + element] = y + (element as u32 >> 1);
+            }
+        }
+        result
+    }
+
+    /// Whether a Z write to these elements needs both stencil set-ups, which differ.
+    fn mixes_stencils(&self, mask: Mask) -> bool {
+        let facing = |reverse| {
+            (0..4 * self.batch.count)
+                .any(|lane| self.reached(lane, mask) != 0 && (self.reverse.0[lane] != 0) == reverse)
+        };
+        self.front != self.back && facing(false) && facing(true)
     }
 
     /// The mask of the samples that a colour write to an element reaches, 0 if it reaches none.
@@ -246,7 +294,7 @@ impl<'a> FragmentIo<'a> {
     fn write_color(&mut self, value: &Lanes, mask: Mask, sample: Option<usize>, word: usize) {
         let multisample = self.tlb.shape().multisample;
         let mut quads_written = 0;
-        for (q, quad) in self.quads().iter().enumerate() {
+        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
             let lanes = q * 4..q * 4 + 4;
             let reached: [u32; 4] = std::array::from_fn(|element| self.reached(q * 4 + element, mask));
             if reached == [0; 4] {
@@ -278,7 +326,7 @@ impl<'a> FragmentIo<'a> {
     fn test_z(&mut self, value: &Lanes, mask: Mask, passes: impl Fn(u32, u32) -> bool) {
         let update = self.state.z_test.update;
         let (mut passed, mut failed) = (0, 0);
-        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
+        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
             let Some(zs) = self.tlb.zs.get_mut(quad.pixel..quad.pixel + 4) else { continue };
             let (mut any, mut any_passed) = (false, false);
             for (element, zs) in zs.iter_mut().enumerate() {
@@ -310,7 +358,7 @@ impl Io for FragmentIo<'_> {
             return Err(IoError::VaryingsExhausted(self.state.varyings as u32));
         }
         let (mut value, mut c) = (Lanes::default(), [0; 4]);
-        for (q, quad) in self.quads().iter().enumerate() {
+        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
             let Some(coefficients) = self.coefficients.get(quad.coefficients + self.next_varying) else { continue };
             let step = f64::from(STEPS);
             let first = coefficients.a * quad.distance.0 + coefficients.b * quad.distance.1;
@@ -325,11 +373,11 @@ impl Io for FragmentIo<'_> {
     }
 
     fn pixel_x(&mut self) -> Result<Lanes, IoError> {
-        Ok(self.batch.x)
+        Ok(self.screen[0])
     }
 
     fn pixel_y(&mut self) -> Result<Lanes, IoError> {
-        Ok(self.batch.y)
+        Ok(self.screen[1])
     }
 
     fn ms_flags(&mut self) -> Result<Lanes, IoError> {
@@ -388,7 +436,8 @@ impl Io for FragmentIo<'_> {
             }
             return Ok(());
         }
-        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
+        let mixed = self.mixes_stencils(mask);
+        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
             let (mut covered, mut passed, mut stencil_passed) = (false, false, false);
             for element in 0..4 {
                 let lane = q * 4 + element;
@@ -431,7 +480,7 @@ impl Io for FragmentIo<'_> {
                 );
             }
         }
-        Ok(())
+        if mixed { Err(TileBufferError::MixedStencil.into()) } else { Ok(()) }
     }
 
     fn tlb_color_ms(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
@@ -452,7 +501,7 @@ impl Io for FragmentIo<'_> {
             return Err(TileBufferError::MaskDisabled.into());
         }
         let shape = self.tlb.shape();
-        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
+        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
             for element in 0..4 {
                 let lane = q * 4 + element;
                 let samples = self.reached(lane, mask);
@@ -471,7 +520,7 @@ impl Io for FragmentIo<'_> {
     fn load_color(&mut self) -> Result<Lanes, IoError> {
         let at = self.read.next(self.tlb.shape())?;
         let mut value = Lanes::default();
-        for (q, quad) in self.quads().iter().enumerate() {
+        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
             let index = self.tlb.color_index(quad.pixel, at.sample, at.word);
             if let Some(colors) = self.tlb.color.get(index..index + 4) {
                 value.0[q * 4..q * 4 + 4].copy_from_slice(colors);
@@ -487,7 +536,7 @@ impl Io for FragmentIo<'_> {
         let reading = self.state.coverage;
         let mut value = Lanes::default();
         let (mut covered, mut empty) = (0, 0);
-        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
+        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
             let Some(pixels) = self.tlb.zs.get_mut(quad.pixel..quad.pixel + 4) else { continue };
             if pixels.iter().any(|&coverage| coverage != 0) {
                 covered += 1;
@@ -507,12 +556,12 @@ impl Io for FragmentIo<'_> {
         Ok(value)
     }
 
-    fn set_quad_x(&mut self, _value: &Lanes, _mask: Mask) -> Result<(), IoError> {
-        Err(TileBufferError::QuadCoordinates.into())
+    fn set_quad_x(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.move_quads(0, value, mask)
     }
 
-    fn set_quad_y(&mut self, _value: &Lanes, _mask: Mask) -> Result<(), IoError> {
-        Err(TileBufferError::QuadCoordinates.into())
+    fn set_quad_y(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.move_quads(1, value, mask)
     }
 
     fn load_alpha(&mut self) -> Result<Lanes, IoError> {
@@ -520,7 +569,7 @@ impl Io for FragmentIo<'_> {
             return Err(TileBufferError::MaskDisabled.into());
         }
         let mut value = Lanes::default();
-        for (q, quad) in self.quads().iter().enumerate() {
+        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
             for element in 0..4 {
                 let index = self.tlb.zs_index(quad.pixel + element, 0);
                 value.0[q * 4 + element] = u32::from(self.tlb.vg_mask[index]) * 0x0101_0101;

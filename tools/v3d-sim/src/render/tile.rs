@@ -38,14 +38,28 @@ pub enum Start {
     /// Nobody knows.
     Undefined,
     /// It has just been cleared.
-    Cleared(ClearValues),
+    Cleared {
+        /// What it was filled with.
+        values: ClearValues,
+        /// With double buffering, what the other buffer was filled with.
+        other: ClearValues,
+    },
     /// What an earlier part of the same unit left, and the tile that it is in.
     Kept {
-        /// The tile buffer.
-        tlb: Box<Tlb>,
+        /// The tile buffer, or both.
+        buffers: Buffers,
         /// Column and row of the tile.
         tile: (u8, u8),
     },
+}
+
+/// The tile buffer; with double buffering, the half in use and the other.
+#[derive(Debug)]
+pub struct Buffers {
+    /// In use.
+    pub current: Box<Tlb>,
+    /// The other half, once it has been used.
+    pub other: Option<Box<Tlb>>,
 }
 
 /// A list of primitives with its state.
@@ -75,6 +89,8 @@ pub enum Op {
         store: Store,
         /// Clear values at its place.
         clear: ClearValues,
+        /// The two halves of a double-buffered tile buffer change places behind it.
+        swap: bool,
     },
 }
 
@@ -139,7 +155,7 @@ pub struct UnitResult {
     /// What has happened to the watched pixel.
     pub history: History,
     /// The tile buffer and its tile, if it is needed.
-    pub kept: Option<(Box<Tlb>, (u8, u8))>,
+    pub kept: Option<(Buffers, (u8, u8))>,
 }
 
 /// Executes units.
@@ -147,6 +163,8 @@ pub struct UnitResult {
 pub struct Worker {
     qpu: Qpu,
     tlb: Box<Tlb>,
+    /// The other half of a double-buffered tile buffer, once a unit has used both.
+    other: Option<Box<Tlb>>,
     batch: Batch,
     coefficients: Vec<Coefficients>,
     clipped: Vec<f32>,
@@ -158,6 +176,7 @@ impl Worker {
         Self {
             qpu: Qpu::new(),
             tlb: Box::new(Tlb::new(shape_of(mode))),
+            other: None,
             batch: Batch::default(),
             coefficients: Vec::new(),
             clipped: Vec::new(),
@@ -167,13 +186,20 @@ impl Worker {
     /// Executes a unit.
     pub fn execute(&mut self, unit: Unit, job: &WaveJob<'_>) -> UnitResult {
         let mut result = UnitResult::default();
-        let (mut tile, mut defined) = ((0, 0), true);
+        let (mut tile, mut defined, mut other_values) = ((0, 0), true, None);
         match unit.start {
-            Start::Kept { tlb, tile: kept } => (self.tlb, tile) = (tlb, kept),
-            Start::Cleared(values) => self.clear_all(&values, job),
+            Start::Kept { buffers, tile: kept } => {
+                (self.tlb, self.other, tile) = (buffers.current, buffers.other, kept);
+            }
+            Start::Cleared { values, other } => {
+                self.clear_all(&values, job);
+                other_values = Some(other);
+                self.other = None;
+            }
             Start::Undefined => {
                 self.clear_all(&ClearValues::default(), job);
                 defined = false;
+                self.other = None;
             }
         }
         self.tlb.set_shape(shape_of(&job.mode));
@@ -210,7 +236,7 @@ impl Worker {
                     result.counters.add_tile(tile, events);
                     drawn
                 }
-                Op::Store { store, clear } => {
+                Op::Store { store, clear, swap } => {
                     if !std::mem::replace(&mut defined, true) && stores_something(&store) {
                         result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
                     }
@@ -222,6 +248,9 @@ impl Worker {
                     }
                     self.clear_after(&store, &clear);
                     self.note(at, tile, job, &mut result, Event::Cleared);
+                    if swap {
+                        self.swap(other_values.unwrap_or(clear), job);
+                    }
                     collected.map_err(RenderError::from)
                 }
             };
@@ -233,8 +262,16 @@ impl Worker {
         result.counters.add(CounterSource::QpuFragmentCycles, result.instructions * qpu::INSTRUCTION_CYCLES);
         result.counters.merge(std::mem::take(&mut self.qpu.counters));
         if unit.keep {
+            if job.mode.double_buffer
+                && let Some(values) = other_values
+            {
+                // the other half, even if it has not been used yet
+                self.swap(values, job);
+                self.swap(values, job);
+            }
             let next = Box::new(Tlb::new(self.tlb.shape()));
-            result.kept = Some((std::mem::replace(&mut self.tlb, next), tile));
+            let current = std::mem::replace(&mut self.tlb, next);
+            result.kept = Some((Buffers { current, other: self.other.take() }, tile));
         }
         result
     }
@@ -256,6 +293,17 @@ impl Worker {
         if inside(inner_x, shape.width_px) && inside(inner_y, shape.height_px) {
             let samples = history::samples(&self.tlb, shape.pixel(inner_x as u32, inner_y as u32));
             result.history.note(at, event(samples));
+        }
+    }
+
+    /// Changes over to the other half of the tile buffer, which contains `values` if it has not been used yet.
+    fn swap(&mut self, values: ClearValues, job: &WaveJob<'_>) {
+        let used = self.other.take();
+        let unused = used.is_none();
+        let next = used.unwrap_or_else(|| Box::new(Tlb::new(self.tlb.shape())));
+        self.other = Some(std::mem::replace(&mut self.tlb, next));
+        if unused {
+            self.clear_all(&values, job);
         }
     }
 
@@ -337,9 +385,10 @@ impl Worker {
             varyings: usize::from(fragment.varyings) + implicit,
             vg_mask: job.mode.vg_mask,
             coverage: CoverageReading::of(&configuration),
+            tile: (whole_tile.x0, whole_tile.y0),
         };
         let vertices = job.vertices;
-        let Self { qpu, tlb, batch, coefficients, clipped } = self;
+        let Self { qpu, tlb, batch, coefficients, clipped, .. } = self;
         coefficients.clear();
         batch.clear();
         let mut shading = Shading {
@@ -374,7 +423,6 @@ impl Worker {
             }
             shading.first = shading.coefficients.len();
             shading.index = index;
-            shading.result.counters.add(CounterSource::FepPrimitives, 1);
             let primitive = vertices.with_primitive(list, index, state, job.memory, clipped, |corners, point_size| {
                 let [v0, v1, _] = corners;
                 match list.primitive() {
@@ -386,6 +434,7 @@ impl Worker {
             });
             match primitive {
                 Ok(Ok(primitive)) => {
+                    shading.result.counters.add(CounterSource::FepPrimitives, 1);
                     let mut any = false;
                     fep::rasterise(&primitive, window, sampling, |quad| {
                         any = true;

@@ -5,6 +5,7 @@
 
 use super::block::Cursor;
 use super::{ReadQueue, Vpm, VpmError};
+use crate::fault::Signals;
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::{Io, IoError};
 use v3d_hw::vpm::{ReadSetupWord, WINDOW_ROWS, WriteSetupWord};
@@ -19,6 +20,7 @@ pub struct VertexIo {
     outputs: Vpm,
     reads: ReadQueue,
     write: Option<Cursor>,
+    signals: Signals,
 }
 
 impl Default for VertexIo {
@@ -35,6 +37,7 @@ impl VertexIo {
             outputs: Vpm::new(WINDOW_KIB, WINDOW_ROWS),
             reads: ReadQueue::default(),
             write: None,
+            signals: Signals::default(),
         }
     }
 
@@ -46,6 +49,12 @@ impl VertexIo {
         self.outputs.set_window(output_rows);
         self.reads.clear();
         self.write = None;
+        self.signals = Signals::default();
+    }
+
+    /// What accesses since the batch began have raised.
+    pub const fn signals(&self) -> Signals {
+        self.signals
     }
 
     /// The attributes' window.
@@ -66,13 +75,16 @@ impl VertexIo {
 
 impl Io for VertexIo {
     fn vpm_read(&mut self) -> Result<Lanes, IoError> {
-        Ok(self.reads.pop(&self.inputs)?)
+        let vector = self.reads.pop(&self.inputs);
+        self.signals.vpm_read_not_allocated |= matches!(vector, Err(VpmError::ReadOutside { .. }));
+        Ok(vector?)
     }
 
     fn vpm_write(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
         let cursor = self.write.as_mut().ok_or(VpmError::NoSetup("VPM write"))?;
         let written = cursor.write(&mut self.outputs, value, mask);
         cursor.advance();
+        self.signals.vpm_write_not_allocated |= matches!(written, Err(VpmError::WriteOutside { .. }));
         Ok(written?)
     }
 
