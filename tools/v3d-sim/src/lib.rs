@@ -16,7 +16,7 @@
 //! | [`vpm`] | VPM, VDW and VDR |
 //! | `ptb` | binner: clipping, tile lists, tile memory |
 //! | `primitive_list` | compressed primitive lists, read and written |
-//! | [`render`] | tiles of a frame, PSE, FEP, early Z, TLB, stores and loads |
+//! | [`render`] | tiles of a frame, PSE, FEP, early Z, CAP, TLB, stores and loads |
 //! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
 //! | [`tmu`] | texture and memory lookup |
 //! | [`counters`] | performance counters |

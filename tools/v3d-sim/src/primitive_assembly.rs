@@ -6,6 +6,9 @@
 //!
 //! VG lists may end early with a code in place of a vertex, may contain dummy primitives, and fans may go on in the next list.
 //!
+//! The length of a coordinate array counts primitives, as the guide says [AG p.68]. Broadcom's driver for the first stepping of the chip wrote the number of
+//! coordinates there [brcm vg_tess_4.c]; its successor uses inline lists.
+//!
 //! # Sources
 //! [AG p.68], [AG p.72]. The order of vertices is OpenGL ES 2.0's, section 2.6.1; the codings of compressed strips and fans [AG p.73] fit it.
 

@@ -635,7 +635,8 @@ impl Draw {
             }
             ListPrimitive::Lines => {
                 let h = half(self.state.line_width);
-                let (dx, dy) = if (b.0 - a.0).abs() > (b.1 - a.1).abs() { (0, h) } else { (h, 0) };
+                // as the PSE widens them
+                let (dx, dy) = if (b.0 - a.0).abs() >= (b.1 - a.1).abs() { (0, h) } else { (h, 0) };
                 ([(a.0 - dx, a.1 - dy), (b.0 - dx, b.1 - dy), (b.0 + dx, b.1 + dy), (a.0 + dx, a.1 + dy)], 4)
             }
             ListPrimitive::Rht => {

@@ -513,7 +513,7 @@ fn lines_and_points_have_the_width_that_the_state_gives_them() {
     let mut machine = Machine::new();
     // 4 pixels from the border between tiles 0 and 1
     put_vertices(machine.memory(), &[(60 * 16, 100), (60 * 16, 900)]);
-    let mode = binning_mode(2, 1);
+    let mode = binning_mode(2, 2);
     let tiles = |machine: &mut Machine, width: f32, mode_of: PrimitiveMode| {
         let mut list = List::default();
         list.push(mode)
@@ -526,11 +526,14 @@ fn lines_and_points_have_the_width_that_the_state_gives_them() {
         machine.bin(&list);
         tile_lists(machine, &mode).iter().map(|list| list.primitives.len()).collect::<Vec<_>>()
     };
-    assert_eq!(tiles(&mut machine, 7.0, PrimitiveMode::Lines), [1, 0]);
-    assert_eq!(tiles(&mut machine, 9.0, PrimitiveMode::Lines), [1, 1]);
-    assert_eq!(tiles(&mut machine, 7.0, PrimitiveMode::Points), [2, 0]);
-    assert_eq!(tiles(&mut machine, 9.0, PrimitiveMode::Points), [2, 2]);
+    assert_eq!(tiles(&mut machine, 7.0, PrimitiveMode::Lines), [1, 0, 0, 0]);
+    assert_eq!(tiles(&mut machine, 9.0, PrimitiveMode::Lines), [1, 1, 0, 0]);
+    assert_eq!(tiles(&mut machine, 7.0, PrimitiveMode::Points), [2, 0, 0, 0]);
+    assert_eq!(tiles(&mut machine, 9.0, PrimitiveMode::Points), [2, 2, 0, 0]);
     assert_eq!(machine.faults(), [""; 0]);
+    // a diagonal one is widened along y, as OpenGL's lines are: its end reaches the row of tiles above
+    put_vertices(machine.memory(), &[(50 * 16, 50 * 16), (58 * 16, 58 * 16)]);
+    assert_eq!(tiles(&mut machine, 20.0, PrimitiveMode::Lines), [1, 0, 1, 0]);
     tiles(&mut machine, 0.0, PrimitiveMode::Points);
     assert_eq!(machine.faults().len(), 1, "points of size 0 are an erratum");
 }
