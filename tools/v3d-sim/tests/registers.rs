@@ -219,8 +219,7 @@ fn user_programs_that_leave_their_rows_are_errors_of_vpm_and_vdw() {
         2 << 30 | 1 << 23 | 16 << 16 | 1 << 14 | y << 7
     }
     let outside = Errstat { vpmerr: true, ..Errstat::default() };
-    for (y, expected) in
-        [(3, Errstat::default()), (4, outside), (63, outside), (64, Errstat { vdwe: true, ..outside })]
+    for (y, expected) in [(3, Errstat::default()), (4, outside), (63, outside), (64, Errstat { vdwe: true, ..outside })]
     {
         let mut machine = Machine::new();
         machine.program(0x3000, "mov vw_setup, unif\nmov vw_addr, unif\nmov -, vw_wait\nnop\nthrend\nnop\nnop");

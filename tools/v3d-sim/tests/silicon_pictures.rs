@@ -10,8 +10,8 @@ use v3d_hw::BusAddr;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{
     ClearColors, ClipWindow, CompareFunction, ConfigurationBits, DecimateMode, FrameBufferFormat, MemoryFormat,
-    PrimitiveListFormat, Record, StoreGeneral, Threading, TileBufferSelect, TileCoordinates, TileRenderingMode,
-    ViewportOffset,
+    Oversample, PrimitiveListFormat, Record, StoreGeneral, Threading, TileBufferSelect, TileCoordinates,
+    TileRenderingMode, ViewportOffset,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::shader_record::NvShaderRecord;
@@ -89,6 +89,8 @@ fn render(vertices: [(i16, i16); 3], multisample: bool, parallel: bool) -> Vec<u
             forward_facing: true,
             reverse_facing: true,
             depth_test: CompareFunction::Always,
+            // as the program of the picture has it [asurati d53.c]
+            oversample: if multisample { Oversample::X4 } else { Oversample::None },
             ..ConfigurationBits::default()
         },
         clip_window: ClipWindow { left: 0, bottom: 0, width: WIDTH, height: HEIGHT },

@@ -280,7 +280,14 @@ impl<'a> FragmentIo<'a> {
             (0..4 * self.batch.count)
                 .any(|lane| self.reached(lane, mask) != 0 && (self.reverse.0[lane] != 0) == reverse)
         };
-        self.front != self.back && facing(false) && facing(true)
+        // where a set-up went to is not part of what it does
+        let meaning = |test: Option<StencilTest>| {
+            test.map(|mut test| {
+                test.configuration.select = StencilSelect::Both;
+                test
+            })
+        };
+        meaning(self.front) != meaning(self.back) && facing(false) && facing(true)
     }
 
     /// The mask of the samples that a colour write to an element reaches, 0 if it reaches none.

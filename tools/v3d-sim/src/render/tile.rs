@@ -302,6 +302,7 @@ impl Worker {
         let unused = used.is_none();
         let next = used.unwrap_or_else(|| Box::new(Tlb::new(self.tlb.shape())));
         self.other = Some(std::mem::replace(&mut self.tlb, next));
+        self.tlb.set_shape(shape_of(&job.mode));
         if unused {
             self.clear_all(&values, job);
         }
