@@ -1,4 +1,4 @@
-//! OpenVG: coordinates through the binner, paths through the coverage pipe, coverage and alpha mask through fragment shaders.
+//! OpenVG: coordinates through the binner, paths through the coverage pipe, coverage and alpha mask in shaders.
 //!
 //! What a path covers is computed here once more, sample by sample, from the winding number of its outline.
 

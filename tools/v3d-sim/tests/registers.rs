@@ -1,4 +1,4 @@
-//! Registers one by one: what they are after reset, what can be written, and what raises the error signals [AG section 10].
+//! Registers one by one: after reset, what can be written, and what raises the error signals [AG section 10].
 
 use v3d_hw::control_list::{
     GlShaderState, IndexType, IndexedPrimitiveList, NvShaderState, PrimitiveMode, Record, TileBinningMode,
