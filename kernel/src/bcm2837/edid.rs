@@ -42,6 +42,55 @@ mod tests {
         assert_eq!(preferred_size(&block()), Some((1280, 720)));
     }
 
+    /// Blocks of displays, and the sizes that their makers give for them.
+    const DISPLAYS: [(&str, &str, (u32, u32)); 4] = [
+        (
+            "the example of the E-EDID standard, Dell UR111",
+            "00ffffffffffff0010acab50000000002a0901030e261d96efee91a3544c9926\
+            0f5054a54300a94fa9597159615945593159c28f0101863d00c05100304040a0\
+            13007c221100001e000000ff003535333437424f4e5a4834370a000000fc0044\
+            454c4c2055523131310a2020000000fd0030a01e791c02002850100e8046008d",
+            (1280, 1024),
+        ),
+        (
+            "Dell P1911 [linux salvator-vga-dell-p1911.dtso]",
+            "00ffffffffffff0010ac74a0554b55302b14010380291a78eeee95a3544c9926\
+            0f5054bfef809500714f8180950f81000101010101019a29a0d0518422305098\
+            360098ff1000001c000000ff0031574b4a5630414b30554b550a000000fc0044\
+            454c4c2050313931310a2020000000fd00384b1e530e000a20202020202000ba",
+            (1440, 900),
+        ),
+        (
+            "Dell 1708FP [beagleboard.org wiki]",
+            "00ffffffffffff0010ac24405a3941411f11010380221b78eeaea5a6544c9926\
+            145054a54b00714f8180010101010101010101010101302a009851002a403070\
+            1300520e1100001e000000ff00504d3036313738324141395a0a000000fc0044\
+            454c4c203137303846500a20000000fd00384c1e510e000a2020202020200036",
+            (1280, 1024),
+        ),
+        (
+            "Dell U2723QE",
+            "00ffffffffffff0010ac79424c475a420f220104b53c22783adf15ad5044ad25\
+            0f5054a54b00d100d1c0b300a94081808100714fe1c04dd000a0f0703e803020\
+            350055502100001a000000ff0032335a534a30340a2020202020000000fc0044\
+            454c4c20553237323351450a000000fd0017560f8c36010a202020202020012a",
+            (3840, 2160),
+        ),
+    ];
+
+    #[test]
+    fn displays_are_understood() {
+        for (name, digits, size) in DISPLAYS {
+            let mut block = [0; 128];
+            for (byte, digits) in block.iter_mut().zip(digits.as_bytes().chunks(2)) {
+                *byte = u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap();
+            }
+            assert_eq!(preferred_size(&block), Some(size), "{name}");
+            block[127] ^= 1;
+            assert_eq!(preferred_size(&block), None, "{name}, damaged");
+        }
+    }
+
     #[test]
     fn damaged_blocks_say_nothing() {
         let mut damaged = block();

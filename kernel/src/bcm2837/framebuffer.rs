@@ -217,6 +217,31 @@ mod tests {
         }
     }
 
+    /// The block of a display that prefers `width` x `height`, as the firmware answers it.
+    fn edid(width: u32, height: u32) -> Vec<u32> {
+        let mut block = [0u8; 128];
+        block[..8].copy_from_slice(&[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]);
+        let high = |value: u32| (value >> 4 & 0xf0) as u8;
+        block[54..62].copy_from_slice(&[1, 1, width as u8, 0, high(width), height as u8, 0, high(height)]);
+        block[127] = 0u8.wrapping_sub(block.iter().fold(0, |sum: u8, &byte| sum.wrapping_add(byte)));
+        let words = block.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+        [0, 0].into_iter().chain(words).collect()
+    }
+
+    #[test]
+    fn the_size_is_the_displays_own_if_it_is_not_too_large() {
+        let cases: [(Answer, (u32, u32)); 4] = [
+            (|tag, _| (tag == 0x0003_0020).then(|| edid(1920, 1080)), (1920, 1080)),
+            (|tag, _| (tag == 0x0003_0020).then(|| edid(800, 480)), (800, 480)),
+            (|tag, _| (tag == 0x0003_0020).then(|| edid(3840, 2160)), DEFAULT_SIZE),
+            // No display is plugged in.
+            (|tag, _| (tag == 0x0003_0020).then(|| [vec![0, 1], vec![0; 32]].concat()), DEFAULT_SIZE),
+        ];
+        for (answer, size) in cases {
+            assert_eq!(preferred_size(&Double::new(Behaviour::Answers, answer)), size);
+        }
+    }
+
     /// Answers of which one is wrong, each with its reason.
     #[test]
     fn a_framebuffer_of_no_use_is_refused() {

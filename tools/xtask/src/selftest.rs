@@ -1,4 +1,4 @@
-//! `cargo xtask selftest`: the kernel's comparison of the V3D with records, in QEMU or on a board, and its results as new records.
+//! `cargo xtask selftest`: the kernel's comparison of the V3D with records, and its results as new records.
 //!
 //! The kernel's command `selftest vectors` prints what came out, one line for each operation on two operands, and the sum of each scene's
 //! first picture. The files written here have the form of those that are compared with, so that they can take their place:
