@@ -47,6 +47,10 @@ errata! {
     Hw2791 "HW-2791":
         "the VPM's reservation for user programs is only right directly after a reset",
         "it is written first of all, once, and never changed";
+    /// Coverage after varyings.
+    Hw2885 "HW-2885":
+        "primitives of the coverage pipe after primitives with varyings go wrong unless a dummy primitive comes between",
+        "the driver never selects the coverage pipe";
     /// Small points.
     Hw2903 "HW-2903":
         "points smaller than 1/8 pixel hang the rasteriser",

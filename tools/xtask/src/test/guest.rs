@@ -393,17 +393,26 @@ fn triangle_on_screen(machine: &Machine, deadline: Instant) -> Result<String> {
     Ok(format!("{points} interior points within 2/255, {outside} pixels outside clear, on the one page that is left"))
 }
 
-/// A panic, and what the MMU must catch: the kernel's last words say what happened.
+/// Colour of the console's text on the screen.
+const INK: [u8; 3] = [0xe0, 0xe4, 0xe8];
+/// Pixels of text that last words have at least: a line of a hundred letters has more.
+const LEAST_INK: usize = 2000;
+
+/// A panic, and what the MMU must catch: the kernel's last words say what happened, on the line and on the screen.
 fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
     for (how, words) in
         [("panic", "panic: "), ("null", "exception: "), ("stack", "exception: "), ("constant", "exception: ")]
     {
         with_v3d(workspace, built, |machine, _, deadline| {
+            run_scene(&machine.console, "triangle", 2, deadline)?;
             let Err(error) = machine.console.command("fail", &format!(" {how}"), deadline, |_| {}) else {
                 bail!("`fail {how}` came back");
             };
             let told = error.to_string();
             ensure!(told.contains("the kernel stopped") && told.contains(words), "`fail {how}` ends with: {told}");
+            // The scene has the screen, and the last words take it back.
+            let ink = machine.screenshot()?.pixels.iter().filter(|&&pixel| pixel == INK).count();
+            ensure!(ink > LEAST_INK, "only {ink} pixels of text are on the screen after `fail {how}`");
             Ok(String::new())
         })?;
     }
