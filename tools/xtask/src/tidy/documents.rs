@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::path::Path;
 
 /// The tasks that a document may name.
-const TASKS: [&str; 9] = ["setup", "build", "run", "test", "image", "ci", "capture", "bench", "tidy"];
+const TASKS: [&str; 10] = ["setup", "build", "run", "test", "image", "ci", "capture", "bench", "selftest", "tidy"];
 
 /// Checks every Markdown file.
 pub(super) fn rule(workspace: &Workspace) -> Result<()> {
