@@ -116,6 +116,9 @@ pub enum RenderError {
         "primitives go to the coverage pipe right after some with varyings: silicon may lock up unless a quad without varyings is shaded in between (HW-2885)"
     )]
     CoverageAfterVaryings,
+    /// Early Z does not know what was loaded [AG p.109].
+    #[error("early Z is on in a multisampled tile whose Z was loaded in full resolution: silicon goes wrong (HW-2905)")]
+    EarlyZAfterLoad,
     /// The rasteriser's oversampling does not go with the tile buffer's.
     #[error("the rasteriser's oversample mode is reserved or does not fit the rendering mode")]
     Oversample,
@@ -169,6 +172,8 @@ pub struct Renderer {
     pending_load: Option<(BusAddr, Load)>,
     /// The last primitives that were shaded have varyings.
     interpolating: bool,
+    /// Z of the tile was loaded sample by sample, and not cleared since.
+    zs_restored: bool,
     other_half: Half,
     open: Unit,
     wave: Vec<Unit>,
@@ -189,6 +194,7 @@ impl Renderer {
             clear: ClearValues::default(),
             pending_load: None,
             interpolating: false,
+            zs_restored: false,
             other_half: Half::Unused,
             open: Unit::new(Start::Undefined),
             wave: Vec::new(),
@@ -252,6 +258,7 @@ impl Renderer {
         match drawn {
             Ok(list) => {
                 self.check_varyings(at, format, state, context);
+                self.check_early_z(at, state, context);
                 self.collected.primitives += primitives.len();
                 self.push(at, Op::Draw(Box::new(Draw { list, state: state.clone() })));
                 self.finish_if_large(context);
@@ -275,6 +282,14 @@ impl Renderer {
         } else {
             let own = state.shader.as_ref().is_some_and(|shader| shader.fragment().varyings > 0);
             self.interpolating = own || matches!(format.primitive, ListPrimitive::Points | ListPrimitive::Lines);
+        }
+    }
+
+    /// Looks for early Z where silicon has none to compare with.
+    fn check_early_z(&self, at: BusAddr, state: &PipelineState, context: &mut Context<'_>) {
+        let tests = self.mode.is_some_and(|mode| mode.multisample && !mode.disable_early_z);
+        if tests && state.configuration.early_z && self.zs_restored {
+            context.faults.report(RenderFault { at, error: RenderError::EarlyZAfterLoad });
         }
     }
 
@@ -319,6 +334,7 @@ impl Renderer {
         self.open.in_tile = true;
         self.push(at, Op::Begin { tile });
         if let Some((at, load)) = load {
+            self.zs_restored |= load.restores_zs();
             self.push(at, Op::Load(load));
         }
         self.finish_if_large(context);
@@ -353,6 +369,7 @@ impl Renderer {
         let swap = mode.double_buffer && !mode.multisample && !store.keeps_buffer();
         self.push(at, Op::Store { store, clear: self.clear, swap });
         let clears = store.clears();
+        self.zs_restored &= !clears.zs;
         let all = clears.color && clears.zs && (clears.vg_mask || !mode.vg_mask);
         let stored = if all { Half::Cleared(self.clear) } else { Half::InUse };
         let other = match self.other_half {

@@ -403,6 +403,24 @@ fn coverage_goes_neither_with_multisampling_nor_right_behind_varyings() {
     assert_eq!(machine.errors(), [RenderError::CoverageAfterVaryings]);
 }
 
+#[test]
+fn early_z_does_not_go_with_a_multisampled_z_that_was_loaded() {
+    let early = ConfigurationBits { early_z: true, ..configuration() };
+    for (multisample, disable_zs, disable_early_z, expected) in
+        [(true, false, false, 1), (true, false, true, 0), (true, true, false, 0), (false, false, false, 0)]
+    {
+        let mut machine = Machine::new();
+        let mode = TileRenderingMode { multisample, disable_early_z, ..mode() };
+        let load = LoadFullResolution { address: OTHER.into(), disable_zs, ..LoadFullResolution::from_bits(0) };
+        machine.records([clear(0), mode.into(), tile(0, 0), no_store(true).into(), load.into(), tile(0, 0)]);
+        machine.draw(ALL, "thrend\nnop\nnop", &[], early);
+        assert_eq!(machine.errors(), vec![RenderError::EarlyZAfterLoad; expected]);
+        machine.records([no_store(true).into(), tile(0, 0)]);
+        machine.draw(ALL, "thrend\nnop\nnop", &[], early);
+        assert_eq!(machine.errors(), [], "cleared since");
+    }
+}
+
 /// One sample a pixel in a buffer with four: all four are what the centre is.
 #[test]
 fn multisampling_can_be_left_off_for_a_primitive() {
@@ -530,7 +548,7 @@ fn different_stencils_in_one_batch_are_reported() {
         let setup = |select: u32, reference: u32| select << 30 | 3 << 28 | 7 << 16 | reference << 8 | 0xff;
         let mut machine = Machine::new();
         machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
-        let word = |(x, y): (u32, u32)| x * 16 | y * 16 << 16;
+        let word = |(x, y): (u32, u32)| (x * 16) | ((y * 16) << 16);
         let triangle = |corners: [(u32, u32); 3]| Primitive { vertices: corners.map(word), clipped: None };
         let list = [triangle([(0, 0), (2, 0), (0, 2)]), triangle([(8, 0), (8, 2), (10, 0)])];
         machine.draw_list(0, &list, TEST, &[setup(3, 0), setup(2, back)], configuration());

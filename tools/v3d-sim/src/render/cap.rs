@@ -24,17 +24,12 @@ const SAMPLES: u32 = 16;
 const LOW_BITS: u32 = 0x5555_5555;
 
 /// The samples of 16 that the rasteriser's samples of a pixel stand for.
-pub const fn samples_of(mask: u16, sampling: Sampling) -> u16 {
+pub fn samples_of(mask: u16, sampling: Sampling) -> u16 {
     match sampling {
-        Sampling::Centre => {
-            if mask == 0 {
-                0
-            } else {
-                0xffff
-            }
-        }
+        Sampling::Centre if mask == 0 => 0,
+        Sampling::Centre => 0xffff,
         Sampling::Four(_) => {
-            (mask & 1) * 0xf | (mask >> 1 & 1) * 0xf0 | (mask >> 2 & 1) * 0xf00 | (mask >> 3 & 1) * 0xf000
+            (0..4).filter(|sample| mask >> sample & 1 == 1).fold(0, |all, sample| all | 0xf << (4 * sample))
         }
         Sampling::Sixteen(_) => mask,
     }

@@ -52,6 +52,14 @@ impl Load {
         }
     }
 
+    /// Whether it restores Z and stencil of all samples.
+    pub fn restores_zs(&self) -> bool {
+        match self {
+            Self::FullResolution(load) => !load.disable_zs,
+            Self::General(load) => load.buffer == TileBufferSelect::Full && !load.disable_zs_load,
+        }
+    }
+
     /// Loads the tile at column and row.
     pub fn execute(
         &self,

@@ -637,7 +637,7 @@ impl Shading<'_, '_> {
         let found = self.result.counters.get(CounterSource::FepQuads);
         let rasterised = found - std::mem::replace(&mut self.rasterised, found);
         let (x, y) = self.tile;
-        let tile = (x as u32 / 32) << 11 ^ (y as u32 / 32) << 18;
+        let tile = ((x as u32 / 32) << 11) ^ ((y as u32 / 32) << 18);
         let quads = self.batch.pixels().map(|pixel| pixel.map_or(Work::NO_QUAD, |pixel| tile ^ (pixel as u32 / 4)));
         Work::Fragments {
             quads,
