@@ -100,54 +100,41 @@ const fn delimits(byte: u8) -> bool {
     )
 }
 
-/// What starts with a byte.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
-    /// A name or a number.
-    Word,
-    /// A sign of this one byte.
-    Sign(Kind),
-    /// An operator, of one byte or more.
-    Operator,
-    /// Nothing: space between tokens.
-    Blank,
-    /// The end of the line, or a comment before it.
-    End,
-    /// Something that nothing starts with.
-    Unknown,
+/// The token that a byte is by itself.
+const fn sign(byte: u8) -> Option<Kind> {
+    Some(match byte {
+        b'(' => Kind::Open,
+        b')' => Kind::Close,
+        b'[' => Kind::OpenBracket,
+        b']' => Kind::CloseBracket,
+        b'.' => Kind::Dot,
+        b',' => Kind::Comma,
+        b';' => Kind::Semicolon,
+        b':' => Kind::Colon,
+        b'~' => Kind::Tilde,
+        _ => return None,
+    })
 }
 
-const fn start(byte: u8) -> Start {
-    match byte {
-        b' ' | b'\t' | b'\r' => Start::Blank,
-        b'\n' | b'#' => Start::End,
-        b'(' => Start::Sign(Kind::Open),
-        b')' => Start::Sign(Kind::Close),
-        b'[' => Start::Sign(Kind::OpenBracket),
-        b']' => Start::Sign(Kind::CloseBracket),
-        b'.' => Start::Sign(Kind::Dot),
-        b',' => Start::Sign(Kind::Comma),
-        b';' => Start::Sign(Kind::Semicolon),
-        b':' => Start::Sign(Kind::Colon),
-        b'~' => Start::Sign(Kind::Tilde),
-        _ if delimits(byte) => Start::Operator,
-        0..b' ' | b'"' | b'\'' | b'$' | b'@' => Start::Unknown,
-        _ => Start::Word,
-    }
+/// Whether a name or number starts with a byte.
+const fn starts_word(byte: u8) -> bool {
+    !delimits(byte) && !matches!(byte, 0..b' ' | b'"' | b'\'' | b'$' | b'@')
 }
 
 /// What is asked of each byte, by the byte.
 struct Bytes {
     delimits: [bool; 256],
-    start: [Start; 256],
+    starts_word: [bool; 256],
+    sign: [Option<Kind>; 256],
 }
 
 static BYTES: Bytes = {
-    let mut bytes = Bytes { delimits: [false; 256], start: [Start::Unknown; 256] };
+    let mut bytes = Bytes { delimits: [false; 256], starts_word: [false; 256], sign: [None; 256] };
     let mut byte = 0;
     while byte < 256 {
         bytes.delimits[byte] = delimits(byte as u8);
-        bytes.start[byte] = start(byte as u8);
+        bytes.starts_word[byte] = starts_word(byte as u8);
+        bytes.sign[byte] = sign(byte as u8);
         byte += 1;
     }
     bytes
@@ -205,48 +192,54 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
         let first = byte_at(at);
         at += 1;
         let mut symbol = 0;
-        let kind = match BYTES.start[first as usize] {
-            Start::Blank => continue,
-            Start::Sign(kind) => kind,
-            Start::Word if !first.is_ascii_digit() => {
-                at = word_end(bytes, start, false);
+        let kind = if BYTES.starts_word[first as usize] && !first.is_ascii_digit() {
+            at = word_end(bytes, start, false);
+            symbol = symbols.intern_at(text, start, at);
+            Kind::Word
+        } else if let Some(kind) = BYTES.sign[first as usize] {
+            kind
+        } else if first.is_ascii_digit() {
+            // A suffix has neither points nor an exponent.
+            at = match before {
+                Kind::Dot => word_end(bytes, start, false),
+                _ => exponent_end(bytes, start, word_end(bytes, start, true)),
+            };
+            // Numbers are many and different; only suffixes and labels need a symbol.
+            if matches!(before, Kind::Dot | Kind::Colon) {
                 symbol = symbols.intern_at(text, start, at);
-                Kind::Word
             }
-            Start::Word => {
-                // A suffix has neither points nor an exponent.
-                at = match before {
-                    Kind::Dot => word_end(bytes, start, false),
-                    _ => exponent_end(bytes, start, word_end(bytes, start, true)),
-                };
-                // Numbers are many and different; only suffixes and labels need a symbol.
-                if matches!(before, Kind::Dot | Kind::Colon) {
-                    symbol = symbols.intern_at(text, start, at);
+            Kind::Number
+        } else {
+            match first {
+                b' ' | b'\t' | b'\r' => continue,
+                b'\n' | b'#' => break,
+                _ if delimits(first) => {
+                    at = operator_end(bytes, start);
+                    operator(&text[start..at])
                 }
-                Kind::Number
-            }
-            Start::Operator => {
-                at = sign_end(bytes, start);
-                let sign = &text[start..at];
-                match Binary::from_sign(sign) {
-                    Some(operator) => Kind::Operator(operator),
-                    None if sign == "!" => Kind::Not,
-                    None => Kind::Unknown,
+                _ => {
+                    at = word_end(bytes, start, false);
+                    Kind::Unknown
                 }
-            }
-            Start::Unknown => {
-                at = word_end(bytes, start, false);
-                Kind::Unknown
-            }
-            Start::End => {
-                let end = start.min(bytes.len());
-                tokens.push(Token { kind: Kind::End, symbol: 0, start: end as u32, end: end as u32 });
-                let rest = bytes.get(start..).unwrap_or_default();
-                return start + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()) + 1;
             }
         };
         before = kind;
         tokens.push(Token { kind, symbol, start: start as u32, end: at as u32 });
+        // One space follows most tokens.
+        at += usize::from(byte_at(at) == b' ');
+    }
+    let end = (at - 1).min(bytes.len());
+    tokens.push(Token { kind: Kind::End, symbol: 0, start: end as u32, end: end as u32 });
+    let rest = bytes.get(end..).unwrap_or_default();
+    end + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()) + 1
+}
+
+/// The operator that a sign is.
+fn operator(sign: &str) -> Kind {
+    match Binary::from_sign(sign) {
+        Some(operator) => Kind::Operator(operator),
+        None if sign == "!" => Kind::Not,
+        None => Kind::Unknown,
     }
 }
 
@@ -265,7 +258,7 @@ fn exponent_end(bytes: &[u8], start: usize, end: usize) -> usize {
 }
 
 /// Where the operator sign that starts at `start` ends.
-fn sign_end(bytes: &[u8], start: usize) -> usize {
+fn operator_end(bytes: &[u8], start: usize) -> usize {
     let at = |n: usize| bytes.get(start + n).copied().unwrap_or(b'\n');
     let length = match at(0) {
         b'!' if matches!(at(1), b'^' | b'=') => 2 + usize::from(at(2) == at(1)),

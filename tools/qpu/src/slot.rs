@@ -13,9 +13,11 @@
 //! # Sources
 //! [AG p.26-38]; the order of the choices is that of [vc4asm], so that the same source gives the same words.
 
+use v3d_hw::FieldError;
+use v3d_hw::Layout;
 use v3d_hw::qpu::{
-    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Semaphore,
-    Signal, SmallImmediate,
+    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LoadImmediate, MulOp, Mux, Semaphore, Signal,
+    SmallImmediate,
 };
 
 use crate::code::Code;
@@ -411,12 +413,12 @@ impl Slot {
     }
 
     /// The word as the fields stand.
-    pub(crate) fn instruction(&self) -> Instruction {
+    fn encode(&self) -> Result<u64, FieldError> {
         let Self { pm, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, .. } = *self;
         // The mul ALU's modes have no saturation bit: they always saturate.
         let pack = if self.pm { self.pack.mode & 7 } else { self.pack.mode };
-        match self.form {
-            Form::Alu => Instruction::Alu(Alu {
+        let bits = match self.form {
+            Form::Alu => Alu {
                 sig: self.sig,
                 unpack: v3d_hw::qpu::Unpack::from_code(self.unpack.mode),
                 pm,
@@ -435,8 +437,9 @@ impl Slot {
                 add_b: self.add_b,
                 mul_a: self.mul_a,
                 mul_b: self.mul_b,
-            }),
-            Form::Load(ImmediateKind::Semaphore) => Instruction::Semaphore(Semaphore {
+            }
+            .to_bits(),
+            Form::Load(ImmediateKind::Semaphore) => Semaphore {
                 sig: Signal::LoadImmediate,
                 kind: ImmediateKind::Semaphore,
                 pm,
@@ -450,8 +453,9 @@ impl Slot {
                 unused: self.immediate >> 5,
                 sa: self.immediate & 16 != 0,
                 semaphore: (self.immediate & 15) as u8,
-            }),
-            Form::Load(kind) => Instruction::LoadImmediate(LoadImmediate {
+            }
+            .to_bits(),
+            Form::Load(kind) => LoadImmediate {
                 sig: Signal::LoadImmediate,
                 kind,
                 pm,
@@ -463,8 +467,9 @@ impl Slot {
                 waddr_add,
                 waddr_mul,
                 immediate: self.immediate,
-            }),
-            Form::Branch => Instruction::Branch(Branch {
+            }
+            .to_bits(),
+            Form::Branch => Branch {
                 sig: Signal::Branch,
                 unused: 0,
                 cond_br: self.cond_br,
@@ -476,8 +481,10 @@ impl Slot {
                 waddr_add,
                 waddr_mul,
                 immediate: self.immediate as i32,
-            }),
-        }
+            }
+            .to_bits(),
+        };
+        Ok(bits? as u64)
     }
 }
 

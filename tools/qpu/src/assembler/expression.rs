@@ -19,6 +19,7 @@ const MAX_DEPTH: u32 = 200;
 
 impl Assembler<'_> {
     /// An expression; `places` says which suffixes registers may have.
+    #[inline]
     pub(super) fn expression(&mut self, places: u8) -> Res<Value> {
         // Most operands are one word.
         let token = self.peek();
@@ -26,13 +27,14 @@ impl Assembler<'_> {
             && matches!(self.peek_ahead(1).kind, Kind::Comma | Kind::End | Kind::Semicolon)
             && let Some(value) = self.plain_word(token.symbol)
         {
-            self.next();
+            self.cursor.at += 1;
             return Ok(value);
         }
         self.binary(0, places)
     }
 
     /// The value of a word that is a constant or register.
+    #[inline]
     fn plain_word(&self, symbol: Symbol) -> Option<Value> {
         if let Some(value) = self.names.constant(symbol) {
             return Some(value);
@@ -54,6 +56,7 @@ impl Assembler<'_> {
         }
     }
 
+    #[inline(never)]
     fn binary(&mut self, lowest: u8, places: u8) -> Res<Value> {
         let first = self.peek();
         self.expression_depth += 1;

@@ -64,7 +64,7 @@ impl Assembler<'_> {
     }
 
     fn encoded(&mut self) -> Res<u64> {
-        self.slot.finish().encode().or_else(|error| self.error(Code::NumberOutOfRange, self.peek(), error.to_string()))
+        self.slot.finish().or_else(|error| self.error(Code::NumberOutOfRange, self.peek(), error.to_string()))
     }
 
     /// Tries to put the line into the instruction before; says whether it fits.
@@ -209,6 +209,7 @@ impl Assembler<'_> {
         self.slot_do(first, |slot| slot.target(register))
     }
 
+    #[inline]
     fn register(&mut self, places: u8, what: &str) -> Res<Register> {
         let first = self.peek();
         match self.expression(places)? {

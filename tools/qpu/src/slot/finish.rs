@@ -3,7 +3,8 @@
 //! A word that only loads a constant becomes a load immediate, results that go nowhere get the condition "never" (which saves power), and
 //! operations with one source have it in both multiplexers.
 
-use v3d_hw::qpu::{AddOp, Condition, ImmediateKind, Instruction, MulOp, Mux, Signal};
+use v3d_hw::FieldError;
+use v3d_hw::qpu::{AddOp, Condition, ImmediateKind, MulOp, Mux, Signal};
 
 use super::{Form, PackMode, Slot, immediate_value, is_unary, write_in_either_file};
 use crate::value::NOP;
@@ -20,11 +21,12 @@ enum Constant {
 
 impl Slot {
     /// The finished word; nothing can be added to the slot then.
-    pub(crate) fn finish(&mut self) -> Instruction {
+    pub(crate) fn finish(&mut self) -> Result<u64, FieldError> {
         self.settle();
-        self.instruction()
+        self.encode()
     }
 
+    #[inline]
     fn settle(&mut self) {
         match self.form {
             Form::Branch => {}

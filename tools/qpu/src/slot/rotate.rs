@@ -39,9 +39,11 @@ impl Slot {
     }
 
     fn no_rotation(&mut self) -> Outcome {
-        let first_rotated = self.place.meets(Place::SOURCE_B) && self.used_rotation.meets(Place::SOURCE_A);
+        if !self.place.meets(Place::SOURCE_B) || !self.used_rotation.meets(Place::SOURCE_A) {
+            return Ok(());
+        }
         let code = self.small_immediate().unwrap_or(0);
-        if first_rotated && (rotates_fully(self.mul_b) || code & 3 != 0 || code == 48) {
+        if rotates_fully(self.mul_b) || code & 3 != 0 || code == 48 {
             self.warn(Code::RotationAppliesToOther, "the rotation of the first source also applies to the second");
         }
         Ok(())
