@@ -56,6 +56,12 @@ fn errors_have_a_status_and_a_place() {
     let checked = qpu(&["check", &source.display().to_string()]);
     assert!(!checked.status.success());
     assert!(text(&checked.stderr).contains("E0200"), "{}", text(&checked.stderr));
+    // What sources disagree about is said on request.
+    let source = file("doubtful.qasm", "ldi vr_setup, 0x101a00\nmov r0, vpm\nthrend\nnop\nnop\n").display().to_string();
+    assert!(qpu(&["check", &source]).status.success());
+    let doubtful = qpu(&["check", "--doubtful", &source]);
+    assert!(!doubtful.status.success());
+    assert!(text(&doubtful.stderr).contains("warning[E0260]"), "{}", text(&doubtful.stderr));
 }
 
 #[test]

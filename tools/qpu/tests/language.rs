@@ -1,6 +1,6 @@
 //! The language: what directives, expressions and choices come to.
 
-use qpu::{Assembly, Options, Source, assemble};
+use qpu::{Assembly, Code, Options, Source, assemble};
 
 fn try_assembly(source: &str) -> Assembly {
     let result = assemble(&[Source::new("case", source)], &Options::default());
@@ -228,7 +228,7 @@ fn choices() {
 #[test]
 fn interface_is_read() {
     let assembly = try_assembly(
-        ".stage fragment\n.threads 2\n.uniform tint, vec4\n.uniform map, texture, 2\n.varying uv, 2\n.varying shade\n.texture picture, 1\nnop",
+        ".stage fragment\n.threads 2\n.uniform tint, vec4\n.uniform map, texture, 2\n.varying uv, 2\n.varying shade\n.texture picture, 1\n.semaphore 3, 1, 2\nnop",
     );
     let interface = &assembly.interface;
     assert_eq!(interface.threads, Some(2));
@@ -236,6 +236,16 @@ fn interface_is_read() {
     assert_eq!(interface.uniforms[1].offset_words, 4);
     assert_eq!(interface.varying_components(), 3);
     assert_eq!(interface.textures[0].unit, 1);
+    let semaphore = &interface.semaphores[0];
+    assert_eq!((semaphore.number, semaphore.acquires, semaphore.releases), (3, 1, 2));
+    let wrong = |source: &str| {
+        let result = assemble(&[Source::new("case", source)], &Options::default());
+        result.err().and_then(|diagnostics| diagnostics.list.first().map(|diagnostic| diagnostic.code))
+    };
+    assert_eq!(wrong(".semaphore 16, 0, 0"), Some(Code::BadInterface));
+    assert_eq!(wrong(".semaphore 1, -1, 0"), Some(Code::BadInterface));
+    assert_eq!(wrong(".semaphore 1, 0, 0\n.semaphore 1, 0, 0"), Some(Code::InterfaceRedefined));
+    assert_eq!(wrong(".semaphore 1, 0"), Some(Code::UnexpectedText));
 }
 
 #[test]
