@@ -9,8 +9,8 @@
 //! [`reference`](mod@reference) in the words of the guide and [`fast`] in vectors; [`conformance`] compares them. What an instruction breaks is reported, and it is executed as far as
 //! there is a meaning to it.
 //!
-//! Instructions that neither wait nor branch nor end, and whose neighbours are harmless, are marked when they are decoded; with the fast engine they
-//! are executed in runs, without looking for broken rules again.
+//! Instructions that neither wait nor end, and whose neighbours are harmless, are marked when they are decoded; with the fast engine they are
+//! executed in runs, as the [`action`]s that they have been taken apart into, without looking for broken rules again.
 //!
 //! # Two threads
 //! Threads of one QPU share nothing that a program may rely on, so each is a [`Qpu`] of its own: a thread switch only makes accumulators and
@@ -20,6 +20,8 @@
 //! # Sources
 //! [AG p.16-38]; [vc4asm] where said.
 
+pub mod action;
+mod ahead;
 pub mod alu;
 pub mod code;
 pub mod conformance;
@@ -28,12 +30,14 @@ pub mod fast;
 pub mod fault;
 pub mod io;
 pub mod micro_op;
+pub mod operation;
 pub mod pack;
 pub mod reference;
 pub mod registers;
 pub mod scheduler;
 pub mod sfu;
 pub mod user_io;
+pub mod vectors;
 mod wide;
 
 pub use code::CodeCache;
@@ -46,7 +50,7 @@ use crate::fault::FaultLog;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
 use crate::tmu::Tmu;
-use code::{Placed, Stretch};
+use code::{Placed, Stretch, UPPER_REGISTERS};
 use datapath::{Datapath, Results};
 use fast::{Fast, Recorded};
 use fault::Rules;
@@ -60,11 +64,10 @@ use v3d_hw::qpu::{
     BRANCH_DELAY_SLOTS, BranchCondition, Condition, INSTRUCTION_BYTES, LANES, Signal, THREAD_DELAY_SLOTS,
 };
 use v3d_hw::registers::performance::CounterSource;
+use vectors::Portable;
 
 /// Clock cycles of an instruction [AG p.16].
 pub const INSTRUCTION_CYCLES: u64 = 4;
-/// Registers 16 to 31 of both files, in the form of [`Touches`].
-const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
 /// Accumulators and flags, in the form of [`Touches`].
 const ACCUMULATORS_AND_FLAGS: u8 = FLAGS_BIT | (FLAGS_BIT - 1);
 
@@ -284,9 +287,14 @@ impl Qpu {
         wide::run(self, io, memory, code, budget)
     }
 
+    /// The same, with vectors of 256 bits at most.
+    pub fn run_medium(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        wide::run_medium(self, io, memory, code, budget)
+    }
+
     /// The same, with the fast engine as every host of this architecture can execute it.
     pub fn run_narrow(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-        self.run_with::<Fast<false>>(io, memory, code, budget)
+        self.run_with::<Fast<Portable<false>>>(io, memory, code, budget)
     }
 
     /// The same, with the reference engine.
@@ -379,7 +387,7 @@ impl Qpu {
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
-            let index = if D::RUNS_AHEAD { self.run_plain::<D>(current, index, io, memory, budget) } else { index };
+            let index = D::run_ahead(self, current, index, io, memory, budget);
             let Some(placed) = current.ops.get(index) else { continue };
             if *budget == 0 {
                 break Exit::OutOfBudget;
@@ -395,65 +403,6 @@ impl Qpu {
         };
         self.held = (Some(generation), held);
         exit
-    }
-
-    /// Executes plain instructions as long as there are any, and gives the index of the first that is not.
-    #[inline(always)]
-    fn run_plain<D: Datapath>(
-        &mut self,
-        stretch: &Stretch,
-        index: usize,
-        io: &mut dyn Io,
-        memory: Memory<'_>,
-        budget: &mut u64,
-    ) -> usize {
-        if self.ending.is_some() || self.switching.is_some() {
-            return index;
-        }
-        // The last delay slot of a branch takes a whole step: only that looks at what comes after it.
-        let until_jump = self.jumps.iter().flatten().map(|jump| jump.after - 1).min().unwrap_or(u32::MAX);
-        let most = usize::try_from((*budget).min(u64::from(until_jump))).unwrap_or(usize::MAX);
-        let forbidden = if self.threading == Threading::Threaded { UPPER_REGISTERS } else { 0 };
-        let mut count = 0;
-        for placed in stretch.ops.iter().skip(index).take(most) {
-            let op = &placed.op;
-            if !placed.plain {
-                break;
-            }
-            let known = count >= 2 || self.knows_predecessors(index);
-            if self.undefined != 0 || forbidden != 0 || !known {
-                let touches = &op.touches;
-                let harmless = touches.reads_accumulators & self.undefined == 0
-                    && (touches.reads | touches.writes) & forbidden == 0
-                    && (known || self.follows_harmlessly(stretch, index, count));
-                if !harmless || self.undefined != 0 && !op.simple {
-                    break;
-                }
-                self.undefined &= !touches.replaces_accumulators;
-            }
-            if op.simple {
-                D::execute_simple(&mut self.registers, &mut self.flags, op);
-            } else if op.touches.tmu_write && self.no_swap_at.is_some() {
-                break;
-            } else {
-                self.perform::<D>(op, op, io, memory);
-            }
-            self.pc = self.pc.wrapping_add(INSTRUCTION_BYTES);
-            count += 1;
-        }
-        if count == 0 {
-            return index;
-        }
-        let touched = |i: usize| stretch.ops.get(i).map_or(Touches::default(), |placed| placed.op.touches);
-        let last = index + count - 1;
-        self.recent = if count == 1 { [touched(last), self.recent[0]] } else { [touched(last), touched(last - 1)] };
-        self.streak = self.streak.saturating_add(count as u32);
-        self.executed += count as u64;
-        *budget -= count as u64;
-        for jump in self.jumps.iter_mut().flatten() {
-            jump.after -= count as u32;
-        }
-        index + count
     }
 
     /// Does what an instruction says but for control: reads ports, computes, writes peripherals, loads r4. `executed` is the instruction, perhaps with
@@ -496,17 +445,6 @@ impl Qpu {
         self.streak >= 2 && index >= 2
     }
 
-    /// Whether an instruction soon after a jump breaks no rule with what was executed before it.
-    fn follows_harmlessly(&self, stretch: &Stretch, first: usize, count: usize) -> bool {
-        let Some(placed) = stretch.ops.get(first + count) else { return false };
-        let within = |back: usize| {
-            count.checked_sub(back).and_then(|i| stretch.ops.get(first + i)).map(|placed| placed.op.touches)
-        };
-        let previous = within(1).unwrap_or(self.recent[0]);
-        let before = within(2).unwrap_or(if count == 1 { self.recent[0] } else { self.recent[1] });
-        placed.op.hazards(&previous, &before).is_empty()
-    }
-
     /// Executes any instruction.
     #[inline(always)]
     fn step<D: Datapath>(&mut self, placed: &Placed, index: usize, io: &mut dyn Io, memory: Memory<'_>) -> Step {
@@ -517,7 +455,7 @@ impl Qpu {
             Ok(Wait::Stall) => return Step::Stalled,
             Err(error) => self.report(error),
         }
-        let hazards = if D::RUNS_AHEAD && self.knows_predecessors(index) {
+        let hazards = if D::TRUSTS_DECODER && self.knows_predecessors(index) {
             placed.hazards
         } else {
             op.hazards(&self.recent[0], &self.recent[1])
@@ -772,7 +710,7 @@ impl Qpu {
     }
 
     fn branch_holds(&self, condition: BranchCondition) -> bool {
-        let (z, n, c) = (self.flags.z(), self.flags.n(), self.flags.c());
+        let Flags { zero: z, negative: n, carry: c } = self.flags;
         match condition {
             BranchCondition::AllZSet => z == ALL,
             BranchCondition::AllZClear => z == 0,
@@ -863,24 +801,7 @@ impl Qpu {
                 if coordinate == TmuCoordinate::S {
                     self.warn_conditional(mask);
                 }
-                let unit = usize::from(unit & 1);
-                let takes_uniform = self.tmu[unit].needs_uniform(coordinate);
-                if takes_uniform && touches.uniform {
-                    self.report(Rule::UniformWithTmuWrite);
-                }
-                let uniform = if takes_uniform { self.next_uniform(memory) } else { 0 };
-                if let Some(trace) = &mut self.trace {
-                    if takes_uniform {
-                        trace.note(Event::Uniform);
-                    }
-                    if coordinate == TmuCoordinate::S {
-                        let lines = self.tmu[unit].footprint(value, uniform, memory);
-                        trace.lookup(unit as u8, self.no_swap_at.is_none(), &lines);
-                    }
-                }
-                if let Err(error) = self.tmu[unit].write(coordinate, value, uniform, memory) {
-                    self.report(error);
-                }
+                self.write_tmu(unit, coordinate, value, touches.uniform, memory);
             }
             Destination::Peripheral(target) => {
                 if let Err(error) = self.write_io(target, value, mask, io, memory) {
@@ -888,6 +809,44 @@ impl Qpu {
                 }
             }
         }
+    }
+
+    /// Writes a coordinate of a TMU with its uniform; `reads_uniform` says that the instruction has read another.
+    fn write_tmu(
+        &mut self,
+        unit: u8,
+        coordinate: TmuCoordinate,
+        value: &Lanes,
+        reads_uniform: bool,
+        memory: Memory<'_>,
+    ) {
+        let unit = usize::from(unit & 1);
+        let takes_uniform = self.tmu[unit].needs_uniform(coordinate);
+        if takes_uniform && reads_uniform {
+            self.report(Rule::UniformWithTmuWrite);
+        }
+        let uniform = if takes_uniform { self.next_uniform(memory) } else { 0 };
+        if let Some(trace) = &mut self.trace {
+            if takes_uniform {
+                trace.note(Event::Uniform);
+            }
+            if coordinate == TmuCoordinate::S {
+                let lines = self.tmu[unit].footprint(value, uniform, memory);
+                trace.lookup(unit as u8, self.no_swap_at.is_none(), &lines);
+            }
+        }
+        if let Err(error) = self.tmu[unit].write(coordinate, value, uniform, memory) {
+            self.report(error);
+        }
+    }
+
+    /// Loads a result of a TMU to r4.
+    fn load_tmu(&mut self, unit: u8) {
+        let loaded = self.tmu[usize::from(unit & 1)].load();
+        *self.registers.at_mut(registers::R4) = loaded.unwrap_or_else(|error| {
+            self.report(error);
+            Lanes::default()
+        });
     }
 
     fn write_io(
@@ -948,8 +907,8 @@ impl Qpu {
 
     fn obey_signal(&mut self, signal: Signal, io: &mut dyn Io) {
         let loaded = match signal {
-            Signal::LoadTmu0 => self.tmu[0].load().map_err(QpuError::from),
-            Signal::LoadTmu1 => self.tmu[1].load().map_err(QpuError::from),
+            Signal::LoadTmu0 => return self.load_tmu(0),
+            Signal::LoadTmu1 => return self.load_tmu(1),
             Signal::LoadCoverage => io.load_coverage().map_err(QpuError::from),
             Signal::LoadColor | Signal::LoadColorEnd => io.load_color().map_err(QpuError::from),
             Signal::LoadAlpha => io.load_alpha().map_err(QpuError::from),

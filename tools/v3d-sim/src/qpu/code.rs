@@ -3,8 +3,9 @@
 //! A program is decoded in stretches that end where execution cannot fall through: after the delay slots of a program end or of an unconditional
 //! branch. Two stretches may overlap. What the instruction cache is for the hardware this is for the model: software that changes code clears it.
 
+use super::action::{self, Action};
 use super::fault::Rules;
-use super::micro_op::{Kind, MicroOp, Touches};
+use super::micro_op::{Destination, Kind, MicroOp, Touches};
 use crate::memory::{Memory, OutOfMemory};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,6 +16,8 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal
 
 /// Most instructions of a stretch.
 const LONGEST: usize = 1024;
+/// Registers 16 to 31 of both files, in the form of [`Touches`].
+pub const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
 /// Most instructions that are kept: some 16 MiB of them. Programs that jump to ever new places begin anew then.
 const MOST_KEPT: usize = 1 << 17;
 
@@ -33,6 +36,32 @@ pub struct Placed {
     pub latches: bool,
 }
 
+/// What comes after a place in a stretch: the instructions from there to the first that is not [plain](Placed::plain), and what they touch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ahead {
+    /// How many there are.
+    pub count: u16,
+    /// Accumulators and flags, in the form of [`Touches`], that they need from before.
+    pub needs: u8,
+    /// Accumulators and flags of which they replace all elements.
+    pub replaces: u8,
+    /// They access registers 16 to 31, which threaded programs must not.
+    pub upper_registers: bool,
+    /// The instruction right here is a branch that can be taken without the sequencer.
+    pub branch: Option<PlainBranch>,
+    /// Number of actions before this place.
+    first_action: u32,
+}
+
+/// A branch to a known place, whose delay slots and whose target are harmless.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainBranch {
+    /// When it is taken.
+    pub condition: BranchCondition,
+    /// Index of its target in the stretch.
+    pub target: u16,
+}
+
 /// A stretch of decoded instructions.
 #[derive(Debug)]
 pub struct Stretch {
@@ -40,6 +69,10 @@ pub struct Stretch {
     pub start: u32,
     /// The instructions.
     pub ops: Vec<Placed>,
+    /// What comes after each place: one more than there are instructions.
+    pub ahead: Vec<Ahead>,
+    /// What the instructions do, one after the other.
+    actions: Vec<Action>,
 }
 
 impl Stretch {
@@ -88,7 +121,21 @@ impl Stretch {
             ops[i].keeps = keeps;
             ops[i].plain = op.plain && hazards.is_empty() && !keeps && !ops[i].latches;
         }
-        Ok(Self { start, ops })
+        let (ahead, actions) = look_ahead(&ops);
+        Ok(Self { start, ops, ahead, actions })
+    }
+
+    /// Address of an instruction.
+    #[inline(always)]
+    pub fn address_of(&self, index: usize) -> u32 {
+        self.start.wrapping_add(index as u32 * INSTRUCTION_BYTES)
+    }
+
+    /// What some instructions do.
+    #[inline(always)]
+    pub fn actions_of(&self, first: usize, count: usize) -> &[Action] {
+        let bound = |index: usize| self.ahead.get(index).map_or(0, |ahead| ahead.first_action as usize);
+        self.actions.get(bound(first)..bound(first + count)).unwrap_or_default()
     }
 
     /// Which instruction of the stretch is at an address.
@@ -97,6 +144,52 @@ impl Stretch {
         (address % INSTRUCTION_BYTES == self.start % INSTRUCTION_BYTES && (index as usize) < self.ops.len())
             .then_some(index as usize)
     }
+}
+
+/// Finds out what comes after each place of a stretch, and what its instructions do.
+fn look_ahead(ops: &[Placed]) -> (Vec<Ahead>, Vec<Action>) {
+    let mut actions = Vec::new();
+    let mut ahead = vec![Ahead::default(); ops.len() + 1];
+    for (at, placed) in ops.iter().enumerate() {
+        ahead[at].first_action = actions.len() as u32;
+        action::append(&mut actions, &placed.op, at as u16);
+    }
+    ahead[ops.len()].first_action = actions.len() as u32;
+    for (at, placed) in ops.iter().enumerate().rev() {
+        if placed.plain {
+            let next = ahead[at + 1];
+            let touches = &placed.op.touches;
+            // A part of a register that is written leaves the rest as it was.
+            let reads = touches.reads_accumulators | touches.writes_accumulators & !touches.replaces_accumulators;
+            ahead[at].count = next.count + 1;
+            ahead[at].needs = reads | next.needs & !touches.replaces_accumulators;
+            ahead[at].replaces = touches.replaces_accumulators | next.replaces;
+            ahead[at].upper_registers = (touches.reads | touches.writes) & UPPER_REGISTERS != 0 || next.upper_registers;
+        }
+    }
+    for at in 0..ops.len() {
+        ahead[at].branch = plain_branch(ops, &ahead, at);
+    }
+    (ahead, actions)
+}
+
+/// The branch at an index, if it is one that can be taken without the sequencer.
+fn plain_branch(ops: &[Placed], ahead: &[Ahead], at: usize) -> Option<PlainBranch> {
+    const SLOTS: usize = BRANCH_DELAY_SLOTS as usize;
+    let placed = ops.get(at)?;
+    let Kind::Branch { condition, relative: true, offset, register: None } = placed.op.kind else { return None };
+    let links = [placed.op.add.to, placed.op.mul.to].iter().any(|to| *to != Destination::Nowhere);
+    let harmless = placed.op.broken.is_empty() && placed.hazards.is_empty() && !placed.keeps && !placed.latches;
+    if links || !harmless || usize::from(ahead.get(at + 1)?.count) < SLOTS || offset % INSTRUCTION_BYTES != 0 {
+        return None;
+    }
+    let from = i64::try_from(at + 1 + SLOTS).ok()?;
+    let target = usize::try_from(from + i64::from(offset as i32) / i64::from(INSTRUCTION_BYTES)).ok()?;
+    let slots = [ops.get(at + SLOTS)?.op.touches, ops.get(at + SLOTS - 1)?.op.touches];
+    let first = &ops.get(target)?.op;
+    let second = &ops.get(target + 1)?.op;
+    let broken = first.hazards(&slots[0], &slots[1]).union(second.hazards(&first.touches, &slots[0]));
+    broken.is_empty().then_some(PlainBranch { condition, target: u16::try_from(target).ok()? })
 }
 
 /// Decoded programs by address, shared between host threads.

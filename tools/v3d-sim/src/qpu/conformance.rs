@@ -142,7 +142,7 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
         record: None,
     };
     let reference = execute(&words, &launch, data, BUDGET, Engine::Reference);
-    for engine in [Engine::Narrow, Engine::Fast, Engine::Recorded] {
+    for engine in [Engine::Narrow, Engine::Medium, Engine::Fast, Engine::Recorded] {
         let fast = execute(&words, &launch, data, BUDGET, engine);
         compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
         if matches!(engine, Engine::Recorded) && fast.exit == Exit::Ended && fast.traced != fast.qpu.executed() {
@@ -163,6 +163,7 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
 enum Engine {
     Reference,
     Narrow,
+    Medium,
     Fast,
     Recorded,
 }
@@ -191,6 +192,7 @@ fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engin
     let exit = match engine {
         Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
         Engine::Narrow => qpu.run_narrow(&mut io, memory, &code, &mut left),
+        Engine::Medium => qpu.run_medium(&mut io, memory, &code, &mut left),
         Engine::Fast | Engine::Recorded => qpu.run(&mut io, memory, &code, &mut left),
     };
     let traced = qpu.counters.take_traces().iter().map(Trace::instructions).sum();

@@ -3,9 +3,13 @@
 //! Both engines share the sequencer, which fetches, reads and writes peripherals, stalls, branches and finds faults. An engine computes:
 //! operands out of the register array, two operations, rotation, packing, flags and the writes to registers.
 
+use super::Qpu;
+use super::code::Stretch;
+use super::io::Io;
 use super::micro_op::MicroOp;
 use super::registers::{Flags, Registers};
 use crate::lanes::{Lanes, Mask};
+use crate::memory::Memory;
 
 /// The results of an instruction for destinations that are not plain registers, with the elements that are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,14 +22,26 @@ pub struct Results {
 
 /// An engine.
 pub trait Datapath {
-    /// Whether instructions that only touch registers are executed in runs, without the sequencer.
-    const RUNS_AHEAD: bool;
+    /// Whether it trusts what was found out about neighbours in memory when they were decoded.
+    const TRUSTS_DECODER: bool;
     /// Whether the sequencer notes what takes time.
     const RECORDS: bool = false;
 
     /// Unpacks, operates, rotates, packs, sets flags and writes registers; what is meant for peripherals is put into `results`.
     fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results);
 
-    /// The same for an instruction that is [`simple`](MicroOp::simple).
-    fn execute_simple(registers: &mut Registers, flags: &mut Flags, op: &MicroOp);
+    /// Executes as many instructions as it can without the sequencer, from an index of a stretch on, and gives the index of the next one. An engine
+    /// may leave all of them to the sequencer.
+    #[inline(always)]
+    fn run_ahead(
+        qpu: &mut Qpu,
+        stretch: &Stretch,
+        index: usize,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+        budget: &mut u64,
+    ) -> usize {
+        let _ = (qpu, stretch, io, memory, budget);
+        index
+    }
 }

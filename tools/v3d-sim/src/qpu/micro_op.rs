@@ -231,8 +231,6 @@ pub struct MicroOp {
     pub broken: Rules,
     /// Neither waits nor branches nor ends nor switches threads, and breaks no rule by itself.
     pub plain: bool,
-    /// Plain, and nothing but two operations on registers: no peripherals, constants, unpacking, packing and rotation.
-    pub simple: bool,
     /// Something that the sequencer has to look at beyond the neighbours: tile buffer, TMU writes, ends and thread switches.
     pub notable: bool,
     /// The add ALU's result, or flags from it, go somewhere.
@@ -531,7 +529,6 @@ impl MicroOp {
             touches: Touches::default(),
             broken,
             plain: false,
-            simple: false,
             notable: false,
             add_runs: false,
             mul_runs: false,
@@ -685,18 +682,6 @@ impl MicroOp {
         let no_swap = Destination::Peripheral(WriteTarget::TmuNoSwap);
         let disables_swap = self.add.to == no_swap || self.mul.to == no_swap;
         self.plain = !waits && !controls && !disables_swap && self.broken.is_empty();
-        let on_registers = |to: Destination| matches!(to, Destination::Nowhere | Destination::Register(_));
-        self.simple = self.plain
-            && self.kind == Kind::Alu
-            && matches!(self.signal, Signal::None | Signal::SmallImmediate)
-            && self.port_a.is_none()
-            && self.port_b.is_none()
-            && self.unpacking == Unpacking::None
-            && self.rotation == Rotation::None
-            && self.add.pack == Pack::None
-            && self.mul.pack == Pack::None
-            && on_registers(self.add.to)
-            && on_registers(self.mul.to);
     }
 }
 

@@ -13,7 +13,7 @@ use v3d_hw::qpu::LANES;
 pub struct Reference;
 
 impl Datapath for Reference {
-    const RUNS_AHEAD: bool = false;
+    const TRUSTS_DECODER: bool = false;
 
     fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
         unpack(registers, op.unpacking);
@@ -31,19 +31,20 @@ impl Datapath for Reference {
             FlagSource::Add => (&add, add_mask),
             FlagSource::Mul => (&mul, mul_mask),
         };
-        for i in (0..LANES).filter(|i| mask >> i & 1 == 1) {
-            flags.result.0[i] = outcomes[i].value;
-            flags.carry.0[i] = if outcomes[i].carry { !0 } else { 0 };
-        }
+        let of = |holds: &dyn Fn(&Outcome) -> bool| {
+            (0..LANES).fold(0, |elements, i| elements | Mask::from(holds(&outcomes[i])) << i)
+        };
+        let new = Flags {
+            zero: of(&|outcome| outcome.value == 0),
+            negative: of(&|outcome| outcome.value >> 31 == 1),
+            carry: of(&|outcome| outcome.carry),
+        };
+        flags.replace(new, mask);
 
         *results = Results {
             add: (write(registers, op.add.to, op.add.pack, &add, add_mask), add_mask),
             mul: (write(registers, op.mul.to, op.mul.pack, &mul, mul_mask), mul_mask),
         };
-    }
-
-    fn execute_simple(registers: &mut Registers, flags: &mut Flags, op: &MicroOp) {
-        Self::execute(registers, flags, op, &mut Results::default());
     }
 }
 

@@ -4,9 +4,9 @@
 //! constants and what has just been read from a peripheral all look the same.
 
 use crate::lanes::{Lanes, Mask};
-use v3d_hw::qpu::{Condition, LANES, SmallImmediate};
+use v3d_hw::qpu::{Condition, SmallImmediate};
 
-/// A place in the register array, 0 to 127.
+/// A place in the register array.
 pub type Place = u8;
 
 /// Register file A.
@@ -39,8 +39,14 @@ pub const STALE_B: Place = 77;
 pub const STALE_R4: Place = 78;
 /// The first of the 48 small immediates.
 pub const SMALL_IMMEDIATES: Place = 80;
-/// Size of the array; a power of two, so that places need no bounds check.
-const PLACES: usize = 128;
+/// Where a result of the add ALU waits for what takes it.
+pub const RESULT_ADD: Place = 128;
+/// Where a result of the mul ALU waits for what takes it.
+pub const RESULT_MUL: Place = 129;
+/// Where results go that only their flags are wanted of.
+pub const NOWHERE: Place = 130;
+/// Size of the array: one place for each value of a [`Place`], so that none is outside.
+const PLACES: usize = 256;
 
 /// The place of a small immediate; rotation codes read as -16 to -1 [vc4asm].
 pub const fn small_immediate(code: u8) -> Place {
@@ -72,13 +78,13 @@ impl Registers {
     /// What is in a place.
     #[inline(always)]
     pub fn at(&self, place: Place) -> &Lanes {
-        &self.0[usize::from(place) % PLACES]
+        &self.0[usize::from(place)]
     }
 
     /// A place to write to.
     #[inline(always)]
     pub fn at_mut(&mut self, place: Place) -> &mut Lanes {
-        &mut self.0[usize::from(place) % PLACES]
+        &mut self.0[usize::from(place)]
     }
 
     /// What software can see: files A and B, then r0 to r5.
@@ -93,54 +99,38 @@ impl Default for Registers {
     }
 }
 
-/// The flags of each element.
-///
-/// Z and N come from one and the same result, so that result is what is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The flags, one bit for each element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// What Z and N are derived from.
-    pub result: Lanes,
-    /// All bits of an element, or none: C.
-    pub carry: Lanes,
-}
-
-impl Default for Flags {
-    fn default() -> Self {
-        Self { result: Lanes::splat(1), carry: Lanes::splat(0) }
-    }
+    /// Z.
+    pub zero: Mask,
+    /// N.
+    pub negative: Mask,
+    /// C.
+    pub carry: Mask,
 }
 
 impl Flags {
-    /// Elements with Z set.
-    pub fn z(&self) -> Mask {
-        mask(&self.result, |value| value == 0)
-    }
-
-    /// Elements with N set.
-    pub fn n(&self) -> Mask {
-        mask(&self.result, |value| value >> 31 == 1)
-    }
-
-    /// Elements with C set.
-    pub fn c(&self) -> Mask {
-        mask(&self.carry, |value| value != 0)
-    }
-
     /// Elements in which a condition holds.
-    pub fn holds(&self, condition: Condition) -> Mask {
+    #[inline(always)]
+    pub const fn holds(&self, condition: Condition) -> Mask {
         match condition {
             Condition::Never => 0,
             Condition::Always => !0,
-            Condition::ZSet => self.z(),
-            Condition::ZClear => !self.z(),
-            Condition::NSet => self.n(),
-            Condition::NClear => !self.n(),
-            Condition::CSet => self.c(),
-            Condition::CClear => !self.c(),
+            Condition::ZSet => self.zero,
+            Condition::ZClear => !self.zero,
+            Condition::NSet => self.negative,
+            Condition::NClear => !self.negative,
+            Condition::CSet => self.carry,
+            Condition::CClear => !self.carry,
         }
     }
-}
 
-fn mask(lanes: &Lanes, holds: impl Fn(u32) -> bool) -> Mask {
-    (0..LANES).fold(0, |mask, i| mask | Mask::from(holds(lanes.0[i])) << i)
+    /// Takes the flags of some elements from others.
+    #[inline(always)]
+    pub const fn replace(&mut self, new: Self, elements: Mask) {
+        self.zero = self.zero & !elements | new.zero & elements;
+        self.negative = self.negative & !elements | new.negative & elements;
+        self.carry = self.carry & !elements | new.carry & elements;
+    }
 }

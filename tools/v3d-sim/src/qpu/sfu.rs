@@ -31,7 +31,8 @@ pub enum Function {
     Log,
 }
 
-/// Applies a function to all elements; the two that fragment shaders use most have a form without branches.
+/// Applies a function to all elements, in forms without branches.
+#[inline(always)]
 pub fn apply_all(function: Function, lanes: &Lanes) -> Lanes {
     match function {
         Function::Recip => lanes.map(|x| {
@@ -51,8 +52,95 @@ pub fn apply_all(function: Function, lanes: &Lanes) -> Lanes {
             let bits = if magnitude >> 23 == 255 { 0 } else { bits };
             if magnitude >> 23 == 0 { INFINITY } else { bits }
         }),
-        Function::Exp | Function::Log => lanes.map(|x| apply(function, x)),
+        Function::Exp => exp_all(lanes).unwrap_or_else(|| lanes.map(exp)),
+        Function::Log => log_all(lanes).unwrap_or_else(|| lanes.map(|x| log(x & !SIGN))),
     }
+}
+
+/// Results of approximations count if they are not closer to a step than this: what they are wrong by is far less.
+const DOUBT: f64 = 1e-4;
+
+/// Whether an approximation is so close to a step that it may be on the wrong side of it.
+#[inline(always)]
+fn is_doubtful(steps: f64) -> bool {
+    let fraction = (steps - f64::from(steps as i32)).abs();
+    fraction < DOUBT || fraction > 1.0 - DOUBT
+}
+
+/// The value of a polynomial, its highest coefficient first.
+#[inline(always)]
+fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
+    coefficients.into_iter().fold(0.0, |sum, coefficient| sum * x + coefficient)
+}
+
+/// [`exp`] of all elements; `None` if any is doubtful.
+#[inline(always)]
+fn exp_all(lanes: &Lanes) -> Option<Lanes> {
+    /// ln(2)^n / n! for n from 10 to 0, times the square root of 2: the Taylor series of 2^x around 1/2.
+    const SERIES: [f64; 11] = {
+        let mut terms = [std::f64::consts::SQRT_2; 11];
+        let mut n = 1;
+        while n <= 10 {
+            terms[10 - n] = terms[10 - n + 1] * std::f64::consts::LN_2 / n as f64;
+            n += 1;
+        }
+        terms
+    };
+    let mut doubtful = false;
+    let mut results = Lanes::default();
+    for (result, &x) in results.0.iter_mut().zip(&lanes.0) {
+        let exponent = x >> 23 & 0xff;
+        let in_range = exponent < 127 + 8;
+        let magnitude = f64::from(f32::from_bits(if exponent != 0 && in_range { x & !SIGN } else { 0 }));
+        let negative = x & SIGN != 0 && exponent != 0;
+        let fixed = (magnitude * STEPS) as i32;
+        let fixed = if negative { !fixed } else { fixed };
+        let whole = fixed >> 15;
+        let exact = magnitude - f64::from(magnitude as i32);
+        let fraction = if negative { f64::from(fixed & 0x7fff) / STEPS } else { exact };
+        let steps = polynomial(SERIES, fraction - 0.5) * STEPS + 1.85;
+        doubtful |= is_doubtful(steps);
+        let steps = (steps as i32).min(65534);
+        let biased = whole + 127;
+        let number = (biased as u32) << 23 | (steps as u32 & 0x7fff) << 8;
+        let beyond = if x & SIGN != 0 { 0 } else { INFINITY };
+        let number = if biased <= 0 { 0 } else { number };
+        let number = if biased >= 255 { INFINITY } else { number };
+        *result = if in_range { number } else { beyond };
+    }
+    (!doubtful).then_some(results)
+}
+
+/// [`log`] of the magnitudes of all elements; `None` if any is doubtful.
+#[inline(always)]
+fn log_all(lanes: &Lanes) -> Option<Lanes> {
+    /// 2 / ln(2) / n for odd n from 23 to 1: the series of the logarithm in (m - 1) / (m + 1).
+    const SERIES: [f64; 12] = {
+        let mut terms = [0.0; 12];
+        let mut i = 0;
+        while i < 12 {
+            terms[11 - i] = 2.0 * std::f64::consts::LOG2_E / (2 * i + 1) as f64;
+            i += 1;
+        }
+        terms
+    };
+    let mut doubtful = false;
+    let mut results = Lanes::default();
+    for (result, &x) in results.0.iter_mut().zip(&lanes.0) {
+        let exponent = x >> 23 & 0xff;
+        let mantissa = f64::from(f32::from_bits(x & 0x7f_ffff | 0x3f80_0000));
+        let ratio = (mantissa - 1.0) / (mantissa + 1.0);
+        let steps = ratio * polynomial(SERIES, ratio * ratio) * STEPS - 1.2;
+        doubtful |= is_doubtful(steps);
+        let fraction = (steps as i32).max(0);
+        let fixed = (exponent as i32 - 127) * 32768 + fraction;
+        let magnitude = if fixed < 0 { !fixed } else { fixed };
+        let bits = (magnitude as f32 * (1.0 / 32768.0)).to_bits();
+        let sign = if fixed < 0 && magnitude != 0 { SIGN } else { 0 };
+        let number = if exponent == 255 { INFINITY } else { sign | bits };
+        *result = if exponent == 0 { SIGN | INFINITY } else { number };
+    }
+    (!doubtful).then_some(results)
 }
 
 /// [`truncate`] for vectors: all bits of a double beyond the unit's precision are cut off before it becomes a float.

@@ -1,26 +1,247 @@
 //! The fast engine compiled for the vector instructions that the host turns out to have.
 //!
-//! What is built for any processor of an architecture may only use the vectors that all of them have. Here the whole engine is compiled once more
-//! for x86-64 with AVX2 and FMA, and that is what runs where they are found. On AArch64 all processors have what the engine can use.
+//! What is built for any processor of an architecture may only use the vectors that all of them have. Here the whole engine is compiled again for
+//! x86-64 with AVX2 and FMA, and once more with AVX-512, whose registers are exactly a vector of the QPU and whose instructions can round toward zero
+//! as the QPU does. What the host has is what runs. On AArch64 all processors have what the engine can use.
 
 #![allow(unsafe_code)]
 
 use super::fast::Fast;
+use super::vectors::Portable;
 use super::{CodeCache, Exit, Io, Qpu};
 use crate::memory::Memory;
 
 /// Runs a program with the fast engine in the best form that the host can execute.
 pub(super) fn run(qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the only condition of the call is that the processor has AVX2 and FMA, which has just been asked.
-        return unsafe { run_avx2(qpu, io, memory, code, budget) };
+    {
+        if x86_64::has_avx512() {
+            // SAFETY: the only condition of the call is that the processor has what `has_avx512` has just found.
+            return unsafe { x86_64::run_avx512(qpu, io, memory, code, budget) };
+        }
+        if x86_64::has_avx2() {
+            // SAFETY: as above, with `has_avx2`.
+            return unsafe { x86_64::run_avx2(qpu, io, memory, code, budget) };
+        }
     }
-    qpu.run_with::<Fast<{ cfg!(target_arch = "aarch64") }>>(io, memory, code, budget)
+    qpu.run_with::<Fast<Portable<{ cfg!(target_arch = "aarch64") }>>>(io, memory, code, budget)
+}
+
+/// The same without AVX-512, which is what most hosts execute.
+pub(super) fn run_medium(
+    qpu: &mut Qpu,
+    io: &mut dyn Io,
+    memory: Memory<'_>,
+    code: &CodeCache,
+    budget: &mut u64,
+) -> Exit {
+    #[cfg(target_arch = "x86_64")]
+    if x86_64::has_avx2() {
+        // SAFETY: the only condition of the call is that the processor has what `has_avx2` has just found.
+        return unsafe { x86_64::run_avx2(qpu, io, memory, code, budget) };
+    }
+    qpu.run_with::<Fast<Portable<{ cfg!(target_arch = "aarch64") }>>>(io, memory, code, budget)
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn run_avx2(qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-    qpu.run_with::<Fast<true>>(io, memory, code, budget)
+mod x86_64 {
+    use super::*;
+    use crate::lanes::{Lanes, Mask};
+    use crate::qpu::vectors::{EXPONENT, GREATEST, SIGN, Vectors, special_product, special_sum};
+    use std::arch::is_x86_feature_detected;
+    use std::arch::x86_64::*;
+    use std::mem::transmute;
+
+    /// Whether the processor has what [`run_avx2`] needs.
+    pub(super) fn has_avx2() -> bool {
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    }
+
+    /// Whether the processor has what [`run_avx512`] needs.
+    pub(super) fn has_avx512() -> bool {
+        has_avx2()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512cd")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn run_avx2(
+        qpu: &mut Qpu,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        qpu.run_with::<Fast<Portable<true>>>(io, memory, code, budget)
+    }
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    pub(super) fn run_avx512(
+        qpu: &mut Qpu,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        qpu.run_with::<Fast<Avx512>>(io, memory, code, budget)
+    }
+
+    /// Instructions of AVX-512. Nothing but [`run_avx512`] can name it.
+    struct Avx512;
+
+    const TOWARD_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+
+    #[inline(always)]
+    fn vector(lanes: &Lanes) -> __m512i {
+        // SAFETY: both are 64 bytes, and any bits are a value of either.
+        unsafe { transmute::<Lanes, __m512i>(*lanes) }
+    }
+
+    #[inline(always)]
+    fn lanes(vector: __m512i) -> Lanes {
+        // SAFETY: both are 64 bytes, and any bits are a value of either.
+        unsafe { transmute::<__m512i, Lanes>(vector) }
+    }
+
+    /// Denormals and -0 as +0.
+    #[target_feature(enable = "avx512f")]
+    fn flush(x: __m512i) -> __m512i {
+        _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(x, splat(EXPONENT)), x)
+    }
+
+    #[inline(always)]
+    fn splat(bits: u32) -> __m512i {
+        vector(&Lanes::splat(bits))
+    }
+
+    /// Without the sign.
+    #[target_feature(enable = "avx512f")]
+    fn magnitude(x: __m512i) -> __m512i {
+        _mm512_andnot_si512(splat(SIGN), x)
+    }
+
+    /// Infinities of a sign.
+    #[target_feature(enable = "avx512f")]
+    fn infinite(sign: __m512i) -> __m512i {
+        _mm512_or_si512(_mm512_and_si512(sign, splat(SIGN)), splat(EXPONENT))
+    }
+
+    /// Elements of the highest exponent.
+    #[target_feature(enable = "avx512f")]
+    fn is_infinite(x: __m512i) -> Mask {
+        _mm512_cmpge_epu32_mask(magnitude(x), splat(EXPONENT))
+    }
+
+    /// Results that may stand for something that is not a number below infinity.
+    #[target_feature(enable = "avx512f")]
+    fn special(result: __m512i) -> Mask {
+        _mm512_cmpge_epu32_mask(magnitude(result), splat(GREATEST))
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
+        let x = flush(vector(a));
+        let y = flush(_mm512_xor_si512(vector(b), splat(flip)));
+        let sum = _mm512_add_round_ps::<TOWARD_ZERO>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y));
+        let sum = flush(_mm512_castps_si512(sum));
+        let special = special(sum);
+        if special == 0 {
+            return lanes(sum);
+        }
+        let (infinite_x, infinite_y) = (is_infinite(x), is_infinite(y));
+        // What has overflowed, or nearly has.
+        let large = special & !infinite_x & !infinite_y != 0;
+        let with_x = _mm512_mask_mov_epi32(sum, infinite_x, infinite(x));
+        let with_both = _mm512_mask_mov_epi32(with_x, infinite_y, infinite(y));
+        lanes(if large { vector(&special_sum(a, b, flip)) } else { with_both })
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn product(a: &Lanes, b: &Lanes) -> Lanes {
+        let (x, y) = (flush(vector(a)), flush(vector(b)));
+        let product = _mm512_mul_round_ps::<TOWARD_ZERO>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y));
+        let product = flush(_mm512_castps_si512(product));
+        let special = special(product);
+        if special == 0 {
+            return lanes(product);
+        }
+        let is_infinite = is_infinite(x) | is_infinite(y);
+        let large = special & !is_infinite != 0;
+        // Nothing times infinity is nothing.
+        let numbers = _mm512_test_epi32_mask(x, x) & _mm512_test_epi32_mask(y, y);
+        let infinite = _mm512_maskz_mov_epi32(numbers, infinite(_mm512_xor_si512(x, y)));
+        let with_infinite = _mm512_mask_mov_epi32(product, is_infinite, infinite);
+        lanes(if large { vector(&special_product(a, b)) } else { with_infinite })
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn ftoi(a: &Lanes) -> Lanes {
+        let x = vector(a);
+        let exponent = _mm512_and_si512(x, splat(EXPONENT));
+        let magnitude = magnitude(x);
+        let limit = splat((127 + 31) << 23);
+        // What does not fit becomes 2^31, which is right for 2^31 alone.
+        let fits = _mm512_cmplt_epu32_mask(exponent, limit) | _mm512_cmpeq_epi32_mask(magnitude, limit);
+        lanes(_mm512_maskz_cvttps_epi32(fits, _mm512_castsi512_ps(x)))
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn itof(a: &Lanes) -> Lanes {
+        lanes(_mm512_castps_si512(_mm512_cvt_roundepi32_ps::<TOWARD_ZERO>(vector(a))))
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn zero(a: &Lanes) -> Mask {
+        _mm512_testn_epi32_mask(vector(a), vector(a))
+    }
+
+    #[target_feature(enable = "avx512dq")]
+    fn negative(a: &Lanes) -> Mask {
+        _mm512_movepi32_mask(vector(a))
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn greater(a: &Lanes, b: &Lanes) -> Mask {
+        _mm512_cmpgt_epi32_mask(vector(a), vector(b))
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn above(a: &Lanes, b: &Lanes) -> Mask {
+        _mm512_cmpgt_epu32_mask(vector(a), vector(b))
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) {
+        *old = lanes(_mm512_mask_mov_epi32(vector(old), mask, vector(new)));
+    }
+
+    /// Functions of [`Vectors`] that are those of the same name here.
+    macro_rules! instructions {
+        ($( fn $name:ident($( $argument:ident: $kind:ty ),*) $(-> $result:ty)? = $call:expr; )*) => {$(
+            #[inline(always)]
+            fn $name($( $argument: $kind ),*) $(-> $result)? {
+                // SAFETY: the function needs no more than AVX-512, and this type is out of reach of all but `run_avx512`, which only runs where
+                // `has_avx512` has found it.
+                unsafe { $call }
+            }
+        )*};
+    }
+
+    impl Vectors for Avx512 {
+        instructions! {
+            fn fadd(a: &Lanes, b: &Lanes) -> Lanes = sum(a, b, 0);
+            fn fsub(a: &Lanes, b: &Lanes) -> Lanes = sum(a, b, SIGN);
+            fn fmul(a: &Lanes, b: &Lanes) -> Lanes = product(a, b);
+            fn ftoi(a: &Lanes) -> Lanes = ftoi(a);
+            fn itof(a: &Lanes) -> Lanes = itof(a);
+            fn zero(a: &Lanes) -> Mask = zero(a);
+            fn negative(a: &Lanes) -> Mask = negative(a);
+            fn greater(a: &Lanes, b: &Lanes) -> Mask = greater(a, b);
+            fn above(a: &Lanes, b: &Lanes) -> Mask = above(a, b);
+            fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) = blend(old, new, mask);
+        }
+    }
 }

@@ -1,0 +1,191 @@
+//! The vector operations that the fast engine is made of, as every host can execute them.
+//!
+//! Loops have no branches in them, so that the compiler turns them into vector instructions. Where an operation has cases that would need some
+//! (infinities, mostly), the loop also finds out whether any element is such a case, and then the reference's function is applied to all of them.
+//!
+//! # Rounding toward zero
+//! The host rounds to nearest, and its rounding mode is left alone. A sum is followed by its exact error [Knuth's two-sum], which says whether
+//! rounding went away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the
+//! surplus bits are cut off; a host with a fused multiply-add finds a product's error with that.
+
+use super::alu;
+use crate::lanes::{Lanes, Mask};
+use v3d_hw::qpu::{AddOp, LANES, MulOp};
+
+pub(super) const SIGN: u32 = 0x8000_0000;
+pub(super) const EXPONENT: u32 = 0x7f80_0000;
+/// The greatest number that is not infinite.
+pub(super) const GREATEST: u32 = 0x7f7f_ffff;
+
+/// The operations that hosts have instructions of their own for.
+pub trait Vectors {
+    /// Floating point sum.
+    fn fadd(a: &Lanes, b: &Lanes) -> Lanes;
+    /// Floating point difference.
+    fn fsub(a: &Lanes, b: &Lanes) -> Lanes;
+    /// Floating point product.
+    fn fmul(a: &Lanes, b: &Lanes) -> Lanes;
+    /// Floats to signed integers.
+    fn ftoi(a: &Lanes) -> Lanes;
+    /// Signed integers to floats.
+    fn itof(a: &Lanes) -> Lanes;
+    /// Elements that are 0.
+    fn zero(a: &Lanes) -> Mask;
+    /// Elements whose highest bit is set.
+    fn negative(a: &Lanes) -> Mask;
+    /// Elements in which `a` is greater as a signed number.
+    fn greater(a: &Lanes, b: &Lanes) -> Mask;
+    /// Elements in which `a` is greater as an unsigned number.
+    fn above(a: &Lanes, b: &Lanes) -> Mask;
+    /// Replaces the elements of a mask.
+    fn blend(old: &mut Lanes, new: &Lanes, mask: Mask);
+}
+
+/// Plain loops. `FMA` says that the host has a fused multiply-add, whose one rounding gives the exact error of a product.
+#[derive(Clone, Copy, Debug)]
+pub struct Portable<const FMA: bool>;
+
+impl<const FMA: bool> Vectors for Portable<FMA> {
+    #[inline(always)]
+    fn fadd(a: &Lanes, b: &Lanes) -> Lanes {
+        sum(a, b, 0)
+    }
+
+    #[inline(always)]
+    fn fsub(a: &Lanes, b: &Lanes) -> Lanes {
+        sum(a, b, SIGN)
+    }
+
+    #[inline(always)]
+    fn fmul(a: &Lanes, b: &Lanes) -> Lanes {
+        if FMA { product_fused(a, b) } else { product(a, b) }
+    }
+
+    #[inline(always)]
+    fn ftoi(a: &Lanes) -> Lanes {
+        a.map(|x| {
+            // Exponents from 2^31 on: only 2^31 itself has an integer.
+            if x & EXPONENT < (127 + 31) << 23 {
+                f32::from_bits(x) as i32 as u32
+            } else if x & !SIGN == (127 + 31) << 23 {
+                SIGN
+            } else {
+                0
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn itof(a: &Lanes) -> Lanes {
+        a.map(|x| {
+            let exact = f64::from(x as i32);
+            (f64::from_bits(exact.to_bits() & !((1 << 29) - 1)) as f32).to_bits()
+        })
+    }
+
+    #[inline(always)]
+    fn zero(a: &Lanes) -> Mask {
+        bits(|i| a.0[i] == 0)
+    }
+
+    #[inline(always)]
+    fn negative(a: &Lanes) -> Mask {
+        bits(|i| (a.0[i] as i32) < 0)
+    }
+
+    #[inline(always)]
+    fn greater(a: &Lanes, b: &Lanes) -> Mask {
+        bits(|i| a.0[i] as i32 > b.0[i] as i32)
+    }
+
+    #[inline(always)]
+    fn above(a: &Lanes, b: &Lanes) -> Mask {
+        bits(|i| a.0[i] > b.0[i])
+    }
+
+    #[inline(always)]
+    fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) {
+        for i in 0..LANES {
+            old.0[i] = if mask & 1 << i == 0 { old.0[i] } else { new.0[i] };
+        }
+    }
+}
+
+#[inline(always)]
+fn bits(holds: impl Fn(usize) -> bool) -> Mask {
+    (0..LANES).fold(0, |bits, i| bits | if holds(i) { 1 << i } else { 0 })
+}
+
+/// Denormals and -0 as +0.
+#[inline(always)]
+fn flush(x: u32) -> u32 {
+    if x & EXPONENT == 0 { 0 } else { x }
+}
+
+#[inline(always)]
+fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
+    let mut special = 0;
+    let mut result = Lanes::default();
+    for i in 0..LANES {
+        let (x, y) = (flush(a.0[i]), flush(b.0[i] ^ flip));
+        let (x, y) = (f32::from_bits(x), f32::from_bits(y));
+        let sum = x + y;
+        let part = sum - x;
+        let error = (x - (sum - part)) + (y - part);
+        let bits = sum.to_bits();
+        // Infinities, and whatever overflows on the way, leave no number here.
+        special |= u32::from(error.is_nan());
+        let away = u32::from(error != 0.0) & (error.to_bits() ^ bits) >> 31;
+        result.0[i] = flush(bits.wrapping_sub(away));
+    }
+    if special == 0 { result } else { special_sum(a, b, flip) }
+}
+
+/// A sum in which there are infinities.
+#[cold]
+pub(super) fn special_sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
+    a.zip(*b, |a, b| alu::add(AddOp::Fadd, a, b ^ flip).unwrap_or_default().value)
+}
+
+#[inline(always)]
+fn product(a: &Lanes, b: &Lanes) -> Lanes {
+    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
+    let mut special = 0;
+    let mut result = Lanes::default();
+    for i in 0..LANES {
+        let (x, y) = (a.0[i], b.0[i]);
+        special |= u32::from(x & EXPONENT == EXPONENT) | u32::from(y & EXPONENT == EXPONENT);
+        let product = f64::from(f32::from_bits(flush(x))) * f64::from(f32::from_bits(flush(y)));
+        let cut = f64::from_bits(product.to_bits() & !((1 << 29) - 1));
+        let cut = if product.abs() < SMALLEST { 0.0 } else { cut };
+        result.0[i] = (cut as f32).to_bits();
+    }
+    if special == 0 { result } else { special_product(a, b) }
+}
+
+/// Multiplies with a fused multiply-add: a product, and then the difference between the exact product and it.
+#[inline(always)]
+fn product_fused(a: &Lanes, b: &Lanes) -> Lanes {
+    /// Below this the difference may be too small to be a float.
+    const SAFE: u32 = 30 << 23;
+    let mut special = 0;
+    let mut result = Lanes::default();
+    for i in 0..LANES {
+        let (x, y) = (f32::from_bits(flush(a.0[i])), f32::from_bits(flush(b.0[i])));
+        let product = x * y;
+        let error = x.mul_add(y, -product);
+        let bits = product.to_bits();
+        let magnitude = bits & !SIGN;
+        let zero = x == 0.0 || y == 0.0;
+        special |= u32::from(magnitude >= EXPONENT) | u32::from(magnitude < SAFE) & u32::from(!zero);
+        let away = u32::from(error != 0.0) & (error.to_bits() ^ bits) >> 31;
+        result.0[i] = if zero { 0 } else { bits.wrapping_sub(away) };
+    }
+    if special == 0 { result } else { special_product(a, b) }
+}
+
+/// A product in which there are infinities or very small numbers.
+#[cold]
+pub(super) fn special_product(a: &Lanes, b: &Lanes) -> Lanes {
+    a.zip(*b, |a, b| alu::mul(MulOp::Fmul, a, b).value)
+}
