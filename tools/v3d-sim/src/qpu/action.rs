@@ -215,7 +215,7 @@ fn take_apart(actions: &mut Vec<Action>, op: &MicroOp, at: u16) -> Option<()> {
     // The results of both ALUs may go to one register; then that of the mul ALU comes last.
     let ordered = |first: &Part, second: &Part| {
         let overwritten = first.writes.is_some_and(|place| second.reads.is_some_and(|reads| reads.contains(&place)));
-        !overwritten && !(first.sets_flags && second.reads_flags)
+        !(overwritten || first.sets_flags && second.reads_flags)
     };
     let same = add.writes.is_some() && add.writes == mul.writes;
     let parts = if ordered(&add, &mul) {

@@ -143,7 +143,10 @@ impl Qpu {
                 }
                 Action::Coefficients => {
                     if let Some(coefficients) = coefficients {
-                        *self.registers.at_mut(registers::R5) = Lanes(std::array::from_fn(|i| coefficients[i / 4]));
+                        let r5 = self.registers.at_mut(registers::R5);
+                        for (quad, coefficient) in r5.0.chunks_exact_mut(4).zip(coefficients) {
+                            quad.fill(coefficient);
+                        }
                     }
                 }
                 Action::VpmRead { to, at } => {

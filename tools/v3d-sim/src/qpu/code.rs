@@ -18,7 +18,7 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal
 const LONGEST: usize = 1024;
 /// Registers 16 to 31 of both files, in the form of [`Touches`].
 pub const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
-/// Most instructions that are kept: some 16 MiB of them. Programs that jump to ever new places begin anew then.
+/// Most instructions that are kept: some 20 MiB of them. Programs that jump to ever new places begin anew then.
 const MOST_KEPT: usize = 1 << 17;
 
 /// An instruction in its place, with what its predecessors in memory mean for it.
@@ -248,4 +248,42 @@ impl CodeCache {
 fn next_generation() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::OwnedMemory;
+
+    const NOP: u64 = 0x1000_09e7_009e_7000;
+    /// thrend
+    const END: u64 = 0x3000_09e7_009e_7000;
+    /// brr.anyz -, -48: from the third instruction to the first.
+    const BACK: u64 = 0xf028_09e7_ffff_ffd0;
+    /// mov ra14, rb1
+    const WRITES_RA14: u64 = 0x1002_03a7_159c_1fc0;
+    /// sub.setf -, ra14, 1
+    const READS_RA14: u64 = 0xd002_29e7_0d38_1dc0;
+
+    /// How many instructions run without the sequencer from each place of a program, and where its third instruction leads.
+    fn check(words: &[u64], counts: &[u16], target: Option<u16>) {
+        let owned = OwnedMemory::new(8 * words.len());
+        for (i, word) in words.iter().enumerate() {
+            owned.view().write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
+        }
+        let stretch = Stretch::decode(owned.view(), 0).unwrap();
+        let found: Vec<u16> = stretch.ahead.iter().map(|ahead| ahead.count).collect();
+        assert_eq!(found, counts);
+        assert_eq!(stretch.ahead[2].branch.map(|branch| branch.target), target);
+    }
+
+    #[test]
+    fn branches_run_ahead_if_their_surroundings_are_harmless() {
+        check(&[NOP, NOP, BACK, NOP, NOP, NOP, END, NOP, NOP], &[2, 1, 0, 3, 2, 1, 0, 1, 0, 0], Some(0));
+        // The target reads what the last delay slot writes.
+        let stale = [READS_RA14, NOP, BACK, NOP, NOP, WRITES_RA14, END, NOP, NOP];
+        check(&stale, &[2, 1, 0, 3, 2, 1, 0, 1, 0, 0], None);
+        // The program ends in a delay slot.
+        check(&[NOP, NOP, BACK, NOP, NOP, END, NOP, NOP], &[2, 1, 0, 2, 1, 0, 1, 0, 0], None);
+    }
 }

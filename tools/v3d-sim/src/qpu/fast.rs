@@ -185,27 +185,34 @@ fn pack_a(mode: PackA, float: bool, value: &Lanes) -> Lanes {
 /// Unpacks the operand in a place; `float` says that an operation which takes floats consumes it.
 #[inline(always)]
 pub(super) fn unpack(registers: &mut Registers, from: Place, mode: Unpack, float: bool) {
-    let word = *registers.at(from);
-    let half = |shift: u32| {
-        if float {
-            word.map(|word| pack::half_to_float(word >> shift & 0xffff))
-        } else {
-            word.map(|word| (word >> shift) as u16 as i16 as u32)
-        }
-    };
-    let byte = |shift: u32| {
-        if float { word.map(|word| byte_to_float(word >> shift & 0xff)) } else { word.map(|word| word >> shift & 0xff) }
-    };
-    *registers.at_mut(registers::UNPACKED) = match mode {
-        Unpack::None => word,
-        Unpack::Half0 => half(0),
-        Unpack::Half1 => half(16),
+    let word = registers.at(from);
+    let unpacked = match mode {
+        Unpack::None => *word,
+        Unpack::Half0 => half_of(word, 0, float),
+        Unpack::Half1 => half_of(word, 16, float),
         Unpack::Byte3Replicated => word.map(|word| (word >> 24) * 0x0101_0101),
-        Unpack::Byte0 => byte(0),
-        Unpack::Byte1 => byte(8),
-        Unpack::Byte2 => byte(16),
-        Unpack::Byte3 => byte(24),
+        Unpack::Byte0 => byte_of(word, 0, float),
+        Unpack::Byte1 => byte_of(word, 8, float),
+        Unpack::Byte2 => byte_of(word, 16, float),
+        Unpack::Byte3 => byte_of(word, 24, float),
     };
+    *registers.at_mut(registers::UNPACKED) = unpacked;
+}
+
+/// The half of each element that begins at a bit.
+#[inline(always)]
+fn half_of(word: &Lanes, shift: u32, float: bool) -> Lanes {
+    if float {
+        word.map(|word| pack::half_to_float(word >> shift & 0xffff))
+    } else {
+        word.map(|word| (word >> shift) as u16 as i16 as u32)
+    }
+}
+
+/// The byte of each element that begins at a bit.
+#[inline(always)]
+fn byte_of(word: &Lanes, shift: u32, float: bool) -> Lanes {
+    if float { word.map(|word| byte_to_float(word >> shift & 0xff)) } else { word.map(|word| word >> shift & 0xff) }
 }
 
 /// The mul ALU with its rotation; see the reference engine.

@@ -64,7 +64,7 @@ const DOUBT: f64 = 1e-4;
 #[inline(always)]
 fn is_doubtful(steps: f64) -> bool {
     let fraction = (steps - f64::from(steps as i32)).abs();
-    fraction < DOUBT || fraction > 1.0 - DOUBT
+    !(DOUBT..=1.0 - DOUBT).contains(&fraction)
 }
 
 /// The value of a polynomial, its highest coefficient first.
