@@ -114,11 +114,31 @@ impl Default for Machine {
     }
 }
 
+/// Cycles of units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnitCycles {
+    /// TMUs with lookups, all together.
+    pub tmus: u64,
+    /// The VPM's port with accesses.
+    pub vpm: u64,
+}
+
+impl UnitCycles {
+    /// Adds what another has counted.
+    pub const fn merge(&mut self, other: &Self) {
+        let Self { tmus, vpm } = other;
+        self.tmus += *tmus;
+        self.vpm += *vpm;
+    }
+}
+
 /// What the clock has found since it was asked last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Cycles from the first program's start to the last one's end.
     pub elapsed: u64,
+    /// How long units were busy.
+    pub units: UnitCycles,
     /// Cycles in which QPUs had nothing to do, all QPUs together.
     pub idle: u64,
     /// Cycles in which QPUs waited, all QPUs together.
@@ -509,6 +529,7 @@ impl Clock {
             let begin = time.max(self.vpm);
             channel.stalls += begin - time;
             self.vpm = begin + costs::VPM_VECTOR;
+            self.estimate.units.vpm += costs::VPM_VECTOR;
             channel.time = begin + costs::DMA_VECTOR;
         } else {
             channel.time = time;
@@ -641,11 +662,11 @@ impl Clock {
             Event::VpmReadSetup => thread.vpm_ready = time + costs::VPM_READ_LATENCY,
             Event::VpmRead => {
                 until = time.max(thread.vpm_ready).max(self.vpm);
-                self.vpm = until + costs::VPM_VECTOR;
+                self.access_vpm(until);
             }
             Event::VpmWrite => {
                 until = time.max(self.vpm);
-                self.vpm = until + costs::VPM_VECTOR;
+                self.access_vpm(until);
             }
             Event::ScoreboardUnlock => thread.unlocked = true,
             Event::ThreadSwitch
@@ -682,6 +703,11 @@ impl Clock {
             _ => {}
         }
         Ok(())
+    }
+
+    fn access_vpm(&mut self, time: u64) {
+        self.vpm = time + costs::VPM_VECTOR;
+        self.estimate.units.vpm += costs::VPM_VECTOR;
     }
 
     /// Nobody who came earlier may still access the pixels.
@@ -732,10 +758,188 @@ impl Clock {
         let Some(free) = self.tmus.get_mut(slice).and_then(|tmus| tmus.get_mut(physical)) else { return until };
         let begin = until.max(*free);
         let further = u64::from(missing > 1) * (missing.max(1) - 1) * costs::LINE_TRANSFER;
-        *free = begin + costs::TMU_VECTOR.max(missing * costs::LINE_TRANSFER);
+        let busy = costs::TMU_VECTOR.max(missing * costs::LINE_TRANSFER);
+        *free = begin + busy;
+        self.estimate.units.tmus += busy;
         begun.push_back(begin);
         let before = thread.results[unit].back().copied().unwrap_or(0);
         thread.results[unit].push_back(before.max(begin + costs::TMU_LATENCY + slowest + further));
         until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::BusAddr;
+
+    const EIGHT: Event = Event::Instructions { at: 0, count: 8 };
+    /// A line from memory.
+    const COLD: u64 = costs::L2_LATENCY + costs::MEMORY_LATENCY;
+
+    fn fragments(quad: u32, threaded: bool, varyings: u32) -> Work {
+        let quads = [quad, Work::NO_QUAD, Work::NO_QUAD, Work::NO_QUAD];
+        Work::Fragments { quads, varyings, threaded, rasterised: 0 }
+    }
+
+    fn program(qpu: u8) -> Work {
+        Work::UserProgram { qpu }
+    }
+
+    /// What a clock finds of programs that do what the events say.
+    fn estimate(machine: Machine, programs: &[(Work, &[Event])]) -> Estimate {
+        let mut clock = Clock::new(machine);
+        for (work, events) in programs {
+            let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), *work);
+            trace.events = events.to_vec();
+            trace.lines = vec![0x20_0000; events.len()];
+            clock.submit(trace);
+        }
+        clock.take_estimate()
+    }
+
+    /// Programs on a Pi, the cycles that they take, and how long they wait for what.
+    fn check(programs: &[(Work, &[Event])], elapsed: u64, expected: &[(Stall, u64)]) {
+        let estimate = estimate(Machine::default(), programs);
+        let stalls: Vec<(Stall, u64)> = Stall::ALL
+            .iter()
+            .map(|&stall| (stall, estimate.stalls.get(stall)))
+            .filter(|(_, cycles)| *cycles > 0)
+            .collect();
+        assert_eq!((estimate.elapsed, stalls.as_slice()), (elapsed, expected), "{programs:?}");
+    }
+
+    #[test]
+    fn an_instruction_takes_four_cycles_and_a_new_line_more() {
+        check(&[(program(11), &[EIGHT])], COLD + 32, &[(Stall::Instructions, COLD)]);
+        check(&[(program(11), &[EIGHT, EIGHT])], COLD + 64, &[(Stall::Instructions, COLD)]);
+        let across = Event::Instructions { at: 32, count: 5 };
+        check(&[(program(11), &[across])], 2 * COLD + 20, &[(Stall::Instructions, 2 * COLD)]);
+    }
+
+    /// QPUs work side by side, user programs of one QPU after each other. Slices have caches of their own, but share L2.
+    #[test]
+    fn programs_of_different_qpus_overlap() {
+        check(&[(program(11), &[EIGHT]), (program(11), &[EIGHT])], COLD + 64, &[(Stall::Instructions, COLD)]);
+        check(&[(program(11), &[EIGHT]), (program(10), &[EIGHT])], COLD + 32, &[(Stall::Instructions, COLD)]);
+        let slices = [(program(11), [EIGHT].as_slice()), (program(0), &[EIGHT])];
+        check(&slices, COLD + 32, &[(Stall::Instructions, COLD + costs::L2_LATENCY)]);
+        let Estimate { idle, elapsed, .. } = estimate(Machine::default(), &[(program(11), &[EIGHT])]);
+        assert_eq!(idle, 11 * elapsed);
+    }
+
+    /// 64 reads in a row, then four instructions, again and again: efficiency 0.6 was measured [imrc QU3-6].
+    #[test]
+    fn uniforms_in_a_row_are_as_slow_as_on_a_board() {
+        let one = Event::Instructions { at: 0, count: 1 };
+        let mut events = Vec::new();
+        for _ in 0..50 {
+            events.extend([Event::Uniform, one].repeat(64));
+            events.push(Event::Instructions { at: 0, count: 4 });
+        }
+        let found = estimate(Machine::default(), &[(program(11), &events)]);
+        let efficiency = (50 * 68 * costs::INSTRUCTION) as f64 / found.elapsed as f64;
+        assert!((0.55..0.65).contains(&efficiency), "{efficiency}");
+        // Each read is a fetch, and two are fetched in advance [vc4cl].
+        assert_eq!(found.uniform_fetches, 50 * 64 + 2);
+        assert_eq!(found.lookups.uniform_misses, (50u64 * 64 + 2).div_ceil(16));
+    }
+
+    /// Interpolators give a vector every two cycles: the eight of four QPUs are there after 2, 4, ... 16.
+    #[test]
+    fn varyings_of_a_slice_come_one_after_the_other() {
+        let both = [Event::Varying, Event::Varying];
+        let one = [(fragments(0, false, 2), both.as_slice())];
+        check(&one, 4, &[(Stall::Varyings, 4)]);
+        let four = [0, 1, 2, 3].map(|quad| (fragments(quad, false, 2), both.as_slice()));
+        check(&four, 16, &[(Stall::Varyings, 4 + 8 + 12 + 16)]);
+    }
+
+    /// The first lookup has a line to fetch, the second finds it, but has to let the first begin.
+    #[test]
+    fn two_threads_share_the_time_that_lookups_take() {
+        let lookup = [Event::TmuRequest { unit: 0, swaps: true, lines: 1 }, Event::ThreadSwitch, Event::TmuLoad(0)];
+        let machine = Machine { slices: 1, qpus_per_slice: 1 };
+        let time = |threaded| {
+            let programs = [0, 1].map(|quad| (fragments(quad, threaded, 0), lookup.as_slice()));
+            let Estimate { elapsed, units, stalls, .. } = estimate(machine, &programs);
+            (elapsed, stalls.get(Stall::Tmu), units.tmus)
+        };
+        let first = costs::TMU_LATENCY + COLD;
+        assert_eq!(time(true), (first, first, 2 * costs::TMU_VECTOR));
+        let both = first + costs::TMU_LATENCY;
+        assert_eq!(time(false), (both, both, 2 * costs::TMU_VECTOR));
+    }
+
+    /// Four requests wait for the TMU; the sixth has to wait until the second begins.
+    #[test]
+    fn a_full_request_fifo_stalls() {
+        let request = Event::TmuRequest { unit: 1, swaps: false, lines: 0 };
+        check(&[(program(0), &[request; 5])], 0, &[]);
+        check(&[(program(0), &[request; 6])], costs::TMU_VECTOR, &[(Stall::Tmu, costs::TMU_VECTOR)]);
+    }
+
+    #[test]
+    fn fragments_of_the_same_quad_wait_for_each_other() {
+        let first = [EIGHT, Event::ScoreboardUnlock, EIGHT];
+        let second = [Event::ScoreboardWait];
+        let unlocked = COLD + 32;
+        let same = [(fragments(5, false, 0), first.as_slice()), (fragments(5, false, 0), &second)];
+        check(&same, unlocked + 32, &[(Stall::Scoreboard, unlocked), (Stall::Instructions, COLD)]);
+        let others = [(fragments(5, false, 0), first.as_slice()), (fragments(6, false, 0), &second)];
+        check(&others, unlocked + 32, &[(Stall::Instructions, COLD)]);
+    }
+
+    #[test]
+    fn only_one_program_has_the_mutex() {
+        let events = [Event::MutexAcquire, EIGHT, Event::MutexRelease];
+        let programs = [(program(11), events.as_slice()), (program(10), &events)];
+        let waits = [(Stall::Instructions, COLD), (Stall::Synchronisation, COLD + 32)];
+        check(&programs, COLD + 64, &waits);
+    }
+
+    #[test]
+    fn semaphores_are_waited_for_and_nobody_waits_for_ever() {
+        let down = Event::Semaphore { number: 3, decrement: true };
+        let up = Event::Semaphore { number: 3, decrement: false };
+        let waits = [(Stall::Instructions, COLD), (Stall::Synchronisation, COLD + 32)];
+        check(&[(program(11), &[down]), (program(10), &[EIGHT, up])], COLD + 32, &waits);
+        check(&[(program(11), &[down, EIGHT])], COLD + 32, &[(Stall::Instructions, COLD)]);
+    }
+
+    /// Sixteen vertices wait until the VCD has put three vectors into the VPM.
+    #[test]
+    fn vertices_wait_for_their_attributes() {
+        let programs = [(Work::Vertices { rows: 3 }, [EIGHT].as_slice())];
+        check(&programs, 3 * costs::DMA_VECTOR + COLD + 32, &[(Stall::Instructions, COLD)]);
+    }
+
+    /// Vectors of three DMA loads and of reads and writes, each of which keeps the port for four cycles.
+    #[test]
+    fn dma_waits_for_the_port_of_the_vpm() {
+        let events = [
+            Event::Dma(Dma::Load, 2),
+            Event::Dma(Dma::Store, 1),
+            Event::DmaWait(Dma::Load),
+            Event::DmaWait(Dma::Store),
+        ];
+        let found = estimate(Machine::default(), &[(program(0), &events)]);
+        // Loads at 24 and 32, done at 40; the store at 40, done at 48.
+        assert_eq!((found.elapsed, found.stalls.get(Stall::Vpm)), (48, 48));
+        assert_eq!((found.vcd_stalls, found.vdw_stalls, found.units.vpm), (0, 0, 12));
+        let late = [Event::Dma(Dma::Load, 3), Event::Dma(Dma::Store, 1), Event::DmaWait(Dma::Store)];
+        // The third load and the store both want the port at 40: the load comes first.
+        let found = estimate(Machine::default(), &[(program(0), &late)]);
+        assert_eq!((found.vcd_stalls, found.vdw_stalls), (0, 4));
+    }
+
+    #[test]
+    fn the_rest_of_a_trace_that_was_cut_counts_without_stalls() {
+        let mut clock = Clock::new(Machine::default());
+        let mut trace = Trace::new(BusAddr(0), BusAddr(0), program(0));
+        trace.rest = 10;
+        clock.submit(trace);
+        let Estimate { elapsed, instruction_fetches, .. } = clock.take_estimate();
+        assert_eq!((elapsed, instruction_fetches), (40, 10));
     }
 }

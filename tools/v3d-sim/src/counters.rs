@@ -7,7 +7,7 @@
 //! has nothing of the kind.
 
 use crate::clock::trace::Trace;
-use crate::clock::{Clock, Estimate, Machine, Stall, Stalls};
+use crate::clock::{Clock, Estimate, Machine, Stall, Stalls, UnitCycles};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;
@@ -55,6 +55,7 @@ pub struct Counters {
     traces: Vec<Trace>,
     clock: Option<Box<Clock>>,
     elapsed: u64,
+    units: UnitCycles,
 }
 
 /// Whether a source is counted by the clock, wholly or in part.
@@ -123,6 +124,11 @@ impl Counters {
         self.elapsed
     }
 
+    /// Estimated clock cycles of other units, as far as they are settled.
+    pub const fn unit_cycles(&self) -> UnitCycles {
+        self.units
+    }
+
     /// Takes what a program has done.
     pub fn add_trace(&mut self, trace: Trace) {
         match &mut self.clock {
@@ -141,6 +147,7 @@ impl Counters {
         let Some(clock) = &mut self.clock else { return };
         let Estimate {
             elapsed,
+            units,
             idle,
             stalls,
             vertex_stalls,
@@ -153,6 +160,7 @@ impl Counters {
             programs,
         } = clock.take_estimate();
         self.elapsed += elapsed;
+        self.units.merge(&units);
         for (source, events) in [
             (CounterSource::QpuIdleCycles, idle),
             (CounterSource::QpuVertexCycles, vertex_stalls),
@@ -182,6 +190,7 @@ impl Counters {
     pub fn merge(&mut self, other: Self) {
         other.traces.into_iter().for_each(|trace| self.add_trace(trace));
         self.elapsed += other.elapsed;
+        self.units.merge(&other.units);
         for (count, more) in self.sources.iter_mut().zip(other.sources) {
             *count = count.wrapping_add(more);
         }

@@ -10,6 +10,7 @@ use v3d_hw::primitive_list::{ClippedVertex, ClippedVertexCoefficients, ListDataT
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
 use v3d_hw::registers::diagnostic::Errstat;
 use v3d_hw::registers::interrupt::Intctl;
+use v3d_hw::registers::performance::CounterSource::{self, PtbPrimitivesClipped, PtbPrimitivesOutside};
 use v3d_hw::registers::pipeline::Pcs;
 use v3d_hw::registers::vpm::Vpacntl;
 use v3d_hw::shader_record::NvShaderRecord;
@@ -77,6 +78,11 @@ impl Machine {
         let end = list.put(self.memory(), 0x4000);
         self.write(Register::CT1CA, 0x4000);
         self.write(Register::CT1EA, end);
+    }
+
+    fn counts<const N: usize>(&mut self, sources: [CounterSource; N]) -> [u64; N] {
+        let counters = self.v3d.counters();
+        sources.map(|source| counters.get(source))
     }
 
     fn faults(&mut self) -> Vec<String> {
@@ -379,6 +385,18 @@ fn covers_some(triangle: &[(i16, i16)], left: i64, bottom: i64, width: i64, heig
     })
 }
 
+/// One triangle inside, one beyond the clip window's right edge, one beyond its upper edge.
+#[test]
+fn primitives_outside_are_counted() {
+    let mut machine = Machine::new();
+    let triangle = |x: i16, y: i16| [(x, y), (x + 160, y), (x, y + 160)];
+    let vertices = [triangle(100, 100), triangle(448 * 16 + 32, 100), triangle(100, 320 * 16 + 32)].concat();
+    put_vertices(machine.memory(), &vertices);
+    machine.bin(&binning_list(&binning_mode(7, 5), vertices.len() as u32));
+    assert_eq!(machine.faults(), [""; 0]);
+    assert_eq!(machine.counts([PtbPrimitivesClipped, PtbPrimitivesOutside]), [0, 2]);
+}
+
 #[test]
 fn every_tile_gets_its_triangles_in_their_order() {
     let vertices = many_triangles(300);
@@ -572,6 +590,7 @@ fn a_clipped_primitive_says_where_its_new_vertices_are() {
         .push(Record::Flush);
     machine.bin(&list);
     assert_eq!(machine.faults(), [""; 0]);
+    assert_eq!(machine.counts([PtbPrimitivesClipped, PtbPrimitivesOutside]), [1, 0]);
     // beyond the viewport's centre: tile (1, 1)
     let lists = tile_lists(&machine, &mode);
     let tile = &lists[3];

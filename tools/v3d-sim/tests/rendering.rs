@@ -11,8 +11,10 @@ use v3d_hw::control_list::{
     TileBufferSelect, TileCoordinates, TileRenderingMode,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
+use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shader_record::NvShaderRecord;
 use v3d_sim::Fault;
+use v3d_sim::clock;
 use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::{Memory, OwnedMemory};
@@ -139,6 +141,13 @@ impl Machine {
 
     fn fill(&mut self, color: u32) {
         self.draw(ALL, FILL, &[color], configuration());
+    }
+
+    /// What has been counted, the clock included if there is one.
+    fn counts<const N: usize>(&mut self, sources: [CounterSource; N]) -> [u64; N] {
+        self.finish();
+        self.counters.settle();
+        sources.map(|source| self.counters.get(source))
     }
 
     fn pixel(&self, frame: BusAddr, x: u32, y: u32) -> u32 {
@@ -558,10 +567,8 @@ fn different_stencils_in_one_batch_are_reported() {
     }
 }
 
-/// A point of OpenGL in NV mode: its own coordinates come before the shader's varyings.
-#[test]
-fn a_point_knows_where_it_is() {
-    let mut machine = Machine::new();
+/// Draws a point of OpenGL at (20, 30), whose program takes its three varyings for colours.
+fn draw_point(machine: &mut Machine, size: f32) {
     machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
     let program = "
         fmul r0, vary, ra15
@@ -596,7 +603,7 @@ fn a_point_knows_where_it_is() {
     };
     let state = PipelineState {
         configuration: configuration(),
-        point_size: 10.0,
+        point_size: size,
         clip_window: ClipWindow { left: 0, bottom: 0, width: SIZE, height: SIZE },
         shader: Some(Shader::Nv(Arc::new(NvShader { address: BusAddr(0), record }))),
         ..PipelineState::default()
@@ -607,6 +614,13 @@ fn a_point_knows_where_it_is() {
     machine.record(Record::StoreResolved);
     machine.finish();
     assert_eq!(machine.errors(), []);
+}
+
+/// A point of OpenGL in NV mode: its own coordinates come before the shader's varyings.
+#[test]
+fn a_point_knows_where_it_is() {
+    let mut machine = Machine::new();
+    draw_point(&mut machine, 10.0);
     assert_eq!((machine.pixel(FRAME, 14, 30), machine.pixel(FRAME, 25, 30)), (0, 0), "10 pixels wide");
     for (x, y) in [(15, 25), (24, 25), (15, 34), (24, 34), (20, 30)] {
         let [across, down, own, alpha] = machine.pixel(FRAME, x, y).to_le_bytes().map(i32::from);
@@ -615,4 +629,124 @@ fn a_point_knows_where_it_is() {
         assert!((down - (255 - at(y, 25))).abs() <= 1, "({x}, {y}): {down}");
         assert!((own - 153).abs() <= 1 && alpha == 255, "({x}, {y}): {own}");
     }
+}
+
+// performance counters
+
+/// Legs of 20 pixels: 10 + 9 + ... + 1 quads.
+const SMALL: [(i16, i16); 3] = [(0, 0), (20, 0), (0, 20)];
+const SMALL_QUADS: u64 = 55;
+/// One quad.
+const TINY: [(i16, i16); 3] = [(0, 0), (2, 0), (0, 2)];
+
+/// A program that tests stencil and Z before it writes its colour.
+const TESTED: &str = "nop\nnop\nmov tlb_stencil, unif\nmov tlbz, unif\nnop\nnop\nmov tlbc, unif\nthrend\nnop\nsbdone";
+
+/// Draws a triangle in tile (0, 0), where Z is 0x800000, and compares what was counted.
+fn check_counts(
+    corners: [(i16, i16); 3],
+    (program, uniforms): (&str, &[u32]),
+    configuration: ConfigurationBits,
+    expected: &[(CounterSource, u64)],
+) {
+    let mut machine = Machine::new();
+    let clear = ClearColors { z: 0x80_0000, ..ClearColors::default() };
+    machine.records([clear.into(), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    machine.draw(corners, program, uniforms, configuration);
+    assert_eq!(machine.errors(), []);
+    for &(source, count) in expected {
+        assert_eq!(machine.counts([source]), [count], "{source}");
+    }
+}
+
+#[test]
+fn primitives_and_quads_of_the_rasteriser_are_counted() {
+    use CounterSource::{
+        FepPrimitives, FepPrimitivesWithoutPixels, FepQuads, FepQuadsClipped, PsePrimitivesReversed, QpuFragmentCycles,
+        TlbQuadsWritten,
+    };
+    let fill = (FILL, [1].as_slice());
+    let drawn = [
+        (FepPrimitives, 1),
+        (FepPrimitivesWithoutPixels, 0),
+        (FepQuads, SMALL_QUADS),
+        (FepQuadsClipped, 0),
+        (PsePrimitivesReversed, 0),
+        (TlbQuadsWritten, SMALL_QUADS),
+        // Six instructions for each four quads.
+        (QpuFragmentCycles, SMALL_QUADS.div_ceil(4) * 6 * 4),
+    ];
+    check_counts(SMALL, fill, configuration(), &drawn);
+    // It is in the list of a tile that it does not reach.
+    let elsewhere = [(70, 0), (80, 0), (70, 10)];
+    check_counts(
+        elsewhere,
+        fill,
+        configuration(),
+        &[(FepPrimitives, 1), (FepPrimitivesWithoutPixels, 1), (FepQuads, 0)],
+    );
+    let one_sided = ConfigurationBits { forward_facing: false, reverse_facing: false, ..configuration() };
+    check_counts(SMALL, fill, one_sided, &[(PsePrimitivesReversed, 1), (FepQuads, 0)]);
+    // Its depth, 0x7fffff, is not greater.
+    let hidden =
+        ConfigurationBits { early_z: true, depth_test: CompareFunction::Greater, z_updates: true, ..configuration() };
+    check_counts(SMALL, fill, hidden, &[(FepQuads, SMALL_QUADS), (FepQuadsClipped, SMALL_QUADS), (TlbQuadsWritten, 0)]);
+}
+
+#[test]
+fn a_primitive_is_counted_in_each_tile() {
+    let mut machine = Machine::new();
+    machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into()]);
+    for column in 0..2 {
+        machine.record(tile(column, 0));
+        machine.fill(1);
+        machine.record(Record::StoreResolved);
+    }
+    let expected = [2, 2 * 32 * 32];
+    assert_eq!(machine.counts([CounterSource::FepPrimitives, CounterSource::FepQuads]), expected);
+}
+
+#[test]
+fn quads_of_the_tile_buffer_are_counted_by_what_becomes_of_them() {
+    use CounterSource::{
+        TlbQuadsCovered, TlbQuadsFailed, TlbQuadsNoCoverage, TlbQuadsPassed, TlbQuadsStencilFailed, TlbQuadsWritten,
+    };
+    let less = ConfigurationBits { depth_test: CompareFunction::Less, z_updates: true, ..configuration() };
+    let sources =
+        [TlbQuadsStencilFailed, TlbQuadsFailed, TlbQuadsPassed, TlbQuadsNoCoverage, TlbQuadsCovered, TlbQuadsWritten];
+    // Both sides, all bits; the comparison is in bits 18:16: 7 always, 0 never.
+    let stencil = |function: u32| 3 << 30 | 3 << 28 | function << 16 | 0xff;
+    let q = SMALL_QUADS;
+    for (stencil, z, counts) in [
+        (stencil(7), 0x7f_ffff, [0, 0, q, 0, q, q]),
+        (stencil(7), 0x80_0000, [0, q, 0, q, 0, 0]),
+        (stencil(0), 0x7f_ffff, [q, 0, 0, q, 0, 0]),
+    ] {
+        let expected: Vec<_> = sources.into_iter().zip(counts).collect();
+        check_counts(SMALL, (TESTED, &[stencil, z, 1]), less, &expected);
+    }
+}
+
+/// The first of two fragments on the same quad begins after a cycle and unlocks the scoreboard 72 cycles later: its line (44), an instruction (4), the
+/// rest of a wait for its uniform (4), five instructions (20). The second begins a cycle after it and gets to its first access in 12.
+#[test]
+fn waiting_for_the_scoreboard_is_counted() {
+    for (second, waiting) in [(TINY, 73 - (2 + 12)), ([(10, 10), (12, 10), (10, 12)], 0)] {
+        let mut machine = Machine::new();
+        machine.counters.start_clock(clock::Machine::default());
+        machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+        machine.draw(TINY, FILL, &[1], configuration());
+        machine.draw(second, FILL, &[1], configuration());
+        assert_eq!(machine.counts([CounterSource::QpuScoreboardStallCycles]), [waiting], "{second:?}");
+        assert_eq!(machine.errors(), []);
+    }
+}
+
+/// A point of four quads: its first instruction reads a varying, which is there after two cycles; all others are there in time.
+#[test]
+fn waiting_for_varyings_is_counted() {
+    let mut machine = Machine::new();
+    machine.counters.start_clock(clock::Machine::default());
+    draw_point(&mut machine, 2.0);
+    assert_eq!(machine.counts([CounterSource::QpuVaryingsStallCycles, CounterSource::FepQuads]), [2, 4]);
 }

@@ -5,8 +5,10 @@ use v3d_hw::control_list::{
     Record, TileBinningMode, VgCoordinateArray, VgInlineShader, VgPrimitiveType, ViewportOffset,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
+use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, gl};
 use v3d_hw::{BusAddr, Layout};
+use v3d_sim::clock::{Machine, Stall};
 use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
@@ -168,6 +170,32 @@ fn host_threads_change_nothing() {
     assert_eq!(serial, parallel);
     // 16 batches of 16 instructions each
     assert_eq!(serial.1, 16 * 16);
+}
+
+/// A batch of the vertex shader is 16 instructions. With a clock, what they wait for is added: attributes are read three instructions after
+/// their set-up, and take five.
+#[test]
+fn cycles_of_vertex_shading_are_counted() {
+    let owned = memory();
+    let (shader, code) = (shader(owned.view()), CodeCache::new());
+    let count = |clock: bool| {
+        let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
+        if clock {
+            counters.start_clock(Machine::default());
+        }
+        let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
+        let shading = Shading { memory: owned.view(), code: &code, parallel: true };
+        let indices: Vec<u32> = (0..20).collect();
+        shading.shade_all(VertexShader::Gl(&shader), Stage::Vertex, &indices, &mut reports);
+        counters.settle();
+        let (_, events) = counters.programs().next().unwrap();
+        let waiting = events.stalls.total();
+        assert_eq!(clock, events.stalls.get(Stall::Vpm) > 0);
+        (counters.get(CounterSource::QpuVertexCycles), waiting, counters.get(CounterSource::QpuFragmentCycles))
+    };
+    assert_eq!(count(false), (2 * 16 * 4, 0, 0));
+    let (cycles, waiting, _) = count(true);
+    assert_eq!(cycles, 2 * 16 * 4 + waiting);
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if sample_places != SamplePlaces::Silicon && folder.is_multisampled() {
         println!("samples are placed as in the reference, mirrored to silicon's");
     }
-    let config = Config { parallel: !arguments.serial, sample_places, ..Config::default() };
+    let config = Config { parallel: !arguments.serial, sample_places, estimate: arguments.stats, ..Config::default() };
     let outcome = run_folder(&folder, config)?;
     report(&outcome);
     if arguments.stats {

@@ -8,14 +8,12 @@ use std::process::ExitCode;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::tile_size_px;
 use v3d_sim::Config;
-use v3d_sim::counters::TileEvents;
+use v3d_sim::clock::{Stall, Stalls, UnitCycles, costs};
+use v3d_sim::counters::{Counters, TileEvents};
 use v3d_sim::dump::{self, Survey};
 use v3d_sim::job::picture::Picture;
 use v3d_sim::job::run::{FolderOutcome, Outcome, run_folder};
 use v3d_sim::job::{Job, JobFolder};
-
-/// Clock cycles of an instruction [AG p.16].
-const INSTRUCTION_CYCLES: u64 = 4;
 
 /// What colours the tiles of a heat map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -46,7 +44,7 @@ pub(crate) struct Arguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
-    let outcome = run_folder(&folder, Config::default())?;
+    let outcome = run_folder(&folder, Config { estimate: true, ..Config::default() })?;
     let mut out = std::io::stdout().lock();
     out.write_all(tables(&folder, &outcome)?.as_bytes())?;
     if let Some(path) = &arguments.heat_map {
@@ -89,34 +87,8 @@ fn job_tables(job: &Job, outcome: &Outcome, out: &mut String) -> Result<()> {
         writeln!(out, "{:>14} pixels shaded of {frame}: each {overdraw:.2} times", sum.pixels)?;
     }
 
-    let all: u64 = counters.programs().map(|(_, events)| events.instructions).sum();
-    writeln!(
-        out,
-        "\n{:18} {:12} {:>9} {:>12} {:>8} {:>12} {:>6} {:>10}",
-        "program", "at", "batches", "instructions", "each", "QPU cycles", "share", "TMU quads"
-    )?;
-    for (code, events) in counters.programs() {
-        let kinds = survey.program_kinds.get(&code.0).map(|kinds| kinds.iter().copied().collect::<Vec<_>>().join(", "));
-        writeln!(
-            out,
-            "{:18} {:12} {:>9} {:>12} {:>8.1} {:>12} {:>5.1}% {:>10}",
-            kinds.as_deref().unwrap_or("?"),
-            code.to_string(),
-            events.starts,
-            events.instructions,
-            events.instructions as f64 / events.starts.max(1) as f64,
-            events.instructions * INSTRUCTION_CYCLES,
-            100.0 * events.instructions as f64 / all.max(1) as f64,
-            events.tmu_quads,
-        )?;
-    }
-
-    writeln!(out, "\n{:>14} estimated", "cycles")?;
-    let Config { slices, qpus_per_slice, .. } = Config::default();
-    let qpus = u64::from(slices) * u64::from(qpus_per_slice);
-    writeln!(out, "{:>14} QPUs, if all {qpus} are always busy", (all * INSTRUCTION_CYCLES).div_ceil(qpus))?;
-    // [AG p.14]
-    writeln!(out, "{:>14} FEP, at four pixels a cycle", counters.get(CounterSource::FepQuads))?;
+    programs(counters, &survey, out)?;
+    units(counters, out)?;
 
     writeln!(out, "\n{:>14} counted", "events")?;
     for source in CounterSource::ALL {
@@ -125,6 +97,76 @@ fn job_tables(job: &Job, outcome: &Outcome, out: &mut String) -> Result<()> {
             writeln!(out, "{events:>14} {source}")?;
         }
     }
+    Ok(())
+}
+
+/// What each program has cost. Cycles and waiting are the clock's estimate.
+fn programs(counters: &Counters, survey: &Survey, out: &mut String) -> Result<()> {
+    let all: u64 = counters.programs().map(|(_, events)| events.cycles).sum();
+    writeln!(
+        out,
+        "\n{:18} {:12} {:>9} {:>12} {:>8} {:>12} {:>6} {:>7} {:>10}",
+        "program", "at", "batches", "instructions", "each", "QPU cycles", "share", "waiting", "TMU quads"
+    )?;
+    for (code, events) in counters.programs() {
+        let kinds = survey.program_kinds.get(&code.0).map(|kinds| kinds.iter().copied().collect::<Vec<_>>().join(", "));
+        writeln!(
+            out,
+            "{:18} {:12} {:>9} {:>12} {:>8.1} {:>12} {:>6} {:>7} {:>10}",
+            kinds.as_deref().unwrap_or("?"),
+            code.to_string(),
+            events.starts,
+            events.instructions,
+            events.instructions as f64 / events.starts.max(1) as f64,
+            events.cycles,
+            percent(events.cycles, all),
+            percent(events.stalls.total(), events.cycles),
+            events.tmu_quads,
+        )?;
+        let waits = waits(&events.stalls);
+        if !waits.is_empty() {
+            writeln!(out, "{:18} waits for {waits}", "")?;
+        }
+    }
+    Ok(())
+}
+
+/// Cycles of waiting in words, the longest first.
+fn waits(stalls: &Stalls) -> String {
+    let mut causes: Vec<(u64, &str)> = Stall::ALL.iter().map(|stall| (stalls.get(*stall), stall.name())).collect();
+    causes.retain(|(cycles, _)| *cycles > 0);
+    causes.sort_unstable_by(|a, b| b.cmp(a));
+    causes.iter().map(|(cycles, name)| format!("{name} {cycles}")).collect::<Vec<_>>().join(", ")
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.1}%", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+/// What each unit has cost, as the clock estimates it.
+fn units(counters: &Counters, out: &mut String) -> Result<()> {
+    let Config { slices, qpus_per_slice, .. } = Config::default();
+    let (slices, each) = (u64::from(slices), u64::from(qpus_per_slice));
+    let elapsed = counters.elapsed_cycles();
+    let UnitCycles { tmus, vpm } = counters.unit_cycles();
+    let idle = counters.get(CounterSource::QpuIdleCycles);
+    let mut line = |cycles: u64, unit: &str, what: String| {
+        writeln!(out, "{cycles:>14} {:>6}  {unit}{what}", percent(cycles, elapsed))
+    };
+    line(elapsed, "estimated cycles", String::new())?;
+    let busy = (elapsed * slices * each).saturating_sub(idle) / (slices * each);
+    line(busy, "QPUs", format!(": each of the {} on average, waiting included", slices * each))?;
+    let executing = counters.get(CounterSource::QpuInstructionCycles) / (slices * each);
+    line(executing, "QPUs", ": executing instructions".to_owned())?;
+    line(counters.get(CounterSource::FepQuads) * costs::FEP_QUAD, "FEP", ": a quad each cycle".to_owned())?;
+    line(tmus / (2 * slices), "TMUs", format!(": each of the {} on average", 2 * slices))?;
+    line(vpm, "VPM", ": a vector at a time".to_owned())?;
+    let lines = counters.get(CounterSource::L2CacheMisses);
+    line(
+        lines * costs::LINE_TRANSFER,
+        "memory",
+        format!(": {} bytes for the caches", lines * u64::from(costs::LINE_BYTES)),
+    )?;
     Ok(())
 }
 

@@ -61,6 +61,27 @@ fn reads_uniform(instruction: &Instruction) -> bool {
     b || ReadSource::of(File::A, alu.raddr_a) == ReadSource::Uniform
 }
 
+/// The peripherals that an instruction reads and writes: their register numbers alone say little.
+fn accesses(instruction: &Instruction) -> String {
+    let mut accesses = Vec::new();
+    if let Instruction::Alu(alu) = instruction {
+        let b = (alu.sig != Signal::SmallImmediate).then(|| ReadSource::of(File::B, alu.raddr_b));
+        for source in [Some(ReadSource::of(File::A, alu.raddr_a)), b].into_iter().flatten() {
+            if !matches!(source, ReadSource::Register(_) | ReadSource::Nop) {
+                accesses.push(format!("reads {source:?}"));
+            }
+        }
+    }
+    for target in writes(instruction) {
+        match target {
+            WriteTarget::Register(_) | WriteTarget::Accumulator(_) | WriteTarget::Nop => {}
+            WriteTarget::Tmu { unit, coordinate } => accesses.push(format!("writes {coordinate:?} of TMU {unit}")),
+            target => accesses.push(format!("writes {target:?}")),
+        }
+    }
+    accesses.join(", ")
+}
+
 /// Adds to `readers` what an instruction reads from the uniforms; `tmu_writes` counts the writes of the lookups being set up.
 fn add_readers(at: BusAddr, instruction: &Instruction, tmu_writes: &mut [u32; 2], readers: &mut Vec<Reader>) {
     if reads_uniform(instruction) {
@@ -86,7 +107,12 @@ impl Dump<'_> {
         let memory = self.memory;
         let (mut readers, mut tmu_writes) = (Vec::new(), [0; 2]);
         for (at, word, instruction) in instructions(memory, start) {
-            self.line(format_args!("{at}  {word:016x}  {instruction}"));
+            let (text, accesses) = (instruction.to_string(), accesses(&instruction));
+            if accesses.is_empty() {
+                self.line(format_args!("{at}  {word:016x}  {text}"));
+            } else {
+                self.line(format_args!("{at}  {word:016x}  {text:44} # {accesses}"));
+            }
             add_readers(at, &instruction, &mut tmu_writes, &mut readers);
         }
         for &(kind, uniforms) in &uses.uses {

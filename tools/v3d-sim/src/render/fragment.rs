@@ -558,6 +558,7 @@ impl Io for FragmentIo<'_> {
                 }
             }
         }
+        // The guide speaks of coverage where it is accumulated and read, and that is what is counted here; that colour writes do not count is a guess.
         self.counters.add(CounterSource::TlbQuadsCovered, covered);
         self.counters.add(CounterSource::TlbQuadsNoCoverage, empty);
         Ok(value)

@@ -637,8 +637,9 @@ impl Shading<'_, '_> {
         let found = self.result.counters.get(CounterSource::FepQuads);
         let rasterised = found - std::mem::replace(&mut self.rasterised, found);
         let (x, y) = self.tile;
-        let tile = ((x as u32 / 32) << 11) ^ ((y as u32 / 32) << 18);
-        let quads = self.batch.pixels().map(|pixel| pixel.map_or(Work::NO_QUAD, |pixel| tile ^ (pixel as u32 / 4)));
+        // A tile is at least 32 pixels wide and high, and has at most 1024 quads.
+        let tile = (((y as u32 / 32) << 7) | (x as u32 / 32)) * 1024;
+        let quads = self.batch.pixels().map(|pixel| pixel.map_or(Work::NO_QUAD, |pixel| tile + pixel as u32 / 4));
         Work::Fragments {
             quads,
             varyings: self.state.varyings as u32,
