@@ -933,6 +933,71 @@ mod tests {
         assert_eq!((found.vcd_stalls, found.vdw_stalls), (0, 4));
     }
 
+    /// splitmix64.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: u32) -> u32 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((mixed ^ mixed >> 31) >> 32) as u32 % limit
+        }
+
+        fn event(&mut self) -> Event {
+            let dma = if self.below(2) == 0 { Dma::Load } else { Dma::Store };
+            match self.below(18) {
+                0 => Event::Uniform,
+                1 => Event::UniformsAddress(4 * self.below(10_000)),
+                2 => Event::Varying,
+                3 => Event::TmuRequest { unit: self.below(2) as u8, swaps: self.below(2) == 0, lines: self.below(3) as u16 },
+                4 => Event::TmuLoad(self.below(2) as u8),
+                5 => Event::ScoreboardWait,
+                6 => Event::ScoreboardUnlock,
+                7 => Event::ThreadSwitch,
+                8 => Event::VpmReadSetup,
+                9 => Event::VpmRead,
+                10 => Event::VpmWrite,
+                11 => Event::Dma(dma, self.below(20)),
+                12 => Event::DmaWait(dma),
+                13 => Event::MutexAcquire,
+                14 => Event::MutexRelease,
+                15 => Event::Semaphore { number: self.below(3) as u8, decrement: self.below(2) == 0 },
+                _ => Event::Instructions { at: 8 * self.below(1000), count: 1 + self.below(32) },
+            }
+        }
+
+        fn work(&mut self) -> Work {
+            match self.below(8) {
+                0 => program(self.below(16) as u8),
+                1 => Work::Coordinates { rows: self.below(20) },
+                2 => Work::Vertices { rows: self.below(20) },
+                _ => fragments(self.below(6), self.below(2) == 0, self.below(4)),
+            }
+        }
+    }
+
+    /// Programs that do anything, in any order: the clock comes to an end, and each QPU is idle or kept by a program at any time.
+    #[test]
+    fn random_programs_come_to_an_end() {
+        for seed in 0..300 {
+            let mut random = Random(seed);
+            let machine = Machine { slices: 1 + random.below(3) as u8, qpus_per_slice: 1 + random.below(4) as u8 };
+            let mut clock = Clock::new(machine);
+            for _ in 0..random.below(150) {
+                let mut trace = Trace::new(BusAddr(random.below(3)), BusAddr(0), random.work());
+                trace.events = (0..random.below(60)).map(|_| random.event()).collect();
+                trace.lines = (0..60).map(|_| 64 * random.below(1000)).collect();
+                clock.submit(trace);
+            }
+            let Estimate { elapsed, idle, programs, stalls, .. } = clock.take_estimate();
+            let kept: u64 = programs.values().map(|(cycles, _)| cycles).sum();
+            let qpus = u64::from(machine.slices) * u64::from(machine.qpus_per_slice);
+            assert_eq!(idle + kept, qpus * elapsed, "seed {seed}");
+            assert!(stalls.total() <= kept, "seed {seed}");
+        }
+    }
+
     #[test]
     fn the_rest_of_a_trace_that_was_cut_counts_without_stalls() {
         let mut clock = Clock::new(Machine::default());

@@ -112,7 +112,9 @@ fn stats_add_up() {
     assert_eq!(batches("coordinate shader"), 1);
     assert_eq!(batches("vertex shader"), 1);
     assert!(batches("fragment shader") > 100);
-    for line in ["estimated cycles", "waits for", "QPUs: executing instructions", "QPU instruction cache misses", "TMUs: each"] {
+    for line in
+        ["estimated cycles", "waits for", "QPUs: executing instructions", "QPU instruction cache misses", "TMUs: each"]
+    {
         assert!(out.contains(line), "{line:?} is not in:\n{out}");
     }
     assert!(heat_map.exists());

@@ -154,6 +154,13 @@ impl Machine {
         self.memory().word(frame + 4 * (y * u32::from(SIZE) + x)).unwrap()
     }
 
+    /// Compares some of a frame's pixels.
+    fn check_pixels(&self, frame: BusAddr, expected: &[((u32, u32), u32)]) {
+        for &((x, y), color) in expected {
+            assert_eq!(self.pixel(frame, x, y), color, "({x}, {y})");
+        }
+    }
+
     fn errors(&mut self) -> Vec<RenderError> {
         self.faults
             .take()
@@ -214,8 +221,8 @@ fn clear_colors_count_from_the_next_store_on() {
     let mut machine = Machine::new();
     machine.records([clear(0x11), mode().into(), tile(0, 0), no_store(true).into()]);
     machine.records([clear(0x22), tile(0, 0), Record::StoreResolved, tile(1, 0), Record::StoreResolvedEndOfFrame]);
-    assert_eq!((machine.pixel(FRAME, 5, 5), machine.pixel(FRAME, 70, 5)), (0x11, 0x22));
-    assert_eq!(machine.pixel(FRAME, 5, 70), 0, "a tile that is not stored");
+    // The last is in a tile that is not stored.
+    machine.check_pixels(FRAME, &[((5, 5), 0x11), ((70, 5), 0x22), ((5, 70), 0)]);
     assert_eq!(machine.run(|renderer, _, _| renderer.take_frames()), 1);
     assert_eq!(machine.errors(), []);
 }
@@ -226,7 +233,7 @@ fn a_buffer_that_was_never_cleared_is_a_fault() {
     machine.records([clear(0x11), mode().into(), tile(0, 0), Record::StoreResolved, tile(1, 0), Record::StoreResolved]);
     machine.finish();
     assert_eq!(machine.errors(), [RenderError::NeverCleared]);
-    assert_eq!(machine.pixel(FRAME, 70, 5), 0x11);
+    machine.check_pixels(FRAME, &[((70, 5), 0x11)]);
 }
 
 #[test]
@@ -254,8 +261,7 @@ fn a_tile_that_is_not_cleared_goes_on() {
     machine.draw([(40, 0), (60, 0), (40, 20)], FILL, &[2], configuration());
     machine.record(Record::StoreResolved);
     machine.finish();
-    let pixels = [(2, 2), (30, 2), (42, 2)].map(|(x, y)| machine.pixel(FRAME, x, y));
-    assert_eq!(pixels, [1, 7, 2]);
+    machine.check_pixels(FRAME, &[((2, 2), 1), ((30, 2), 7), ((42, 2), 2)]);
     assert_eq!(machine.errors(), []);
 }
 
@@ -278,7 +284,7 @@ fn loads_come_after_earlier_stores() {
         machine.records([clear(0x44), tile(1, 1), no_store(true).into()]);
         machine.records([load, tile(0, 0), Record::StoreResolved, tile(1, 0), Record::StoreResolved]);
         machine.finish();
-        assert_eq!((machine.pixel(FRAME, 9, 9), machine.pixel(FRAME, 99, 9)), (0x33, 0x44), "{full_resolution}");
+        machine.check_pixels(FRAME, &[((9, 9), 0x33), ((99, 9), 0x44)]);
         assert_eq!(machine.errors(), []);
     }
 }
@@ -460,9 +466,8 @@ fn a_frame_of_tiles_is_filled() {
             machine.record(Record::StoreResolved);
         }
         machine.finish();
-        for (x, y) in [(0, 0), (127, 0), (0, 127), (127, 127), (63, 64), (64, 63)] {
-            assert_eq!(machine.pixel(FRAME, x, y), 0x100 + x / 64 + 2 * (y / 64), "({x}, {y})");
-        }
+        let corners = [(0, 0), (127, 0), (0, 127), (127, 127), (63, 64), (64, 63)];
+        machine.check_pixels(FRAME, &corners.map(|(x, y)| ((x, y), 0x100 + x / 64 + 2 * (y / 64))));
         assert_eq!(machine.errors(), []);
     }
 }
@@ -476,8 +481,7 @@ fn tiles_are_half_as_high_with_two_buffers() {
     machine.fill(9);
     machine.record(Record::StoreResolved);
     machine.finish();
-    let rows = [31, 32, 63, 64].map(|y| machine.pixel(FRAME, 3, y));
-    assert_eq!(rows, [0, 9, 9, 0]);
+    machine.check_pixels(FRAME, &[((3, 31), 0), ((3, 32), 9), ((3, 63), 9), ((3, 64), 0)]);
     assert_eq!(machine.errors(), []);
 }
 
@@ -621,7 +625,8 @@ fn draw_point(machine: &mut Machine, size: f32) {
 fn a_point_knows_where_it_is() {
     let mut machine = Machine::new();
     draw_point(&mut machine, 10.0);
-    assert_eq!((machine.pixel(FRAME, 14, 30), machine.pixel(FRAME, 25, 30)), (0, 0), "10 pixels wide");
+    // It is 10 pixels wide.
+    machine.check_pixels(FRAME, &[((14, 30), 0), ((25, 30), 0)]);
     for (x, y) in [(15, 25), (24, 25), (15, 34), (24, 34), (20, 30)] {
         let [across, down, own, alpha] = machine.pixel(FRAME, x, y).to_le_bytes().map(i32::from);
         let at = |pixel: u32, first: u32| (255.0 * (f64::from(pixel - first) + 0.5) / 10.0).round() as i32;
