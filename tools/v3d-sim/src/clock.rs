@@ -950,7 +950,11 @@ mod tests {
                 0 => Event::Uniform,
                 1 => Event::UniformsAddress(4 * self.below(10_000)),
                 2 => Event::Varying,
-                3 => Event::TmuRequest { unit: self.below(2) as u8, swaps: self.below(2) == 0, lines: self.below(3) as u16 },
+                3 => Event::TmuRequest {
+                    unit: self.below(2) as u8,
+                    swaps: self.below(2) == 0,
+                    lines: self.below(3) as u16,
+                },
                 4 => Event::TmuLoad(self.below(2) as u8),
                 5 => Event::ScoreboardWait,
                 6 => Event::ScoreboardUnlock,

@@ -102,7 +102,8 @@ fn dump_explains_lists_shaders_and_tile_lists() {
 #[test]
 fn stats_add_up() {
     let heat_map = scratch("stats").join("heat.png");
-    let out = succeed(&["stats", path(&capture("tri_flat")), "--heat-map", path(&heat_map), "--metric", "pixels"]);
+    let out =
+        succeed(&["stats", path(&capture("tri_flat")), "--heat-map", path(&heat_map), "--metric", "pixels", "--tiles"]);
     // One draw of three vertices: a batch of each of the two vertex stages.
     assert!(out.contains("1 draws, 3 vertices"), "{out}");
     let batches = |kind: &str| {
@@ -112,11 +113,20 @@ fn stats_add_up() {
     assert_eq!(batches("coordinate shader"), 1);
     assert_eq!(batches("vertex shader"), 1);
     assert!(batches("fragment shader") > 100);
-    for line in
-        ["estimated cycles", "waits for", "QPUs: executing instructions", "QPU instruction cache misses", "TMUs: each"]
-    {
+    for line in [
+        "the clock estimates",
+        "waits for",
+        "QPUs: executing instructions",
+        "QPU instruction cache misses",
+        "TMUs: each",
+    ] {
         assert!(out.contains(line), "{line:?} is not in:\n{out}");
     }
+    // A table of the tiles that the draw is in.
+    let table = out.lines().skip_while(|line| !line.contains("overdraw")).skip(1);
+    let tiles: Vec<&str> = table.take_while(|line| !line.is_empty()).collect();
+    let pixels = |line: &&str| line.split_whitespace().nth(4).unwrap().parse::<u32>().unwrap();
+    assert!(tiles.iter().map(pixels).sum::<u32>() > 1600, "{out}");
     assert!(heat_map.exists());
 }
 

@@ -77,16 +77,18 @@ pub fn registers(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A user program of arbitrary instructions.
+/// A user program of arbitrary instructions, with the clock or without.
 pub fn qpu_code(u: &mut Unstructured<'_>) -> Result<()> {
+    let estimate = u.arbitrary()?;
     let memory = memory_of(u)?;
-    let mut device = V3d::new(config());
+    let mut device = V3d::new(Config { estimate, ..config() });
     write(&mut device, &memory, Register::VPMBASE, 16);
     for _ in 0..3 {
         write(&mut device, &memory, Register::SRQUL, 1024);
         write(&mut device, &memory, Register::SRQUA, 0);
         write(&mut device, &memory, Register::SRQPC, 0);
     }
+    device.counters();
     device.take_faults();
     Ok(())
 }
@@ -165,8 +167,9 @@ impl Scene {
                 touched.push(at);
             }
         }
-        let mut device = V3d::new(config());
+        let mut device = V3d::new(Config { estimate: u.arbitrary()?, ..config() });
         run_job(&mut device, memory, &self.job);
+        device.counters();
         device.take_faults();
         // The scene is as before for the next run; what it has drawn does not matter.
         for buffer in &small {

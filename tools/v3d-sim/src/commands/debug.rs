@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             writeln!(out, "    {}", entry.event)?;
         }
         if job.history.entries().is_empty() {
-            writeln!(out, "    no tile of the job contains it")?;
+            writeln!(out, "    no tile that the job renders contains it")?;
         }
         for fault in &job.faults {
             writeln!(out, "fault: {fault}")?;

@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     /// What the heat map shows
     #[arg(long, value_enum, default_value = "instructions")]
     metric: Metric,
+    /// Print a line for each tile of the result's job
+    #[arg(long)]
+    tiles: bool,
 }
 
 /// Runs the command.
@@ -47,15 +50,41 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outcome = run_folder(&folder, Config { estimate: true, ..Config::default() })?;
     let mut out = std::io::stdout().lock();
     out.write_all(tables(&folder, &outcome)?.as_bytes())?;
-    if let Some(path) = &arguments.heat_map {
-        let number = folder.result_job();
-        if let (Some(job), Some(outcome)) = (folder.jobs().get(number), outcome.jobs.get(number)) {
-            let survey = dump::survey(job, outcome.memory.view());
+    let number = folder.result_job();
+    if let (Some(job), Some(outcome)) = (folder.jobs().get(number), outcome.jobs.get(number)) {
+        let survey = dump::survey(job, outcome.memory.view());
+        if arguments.tiles {
+            out.write_all(tile_table(outcome, &survey)?.as_bytes())?;
+        }
+        if let Some(path) = &arguments.heat_map {
             heat_map(outcome, &survey, arguments.metric).write_png(path)?;
             writeln!(out, "\n{}: {:?} by tile", path.display(), arguments.metric)?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What each tile that something is drawn in has cost.
+fn tile_table(outcome: &Outcome, survey: &Survey) -> Result<String> {
+    let mut out = String::new();
+    writeln!(
+        out,
+        "\n{:>6} {:>6} {:>10} {:>10} {:>10} {:>8} {:>12}",
+        "column", "row", "list bytes", "primitives", "pixels", "overdraw", "instructions"
+    )?;
+    for ((column, row), events) in outcome.counters.tiles() {
+        let TileEvents { primitives, pixels, instructions, .. } = events;
+        let bytes = survey.tile_list_bytes.get(&(column, row)).copied().unwrap_or(0);
+        let overdraw = survey.rendering_mode.map_or(0.0, |mode| {
+            let (width, height) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
+            *pixels as f64 / (f64::from(width) * f64::from(height))
+        });
+        writeln!(
+            out,
+            "{column:>6} {row:>6} {bytes:>10} {primitives:>10} {pixels:>10} {overdraw:>8.2} {instructions:>12}"
+        )?;
+    }
+    Ok(out)
 }
 
 /// The tables of all jobs of a folder.
@@ -150,10 +179,11 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     let elapsed = counters.elapsed_cycles();
     let UnitCycles { tmus, vpm } = counters.unit_cycles();
     let idle = counters.get(CounterSource::QpuIdleCycles);
+    writeln!(out, "\n{:>14} {:>6}  of the time that the clock estimates", "cycles", "share")?;
     let mut line = |cycles: u64, unit: &str, what: String| {
         writeln!(out, "{cycles:>14} {:>6}  {unit}{what}", percent(cycles, elapsed))
     };
-    line(elapsed, "estimated cycles", String::new())?;
+    line(elapsed, "all", ": from the first program's start to the end of the last".to_owned())?;
     let busy = (elapsed * slices * each).saturating_sub(idle) / (slices * each);
     line(busy, "QPUs", format!(": each of the {} on average, waiting included", slices * each))?;
     let executing = counters.get(CounterSource::QpuInstructionCycles) / (slices * each);
