@@ -208,6 +208,19 @@ impl Thread {
         }
     }
 
+    /// Lets the instructions that were not kept go on as those did that were; gives the cycles that they take.
+    fn go_on(&mut self) -> u64 {
+        let (rest, before) = (self.trace.rest, self.trace.instructions_in_events().max(1));
+        let mut cycles = rest * costs::INSTRUCTION;
+        for stall in Stall::ALL {
+            let waiting = (u128::from(self.stalls.get(stall)) * u128::from(rest) / u128::from(before)) as u64;
+            self.stalls.add(stall, waiting);
+            cycles += waiting;
+        }
+        self.cycles += cycles;
+        cycles
+    }
+
     fn is_threaded(&self) -> bool {
         matches!(self.trace.work, Work::Fragments { threaded: true, .. })
     }
@@ -567,9 +580,8 @@ impl Clock {
         };
         let (active, event) = (qpu.active, thread.trace.events.get(thread.next_event).copied());
         let Some(event) = event else {
-            let rest = thread.trace.rest * costs::INSTRUCTION;
             self.estimate.instruction_fetches += thread.trace.rest;
-            thread.cycles += rest;
+            let rest = thread.go_on();
             (qpu.time, qpu.occupied) = (qpu.time + rest, qpu.occupied + rest);
             self.end(number, &thread);
             return;
@@ -1002,13 +1014,16 @@ mod tests {
         }
     }
 
+    /// Eight instructions that wait for a line, and 80 more: they wait for ten.
     #[test]
-    fn the_rest_of_a_trace_that_was_cut_counts_without_stalls() {
+    fn the_rest_of_a_trace_that_was_cut_goes_on_as_it_began() {
         let mut clock = Clock::new(Machine::default());
         let mut trace = Trace::new(BusAddr(0), BusAddr(0), program(0));
-        trace.rest = 10;
+        trace.events = vec![EIGHT];
+        trace.rest = 80;
         clock.submit(trace);
-        let Estimate { elapsed, instruction_fetches, .. } = clock.take_estimate();
-        assert_eq!((elapsed, instruction_fetches), (40, 10));
+        let Estimate { elapsed, instruction_fetches, stalls, .. } = clock.take_estimate();
+        assert_eq!((elapsed, instruction_fetches), (11 * (COLD + 32), 88));
+        assert_eq!(stalls.get(Stall::Instructions), 11 * COLD);
     }
 }

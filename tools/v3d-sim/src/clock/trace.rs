@@ -8,8 +8,8 @@ use v3d_hw::BusAddr;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_hw::vpm::{ROW_WORDS, ReadSetupWord, WriteSetupWord};
 
-/// Events that are kept of one run; what comes after them counts without stalls.
-const KEPT: usize = 1 << 20;
+/// Events that are kept of one run; what comes after them counts as if it went on as before.
+const KEPT: usize = 1 << 18;
 /// Instructions that one event stands for at most: other programs may be late by as many.
 const LONGEST: u32 = 32;
 
@@ -206,11 +206,16 @@ impl Trace {
 
     /// Instructions in it.
     pub fn instructions(&self) -> u64 {
+        self.instructions_in_events() + self.rest
+    }
+
+    /// Instructions that there are events of.
+    pub(super) fn instructions_in_events(&self) -> u64 {
         let counted = self.events.iter().map(|event| match event {
             Event::Instructions { count, .. } => u64::from(*count),
             _ => 0,
         });
-        counted.sum::<u64>() + self.rest
+        counted.sum()
     }
 }
 
