@@ -1018,7 +1018,7 @@ mod tests {
     #[test]
     fn the_rest_of_a_trace_that_was_cut_goes_on_as_it_began() {
         let mut clock = Clock::new(Machine::default());
-        let mut trace = Trace::new(BusAddr(0), BusAddr(0), program(0));
+        let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), program(0));
         trace.events = vec![EIGHT];
         trace.rest = 80;
         clock.submit(trace);
