@@ -573,7 +573,7 @@ impl Qpu {
         if op.signal == Signal::ScoreboardWait {
             return io.scoreboard_wait().inspect(|wait| self.scoreboard = *wait == Wait::Ready);
         }
-        if op.touches.tlb && !self.scoreboard {
+        if op.touches.tlb_samples && !self.scoreboard {
             // The first access to the tile buffer waits by itself; who has no tile buffer is told when it is accessed.
             let wait = io.scoreboard_wait().unwrap_or(Wait::Ready);
             self.scoreboard = wait == Wait::Ready;
@@ -593,7 +593,7 @@ impl Qpu {
             // Once is enough.
             self.undefined &= !touches.reads_accumulators;
         }
-        let waits = touches.tlb || op.signal == Signal::ScoreboardWait;
+        let waits = touches.tlb_samples || op.signal == Signal::ScoreboardWait;
         broken.add_if(waits && self.executed < 2, Rule::ScoreboardTooEarly);
         if touches.tmu_write {
             let too_late = self.no_swap_at.is_some_and(|at| self.executed - at < 3);

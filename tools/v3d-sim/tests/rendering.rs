@@ -307,10 +307,10 @@ fn depth_decides_and_stencil_counts() {
     let clear = ClearColors { z: 0x80_0000, stencil: 3, ..ClearColors::default() };
     machine.records([clear.into(), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
     let less = ConfigurationBits { depth_test: CompareFunction::Less, z_updates: true, ..configuration() };
+    // The set-up of stencil may come first: only samples are waited for.
     let program = "
-        nop
-        nop
         mov tlb_stencil, unif
+        nop
         mov tlbz, unif
         mov r0, unif
         mov tlbc, r0
@@ -351,9 +351,9 @@ fn colours_are_read_back_sample_by_sample() {
         machine.record(store);
         machine.finish();
         assert_eq!(machine.errors(), []);
-        let planes = if multisample { 4 } else { 1 };
-        for sample in 0..planes {
-            let word = machine.memory().word(OTHER + sample * (4096 / planes) * 4).unwrap();
+        // the samples of a quad follow each other, each with its four pixels
+        for sample in 0..if multisample { 4 } else { 1 } {
+            let word = machine.memory().word(OTHER + sample * 16).unwrap();
             assert_eq!(word, 0x0101_0101 + 0x1000_0000 * (sample + 1), "sample {sample}");
         }
     }

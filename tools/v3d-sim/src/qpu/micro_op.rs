@@ -175,8 +175,11 @@ pub struct Touches {
     pub loads_r4: bool,
     /// Writes Z.
     pub tlb_z: bool,
-    /// Accesses the tile buffer.
+    /// Accesses the tile buffer or its set-up.
     pub tlb: bool,
+    /// Reads or writes samples of the tile buffer, for which the scoreboard is waited. The set-up of the stencil test is no such access
+    /// [mesa vc4_qpu_schedule.c]: Mesa begins fragment shaders with it.
+    pub tlb_samples: bool,
     /// Reads the multisample mask.
     pub ms_flags: bool,
     /// Writes the uniforms' address.
@@ -387,8 +390,9 @@ impl MicroOp {
             touches.writes_accumulators |= R4_BIT;
             touches.replaces_accumulators |= R4_BIT;
         }
-        touches.tlb |=
+        touches.tlb_samples |=
             matches!(alu.sig, Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::LoadAlpha);
+        touches.tlb |= touches.tlb_samples;
         if matches!(unpacking, Unpacking::PortA { .. }) && port_a.is_some() {
             op.broken.add(Rule::UnpackOfPeripheral);
         }
@@ -586,15 +590,18 @@ impl MicroOp {
                     peripherals += 1;
                 }
                 Destination::Peripheral(target) => match target {
-                    WriteTarget::TlbStencilSetup
-                    | WriteTarget::TlbColorMs
-                    | WriteTarget::TlbColorAll
-                    | WriteTarget::TlbAlphaMask => {
+                    WriteTarget::TlbStencilSetup => {
                         touches.tlb = true;
+                        peripherals += 1;
+                    }
+                    WriteTarget::TlbColorMs | WriteTarget::TlbColorAll | WriteTarget::TlbAlphaMask => {
+                        touches.tlb = true;
+                        touches.tlb_samples = true;
                         peripherals += 1;
                     }
                     WriteTarget::TlbZ => {
                         touches.tlb = true;
+                        touches.tlb_samples = true;
                         touches.tlb_z = true;
                         peripherals += 1;
                     }

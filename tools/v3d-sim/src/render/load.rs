@@ -156,10 +156,11 @@ fn restore(
     tlb: &mut Tlb,
     memory: Memory<'_>,
 ) -> Result<(), MoveError> {
+    let shape = tlb.shape();
     for (wanted, words) in [(color, &mut tlb.color), (zs, &mut tlb.zs)] {
         if wanted {
-            for (word, at) in words.iter_mut().zip((0..).map(|i| address + 4 * i)) {
-                *word = memory.word(at)?;
+            for (index, at) in shape.dump_order().zip((0..).map(|i| address + 4 * i)) {
+                words[index] = memory.word(at)?;
             }
             address = address + FULL_BUFFER_BYTES;
         }

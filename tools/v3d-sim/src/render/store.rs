@@ -6,8 +6,9 @@
 //! What a store writes is first collected as runs of bytes, because tiles are rendered at the same time: memory changes in the order of the list.
 //!
 //! # Full resolution
-//! Records 26 and 27 and "full dump" move all samples in an internal format that the guide does not give. Here colour comes first, then Z and
-//! stencil, then the alpha mask (full dump only), each as the tile buffer has it: 16 KiB of colour and as much of Z and stencil [linux vc4_render_cl.c: "VC4_TILE_BUFFER_SIZE"].
+//! Records 26 and 27 and "full dump" move all samples in an internal format that the guide does not give: 16 KiB of colour and as much of Z and
+//! stencil [linux vc4_render_cl.c: "VC4_TILE_BUFFER_SIZE"], each in the [order](super::tlb::Shape::dump_order) in which shaders of Mesa's read them.
+//! Colour comes first, then Z and stencil, then the alpha mask (full dump only): a guess, because drivers dump one at a time.
 //!
 //! # Inferences
 //! - Z and stencil of a multisampled tile are stored as its first sample, the alpha mask likewise.
@@ -367,7 +368,10 @@ impl Stored {
     fn dump(&mut self, mut address: BusAddr, [color, zs, vg_mask]: [bool; 3], tlb: &Tlb) {
         for (wanted, words) in [(color, &tlb.color), (zs, &tlb.zs)] {
             if wanted {
-                self.words(address, words);
+                self.run(address, FULL_BUFFER_BYTES as usize);
+                for index in tlb.shape().dump_order() {
+                    self.bytes.extend_from_slice(&words[index].to_le_bytes());
+                }
                 address = address + FULL_BUFFER_BYTES;
             }
         }
@@ -443,6 +447,30 @@ mod tests {
         stored.apply(owned.view()).unwrap();
         // samples 0, 3, 6, 9: 18 / 4
         assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 32 + 7) * 4)), Ok(5 << 16 | 7 << 8 | 4));
+    }
+
+    /// The shader-side arithmetic of Mesa's `vc4_nir_lower_txf_ms.c` finds each sample: rows of quads, in a quad samples, in a sample pixels.
+    #[test]
+    fn a_shader_finds_samples_in_a_full_resolution_dump() {
+        let owned = OwnedMemory::new(0x8000);
+        let mode = TileRenderingMode { multisample: true, ..mode(32, 32) };
+        let mut stored = Stored::default();
+        let dump = StoreFullResolution {
+            address: BusAddr(0x1000).into(),
+            disable_zs: true,
+            ..StoreFullResolution::from_bits(0)
+        };
+        stored.collect(&Store::FullResolution(dump), &mode, (0, 0), &numbered(Shape::new(true, false, false))).unwrap();
+        stored.apply(owned.view()).unwrap();
+        for (x, y, sample) in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (3, 0, 1), (2, 5, 3), (31, 31, 3), (14, 30, 2)] {
+            let quad = (x & 30) * 32 + (y & 30) * 512;
+            let at = quad + (sample << 4 | (y & 1) << 3 | (x & 1) << 2);
+            assert_eq!(
+                owned.view().word(BusAddr(0x1000 + at)),
+                Ok(y << 16 | x << 8 | (3 * sample)),
+                "({x}, {y}), {sample}"
+            );
+        }
     }
 
     #[test]

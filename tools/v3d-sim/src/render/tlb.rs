@@ -62,6 +62,18 @@ impl Shape {
     pub const fn pixel(self, x: u32, y: u32) -> usize {
         self.quad(x, y) * 4 + ((y & 1) * 2 + (x & 1)) as usize
     }
+
+    /// Which words of a buffer follow each other in a full-resolution dump.
+    ///
+    /// Quad after quad in rows; of each quad one sample after the other, each with its four pixels. Mesa's shaders read multisampled
+    /// pictures by this rule [mesa vc4_nir_lower_txf_ms.c]. That dumps without multisampling, of depth and of 64-bit colour have the same is a guess.
+    pub fn dump_order(self) -> impl Iterator<Item = usize> {
+        let (pixels, planes) = (self.pixels(), SAMPLES / self.pixels());
+        (0..SAMPLES).map(move |word| {
+            let (quad, plane, pixel) = (word / (4 * planes), word / 4 % planes, word % 4);
+            plane * pixels + quad * 4 + pixel
+        })
+    }
 }
 
 /// What the buffer is filled with when a tile is stored.
