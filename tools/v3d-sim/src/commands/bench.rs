@@ -2,10 +2,13 @@
 //!
 //! A frame is everything that the registers' writes start: binning with coordinate shading, rendering with vertex and fragment shading, stores. Loading a
 //! job from disk is not part of it. Instructions are QPU instructions of the job's own programs, each on a vector of 16 elements.
+//!
+//! A peer is a program that draws the same frames by OpenGL: it is run right after the model with Mesa's software renderers one after the other, so that
+//! a ratio means something on a machine that has other work too.
 
 use anyhow::{Context, Result, ensure};
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use v3d_hw::registers::performance::CounterSource;
 use v3d_sim::job::JobFolder;
@@ -30,8 +33,20 @@ macro_rules! embedded {
 type Files = [(&'static str, &'static [u8]); 2];
 
 /// What is measured unless folders are named.
-const SCENES: &[&Files] =
-    embedded!("kernel_job", "captures/gears", "captures/lit_textured", "captures/loop_mandelbrot");
+const SCENES: &[&Files] = embedded!(
+    "kernel_job",
+    "captures/gears",
+    "captures/lit_textured",
+    "captures/loop_mandelbrot",
+    "bench/gears_640",
+    "bench/lit_textured_640"
+);
+
+/// Scenes that a peer can draw.
+const PEER_SCENES: [&str; 2] = ["gears_640", "lit_textured_640"];
+
+/// Mesa's software renderers, by the values of GALLIUM_DRIVER.
+const PEER_RENDERERS: [&str; 2] = ["softpipe", "llvmpipe"];
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -44,6 +59,9 @@ pub(crate) struct Arguments {
     /// Execute everything on one thread of the host
     #[arg(long)]
     serial: bool,
+    /// A program that draws a scene with OpenGL, started as `PROGRAM SCENE SECONDS`, and prints frames a second: tools/v3d-sim/peer/frames.c is one
+    #[arg(long, value_name = "PROGRAM")]
+    peer: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -59,8 +77,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     println!("{:24} {:>11} {:>9} {:>12} {:>12} {:>14}", "job", "size", "frames/s", "ms/frame", "best ms", "M instr/s");
     let config = Config { parallel: !arguments.serial, ..Config::default() };
     for folder in &folders {
-        measure(folder, config, Duration::from_secs_f64(arguments.seconds))
+        let rate = measure(folder, config, Duration::from_secs_f64(arguments.seconds))
             .with_context(|| format!("{} cannot be measured", folder.name()))?;
+        let peer = arguments.peer.as_deref().filter(|_| PEER_SCENES.contains(&folder.name()));
+        for (peer, renderer) in peer.iter().flat_map(|peer| PEER_RENDERERS.map(|renderer| (peer, renderer))) {
+            let theirs = measure_peer(peer, folder.name(), renderer, arguments.seconds)?;
+            println!("{renderer:>24} {:>11} {theirs:9.1}   the model is {:.2} times as fast", "", rate / theirs);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -69,8 +92,24 @@ const fn profile() -> &'static str {
     if cfg!(debug_assertions) { "unoptimised" } else { "release" }
 }
 
-/// Runs the jobs of a folder over and over, and prints a line.
-fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<()> {
+/// Frames a second of a peer.
+fn measure_peer(program: &Path, scene: &str, renderer: &str, seconds: f64) -> Result<f64> {
+    let what = || format!("{} {scene} with {renderer}", program.display());
+    let output = Command::new(program)
+        .arg(scene)
+        .arg(seconds.to_string())
+        .envs([("GALLIUM_DRIVER", renderer), ("LIBGL_ALWAYS_SOFTWARE", "1")])
+        .output()
+        .with_context(what)?;
+    ensure!(output.status.success(), "{}: {}", what(), String::from_utf8_lossy(&output.stderr).trim());
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let rate = printed.trim().parse().with_context(|| format!("{} printed {:?}", what(), printed.trim()))?;
+    ensure!(rate > 0.0, "{} draws {rate} frames a second", what());
+    Ok(rate)
+}
+
+/// Runs the jobs of a folder over and over, prints a line, and returns frames a second.
+fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<f64> {
     let mut memories: Vec<OwnedMemory> = Vec::new();
     for (number, job) in folder.jobs().iter().enumerate() {
         let memory = folder.image(job)?;
@@ -100,13 +139,13 @@ fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<()>
     let instructions = cycles as f64 / INSTRUCTION_CYCLES as f64 * f64::from(frames) / f64::from(frames + 1);
     let size = folder.jobs().last().and_then(|job| job.color_buffer);
     let size = size.map_or_else(String::new, |buffer| format!("{} x {}", buffer.width, buffer.height));
+    let rate = f64::from(frames) / total.as_secs_f64();
     println!(
-        "{:24} {size:>11} {:9.1} {:12.2} {:12.2} {:14.2}",
+        "{:24} {size:>11} {rate:9.1} {:12.2} {:12.2} {:14.2}",
         folder.name(),
-        f64::from(frames) / total.as_secs_f64(),
         1000.0 * total.as_secs_f64() / f64::from(frames),
         1000.0 * best.as_secs_f64(),
         instructions / total.as_secs_f64() / 1e6,
     );
-    Ok(())
+    Ok(rate)
 }
