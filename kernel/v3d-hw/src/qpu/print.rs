@@ -608,6 +608,57 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_lines_fit() {
+        // Everything that a line can have, with the longest names; and two targets with a constant for each element.
+        let operations = Alu {
+            sig: Signal::ScoreboardWait,
+            unpack: super::super::Unpack::Half0,
+            pm: false,
+            pack: 11,
+            cond_add: Condition::CClear,
+            cond_mul: Condition::CClear,
+            sf: true,
+            ws: false,
+            waddr_add: 31,
+            waddr_mul: 40,
+            op_mul: MulOp::V8muld,
+            op_add: AddOp::Fminabs,
+            raddr_a: 31,
+            raddr_b: 41,
+            add_a: Mux::A,
+            add_b: Mux::A,
+            mul_a: Mux::A,
+            mul_b: Mux::A,
+        };
+        let load = LoadImmediate {
+            sig: Signal::LoadImmediate,
+            kind: ImmediateKind::PerElementSigned,
+            pm: true,
+            pack: 3,
+            cond_add: Condition::CClear,
+            cond_mul: Condition::CClear,
+            sf: true,
+            ws: true,
+            waddr_add: 40,
+            waddr_mul: 53,
+            immediate: 0xffff_0000,
+        };
+        for (instruction, text) in [
+            (
+                Instruction::Alu(operations),
+                "fminabs.setf.ifcc ra31.8abcdsi, ra31.16af, ra31.16af; v8muld.ifcc unif_addr_rel, ra31.16af, ra31.16af; sbwait; read rb41",
+            ),
+            (
+                Instruction::LoadImmediate(load),
+                "ldi.setf unif_addr_rel.ifcc, recipsqrt.8abcdsf.ifcc, [-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2]",
+            ),
+        ] {
+            assert_eq!(instruction.to_string(), text);
+            assert!(text.len() < LINE_BYTES - Piece::BLOCK);
+        }
+    }
+
+    #[test]
     fn what_text_cannot_say_is_not_called_exact() {
         // A reserved operation, a reserved kind of immediate, unused bits of a branch.
         for word in [0x1000_09e7_099e_7000, 0xe400_09e7_0000_0000, 0xf8f8_09e7_0000_0000] {
