@@ -47,10 +47,14 @@ struct Slot {
     arena: Arena,
     tiles: TileMemory,
     fence: Fence,
-    rendering: Option<RenderingBytes>,
+    /// Lists of the passes that were drawn last, the latest made at the end.
+    rendering: Vec<RenderingBytes>,
 }
 
-/// A rendering list as bytes. It only depends on the pass, and frames alternate between two pages and two slots, so it is seldom made anew.
+/// Rendering lists that a slot keeps: one for each page of a display that has three.
+const LISTS_KEPT: usize = 3;
+
+/// A rendering list as bytes. It only depends on the pass, and frames take turns over a few pages, so it is seldom made anew.
 #[derive(Debug)]
 struct RenderingBytes {
     pass: RenderingPass,
@@ -60,13 +64,18 @@ struct RenderingBytes {
 impl Slot {
     /// Puts the pass's list into the frame's memory.
     fn place_rendering_list(&mut self, memory: &impl GpuMemory, pass: RenderingPass) -> Result<ControlList, Error> {
-        let bytes = match self.rendering.take() {
-            Some(known) if known.pass == pass => known.bytes,
-            _ => pass.list()?.encode()?,
+        let index = match self.rendering.iter().position(|known| known.pass == pass) {
+            Some(index) => index,
+            None => {
+                let bytes = pass.list()?.encode()?;
+                if self.rendering.len() == LISTS_KEPT {
+                    self.rendering.remove(0);
+                }
+                self.rendering.push(RenderingBytes { pass, bytes });
+                self.rendering.len() - 1
+            }
         };
-        let list = ControlList::place(memory, &mut self.arena, &bytes);
-        self.rendering = Some(RenderingBytes { pass, bytes });
-        list
+        ControlList::place(memory, &mut self.arena, &self.rendering[index].bytes)
     }
 }
 
@@ -102,7 +111,7 @@ impl Renderer {
     fn slot<P: Platform>(&self, driver: &mut Driver<'_, P>, sizes: Sizes) -> Result<Slot, Error> {
         let arena = driver.arena(sizes.arena_bytes)?;
         match driver.tile_memory(self.grid, sizes.tile_growth_bytes) {
-            Ok(tiles) => Ok(Slot { arena, tiles, fence: Fence::NONE, rendering: None }),
+            Ok(tiles) => Ok(Slot { arena, tiles, fence: Fence::NONE, rendering: Vec::new() }),
             Err(error) => {
                 driver.free(arena.into_buffer());
                 Err(error)
