@@ -82,7 +82,7 @@ fn run(assembly: &Assembly, seed: u64) -> Outcome {
     let mut registers = qpu.registers().visible().to_vec();
     // r4 may be left over from a result that nothing reads: its time is not the program's business.
     registers.truncate(64 + 4);
-    let flags = (qpu.flags().z(), qpu.flags().n(), qpu.flags().c());
+    let flags = (qpu.flags().zero, qpu.flags().negative, qpu.flags().carry);
     let faults = qpu.take_faults().faults().iter().map(ToString::to_string).collect();
     // The code itself differs.
     let memory = owned.to_bytes()[UNIFORMS as usize..].to_vec();

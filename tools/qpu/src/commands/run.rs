@@ -215,7 +215,7 @@ fn registers(text: &mut String, qpu: &Qpu) {
     for n in 0..6 {
         register(text, &format!("r{n}"), qpu.registers().at(ACCUMULATORS + n as Place));
     }
-    let (z, n, c) = (qpu.flags().z(), qpu.flags().n(), qpu.flags().c());
+    let (z, n, c) = (qpu.flags().zero, qpu.flags().negative, qpu.flags().carry);
     let _ = writeln!(text, "flags  Z {z:016b}  N {n:016b}  C {c:016b}  (element 0 is the last)");
 }
 
