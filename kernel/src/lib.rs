@@ -34,6 +34,7 @@ pub mod byte_ring;
 pub mod capture;
 #[cfg(target_os = "none")]
 pub mod console;
+pub mod counter_set;
 pub mod crc32;
 pub mod frame_times;
 #[cfg(target_os = "none")]

@@ -5,8 +5,8 @@ use alloc::string::String;
 use v3d::{Driver, driver::Work};
 
 use crate::{
-    bcm2837::watchdog::Watchdog, frame_times::FrameTimes, pages::Pages, scenes::Target, start::Handover,
-    v3d_platform::V3dPlatform,
+    bcm2837::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, scenes::Target,
+    start::Handover, v3d_platform::V3dPlatform,
 };
 
 /// The driver of the one 3D engine that there is.
@@ -25,8 +25,10 @@ pub struct Machine {
     pub gpu: Result<Gpu, String>,
     /// What was drawn last.
     pub last_picture: Option<LastPicture>,
-    /// How long the frames of the last scene took.
-    pub last_times: Option<FrameTimes>,
+    /// How long the frames of the last scene took, and what was counted meanwhile.
+    pub last_times: Option<(FrameTimes, CounterSet)>,
+    /// What is counted while the next scene is drawn.
+    pub counted: CounterSet,
     /// What failed last, if nothing was drawn since.
     pub failed_work: Option<Work>,
 }

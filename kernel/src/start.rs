@@ -20,7 +20,9 @@ use crate::{
         system_timer::SystemTimer,
         watchdog::Watchdog,
     },
-    console, gpu, logger,
+    console,
+    counter_set::CounterSet,
+    gpu, logger,
     machine::Machine,
     mm::heap,
     pages::Pages,
@@ -106,6 +108,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         gpu,
         last_picture: None,
         last_times: None,
+        counted: CounterSet::default(),
         failed_work: None,
     };
     println!("ready");

@@ -11,6 +11,8 @@ use core::fmt;
 
 use log::LevelFilter;
 
+use crate::counter_set::CounterSet;
+
 /// A command with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -40,7 +42,7 @@ pub enum Command {
     /// Stops the scene; while one is running any key does.
     SceneStop,
     /// Figures of the frames drawn so far.
-    Stats,
+    Stats(Option<CounterSet>),
     /// The last job, as lines for `cargo xtask capture`.
     Capture,
     /// Measures.
@@ -128,7 +130,11 @@ pub const TABLE: [Row; 18] = [
     row("scene list", "", "the scenes there are"),
     row("scene run", "NAME [frames N]", "draw a scene; without frames, until a key is pressed"),
     row("scene stop", "", "stop drawing"),
-    row("stats", "", "frame times, and how busy the 3D engine was"),
+    row(
+        "stats",
+        "[work | cycles]",
+        "frame times, how busy the 3D engine was, and its counters, or choose what these count",
+    ),
     row("capture", "", "write the last job over this line, for `cargo xtask capture`"),
     row("bench", "", "measure memory, clears and scenes"),
     row("selftest", "[vectors]", "compare scenes and QPU programs with records, or print the results"),
@@ -174,7 +180,7 @@ impl Command {
             Self::SceneList => "scene list",
             Self::SceneRun { .. } => "scene run",
             Self::SceneStop => "scene stop",
-            Self::Stats => "stats",
+            Self::Stats(_) => "stats",
             Self::Capture => "capture",
             Self::Bench => "bench",
             Self::Selftest { .. } => "selftest",
@@ -202,7 +208,7 @@ impl Command {
             "regs" => (Self::Regs, rest),
             "scene" => return Self::parse_scene(rest).map(Some),
             "stop" => (Self::SceneStop, rest),
-            "stats" => (Self::Stats, rest),
+            "stats" => (Self::Stats(parse_counted(rest)?), rest.get(1..).unwrap_or_default()),
             "capture" => (Self::Capture, rest),
             "bench" => (Self::Bench, rest),
             "selftest" => match rest {
@@ -253,6 +259,15 @@ fn parse_log(words: &[&str]) -> Result<LogRequest, ParseError> {
             format!("\"{word}\" is no level; there are off, error, warn, info, debug, trace, and `log previous`"),
         )
     })
+}
+
+fn parse_counted(words: &[&str]) -> Result<Option<CounterSet>, ParseError> {
+    match words.first() {
+        None => Ok(None),
+        Some(&"work") => Ok(Some(CounterSet::Work)),
+        Some(&"cycles") => Ok(Some(CounterSet::Cycles)),
+        Some(other) => Err(wrong("stats", format!("work or cycles can be counted, but not \"{other}\""))),
+    }
 }
 
 fn parse_watchdog(words: &[&str]) -> Result<WatchdogRequest, ParseError> {
@@ -355,6 +370,8 @@ mod tests {
         assert_eq!(parsed("log previous"), Command::Log(LogRequest::Previous));
         assert_eq!(parsed("selftest vectors"), Command::Selftest { vectors: true });
         assert_eq!(parsed("watchdog off"), Command::Watchdog(WatchdogRequest::Off));
+        assert_eq!(parsed("stats"), Command::Stats(None));
+        assert_eq!(parsed("stats cycles"), Command::Stats(Some(CounterSet::Cycles)));
         assert_eq!(Command::parse("  ").unwrap(), None);
     }
 
@@ -375,6 +392,7 @@ mod tests {
                 "log loud",
                 "log: \"loud\" is no level; there are off, error, warn, info, debug, trace, and `log previous`",
             ),
+            ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
             ("fail", "fail: how? panic, null, stack, constant, handler, job or program"),
         ];

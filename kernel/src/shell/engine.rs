@@ -2,9 +2,10 @@
 
 use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
-use super::{run::Answer, scene::COUNTED};
+use super::run::Answer;
 use crate::{
-    arch::clock, bcm2837::interrupt_controller, frame_times::FrameTimes, machine::Machine, print, println, v3d_platform,
+    arch::clock, bcm2837::interrupt_controller, counter_set::CounterSet, frame_times::FrameTimes, machine::Machine,
+    print, println, v3d_platform,
 };
 
 pub(super) fn identity(machine: &mut Machine) -> Answer {
@@ -21,8 +22,19 @@ pub(super) fn registers(machine: &mut Machine) -> Answer {
     Ok(())
 }
 
+/// Chooses what is counted from the next scene on.
+pub(super) fn count(machine: &mut Machine, set: CounterSet) -> Answer {
+    machine.gpu()?;
+    machine.counted = set;
+    println!("counted while the next scenes are drawn:");
+    for source in set.sources() {
+        println!("  {source}");
+    }
+    Ok(())
+}
+
 pub(super) fn stats(machine: &mut Machine) -> Answer {
-    let times = machine.last_times;
+    let last_scene = machine.last_times;
     let gpu = machine.gpu()?;
     let Statistics {
         jobs_done,
@@ -48,12 +60,14 @@ pub(super) fn stats(machine: &mut Machine) -> Answer {
         interrupt_controller::count(v3d_platform::INTERRUPT_LINE)
     );
     println!("resets         {resets}, and {failed_resets} that failed");
-    if let Some((times, mean_us)) = times.and_then(|times| Some((times, times.mean_us()?))) {
+    if let Some((times, counted, mean_us)) =
+        last_scene.and_then(|(times, counted)| Some((times, counted, times.mean_us()?)))
+    {
         let FrameTimes { frames, shortest_us, longest_us, .. } = times;
         println!(
             "last scene     {frames} frames of {shortest_us} to {longest_us} us, {mean_us} us in the mean; in all of them:"
         );
-        for (source, count) in performance::read(gpu.platform(), &COUNTED) {
+        for (source, count) in performance::read(gpu.platform(), counted.sources()) {
             println!("  {count:>12} {source}");
         }
     }

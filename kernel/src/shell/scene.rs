@@ -15,12 +15,7 @@ use alloc::{
 };
 use core::fmt;
 
-use v3d::{
-    Error, Fence,
-    hw::{ArmPhys, registers::performance::CounterSource},
-    performance::{self, COUNTERS},
-    pool::Buffer,
-};
+use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 
 use super::run::Answer;
 use crate::{
@@ -125,28 +120,8 @@ struct Drawn {
     crc: Option<u32>,
 }
 
-/// What the engine's counters count while a scene is drawn: as many as there are counters.
-pub(super) const COUNTED: [CounterSource; COUNTERS] = [
-    CounterSource::PtbPrimitivesOutside,
-    CounterSource::PtbPrimitivesClipped,
-    CounterSource::PsePrimitivesReversed,
-    CounterSource::FepPrimitives,
-    CounterSource::FepQuads,
-    CounterSource::TlbQuadsPassed,
-    CounterSource::TlbQuadsFailed,
-    CounterSource::TlbQuadsWritten,
-    CounterSource::TmuQuads,
-    CounterSource::TmuCacheMisses,
-    CounterSource::QpuVertexCycles,
-    CounterSource::QpuFragmentCycles,
-    CounterSource::QpuInstructionCycles,
-    CounterSource::QpuIdleCycles,
-    CounterSource::InstructionCacheMisses,
-    CounterSource::UniformsCacheMisses,
-];
-
 fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result<Drawn, String> {
-    let Machine { framebuffer, gpu, last_picture, last_times, failed_work, watchdog, .. } = machine;
+    let Machine { framebuffer, gpu, last_picture, last_times, counted, failed_work, watchdog, .. } = machine;
     let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
     let (used_before, _) = gpu.pool_use();
     *failed_work = None;
@@ -154,7 +129,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result
     console::detach_screen();
     let canvas = Canvas::new(gpu, *framebuffer)?;
 
-    performance::start(gpu.platform(), &COUNTED).map_err(|error| error.to_string())?;
+    performance::start(gpu.platform(), counted.sources()).map_err(|error| error.to_string())?;
     let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye) };
     let mut context = SceneContext { gpu, target: target(&canvas.pages, 1), output: &mut output };
     let answer = match (entry.start)(&mut context) {
@@ -165,7 +140,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result
             });
             context.gpu.wait_until_idle();
             scene.end(context.gpu);
-            *last_times = answer.as_ref().ok().map(|drawn| drawn.times);
+            *last_times = answer.as_ref().ok().map(|drawn| (drawn.times, *counted));
             answer
         }
         Err(error) => Err(error.to_string()),

@@ -217,7 +217,7 @@ fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
 fn replay(workspace: &Workspace, folder: &Path) -> Result<(Picture, Vec<u8>)> {
     let (picture, memory) = (folder.join("replayed.png"), folder.join("memory"));
     let status = Command::new(cargo())
-        .args(["run", "--quiet", "--package", "v3d-sim", "--bin", "v3d", "--", "replay"])
+        .args(["run", "--quiet", "--bin", "v3d", "--", "replay"])
         .arg(folder)
         .arg("--out")
         .arg(&picture)

@@ -1,0 +1,79 @@
+//! What the performance counters count while a scene is drawn: there are 16 of them, and 30 things to count
+
+use v3d::{
+    hw::registers::performance::CounterSource::{self, *},
+    performance::COUNTERS,
+};
+
+/// Half of the things that can be counted: as many as there are counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CounterSet {
+    /// What was done: primitives, quads, instructions, texture lookups.
+    #[default]
+    Work,
+    /// How long it took: clock cycles, stalls, and the caches. Silicon counts them for nothing; the model has to estimate them, and is several
+    /// times slower meanwhile.
+    Cycles,
+}
+
+impl CounterSet {
+    /// What it counts.
+    #[must_use]
+    pub const fn sources(self) -> &'static [CounterSource] {
+        const WORK: &[CounterSource] = &[
+            PtbPrimitivesOutside,
+            PtbPrimitivesClipped,
+            PsePrimitivesReversed,
+            FepPrimitives,
+            FepPrimitivesWithoutPixels,
+            FepQuads,
+            FepQuadsClipped,
+            TlbQuadsStencilFailed,
+            TlbQuadsFailed,
+            TlbQuadsPassed,
+            TlbQuadsNoCoverage,
+            TlbQuadsCovered,
+            TlbQuadsWritten,
+            TmuQuads,
+            QpuInstructionCycles,
+        ];
+        const CYCLES: &[CounterSource] = &[
+            QpuIdleCycles,
+            QpuVertexCycles,
+            QpuFragmentCycles,
+            QpuTmuStallCycles,
+            QpuScoreboardStallCycles,
+            QpuVaryingsStallCycles,
+            VcdStallCycles,
+            VdwStallCycles,
+            InstructionCacheHits,
+            InstructionCacheMisses,
+            UniformsCacheHits,
+            UniformsCacheMisses,
+            TmuCacheMisses,
+            L2CacheHits,
+            L2CacheMisses,
+        ];
+        const { assert!(WORK.len() <= COUNTERS && CYCLES.len() <= COUNTERS) };
+        match self {
+            Self::Work => WORK,
+            Self::Cycles => CYCLES,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_sets_have_every_source_once() {
+        let mut codes: Vec<u8> = [CounterSet::Work, CounterSet::Cycles]
+            .iter()
+            .flat_map(|set| set.sources())
+            .map(|source| source.code())
+            .collect();
+        codes.sort_unstable();
+        assert_eq!(codes, (0..30).collect::<Vec<u8>>());
+    }
+}
