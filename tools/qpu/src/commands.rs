@@ -16,9 +16,22 @@ mod explain;
 #[cfg(feature = "model")]
 mod run;
 
+/// What `--help` ends with.
+const EXAMPLES: &str = "\
+Examples:
+  qpu asm shader.qasm -o shader.bin             words for a program; diagnostics name line and column
+  qpu asm shader.qasm --format listing          addresses and words beside the text
+  qpu asm shader.qasm --optimize --format c     packed instructions, as an array for C
+  qpu dis shader.bin                            text again, with labels for branches
+  qpu check shader.qasm                         what the hardware minds, along every path
+  qpu explain E0220                             why it minds, and how to mend it
+  qpu explain 0x100009e7009e7000                a word, field by field
+  qpu run program.qasm --uniforms 1.0,0x1000 --dump 0x1000+64 --trace
+                                                a user program in the model, step by step";
+
 /// Assembler, disassembler and checker for VideoCore IV QPU programs
 #[derive(Parser)]
-#[command(version)]
+#[command(version, after_help = EXAMPLES)]
 struct Command {
     #[command(subcommand)]
     what: What,

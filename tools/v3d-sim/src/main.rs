@@ -7,9 +7,20 @@ mod commands;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+/// What `--help` ends with.
+const EXAMPLES: &str = "\
+A job folder has `job.json` and images of memory: `cargo xtask capture` makes one from a running kernel.
+
+Examples:
+  v3d replay job --out frame.png --compare      the picture, and how far it is from the folder's reference
+  v3d dump job | less                           every list, record, shader and uniform, with addresses to follow
+  v3d stats job --heat-map tiles.png            what each shader, unit and tile costs
+  v3d debug job --pixel 120,80                  what made this pixel what it is
+  v3d bench                                     frames and QPU instructions a second";
+
 /// A model of the VideoCore IV 3D engine: executes, explains and measures its jobs.
 #[derive(Parser)]
-#[command(version, about)]
+#[command(version, about, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

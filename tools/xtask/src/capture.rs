@@ -121,14 +121,7 @@ fn from_qemu(scene: &str) -> Result<Vec<String>> {
     setup::qemu()?.check_plugin()?;
     let workspace = Workspace::find()?;
     let (kernel, plugin) = (build::kernel(&workspace)?, build::plugin(&workspace)?);
-    let options = qemu::Options {
-        image: &kernel.image,
-        plugin: Some(&plugin),
-        trace: None,
-        mailbox: None,
-        window: false,
-        copies: Vec::new(),
-    };
+    let options = qemu::Options::with_v3d(&kernel.image, &plugin);
     let machine = Machine::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + Duration::from_secs(300);
     machine.console.wait_ready(deadline)?;

@@ -35,6 +35,13 @@ pub(crate) struct Options<'a> {
     pub(crate) copies: Vec<Box<dyn Write + Send>>,
 }
 
+impl<'a> Options<'a> {
+    /// A kernel with the V3D behind its registers, and nothing else: no window, no records, no failing firmware.
+    pub(crate) fn with_v3d(image: &'a Path, plugin: &'a Path) -> Self {
+        Self { image, plugin: Some(plugin), trace: None, mailbox: None, window: false, copies: Vec::new() }
+    }
+}
+
 /// A QEMU process, ended when this value is dropped.
 pub(crate) struct Machine {
     process: Child,

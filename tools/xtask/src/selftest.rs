@@ -71,14 +71,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
 fn in_qemu(workspace: &Workspace) -> Result<Results> {
     setup::qemu()?.check_plugin()?;
     let (kernel, plugin) = (build::kernel(workspace)?, build::plugin(workspace)?);
-    let options = qemu::Options {
-        image: &kernel.image,
-        plugin: Some(&plugin),
-        trace: None,
-        mailbox: None,
-        window: false,
-        copies: Vec::new(),
-    };
+    let options = qemu::Options::with_v3d(&kernel.image, &plugin);
     let machine = Machine::start(options, workspace.scratch()?)?;
     machine.console.wait_ready(Instant::now() + PATIENCE)?;
     let results = Results::ask(&machine.console)?;

@@ -300,17 +300,7 @@ fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
     let mut remark = Vec::new();
     for (how, member) in [("job", "\"render_ct1ca\""), ("program", "\"pc\"")] {
         // The model tells of hangs as faults, so that only the console is looked at.
-        let machine = Machine::start(
-            Options {
-                image: built.image()?,
-                plugin: Some(built.plugin()?),
-                trace: None,
-                mailbox: None,
-                window: false,
-                copies: Vec::new(),
-            },
-            workspace.scratch()?,
-        )?;
+        let machine = Machine::start(Options::with_v3d(built.image()?, built.plugin()?), workspace.scratch()?)?;
         let deadline = Instant::now() + PATIENCE;
         machine.console.wait_ready(deadline)?;
         let start = Instant::now();
