@@ -63,6 +63,8 @@ pub struct Assembly {
     pub allowed: Vec<Code>,
     /// Addresses of labels are used as numbers somewhere.
     pub addresses_used: bool,
+    /// The optimizer has moved and merged instructions: none of them is what one line of the sources says.
+    pub optimized: bool,
     /// Warnings, and the sources that places refer to.
     pub warnings: Diagnostics,
 }
@@ -302,6 +304,7 @@ impl<'o> Assembler<'o> {
             interface: self.interface,
             allowed: self.allowed,
             addresses_used,
+            optimized: false,
             warnings: diagnostics,
         })
     }

@@ -120,7 +120,7 @@ pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
             (name.clone(), place.map_or(*value, |place| *place as i64 * 8))
         })
         .collect();
-    Ok((Assembly { words, info, labels, globals, ..assembly.clone() }, report))
+    Ok((Assembly { words, info, labels, globals, optimized: true, ..assembly.clone() }, report))
 }
 
 /// Whether a word reads "nothing" as an operand, or gives the result of no operation a target: both give what was there before [vc4asm].

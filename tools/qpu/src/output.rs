@@ -1,6 +1,9 @@
 //! Forms of the output.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use v3d_hw::qpu::Instruction;
 
 use crate::assembler::Assembly;
 use crate::source::line_and_column;
@@ -51,7 +54,7 @@ impl Assembly {
         let name = identifier(name);
         let mut text = format!("#include <stdint.h>\n\nconst uint32_t {name}[{}] = {{\n", self.words.len() * 2);
         for (at, &word) in self.words.iter().enumerate() {
-            let comment = self.source_line(at).replace("*/", "* /");
+            let comment = self.line_text(at).replace("*/", "* /");
             let _ = writeln!(text, "    {:#010x}, {:#010x}, /* {:04x}: {comment} */", word as u32, word >> 32, at * 8);
         }
         text.push_str("};\n");
@@ -67,7 +70,7 @@ impl Assembly {
         let name = identifier(name).to_uppercase();
         let mut text = format!("pub const {name}: [u64; {}] = [\n", self.words.len());
         for (at, &word) in self.words.iter().enumerate() {
-            let _ = writeln!(text, "    {word:#018x}, // {:04x}: {}", at * 8, self.source_line(at));
+            let _ = writeln!(text, "    {word:#018x}, // {:04x}: {}", at * 8, self.line_text(at));
         }
         text.push_str("];\n");
         for (label, offset) in &self.labels {
@@ -87,7 +90,7 @@ impl Assembly {
                 let _ = writeln!(text, "{offset:05x}                   :{label}");
             }
             let place = self.place(at).map_or(String::new(), |(file, line)| format!("{file}:{line}"));
-            let _ = writeln!(text, "{:05x}  {word:016x}  {:<72}  {place}", at * 8, self.source_line(at));
+            let _ = writeln!(text, "{:05x}  {word:016x}  {:<72}  {place}", at * 8, self.line_text(at));
         }
         for (label, offset) in labels {
             let _ = writeln!(text, "{offset:05x}                   :{label}");
@@ -100,6 +103,14 @@ impl Assembly {
         let span = self.info.get(at)?.span;
         let source = self.warnings.sources.get(span.file as usize)?;
         Some((&source.name, line_and_column(&source.text, span.start as usize).0))
+    }
+
+    /// What stands beside a word: the text that made it, or, after the optimizer, the instruction's own.
+    fn line_text(&self, at: usize) -> Cow<'_, str> {
+        match self.words.get(at) {
+            Some(&word) if self.optimized => Cow::Owned(Instruction::decode(word).to_string()),
+            _ => Cow::Borrowed(self.source_line(at)),
+        }
     }
 
     /// The text that made a word.

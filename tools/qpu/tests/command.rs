@@ -83,6 +83,12 @@ fn optimizes() {
     assert!(output.status.success());
     assert!(text(&output.stderr).contains("10 instructions before optimization"), "{}", text(&output.stderr));
     assert!(text(&output.stdout).lines().count() <= 6, "{}", text(&output.stdout));
+
+    let listing = qpu(&["asm", "--optimize", "--format", "listing", &source.display().to_string()]);
+    let shown: Vec<&str> = text(&listing.stdout).lines().filter_map(|line| line.get(25..97)).map(str::trim).collect();
+    let shown = file("shown.qasm", &shown.join("\n"));
+    let again = qpu(&["asm", "--no-check", &shown.display().to_string()]);
+    assert_eq!(text(&again.stdout), text(&output.stdout), "the text beside the words is not what they say");
 }
 
 #[cfg(feature = "model")]
