@@ -54,6 +54,12 @@ pub(crate) fn plugin(workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.target.join("release/libqemu_v3d.so"))
 }
 
+/// Builds the command `v3d` as the tests have it: built by itself it would be another build of the model, since tests need more features of some crates.
+pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
+    compile(workspace, &["--workspace", "--tests", "--bin", "v3d"])?;
+    Ok(workspace.target.join("debug/v3d"))
+}
+
 fn compile(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let status = Command::new(cargo())
         .args(["build", "--quiet"])

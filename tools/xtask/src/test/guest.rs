@@ -1,13 +1,14 @@
 //! The kernel's tests in QEMU: each boots a machine and speaks to it over the serial console.
 
 use super::{Built, triangle};
+use crate::build;
 use crate::capture;
 use crate::image;
 use crate::picture::Picture;
 use crate::qemu::{Machine, Options};
 use crate::run::{self, run_scene};
 use crate::selftest::{self, Results};
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -216,17 +217,16 @@ fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
 /// Has the model replay a job folder; its picture, and its memory afterwards. An error if the job does not end.
 fn replay(workspace: &Workspace, folder: &Path) -> Result<(Picture, Vec<u8>)> {
     let (picture, memory) = (folder.join("replayed.png"), folder.join("memory"));
-    let status = Command::new(cargo())
-        .args(["run", "--quiet", "--bin", "v3d", "--", "replay"])
+    let status = Command::new(build::model(workspace)?)
+        .arg("replay")
         .arg(folder)
         .arg("--out")
         .arg(&picture)
         .arg("--memory-out")
         .arg(&memory)
-        .current_dir(&workspace.root)
         .stdout(Stdio::null())
         .status()
-        .context("cargo cannot be started")?;
+        .context("`v3d` cannot be started")?;
     ensure!(status.success(), "`v3d replay` failed");
     Ok((Picture::read_png(&picture)?, std::fs::read(&memory)?))
 }
