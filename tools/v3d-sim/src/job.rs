@@ -4,18 +4,16 @@
 //! own image; regions that an earlier job produced are carried over. The kernel's captures and captures of other drivers have the
 //! same form.
 
+mod image;
 pub mod picture;
 pub mod run;
 
 use crate::memory::{Memory, OutOfMemory, OwnedMemory};
 use crate::render::fep::SamplePlaces;
 use picture::Picture;
-use ruzstd::decoding::StreamingDecoder;
 use serde::{Deserialize, Deserializer};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
-use v3d_hw::tiling::Tiling;
 
 /// The largest memory that a job may ask for: what the V3D can address.
 const LARGEST_MEMORY_BYTES: u64 = 1 << 30;
@@ -25,31 +23,31 @@ const LARGEST_MEMORY_BYTES: u64 = 1 << 30;
 #[non_exhaustive]
 pub enum JobError {
     /// A file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     File {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The description is not as it should be.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Description {
         /// The file.
         path: PathBuf,
         /// Where and why.
-        source: serde_json::Error,
+        error: serde_json::Error,
     },
-    /// A memory image cannot be unpacked.
-    #[error("{}: not a zstd file: {reason}", path.display())]
+    /// A memory image cannot be used.
+    #[error("{}: {reason}", path.display())]
     Image {
         /// The file.
         path: PathBuf,
         /// Why.
         reason: String,
     },
-    /// A picture is no PNG.
-    #[error("{}: not a PNG picture that can be used: {reason}", path.display())]
+    /// A picture is no PNG that can be used, or cannot be written as one.
+    #[error("{}: {reason}", path.display())]
     Png {
         /// The file.
         path: PathBuf,
@@ -60,12 +58,12 @@ pub enum JobError {
     #[error("the job wants {0} bytes of memory; the V3D addresses 1 GiB")]
     TooLarge(u64),
     /// The description names something outside of the job's memory.
-    #[error("{what}: {source}")]
+    #[error("{what}: {place}")]
     Memory {
         /// What is outside.
         what: &'static str,
         /// Where it would be.
-        source: OutOfMemory,
+        place: OutOfMemory,
     },
     /// A job refers to a job that is not there, or not before it.
     #[error("job {job} needs the memory of job {from}, which does not come before it")]
@@ -76,11 +74,14 @@ pub enum JobError {
         from: usize,
     },
     /// The description names a result that is not there.
-    #[error("there is no picture to compare: {0}")]
+    #[error("there is no picture: {0}")]
     NoPicture(&'static str),
-    /// A colour buffer of a kind that is not known.
-    #[error("colour buffers of {0} are not known")]
+    /// A colour buffer whose pixels are of a kind that is not known.
+    #[error("colour buffers are R8G8B8A8_UNORM, B8G8R8A8_UNORM or B5G6R5_UNORM; {0} is not known")]
     UnknownFormat(String),
+    /// A colour buffer whose arrangement is not known.
+    #[error("colour buffers are arranged as raster, T or LT; {0} is not known")]
+    UnknownTiling(String),
 }
 
 /// A region of memory.
@@ -104,7 +105,7 @@ pub struct Carry {
 }
 
 /// Pixel formats of colour buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub enum PixelFormat {
     /// Bytes red, green, blue, alpha.
@@ -116,13 +117,13 @@ pub enum PixelFormat {
     /// 16 bits: red 15:11, green 10:5, blue 4:0.
     #[serde(rename = "B5G6R5_UNORM")]
     Rgb565,
-    /// Something else.
-    #[serde(other)]
-    Unknown,
+    /// Something else, with its name.
+    #[serde(untagged)]
+    Unknown(String),
 }
 
 /// Arrangements of colour buffers, by the names of the description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub enum BufferTiling {
     /// Rows of pixels.
@@ -134,25 +135,13 @@ pub enum BufferTiling {
     /// LT-format.
     #[serde(rename = "LT")]
     LtFormat,
-    /// Something else.
-    #[serde(other)]
-    Unknown,
-}
-
-impl BufferTiling {
-    /// The arrangement; `None` if it is something else.
-    pub const fn tiling(self) -> Option<Tiling> {
-        Some(match self {
-            Self::Raster => Tiling::Raster,
-            Self::TFormat => Tiling::TFormat,
-            Self::LtFormat => Tiling::LtFormat,
-            Self::Unknown => return None,
-        })
-    }
+    /// Something else, with its name.
+    #[serde(untagged)]
+    Unknown(String),
 }
 
 /// A colour buffer in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ColorBuffer {
     /// First byte.
     pub address: u32,
@@ -200,6 +189,9 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserial
 pub struct Job {
     /// File of the memory image.
     pub mem: String,
+    /// Bytes of the memory image.
+    #[serde(default, deserialize_with = "or_default")]
+    pub mem_bytes: Option<u64>,
     /// Whether thread 0 runs.
     #[serde(default, deserialize_with = "or_default")]
     pub has_bin: bool,
@@ -260,6 +252,7 @@ pub struct JobResult {
 
 /// Shares of pixels, in percent, whose largest channel difference exceeds a threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct ExpectedDifference {
     /// More than 2.
     pub pct_pixels_differ_gt_2: f64,
@@ -298,15 +291,21 @@ enum Files {
 
 impl Files {
     fn read(&self, name: &str) -> Result<Vec<u8>, JobError> {
-        match self {
-            Self::Folder(folder) => {
-                let path = folder.join(name);
-                std::fs::read(&path).map_err(|source| JobError::File { path, source })
-            }
+        let read = match self {
+            Self::Folder(folder) => std::fs::read(folder.join(name)),
             Self::Embedded(files) => match files.iter().find(|(file, _)| *file == name) {
                 Some((_, contents)) => Ok(contents.to_vec()),
-                None => Err(JobError::File { path: name.into(), source: std::io::ErrorKind::NotFound.into() }),
+                None => Err(std::io::ErrorKind::NotFound.into()),
             },
+        };
+        read.map_err(|error| JobError::File { path: self.path(name), error })
+    }
+
+    /// How a file is called in messages.
+    fn path(&self, name: &str) -> PathBuf {
+        match self {
+            Self::Folder(folder) => folder.join(name),
+            Self::Embedded(_) => name.into(),
         }
     }
 }
@@ -334,7 +333,7 @@ impl JobFolder {
 
     fn from_files(files: Files) -> Result<Self, JobError> {
         let description = serde_json::from_slice(&files.read(DESCRIPTION)?)
-            .map_err(|source| JobError::Description { path: DESCRIPTION.into(), source })?;
+            .map_err(|error| JobError::Description { path: files.path(DESCRIPTION), error })?;
         Ok(Self { files, description })
     }
 
@@ -372,18 +371,16 @@ impl JobFolder {
         if bytes > LARGEST_MEMORY_BYTES {
             return Err(JobError::TooLarge(bytes));
         }
-        let packed = self.files.read(&job.mem)?;
-        let bad_image = |reason: String| JobError::Image { path: job.mem.clone().into(), reason };
-        let decoder = StreamingDecoder::new(packed.as_slice()).map_err(|error| bad_image(error.to_string()))?;
-        let mut image = Vec::new();
-        let mut limited = decoder.take(u64::from(job.arena_size) + 1);
-        limited.read_to_end(&mut image).map_err(|error| bad_image(error.to_string()))?;
-        if image.len() as u64 > u64::from(job.arena_size) {
-            return Err(bad_image(format!("it is longer than the job's memory of {} bytes", job.arena_size)));
+        let bad_image = |reason| JobError::Image { path: self.files.path(&job.mem), reason };
+        let image = image::unpack(&job.mem, self.files.read(&job.mem)?, job.arena_size).map_err(bad_image)?;
+        if let Some(expected) = job.mem_bytes
+            && image.len() as u64 != expected
+        {
+            return Err(bad_image(format!("it has {} bytes, and not {expected} as the description says", image.len())));
         }
         let memory = OwnedMemory::new(bytes as usize);
         write_words(memory.view(), job.arena_base, &image)
-            .map_err(|source| JobError::Memory { what: "memory image", source })?;
+            .map_err(|place| JobError::Memory { what: "memory image", place })?;
         Ok(memory)
     }
 
@@ -394,7 +391,7 @@ impl JobFolder {
             let Some(from) = earlier.get(carry.from_job) else {
                 return Err(JobError::Carry { job: number, from: carry.from_job });
             };
-            let outside = |source| JobError::Memory { what: "carried region", source };
+            let outside = |place| JobError::Memory { what: "carried region", place };
             let address = BusAddr(carry.address);
             from.view().check(address, carry.size as usize).map_err(outside)?;
             let mut bytes = vec![0; carry.size as usize];
@@ -409,7 +406,10 @@ impl JobFolder {
         let Some(name) = &self.description.reference else {
             return Err(JobError::NoPicture("the description names no reference"));
         };
-        Picture::from_png(&self.files.read(name)?).map_err(|reason| JobError::Png { path: name.into(), reason })
+        Picture::from_png(&self.files.read(name)?).map_err(|reason| JobError::Png {
+            path: self.files.path(name),
+            reason: format!("not a PNG picture that can be used: {reason}"),
+        })
     }
 
     /// Whether a job renders with multisampling.

@@ -5,6 +5,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 /// What `--help` ends with.
@@ -56,12 +57,13 @@ fn main() -> ExitCode {
         // Who reads the text has seen enough of it.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("v3d: {error:#}");
+            // There is nobody left to tell if this fails too.
+            let _ = writeln!(std::io::stderr(), "v3d: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

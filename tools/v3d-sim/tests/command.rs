@@ -1,7 +1,7 @@
 //! The command `v3d`, run as a person runs it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn capture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name)
@@ -151,14 +151,98 @@ fn debug_follows_a_pixel_to_its_colour() {
     assert!(corner.contains("stored:") && !corner.contains("covers"), "{corner}");
 }
 
+/// A copy of a capture in a folder of its own, with its description changed.
+fn changed(name: &str, of: &str, change: impl FnOnce(&mut serde_json::Value)) -> PathBuf {
+    let folder = scratch(name);
+    for file in std::fs::read_dir(capture(of)).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    let description = folder.join("job.json");
+    let mut json = serde_json::from_slice(&std::fs::read(&description).unwrap()).unwrap();
+    change(&mut json);
+    std::fs::write(&description, json.to_string()).unwrap();
+    folder
+}
+
 #[test]
 fn errors_are_sentences() {
-    assert!(fail(&["replay", "nowhere"]).contains("job.json"));
-    assert!(fail(&["debug", path(&capture("tri_flat")), "--pixel", "7"]).contains("comma"));
+    let nowhere = fail(&["replay", "nowhere"]);
+    assert_eq!(nowhere.matches("nowhere/job.json: No such file").count(), 1, "{nowhere}");
+    let captured = capture("tri_flat");
+    assert!(fail(&["debug", path(&captured), "--pixel", "7"]).contains("comma"));
+    assert!(fail(&["debug", path(&captured), "--pixel", "256,0"]).contains("256, 0 is in no tile"));
+    assert!(fail(&["replay", path(&captured), "--out", "/dev/full"]).contains("/dev/full: No space left"));
+    assert!(fail(&["conform", "--range", "5..5"]).contains("without cases"));
     let folder = scratch("damaged");
     std::fs::write(folder.join("job.json"), "{ \"name\": 1 }").unwrap();
+    assert!(fail(&["replay", path(&folder)]).contains("damaged/job.json: "));
     assert!(fail(&["replay", path(&folder)]).contains("line 1"));
-    std::fs::copy(capture("tri_flat").join("job.json"), folder.join("job.json")).unwrap();
+    std::fs::copy(captured.join("job.json"), folder.join("job.json")).unwrap();
     std::fs::write(folder.join("mem0.bin.zst"), "not packed").unwrap();
     assert!(fail(&["replay", path(&folder)]).contains("not a zstd file"));
+}
+
+#[test]
+fn descriptions_that_cannot_be_followed_are_explained() {
+    let check = |name: &str, change: &dyn Fn(&mut serde_json::Value), expected: &str| {
+        let folder = changed(name, "tri_flat", change);
+        let complaint = fail(&["replay", path(&folder), "--compare", "--out", path(&folder.join("out.png"))]);
+        assert!(complaint.contains(expected), "{complaint}");
+    };
+    check("format", &|json| json["jobs"][0]["color_buffer"]["format"] = "R16".into(), "R16 is not known");
+    check("tiling", &|json| json["jobs"][0]["color_buffer"]["tiling"] = "Z".into(), "raster, T or LT; Z is not known");
+    check("stride", &|json| json["jobs"][0]["color_buffer"]["stride_bytes"] = 16.into(), "stride");
+    check("empty", &|json| json["jobs"][0]["color_buffer"]["width"] = 0.into(), "no pixels");
+    check("bytes", &|json| json["jobs"][0]["mem_bytes"] = 4096.into(), "not 4096 as the description says");
+    check("result", &|json| json["result"]["job"] = 1.into(), "job 1 has not been run");
+    let far_away = |json: &mut serde_json::Value| {
+        json["jobs"][0]["color_buffer"]["tiling"] = "raster".into();
+        json["jobs"][0]["color_buffer"]["stride_bytes"] = u32::MAX.into();
+    };
+    check("far", &far_away, "outside of memory");
+}
+
+#[test]
+fn what_a_description_leaves_out_is_not_needed() {
+    let folder = changed("bare", "tri_flat", |json| {
+        let job = json["jobs"][0].as_object_mut().unwrap();
+        job.retain(|key, _| {
+            let needed = ["mem", "arena_size", "has_bin", "color_buffer"];
+            needed.contains(&key.as_str()) || key.starts_with("bin_ct0") || key.starts_with("render_ct1")
+        });
+        let (jobs, reference) = (json["jobs"].clone(), json["reference"].clone());
+        *json = serde_json::json!({ "jobs": jobs, "reference": reference });
+    });
+    let out = succeed(&["replay", path(&folder), "--compare"]);
+    assert!(out.contains("within: at most 0.100 %") && out.contains("does not say what to expect"), "{out}");
+}
+
+/// Whoever reads the output may go away, and the disk that it is written to may be full.
+#[test]
+fn output_that_nobody_takes_is_no_panic() {
+    let captured = capture("tri_flat");
+    let captured = path(&captured);
+    let commands: [&[&str]; 6] = [
+        &["replay", captured, "--compare", "--stats"],
+        &["dump", captured],
+        &["stats", captured],
+        &["debug", captured, "--pixel", "128,120"],
+        &["conform", "--suite", "add", "--range", "0..2"],
+        &["bench", captured, "--seconds", "0"],
+    ];
+    for arguments in commands {
+        let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_v3d")).args(arguments).stdout(full()).output().unwrap();
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), complaint.lines().count()), (Some(1), 1), "{arguments:?}: {complaint}");
+        assert!(complaint.contains("No space left"), "{arguments:?}: {complaint}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_v3d"));
+        let status = command.args(arguments).stdout(full()).stderr(full()).status().unwrap();
+        assert_eq!(status.code(), Some(1), "{arguments:?}");
+        let mut gone = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(gone.stdout.take());
+        let output = gone.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -7,6 +7,8 @@
 //! a ratio means something on a machine that has other work too.
 
 use anyhow::{Context, Result, ensure};
+use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -73,16 +75,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         arguments.dirs.iter().map(|dir| JobFolder::open(dir)).collect::<Result<_, _>>()?
     };
     let threads = if arguments.serial { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
-    println!("{threads} host thread{}, {} build", if threads == 1 { "" } else { "s" }, profile());
-    println!("{:24} {:>11} {:>9} {:>12} {:>12} {:>14}", "job", "size", "frames/s", "ms/frame", "best ms", "M instr/s");
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{threads} host thread{}, {} build", if threads == 1 { "" } else { "s" }, profile())?;
+    writeln!(
+        out,
+        "{:24} {:>11} {:>9} {:>12} {:>12} {:>14}",
+        "job", "size", "frames/s", "ms/frame", "best ms", "M instr/s"
+    )?;
     let config = Config { parallel: !arguments.serial, ..Config::default() };
     for folder in &folders {
-        let rate = measure(folder, config, Duration::from_secs_f64(arguments.seconds))
+        let measured = measure(folder, config, Duration::from_secs_f64(arguments.seconds))
             .with_context(|| format!("{} cannot be measured", folder.name()))?;
+        writeln!(out, "{:24} {measured}", folder.name())?;
+        let rate = measured.frames_per_second();
         let peer = arguments.peer.as_deref().filter(|_| PEER_SCENES.contains(&folder.name()));
         for (peer, renderer) in peer.iter().flat_map(|peer| PEER_RENDERERS.map(|renderer| (peer, renderer))) {
             let theirs = measure_peer(peer, folder.name(), renderer, arguments.seconds)?;
-            println!("{renderer:>24} {:>11} {theirs:9.1}   the model is {:.2} times as fast", "", rate / theirs);
+            writeln!(out, "{renderer:>24} {:>11} {theirs:9.1}   the model is {:.2} times as fast", "", rate / theirs)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -101,15 +110,48 @@ fn measure_peer(program: &Path, scene: &str, renderer: &str, seconds: f64) -> Re
         .envs([("GALLIUM_DRIVER", renderer), ("LIBGL_ALWAYS_SOFTWARE", "1")])
         .output()
         .with_context(what)?;
-    ensure!(output.status.success(), "{}: {}", what(), String::from_utf8_lossy(&output.stderr).trim());
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{}: {}. {}", what(), output.status, complaint.trim());
     let printed = String::from_utf8_lossy(&output.stdout);
     let rate = printed.trim().parse().with_context(|| format!("{} printed {:?}", what(), printed.trim()))?;
     ensure!(rate > 0.0, "{} draws {rate} frames a second", what());
     Ok(rate)
 }
 
-/// Runs the jobs of a folder over and over, prints a line, and returns frames a second.
-fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<f64> {
+/// What was measured of a folder's jobs.
+struct Measured {
+    /// Size of the picture in words.
+    size: String,
+    frames: u32,
+    total: Duration,
+    best: Duration,
+    /// QPU instructions of all frames.
+    instructions: f64,
+}
+
+impl Measured {
+    fn frames_per_second(&self) -> f64 {
+        f64::from(self.frames) / self.total.as_secs_f64()
+    }
+}
+
+/// The columns behind the job's name.
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:>11} {:9.1} {:12.2} {:12.2} {:14.2}",
+            self.size,
+            self.frames_per_second(),
+            1000.0 * self.total.as_secs_f64() / f64::from(self.frames),
+            1000.0 * self.best.as_secs_f64(),
+            self.instructions / self.total.as_secs_f64() / 1e6,
+        )
+    }
+}
+
+/// Runs the jobs of a folder over and over.
+fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<Measured> {
     let mut memories: Vec<OwnedMemory> = Vec::new();
     for (number, job) in folder.jobs().iter().enumerate() {
         let memory = folder.image(job)?;
@@ -121,7 +163,7 @@ fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<f64
         let start = Instant::now();
         for (job, memory) in folder.jobs().iter().zip(&memories) {
             let end = run_job(&mut device, memory.view(), job);
-            ensure!(end == End::Done, "a job does not end");
+            ensure!(end == End::Done, "a job does not end: {end}");
         }
         Ok(start.elapsed())
     };
@@ -137,15 +179,7 @@ fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<f64
     let cycles = device.counters().get(CounterSource::QpuInstructionCycles);
     // The first frame, which warms up, has been counted too.
     let instructions = cycles as f64 / INSTRUCTION_CYCLES as f64 * f64::from(frames) / f64::from(frames + 1);
-    let size = folder.jobs().last().and_then(|job| job.color_buffer);
+    let size = folder.jobs().last().and_then(|job| job.color_buffer.as_ref());
     let size = size.map_or_else(String::new, |buffer| format!("{} x {}", buffer.width, buffer.height));
-    let rate = f64::from(frames) / total.as_secs_f64();
-    println!(
-        "{:24} {size:>11} {rate:9.1} {:12.2} {:12.2} {:14.2}",
-        folder.name(),
-        1000.0 * total.as_secs_f64() / f64::from(frames),
-        1000.0 * best.as_secs_f64(),
-        instructions / total.as_secs_f64() / 1e6,
-    );
-    Ok(rate)
+    Ok(Measured { size, frames, total, best, instructions })
 }

@@ -1,9 +1,10 @@
 //! `v3d conform`: random QPU programs, on the fast engines and on the reference engine, and what they leave behind.
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
+use std::io::Write;
 use std::ops::Range;
 use std::process::ExitCode;
-use v3d_sim::qpu::conformance::{self, Suite};
+use v3d_sim::qpu::conformance::{self, Suite, Summary};
 
 /// What to compare.
 #[derive(clap::Args)]
@@ -18,7 +19,8 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    println!("{:12} {:>10} {:>14} {:>14}", "suite", "cases", "instructions", "with faults");
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{:12} {:>10} {:>14} {:>14}", "suite", "cases", "instructions", "with faults")?;
     let mut failed = false;
     for (suite, name) in Suite::ALL {
         if arguments.suite.is_some_and(|only| only != suite) {
@@ -26,10 +28,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         match conformance::run(suite, arguments.range.clone()) {
             Ok(summary) => {
-                println!("{name:12} {:>10} {:>14} {:>14}", summary.cases, summary.instructions, summary.with_faults);
+                let Summary { cases, instructions, with_faults } = summary;
+                writeln!(out, "{name:12} {cases:>10} {instructions:>14} {with_faults:>14}")?;
             }
             Err(failure) => {
-                println!("{failure}");
+                writeln!(out, "{failure}")?;
                 failed = true;
             }
         }
@@ -46,5 +49,7 @@ fn suite(name: &str) -> Result<Suite> {
 
 fn range(text: &str) -> Result<Range<u64>> {
     let (low, high) = text.split_once("..").context("a range is two numbers with .. between them")?;
-    Ok(low.trim().parse()?..high.trim().parse()?)
+    let range = low.trim().parse()?..high.trim().parse()?;
+    ensure!(!range.is_empty(), "a range without cases compares nothing");
+    Ok(range)
 }

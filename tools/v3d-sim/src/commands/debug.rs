@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
-use v3d_sim::job::run::run_folder;
+use v3d_sim::job::run::{End, run_folder};
 use v3d_sim::render::history::Event;
 
 /// Which pixel to watch.
@@ -54,11 +54,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             writeln!(out, "    {}", entry.event)?;
         }
         if job.history.entries().is_empty() {
-            writeln!(out, "    no tile that the job renders contains it")?;
+            writeln!(out, "    in no tile that the job renders")?;
         }
         for fault in &job.faults {
             writeln!(out, "fault: {fault}")?;
         }
+        if job.end != End::Done {
+            writeln!(out, "job {number}: {}", job.end)?;
+        }
     }
+    let shown = outcome.jobs.iter().any(|job| !job.history.entries().is_empty());
+    ensure!(shown, "pixel {x}, {y} is in no tile that the folder's jobs render");
     Ok(ExitCode::SUCCESS)
 }

@@ -22,19 +22,22 @@ pub(crate) struct Arguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
-    let mut memories = Vec::new();
-    if arguments.before {
-        for job in folder.jobs() {
-            memories.push(folder.image(job)?);
-        }
-    } else {
-        memories.extend(run_folder(&folder, Config::default())?.jobs.into_iter().map(|outcome| outcome.memory));
-    }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}: {}", folder.name(), folder.description())?;
-    for (number, (job, memory)) in folder.jobs().iter().zip(&memories).enumerate() {
-        writeln!(out, "\n==== job {number} ====")?;
-        out.write_all(dump::job(job, memory.view()).as_bytes())?;
+    if arguments.before {
+        for (number, job) in folder.jobs().iter().enumerate() {
+            writeln!(out, "\n==== job {number} ====")?;
+            out.write_all(dump::job(job, folder.image(job)?.view()).as_bytes())?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let outcome = run_folder(&folder, Config::default())?;
+    for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
+        writeln!(out, "\n==== job {number}: {} ====", outcome.end)?;
+        for fault in &outcome.faults {
+            writeln!(out, "fault: {fault}")?;
+        }
+        out.write_all(dump::job(job, outcome.memory.view()).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use v3d_sim::Config;
-use v3d_sim::job::JobFolder;
 use v3d_sim::job::picture::Difference;
-use v3d_sim::job::run::{End, FolderOutcome, run_folder};
+use v3d_sim::job::run::{FolderOutcome, run_folder};
+use v3d_sim::job::{ExpectedDifference, JobFolder};
 use v3d_sim::render::fep::SamplePlaces;
 
 /// What to run, and what to do with the result.
@@ -40,14 +40,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
     let sample_places =
         if arguments.silicon_samples { SamplePlaces::Silicon } else { folder.reference_sample_places() };
+    let mut out = std::io::stdout().lock();
     if sample_places != SamplePlaces::Silicon && folder.is_multisampled() {
-        println!("samples are placed as in the reference, mirrored to silicon's");
+        writeln!(out, "samples are placed as in the reference, mirrored to silicon's")?;
     }
     let config = Config { parallel: !arguments.serial, sample_places, estimate: arguments.stats, ..Config::default() };
     let outcome = run_folder(&folder, config)?;
-    report(&outcome);
+    report(&outcome, &mut out)?;
     if arguments.stats {
-        std::io::stdout().write_all(super::stats::tables(&folder, &outcome)?.as_bytes())?;
+        out.write_all(super::stats::tables(&folder, &outcome)?.as_bytes())?;
     }
     if let (Some(path), Some(last)) = (&arguments.memory_out, outcome.jobs.last()) {
         let bytes = last.memory.to_bytes();
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let picture = folder.picture(result.memory.view())?;
         if let Some(path) = &arguments.out {
             picture.write_png(path)?;
-            println!("{}: {} x {} pixels", path.display(), picture.width, picture.height);
+            writeln!(out, "{}: {} x {} pixels", path.display(), picture.width, picture.height)?;
         }
         if arguments.compare {
             let reference = folder.reference()?;
@@ -73,35 +74,38 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                     picture.width, picture.height, reference.width, reference.height
                 )
             })?;
-            passed &= compare(&folder, &difference);
+            passed &= compare(&folder, &difference, &mut out)?;
         }
     }
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn report(outcome: &FolderOutcome) {
+fn report(outcome: &FolderOutcome, out: &mut impl Write) -> Result<()> {
     for (number, job) in outcome.jobs.iter().enumerate() {
         for fault in &job.faults {
-            println!("job {number}: fault: {fault}");
+            writeln!(out, "job {number}: fault: {fault}")?;
         }
-        match &job.end {
-            End::Done => println!("job {number}: done"),
-            End::OutOfMemory => println!("job {number}: the binner needs more memory than the job has for it"),
-            End::Stuck(registers) => println!("job {number}: stands still\n{registers}"),
-        }
+        writeln!(out, "job {number}: {}", job.end)?;
     }
+    Ok(())
 }
 
-fn compare(folder: &JobFolder, difference: &Difference) -> bool {
+/// Prints how far the picture is from the reference; whether it is near enough.
+fn compare(folder: &JobFolder, difference: &Difference, out: &mut impl Write) -> Result<bool> {
     let Difference { over_2_percent, over_8_percent, over_32_percent, largest } = difference;
-    println!(
+    writeln!(
+        out,
         "{}: pixels that differ by more than 2: {over_2_percent:.3} %, 8: {over_8_percent:.3} %, 32: {over_32_percent:.3} %, \
          largest difference {largest}",
         folder.name()
-    );
-    let Some(expected) = folder.expected_difference() else { return *largest == 0 };
+    )?;
+    let (expected, says) = match folder.expected_difference() {
+        Some(expected) => (expected, ""),
+        None => (ExpectedDifference::default(), " (the folder does not say what to expect)"),
+    };
     let limit = Difference::limit_percent(&expected);
     let within = difference.is_within(&expected);
-    println!("{}: at most {limit:.3} % may differ by more than 8", if within { "within" } else { "TOO FAR" });
-    within
+    let verdict = if within { "within" } else { "TOO FAR" };
+    writeln!(out, "{verdict}: at most {limit:.3} % may differ by more than 8{says}")?;
+    Ok(within)
 }

@@ -1,6 +1,6 @@
 //! `v3d stats`: what a job costs, by program, by unit and by tile.
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
@@ -28,6 +28,17 @@ enum Metric {
     ListBytes,
 }
 
+impl Metric {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions of fragment shaders",
+            Self::Pixels => "pixels shaded",
+            Self::Primitives => "primitives",
+            Self::ListBytes => "bytes of lists",
+        }
+    }
+}
+
 /// What to count.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -50,15 +61,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outcome = run_folder(&folder, Config { estimate: true, ..Config::default() })?;
     let mut out = std::io::stdout().lock();
     out.write_all(tables(&folder, &outcome)?.as_bytes())?;
-    let number = folder.result_job();
-    if let (Some(job), Some(outcome)) = (folder.jobs().get(number), outcome.jobs.get(number)) {
+    if arguments.tiles || arguments.heat_map.is_some() {
+        let number = folder.result_job();
+        let (Some(job), Some(outcome)) = (folder.jobs().get(number), outcome.jobs.get(number)) else {
+            bail!("job {number} has not been run, so that there are no tiles to show");
+        };
         let survey = dump::survey(job, outcome.memory.view());
         if arguments.tiles {
             out.write_all(tile_table(outcome, &survey)?.as_bytes())?;
         }
         if let Some(path) = &arguments.heat_map {
-            heat_map(outcome, &survey, arguments.metric).write_png(path)?;
-            writeln!(out, "\n{}: {:?} by tile", path.display(), arguments.metric)?;
+            let picture = heat_map(outcome, &survey, arguments.metric)
+                .with_context(|| format!("job {number} renders no frame, so that there are no tiles to show"))?;
+            picture.write_png(path)?;
+            writeln!(out, "\n{}: {} by tile", path.display(), arguments.metric.name())?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -92,7 +108,7 @@ pub(crate) fn tables(folder: &JobFolder, outcome: &FolderOutcome) -> Result<Stri
     let mut out = String::new();
     writeln!(out, "{}: {}", folder.name(), folder.description())?;
     for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
-        writeln!(out, "\njob {number}: {:?}", outcome.end)?;
+        writeln!(out, "\njob {number}: {}", outcome.end)?;
         job_tables(job, outcome, &mut out)?;
     }
     Ok(out)
@@ -200,8 +216,8 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// The tiles of a job as rectangles of their size, coloured by what they cost.
-fn heat_map(outcome: &Outcome, survey: &Survey, metric: Metric) -> Picture {
+/// The tiles of a job as rectangles of their size, coloured by what they cost; `None` if the job renders nothing.
+fn heat_map(outcome: &Outcome, survey: &Survey, metric: Metric) -> Option<Picture> {
     let value = |tile: (u8, u8)| {
         let events =
             outcome.counters.tiles().find(|(of, _)| *of == tile).map(|(_, events)| *events).unwrap_or_default();
@@ -212,9 +228,7 @@ fn heat_map(outcome: &Outcome, survey: &Survey, metric: Metric) -> Picture {
             Metric::ListBytes => survey.tile_list_bytes.get(&tile).copied().unwrap_or(0),
         }
     };
-    let Some(mode) = survey.rendering_mode else {
-        return Picture { width: 1, height: 1, rgba: vec![0, 0, 0, 255] };
-    };
+    let mode = survey.rendering_mode?;
     let (tile_width, tile_height) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
     let (width, height) = (u32::from(mode.width).max(1), u32::from(mode.height).max(1));
     let (columns, rows) = (width.div_ceil(tile_width), height.div_ceil(tile_height));
@@ -230,7 +244,7 @@ fn heat_map(outcome: &Outcome, survey: &Survey, metric: Metric) -> Picture {
             rgba.extend(if edge { [40, 40, 40, 255] } else { color_of(heat) });
         }
     }
-    Picture { width, height, rgba }
+    Some(Picture { width, height, rgba })
 }
 
 /// Black, red, yellow, white.

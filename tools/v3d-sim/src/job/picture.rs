@@ -1,10 +1,10 @@
 //! Pictures: out of colour buffers, to and from PNG files, and how much two of them differ.
 
 use super::{BufferTiling, ColorBuffer, ExpectedDifference, JobError, PixelFormat};
-use crate::memory::Memory;
+use crate::memory::{Memory, OutOfMemory};
 use std::path::Path;
 use v3d_hw::BusAddr;
-use v3d_hw::tiling;
+use v3d_hw::tiling::{self, Tiling};
 
 /// The largest width or height that a picture may have: that of a frame.
 const LARGEST_SIDE_PX: u32 = 4096;
@@ -49,27 +49,37 @@ impl Difference {
 impl Picture {
     /// Reads a colour buffer.
     pub fn from_memory(memory: Memory<'_>, buffer: &ColorBuffer) -> Result<Self, JobError> {
-        let unknown = || JobError::UnknownFormat(format!("{:?}, {:?}", buffer.format, buffer.tiling));
-        let bits = match buffer.format {
+        let bits = match &buffer.format {
             PixelFormat::Rgba8888 | PixelFormat::Bgra8888 => 32,
             PixelFormat::Rgb565 => 16,
-            PixelFormat::Unknown => return Err(unknown()),
+            PixelFormat::Unknown(name) => return Err(JobError::UnknownFormat(name.clone())),
         };
-        let layout = buffer.tiling.tiling().ok_or_else(unknown)?;
+        let layout = match &buffer.tiling {
+            BufferTiling::Raster => Tiling::Raster,
+            BufferTiling::TFormat => Tiling::TFormat,
+            BufferTiling::LtFormat => Tiling::LtFormat,
+            BufferTiling::Unknown(name) => return Err(JobError::UnknownTiling(name.clone())),
+        };
         if buffer.width > LARGEST_SIDE_PX || buffer.height > LARGEST_SIDE_PX {
             return Err(JobError::NoPicture("the colour buffer is wider or higher than 4096"));
         }
         // The rows' distance is the padded width.
         let layout_width = buffer.stride_bytes / (bits / 8);
-        let outside = |source| JobError::Memory { what: "colour buffer", source };
+        if layout_width < buffer.width {
+            return Err(JobError::NoPicture("the rows of the colour buffer are longer than its stride"));
+        }
+        let outside = |place| JobError::Memory { what: "colour buffer", place };
         let mut rgba = Vec::with_capacity(4 * buffer.width as usize * buffer.height as usize);
         for y in 0..buffer.height {
             for x in 0..buffer.width {
-                let offset = match buffer.tiling {
-                    BufferTiling::Raster => Some(y * buffer.stride_bytes + x * bits / 8),
-                    _ => tiling::pixel_offset_bits(layout, layout_width, bits, x, y).map(|bits| (bits / 8) as u32),
+                let offset = match layout {
+                    Tiling::Raster => u64::from(y) * u64::from(buffer.stride_bytes) + u64::from(x * bits / 8),
+                    // All formats have a tiling.
+                    _ => tiling::pixel_offset_bits(layout, layout_width, bits, x, y).unwrap_or(0) / 8,
                 };
-                let at = BusAddr(buffer.address) + offset.ok_or_else(unknown)?;
+                let too_far = OutOfMemory { address: BusAddr(buffer.address), bytes: u32::MAX };
+                let at = u64::from(buffer.address) + offset;
+                let at = BusAddr(u32::try_from(at).map_err(|_| outside(too_far))?);
                 rgba.extend(match buffer.format {
                     PixelFormat::Rgb565 => rgb565(memory.half(at).map_err(outside)?),
                     PixelFormat::Bgra8888 => {
@@ -103,7 +113,10 @@ impl Picture {
 
     /// Writes a PNG file.
     pub fn write_png(&self, path: &Path) -> Result<(), JobError> {
-        let file = std::fs::File::create(path).map_err(|source| JobError::File { path: path.to_owned(), source })?;
+        if self.width == 0 || self.height == 0 {
+            return Err(JobError::NoPicture("the colour buffer has no pixels"));
+        }
+        let file = std::fs::File::create(path).map_err(|error| JobError::File { path: path.to_owned(), error })?;
         let bad = |error: png::EncodingError| JobError::Png { path: path.to_owned(), reason: error.to_string() };
         let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), self.width, self.height);
         encoder.set_color(png::ColorType::Rgba);

@@ -10,6 +10,7 @@ use crate::device::{Config, V3d};
 use crate::fault::Fault;
 use crate::memory::{Memory, OwnedMemory};
 use crate::render::history::History;
+use std::fmt;
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;
 use v3d_hw::registers::cache::{L2cactl, Slcactl};
@@ -32,6 +33,16 @@ pub enum End {
     OutOfMemory,
     /// It stands still; the registers that say why, with their values and fields.
     Stuck(String),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done => f.write_str("done"),
+            Self::OutOfMemory => f.write_str("the binner needs more memory than the job has for it"),
+            Self::Stuck(registers) => write!(f, "stands still\n{registers}"),
+        }
+    }
 }
 
 /// A job that has been run.
