@@ -216,6 +216,74 @@ struct UnderWay {
     fence: Fence,
 }
 
+/// What has become of the frames that were drawn.
+struct Finished<'c> {
+    canvas: &'c Canvas,
+    mode: Mode,
+    /// Whether pages are flipped.
+    is_flipping: bool,
+    /// Whether flips wait for the display.
+    paced: bool,
+    times: FrameTimes,
+    /// The sum of the last frame, if it was summed up.
+    crc: Option<u32>,
+    /// Frames that the driver has dropped, all of them and since the last one that was drawn.
+    dropped: u64,
+    dropped_in_turn: u64,
+}
+
+impl<'c> Finished<'c> {
+    /// Frames that the driver may drop one after the other.
+    const MOST_DROPPED: u64 = 3;
+
+    fn none(canvas: &'c Canvas, mode: Mode) -> Self {
+        Self {
+            canvas,
+            mode,
+            is_flipping: true,
+            paced: mode == Mode::ForTheEye,
+            times: FrameTimes::default(),
+            crc: None,
+            dropped: 0,
+            dropped_in_turn: 0,
+        }
+    }
+
+    /// A frame is in its page: it is shown and summed up, as the mode has it.
+    fn add(&mut self, gpu: &Gpu, turns: &mut Turns<UnderWay>, page: usize, number: u64, frame_us: u64) {
+        self.dropped_in_turn = 0;
+        self.times.add(frame_us);
+        if self.is_flipping {
+            self.is_flipping = self.canvas.flip(gpu, page);
+            if self.is_flipping {
+                turns.show(page);
+            } else {
+                turns.stay();
+            }
+        }
+        self.paced = self.paced && self.is_flipping && framebuffer::wait_for_vsync(&BehindMailbox).is_ok();
+        match self.mode {
+            Mode::Counted { .. } => {
+                let sum = self.canvas.pages.crc(page);
+                println!("frame {number} crc {sum:08X}");
+                self.crc = Some(sum);
+            }
+            Mode::Single => self.crc = Some(self.canvas.pages.crc(page)),
+            Mode::Measured { .. } | Mode::ForTheEye => {}
+        }
+    }
+
+    /// The driver has dropped a frame.
+    fn leave_out(&mut self, number: u64, failure: impl fmt::Display) -> Result<(), String> {
+        println!("frame {number} is left out: {failure}");
+        (self.dropped, self.dropped_in_turn) = (self.dropped + 1, self.dropped_in_turn + 1);
+        if self.dropped_in_turn == Self::MOST_DROPPED {
+            return Err(format!("{} frames in succession were dropped", Self::MOST_DROPPED));
+        }
+        Ok(())
+    }
+}
+
 /// Draws frames until there are enough, a key is pressed, or one fails. `before_each` is told where the next one goes.
 fn draw(
     scene: &mut dyn Scene,
@@ -224,22 +292,17 @@ fn draw(
     mode: Mode,
     mut before_each: impl FnMut(Target),
 ) -> Result<Drawn, String> {
-    /// Frames that the driver may drop one after the other.
-    const MOST_DROPPED: u64 = 3;
-
-    let Canvas { pages, .. } = canvas;
     let start_us = clock::now_us();
-    let mut turns = Turns::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, pages.count);
-    let (mut paced, mut is_flipping) = (mode == Mode::ForTheEye, true);
-    let (mut number, mut dropped, mut dropped_in_turn) = (0, 0, 0);
-    let mut crc = None;
-    let mut times = FrameTimes::default();
+    let mut turns =
+        Turns::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, canvas.pages.count);
+    let mut finished = Finished::none(canvas, mode);
+    let mut number = 0;
     // What the kernel and the engine took since the frame before was finished.
     let mut frame_us = 0;
     loop {
         let wanted = mode.frames().is_none_or(|frames| number < frames);
         if let (true, Some(page)) = (wanted, turns.free_page()) {
-            context.target = target(pages, page);
+            context.target = target(&canvas.pages, page);
             before_each(context.target);
             let begin_us = clock::now_us();
             let fence = scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
@@ -248,51 +311,29 @@ fn draw(
             number += 1;
             continue;
         }
-        let Some((page, UnderWay { number: finished, fence })) = turns.take_oldest() else { break };
+        let Some((page, UnderWay { number: oldest, fence })) = turns.take_oldest() else { break };
         let wait_us = clock::now_us();
         match context.gpu.wait(fence) {
-            Ok(()) => dropped_in_turn = 0,
+            Ok(()) => {}
             Err(Error::JobFailed { failure, .. }) => {
-                println!("frame {finished} is left out: {failure}");
-                (dropped, dropped_in_turn) = (dropped + 1, dropped_in_turn + 1);
-                if dropped_in_turn == MOST_DROPPED {
-                    return Err(format!("{MOST_DROPPED} frames in succession were dropped"));
-                }
+                finished.leave_out(oldest, failure)?;
                 continue;
             }
-            Err(error) => return Err(format!("frame {finished}: {error}")),
+            Err(error) => return Err(format!("frame {oldest}: {error}")),
         }
-        times.add(frame_us + clock::now_us() - wait_us);
-        frame_us = 0;
-        if is_flipping {
-            is_flipping = canvas.flip(context.gpu, page);
-            if is_flipping {
-                turns.show(page);
-            } else {
-                turns.stay();
-            }
-        }
-        paced = paced && is_flipping && framebuffer::wait_for_vsync(&BehindMailbox).is_ok();
-        match mode {
-            Mode::Counted { .. } => {
-                let sum = pages.crc(page);
-                println!("frame {finished} crc {sum:08X}");
-                crc = Some(sum);
-            }
-            Mode::Single => crc = Some(pages.crc(page)),
-            Mode::Measured { .. } | Mode::ForTheEye => {}
-        }
+        let frame_us = core::mem::take(&mut frame_us) + clock::now_us() - wait_us;
+        finished.add(context.gpu, &mut turns, page, oldest, frame_us);
         match (mode.frames(), console::interruption()) {
-            (Some(frames), Some(Interruption::ControlC)) if finished + 1 < frames => {
-                return Err(format!("stopped after {} of {frames} frames", finished + 1));
+            (Some(frames), Some(Interruption::ControlC)) if oldest + 1 < frames => {
+                return Err(format!("stopped after {} of {frames} frames", oldest + 1));
             }
             (None, Some(_)) => break,
             _ => {}
         }
     }
-    match dropped {
-        0 => Ok(Drawn { times, elapsed_us: clock::now_us() - start_us, crc }),
-        _ => Err(format!("{dropped} of {number} frames were dropped")),
+    match finished {
+        Finished { dropped: 0, times, crc, .. } => Ok(Drawn { times, elapsed_us: clock::now_us() - start_us, crc }),
+        Finished { dropped, .. } => Err(format!("{dropped} of {number} frames were dropped")),
     }
 }
 
