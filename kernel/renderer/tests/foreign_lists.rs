@@ -11,7 +11,7 @@ use renderer::matrix::Matrix;
 use renderer::mesh::Mesh;
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::{PrimitiveMode, Record};
-use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal, Unpack};
+use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, Mux, Signal, Unpack};
 use v3d::hw::registers::Thread;
 use v3d::platform::GpuMemory;
 use v3d::record_list::ControlList;
@@ -285,30 +285,9 @@ fn the_picture_may_not_overwrite_tile_lists() {
     assert!(matches!(refusal.reason, Reason::Value("it overwrites the memory of tile lists")), "{refusal}");
 }
 
-const NOP: Alu = Alu {
-    sig: Signal::None,
-    unpack: Unpack::None,
-    pm: false,
-    pack: 0,
-    cond_add: Condition::Never,
-    cond_mul: Condition::Never,
-    sf: false,
-    ws: false,
-    waddr_add: 39,
-    waddr_mul: 39,
-    op_mul: MulOp::Nop,
-    op_add: AddOp::Nop,
-    raddr_a: 39,
-    raddr_b: 39,
-    add_a: Mux::R0,
-    add_b: Mux::R0,
-    mul_a: Mux::R0,
-    mul_b: Mux::R0,
-};
-
 /// An operation of the add ALU; file B reads the next uniform.
 fn add(op_add: AddOp, waddr_add: u8, [add_a, add_b]: [Mux; 2]) -> Alu {
-    Alu { op_add, waddr_add, add_a, add_b, raddr_b: 32, cond_add: Condition::Always, ..NOP }
+    Alu { op_add, waddr_add, add_a, add_b, raddr_b: 32, cond_add: Condition::Always, ..Alu::NOP }
 }
 
 /// `max waddr, r, 0`.
@@ -343,7 +322,7 @@ fn branch(always: bool, instructions: i32) -> u64 {
 
 /// A program of these words and an end, as the fragment shader of a job with these uniforms; what the check says.
 fn check_program(scene: &Scene, words: &[u64], uniforms: impl Fn(BusAddr, BusAddr) -> Vec<u32>) -> Result<(), Refusal> {
-    let end = [word(Alu { sig: Signal::ProgramEnd, ..NOP }), word(NOP), word(NOP)];
+    let end = [word(Alu { sig: Signal::ProgramEnd, ..Alu::NOP }), word(Alu::NOP), word(Alu::NOP)];
     let code: Vec<u8> = words.iter().chain(&end).flat_map(|word| word.to_le_bytes()).collect();
     // The upper half of the pool is unused.
     let place = scene.model.base() + scene.model.bytes() / 2;
@@ -377,7 +356,8 @@ fn lookups_within_limits_pass() {
     assert_eq!(check_program(&scene, &pair, limit_and_array), Ok(()));
     // By register files, with the instruction in between that they need.
     let a5 = |alu: Alu| Alu { raddr_a: 5, ..alu };
-    let by_file = [limit_below(5, Mux::R1), NOP, a5(limit_above(5, Mux::A)), NOP, a5(look_up(Mux::A))].map(word);
+    let by_file =
+        [limit_below(5, Mux::R1), Alu::NOP, a5(limit_above(5, Mux::A)), Alu::NOP, a5(look_up(Mux::A))].map(word);
     assert_eq!(check_program(&scene, &by_file, limit_and_array), Ok(()));
     // To the last word of what may be read, and no further.
     let at_the_end = |limit: u32| {
@@ -394,7 +374,7 @@ fn lookups_without_limits_are_refused() {
     let scene = Scene::new();
     let below = limit_below(32, Mux::R1);
     let above = limit_above(33, Mux::R0);
-    let switch = Alu { sig: Signal::ThreadSwitch, ..NOP };
+    let switch = Alu { sig: Signal::ThreadSwitch, ..Alu::NOP };
     let a5 = |alu: Alu| Alu { raddr_a: 5, ..alu };
     let a20 = |alu: Alu| Alu { raddr_a: 20, ..alu };
     let cases: &[(&str, &[Alu])] = &[
@@ -413,8 +393,8 @@ fn lookups_without_limits_are_refused() {
             &[below, Alu { waddr_mul: 33, cond_mul: Condition::Always, ..above }, look_up(Mux::R1)],
         ),
         ("too fresh", &[below, limit_above(5, Mux::R0), a5(look_up(Mux::A))]),
-        ("switched away", &[below, above, switch, NOP, NOP, look_up(Mux::R1)]),
-        ("the other thread's", &[below, limit_above(20, Mux::R0), switch, NOP, NOP, a20(look_up(Mux::A))]),
+        ("switched away", &[below, above, switch, Alu::NOP, Alu::NOP, look_up(Mux::R1)]),
+        ("the other thread's", &[below, limit_above(20, Mux::R0), switch, Alu::NOP, Alu::NOP, a20(look_up(Mux::A))]),
     ];
     for (name, program) in cases {
         let words: Vec<u64> = program.iter().copied().map(word).collect();
@@ -431,11 +411,11 @@ fn lookups_without_limits_are_refused() {
 #[test]
 fn branches_are_followed() {
     let scene = Scene::new();
-    let nops = [word(NOP); 3];
+    let nops = [word(Alu::NOP); 3];
     let none = |_: BusAddr, _: BusAddr| Vec::new();
     // Over two instructions, back to itself, to the beginning.
     for (always, distance) in [(true, 2), (false, 2), (true, -4), (false, -4)] {
-        let program = [&[branch(always, distance)][..], &nops, &[word(NOP); 4]].concat();
+        let program = [&[branch(always, distance)][..], &nops, &[word(Alu::NOP); 4]].concat();
         assert_eq!(check_program(&scene, &program, none), Ok(()), "{always} {distance}");
     }
     // What no path leads to may be anything: an instruction that interrupts the host.
@@ -447,7 +427,7 @@ fn branches_are_followed() {
         ([branch(true, 1 << 20), nops[0], nops[0], nops[0]], "which the job may not read"),
         ([branch(true, 2) | 4, nops[0], nops[0], nops[0]], "branches between instructions"),
         ([branch(true, 2), nops[0], branch(true, 2), nops[0]], "before another branch"),
-        ([branch(true, 2), word(Alu { sig: Signal::ProgramEnd, ..NOP }), nops[0], nops[0]], "before a branch has"),
+        ([branch(true, 2), word(Alu { sig: Signal::ProgramEnd, ..Alu::NOP }), nops[0], nops[0]], "before a branch has"),
     ] {
         let refusal = check_program(&scene, &program, none).expect_err(why);
         assert!(refusal.to_string().contains(why), "{refusal} does not say \"{why}\"");
@@ -464,7 +444,7 @@ fn uniforms_may_be_moved_to_what_can_be_computed() {
     let scene = Scene::new();
     let move_by = |register| word(add(AddOp::Add, 40, [register, Mux::B]));
     let read = word(add(AddOp::Or, 34, [Mux::B, Mux::B]));
-    let nop = word(NOP);
+    let nop = word(Alu::NOP);
     // ldi r0, 4; add unif_addr, r0, unif; two instructions; a read; back to the start if any Z is set.
     let program = |offset: u32| [load(32, offset), move_by(Mux::R0), nop, nop, read, branch(false, -9), nop, nop, nop];
     // The words are the address to go on from, what is read, and the address again: the next turn reads that.

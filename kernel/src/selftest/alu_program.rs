@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use v3d::hw::{
     BusAddr, FieldError, Layout,
-    qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal, Unpack},
+    qpu::{AddOp, Alu, Condition, Mux, Signal},
     vpm::{DmaMode, ElementSize, ROW_WORDS, StoreSetup, StoreStrideSetup, WINDOW_ROWS, WriteSetup},
 };
 
@@ -28,8 +28,6 @@ mod address {
     pub(super) const UNIFORM: u8 = 32;
     /// Accumulators 0 to 3 begin here; write.
     pub(super) const ACCUMULATORS: u8 = 32;
-    /// Nothing; both.
-    pub(super) const NOP: u8 = 39;
     /// A row to the VPM; write, both files.
     pub(super) const VPM: u8 = 48;
     /// Set-up of VPM writes and DMA stores; write, file B.
@@ -47,28 +45,6 @@ pub struct Program {
     pub uniforms: Vec<u8>,
 }
 
-/// An instruction that does nothing.
-const NOP: Alu = Alu {
-    sig: Signal::None,
-    unpack: Unpack::None,
-    pm: false,
-    pack: 0,
-    cond_add: Condition::Never,
-    cond_mul: Condition::Never,
-    sf: false,
-    ws: false,
-    waddr_add: address::NOP,
-    waddr_mul: address::NOP,
-    op_mul: MulOp::Nop,
-    op_add: AddOp::Nop,
-    raddr_a: address::NOP,
-    raddr_b: address::NOP,
-    add_a: Mux::R0,
-    add_b: Mux::R0,
-    mul_a: Mux::R0,
-    mul_b: Mux::R0,
-};
-
 /// Moves the next uniform to a write address; in file B if `ws`.
 fn uniform_to(waddr_add: u8, ws: bool) -> Alu {
     Alu {
@@ -79,7 +55,7 @@ fn uniform_to(waddr_add: u8, ws: bool) -> Alu {
         raddr_a: address::UNIFORM,
         add_a: Mux::A,
         add_b: Mux::A,
-        ..NOP
+        ..Alu::NOP
     }
 }
 
@@ -93,7 +69,7 @@ fn compute(operation: Operation) -> Alu {
             add_a: Mux::R0,
             add_b: Mux::R1,
             sf: true,
-            ..NOP
+            ..Alu::NOP
         },
         Operation::Mul(op_mul) => Alu {
             cond_mul: Condition::Always,
@@ -102,7 +78,7 @@ fn compute(operation: Operation) -> Alu {
             mul_a: Mux::R0,
             mul_b: Mux::R1,
             sf: true,
-            ..NOP
+            ..Alu::NOP
         },
     }
 }
@@ -117,7 +93,7 @@ fn note_flag(cond_add: Condition, bit: u32) -> Alu {
         raddr_b: bit as u8,
         add_a: Mux::R3,
         add_b: Mux::B,
-        ..NOP
+        ..Alu::NOP
     }
 }
 
@@ -158,7 +134,7 @@ pub fn assemble(vectors: &[Vector], result: BusAddr) -> Result<Program, FieldErr
             waddr_add: address::ACCUMULATORS + 3,
             add_a: Mux::R3,
             add_b: Mux::R3,
-            ..NOP
+            ..Alu::NOP
         });
         code.push(compute(vector.operation));
         code.push(note_flag(Condition::NSet, flag::N));
@@ -170,7 +146,7 @@ pub fn assemble(vectors: &[Vector], result: BusAddr) -> Result<Program, FieldErr
             waddr_add: address::VPM,
             add_a: Mux::R3,
             add_b: Mux::R3,
-            ..NOP
+            ..Alu::NOP
         });
     }
     code.push(uniform_to(address::WRITE_SETUP, true));
@@ -183,11 +159,11 @@ pub fn assemble(vectors: &[Vector], result: BusAddr) -> Result<Program, FieldErr
         raddr_b: address::STORE,
         add_a: Mux::B,
         add_b: Mux::B,
-        ..NOP
+        ..Alu::NOP
     });
-    code.push(Alu { sig: Signal::ProgramEnd, ..NOP });
+    code.push(Alu { sig: Signal::ProgramEnd, ..Alu::NOP });
     // A program end takes effect after two more instructions.
-    code.extend([NOP, NOP]);
+    code.extend([Alu::NOP; 2]);
 
     let mut bytes = Vec::with_capacity(code.len() * 8);
     for instruction in code {

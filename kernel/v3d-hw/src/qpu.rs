@@ -139,6 +139,19 @@ codes! {
     }
 }
 
+impl AddOp {
+    /// Whether it has one source: the second is ignored [AG p.35].
+    pub const fn is_unary(self) -> bool {
+        matches!(self, Self::Ftoi | Self::Itof | Self::Not | Self::Clz)
+    }
+
+    /// Whether it takes floats, so that file A unpacks to floats for it [AG p.31].
+    pub const fn takes_floats(self) -> bool {
+        let code = self.code();
+        code >= Self::Fadd.code() && code <= Self::Ftoi.code()
+    }
+}
+
 codes! {
     /// Operations of the mul ALU [AG p.36].
     pub enum MulOp: 3 bits {
@@ -356,6 +369,30 @@ layout! {
     }
 }
 
+impl Alu {
+    /// An ALU instruction that does nothing: what a program states of an instruction is what differs from this.
+    pub const NOP: Self = Self {
+        sig: Signal::None,
+        unpack: Unpack::None,
+        pm: false,
+        pack: 0,
+        cond_add: Condition::Never,
+        cond_mul: Condition::Never,
+        sf: false,
+        ws: false,
+        waddr_add: address_map::NOP,
+        waddr_mul: address_map::NOP,
+        op_mul: MulOp::Nop,
+        op_add: AddOp::Nop,
+        raddr_a: address_map::NOP,
+        raddr_b: address_map::NOP,
+        add_a: Mux::R0,
+        add_b: Mux::R0,
+        mul_a: Mux::R0,
+        mul_b: Mux::R0,
+    };
+}
+
 layout! {
     /// Load immediate instruction [AG p.33].
     pub struct LoadImmediate: 64 bits "load immediate instruction" {
@@ -508,3 +545,24 @@ pub const BRANCH_DELAY_SLOTS: u32 = 3;
 pub const THREAD_DELAY_SLOTS: u32 = 2;
 /// Elements of a vector.
 pub const LANES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The word that the guide's vendor code and vc4asm have for it.
+    #[test]
+    fn nothing_is_the_word_that_others_use() {
+        assert_eq!(Alu::NOP.to_bits(), Ok(0x1000_09e7_009e_7000));
+    }
+
+    #[test]
+    fn operations_with_one_source_and_with_floats() {
+        let names = |has: fn(AddOp) -> bool| {
+            (0..32).map(AddOp::from_code).filter(move |op| has(*op)).map(|op| op.code()).collect::<Vec<_>>()
+        };
+        // ftoi, itof, not, clz; fadd to ftoi [AG p.31, p.35]
+        assert_eq!(names(AddOp::is_unary), [7, 8, 23, 24]);
+        assert_eq!(names(AddOp::takes_floats), [1, 2, 3, 4, 5, 6, 7]);
+    }
+}

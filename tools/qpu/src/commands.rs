@@ -104,7 +104,12 @@ fn show(diagnostics: &Diagnostics) {
     eprint!("{}", diagnostics.render(std::io::stderr().is_terminal()));
     let (errors, warnings) = diagnostics.count();
     if errors + warnings > 0 {
-        eprintln!("{errors} errors, {warnings} warnings; `qpu explain CODE` tells more");
+        let plural = |count| if count == 1 { "" } else { "s" };
+        eprintln!(
+            "{errors} error{}, {warnings} warning{}; `qpu explain CODE` tells more",
+            plural(errors),
+            plural(warnings)
+        );
     }
 }
 

@@ -15,6 +15,7 @@
 
 use v3d_hw::FieldError;
 use v3d_hw::Layout;
+use v3d_hw::qpu::address_map::is_written_in_either_file;
 use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LoadImmediate, MulOp, Mux, Semaphore, Signal,
     SmallImmediate,
@@ -222,27 +223,6 @@ impl Default for Slot {
     }
 }
 
-/// Whether an operation of the add ALU has one source.
-pub(crate) const fn is_unary(op: AddOp) -> bool {
-    matches!(op, AddOp::Ftoi | AddOp::Itof | AddOp::Not | AddOp::Clz)
-}
-
-/// Whether an operation of the add ALU takes floats, so that file A unpacks to floats for it [AG p.31].
-pub(crate) const fn takes_floats(op: AddOp) -> bool {
-    let code = op.code();
-    code >= AddOp::Fadd.code() && code <= AddOp::Ftoi.code()
-}
-
-/// Whether a write address is the same in both files.
-pub(crate) const fn write_in_either_file(address: u8) -> bool {
-    address >= 32 && !matches!(address, 37 | 40 | 41 | 42 | 49 | 50)
-}
-
-/// Whether a read address is the same in both files.
-pub(crate) const fn read_in_either_file(address: u8) -> bool {
-    matches!(address, 32 | 35 | 39 | 48 | 51)
-}
-
 impl Slot {
     /// Whether this is an ALU instruction as yet.
     pub(crate) fn is_alu(&self) -> bool {
@@ -282,7 +262,7 @@ impl Slot {
         if mul {
             self.op_mul == MulOp::Fmul
         } else {
-            takes_floats(self.op_add) && self.op_add != AddOp::Ftoi || self.op_add == AddOp::Itof
+            self.op_add.takes_floats() && self.op_add != AddOp::Ftoi || self.op_add == AddOp::Itof
         }
     }
 
@@ -399,7 +379,7 @@ impl Slot {
         let mul = self.in_mul();
         if !register.access.either_file() {
             let other = if mul { self.waddr_add } else { self.waddr_mul };
-            let other_fixed = !write_in_either_file(other);
+            let other_fixed = !is_written_in_either_file(other);
             let wanted = if register.access.has(Access::A) { mul } else { !mul };
             if other_fixed && self.ws != wanted {
                 return Err(Code::SameFileWrite.into());

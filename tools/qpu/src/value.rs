@@ -240,5 +240,4 @@ impl Register {
     }
 }
 
-/// Address of "no register" in both files.
-pub const NOP: u8 = 39;
+pub use v3d_hw::qpu::address_map::NOP;

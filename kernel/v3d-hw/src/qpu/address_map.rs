@@ -1,5 +1,18 @@
 //! The register address map: what stands behind the 64 addresses of each file [AG p.37-38].
 
+/// The address at which nothing is read or written, in either file.
+pub const NOP: u8 = 39;
+
+/// Whether a write address means the same in both files. 40, which is empty, counts as if it did not, as in vc4asm.
+pub const fn is_written_in_either_file(address: u8) -> bool {
+    address >= 32 && !matches!(address, 37 | 40 | 41 | 42 | 49 | 50)
+}
+
+/// Whether a read address has a meaning, and the same in both files.
+pub const fn is_read_in_either_file(address: u8) -> bool {
+    matches!(address, 32 | 35 | NOP | 48 | 51)
+}
+
 /// A register file, or the half of the map that belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum File {
@@ -211,6 +224,18 @@ mod tests {
         let differ: Vec<u8> =
             (0..64).filter(|&address| ReadSource::of(File::A, address) != ReadSource::of(File::B, address)).collect();
         assert_eq!(differ, [38, 41, 42, 49, 50]);
+    }
+
+    #[test]
+    fn addresses_that_are_the_same_in_both_files() {
+        for address in 0..64 {
+            let (a, b) = (WriteTarget::of(File::A, address), WriteTarget::of(File::B, address));
+            let same = a == b && !matches!(a, WriteTarget::Register(_)) && address != 40;
+            assert_eq!(is_written_in_either_file(address), same, "written: {address}");
+            let (a, b) = (ReadSource::of(File::A, address), ReadSource::of(File::B, address));
+            let same = a == b && !matches!(a, ReadSource::Register(_) | ReadSource::Unmapped(_));
+            assert_eq!(is_read_in_either_file(address), same, "read: {address}");
+        }
     }
 
     #[test]

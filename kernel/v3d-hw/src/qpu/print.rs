@@ -21,6 +21,7 @@
 
 use core::fmt;
 
+use super::address_map::{NOP, is_read_in_either_file, is_written_in_either_file};
 use super::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Semaphore,
     Signal,
@@ -76,9 +77,6 @@ impl fmt::Display for Instruction {
         f.write_str(core::str::from_utf8(&line[..length]).unwrap_or_default())
     }
 }
-
-/// Address of "no register" in both files.
-const NOP: u8 = 39;
 
 /// A field of an ALU instruction in its place.
 #[derive(Clone, Copy)]
@@ -145,6 +143,11 @@ impl Codes {
         Self(bits)
     }
 
+    /// A code more, if it belongs to them.
+    const fn with(self, code: u8, belongs: bool) -> Self {
+        Self(self.0 | (belongs as u64) << code)
+    }
+
     #[inline]
     const fn has(self, code: usize) -> bool {
         self.0 >> (code & 63) & 1 != 0
@@ -152,13 +155,41 @@ impl Codes {
 }
 
 /// Write addresses that mean the same in both files.
-const WRITTEN_IN_EITHER_FILE: Codes = Codes(!0 << 32 & !Codes::of(&[37, 40, 41, 42, 49, 50]).0);
+const WRITTEN_IN_EITHER_FILE: Codes = {
+    let (mut codes, mut address) = (Codes(0), 0);
+    while address < 64 {
+        codes = codes.with(address, is_written_in_either_file(address));
+        address += 1;
+    }
+    codes
+};
 /// Read addresses that mean the same in both files.
-const READ_IN_EITHER_FILE: Codes = Codes::of(&[32, 35, NOP, 48, 51]);
+const READ_IN_EITHER_FILE: Codes = {
+    let (mut codes, mut address) = (Codes(0), 0);
+    while address < 64 {
+        codes = codes.with(address, is_read_in_either_file(address));
+        address += 1;
+    }
+    codes
+};
 /// Operations of the add ALU that have one source.
-const UNARY: Codes = Codes::of(&[AddOp::Ftoi.code(), AddOp::Itof.code(), AddOp::Not.code(), AddOp::Clz.code()]);
-/// Operations of the add ALU that take floats: fadd to ftoi.
-const TAKES_FLOATS: Codes = Codes::of(&[1, 2, 3, 4, 5, 6, AddOp::Ftoi.code()]);
+const UNARY: Codes = {
+    let (mut codes, mut code) = (Codes(0), 0);
+    while code < 32 {
+        codes = codes.with(code, AddOp::from_code(code).is_unary());
+        code += 1;
+    }
+    codes
+};
+/// Operations of the add ALU that take floats.
+const TAKES_FLOATS: Codes = {
+    let (mut codes, mut code) = (Codes(0), 0);
+    while code < 32 {
+        codes = codes.with(code, AddOp::from_code(code).takes_floats());
+        code += 1;
+    }
+    codes
+};
 /// Operations of the add ALU that make floats: fadd to fmaxabs, itof.
 const MAKES_FLOATS: Codes = Codes::of(&[1, 2, 3, 4, 5, 6, AddOp::Itof.code()]);
 /// Codes that are no operation of the add ALU.

@@ -3,8 +3,7 @@
 use v3d_hw::qpu::{AddOp, BranchCondition, Condition, ImmediateKind, Instruction, MulOp, Mux, PackMul, Signal};
 use v3d_hw::vpm::ReadSetupWord;
 
-/// "No register" in both files.
-pub const NOP: u8 = 39;
+pub use v3d_hw::qpu::address_map::NOP;
 
 /// A write to an address of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +131,7 @@ impl Facts {
                 facts.small_immediate = alu.sig == Signal::SmallImmediate;
                 let add = alu.op_add != AddOp::Nop;
                 let mul = alu.op_mul != MulOp::Nop;
-                let unary = matches!(alu.op_add, AddOp::Ftoi | AddOp::Itof | AddOp::Not | AddOp::Clz);
+                let unary = alu.op_add.is_unary();
                 let add_condition = if alu.sf && add { Condition::Always } else { alu.cond_add };
                 let mul_condition = if alu.sf && !add { Condition::Always } else { alu.cond_mul };
                 facts.mul_condition = alu.cond_mul;

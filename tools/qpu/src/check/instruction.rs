@@ -1,16 +1,12 @@
 //! Rules within one instruction.
 
+use v3d_hw::qpu::address_map::is_written_in_either_file;
 use v3d_hw::qpu::{Condition, File, ReadSource, Signal};
 
 use super::facts::{Facts, overlap};
 use super::{Findings, Program};
 use crate::code::Code;
 use crate::interface::Stage;
-
-/// Whether a write address is the same in both files.
-fn in_either_file(address: u8) -> bool {
-    address >= 32 && !matches!(address, 37 | 40 | 41 | 42 | 49 | 50)
-}
 
 /// Write addresses of peripherals: all but registers, accumulators and "none".
 pub(super) fn is_peripheral(address: u8) -> bool {
@@ -124,7 +120,7 @@ impl Program<'_> {
 
     fn both_alus(&self, at: usize, facts: &Facts, findings: &mut Findings) {
         let (Some(a), Some(b)) = (facts.write_a, facts.write_b) else { return };
-        let same = a.address == b.address && in_either_file(a.address);
+        let same = a.address == b.address && is_written_in_either_file(a.address);
         if same && !facts.same_moves && (facts.branch.is_some() || overlap(a.condition, b.condition)) {
             findings.error(Code::BothAlusWriteSame, at, "both ALUs write to the same register");
         }
@@ -141,7 +137,7 @@ fn peripheral_accesses(facts: &Facts) -> u32 {
     // Both ALUs writing one register is one access.
     let same = facts
         .write_a
-        .is_some_and(|a| facts.write_b.is_some_and(|b| a.address == b.address && in_either_file(a.address)));
+        .is_some_and(|a| facts.write_b.is_some_and(|b| a.address == b.address && is_written_in_either_file(a.address)));
     let writes = if same { writes.min(1) } else { writes };
     let other_loads =
         matches!(facts.sig, Signal::LoadTmu0 | Signal::LoadTmu1 | Signal::LoadCoverage | Signal::LoadAlpha);

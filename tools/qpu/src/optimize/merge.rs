@@ -1,13 +1,10 @@
 //! Two instructions in one.
 
 use v3d_hw::Layout;
+use v3d_hw::qpu::address_map::is_written_in_either_file;
 use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal};
 
 use crate::check::facts::{Facts, NOP};
-
-const fn in_either_file(address: u8) -> bool {
-    address >= 32 && !matches!(address, 37 | 40 | 41 | 42 | 49 | 50)
-}
 
 /// Which ALUs an instruction uses.
 fn uses(alu: &Alu) -> (bool, bool) {
@@ -15,7 +12,7 @@ fn uses(alu: &Alu) -> (bool, bool) {
 }
 
 fn reads(alu: &Alu, mux: Mux) -> bool {
-    let unary = matches!(alu.op_add, AddOp::Ftoi | AddOp::Itof | AddOp::Not | AddOp::Clz);
+    let unary = alu.op_add.is_unary();
     alu.op_add != AddOp::Nop && (alu.add_a == mux || alu.add_b == mux && !unary)
         || alu.op_mul != MulOp::Nop && (alu.mul_a == mux || alu.mul_b == mux)
 }
@@ -53,7 +50,7 @@ fn moved_to_mul(alu: &Alu) -> Option<Alu> {
         waddr_mul: alu.waddr_add,
         cond_add: Condition::Never,
         cond_mul: alu.cond_add,
-        ws: !alu.ws && !in_either_file(alu.waddr_add),
+        ws: !alu.ws && !is_written_in_either_file(alu.waddr_add),
         ..*alu
     })
 }
@@ -78,7 +75,7 @@ fn moved_to_add(alu: &Alu) -> Option<Alu> {
         waddr_add: alu.waddr_mul,
         cond_mul: Condition::Never,
         cond_add: alu.cond_mul,
-        ws: !alu.ws && !in_either_file(alu.waddr_mul),
+        ws: !alu.ws && !is_written_in_either_file(alu.waddr_mul),
         ..*alu
     })
 }
@@ -124,8 +121,8 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
     if !imm_a && stale(a, Mux::B, a.raddr_b) || !imm_b && stale(b, Mux::B, b.raddr_b) {
         return None;
     }
-    let add_open = in_either_file(a.waddr_add);
-    let mul_open = in_either_file(b.waddr_mul);
+    let add_open = is_written_in_either_file(a.waddr_add);
+    let mul_open = is_written_in_either_file(b.waddr_mul);
     let ws = match (add_open, mul_open) {
         (true, true) => false,
         (false, true) => a.ws,

@@ -4,9 +4,10 @@
 //! operations with one source have it in both multiplexers.
 
 use v3d_hw::FieldError;
+use v3d_hw::qpu::address_map::is_written_in_either_file;
 use v3d_hw::qpu::{AddOp, Condition, ImmediateKind, MulOp, Mux, Signal};
 
-use super::{Form, PackMode, Slot, immediate_value, is_unary, write_in_either_file};
+use super::{Form, PackMode, Slot, immediate_value};
 use crate::value::NOP;
 
 /// What the word is as a constant.
@@ -41,7 +42,7 @@ impl Slot {
                     Constant::Stays => {}
                     Constant::No => self.silence_unused(),
                 }
-                if self.is_alu() && is_unary(self.op_add) && !self.unary_second {
+                if self.is_alu() && self.op_add.is_unary() && !self.unary_second {
                     self.add_b = self.add_a;
                 }
             }
@@ -108,7 +109,7 @@ impl Slot {
         // One target: always by the add ALU, so that there is one such word for it.
         if self.waddr_add == NOP && !self.pm {
             std::mem::swap(&mut self.waddr_add, &mut self.waddr_mul);
-            self.ws = !self.ws & !write_in_either_file(self.waddr_add);
+            self.ws = !self.ws & !is_written_in_either_file(self.waddr_add);
             std::mem::swap(&mut self.cond_add, &mut self.cond_mul);
             std::mem::swap(&mut self.always_add, &mut self.always_mul);
         }

@@ -2,8 +2,6 @@
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
-use super::is_unary;
-
 /// An operation of one of the ALUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
@@ -29,7 +27,7 @@ impl Op {
     pub(super) const fn sources(self) -> usize {
         match self {
             Self::Add(AddOp::Nop) | Self::Mul(MulOp::Nop) => 0,
-            Self::Add(op) if is_unary(op) => 1,
+            Self::Add(op) if op.is_unary() => 1,
             _ => 2,
         }
     }

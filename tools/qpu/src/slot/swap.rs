@@ -1,8 +1,9 @@
 //! Moving what is there already out of the way: to the other register file, to the other ALU.
 
+use v3d_hw::qpu::address_map::{is_read_in_either_file, is_written_in_either_file};
 use v3d_hw::qpu::{AddOp, MulOp, Mux, Signal};
 
-use super::{Place, Slot, read_in_either_file, write_in_either_file};
+use super::{Place, Slot};
 use crate::value::NOP;
 
 impl Slot {
@@ -11,9 +12,9 @@ impl Slot {
         if self.files_fixed
             || !self.is_alu()
             || self.unpack.mode != 0 && !self.pm
-            || !read_in_either_file(self.raddr_a)
+            || !is_read_in_either_file(self.raddr_a)
             || self.sig == Signal::SmallImmediate
-            || !read_in_either_file(self.raddr_b)
+            || !is_read_in_either_file(self.raddr_b)
         {
             return false;
         }
@@ -58,7 +59,7 @@ impl Slot {
         std::mem::swap(&mut self.always_add, &mut self.always_mul);
         std::mem::swap(&mut self.waddr_add, &mut self.waddr_mul);
         // Write swap follows the targets; without targets it stays at its default.
-        if self.in_mul() || self.waddr_add != NOP || !write_in_either_file(self.waddr_mul) {
+        if self.in_mul() || self.waddr_add != NOP || !is_written_in_either_file(self.waddr_mul) {
             self.ws = !self.ws;
         }
         self.place = Place(self.place.0 ^ Place::BOTH.0);

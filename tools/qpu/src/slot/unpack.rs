@@ -5,7 +5,7 @@
 
 use v3d_hw::qpu::{AddOp, MulOp, Mux};
 
-use super::{Outcome, Place, Refusal, Slot, UnpackMode, is_unary, takes_floats};
+use super::{Outcome, Place, Refusal, Slot, UnpackMode};
 use crate::code::Code;
 use crate::value::Number;
 
@@ -36,7 +36,7 @@ fn join(wish: Option<bool>, unpacker: Unpacker) -> Option<bool> {
 
 impl Slot {
     fn takes_floats(&self, mul: bool) -> bool {
-        if mul { self.op_mul == MulOp::Fmul } else { takes_floats(self.op_add) }
+        if mul { self.op_mul == MulOp::Fmul } else { self.op_add.takes_floats() }
     }
 
     fn unpacker_of(&self, mux: Mux, unpack: UnpackMode) -> Unpacker {
@@ -146,7 +146,7 @@ impl Slot {
             } else {
                 (self.unpacker_of(self.add_a, self.unpack), self.unpacker_of(self.add_b, self.unpack))
             };
-            let one_source = !mul && is_unary(self.op_add);
+            let one_source = !mul && self.op_add.is_unary();
             let first = join(wish, first);
             let second = if one_source { None } else { join(wish, second) };
             match (first, second) {
@@ -168,7 +168,7 @@ impl Slot {
                 }
             }
             Place::MUL if self.add_used() => {
-                let second = !is_unary(self.op_add) && self.is_unpacked(self.add_b);
+                let second = !self.op_add.is_unary() && self.is_unpacked(self.add_b);
                 if used == Place::MUL && (self.is_unpacked(self.add_a) || second) {
                     return refuse("the unpack also applies to the add operation");
                 }

@@ -14,6 +14,7 @@ use crate::memory::{Memory, OwnedMemory};
 use std::ops::Range;
 use v3d_hw::BusAddr;
 use v3d_hw::Layout;
+use v3d_hw::qpu::address_map::NOP;
 use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LANES, LoadImmediate, MulOp, Mux, Semaphore, Signal,
     Unpack,
@@ -315,35 +316,10 @@ impl Random {
     }
 }
 
-const NOP_ADDRESS: u8 = 39;
 const VARYING_ADDRESS: u8 = 35;
 
 fn encoded(layout: &impl Layout) -> u64 {
     layout.to_bits().unwrap_or(0) as u64
-}
-
-/// An instruction that does nothing.
-fn nop() -> Alu {
-    Alu {
-        sig: Signal::None,
-        unpack: Unpack::None,
-        pm: false,
-        pack: 0,
-        cond_add: Condition::Never,
-        cond_mul: Condition::Never,
-        sf: false,
-        ws: false,
-        waddr_add: NOP_ADDRESS,
-        waddr_mul: NOP_ADDRESS,
-        op_mul: MulOp::Nop,
-        op_add: AddOp::Nop,
-        raddr_a: NOP_ADDRESS,
-        raddr_b: NOP_ADDRESS,
-        add_a: Mux::R0,
-        add_b: Mux::R0,
-        mul_a: Mux::R0,
-        mul_b: Mux::R0,
-    }
 }
 
 fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
@@ -359,7 +335,7 @@ fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
         add_b: Mux::A,
         mul_a: Mux::B,
         mul_b: Mux::B,
-        ..nop()
+        ..Alu::NOP
     };
     for register in 0..32 {
         words.push(encoded(&Alu { waddr_add: register, waddr_mul: register, ..both }));
@@ -368,7 +344,7 @@ fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
         words.push(encoded(&Alu { waddr_add: 32 + accumulator, cond_mul: Condition::Never, ..both }));
     }
     words.push(encoded(&Alu { cond_mul: Condition::Never, sf: true, ..both }));
-    words.push(encoded(&nop()));
+    words.push(encoded(&Alu::NOP));
     // What follows is the body; its first instruction always has an effect.
     words.push(encoded(&Alu {
         waddr_add: 32,
@@ -381,13 +357,13 @@ fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
         mul_b: Mux::R3,
         cond_add: Condition::Always,
         cond_mul: Condition::Always,
-        ..nop()
+        ..Alu::NOP
     }));
     for place in 0..BODY {
         words.push(instruction(suite, random, place));
     }
-    words.push(encoded(&Alu { sig: Signal::ProgramEnd, ..nop() }));
-    words.extend([encoded(&nop()); 2]);
+    words.push(encoded(&Alu { sig: Signal::ProgramEnd, ..Alu::NOP }));
+    words.extend([encoded(&Alu::NOP); 2]);
     words
 }
 
@@ -427,7 +403,7 @@ fn operation(suite: Suite, random: &mut Random) -> Alu {
         add_b: random.pick(Mux::ALL),
         mul_a: random.pick(Mux::ALL),
         mul_b: random.pick(Mux::ALL),
-        ..nop()
+        ..Alu::NOP
     };
     if random.one_in(4) {
         alu.sig = Signal::SmallImmediate;
@@ -437,12 +413,12 @@ fn operation(suite: Suite, random: &mut Random) -> Alu {
         Suite::Add => {
             alu.op_mul = MulOp::Nop;
             alu.cond_mul = Condition::Never;
-            alu.waddr_mul = NOP_ADDRESS;
+            alu.waddr_mul = NOP;
         }
         Suite::Mul => {
             alu.op_add = AddOp::Nop;
             alu.cond_add = Condition::Never;
-            alu.waddr_add = NOP_ADDRESS;
+            alu.waddr_add = NOP;
         }
         Suite::Pack => {
             alu.pm = random.one_in(2);
@@ -548,8 +524,8 @@ fn branch(random: &mut Random, place: usize) -> u64 {
         reg: false,
         raddr_a: 2 * random.below(16) as u8,
         ws: random.one_in(2),
-        waddr_add: random.pick(&[NOP_ADDRESS, 3, 32]),
-        waddr_mul: random.pick(&[NOP_ADDRESS, 7, 33]),
+        waddr_add: random.pick(&[NOP, 3, 32]),
+        waddr_mul: random.pick(&[NOP, 7, 33]),
         immediate: (target - place as i32 - 4) * 8,
     })
 }
