@@ -7,7 +7,8 @@
 //!
 //! # What is estimated
 //! - Work of one kind (binning, rendering, user programs) begins together, and the next kind begins when it is done. Between them no time passes.
-//! - Vertices wait for the VCD, fragments for the rasteriser; the time of the CLE, PTB, PSE and of tile stores is not in it.
+//! - Vertices wait for the VCD, fragments for the rasteriser; the time of the CLE, PTB, PSE and of tile stores is not in it: `v3d stats` says
+//!   beside it how long they would take on their own.
 //! - A QPU takes the oldest work there is, as soon as a thread of it is free; two threads take turns at thread switches [AG p.20]. That a thread waiting
 //!   at the scoreboard for its own QPU's other thread lets that one go on is a guess.
 //! - Vertices are shaded once for all tiles of a wave, as the model does it; silicon shades them again for each tile.
@@ -121,14 +122,20 @@ pub struct UnitCycles {
     pub tmus: u64,
     /// The VPM's port with accesses.
     pub vpm: u64,
+    /// VCD and VDR: from memory to the VPM.
+    pub loads: u64,
+    /// VDW: from the VPM to memory.
+    pub stores: u64,
 }
 
 impl UnitCycles {
     /// Adds what another has counted.
     pub const fn merge(&mut self, other: &Self) {
-        let Self { tmus, vpm } = other;
+        let Self { tmus, vpm, loads, stores } = other;
         self.tmus += *tmus;
         self.vpm += *vpm;
+        self.loads += *loads;
+        self.stores += *stores;
     }
 }
 
@@ -479,7 +486,7 @@ impl Clock {
 
     fn fetch_uniform(&mut self, slice: usize, thread: &mut Thread, time: u64) {
         self.estimate.uniform_fetches += 1;
-        let missing = self.caches.access(slice, Level1::Uniforms, thread.next_uniform);
+        let missing = self.caches.access(slice, Level1::Uniforms, thread.next_uniform, time);
         thread.next_uniform = thread.next_uniform.wrapping_add(4);
         let before = thread.uniforms.back().copied().unwrap_or(0);
         thread.uniforms.push_back(before.max(time + missing + costs::UNIFORM_LATENCY));
@@ -542,7 +549,9 @@ impl Clock {
             let begin = time.max(self.vpm);
             channel.stalls += begin - time;
             self.vpm = begin + costs::VPM_VECTOR;
-            self.estimate.units.vpm += costs::VPM_VECTOR;
+            let units = &mut self.estimate.units;
+            units.vpm += costs::VPM_VECTOR;
+            *if number == Dma::Load as usize { &mut units.loads } else { &mut units.stores } += costs::DMA_VECTOR;
             channel.time = begin + costs::DMA_VECTOR;
         } else {
             channel.time = time;
@@ -644,7 +653,7 @@ impl Clock {
         let (mut until, mut stall, mut instructions) = (time, Stall::Vpm, 0);
         match event {
             Event::Instructions { at, count } => {
-                (until, stall) = (time + self.fetch_instructions(slice, at, count), Stall::Instructions);
+                (until, stall) = (self.fetch_instructions(slice, at, count, time), Stall::Instructions);
                 instructions = u64::from(count);
             }
             Event::Uniform => {
@@ -732,12 +741,14 @@ impl Clock {
         if blocked { Err(Stall::Scoreboard) } else { Ok(()) }
     }
 
-    /// Fetches instructions; gives the cycles that are waited for lines.
-    fn fetch_instructions(&mut self, slice: usize, at: u32, count: u32) -> u64 {
+    /// Fetches instructions from a time on; gives the time when the last of their lines is there, each being asked for when the one before it is.
+    fn fetch_instructions(&mut self, slice: usize, at: u32, count: u32, time: u64) -> u64 {
         self.estimate.instruction_fetches += u64::from(count);
         let first = at / INSTRUCTION_BYTES / LINE_INSTRUCTIONS;
         let last = (at / INSTRUCTION_BYTES + count.saturating_sub(1)) / LINE_INSTRUCTIONS;
-        (first..=last).map(|line| self.caches.access(slice, Level1::Instructions, line * costs::LINE_BYTES)).sum()
+        (first..=last).fold(time, |time, line| {
+            time + self.caches.access(slice, Level1::Instructions, line * costs::LINE_BYTES, time)
+        })
     }
 
     /// Starts a lookup; gives the time from when on the TMU has a place for it.
@@ -750,15 +761,6 @@ impl Clock {
         lines: usize,
         time: u64,
     ) -> u64 {
-        let (mut slowest, mut missing) = (0, 0);
-        for &line in thread.trace.lines.iter().skip(thread.next_line).take(lines) {
-            let latency = self.caches.access(slice, Level1::Texture(physical as u8), line);
-            if latency > 0 {
-                missing += 1;
-                slowest = latency.max(slowest);
-            }
-        }
-        thread.next_line += lines;
         let begun = &mut thread.begun[unit];
         let mut until = time;
         while begun.front().is_some_and(|begin| *begin <= until) {
@@ -769,6 +771,14 @@ impl Clock {
         }
         let Some(free) = self.tmus.get_mut(slice).and_then(|tmus| tmus.get_mut(physical)) else { return until };
         let begin = until.max(*free);
+        let (mut slowest, mut missing) = (0, 0);
+        for &line in thread.trace.lines.iter().skip(thread.next_line).take(lines) {
+            let misses = self.caches.lookups.texture_misses;
+            let latency = self.caches.access(slice, Level1::Texture(physical as u8), line, begin);
+            missing += self.caches.lookups.texture_misses - misses;
+            slowest = latency.max(slowest);
+        }
+        thread.next_line += lines;
         let further = u64::from(missing > 1) * (missing.max(1) - 1) * costs::LINE_TRANSFER;
         let busy = costs::TMU_VECTOR.max(missing * costs::LINE_TRANSFER);
         *free = begin + busy;
@@ -829,13 +839,14 @@ mod tests {
         check(&[(program(11), &[across])], 2 * COLD + 20, &[(Stall::Instructions, 2 * COLD)]);
     }
 
-    /// QPUs work side by side, user programs of one QPU after each other. Slices have caches of their own, but share L2.
+    /// QPUs work side by side, user programs of one QPU after each other. Slices have caches of their own, but share L2. Whoever needs a line that is on
+    /// its way waits for it as well.
     #[test]
     fn programs_of_different_qpus_overlap() {
         check(&[(program(11), &[EIGHT]), (program(11), &[EIGHT])], COLD + 64, &[(Stall::Instructions, COLD)]);
-        check(&[(program(11), &[EIGHT]), (program(10), &[EIGHT])], COLD + 32, &[(Stall::Instructions, COLD)]);
+        check(&[(program(11), &[EIGHT]), (program(10), &[EIGHT])], COLD + 32, &[(Stall::Instructions, 2 * COLD)]);
         let slices = [(program(11), [EIGHT].as_slice()), (program(0), &[EIGHT])];
-        check(&slices, COLD + 32, &[(Stall::Instructions, COLD + costs::L2_LATENCY)]);
+        check(&slices, COLD + 32, &[(Stall::Instructions, 2 * COLD)]);
         let Estimate { idle, elapsed, .. } = estimate(Machine::default(), &[(program(11), &[EIGHT])]);
         assert_eq!(idle, 11 * elapsed);
     }

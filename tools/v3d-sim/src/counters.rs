@@ -56,6 +56,7 @@ pub struct Counters {
     clock: Option<Box<Clock>>,
     elapsed: u64,
     units: UnitCycles,
+    tile_bytes_stored: u64,
 }
 
 /// Whether a source is counted by the clock, wholly or in part.
@@ -95,6 +96,16 @@ impl Counters {
     /// Tiles that something was drawn in, by column and row.
     pub fn tiles(&self) -> impl Iterator<Item = ((u8, u8), &TileEvents)> {
         self.tiles.iter().map(|(&tile, events)| (tile, events))
+    }
+
+    /// Counts bytes that a store of a tile writes.
+    pub const fn add_tile_store(&mut self, bytes: u64) {
+        self.tile_bytes_stored += bytes;
+    }
+
+    /// Bytes that stores of tiles have written.
+    pub const fn tile_bytes_stored(&self) -> u64 {
+        self.tile_bytes_stored
     }
 
     /// Counts with a clock from now on, which begins with empty caches.
@@ -191,6 +202,7 @@ impl Counters {
         other.traces.into_iter().for_each(|trace| self.add_trace(trace));
         self.elapsed += other.elapsed;
         self.units.merge(&other.units);
+        self.tile_bytes_stored += other.tile_bytes_stored;
         for (count, more) in self.sources.iter_mut().zip(other.sources) {
             *count = count.wrapping_add(more);
         }

@@ -13,7 +13,7 @@ use crate::memory::Memory;
 use crate::state::PipelineState;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::{self, Write};
-use v3d_hw::control_list::TileRenderingMode;
+use v3d_hw::control_list::{PrimitiveListFormat, TileRenderingMode};
 use v3d_hw::registers::Thread;
 use v3d_hw::{BusAddr, Field};
 
@@ -42,10 +42,12 @@ pub fn job(job: &Job, memory: Memory<'_>) -> String {
 /// What the lists of a job consist of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Survey {
-    /// Records of thread 0 that draw.
+    /// Records that draw: those of thread 0, or of thread 1 if nothing is binned.
     pub draws: u64,
     /// Vertices or indices of those.
     pub vertices: u64,
+    /// Bytes of all lists, each once.
+    pub list_bytes: u64,
     /// Bytes of each tile's list, the blocks that it continues in included, by column and row.
     pub tile_list_bytes: BTreeMap<(u8, u8), u64>,
     /// What the programs at these addresses are.
@@ -59,9 +61,10 @@ pub fn survey(job: &Job, memory: Memory<'_>) -> Survey {
     let mut dump = Dump::new(memory);
     if job.has_bin {
         dump.main_list(Thread::Binning, job.bin_ct0ca, job.bin_ct0ea);
+        dump.sub_lists();
     }
-    // Only what thread 0 draws counts: it draws everything once.
-    let (draws, vertices) = (dump.survey.draws, dump.survey.vertices);
+    // Thread 1 draws in each tile what thread 0 draws once.
+    let binned = (dump.survey.draws, dump.survey.vertices);
     if job.render_ct1ca != job.render_ct1ea {
         dump.main_list(Thread::Rendering, job.render_ct1ca, job.render_ct1ea);
     }
@@ -72,6 +75,7 @@ pub fn survey(job: &Job, memory: Memory<'_>) -> Survey {
     dump.shader_records();
     let kinds = |uses: ProgramUses| uses.uses.into_iter().map(|(kind, _)| kind).collect();
     let program_kinds = std::mem::take(&mut dump.programs).into_iter().map(|(at, uses)| (at, kinds(uses))).collect();
+    let (draws, vertices) = if job.has_bin { binned } else { (dump.survey.draws, dump.survey.vertices) };
     Survey { draws, vertices, program_kinds, ..dump.survey }
 }
 
@@ -81,6 +85,8 @@ struct SubList {
     at: u32,
     /// Column and row of the tile that it is called for.
     tile: Option<(u8, u8)>,
+    /// Format of compressed lists where it is called.
+    format: PrimitiveListFormat,
 }
 
 /// A program that some shader record names.
@@ -160,11 +166,11 @@ impl<'a> Dump<'a> {
             Thread::Rendering => (1, "rendering"),
         };
         self.title(format_args!("thread {number}: {kind} list, {} .. {}", BusAddr(start), BusAddr(end)));
-        self.list(BusAddr(start), Some(BusAddr(end)), PipelineState::default());
+        self.survey.list_bytes += self.list(BusAddr(start), Some(BusAddr(end)), PipelineState::default());
     }
 
     fn sub_lists(&mut self) {
-        while let Some(SubList { at, tile }) = self.sub_lists.pop_front() {
+        while let Some(SubList { at, tile, format }) = self.sub_lists.pop_front() {
             let at = BusAddr(at);
             match tile {
                 Some((column, row)) => {
@@ -172,7 +178,8 @@ impl<'a> Dump<'a> {
                 }
                 None => self.title(format_args!("sub-list at {at}")),
             }
-            let bytes = self.list(at, None, PipelineState::default());
+            let bytes = self.list(at, None, PipelineState { list_format: format, ..PipelineState::default() });
+            self.survey.list_bytes += bytes;
             if let Some(tile) = tile {
                 *self.survey.tile_list_bytes.entry(tile).or_default() += bytes;
             }

@@ -1,12 +1,22 @@
-//! Caches: which lines they hold. What the lines contain is always memory as it is.
+//! Caches: which lines they hold, and from when on. What the lines contain is always memory as it is.
+//!
+//! A line that is still on its way is not fetched again: whoever else needs it waits for it. That is a guess.
 
 use super::costs::{self, LINE_BYTES};
+
+/// A line that a cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Line {
+    number: u32,
+    /// When it arrives.
+    arrival: u64,
+}
 
 /// A cache with ways, of which the least recently used is replaced. That it is the least recently used one is a guess.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cache {
-    /// Line numbers of each set, the most recently used first.
-    sets: Vec<Vec<u32>>,
+    /// Lines of each set, the most recently used first.
+    sets: Vec<Vec<Line>>,
     ways: usize,
 }
 
@@ -17,19 +27,20 @@ impl Cache {
         Self { sets: vec![Vec::with_capacity(ways); sets], ways }
     }
 
-    /// Whether the line of an address is there; it is afterwards.
-    pub fn access(&mut self, address: u32) -> bool {
-        let line = address / LINE_BYTES;
+    /// When the line of an address arrives or has arrived, if the cache holds it. If not, `fetch` says when it will, and the cache holds it from now on.
+    pub fn access(&mut self, address: u32, fetch: impl FnOnce() -> u64) -> u64 {
+        let number = address / LINE_BYTES;
         let sets = self.sets.len();
-        let Some(set) = self.sets.get_mut(line as usize % sets) else { return false };
-        let found = set.iter().position(|held| *held == line);
-        if let Some(place) = found {
-            set.remove(place);
-        } else if set.len() == self.ways {
-            set.pop();
-        }
+        let Some(set) = self.sets.get_mut(number as usize % sets) else { return 0 };
+        let line = match set.iter().position(|held| held.number == number) {
+            Some(place) => set.remove(place),
+            None => {
+                set.truncate(self.ways.saturating_sub(1));
+                Line { number, arrival: fetch() }
+            }
+        };
         set.insert(0, line);
-        found.is_some()
+        line.arrival
     }
 
     /// Forgets all lines.
@@ -102,28 +113,30 @@ impl Caches {
         }
     }
 
-    /// Looks the line of an address up in a slice's cache; gives the cycles until it is there, 0 if it already is.
-    pub fn access(&mut self, slice: usize, level: Level1, address: u32) -> u64 {
-        let Some(caches) = self.slices.get_mut(slice) else { return 0 };
+    /// Looks the line of an address up in a slice's cache at a time; gives the cycles until it is there, 0 if it already is.
+    pub fn access(&mut self, slice: usize, level: Level1, address: u32, time: u64) -> u64 {
+        let Self { slices, l2, l2_enabled, lookups } = self;
+        let Some(caches) = slices.get_mut(slice) else { return 0 };
         let (cache, misses) = match level {
-            Level1::Instructions => (&mut caches.instructions, &mut self.lookups.instruction_misses),
-            Level1::Uniforms => (&mut caches.uniforms, &mut self.lookups.uniform_misses),
-            Level1::Texture(unit) => (&mut caches.tmus[usize::from(unit & 1)], &mut self.lookups.texture_misses),
+            Level1::Instructions => (&mut caches.instructions, &mut lookups.instruction_misses),
+            Level1::Uniforms => (&mut caches.uniforms, &mut lookups.uniform_misses),
+            Level1::Texture(unit) => (&mut caches.tmus[usize::from(unit & 1)], &mut lookups.texture_misses),
         };
-        if cache.access(address) {
-            return 0;
-        }
-        *misses += 1;
-        if !self.l2_enabled {
-            return costs::MEMORY_LATENCY;
-        }
-        if self.l2.access(address) {
-            self.lookups.l2_hits += 1;
-            costs::L2_LATENCY
-        } else {
-            self.lookups.l2_misses += 1;
-            costs::L2_LATENCY + costs::MEMORY_LATENCY
-        }
+        let arrival = cache.access(address, || {
+            *misses += 1;
+            let from_memory = time + costs::MEMORY_LATENCY;
+            if !*l2_enabled {
+                return from_memory;
+            }
+            let mut hit = true;
+            let in_l2 = l2.access(address, || {
+                hit = false;
+                from_memory
+            });
+            *if hit { &mut lookups.l2_hits } else { &mut lookups.l2_misses } += 1;
+            in_l2.max(time) + costs::L2_LATENCY
+        });
+        arrival.saturating_sub(time)
     }
 
     /// Clears L2.
@@ -150,7 +163,14 @@ mod tests {
     /// Addresses that are looked up in turn, and how many of them miss.
     fn check(shape: (u32, usize), addresses: &[u32], misses: usize) {
         let mut cache = Cache::new(shape);
-        assert_eq!(addresses.iter().filter(|address| !cache.access(**address)).count(), misses, "{addresses:?}");
+        let mut missed = 0;
+        for address in addresses {
+            cache.access(*address, || {
+                missed += 1;
+                0
+            });
+        }
+        assert_eq!(missed, misses, "{addresses:?}");
     }
 
     #[test]
@@ -180,7 +200,7 @@ mod tests {
         for i in 0..10_000 {
             address = address.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let level = [Level1::Instructions, Level1::Uniforms, Level1::Texture(0), Level1::Texture(1)][i % 4];
-            caches.access(i % 3, level, address >> 14);
+            caches.access(i % 3, level, address >> 14, 100 * i as u64);
         }
         let Lookups { instruction_misses, uniform_misses, texture_misses, l2_hits, l2_misses } = caches.lookups;
         assert_eq!(instruction_misses + uniform_misses + texture_misses, l2_hits + l2_misses);
@@ -191,12 +211,30 @@ mod tests {
     fn clearing_forgets_only_what_is_named() {
         let mut caches = Caches::new(3);
         for slice in 0..3 {
-            caches.access(slice, Level1::Uniforms, 0);
+            caches.access(slice, Level1::Uniforms, 0, 0);
         }
         caches.clear(Level1::Uniforms, 0b010);
-        assert_eq!([0, 1, 2].map(|slice| caches.access(slice, Level1::Uniforms, 0)), [0, costs::L2_LATENCY, 0]);
+        let later = [0, 1, 2].map(|slice| caches.access(slice, Level1::Uniforms, 0, 1000));
+        assert_eq!(later, [0, costs::L2_LATENCY, 0]);
         caches.clear(Level1::Uniforms, 0b111);
         caches.clear_l2();
-        assert_eq!(caches.access(0, Level1::Uniforms, 0), costs::L2_LATENCY + costs::MEMORY_LATENCY);
+        assert_eq!(caches.access(0, Level1::Uniforms, 0, 2000), costs::L2_LATENCY + costs::MEMORY_LATENCY);
+    }
+
+    /// A line takes as long as it takes, whoever asked for it first: in the same slice it arrives once, from L2 it goes to each slice.
+    #[test]
+    fn a_line_on_its_way_is_waited_for() {
+        let mut caches = Caches::new(2);
+        let (memory, l2) = (costs::MEMORY_LATENCY, costs::L2_LATENCY);
+        let access = |caches: &mut Caches, slice, time| caches.access(slice, Level1::Texture(0), 64, time);
+        assert_eq!(access(&mut caches, 0, 100), memory + l2);
+        assert_eq!(access(&mut caches, 0, 110), memory + l2 - 10);
+        assert_eq!(access(&mut caches, 1, 120), memory + l2 - 20);
+        assert_eq!(access(&mut caches, 0, 100 + memory + l2), 0);
+        assert_eq!(access(&mut caches, 1, 121 + memory + l2), 0);
+        let Lookups { texture_misses, l2_hits, l2_misses, .. } = caches.lookups;
+        assert_eq!((texture_misses, l2_hits, l2_misses), (2, 1, 1));
+        caches.l2_enabled = false;
+        assert_eq!(caches.access(0, Level1::Texture(0), 4096, 500), memory);
     }
 }

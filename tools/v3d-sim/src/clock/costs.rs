@@ -44,6 +44,13 @@ pub const VARYINGS_FIFO: usize = 2;
 /// The rasteriser gives a quad each cycle [AG p.14].
 pub const FEP_QUAD: u64 = 1;
 
+/// A byte of a control list, read by the CLE or written by the PTB: a guess.
+pub const LIST_BYTE: u64 = 1;
+/// Set-up of a primitive in the PSE: a guess.
+pub const PSE_PRIMITIVE: u64 = 10;
+/// Bytes of a tile that the TLB stores in a cycle: those of [`LINE_TRANSFER`], a guess.
+pub const TILE_STORE_BYTES: u64 = LINE_BYTES as u64 / LINE_TRANSFER;
+
 /// From a VPM read set-up to its first vector: five instructions [imrc QV56]. The guide says at least three [AG p.56].
 pub const VPM_READ_LATENCY: u64 = 20;
 /// A vector keeps the VPM busy, whoever accesses it: four words a cycle, as the QPU takes them; a guess.

@@ -134,6 +134,7 @@ fn job_tables(job: &Job, outcome: &Outcome, out: &mut String) -> Result<()> {
 
     programs(counters, &survey, out)?;
     units(counters, out)?;
+    list_units(counters, &survey, sum.primitives, out)?;
 
     writeln!(out, "\n{:>14} counted", "events")?;
     for source in CounterSource::ALL {
@@ -193,7 +194,7 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     let Config { slices, qpus_per_slice, .. } = Config::default();
     let (slices, each) = (u64::from(slices), u64::from(qpus_per_slice));
     let elapsed = counters.elapsed_cycles();
-    let UnitCycles { tmus, vpm } = counters.unit_cycles();
+    let UnitCycles { tmus, vpm, loads, stores } = counters.unit_cycles();
     let idle = counters.get(CounterSource::QpuIdleCycles);
     writeln!(out, "\n{:>14} {:>6}  of the time that the clock estimates", "cycles", "share")?;
     let mut line = |cycles: u64, unit: &str, what: String| {
@@ -207,12 +208,31 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     line(counters.get(CounterSource::FepQuads) * costs::FEP_QUAD, "FEP", ": a quad each cycle".to_owned())?;
     line(tmus / (2 * slices), "TMUs", format!(": each of the {} on average", 2 * slices))?;
     line(vpm, "VPM", ": a vector at a time".to_owned())?;
+    line(loads, "VCD, VDR", ": attributes and DMA into the VPM".to_owned())?;
+    line(stores, "VDW", ": DMA out of the VPM".to_owned())?;
     let lines = counters.get(CounterSource::L2CacheMisses);
     line(
         lines * costs::LINE_TRANSFER,
         "memory",
         format!(": {} bytes for the caches", lines * u64::from(costs::LINE_BYTES)),
     )?;
+    Ok(())
+}
+
+/// What the units would take that the clock leaves out, each on its own.
+fn list_units(counters: &Counters, survey: &Survey, primitives: u64, out: &mut String) -> Result<()> {
+    let tile_lists: u64 = survey.tile_list_bytes.values().sum();
+    let stored = counters.tile_bytes_stored();
+    writeln!(
+        out,
+        "\n{:>14}         on its own, beside that time; what a byte or primitive costs is a guess",
+        "cycles"
+    )?;
+    let mut line = |cycles: u64, unit: &str, what: String| writeln!(out, "{cycles:>14}         {unit}: {what}");
+    line(survey.list_bytes * costs::LIST_BYTE, "CLE", format!("reading {} bytes of lists", survey.list_bytes))?;
+    line(tile_lists * costs::LIST_BYTE, "PTB", format!("writing {tile_lists} bytes of tile lists"))?;
+    line(primitives * costs::PSE_PRIMITIVE, "PSE", format!("setting up {primitives} primitives in tiles"))?;
+    line(stored / costs::TILE_STORE_BYTES, "TLB", format!("storing {stored} bytes of tiles"))?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::{Dump, SubList, shader};
 use crate::primitive_list::{branch_target, vertices_of};
 use crate::state::PipelineState;
-use v3d_hw::control_list::{IndexType, MAX_RECORD_BYTES, Record, TileCoordinates};
+use v3d_hw::control_list::{IndexType, MAX_RECORD_BYTES, PrimitiveListFormat, Record, TileCoordinates};
 use v3d_hw::primitive_list::{
     CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, Item, MAX_ITEM_BYTES, vg,
 };
@@ -66,7 +66,7 @@ impl Dump<'_> {
                     branch.address
                 }
                 Record::BranchToSubList(branch) => {
-                    self.call(branch.address, tile);
+                    self.call(branch.address, tile, state.list_format);
                     next
                 }
                 Record::ReturnFromSubList if end.is_none() => return length,
@@ -133,12 +133,12 @@ impl Dump<'_> {
     }
 
     /// Notes a sub-list for later.
-    fn call(&mut self, address: BusAddr, tile: Option<TileCoordinates>) {
+    fn call(&mut self, address: BusAddr, tile: Option<TileCoordinates>, format: PrimitiveListFormat) {
         if !self.seen_lists.insert(address.0) {
             return;
         }
         let tile = tile.map(|TileCoordinates { row, column }| (column, row));
-        self.sub_lists.push_back(SubList { at: address.0, tile });
+        self.sub_lists.push_back(SubList { at: address.0, tile, format });
     }
 
     /// The items of a compressed list, and the address behind it.

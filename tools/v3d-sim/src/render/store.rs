@@ -191,6 +191,11 @@ impl Stored {
         }
     }
 
+    /// How many bytes are to be written.
+    pub const fn byte_count(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.bytes.clear();

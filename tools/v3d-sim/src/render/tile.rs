@@ -242,6 +242,7 @@ impl Worker {
                     }
                     let mut stored = Stored::default();
                     let collected = stored.collect(&store, &job.mode, tile, &self.tlb);
+                    result.counters.add_tile_store(stored.byte_count() as u64);
                     result.stored.push((at, stored));
                     if stores_something(&store) {
                         self.note(at, tile, job, &mut result, Event::Stored);
