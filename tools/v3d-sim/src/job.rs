@@ -12,6 +12,7 @@ use crate::memory::{Memory, OutOfMemory, OwnedMemory};
 use crate::render::fep::SamplePlaces;
 use picture::Picture;
 use serde::{Deserialize, Deserializer};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
 
@@ -290,15 +291,25 @@ enum Files {
 }
 
 impl Files {
-    fn read(&self, name: &str) -> Result<Vec<u8>, JobError> {
-        let read = match self {
-            Self::Folder(folder) => std::fs::read(folder.join(name)),
+    fn open(&self, name: &str) -> Result<Box<dyn BufRead + '_>, JobError> {
+        let failed = |error| JobError::File { path: self.path(name), error };
+        match self {
+            Self::Folder(folder) => {
+                let file = std::fs::File::open(folder.join(name)).map_err(failed)?;
+                Ok(Box::new(BufReader::new(file)))
+            }
             Self::Embedded(files) => match files.iter().find(|(file, _)| *file == name) {
-                Some((_, contents)) => Ok(contents.to_vec()),
-                None => Err(std::io::ErrorKind::NotFound.into()),
+                Some((_, contents)) => Ok(Box::new(*contents)),
+                None => Err(failed(std::io::ErrorKind::NotFound.into())),
             },
-        };
-        read.map_err(|error| JobError::File { path: self.path(name), error })
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, JobError> {
+        let mut contents = Vec::new();
+        let read = self.open(name)?.read_to_end(&mut contents);
+        read.map_err(|error| JobError::File { path: self.path(name), error })?;
+        Ok(contents)
     }
 
     /// How a file is called in messages.
@@ -372,15 +383,19 @@ impl JobFolder {
             return Err(JobError::TooLarge(bytes));
         }
         let bad_image = |reason| JobError::Image { path: self.files.path(&job.mem), reason };
-        let image = image::unpack(&job.mem, self.files.read(&job.mem)?, job.arena_size).map_err(bad_image)?;
-        if let Some(expected) = job.mem_bytes
-            && image.len() as u64 != expected
-        {
-            return Err(bad_image(format!("it has {} bytes, and not {expected} as the description says", image.len())));
-        }
         let memory = OwnedMemory::new(bytes as usize);
-        write_words(memory.view(), job.arena_base, &image)
-            .map_err(|place| JobError::Memory { what: "memory image", place })?;
+        let mut outside = Ok(());
+        let length = image::unpack(&job.mem, &mut *self.files.open(&job.mem)?, job.arena_size, &mut |at, bytes| {
+            let written = write_words(memory.view(), job.arena_base.wrapping_add(at), bytes);
+            outside = std::mem::replace(&mut outside, Ok(())).and(written);
+        })
+        .map_err(bad_image)?;
+        outside.map_err(|place| JobError::Memory { what: "memory image", place })?;
+        if let Some(expected) = job.mem_bytes
+            && length != expected
+        {
+            return Err(bad_image(format!("it has {length} bytes, and not {expected} as the description says")));
+        }
         Ok(memory)
     }
 
@@ -392,11 +407,14 @@ impl JobFolder {
                 return Err(JobError::Carry { job: number, from: carry.from_job });
             };
             let outside = |place| JobError::Memory { what: "carried region", place };
-            let address = BusAddr(carry.address);
-            from.view().check(address, carry.size as usize).map_err(outside)?;
-            let mut bytes = vec![0; carry.size as usize];
-            from.view().read(address, &mut bytes).map_err(outside)?;
-            write_words(memory, carry.address, &bytes).map_err(outside)?;
+            from.view().check(BusAddr(carry.address), carry.size as usize).map_err(outside)?;
+            let mut portion = [0; 4096];
+            for at in (0..carry.size).step_by(portion.len()) {
+                let portion = &mut portion[..((carry.size - at) as usize).min(4096)];
+                let address = carry.address.wrapping_add(at);
+                from.view().read(BusAddr(address), portion).map_err(outside)?;
+                write_words(memory, address, portion).map_err(outside)?;
+            }
         }
         Ok(())
     }

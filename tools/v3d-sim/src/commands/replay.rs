@@ -1,13 +1,16 @@
 //! `v3d replay`: runs the jobs of a folder and looks at the result.
 
 use anyhow::{Context, Result, bail};
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use v3d_hw::BusAddr;
 use v3d_sim::Config;
 use v3d_sim::job::picture::Difference;
 use v3d_sim::job::run::{FolderOutcome, run_folder};
 use v3d_sim::job::{ExpectedDifference, JobFolder};
+use v3d_sim::memory::OwnedMemory;
 use v3d_sim::render::fep::SamplePlaces;
 
 /// What to run, and what to do with the result.
@@ -51,9 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         out.write_all(super::stats::tables(&folder, &outcome)?.as_bytes())?;
     }
     if let (Some(path), Some(last)) = (&arguments.memory_out, outcome.jobs.last()) {
-        let bytes = last.memory.to_bytes();
-        let base = folder.jobs().get(outcome.jobs.len() - 1).map_or(0, |job| job.arena_base as usize);
-        std::fs::write(path, bytes.get(base..).unwrap_or_default())
+        let base = folder.jobs().get(outcome.jobs.len() - 1).map_or(0, |job| job.arena_base);
+        write_memory(path, &last.memory, base)
             .with_context(|| format!("the memory cannot be written to {}", path.display()))?;
     }
     let mut passed = outcome.is_done(&folder);
@@ -78,6 +80,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Writes memory from an address on to a file.
+fn write_memory(path: &Path, memory: &OwnedMemory, base: u32) -> Result<()> {
+    let memory = memory.view();
+    let mut file = BufWriter::new(File::create(path)?);
+    let mut portion = [0; 4096];
+    for at in (u64::from(base)..memory.bytes()).step_by(portion.len()) {
+        let portion = &mut portion[..(memory.bytes() - at).min(4096) as usize];
+        memory.read(BusAddr(at as u32), portion)?;
+        file.write_all(portion)?;
+    }
+    Ok(file.flush()?)
 }
 
 fn report(outcome: &FolderOutcome, out: &mut impl Write) -> Result<()> {

@@ -5,54 +5,67 @@
 
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use std::io::Read;
+use std::io::{BufRead, Read};
 
 /// What the name of an image ends with that is not packed.
 const PLAIN_SUFFIX: &str = ".bin";
+/// Bytes that are unpacked at once: an image may be as large as memory, and is not to be there twice.
+const PORTION_BYTES: usize = 1 << 16;
 
-/// The bytes of an image; an error is the reason in words. More than `limit` bytes are an error.
-pub(super) fn unpack(name: &str, file: Vec<u8>, limit: u32) -> Result<Vec<u8>, String> {
-    let image = if name.ends_with(PLAIN_SUFFIX) { file } else { frames(&file, limit)? };
-    if image.len() as u64 > u64::from(limit) {
-        return Err(format!("it is longer than the job's memory of {limit} bytes"));
+/// Unpacks an image portion by portion into `place`, which is told where each belongs; gives its length. An error is the reason in words. More than
+/// `limit` bytes are an error.
+pub(super) fn unpack(
+    name: &str,
+    file: &mut dyn BufRead,
+    limit: u32,
+    place: &mut dyn FnMut(u32, &[u8]),
+) -> Result<u64, String> {
+    let mut length = 0;
+    let mut take = |image: &mut dyn Read| copy(image, limit, &mut length, place);
+    if name.ends_with(PLAIN_SUFFIX) {
+        take(file)?;
+        return Ok(length);
     }
-    Ok(image)
-}
-
-/// The contents of all frames, up to one byte more than `limit`.
-fn frames(mut file: &[u8], limit: u32) -> Result<Vec<u8>, String> {
-    let no_frame = |error: &dyn std::error::Error| format!("not a zstd file, or a damaged one: {error}");
-    let mut image = Vec::new();
+    let damaged = |error: &dyn std::error::Error| format!("not a zstd file, or a damaged one: {error}");
     loop {
-        if let Some(rest) = skipped(file) {
-            file = rest;
-        } else {
-            let mut decoder = StreamingDecoder::new(&mut file).map_err(|error| no_frame(&error))?;
-            let left = (u64::from(limit) + 1).saturating_sub(image.len() as u64);
-            let read = (&mut decoder).take(left).read_to_end(&mut image).map_err(|error| no_frame(&error))?;
-            let decoder = decoder.into_frame_decoder();
-            if read as u64 == left {
-                return Ok(image);
+        match StreamingDecoder::new(&mut *file) {
+            Ok(mut frame) => {
+                take(&mut frame)?;
+                let frame = frame.into_frame_decoder();
+                let sum = frame.get_checksum_from_data();
+                if sum.is_some() && sum != frame.get_calculated_checksum() {
+                    return Err("its contents do not match its checksum".into());
+                }
             }
-            if let Some(sum) = decoder.get_checksum_from_data()
-                && decoder.get_calculated_checksum() != Some(sum)
-            {
-                return Err("its contents do not match its checksum".into());
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                let skipped = std::io::copy(&mut (&mut *file).take(length.into()), &mut std::io::sink());
+                if skipped.map_err(|error| damaged(&error))? < length.into() {
+                    return Err("the file ends within a frame".into());
+                }
             }
+            Err(error) => return Err(damaged(&error)),
         }
-        if file.is_empty() {
-            return Ok(image);
+        if file.fill_buf().map_err(|error| damaged(&error))?.is_empty() {
+            return Ok(length);
         }
     }
 }
 
-/// What stands behind a frame without content, if there is one.
-fn skipped(mut file: &[u8]) -> Option<&[u8]> {
-    match StreamingDecoder::new(&mut file) {
-        Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-            file.get(length as usize..)
+/// Copies all there is behind what has been copied.
+fn copy(image: &mut dyn Read, limit: u32, length: &mut u64, place: &mut dyn FnMut(u32, &[u8])) -> Result<(), String> {
+    let mut portion = Vec::with_capacity(PORTION_BYTES);
+    loop {
+        portion.clear();
+        let read = (&mut *image).take(PORTION_BYTES as u64).read_to_end(&mut portion);
+        if read.map_err(|error| format!("damaged: {error}"))? == 0 {
+            return Ok(());
         }
-        _ => None,
+        let at = *length;
+        *length += portion.len() as u64;
+        match u32::try_from(at) {
+            Ok(at) if *length <= u64::from(limit) => place(at, &portion),
+            _ => return Err(format!("it is longer than the job's memory of {limit} bytes")),
+        }
     }
 }
 
@@ -67,8 +80,10 @@ mod tests {
     const SKIPPED: &[u8] = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
 
     fn check(name: &str, parts: &[&[u8]], expected: Result<&str, &str>) {
-        match (unpack(name, parts.concat(), 11), expected) {
-            (Ok(image), Ok(expected)) => assert_eq!(image, expected.as_bytes()),
+        let mut image = [b'-'; 11];
+        let mut place = |at: u32, bytes: &[u8]| image[at as usize..][..bytes.len()].copy_from_slice(bytes);
+        match (unpack(name, &mut parts.concat().as_slice(), 11, &mut place), expected) {
+            (Ok(length), Ok(expected)) => assert_eq!(&image[..length as usize], expected.as_bytes()),
             (Err(reason), Err(expected)) => assert!(reason.contains(expected), "{reason}"),
             (found, expected) => panic!("{found:?} instead of {expected:?}"),
         }
@@ -86,9 +101,9 @@ mod tests {
     fn damage_is_noticed() {
         check("mem0.bin.zst", &[], Err("not a zstd file"));
         check("mem0.bin.zst", &[HELLO, b"x"], Err("not a zstd file"));
-        check("mem0.bin.zst", &[&HELLO[..12]], Err("not a zstd file"));
+        check("mem0.bin.zst", &[&HELLO[..12]], Err("damaged"));
         check("mem0.bin.zst", &[&HELLO[..10], b"y", &HELLO[11..]], Err("checksum"));
-        check("mem0.bin.zst", &[&SKIPPED[..9]], Err("not a zstd file"));
+        check("mem0.bin.zst", &[&SKIPPED[..9]], Err("ends within"));
         check("mem0.bin.gz", &[b"\x1f\x8b"], Err("not a zstd file"));
         check("mem0.bin.zst", &[HELLO, HELLO], Err("longer than the job's memory of 11 bytes"));
         check("mem0.bin", &[b"twelve bytes"], Err("longer"));
