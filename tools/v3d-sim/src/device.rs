@@ -71,7 +71,7 @@ impl Default for Config {
             slices: 3,
             qpus_per_slice: 4,
             vpm_kib: 12,
-            instruction_budget: 20_000_000_000,
+            instruction_budget: 5_000_000_000,
             record_budget: 100_000_000,
             parallel: true,
             sample_places: SamplePlaces::Silicon,
@@ -81,6 +81,8 @@ impl Default for Config {
     }
 }
 
+/// Most instructions that a user program may execute before it counts as hung: 16 seconds on silicon. A list has more, for each of its tiles a share.
+const PROGRAM_BUDGET: u64 = 1_000_000_000;
 /// Number of performance counters.
 const PERFORMANCE_COUNTERS: usize = 16;
 /// First registers of the performance counters: PCTRn and PCTRSn alternate.
@@ -385,7 +387,8 @@ impl V3d {
     fn run(&mut self, memory: Memory<'_>) {
         if self.programs.is_waiting() {
             self.programs.record = self.counters.has_clock();
-            self.programs.run(memory, &self.code, self.config.instruction_budget, &mut self.faults);
+            let budget = self.config.instruction_budget.min(PROGRAM_BUDGET);
+            self.programs.run(memory, &self.code, budget, &mut self.faults);
             self.counters.merge(self.programs.take_counters());
         }
         let mut context = cle::Context { memory, counters: &mut self.counters, faults: &mut self.faults };

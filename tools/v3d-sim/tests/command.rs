@@ -146,6 +146,9 @@ fn debug_follows_a_pixel_to_its_colour() {
         let found = rest.find(event).unwrap_or_else(|| panic!("{event:?} is not in its place in:\n{out}"));
         rest = &rest[found..];
     }
+    // Triangles of a mesh meet in a quad that each of them shades, but only one of them covers the pixel.
+    let mesh = succeed(&["debug", path(&capture("grid_mesh")), "--pixel", "100,100", "--brief"]);
+    assert_eq!((mesh.matches("covers it").count(), mesh.matches("shaded by").count()), (1, 1), "{mesh}");
     // The corner is only cleared and stored.
     let corner = succeed(&["debug", path(&folder), "--pixel", "0,0", "--brief"]);
     assert!(corner.contains("stored:") && !corner.contains("covers"), "{corner}");

@@ -118,10 +118,11 @@ impl Batch {
         self.quads[..self.count].iter().any(|quad| quad.pixel == pixel)
     }
 
-    /// The element of the pixel with this number, if it is in the batch.
+    /// The element of the pixel with this number, if it is in the batch, and not only beside a pixel of its quad that is covered.
     pub fn element_of(&self, pixel: usize) -> Option<usize> {
         let quads = self.quads[..self.count].iter();
-        quads.enumerate().find(|(_, quad)| quad.pixel == pixel & !3).map(|(i, _)| 4 * i + pixel % 4)
+        let element = quads.enumerate().find(|(_, quad)| quad.pixel == pixel & !3).map(|(i, _)| 4 * i + pixel % 4)?;
+        (self.flags.0[element] != 0).then_some(element)
     }
 
     /// The numbers of its quads' first pixels.
