@@ -6,8 +6,10 @@
 //!
 //! Bus addresses lose their alias bits and become offsets; what lies beyond the end of memory cannot be accessed.
 
+use crate::lanes::Mask;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use v3d_hw::BusAddr;
+use v3d_hw::qpu::LANES;
 
 /// A view of guest memory.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,23 @@ impl<'a> Memory<'a> {
     #[inline]
     pub fn word(self, address: BusAddr) -> Result<u32, OutOfMemory> {
         Ok(self.cell(address, 4)?.load(Relaxed))
+    }
+
+    /// The words that contain 16 addresses. Those outside of memory are 0, and have their bits set in the mask.
+    #[inline(always)]
+    pub(crate) fn words(self, addresses: &[u32; LANES]) -> ([u32; LANES], Mask) {
+        let mut indices = [0; LANES];
+        for i in 0..LANES {
+            indices[i] = BusAddr(addresses[i]).offset() / 4;
+        }
+        let (mut words, mut missing) = ([0; LANES], 0);
+        for i in 0..LANES {
+            match self.words.get(indices[i] as usize) {
+                Some(word) => words[i] = word.load(Relaxed),
+                None => missing |= 1 << i,
+            }
+        }
+        (words, missing)
     }
 
     /// Sets the word that contains `address`; the two lowest bits are ignored.

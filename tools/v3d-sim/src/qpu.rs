@@ -38,7 +38,7 @@ pub mod scheduler;
 pub mod sfu;
 pub mod user_io;
 pub mod vectors;
-mod wide;
+pub(crate) mod wide;
 
 pub use code::CodeCache;
 pub use fault::{QpuError, QpuFault, Rule};

@@ -19,6 +19,7 @@
 mod border;
 mod cube;
 mod etc1;
+mod fast;
 mod filter;
 mod format;
 mod half;
@@ -28,6 +29,7 @@ mod wrap;
 
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
+use fast::Prepared;
 use texture::Texture;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::TmuCoordinate;
@@ -127,7 +129,7 @@ pub struct Tmu {
     count: usize,
     request_slots: u32,
     /// The texture of the last lookup, and the parameters it was made of: lookups of one texture follow each other.
-    texture: Option<([u32; 4], Texture)>,
+    texture: Option<([u32; 4], Texture, Option<Prepared>)>,
     quads: u64,
 }
 
@@ -285,15 +287,22 @@ impl Tmu {
     fn sample(&mut self, memory: Memory<'_>) -> LookedUp {
         self.quads += 4;
         let parameters = self.request.parameters;
-        let texture = match &self.texture {
-            Some((of, texture)) if *of == parameters => texture,
+        let (_, texture, prepared) = match &self.texture {
+            Some(texture) if texture.0 == parameters => texture,
             _ => match Texture::decode(parameters) {
-                Ok(texture) => &self.texture.insert((parameters, texture)).1,
+                Ok(texture) => {
+                    let prepared = Prepared::new(&texture);
+                    &*self.texture.insert((parameters, texture, prepared))
+                }
                 Err(fault) => return LookedUp { fault: Some(fault), ..LookedUp::default() },
             },
         };
         let Request { s, t, r, b, .. } = &self.request;
-        filter::sample(texture, memory, [s, t, r, b])
+        let coordinates = [s, t, r, b];
+        match prepared.as_ref().and_then(|prepared| prepared.sample(memory, coordinates)) {
+            Some(result) => LookedUp { result, second: None, fault: None },
+            None => filter::sample(texture, memory, coordinates),
+        }
     }
 }
 

@@ -43,6 +43,32 @@ pub(super) fn run_medium(
     qpu.run_with::<Fast<Portable<{ cfg!(target_arch = "aarch64") }>>>(io, memory, code, budget)
 }
 
+/// Work of another unit that is worth compiling for the host's vectors. What `run` calls has to be inlined into it.
+pub(crate) trait Work {
+    /// What comes out of it.
+    type Output;
+
+    /// Does it.
+    fn run(self) -> Self::Output;
+}
+
+/// Does some work in the best form that the host can execute.
+#[inline]
+pub(crate) fn run_widest<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if x86_64::has_avx512() {
+            // SAFETY: the only condition of the call is that the processor has what `has_avx512` has just found.
+            return unsafe { x86_64::work_avx512(work) };
+        }
+        if x86_64::has_avx2() {
+            // SAFETY: as above, with `has_avx2`.
+            return unsafe { x86_64::work_avx2(work) };
+        }
+    }
+    work.run()
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use super::*;
@@ -87,6 +113,16 @@ mod x86_64 {
         budget: &mut u64,
     ) -> Exit {
         qpu.run_with::<Fast<Avx512>>(io, memory, code, budget)
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn work_avx2<W: Work>(work: W) -> W::Output {
+        work.run()
+    }
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    pub(super) fn work_avx512<W: Work>(work: W) -> W::Output {
+        work.run()
     }
 
     /// Instructions of AVX-512. Nothing but [`run_avx512`] can name it.

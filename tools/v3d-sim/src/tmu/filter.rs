@@ -12,7 +12,7 @@ use super::wrap::BORDER;
 use super::{LookedUp, TmuFault, border, cube, half};
 use crate::lanes::Lanes;
 use crate::memory::Memory;
-use v3d_hw::texture::{MagFilter, MinFilter, TextureType, Wrap};
+use v3d_hw::texture::{TextureType, Wrap};
 
 /// One lookup under way.
 struct Lookup<'a> {
@@ -89,7 +89,7 @@ impl Lookup<'_> {
             let points = std::array::from_fn(|i| Point { s: s[i], t: t[i], face: 0 });
             let Level { x, y, .. } = texture.levels[0];
             let texels = |c: [f32; 4], size: u32| c.map(|c| c * size as f32);
-            let derivative = if needs_level_of_detail(texture.mag, texture.min) && !texture.bias_only {
+            let derivative = if lod::matters(texture.mag, texture.min) && !texture.bias_only {
                 lod::longer_squared([texels(s, x.size), texels(t, y.size)])
             } else {
                 0.0
@@ -296,12 +296,6 @@ fn blend_bytes(texels: [u32; 4], share_x: u32, share_y: u32) -> u32 {
     let even = column(first & EVEN, second & EVEN);
     let odd = column(first >> 16 & EVEN, second >> 16 & EVEN);
     (even | even >> 16) as u32 & 0x00ff_00ff | ((odd | odd >> 16) as u32 & 0x00ff_00ff) << 8
-}
-
-/// Whether the filters of a texture ever look at the level of detail.
-#[inline]
-fn needs_level_of_detail(mag: MagFilter, min: MinFilter) -> bool {
-    !matches!((mag, min), (MagFilter::Linear, MinFilter::Linear) | (MagFilter::Nearest, MinFilter::Nearest))
 }
 
 #[cfg(test)]

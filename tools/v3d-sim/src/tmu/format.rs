@@ -11,44 +11,53 @@ use v3d_hw::texture::TextureType;
 use v3d_hw::tiling;
 
 /// Luminance in red, green and blue.
+#[inline(always)]
 pub(super) const fn luminance_alpha(luminance: u8, alpha: u8) -> u32 {
     (luminance as u32 * 0x0001_0101) | (alpha as u32) << 24
 }
 
 /// 4 bits to 8.
-const fn widen_4(bits: u16) -> u32 {
+#[inline(always)]
+pub(super) const fn widen_4(bits: u16) -> u32 {
     (bits as u32 & 15) * 17
 }
 
 /// 5 bits to 8.
+#[inline(always)]
 const fn widen_5(bits: u16) -> u32 {
     let bits = bits as u32 & 31;
     bits << 3 | bits >> 2
 }
 
 /// 6 bits to 8.
+#[inline(always)]
 const fn widen_6(bits: u16) -> u32 {
     let bits = bits as u32 & 63;
     bits << 2 | bits >> 4
 }
 
-const OPAQUE: u32 = 0xff << 24;
+/// An alpha of 1.
+pub(super) const OPAQUE: u32 = 0xff << 24;
 
-fn rgba4444(texel: u16) -> u32 {
+#[inline(always)]
+pub(super) const fn rgba4444(texel: u16) -> u32 {
     widen_4(texel >> 12) | widen_4(texel >> 8) << 8 | widen_4(texel >> 4) << 16 | widen_4(texel) << 24
 }
 
-fn rgba5551(texel: u16) -> u32 {
+#[inline(always)]
+pub(super) const fn rgba5551(texel: u16) -> u32 {
     let alpha = if texel & 1 == 1 { OPAQUE } else { 0 };
     widen_5(texel >> 11) | widen_5(texel >> 6) << 8 | widen_5(texel >> 1) << 16 | alpha
 }
 
-fn rgb565(texel: u16) -> u32 {
+#[inline(always)]
+pub(super) const fn rgb565(texel: u16) -> u32 {
     widen_5(texel >> 11) | widen_6(texel >> 5) << 8 | widen_5(texel) << 16 | OPAQUE
 }
 
 /// Y, U, V of one of the two texels in a word of Y0, U, Y1, V.
-fn yuyv(word: u32, second: bool) -> u32 {
+#[inline(always)]
+pub(super) const fn yuyv(word: u32, second: bool) -> u32 {
     let y = if second { word >> 16 } else { word } & 0xff;
     y | word & 0xff00 | (word >> 24) << 16 | OPAQUE
 }
@@ -127,9 +136,9 @@ texels! {
     /// S16.
     S16: 16 bits, |memory, place| u32::from(memory.half(place.address)?);
     /// BW1.
-    Bw1: 1 bits, |memory, place| luminance_alpha(one_bit(memory.byte(place.address)?, place.bit), 0xff);
+    Bw1: 1 bits, |memory, place| luminance_alpha(one_bit(u32::from(memory.byte(place.address)? >> place.bit)), 0xff);
     /// A1.
-    A1: 1 bits, |memory, place| u32::from(one_bit(memory.byte(place.address)?, place.bit)) << 24;
+    A1: 1 bits, |memory, place| u32::from(one_bit(u32::from(memory.byte(place.address)? >> place.bit))) << 24;
     /// A4.
     A4: 4 bits, |memory, place| widen_4(u16::from(memory.byte(place.address)? >> place.bit)) << 24;
     /// YUYV422R.
@@ -154,9 +163,10 @@ impl<const FLIP: bool> Texel for Etc1<FLIP> {
     }
 }
 
-/// 0 or 255.
-const fn one_bit(byte: u8, bit: u32) -> u8 {
-    if byte >> bit & 1 == 1 { 0xff } else { 0 }
+/// 0 or 255, by the lowest bit.
+#[inline(always)]
+pub(super) const fn one_bit(bits: u32) -> u8 {
+    if bits & 1 == 1 { 0xff } else { 0 }
 }
 
 /// The channels of a texel of 16-bit floats.

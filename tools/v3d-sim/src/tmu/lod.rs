@@ -4,6 +4,7 @@
 //! texels of level 0 from pixel to pixel along x, one along y. The level of detail is the binary logarithm of the length of the longer one, as OpenGL
 //! defines it, plus the bias. How exactly the hardware comes to it, the guide does not say.
 
+use v3d_hw::qpu::LANES;
 use v3d_hw::texture::{MagFilter, MinFilter};
 
 /// Which levels to sample, and how.
@@ -28,10 +29,23 @@ pub(super) fn longer_squared<const N: usize>(coordinates: [[f32; 4]; N]) -> f32 
     squared(1).max(squared(2))
 }
 
+/// The same for the four quads of a vector.
+#[inline(always)]
+pub(super) fn longer_squared_of_quads<const N: usize>(coordinates: [[f32; LANES]; N]) -> [f32; LANES / 4] {
+    std::array::from_fn(|quad| {
+        longer_squared(coordinates.map(|c| [c[4 * quad], c[4 * quad + 1], c[4 * quad + 2], c[4 * quad + 3]]))
+    })
+}
+
 /// The level of detail of the square of a derivative, without bias. No change at all gives a very small one.
 #[inline]
 pub(super) fn level_of_detail(squared: f32) -> f32 {
     if squared > 0.0 { 0.5 * squared.log2() } else { -126.0 }
+}
+
+/// Whether filters ever look at the level of detail.
+pub(super) fn matters(mag: MagFilter, min: MinFilter) -> bool {
+    !matches!((mag, min), (MagFilter::Linear, MinFilter::Linear) | (MagFilter::Nearest, MinFilter::Nearest))
 }
 
 /// Applies the filters to a level of detail.

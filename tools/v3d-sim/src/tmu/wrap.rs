@@ -6,7 +6,7 @@ use v3d_hw::texture::Wrap;
 pub(super) const BORDER: u32 = u32::MAX;
 
 /// Positions are bounded to this many texels, so that integers can hold 256 times as much.
-const BOUND_TEXELS: f32 = 4_194_304.0;
+pub(super) const BOUND_TEXELS: f32 = 4_194_304.0;
 
 /// One axis of a level: how coordinates become texels.
 #[derive(Clone, Copy, Debug, PartialEq)]

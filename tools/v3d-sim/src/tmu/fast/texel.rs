@@ -1,0 +1,85 @@
+//! Texels of 16 elements: from memory to packed RGBA8888, as [`format`] says.
+
+use super::address::{self, Column, Row};
+use super::{Words, each};
+use crate::lanes::Mask;
+use crate::memory::Memory;
+use crate::tmu::{etc1, format};
+use v3d_hw::qpu::LANES;
+use v3d_hw::texture::TextureType;
+
+/// Reads texels in columns and rows; `None` if one that is needed is not in memory.
+#[inline(always)]
+pub(super) fn read<const N: usize>(
+    texture_type: TextureType,
+    etc_flip: bool,
+    memory: Memory<'_>,
+    places: &[(&Column, &Row); N],
+    needed: Mask,
+) -> Option<[Words; N]> {
+    let (mut addresses, mut words) = ([[0; LANES]; N], [[0; LANES]; N]);
+    for tap in 0..N {
+        let (column, row) = places[tap];
+        addresses[tap] = address::of(column, row);
+        words[tap] = fetch(memory, &addresses[tap], needed)?;
+    }
+    if texture_type == TextureType::Etc1 {
+        for tap in 0..N {
+            let (column, row) = places[tap];
+            addresses[tap] = each(|i| addresses[tap][i].wrapping_add(4));
+            let low = fetch(memory, &addresses[tap], needed)?;
+            let high = words[tap];
+            words[tap] = each(|i| {
+                let block = u64::from(high[i].swap_bytes()) << 32 | u64::from(low[i].swap_bytes());
+                let y = row.texel[i] & 3;
+                etc1::texel(block, column.texel[i] & 3, if etc_flip { y } else { 3 - y })
+            });
+        }
+        return Some(words);
+    }
+    // Bits of the words in front of the texels.
+    let mut before = [[0; LANES]; N];
+    for tap in 0..N {
+        let (column, _) = places[tap];
+        before[tap] = if texture_type == TextureType::Yuyv422R {
+            each(|i| 16 * (column.texel[i] & 1))
+        } else {
+            each(|i| 8 * (addresses[tap][i] & 3) + column.bit[i])
+        };
+    }
+    let texels = words.as_flattened_mut().iter_mut().zip(before.as_flattened());
+    match texture_type {
+        TextureType::Rgba8888 | TextureType::Rgba32R => {}
+        TextureType::Rgbx8888 => texels.for_each(|(word, _)| *word |= format::OPAQUE),
+        TextureType::Rgba4444 => texels.for_each(|(word, before)| *word = format::rgba4444((*word >> before) as u16)),
+        TextureType::Rgba5551 => texels.for_each(|(word, before)| *word = format::rgba5551((*word >> before) as u16)),
+        TextureType::Rgb565 => texels.for_each(|(word, before)| *word = format::rgb565((*word >> before) as u16)),
+        TextureType::Luminance => {
+            texels.for_each(|(word, before)| *word = format::luminance_alpha((*word >> before) as u8, 0xff));
+        }
+        TextureType::Alpha => texels.for_each(|(word, before)| *word = *word >> before << 24),
+        TextureType::LumAlpha => texels.for_each(|(word, before)| {
+            let [luminance, alpha, ..] = (*word >> before).to_le_bytes();
+            *word = format::luminance_alpha(luminance, alpha);
+        }),
+        TextureType::S8 => texels.for_each(|(word, before)| *word = *word >> before & 0xff),
+        TextureType::S16 => texels.for_each(|(word, before)| *word = *word >> before & 0xffff),
+        TextureType::Bw1 => {
+            texels.for_each(|(word, before)| *word = format::luminance_alpha(format::one_bit(*word >> before), 0xff));
+        }
+        TextureType::A1 => {
+            texels.for_each(|(word, before)| *word = u32::from(format::one_bit(*word >> before)) << 24);
+        }
+        TextureType::A4 => texels.for_each(|(word, before)| *word = format::widen_4((*word >> before) as u16) << 24),
+        TextureType::Yuyv422R => texels.for_each(|(word, before)| *word = format::yuyv(*word, *before != 0)),
+        TextureType::Etc1 | TextureType::S16F | TextureType::Rgba64 | TextureType::Reserved(_) => return None,
+    }
+    Some(words)
+}
+
+/// Words of memory; what is outside reads as 0, and must not be needed.
+#[inline(always)]
+fn fetch(memory: Memory<'_>, addresses: &Words, needed: Mask) -> Option<Words> {
+    let (words, missing) = memory.words(addresses);
+    (missing & needed == 0).then_some(words)
+}
