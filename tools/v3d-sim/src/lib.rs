@@ -43,6 +43,7 @@ pub mod primitive_assembly;
 pub mod primitive_list;
 pub mod ptb;
 pub mod qpu;
+mod random;
 pub mod render;
 pub mod state;
 pub mod tmu;

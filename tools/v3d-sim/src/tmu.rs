@@ -17,6 +17,7 @@
 //! - Bits of one-bit and four-bit texels: here the lowest bits of a byte are its first texel, as OpenVG has them.
 
 mod border;
+pub mod conformance;
 mod cube;
 mod etc1;
 mod fast;
@@ -29,6 +30,7 @@ mod wrap;
 
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
+use crate::qpu::wide::Form;
 use fast::Prepared;
 use texture::Texture;
 use v3d_hw::BusAddr;
@@ -299,7 +301,7 @@ impl Tmu {
         };
         let Request { s, t, r, b, .. } = &self.request;
         let coordinates = [s, t, r, b];
-        match prepared.as_ref().and_then(|prepared| prepared.sample(memory, coordinates)) {
+        match prepared.as_ref().and_then(|prepared| prepared.sample(Form::Wide, memory, coordinates)) {
             Some(result) => LookedUp { result, second: None, fault: None },
             None => filter::sample(texture, memory, coordinates),
         }

@@ -11,6 +11,7 @@ use crate::clock::trace::{Trace, Work};
 use crate::fault::FaultLog;
 use crate::lanes::{Lanes, Mask};
 use crate::memory::{Memory, OwnedMemory};
+use crate::random::Random;
 use std::ops::Range;
 use v3d_hw::BusAddr;
 use v3d_hw::Layout;
@@ -244,76 +245,6 @@ fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {
         return differs(&format!("memory at {at:#x}"), &reference.memory.get(at), &fast.memory.get(at));
     }
     Ok(())
-}
-
-/// A generator of numbers of our own, so that a case stays what it is: splitmix64.
-#[derive(Clone, Debug)]
-struct Random(u64);
-
-impl Random {
-    fn new(suite: u64, case: u64) -> Self {
-        let mut random = Self(suite.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case);
-        random.next();
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        (self.next() >> 32) as u32 % limit
-    }
-
-    fn one_in(&mut self, chances: u32) -> bool {
-        self.below(chances) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u32) as usize]
-    }
-
-    /// A 32-bit value: often one at an edge of integers or floats.
-    fn value(&mut self) -> u32 {
-        const EDGES: [u32; 20] = [
-            0,
-            1,
-            0x7fff_ffff,
-            0x8000_0000,
-            0xffff_ffff,
-            0x3f80_0000,
-            0xbf80_0000,
-            0x7f80_0000,
-            0xff80_0000,
-            0x7f7f_ffff,
-            0xff7f_ffff,
-            0x0080_0000,
-            0x8080_0000,
-            0x007f_ffff,
-            0x4f00_0000,
-            0xcf00_0000,
-            0x7fc0_0001,
-            0x3effffff,
-            0x0000_00ff,
-            0x0000_8000,
-        ];
-        let random = self.next() as u32;
-        match self.below(8) {
-            0 => self.pick(&EDGES),
-            // Floats of a similar size, whose sums and products are interesting.
-            1..=4 => random & 0x807f_ffff | (100 + self.below(56)) << 23,
-            5 => random >> self.below(32),
-            _ => random,
-        }
-    }
-
-    fn lanes(&mut self) -> Lanes {
-        Lanes(std::array::from_fn(|_| self.value()))
-    }
 }
 
 const VARYING_ADDRESS: u8 = 35;

@@ -52,20 +52,32 @@ pub(crate) trait Work {
     fn run(self) -> Self::Output;
 }
 
-/// Does some work in the best form that the host can execute.
+/// Which of the forms of some work to use. One that the host cannot execute is replaced by the next smaller one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// For any processor of the architecture.
+    Narrow,
+    /// Without AVX-512, which is what most hosts execute.
+    Medium,
+    /// The best that there is.
+    Wide,
+}
+
+/// Does some work.
 #[inline]
-pub(crate) fn run_widest<W: Work>(work: W) -> W::Output {
+pub(crate) fn run_work<W: Work>(form: Form, work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if x86_64::has_avx512() {
+        if form == Form::Wide && x86_64::has_avx512() {
             // SAFETY: the only condition of the call is that the processor has what `has_avx512` has just found.
             return unsafe { x86_64::work_avx512(work) };
         }
-        if x86_64::has_avx2() {
+        if form != Form::Narrow && x86_64::has_avx2() {
             // SAFETY: as above, with `has_avx2`.
             return unsafe { x86_64::work_avx2(work) };
         }
     }
+    let _ = form;
     work.run()
 }
 

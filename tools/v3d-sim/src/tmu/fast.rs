@@ -19,7 +19,7 @@ use super::lod;
 use super::texture::{Texture, layout_bits};
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
-use crate::qpu::wide::{self, Work};
+use crate::qpu::wide::{self, Form, Work};
 use address::{Column, Layout, Row};
 use axis::Axis;
 use level::Choice;
@@ -106,8 +106,8 @@ impl Prepared {
     }
 
     /// Looks a vector of coordinates s, t, r and b up; `None` if the reference has to.
-    pub(super) fn sample(&self, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Lanes> {
-        wide::run_widest(Lookup { texture: self, memory, coordinates })
+    pub(super) fn sample(&self, form: Form, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Lanes> {
+        wide::run_work(form, Lookup { texture: self, memory, coordinates })
     }
 }
 

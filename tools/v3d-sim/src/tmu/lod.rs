@@ -40,7 +40,26 @@ pub(super) fn longer_squared_of_quads<const N: usize>(coordinates: [[f32; LANES]
 /// The level of detail of the square of a derivative, without bias. No change at all gives a very small one.
 #[inline]
 pub(super) fn level_of_detail(squared: f32) -> f32 {
-    if squared > 0.0 { 0.5 * squared.log2() } else { -126.0 }
+    if squared > 0.0 { 0.5 * log2(squared) } else { -126.0 }
+}
+
+/// The binary logarithm of a number above 0: of our own, because libraries differ in their last bits.
+#[inline(always)]
+fn log2(value: f32) -> f32 {
+    /// Powers of `z` up to the 17th, by half their exponents: they leave less than 1e-15.
+    const TERMS: u32 = 9;
+    let bits = f64::from(value).to_bits();
+    // The exponent for which the rest is between the roots of 1/2 and of 2.
+    let exponent = bits.wrapping_sub(std::f64::consts::FRAC_1_SQRT_2.to_bits()) as i64 >> 52;
+    let rest = f64::from_bits(bits.wrapping_sub((exponent << 52) as u64));
+    // ln x = 2 artanh z = 2 (z + z^3 / 3 + z^5 / 5 + ...)
+    let z = (rest - 1.0) / (rest + 1.0);
+    let mut sum = 0.0;
+    for term in (0..TERMS).rev() {
+        sum = sum * (z * z) + 1.0 / f64::from(2 * term + 1);
+    }
+    let result = exponent as f64 + 2.0 * std::f64::consts::LOG2_E * z * sum;
+    if value == f32::INFINITY { value } else { result as f32 }
 }
 
 /// Whether filters ever look at the level of detail.
@@ -84,6 +103,24 @@ mod tests {
         // 3 and 4 to the right: 5.
         assert_eq!(longer_squared([[0.0, 3.0, 0.0, 3.0], [0.0, 4.0, 1.0, 5.0]]), 25.0);
         assert!(level_of_detail(longer_squared([[1.0; 4], [2.0; 4]])) < -100.0);
+    }
+
+    /// Against the host's, which is not exact to the last bit either, and exactly where the result is a whole number.
+    #[test]
+    fn logarithms_are_right_to_the_last_bit_but_one() {
+        for bits in (1..0x7f80_0000u32).step_by(1009) {
+            let value = f32::from_bits(bits);
+            let (own, host) = (log2(value), value.log2());
+            let difference = (own.to_bits() as i32 - host.to_bits() as i32).abs();
+            assert!(
+                difference <= 1 || own.abs() < 1e-6 && (own - host).abs() < 1e-12,
+                "{value:e}: {own} instead of {host}"
+            );
+        }
+        for exponent in -149..128 {
+            assert_eq!(log2(2f64.powi(exponent) as f32), exponent as f32);
+        }
+        assert_eq!(log2(f32::INFINITY), f32::INFINITY);
     }
 
     #[test]
