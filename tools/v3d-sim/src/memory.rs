@@ -6,10 +6,8 @@
 //!
 //! Bus addresses lose their alias bits and become offsets; what lies beyond the end of memory cannot be accessed.
 
-use crate::lanes::Mask;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use v3d_hw::BusAddr;
-use v3d_hw::qpu::LANES;
 
 /// A view of guest memory.
 #[derive(Clone, Copy, Debug)]
@@ -48,21 +46,16 @@ impl<'a> Memory<'a> {
         Ok(self.cell(address, 4)?.load(Relaxed))
     }
 
-    /// The words that contain 16 addresses. Those outside of memory are 0, and have their bits set in the mask.
+    /// Reads the words of some numbers, counted from the start of memory; false if one is outside.
     #[inline(always)]
-    pub(crate) fn words(self, addresses: &[u32; LANES]) -> ([u32; LANES], Mask) {
-        let mut indices = [0; LANES];
-        for i in 0..LANES {
-            indices[i] = BusAddr(addresses[i]).offset() / 4;
-        }
-        let (mut words, mut missing) = ([0; LANES], 0);
-        for i in 0..LANES {
-            match self.words.get(indices[i] as usize) {
-                Some(word) => words[i] = word.load(Relaxed),
-                None => missing |= 1 << i,
+    pub(crate) fn gather(self, numbers: &[u32], target: &mut [u32]) -> bool {
+        for (target, number) in target.iter_mut().zip(numbers) {
+            match self.words.get(*number as usize) {
+                Some(word) => *target = word.load(Relaxed),
+                None => return false,
             }
         }
-        (words, missing)
+        true
     }
 
     /// Sets the word that contains `address`; the two lowest bits are ignored.

@@ -30,7 +30,7 @@ mod wrap;
 
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
-use crate::qpu::wide::Form;
+use crate::qpu::wide::Host;
 use fast::Prepared;
 use texture::Texture;
 use v3d_hw::BusAddr;
@@ -42,6 +42,10 @@ const REQUEST_SLOTS: u32 = 8;
 const RECEIVE_SLOTS: usize = 8;
 /// What the performance counter counts for a lookup of 16 words: each is a quad of its own [imrc QT12].
 const WORD_QUADS: u64 = 16;
+/// What it counts for a lookup of a texture.
+const TEXTURE_QUADS: u64 = 4;
+/// Textures that the model keeps prepared: as many as a program usually looks up.
+const KEPT_TEXTURES: usize = 8;
 /// Results that the model keeps, in spite of an overflow.
 const KEPT_RESULTS: usize = 32;
 
@@ -122,6 +126,14 @@ struct Received {
     request_slots: u32,
 }
 
+/// A texture, and the parameters that it is made of.
+#[derive(Clone, Debug)]
+struct KnownTexture {
+    parameters: [u32; 4],
+    /// `None`: its lookups cannot be made in vectors.
+    prepared: Option<Prepared>,
+}
+
 /// The FIFOs between one QPU and one TMU.
 #[derive(Clone, Debug)]
 pub struct Tmu {
@@ -130,9 +142,12 @@ pub struct Tmu {
     first: usize,
     count: usize,
     request_slots: u32,
-    /// The texture of the last lookup, and the parameters it was made of: lookups of one texture follow each other.
-    texture: Option<([u32; 4], Texture, Option<Prepared>)>,
+    /// Textures that have been looked up.
+    textures: Vec<KnownTexture>,
+    /// Which of them was looked up last: lookups of one texture follow each other.
+    latest: usize,
     quads: u64,
+    host: Host,
 }
 
 impl Default for Tmu {
@@ -143,8 +158,10 @@ impl Default for Tmu {
             first: 0,
             count: 0,
             request_slots: 0,
-            texture: None,
+            textures: Vec::new(),
+            latest: 0,
             quads: 0,
+            host: Host::new(),
         }
     }
 }
@@ -178,9 +195,9 @@ impl Tmu {
         self.request_slots = 0;
     }
 
-    /// Forgets decoded textures: the caches are cleared.
+    /// Forgets prepared textures: the caches are cleared.
     pub fn clear_cache(&mut self) {
-        self.texture = None;
+        self.textures.clear();
     }
 
     /// Writes a coordinate of the next lookup, with the uniform that goes with it; `s` starts the lookup.
@@ -213,11 +230,16 @@ impl Tmu {
         if coordinate != TmuCoordinate::S {
             return Ok(());
         }
-        let looked_up = if direct { self.read_words(memory) } else { self.sample(memory) };
         let slots = self.request.writes as u32;
+        let in_vectors = if direct { self.gather(memory) } else { self.sample_in_vectors(memory) };
+        if let Some(result) = in_vectors {
+            self.request.clear();
+            return self.receive(slots, &result, None);
+        }
+        let LookedUp { result, second, fault } = if direct { self.read_words(memory) } else { self.sample(memory) };
         self.request.clear();
-        let received = self.receive(slots, looked_up.result, looked_up.second);
-        looked_up.fault.map_or(received, Err)
+        let received = self.receive(slots, &result, second.as_ref());
+        fault.map_or(received, Err)
     }
 
     /// The cache lines that a lookup touches whose last write, `s`, is about to be made.
@@ -250,17 +272,16 @@ impl Tmu {
         Ok(value)
     }
 
-    fn receive(&mut self, slots: u32, result: Lanes, second: Option<Lanes>) -> Result<(), TmuFault> {
-        let last = second.unwrap_or(result);
+    fn receive(&mut self, slots: u32, result: &Lanes, second: Option<&Lanes>) -> Result<(), TmuFault> {
         let entries = 1 + usize::from(second.is_some());
         let in_use = self.request_slots + slots;
         if self.count + entries > KEPT_RESULTS {
             return Err(TmuFault::FifoOverflow(in_use));
         }
         if second.is_some() {
-            self.push(Received { value: result, request_slots: 0 });
+            self.push(result, 0);
         }
-        self.push(Received { value: last, request_slots: slots });
+        self.push(second.unwrap_or(result), slots);
         self.request_slots = in_use;
         if in_use > REQUEST_SLOTS || self.count > RECEIVE_SLOTS {
             return Err(TmuFault::FifoOverflow(in_use.max(self.count as u32)));
@@ -268,8 +289,10 @@ impl Tmu {
         Ok(())
     }
 
-    fn push(&mut self, entry: Received) {
-        self.received[(self.first + self.count) % KEPT_RESULTS] = entry;
+    fn push(&mut self, value: &Lanes, request_slots: u32) {
+        let entry = &mut self.received[(self.first + self.count) % KEPT_RESULTS];
+        entry.value = *value;
+        entry.request_slots = request_slots;
         self.count += 1;
     }
 
@@ -286,24 +309,55 @@ impl Tmu {
         looked_up
     }
 
-    fn sample(&mut self, memory: Memory<'_>) -> LookedUp {
-        self.quads += 4;
+    /// The same if all of the words are in memory.
+    fn gather(&mut self, memory: Memory<'_>) -> Option<Lanes> {
+        let numbers = self.request.s.map(|address| BusAddr(address).offset() / 4);
+        let mut result = Lanes::default();
+        memory.gather(&numbers.0, &mut result.0).then(|| {
+            self.quads += WORD_QUADS;
+            result
+        })
+    }
+
+    /// Looks a texture up if that can be done in vectors.
+    fn sample_in_vectors(&mut self, memory: Memory<'_>) -> Option<Lanes> {
         let parameters = self.request.parameters;
-        let (_, texture, prepared) = match &self.texture {
-            Some(texture) if texture.0 == parameters => texture,
-            _ => match Texture::decode(parameters) {
-                Ok(texture) => {
-                    let prepared = Prepared::new(&texture);
-                    &*self.texture.insert((parameters, texture, prepared))
-                }
-                Err(fault) => return LookedUp { fault: Some(fault), ..LookedUp::default() },
-            },
-        };
+        if self.textures.get(self.latest).is_none_or(|texture| texture.parameters != parameters) {
+            self.find_texture(parameters)?;
+        }
         let Request { s, t, r, b, .. } = &self.request;
-        let coordinates = [s, t, r, b];
-        match prepared.as_ref().and_then(|prepared| prepared.sample(Form::Wide, memory, coordinates)) {
-            Some(result) => LookedUp { result, second: None, fault: None },
-            None => filter::sample(texture, memory, coordinates),
+        let result = self.textures.get(self.latest)?.prepared.as_ref()?.sample(self.host, memory, [s, t, r, b])?;
+        self.quads += TEXTURE_QUADS;
+        Some(result)
+    }
+
+    /// Makes the texture of some parameters the latest one.
+    #[cold]
+    fn find_texture(&mut self, parameters: [u32; 4]) -> Option<()> {
+        if let Some(known) = self.textures.iter().position(|texture| texture.parameters == parameters) {
+            self.latest = known;
+            return Some(());
+        }
+        let prepared = Prepared::new(&Texture::decode(parameters).ok()?);
+        self.latest = (self.latest + 1) % KEPT_TEXTURES;
+        let texture = KnownTexture { parameters, prepared };
+        match self.textures.get_mut(self.latest) {
+            Some(known) => *known = texture,
+            None => {
+                self.latest = self.textures.len();
+                self.textures.push(texture);
+            }
+        }
+        Some(())
+    }
+
+    /// Looks a texture up element by element.
+    fn sample(&mut self, memory: Memory<'_>) -> LookedUp {
+        self.quads += TEXTURE_QUADS;
+        let Request { s, t, r, b, .. } = &self.request;
+        match Texture::decode(self.request.parameters) {
+            Ok(texture) => filter::sample(&texture, memory, [s, t, r, b]),
+            Err(fault) => LookedUp { fault: Some(fault), ..LookedUp::default() },
         }
     }
 }

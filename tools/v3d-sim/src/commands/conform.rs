@@ -1,15 +1,17 @@
-//! `v3d conform`: random QPU programs, on the fast engines and on the reference engine, and what they leave behind.
+//! `v3d conform`: random QPU programs and texture lookups, done fast and by the reference, and what they leave behind.
 
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Write;
 use std::ops::Range;
 use std::process::ExitCode;
-use v3d_sim::qpu::conformance::{self, Suite, Summary};
+use v3d_sim::qpu::conformance as programs;
+use v3d_sim::tmu::conformance as lookups;
 
 /// What to compare.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads or words
+    /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads or words (of programs); texture-sizes,
+    /// texture-filters, texture-wraps, texture-cubes, texture-children or texture-parameters (of lookups)
     #[arg(long, value_name = "NAME", value_parser = suite)]
     suite: Option<Suite>,
     /// Which cases of each suite
@@ -17,20 +19,46 @@ pub(crate) struct Arguments {
     range: Range<u64>,
 }
 
+/// A suite of programs or of lookups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Suite {
+    Programs(programs::Suite),
+    Lookups(lookups::Suite),
+}
+
+impl Suite {
+    fn all() -> impl Iterator<Item = (Self, &'static str)> {
+        let programs = programs::Suite::ALL.into_iter().map(|(suite, name)| (Self::Programs(suite), name));
+        programs.chain(lookups::Suite::ALL.into_iter().map(|(suite, name)| (Self::Lookups(suite), name)))
+    }
+
+    /// Runs cases, and says in words what they did.
+    fn run(self, cases: Range<u64>) -> Result<String> {
+        Ok(match self {
+            Self::Programs(suite) => {
+                let programs::Summary { cases, instructions, with_faults } = programs::run(suite, cases)?;
+                format!("{cases:>10} {instructions:>14} {with_faults:>14}")
+            }
+            Self::Lookups(suite) => {
+                let lookups::Summary { cases, lookups, with_faults, in_vectors, .. } = lookups::run(suite, cases)?;
+                format!("{cases:>10} {lookups:>14} {with_faults:>14}   {in_vectors} lookups in vectors")
+            }
+        })
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{:12} {:>10} {:>14} {:>14}", "suite", "cases", "instructions", "with faults")?;
+    writeln!(out, "{:18} {:>10} {:>14} {:>14}", "suite", "cases", "instructions", "with faults")?;
+    writeln!(out, "{:18} {:>10} {:>14}", "", "", "or lookups")?;
     let mut failed = false;
-    for (suite, name) in Suite::ALL {
+    for (suite, name) in Suite::all() {
         if arguments.suite.is_some_and(|only| only != suite) {
             continue;
         }
-        match conformance::run(suite, arguments.range.clone()) {
-            Ok(summary) => {
-                let Summary { cases, instructions, with_faults } = summary;
-                writeln!(out, "{name:12} {cases:>10} {instructions:>14} {with_faults:>14}")?;
-            }
+        match suite.run(arguments.range.clone()) {
+            Ok(figures) => writeln!(out, "{name:18} {figures}")?,
             Err(failure) => {
                 writeln!(out, "{failure}")?;
                 failed = true;
@@ -41,8 +69,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn suite(name: &str) -> Result<Suite> {
-    Suite::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Suite::ALL.iter().map(|&(_, name)| name).collect();
+    Suite::all().find(|(_, own)| *own == name).map(|(suite, _)| suite).ok_or_else(|| {
+        let names: Vec<&str> = Suite::all().map(|(_, name)| name).collect();
         anyhow!("there is no such suite; there are {}", names.join(", "))
     })
 }

@@ -52,33 +52,53 @@ pub(crate) trait Work {
     fn run(self) -> Self::Output;
 }
 
-/// Which of the forms of some work to use. One that the host cannot execute is replaced by the next smaller one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The forms of work, from the one that any processor of the architecture can execute on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
-    /// For any processor of the architecture.
+    /// With what all processors have.
     Narrow,
     /// Without AVX-512, which is what most hosts execute.
     Medium,
-    /// The best that there is.
+    /// With everything that can be used.
     Wide,
 }
 
-/// Does some work.
-#[inline]
-pub(crate) fn run_work<W: Work>(form: Form, work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if form == Form::Wide && x86_64::has_avx512() {
-            // SAFETY: the only condition of the call is that the processor has what `has_avx512` has just found.
-            return unsafe { x86_64::work_avx512(work) };
-        }
-        if form != Form::Narrow && x86_64::has_avx2() {
-            // SAFETY: as above, with `has_avx2`.
-            return unsafe { x86_64::work_avx2(work) };
+/// The form of work that the host can execute. Only [`Host::limited_to`] makes one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host(Form);
+
+impl Host {
+    /// The host as it is.
+    pub(crate) fn new() -> Self {
+        Self::limited_to(Form::Wide)
+    }
+
+    /// The host as if it had nothing better than a form.
+    pub(crate) fn limited_to(form: Form) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let found = match () {
+            () if x86_64::has_avx512() => Form::Wide,
+            () if x86_64::has_avx2() => Form::Medium,
+            () => Form::Narrow,
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let found = Form::Narrow;
+        Self(form.min(found))
+    }
+
+    /// Does some work.
+    #[inline]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            // SAFETY: the only condition of the calls is that the processor has what `limited_to` has found when it made `self`.
+            #[cfg(target_arch = "x86_64")]
+            Form::Wide => unsafe { x86_64::work_avx512(work) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Form::Medium => unsafe { x86_64::work_avx2(work) },
+            _ => work.run(),
         }
     }
-    let _ = form;
-    work.run()
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -9,7 +9,7 @@ use super::filter;
 use super::texture::Texture;
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OwnedMemory};
-use crate::qpu::wide::Form;
+use crate::qpu::wide::{Form, Host};
 use crate::random::Random;
 use std::ops::Range;
 use v3d_hw::texture::{
@@ -45,11 +45,6 @@ impl Suite {
         (Self::Children, "texture-children"),
         (Self::Parameters, "texture-parameters"),
     ];
-
-    /// The suite of a name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, own)| *own == name).map(|&(suite, _)| suite)
-    }
 
     /// The name.
     pub fn name(self) -> &'static str {
@@ -121,7 +116,9 @@ fn run_case(suite: Suite, case: u64, memory: Memory<'_>, summary: &mut Summary) 
         summary.lookups += 1;
         summary.with_faults += u64::from(reference.fault.is_some());
         for form in [Form::Narrow, Form::Medium, Form::Wide] {
-            let Some(result) = prepared.as_ref().and_then(|texture| texture.sample(form, memory, coordinates)) else {
+            let Some(result) =
+                prepared.as_ref().and_then(|texture| texture.sample(Host::limited_to(form), memory, coordinates))
+            else {
                 continue;
             };
             if reference.fault.is_some() || reference.second.is_some() || reference.result != result {

@@ -20,7 +20,7 @@ pub(super) struct FacePoint {
 const NORMALIZED_TOLERANCE: f32 = 1.0 / 256.0;
 
 /// The face and place that a direction points to.
-#[inline]
+#[inline(always)]
 pub(super) fn face_point(direction: [f32; 3]) -> FacePoint {
     let [x, y, z] = direction;
     let (face, sc, tc, major) = if x.abs() >= y.abs() && x.abs() >= z.abs() {

@@ -17,7 +17,7 @@ const MODIFIERS: [[i32; 4]; 8] = [
 ];
 
 /// The colour of the texel in column `x` and row `y` of a block, packed RGBA8888, opaque. Bit 63 of `block` is the first bit of its first byte.
-#[inline]
+#[inline(always)]
 pub(super) fn texel(block: u64, x: u32, y: u32) -> u32 {
     let flip = block >> 32 & 1 == 1;
     let differential = block >> 33 & 1 == 1;

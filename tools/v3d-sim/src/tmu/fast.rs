@@ -19,10 +19,11 @@ use super::lod;
 use super::texture::{Texture, layout_bits};
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
-use crate::qpu::wide::{self, Form, Work};
+use crate::qpu::wide::{Host, Work};
 use address::{Column, Layout, Row};
 use axis::Axis;
 use level::Choice;
+use v3d_hw::BusAddr;
 use v3d_hw::qpu::LANES;
 use v3d_hw::texture::{MagFilter, MinFilter, TextureType, Wrap};
 
@@ -43,6 +44,13 @@ fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     result
 }
 
+/// The integer that is equal to a float of at most 2^22, by way of the float whose lowest bits it is: conversions that take all floats are slow.
+#[inline(always)]
+fn integer(whole: f32) -> i32 {
+    const UNITS: f32 = 12_582_912.0;
+    (whole + UNITS).to_bits().wrapping_sub(UNITS.to_bits()) as i32
+}
+
 /// A texture with everything worked out that its lookups have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
@@ -59,6 +67,7 @@ pub(super) struct Prepared {
 /// A level of a texture.
 #[derive(Clone, Copy, Debug)]
 struct Level {
+    /// Offset in memory of its first byte.
     base: u32,
     x: Axis,
     y: Axis,
@@ -90,7 +99,7 @@ impl Prepared {
         }
         let bits = layout_bits(texture_type);
         let levels = texture.levels.iter().take(texture.last_level as usize + 1).map(|level| Level {
-            base: level.base,
+            base: BusAddr(level.base).offset(),
             x: Axis::new(&level.x),
             y: Axis::new(&level.y),
             layout: Layout::new(level.tiling, level.layout_width, bits),
@@ -106,8 +115,9 @@ impl Prepared {
     }
 
     /// Looks a vector of coordinates s, t, r and b up; `None` if the reference has to.
-    pub(super) fn sample(&self, form: Form, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Lanes> {
-        wide::run_work(form, Lookup { texture: self, memory, coordinates })
+    #[inline]
+    pub(super) fn sample(&self, host: Host, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Lanes> {
+        host.run(Lookup { texture: self, memory, coordinates })
     }
 }
 
@@ -131,24 +141,18 @@ impl Work for Lookup<'_> {
             if texture.border { border::color(texture.texture_type, self.coordinates[2].0[0]).ok()? } else { 0 };
         let width = texture.levels[0].x.size as f32;
         let height = texture.levels[0].y.size as f32;
-        let (points, choice) = match texture.cube_stride {
-            None => {
-                let points = Points { s, t, face: [0; LANES] };
-                let choice = texture
-                    .filters
-                    .choose(&b, || lod::longer_squared_of_quads([each(|i| s[i] * width), each(|i| t[i] * height)]));
-                (points, choice)
-            }
-            Some(stride) => {
-                let choice = texture.filters.choose(&b, || {
-                    lod::longer_squared_of_quads([
-                        each(|i| 0.5 * s[i] * width),
-                        each(|i| 0.5 * t[i] * width),
-                        each(|i| 0.5 * r[i] * width),
-                    ])
-                });
-                (face_points(&s, &t, &r, stride)?, choice)
-            }
+        let derivatives = || match texture.cube_stride {
+            None => lod::longer_squared_of_quads([each(|i| s[i] * width), each(|i| t[i] * height)]),
+            Some(_) => lod::longer_squared_of_quads([
+                each(|i| 0.5 * s[i] * width),
+                each(|i| 0.5 * t[i] * width),
+                each(|i| 0.5 * r[i] * width),
+            ]),
+        };
+        let choice = texture.filters.choose(&b, derivatives);
+        let points = match texture.cube_stride {
+            None => Points { s, t, face: [0; LANES] },
+            Some(stride) => face_points(&s, &t, &r, stride)?,
         };
         self.blend_levels(&points, &choice, border)
     }

@@ -1,5 +1,7 @@
 //! Filters: from coordinates to the result of a lookup [AG p.43].
 //!
+//! This is the plain statement of what a lookup is, element by element; [`super::fast`] does the same for all elements at once.
+//!
 //! All four elements of a quad are sampled from the same levels. A linear filter blends the 2x2 texels around the place; with two levels, the results of both
 //! are blended by the fraction of the level of detail.
 
@@ -133,60 +135,36 @@ impl Lookup<'_> {
 
     fn bytes<T: Texel>(mut self, coordinates: [&Lanes; 4]) -> LookedUp {
         let mut result = Lanes::splat(0);
-        for (quad, target) in result.0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        for quad in 0..4 {
             let (points, selections) = self.quad(quad, coordinates);
-            if selections.iter().all(|selection| *selection == selections[0]) {
-                *target = self.bytes_of_quad::<T>(&selections[0], &points);
-            } else {
-                for (i, selection) in selections.iter().enumerate() {
-                    target[i] = self.bytes_of_quad::<T>(selection, &points)[i];
-                }
+            for (i, (&point, selection)) in points.iter().zip(&selections).enumerate() {
+                result.0[4 * quad + i] = self.bytes_of::<T>(selection, point);
             }
         }
         LookedUp { result, second: None, fault: self.fault }
     }
 
-    /// A quad whose elements are all sampled from the same levels.
-    #[inline(always)]
-    fn bytes_of_quad<T: Texel>(&mut self, selection: &Selection, points: &[Point; 4]) -> [u32; 4] {
-        let mut first = self.bytes_of_level::<T>(selection.level, selection.linear, points);
-        if selection.next_share != 0 {
-            let next = self.bytes_of_level::<T>(selection.level + 1, selection.linear, points);
-            for (texel, next) in first.iter_mut().zip(next) {
-                *texel = blend_bytes([*texel, next, *texel, next], selection.next_share, 0);
-            }
+    fn bytes_of<T: Texel>(&mut self, selection: &Selection, point: Point) -> u32 {
+        let first = self.bytes_of_level::<T>(selection.level, selection.linear, point);
+        if selection.next_share == 0 {
+            return first;
         }
-        first
+        let next = self.bytes_of_level::<T>(selection.level + 1, selection.linear, point);
+        blend_bytes([first, next, first, next], selection.next_share, 0)
     }
 
-    #[inline(always)]
-    fn bytes_of_level<T: Texel>(&mut self, level: usize, linear: bool, points: &[Point; 4]) -> [u32; 4] {
+    fn bytes_of_level<T: Texel>(&mut self, level: usize, linear: bool, point: Point) -> u32 {
         let texture = self.texture;
         let level = &texture.levels[level];
-        let (mut x, mut y, mut texels) = ([0; 4], [0; 4], [0; 4]);
-        for i in 0..4 {
-            x[i] = level.x.position(points[i].s);
+        let (x, y) = (level.x.position(point.s), level.y.position(point.t));
+        if !linear {
+            return self.texel::<T>(level, point.face, level.x.texel(x >> 8), level.y.texel(y >> 8));
         }
-        for i in 0..4 {
-            y[i] = level.y.position(points[i].t);
-        }
-        for i in 0..4 {
-            let face = points[i].face;
-            texels[i] = if linear {
-                let Neighbourhood { x, y, share_x, share_y } = neighbourhood(level, x[i], y[i]);
-                let upper_left = self.texel::<T>(level, face, x[0], y[0]);
-                let upper_right = self.texel::<T>(level, face, x[1], y[0]);
-                let lower_left = self.texel::<T>(level, face, x[0], y[1]);
-                let lower_right = self.texel::<T>(level, face, x[1], y[1]);
-                blend_bytes([upper_left, upper_right, lower_left, lower_right], share_x, share_y)
-            } else {
-                self.texel::<T>(level, face, level.x.texel(x[i] >> 8), level.y.texel(y[i] >> 8))
-            };
-        }
-        texels
+        let Neighbourhood { x, y, share_x, share_y } = neighbourhood(level, x, y);
+        let texels = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| self.texel::<T>(level, point.face, x[i], y[j]));
+        blend_bytes(texels, share_x, share_y)
     }
 
-    #[inline(always)]
     fn texel<T: Texel>(&mut self, level: &Level, face: u32, x: u32, y: u32) -> u32 {
         if x == BORDER || y == BORDER {
             return self.border;
@@ -277,25 +255,16 @@ fn is_negative_power_of_two(value: f32) -> bool {
     value < 0.0 && value.is_finite() && value.to_bits() & 0x007f_ffff == 0
 }
 
-/// The four bytes of a word in four fields of 16 bits.
-#[inline]
-const fn spread(word: u32) -> u64 {
-    let halves = (word as u64 | (word as u64) << 16) & 0x0000_ffff_0000_ffff;
-    (halves | halves << 8) & 0x00ff_00ff_00ff_00ff
-}
-
 /// Blends the texels upper left, upper right, lower left, lower right, byte by byte; the shares are the right and the lower ones', in 1/256.
-#[inline]
 fn blend_bytes(texels: [u32; 4], share_x: u32, share_y: u32) -> u32 {
-    const EVEN: u64 = 0x0000_ffff_0000_ffff;
-    let (right, lower) = (u64::from(share_x), u64::from(share_y));
-    // At most 255 * 256: it fits in 16 bits, and the product of two shares in 32.
-    let row = |a: u32, b: u32| spread(a) * (256 - right) + spread(b) * right;
-    let (first, second) = (row(texels[0], texels[1]), row(texels[2], texels[3]));
-    let column = |a: u64, b: u64| (a * (256 - lower) + b * lower + 0x0000_8000_0000_8000) >> 16 & 0x0000_00ff_0000_00ff;
-    let even = column(first & EVEN, second & EVEN);
-    let odd = column(first >> 16 & EVEN, second >> 16 & EVEN);
-    (even | even >> 16) as u32 & 0x00ff_00ff | ((odd | odd >> 16) as u32 & 0x00ff_00ff) << 8
+    const HALF: u32 = 0x8000;
+    let texels = texels.map(u32::to_le_bytes);
+    u32::from_le_bytes(std::array::from_fn(|channel| {
+        let [upper_left, upper_right, lower_left, lower_right] = texels.map(|texel| u32::from(texel[channel]));
+        let mix = |first: u32, second: u32, share: u32| first * (256 - share) + second * share;
+        let (upper, lower) = (mix(upper_left, upper_right, share_x), mix(lower_left, lower_right, share_x));
+        ((mix(upper, lower, share_y) + HALF) >> 16) as u8
+    }))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(super) struct Selection {
 /// The square of the length of the longer derivative, of coordinates in texels of level 0.
 ///
 /// Elements are left and right of the first row, left and right of the second.
-#[inline]
+#[inline(always)]
 pub(super) fn longer_squared<const N: usize>(coordinates: [[f32; 4]; N]) -> f32 {
     let squared = |neighbour: usize| {
         coordinates.iter().map(|c| c[neighbour] - c[0]).map(|difference| difference * difference).sum::<f32>()
@@ -38,7 +38,7 @@ pub(super) fn longer_squared_of_quads<const N: usize>(coordinates: [[f32; LANES]
 }
 
 /// The level of detail of the square of a derivative, without bias. No change at all gives a very small one.
-#[inline]
+#[inline(always)]
 pub(super) fn level_of_detail(squared: f32) -> f32 {
     if squared > 0.0 { 0.5 * log2(squared) } else { -126.0 }
 }
@@ -46,19 +46,19 @@ pub(super) fn level_of_detail(squared: f32) -> f32 {
 /// The binary logarithm of a number above 0: of our own, because libraries differ in their last bits.
 #[inline(always)]
 fn log2(value: f32) -> f32 {
-    /// Powers of `z` up to the 17th, by half their exponents: they leave less than 1e-15.
-    const TERMS: u32 = 9;
+    /// The sum of `z^(2n) / (2n + 1)`, highest power first. What is left off is less than 1e-15.
+    const TERMS: [f64; 9] =
+        [1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0];
+    /// The upper half of the root of 1/2.
+    const ROOT_OF_HALF: u32 = (std::f64::consts::FRAC_1_SQRT_2.to_bits() >> 32) as u32;
     let bits = f64::from(value).to_bits();
     // The exponent for which the rest is between the roots of 1/2 and of 2.
-    let exponent = bits.wrapping_sub(std::f64::consts::FRAC_1_SQRT_2.to_bits()) as i64 >> 52;
-    let rest = f64::from_bits(bits.wrapping_sub((exponent << 52) as u64));
+    let exponent = ((bits >> 32) as u32).wrapping_sub(ROOT_OF_HALF) as i32 >> 20;
+    let rest = f64::from_bits(bits.wrapping_sub(u64::from(exponent as u32) << 52));
     // ln x = 2 artanh z = 2 (z + z^3 / 3 + z^5 / 5 + ...)
     let z = (rest - 1.0) / (rest + 1.0);
-    let mut sum = 0.0;
-    for term in (0..TERMS).rev() {
-        sum = sum * (z * z) + 1.0 / f64::from(2 * term + 1);
-    }
-    let result = exponent as f64 + 2.0 * std::f64::consts::LOG2_E * z * sum;
+    let sum = TERMS.iter().fold(0.0, |sum, term| sum * (z * z) + term);
+    let result = f64::from(exponent) + 2.0 * std::f64::consts::LOG2_E * z * sum;
     if value == f32::INFINITY { value } else { result as f32 }
 }
 

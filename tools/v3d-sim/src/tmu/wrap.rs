@@ -25,7 +25,6 @@ impl Axis {
     /// The position of a coordinate in texels, rounded down to 1/256.
     ///
     /// Repeated coordinates lose their whole part first, and so keep their exactness. What is not a number counts as 0.
-    #[inline(always)]
     pub(super) fn position(&self, coordinate: f32) -> i32 {
         let within = match self.mode {
             Wrap::Repeat => fraction(coordinate),
@@ -35,7 +34,6 @@ impl Axis {
     }
 
     /// The column or row in memory of a texel; [`BORDER`] if the border stands there.
-    #[inline(always)]
     pub(super) fn texel(&self, position: i32) -> u32 {
         let size = self.size as i32;
         let within = if (0..size).contains(&position) { position as u32 } else { outside(self.mode, position, size) };
@@ -48,7 +46,6 @@ impl Axis {
 }
 
 /// The texel of an image of `size` texels that stands in for one outside.
-#[cold]
 fn outside(mode: Wrap, position: i32, size: i32) -> u32 {
     match mode {
         Wrap::Repeat => position.rem_euclid(size) as u32,
@@ -62,14 +59,12 @@ fn outside(mode: Wrap, position: i32, size: i32) -> u32 {
 }
 
 /// The whole number below, for numbers that a 32-bit integer can hold.
-#[inline(always)]
 fn floor(value: f32) -> i32 {
     let truncated = value as i32;
     truncated - i32::from(truncated as f32 > value)
 }
 
 /// What is behind the point.
-#[inline(always)]
 fn fraction(value: f32) -> f32 {
     // From 2^23 on, floats have no fraction.
     if value.abs() < 8_388_608.0 { value - floor(value) as f32 } else { 0.0 }

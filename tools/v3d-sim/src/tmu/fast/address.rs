@@ -71,11 +71,11 @@ impl Column {
         let inner = |i: usize| layout.bytes(unit[i] & ((1 << log2) - 1));
         let part = match layout.tiling {
             Tiling::Raster => each(|i| layout.bytes(unit[i])),
-            Tiling::LtFormat => each(|i| (unit[i] >> log2) * MICRO_TILE_BYTES | inner(i)),
+            Tiling::LtFormat => each(|i| ((unit[i] >> log2) * MICRO_TILE_BYTES) | inner(i)),
             Tiling::TFormat => each(|i| {
                 let micro = unit[i] >> log2;
                 let right = micro >> 2 & 1;
-                (micro >> 3) * TILE_BYTES | right * 3 * SUB_TILE_BYTES | (micro & 3) * MICRO_TILE_BYTES | inner(i)
+                ((micro >> 3) * TILE_BYTES) | (right * 3 * SUB_TILE_BYTES) | ((micro & 3) * MICRO_TILE_BYTES) | inner(i)
             }),
         };
         let bit = each(|i| unit[i] << layout.bits_log2 & 7);
@@ -100,7 +100,7 @@ impl Row {
                 let part = each(|i| {
                     let micro = unit[i] >> log2;
                     let backwards = odd(i).wrapping_neg() & !(2 * SUB_TILE_BYTES - 1);
-                    backwards | (micro >> 2 & 1) * SUB_TILE_BYTES | (micro & 3) * 4 * MICRO_TILE_BYTES | inner(i)
+                    backwards | ((micro >> 2 & 1) * SUB_TILE_BYTES) | ((micro & 3) * 4 * MICRO_TILE_BYTES) | inner(i)
                 });
                 (start, part)
             }
@@ -109,8 +109,8 @@ impl Row {
     }
 }
 
-/// The addresses of texels.
+/// The offsets of texels in memory. What would wrap at the end of the address space is at least outside of memory.
 #[inline(always)]
-pub(super) fn of(column: &Column, row: &Row) -> Words {
+pub(super) fn offsets(column: &Column, row: &Row) -> Words {
     each(|i| row.start[i].wrapping_add(column.part[i] ^ row.part[i]))
 }

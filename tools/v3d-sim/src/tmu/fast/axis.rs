@@ -1,6 +1,6 @@
 //! From coordinates to texels along one axis, as [`wrap`] says.
 
-use super::{Floats, Ints, Words, each};
+use super::{Floats, Ints, Words, each, integer};
 use crate::tmu::wrap;
 use v3d_hw::qpu::LANES;
 use v3d_hw::texture::Wrap;
@@ -67,16 +67,9 @@ impl Axis {
 #[inline(always)]
 fn fixed(texels: f32) -> i32 {
     let texels = if texels.is_nan() { 0.0 } else { texels };
-    let texels = texels.max(-wrap::BOUND_TEXELS).min(wrap::BOUND_TEXELS);
+    let texels = texels.clamp(-wrap::BOUND_TEXELS, wrap::BOUND_TEXELS);
     let whole = texels.floor();
     // All of these are exact: products with powers of two, and a difference of integers that is less than 256.
     let part = (256.0 * texels).floor() - 256.0 * whole;
     integer(whole) * 256 + integer(part)
-}
-
-/// The integer that is equal to a float of at most 2^22, by way of the float whose lowest bits it is: conversions that take all floats are slow.
-#[inline(always)]
-fn integer(whole: f32) -> i32 {
-    const UNITS: f32 = 12_582_912.0;
-    (whole + UNITS).to_bits().wrapping_sub(UNITS.to_bits()) as i32
 }

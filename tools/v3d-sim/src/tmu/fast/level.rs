@@ -1,6 +1,6 @@
 //! Which level each element is sampled from, as [`lod`] says.
 
-use super::{Floats, Words, each};
+use super::{Floats, Words, each, integer};
 use crate::lanes::{ALL, Mask};
 use crate::tmu::lod;
 use crate::tmu::texture::Texture;
@@ -39,11 +39,13 @@ impl Choice {
     }
 
     /// The elements that have the level and the filter of one.
+    #[inline(always)]
     pub(super) fn like(&self, other: usize) -> Mask {
         mask(|i| self.level[i] == self.level[other] && self.linear[i] == self.linear[other])
     }
 }
 
+#[inline(always)]
 fn mask(holds: impl Fn(usize) -> bool) -> Mask {
     (0..LANES).fold(0, |mask, i| mask | Mask::from(holds(i)) << i)
 }
@@ -62,25 +64,44 @@ impl Filters {
             return Choice::magnified(self.mag);
         }
         let squared = if self.bias_only { [1.0; LANES / 4] } else { derivatives() };
-        if squared.iter().all(|&squared| !(squared > 1.0)) && bias.iter().all(|&bias| bias == 0.0) {
+        if !squared.iter().any(|&squared| squared > 1.0) && bias.iter().all(|&bias| bias == 0.0) {
             return Choice::magnified(self.mag);
         }
         self.minified(bias, &squared)
     }
 
+    /// The same by the rules of [`lod::select`].
+    #[inline(always)]
     fn minified(&self, bias: &Floats, squared: &[f32; LANES / 4]) -> Choice {
-        // 1 is what a square without influence has.
-        let automatic = squared.map(lod::level_of_detail);
-        let selections: [lod::Selection; LANES] =
-            std::array::from_fn(|i| lod::select(automatic[i / 4] + bias[i], self.mag, self.min, self.last_level));
+        let mut automatic = [0.0; LANES / 4];
+        for (automatic, &squared) in automatic.iter_mut().zip(squared) {
+            *automatic = lod::level_of_detail(squared);
+        }
+        let detail = each(|i| automatic[i / 4] + bias[i]);
+        let last = self.last_level as f32;
+        let (level, share) = match self.min {
+            MinFilter::Linear | MinFilter::Nearest | MinFilter::Reserved(_) => ([0; LANES], [0; LANES]),
+            MinFilter::NearMipNear | MinFilter::LinMipNear => {
+                (each(|i| integer((detail[i] + 0.5).min(last).floor()) as u32), [0; LANES])
+            }
+            MinFilter::NearMipLin | MinFilter::LinMipLin => {
+                let fixed = each(|i| integer((detail[i].min(last) * 256.0).floor()) as u32);
+                (each(|i| fixed[i] / 256), each(|i| fixed[i] % 256))
+            }
+        };
+        // What is not a number is magnified too.
+        let minified = each(|i| if detail[i] > 0.0 { u32::MAX } else { 0 });
+        let linear = matches!(self.min, MinFilter::Linear | MinFilter::LinMipNear | MinFilter::LinMipLin);
+        let (linear, magnified) = (u32::from(linear), u32::from(self.mag == MagFilter::Linear));
         let mut choice = Choice {
-            level: each(|i| selections[i].level as u32),
-            next_share: each(|i| selections[i].next_share),
-            linear: each(|i| u32::from(selections[i].linear)),
-            shared: mask(|i| selections[i].next_share != 0),
+            level: each(|i| level[i] & minified[i]),
+            next_share: each(|i| share[i] & minified[i]),
+            linear: each(|i| linear & minified[i] | magnified & !minified[i]),
+            shared: 0,
             uniform: false,
         };
         choice.uniform = choice.like(0) == ALL;
+        choice.shared = mask(|i| choice.next_share[i] != 0);
         choice
     }
 }

@@ -17,18 +17,18 @@ pub(super) fn read<const N: usize>(
     places: &[(&Column, &Row); N],
     needed: Mask,
 ) -> Option<[Words; N]> {
-    let (mut addresses, mut words) = ([[0; LANES]; N], [[0; LANES]; N]);
+    let mut offsets = [[0; LANES]; N];
     for tap in 0..N {
         let (column, row) = places[tap];
-        addresses[tap] = address::of(column, row);
-        words[tap] = fetch(memory, &addresses[tap], needed)?;
+        offsets[tap] = address::offsets(column, row);
     }
+    let mut words = fetch(memory, &offsets, needed)?;
     if texture_type == TextureType::Etc1 {
+        offsets.as_flattened_mut().iter_mut().for_each(|offset| *offset = offset.wrapping_add(4));
+        let lower = fetch(memory, &offsets, needed)?;
         for tap in 0..N {
             let (column, row) = places[tap];
-            addresses[tap] = each(|i| addresses[tap][i].wrapping_add(4));
-            let low = fetch(memory, &addresses[tap], needed)?;
-            let high = words[tap];
+            let (high, low) = (words[tap], lower[tap]);
             words[tap] = each(|i| {
                 let block = u64::from(high[i].swap_bytes()) << 32 | u64::from(low[i].swap_bytes());
                 let y = row.texel[i] & 3;
@@ -44,7 +44,7 @@ pub(super) fn read<const N: usize>(
         before[tap] = if texture_type == TextureType::Yuyv422R {
             each(|i| 16 * (column.texel[i] & 1))
         } else {
-            each(|i| 8 * (addresses[tap][i] & 3) + column.bit[i])
+            each(|i| 8 * (offsets[tap][i] & 3) + column.bit[i])
         };
     }
     let texels = words.as_flattened_mut().iter_mut().zip(before.as_flattened());
@@ -77,9 +77,20 @@ pub(super) fn read<const N: usize>(
     Some(words)
 }
 
-/// Words of memory; what is outside reads as 0, and must not be needed.
+/// The words at some offsets; `None` if one that is needed is outside of memory.
 #[inline(always)]
-fn fetch(memory: Memory<'_>, addresses: &Words, needed: Mask) -> Option<Words> {
-    let (words, missing) = memory.words(addresses);
-    (missing & needed == 0).then_some(words)
+fn fetch<const N: usize>(memory: Memory<'_>, offsets: &[Words; N], needed: Mask) -> Option<[Words; N]> {
+    let (mut numbers, mut words) = ([[0; LANES]; N], [[0; LANES]; N]);
+    for (numbers, offsets) in numbers.iter_mut().zip(offsets) {
+        *numbers = each(|i| offsets[i] / 4);
+    }
+    if !memory.gather(numbers.as_flattened(), words.as_flattened_mut()) {
+        for numbers in &mut numbers {
+            *numbers = each(|i| if needed >> i & 1 == 1 { numbers[i] } else { 0 });
+        }
+        if !memory.gather(numbers.as_flattened(), words.as_flattened_mut()) {
+            return None;
+        }
+    }
+    Some(words)
 }
