@@ -61,11 +61,6 @@ impl Suite {
         (Self::Words, "words"),
     ];
 
-    /// The suite of a name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, own)| *own == name).map(|&(suite, _)| suite)
-    }
-
     /// The name.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(suite, _)| *suite == self).map_or("", |&(_, name)| name)
