@@ -327,13 +327,6 @@ impl Qpu {
         std::mem::take(&mut self.faults)
     }
 
-    /// Forgets decoded textures: the texture caches are cleared.
-    pub fn clear_texture_caches(&mut self) {
-        for tmu in &mut self.tmu {
-            tmu.clear_cache();
-        }
-    }
-
     #[inline(always)]
     fn run_with<D: Datapath>(
         &mut self,

@@ -159,7 +159,7 @@ impl<const FLIP: bool> Texel for Etc1<FLIP> {
         let high = memory.word(place.address)?.swap_bytes();
         let low = memory.word(place.address + 4)?.swap_bytes();
         let row = if FLIP { place.y % 4 } else { 3 - place.y % 4 };
-        Ok(etc1::texel(u64::from(high) << 32 | u64::from(low), place.x % 4, row))
+        Ok(etc1::texel(high, low, place.x % 4, row))
     }
 }
 

@@ -114,3 +114,40 @@ impl Row {
 pub(super) fn offsets(column: &Column, row: &Row) -> Words {
     each(|i| row.start[i].wrapping_add(column.part[i] ^ row.part[i]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::qpu::LANES;
+
+    /// Every unit of images of several tiles, and some beyond their right edge, against the function for one.
+    #[test]
+    fn addresses_are_those_of_the_tilings() {
+        for (tiling, bits) in [Tiling::TFormat, Tiling::LtFormat, Tiling::Raster]
+            .into_iter()
+            .flat_map(|tiling| [1, 4, 8, 16, 32, 64].map(|bits| (tiling, bits)))
+            // Raster textures have at least 16 bits.
+            .filter(|&(tiling, bits)| tiling != Tiling::Raster || bits >= 16)
+        {
+            let (tile_width, tile_height) = tiling::tile_px(bits).unwrap();
+            for width in [3 * tile_width, 2 * tile_width - 3, 1] {
+                let layout = Layout::new(tiling, width, bits);
+                for (x, y) in (0..2 * tile_height).flat_map(|y| (0..width + 8).step_by(LANES).map(move |x| (x, y))) {
+                    let column = Column::new(&layout, 0, each(|i| x + i as u32), [0; LANES]);
+                    let row = Row::new(&layout, 0, [0x1000; LANES], [y; LANES], [0; LANES]);
+                    let offsets = offsets(&column, &row);
+                    for i in 0..LANES {
+                        let x = x + i as u32;
+                        let expected = tiling::pixel_offset_bits(tiling, width, bits, x, y).unwrap();
+                        let found = (offsets[i].wrapping_sub(0x1000), column.bit[i]);
+                        assert_eq!(
+                            found,
+                            ((expected / 8) as u32, (expected % 8) as u32),
+                            "{tiling:?} {bits} {width}: ({x}, {y})"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

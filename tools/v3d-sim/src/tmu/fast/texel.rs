@@ -30,9 +30,8 @@ pub(super) fn read<const N: usize>(
             let (column, row) = places[tap];
             let (high, low) = (words[tap], lower[tap]);
             words[tap] = each(|i| {
-                let block = u64::from(high[i].swap_bytes()) << 32 | u64::from(low[i].swap_bytes());
-                let y = row.texel[i] & 3;
-                etc1::texel(block, column.texel[i] & 3, if etc_flip { y } else { 3 - y })
+                let y = if etc_flip { row.texel[i] } else { !row.texel[i] };
+                etc1::texel(high[i].swap_bytes(), low[i].swap_bytes(), column.texel[i], y)
             });
         }
         return Some(words);
