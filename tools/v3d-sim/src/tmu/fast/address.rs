@@ -136,10 +136,10 @@ mod tests {
                     let column = Column::new(&layout, 0, each(|i| x + i as u32), [0; LANES]);
                     let row = Row::new(&layout, 0, [0x1000; LANES], [y; LANES], [0; LANES]);
                     let offsets = offsets(&column, &row);
-                    for i in 0..LANES {
+                    for (i, offset) in offsets.into_iter().enumerate() {
                         let x = x + i as u32;
                         let expected = tiling::pixel_offset_bits(tiling, width, bits, x, y).unwrap();
-                        let found = (offsets[i].wrapping_sub(0x1000), column.bit[i]);
+                        let found = (offset.wrapping_sub(0x1000), column.bit[i]);
                         assert_eq!(
                             found,
                             ((expected / 8) as u32, (expected % 8) as u32),
