@@ -102,6 +102,9 @@ impl FaultLog {
     /// Takes over another log's faults, in their order.
     pub fn merge(&mut self, other: Self) {
         self.signals.raise(other.signals);
+        if other.total == 0 {
+            return;
+        }
         let repeated = other.total - other.kept.len() as u64;
         for fault in other.kept {
             self.report(fault);

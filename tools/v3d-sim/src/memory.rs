@@ -132,8 +132,9 @@ impl<'a> Memory<'a> {
         let (middle, last) = rest.split_at(words);
         self.write_bytes(at, first)?;
         at += before as u32;
-        for (word, at) in middle.chunks_exact(4).zip((at..).step_by(4)) {
-            self.set_word(BusAddr(at), u32::from_le_bytes([word[0], word[1], word[2], word[3]]))?;
+        let cells = self.words.get(at as usize / 4..).unwrap_or_default();
+        for (word, cell) in middle.chunks_exact(4).zip(cells) {
+            cell.store(u32::from_le_bytes([word[0], word[1], word[2], word[3]]), Relaxed);
         }
         self.write_bytes(at + words as u32, last)
     }

@@ -730,10 +730,11 @@ fn quads_of_the_tile_buffer_are_counted_by_what_becomes_of_them() {
 }
 
 /// The first of two fragments on the same quad begins after a cycle and unlocks the scoreboard 72 cycles later: its line (44), an instruction (4), the
-/// rest of a wait for its uniform (4), five instructions (20). The second begins a cycle after it and gets to its first access in 12.
+/// rest of a wait for its uniform (4), five instructions (20). The second begins a cycle after it, waits for the same line, and gets to its first access
+/// 12 cycles after that is there.
 #[test]
 fn waiting_for_the_scoreboard_is_counted() {
-    for (second, waiting) in [(TINY, 73 - (2 + 12)), ([(10, 10), (12, 10), (10, 12)], 0)] {
+    for (second, waiting) in [(TINY, 73 - (1 + 44 + 12)), ([(10, 10), (12, 10), (10, 12)], 0)] {
         let mut machine = Machine::new();
         machine.counters.start_clock(clock::Machine::default());
         machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);

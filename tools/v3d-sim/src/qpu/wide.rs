@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::fast::Fast;
-use super::vectors::Portable;
+use super::vectors::{Portable, Vectors};
 use super::{CodeCache, Exit, Io, Qpu};
 use crate::memory::Memory;
 
@@ -48,8 +48,8 @@ pub(crate) trait Work {
     /// What comes out of it.
     type Output;
 
-    /// Does it.
-    fn run(self) -> Self::Output;
+    /// Does it, with the vectors that this form of it may use.
+    fn run<V: Vectors>(self) -> Self::Output;
 }
 
 /// The forms of work, from the one that any processor of the architecture can execute on.
@@ -69,11 +69,13 @@ pub(crate) struct Host(Form);
 
 impl Host {
     /// The host as it is.
+    #[inline]
     pub(crate) fn new() -> Self {
         Self::limited_to(Form::Wide)
     }
 
     /// The host as if it had nothing better than a form.
+    #[inline]
     pub(crate) fn limited_to(form: Form) -> Self {
         #[cfg(target_arch = "x86_64")]
         let found = match () {
@@ -96,7 +98,7 @@ impl Host {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Form::Medium => unsafe { x86_64::work_avx2(work) },
-            _ => work.run(),
+            _ => work.run::<Portable<{ cfg!(target_arch = "aarch64") }>>(),
         }
     }
 }
@@ -109,20 +111,25 @@ mod x86_64 {
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
     use std::mem::transmute;
+    use std::sync::OnceLock;
 
     /// Whether the processor has what [`run_avx2`] needs.
     pub(super) fn has_avx2() -> bool {
-        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+        static FOUND: OnceLock<bool> = OnceLock::new();
+        *FOUND.get_or_init(|| is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"))
     }
 
     /// Whether the processor has what [`run_avx512`] needs.
     pub(super) fn has_avx512() -> bool {
-        has_avx2()
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512cd")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
+        static FOUND: OnceLock<bool> = OnceLock::new();
+        *FOUND.get_or_init(|| {
+            has_avx2()
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512cd")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+        })
     }
 
     #[target_feature(enable = "avx2,fma")]
@@ -149,15 +156,15 @@ mod x86_64 {
 
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn work_avx2<W: Work>(work: W) -> W::Output {
-        work.run()
+        work.run::<Portable<true>>()
     }
 
     #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
     pub(super) fn work_avx512<W: Work>(work: W) -> W::Output {
-        work.run()
+        work.run::<Avx512>()
     }
 
-    /// Instructions of AVX-512. Nothing but [`run_avx512`] can name it.
+    /// Instructions of AVX-512. Nothing but [`run_avx512`] and [`work_avx512`] can name it.
     struct Avx512;
 
     const TOWARD_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
@@ -291,8 +298,8 @@ mod x86_64 {
         ($( fn $name:ident($( $argument:ident: $kind:ty ),*) $(-> $result:ty)? = $call:expr; )*) => {$(
             #[inline(always)]
             fn $name($( $argument: $kind ),*) $(-> $result)? {
-                // SAFETY: the function needs no more than AVX-512, and this type is out of reach of all but `run_avx512`, which only runs where
-                // `has_avx512` has found it.
+                // SAFETY: the function needs no more than AVX-512, and this type is out of reach of all but `run_avx512` and `work_avx512`,
+                // which only run where `has_avx512` has found it.
                 unsafe { $call }
             }
         )*};

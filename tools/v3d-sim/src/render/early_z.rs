@@ -8,45 +8,51 @@
 //! # Sources
 //! When drivers enable it: [mesa vc4_state.c].
 
-use super::tlb::{Tlb, ZTest, compare};
+use super::tlb::{Passing, Tlb, block_of};
+use crate::lanes::Lanes;
+use crate::qpu::vectors::Vectors;
 
-/// The masks of a quad without the samples that fail the Z test. `pixel` is the number of the quad's first pixel.
-#[inline]
-pub fn visible(tlb: &Tlb, test: ZTest, pixel: usize, z: &[u32; 4], masks: [u32; 4]) -> [u32; 4] {
-    let multisample = tlb.shape().multisample;
-    std::array::from_fn(|element| {
-        let (mask, z, place) = (masks[element], z[element], pixel + element);
-        let passes = |sample: usize| compare(test.function, z, tlb.zs[tlb.zs_index(place, sample)] >> 8);
-        if mask == 0 {
-            0
-        } else if multisample {
-            (0..4).fold(mask, |mask, sample| if passes(sample) { mask } else { mask & !(1 << sample) })
-        } else if passes(0) {
-            mask
-        } else {
-            0
-        }
-    })
+/// The masks of a block without the samples that fail the Z test. `pixel` is the number of the block's first pixel.
+#[inline(always)]
+pub fn visible<V: Vectors>(tlb: &Tlb, test: Passing, pixel: usize, z: &Lanes, masks: &Lanes) -> Lanes {
+    let mut visible = *masks;
+    if !tlb.shape().multisample {
+        V::blend(&mut visible, &Lanes::default(), !test.of::<V>(z, &block_of(&tlb.zs, pixel)));
+        return visible;
+    }
+    for sample in 0..4 {
+        let without = visible.map(|mask| mask & !(1 << sample));
+        V::blend(&mut visible, &without, !test.of::<V>(z, &block_of(&tlb.zs, tlb.zs_index(pixel, sample))));
+    }
+    visible
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tlb::Shape;
     use super::*;
+    use crate::qpu::vectors::Portable;
     use v3d_hw::control_list::CompareFunction;
 
     #[test]
     fn only_samples_that_fail_are_removed() {
-        let test = ZTest { function: CompareFunction::Less, update: true };
+        let test = Passing::from(CompareFunction::Less);
+        let visible = |tlb: &Tlb, z: u32, mask: u32| {
+            let (z, masks) = (Lanes::splat(z), Lanes::splat(mask));
+            visible::<Portable<false>>(tlb, test, 16, &z, &masks).0
+        };
         let mut tlb = Tlb::new(Shape::new(false, false, false));
-        tlb.zs[8..12].copy_from_slice(&[0x100 << 8, 0x200 << 8 | 0xff, 0x300 << 8, 0x400 << 8]);
-        assert_eq!(visible(&tlb, test, 8, &[0x200; 4], [0xf, 0xf, 0, 0xf]), [0, 0, 0, 0xf]);
+        tlb.zs[16..20].copy_from_slice(&[0x100 << 8, 0x200 << 8 | 0xff, 0x300 << 8, 0x400 << 8]);
+        tlb.zs[31] = 0x201 << 8;
+        assert_eq!(visible(&tlb, 0x200, 0xf), [0, 0, 0xf, 0xf, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf]);
+        assert_eq!(visible(&tlb, 0x200, 0), [0; 16]);
 
         let mut tlb = Tlb::new(Shape::new(true, false, false));
         for sample in 0..4 {
-            let index = tlb.zs_index(9, sample);
+            let index = tlb.zs_index(25, sample);
             tlb.zs[index] = (sample as u32) << 8;
         }
-        assert_eq!(visible(&tlb, test, 8, &[1; 4], [0xf; 4]), [0, 0b1100, 0, 0]);
+        let seen = visible(&tlb, 1, 0xf);
+        assert_eq!((seen[9], seen.iter().sum::<u32>()), (0b1100, 0b1100));
     }
 }

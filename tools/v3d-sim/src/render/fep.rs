@@ -1,4 +1,4 @@
-//! Front end pipe: which samples of which quads a primitive covers [AG p.14].
+//! Front end pipe: which samples of which quads a primitive covers, and how deep it is there [AG p.14].
 //!
 //! A pixel is covered exactly when its centre, 8/16 from either side, is inside the primitive of the 12.4 vertices. With multisampling each of its four
 //! samples is asked separately, at (10, 2), (2, 6), (14, 10), (6, 14) sixteenths from the pixel's first corner [silicon].
@@ -7,11 +7,20 @@
 //! sample in a buffer with four to draw without multisampling: then all four are what the centre is [mesa vc4_state.c]. The 16 samples of the OpenVG mode
 //! are the inference that fits best: the pattern of four, half as large in each quarter of the pixel.
 //!
+//! # Depth
+//! Interpolated depth is limited to at most 1 and becomes an integer by multiplying with 2^24 - 1 and cutting off; pixels outside of the Z clipping planes
+//! are not covered: inferences, as the guide only says that Z is fixed point [AG p.51] and that the FEP clips at near and far [AG p.97].
+//!
+//! # Order
 //! Quads leave the rasteriser by blocks of 4x4 pixels, a block being four quads in the order lower left, lower right, upper left, upper right
 //! (lower = lower in memory): the inner block of a large primitive is just one batch of 16 fragments. The order in which the silicon visits blocks is not
-//! known; no picture depends on it.
+//! known; no picture depends on it. Here a row of up to 16 blocks is asked at once which of them the primitive can meet, and then the 16 pixels of each of
+//! those that an edge crosses.
 
-use super::pse::{Edge, PixelRect, Primitive, STEPS};
+use super::pse::{Edge, MAX_EDGES, PixelRect, Primitive, STEPS};
+use crate::lanes::{ALL, Lanes, Mask};
+use crate::qpu::vectors::Vectors;
+use v3d_hw::qpu::LANES;
 
 /// Place of a pixel's centre, in 1/16 pixel.
 const CENTRE: [(i64, i64); 1] = [(8, 8)];
@@ -57,128 +66,268 @@ fn sixteen_places(places: SamplePlaces) -> [(i64, i64); 16] {
 }
 
 /// Pixels in either direction of a block.
-const BLOCK: i32 = 4;
+pub const BLOCK: i32 = 4;
 
-/// What a primitive covers of a quad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoveredQuad {
-    /// Column of the quad's first pixel.
+/// Column and row in its block of the pixel that an element of a batch is for.
+pub const fn place_in_block(lane: usize) -> (i32, i32) {
+    let (quad, element) = (lane as i32 / 4, lane as i32 % 4);
+    ((quad & 1) * 2 + (element & 1), (quad >> 1) * 2 + (element >> 1))
+}
+
+/// What a primitive covers of a block of 4x4 pixels: of four quads, as a batch has them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoveredBlock {
+    /// Column of the block's first pixel.
     pub x: i32,
-    /// Row of the quad's first pixel.
+    /// Row of the block's first pixel.
     pub y: i32,
-    /// Covered samples of its four pixels; of a pixel of which only the centre is asked, the lowest four bits.
-    pub masks: [u16; 4],
+    /// Distance of its first pixel's centre from the primitive's origin, in 1/16 pixel.
+    pub distance: (f64, f64),
+    /// Pixels of which a sample is covered.
+    pub pixels: Mask,
+    /// Pixels between the Z clipping planes.
+    pub within_limits: Mask,
+    /// Covered samples of its pixels; of a pixel of which only the centre is asked, the lowest four bits.
+    pub samples: Lanes,
+    /// Depth of its pixels, 24 bits.
+    pub z: Lanes,
+    /// W of its pixels.
+    pub w: Lanes,
 }
 
-/// A range of columns, the end exclusive.
-type Span = (i32, i32);
-
-/// Reports every quad of which the primitive covers a sample inside of `window`.
-pub fn rasterise(primitive: &Primitive, window: PixelRect, sampling: Sampling, emit: impl FnMut(CoveredQuad)) {
-    match sampling {
-        Sampling::Centre => rasterise_samples(primitive, window, &CENTRE, emit),
-        Sampling::Four(places) => rasterise_samples(primitive, window, &places.places(), emit),
-        Sampling::Sixteen(places) => rasterise_samples(primitive, window, &sixteen_places(places), emit),
-    }
+/// An edge as blocks ask it. All numbers are values of its function, or differences between two.
+///
+/// Corners are less than 2^18 sixteenths of a pixel apart [`super::pse`], so that differences within a row of 16 blocks are below 2^30, and a value that
+/// is farther from 0 than that has its sign in the whole row. So 32 bits are enough once such values are cut off.
+#[derive(Clone, Copy, Debug, Default)]
+struct BlockEdge {
+    edge: Edge,
+    /// From a block's corner to its pixels' corners.
+    pixels: Lanes,
+    /// From the corner of the first of 16 blocks to those of all.
+    blocks: Lanes,
+    /// From a block's corner to its sample with the lowest value, and to that with the highest.
+    lowest: i32,
+    highest: i32,
 }
 
-fn rasterise_samples<const SAMPLES: usize>(
-    primitive: &Primitive,
-    window: PixelRect,
-    places: &[(i64, i64); SAMPLES],
-    mut emit: impl FnMut(CoveredQuad),
-) {
-    let window = primitive.bounds.intersect(window);
-    if window.is_empty() {
-        return;
-    }
-    let mut block_y = window.y0.div_euclid(BLOCK) * BLOCK;
-    while block_y < window.y1 {
-        let mut spans = [[(0, 0); SAMPLES]; BLOCK as usize];
-        let (mut first, mut end) = (i32::MAX, i32::MIN);
-        for (row, y) in spans.iter_mut().zip(block_y..) {
-            if y < window.y0 || y >= window.y1 {
-                continue;
-            }
-            for (span, &place) in row.iter_mut().zip(places) {
-                *span = covered_columns(primitive.edges(), window, y, place);
-                if span.0 < span.1 {
-                    (first, end) = (first.min(span.0), end.max(span.1));
-                }
-            }
-        }
-        let mut block_x = first.div_euclid(BLOCK).wrapping_mul(BLOCK);
-        while block_x < end {
-            emit_block(&spans, block_x, block_y, &mut emit);
-            block_x += BLOCK;
-        }
-        block_y += BLOCK;
-    }
-}
+/// Blocks that are asked at once.
+const BLOCKS: i32 = LANES as i32;
 
-/// The columns of row `y` in which the sample at `place` of the pixel is inside all edges.
-#[inline]
-fn covered_columns(edges: &[Edge], window: PixelRect, y: i32, place: (i64, i64)) -> Span {
-    let (mut low, mut high) = (i64::from(window.x0), i64::from(window.x1));
-    let steps = i64::from(STEPS);
-    let sample_y = i64::from(y) * steps + place.1;
-    for edge in edges {
-        let at_column_0 = edge.a * place.0 + edge.b * sample_y + edge.c;
-        let per_column = edge.a * steps;
-        if per_column > 0 {
-            low = low.max((-at_column_0 + per_column - 1).div_euclid(per_column));
-        } else if per_column < 0 {
-            high = high.min(at_column_0.div_euclid(-per_column) + 1);
-        } else if at_column_0 < 0 {
-            return (0, 0);
-        }
-    }
-    if low < high { (low as i32, high as i32) } else { (0, 0) }
-}
-
-#[inline]
-fn emit_block<const SAMPLES: usize>(
-    spans: &[[Span; SAMPLES]; BLOCK as usize],
-    block_x: i32,
-    block_y: i32,
-    emit: &mut impl FnMut(CoveredQuad),
-) {
-    // one bit per pixel of the block's row and sample
-    let mut rows = [[0u8; SAMPLES]; BLOCK as usize];
-    let mut any = 0;
-    for (bits, spans) in rows.iter_mut().zip(spans) {
-        for (bits, &(low, high)) in bits.iter_mut().zip(spans) {
-            let (low, high) = ((low - block_x).clamp(0, BLOCK), (high - block_x).clamp(0, BLOCK));
-            if low < high {
-                *bits = (1 << high) - (1 << low);
-                any |= *bits;
-            }
-        }
-    }
-    if any == 0 {
-        return;
-    }
-    for quad in 0..4 {
-        let (left, bottom) = (2 * (quad & 1), 2 * (quad >> 1));
-        let masks: [u16; 4] = std::array::from_fn(|element| {
-            let (column, row) = (left + (element & 1), bottom + (element >> 1));
-            let covered = |sample: usize| u16::from(rows[row][sample] >> column & 1);
-            if SAMPLES == 1 {
-                covered(0) * 0xf
-            } else {
-                (0..SAMPLES).fold(0, |mask, sample| mask | covered(sample) << sample)
-            }
+impl BlockEdge {
+    /// Prepares an edge; samples are from `places.0` to `places.1` in a pixel, in either direction.
+    fn new(edge: Edge, places: (i64, i64)) -> Self {
+        let steps = i64::from(STEPS);
+        let (a, b) = (edge.a, edge.b);
+        let (first, last) = (places.0, places.1 + steps * i64::from(BLOCK - 1));
+        let lowest = (a * first).min(a * last) + (b * first).min(b * last);
+        let highest = (a * first).max(a * last) + (b * first).max(b * last);
+        let (right, up) = ((a * steps) as i32, (b * steps) as i32);
+        let pixels = std::array::from_fn(|lane| {
+            let (column, row) = place_in_block(lane);
+            right.wrapping_mul(column).wrapping_add(up.wrapping_mul(row)) as u32
         });
-        if masks != [0; 4] {
-            emit(CoveredQuad { x: block_x + left as i32, y: block_y + bottom as i32, masks });
+        let blocks = std::array::from_fn(|block| right.wrapping_mul(BLOCK * block as i32) as u32);
+        let (lowest, highest) = (lowest as i32, highest as i32);
+        Self { edge, pixels: Lanes(pixels), blocks: Lanes(blocks), lowest, highest }
+    }
+
+    /// The value at a pixel's corner, cut off where its sign is that of the whole row of blocks.
+    #[inline(always)]
+    fn at(&self, x: i32, y: i32) -> i32 {
+        const FAR: i64 = 1 << 30;
+        let steps = i64::from(STEPS);
+        let value = self.edge.a * (i64::from(x) * steps) + self.edge.b * (i64::from(y) * steps) + self.edge.c;
+        value.clamp(-FAR, FAR) as i32
+    }
+
+    /// From a pixel's corner to one of its samples.
+    #[inline(always)]
+    fn sample(&self, place: (i64, i64)) -> i32 {
+        (self.edge.a * place.0 + self.edge.b * place.1) as i32
+    }
+}
+
+/// The greatest depth.
+const Z_MAX: f64 = 16_777_215.0;
+
+/// A primitive on its way through the FEP.
+#[derive(Debug)]
+pub struct Rasterising<'a> {
+    /// The primitive.
+    pub primitive: &'a Primitive,
+    /// Pixels that may be covered.
+    pub window: PixelRect,
+    /// Samples that are asked.
+    pub sampling: Sampling,
+    /// The Z clipping planes: least and greatest depth.
+    pub z_limits: (f64, f64),
+    /// Every block of which the primitive covers a sample inside of the window is appended to these.
+    pub blocks: &'a mut Vec<CoveredBlock>,
+}
+
+impl Rasterising<'_> {
+    /// Finds the blocks.
+    #[inline(always)]
+    pub fn run<V: Vectors>(&mut self) {
+        match self.sampling {
+            Sampling::Centre => self.rasterise::<V, 1>(&CENTRE),
+            Sampling::Four(places) => self.rasterise::<V, 4>(&places.places()),
+            Sampling::Sixteen(places) => self.rasterise::<V, 16>(&sixteen_places(places)),
         }
     }
+
+    #[inline(always)]
+    fn rasterise<V: Vectors, const SAMPLES: usize>(&mut self, places: &[(i64, i64); SAMPLES]) {
+        let primitive = self.primitive;
+        let window = primitive.bounds.intersect(self.window);
+        if window.is_empty() {
+            return;
+        }
+        let range = if SAMPLES == 1 { (places[0].0, places[0].0) } else { (0, i64::from(STEPS)) };
+        let mut edges = [BlockEdge::default(); MAX_EDGES];
+        let count = primitive.edges().len();
+        for (prepared, &edge) in edges.iter_mut().zip(primitive.edges()) {
+            *prepared = BlockEdge::new(edge, range);
+        }
+        let edges = &edges[..count];
+        let mut y = window.y0.div_euclid(BLOCK) * BLOCK;
+        while y < window.y1 {
+            let mut row_x = window.x0.div_euclid(BLOCK) * BLOCK;
+            while row_x < window.x1 {
+                let (mut met, crossed) = ask_row::<V>(edges, window, row_x, y);
+                while met != 0 {
+                    let number = met.trailing_zeros();
+                    met &= met - 1;
+                    let x = row_x + BLOCK * number as i32;
+                    let mut block = CoveredBlock {
+                        x,
+                        y,
+                        distance: primitive.centre_distance((x, y)),
+                        pixels: pixels_inside(window, x, y),
+                        within_limits: 0,
+                        samples: Lanes::splat(if SAMPLES == 1 { 0xf } else { (1 << SAMPLES) - 1 }),
+                        z: Lanes::default(),
+                        w: Lanes::default(),
+                    };
+                    if crossed >> number & 1 == 1 {
+                        ask_samples::<V, SAMPLES>(edges, &mut block, places);
+                    }
+                    if block.pixels != 0 {
+                        V::blend(&mut block.samples, &Lanes::default(), !block.pixels);
+                        interpolate::<V>(primitive, self.z_limits, &mut block);
+                        self.blocks.push(block);
+                    }
+                }
+                row_x += BLOCK * BLOCKS;
+            }
+            y += BLOCK;
+        }
+    }
+}
+
+/// Which of the 16 blocks from a pixel on a primitive can meet, and which of these are not wholly inside of it.
+#[inline(always)]
+fn ask_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) -> (Mask, Mask) {
+    let blocks = (window.x1 - x + BLOCK - 1) / BLOCK;
+    let in_window = if blocks < BLOCKS { (1 << blocks) - 1 } else { ALL };
+    // The highest bit of an element is that of a negative value as soon as there is one.
+    let (mut outside, mut crossed) = (Lanes::default(), Lanes::default());
+    for edge in edges {
+        let at = edge.at(x, y);
+        let (highest, lowest) = (at.wrapping_add(edge.highest), at.wrapping_add(edge.lowest));
+        outside = outside.zip(edge.blocks, |outside, block| outside | block.wrapping_add_signed(highest));
+        crossed = crossed.zip(edge.blocks, |crossed, block| crossed | block.wrapping_add_signed(lowest));
+    }
+    (in_window & !V::negative(&outside), V::negative(&crossed))
+}
+
+/// Asks the samples of a block's pixels one by one.
+#[inline(always)]
+fn ask_samples<V: Vectors, const SAMPLES: usize>(
+    edges: &[BlockEdge],
+    block: &mut CoveredBlock,
+    places: &[(i64, i64); SAMPLES],
+) {
+    let mut samples = Lanes::default();
+    for (sample, &place) in places.iter().enumerate() {
+        let mut outside = Lanes::default();
+        for edge in edges {
+            let at = edge.at(block.x, block.y).wrapping_add(edge.sample(place));
+            outside = outside.zip(edge.pixels, |outside, pixel| outside | pixel.wrapping_add_signed(at));
+        }
+        let covered = if SAMPLES == 1 { 0xf } else { 1 << sample };
+        samples = samples.zip(outside, |samples, outside| samples | covered & !((outside as i32 >> 31) as u32));
+    }
+    block.pixels &= !V::zero(&samples);
+    block.samples = samples;
+}
+
+/// Finds depth and W of a block's pixels, and which of them are between the Z clipping planes.
+#[inline(always)]
+fn interpolate<V: Vectors>(primitive: &Primitive, limits: (f64, f64), block: &mut CoveredBlock) {
+    let (dx, dy) = block.distance;
+    let depths = primitive.z.over_block(dx, dy);
+    let mut beyond = Lanes::default();
+    for (beyond, depth) in beyond.0.iter_mut().zip(depths) {
+        *beyond = if depth >= limits.0 && depth <= limits.1 { 0 } else { !0 };
+    }
+    block.within_limits = !V::negative(&beyond);
+    for (z, depth) in block.z.0.iter_mut().zip(depths) {
+        // what is no number has the greatest depth
+        let depth = if depth < 1.0 { depth } else { 1.0 };
+        let depth = if depth > 0.0 { depth } else { 0.0 };
+        *z = cut_off(depth * Z_MAX);
+    }
+    block.w = Lanes::from_f32(primitive.w_over_block(dx, dy));
+}
+
+/// The integer part of a number from 0 to 2^24, without the care for others that a cast takes.
+#[inline(always)]
+fn cut_off(number: f64) -> u32 {
+    /// From here on doubles are integers, the lowest bit of which is their own.
+    const INTEGERS: f64 = (1u64 << 52) as f64;
+    let nearest = number + INTEGERS;
+    let above = nearest - INTEGERS > number;
+    (nearest.to_bits() as u32).wrapping_sub(u32::from(above))
+}
+
+/// The pixels of a block that are inside of a window.
+#[inline(always)]
+fn pixels_inside(window: PixelRect, x: i32, y: i32) -> Mask {
+    let part = |from: [Mask; 5], low: i32, high: i32| {
+        let [low, high] = [low, high].map(|limit| limit.clamp(0, BLOCK) as usize);
+        from[low] & !from[high]
+    };
+    part(FROM_COLUMN, window.x0 - x, window.x1 - x) & part(FROM_ROW, window.y0 - y, window.y1 - y)
+}
+
+/// The pixels of a block from each column on.
+const FROM_COLUMN: [Mask; 5] = pixels_from(false);
+/// The pixels of a block from each row on.
+const FROM_ROW: [Mask; 5] = pixels_from(true);
+
+const fn pixels_from(rows: bool) -> [Mask; 5] {
+    let mut masks = [0; 5];
+    let mut lane = 0;
+    while lane < LANES {
+        let (column, row) = place_in_block(lane);
+        let mut place = if rows { row } else { column };
+        while place >= 0 {
+            masks[place as usize] |= 1 << lane;
+            place -= 1;
+        }
+        lane += 1;
+    }
+    masks
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::pse::{SetupState, Vertex};
+    use super::super::pse::{Plane, SetupState, Vertex};
     use super::*;
+    use crate::qpu::vectors::Portable;
+    use crate::qpu::wide::{Host, Work};
     use std::collections::HashMap;
     use v3d_hw::control_list::{ConfigurationBits, DepthOffset, Float187};
     use v3d_hw::layout::Layout;
@@ -201,15 +350,38 @@ mod tests {
         state.triangle(vertices, &mut Vec::new()).ok()
     }
 
-    fn coverage(primitive: &Primitive, window: PixelRect, sampling: Sampling) -> HashMap<(i32, i32), u16> {
+    struct OnHost<'a>(Rasterising<'a>);
+
+    impl Work for OnHost<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vectors>(mut self) {
+            self.0.run::<V>();
+        }
+    }
+
+    fn blocks(primitive: &Primitive, window: PixelRect, sampling: Sampling) -> Vec<CoveredBlock> {
+        let (mut blocks, mut plain) = (Vec::new(), Vec::new());
+        let z_limits = (0.0, 1.0);
+        Host::new().run(OnHost(Rasterising { primitive, window, sampling, z_limits, blocks: &mut blocks }));
+        Rasterising { primitive, window, sampling, z_limits, blocks: &mut plain }.run::<Portable<false>>();
+        assert_eq!(blocks, plain, "the host's vectors agree with plain loops");
+        blocks
+    }
+
+    fn coverage(primitive: &Primitive, window: PixelRect, sampling: Sampling) -> HashMap<(i32, i32), u32> {
         let mut covered = HashMap::new();
-        rasterise(primitive, window, sampling, |quad| {
-            assert!(quad.x % 2 == 0 && quad.y % 2 == 0 && quad.masks != [0; 4]);
-            for (element, &mask) in quad.masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
-                let pixel = (quad.x + (element & 1) as i32, quad.y + (element >> 1) as i32);
-                assert_eq!(covered.insert(pixel, mask), None, "each pixel once");
+        for block in blocks(primitive, window, sampling) {
+            assert!(block.x % BLOCK == 0 && block.y % BLOCK == 0 && block.pixels != 0);
+            for (lane, &mask) in block.samples.0.iter().enumerate() {
+                assert_eq!(block.pixels >> lane & 1 == 1, mask != 0);
+                if mask != 0 {
+                    let (column, row) = place_in_block(lane);
+                    assert_eq!(covered.insert((block.x + column, block.y + row), mask), None, "each pixel once");
+                }
             }
-        });
+        }
         covered
     }
 
@@ -247,10 +419,10 @@ mod tests {
                 };
                 covered_in_all += found.len();
                 for (x, y) in (0..SCREEN.y1).flat_map(|y| (0..SCREEN.x1).map(move |x| (x, y))) {
-                    let mask = places.iter().enumerate().fold(0u16, |mask, (i, place)| {
+                    let mask = places.iter().enumerate().fold(0u32, |mask, (i, place)| {
                         let (px, py) = (i64::from(x) * 16 + place.0, i64::from(y) * 16 + place.1);
                         let inside = primitive.edges().iter().all(|e| e.a * px + e.b * py + e.c >= 0);
-                        mask | u16::from(inside) << i
+                        mask | u32::from(inside) << i
                     });
                     let expected = if sampling == Sampling::Centre && mask == 1 { 0xf } else { mask };
                     assert_eq!(found.get(&(x, y)).copied().unwrap_or(0), expected, "({x}, {y}) of {corners:?}");
@@ -258,6 +430,49 @@ mod tests {
             }
         }
         assert!(covered_in_all > 10_000, "the suite covers something: {covered_in_all}");
+    }
+
+    /// Triangles as large as vertices and guard bands allow, whose edges' values do not fit in 32 bits.
+    #[test]
+    fn the_largest_triangles_are_exact_too() {
+        let mut next = numbers(0x0bad_cafe_0bad_cafe);
+        let mut parts = 0;
+        for _ in 0..300 {
+            let corners = std::array::from_fn(|_| (next(-98_304, 98_304), next(-98_304, 98_304)));
+            let Some(primitive) = triangle(corners) else { continue };
+            let found = coverage(&primitive, SCREEN, Sampling::Centre);
+            for (x, y) in (0..SCREEN.y1).flat_map(|y| (0..SCREEN.x1).map(move |x| (x, y))) {
+                let (px, py) = (i64::from(x) * 16 + 8, i64::from(y) * 16 + 8);
+                let inside = primitive.edges().iter().all(|e| e.a * px + e.b * py + e.c >= 0);
+                assert_eq!(found.contains_key(&(x, y)), inside, "({x}, {y}) of {corners:?}");
+            }
+            parts += usize::from(!found.is_empty() && found.len() < (SCREEN.x1 * SCREEN.y1) as usize);
+        }
+        assert!(parts >= 3, "edges cross the screen: {parts}");
+    }
+
+    /// Depth is that of each pixel's centre alone, to the bit, and the limits hide what is outside of them.
+    #[test]
+    fn depth_is_that_of_each_quad_alone() {
+        let mut next = numbers(0x5eed_0fde_9711_0001);
+        for _ in 0..200 {
+            let corners = std::array::from_fn(|_| (next(-300, 1800), next(-300, 1500)));
+            let Some(mut primitive) = triangle(corners) else { continue };
+            let mut small = || f64::from(next(-1000, 1000)) / 3e6;
+            primitive.z = Plane { a: small(), b: small(), c: small() + 0.5 };
+            for block in blocks(&primitive, SCREEN, Sampling::Centre) {
+                for lane in 0..LANES {
+                    let (column, row) = place_in_block(lane);
+                    let (dx, dy) = primitive.centre_distance((block.x + (column & !1), block.y + (row & !1)));
+                    let first = primitive.z.c + (primitive.z.a * dx + primitive.z.b * dy);
+                    let (right, up) = (primitive.z.a * 16.0, primitive.z.b * 16.0);
+                    let depth = [first, first + right, first + up, first + right + up][lane % 4];
+                    assert_eq!(block.z.0[lane], (depth.min(1.0) * Z_MAX) as u32);
+                    assert_eq!(block.w.0[lane], 1.0_f32.to_bits());
+                    assert_eq!(block.within_limits >> lane & 1 == 1, (0.0..=1.0).contains(&depth));
+                }
+            }
+        }
     }
 
     /// Neighbours with a common edge share it: no pixel twice, none left out, even where centres lie on the edge.

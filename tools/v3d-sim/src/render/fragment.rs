@@ -19,13 +19,16 @@
 //!   four bytes, since its shaders multiply colours by it byte by byte [brcm vg_shader_fd_4.c.qasm].
 
 use super::cap::CoverageReading;
-use super::pse::{Coefficients, Primitive, STEPS};
-use super::tlb::{self, Outcome, Shape, StencilTest, Tlb, ZTest};
+use super::fep::{CoveredBlock, place_in_block};
+use super::pse::{Coefficients, PixelSteps, STEPS};
+use super::tlb::{self, Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter};
 use crate::counters::Counters;
-use crate::lanes::{Lanes, Mask};
+use crate::lanes::{ALL, Lanes, Mask};
+use crate::qpu::vectors::Vectors;
+use crate::qpu::wide::{Host, Work};
 use crate::qpu::{Io, IoError, Wait};
 use v3d_hw::Layout;
-use v3d_hw::control_list::CompareFunction;
+use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilSelect, StencilWriteMasks};
 
@@ -66,8 +69,8 @@ struct Quad {
     pixel: usize,
     /// Where its primitive's coefficients begin.
     coefficients: usize,
-    /// Distance of its first pixel's centre from the primitive's origin, in 1/16 pixel.
-    distance: (f64, f64),
+    /// Screen coordinates of its first pixel.
+    screen: [u32; 2],
 }
 
 /// Up to four quads that are shaded together.
@@ -75,29 +78,33 @@ struct Quad {
 pub struct Batch {
     count: usize,
     quads: [Quad; BATCH_QUADS],
-    x: Lanes,
-    y: Lanes,
+    /// Distance of each quad's first pixel's centre from its primitive's origin in 1/16 pixel, for each of its pixels.
+    distance: [[f64; LANES]; 2],
+    /// Multisample masks.
     flags: Lanes,
-    reverse: Lanes,
+    /// Pixels of reverse facing primitives.
+    reverse: Mask,
+    /// A program has moved quads, which may now be in the same place.
+    moved: bool,
     /// Depth of each pixel, 24 bits: rb15 of the program.
     pub z: Lanes,
     /// W of each pixel: ra15 of the program.
     pub w: Lanes,
 }
 
-/// A quad as the rasteriser and the interpolators of Z and W hand it over.
+/// A quad on its way into a batch: four pixels of a block.
 #[derive(Clone, Copy, Debug)]
-pub struct NewQuad {
-    /// Screen coordinates of its first pixel.
-    pub screen: (u32, u32),
-    /// Number of its first pixel in the tile buffer.
+pub struct NewQuad<'b> {
+    /// The block.
+    pub block: &'b CoveredBlock,
+    /// The quad's first element in it.
+    pub lane: usize,
+    /// Multisample masks of the block's pixels.
+    pub masks: &'b Lanes,
+    /// Number of the quad's first pixel in the tile buffer.
     pub pixel: usize,
-    /// Multisample masks.
-    pub masks: [u32; 4],
-    /// Depth of each pixel, 24 bits.
-    pub z: [u32; 4],
-    /// W of each pixel.
-    pub w: [f32; 4],
+    /// Its primitive is reverse facing.
+    pub reverse: bool,
     /// Where its primitive's coefficients begin.
     pub coefficients: usize,
 }
@@ -114,6 +121,7 @@ impl Batch {
     }
 
     /// Whether the quad that begins with this pixel is in it.
+    #[inline]
     pub fn contains(&self, pixel: usize) -> bool {
         self.quads[..self.count].iter().any(|quad| quad.pixel == pixel)
     }
@@ -132,33 +140,47 @@ impl Batch {
 
     /// Takes all quads out.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        (self.count, self.reverse, self.moved) = (0, 0, false);
+        (self.flags, self.z, self.w) = Default::default();
     }
 
     /// Adds a quad; a full batch ignores it.
-    #[inline]
-    pub fn push(&mut self, primitive: &Primitive, new: &NewQuad) {
+    #[inline(always)]
+    pub fn push(&mut self, new: &NewQuad<'_>) {
         let Some(quad) = self.quads.get_mut(self.count) else { return };
-        let (x, y) = new.screen;
-        *quad = Quad { pixel: new.pixel, coefficients: new.coefficients, distance: centre_distance(primitive, x, y) };
-        for element in 0..4 {
-            let lane = self.count * 4 + element;
-            self.x.0[lane] = x + (element as u32 & 1);
-            self.y.0[lane] = y + (element as u32 >> 1);
-            self.flags.0[lane] = new.masks[element];
-            self.reverse.0[lane] = u32::from(primitive.reverse);
-            self.z.0[lane] = new.z[element];
-            self.w.0[lane] = new.w[element].to_bits();
+        let NewQuad { block, lane, .. } = *new;
+        let (column, row) = place_in_block(lane);
+        let screen = [(block.x + column) as u32, (block.y + row) as u32];
+        *quad = Quad { pixel: new.pixel, coefficients: new.coefficients, screen };
+        let (to, from) = (self.count * 4..self.count * 4 + 4, lane..lane + 4);
+        for (all, of_block) in [(&mut self.flags, new.masks), (&mut self.z, &block.z), (&mut self.w, &block.w)] {
+            all.0[to.clone()].copy_from_slice(&of_block.0[from.clone()]);
         }
+        let (dx, dy) = block.distance;
+        let distance = [dx + f64::from(column * STEPS), dy + f64::from(row * STEPS)];
+        for (all, of_quad) in self.distance.iter_mut().zip(distance) {
+            all[to.clone()].fill(of_quad);
+        }
+        self.reverse |= if new.reverse { 0xf << to.start } else { 0 };
         self.count += 1;
     }
-}
 
-/// Distance of a pixel's centre from the origin of a primitive's planes, in 1/16 pixel.
-#[inline]
-pub fn centre_distance(primitive: &Primitive, x: u32, y: u32) -> (f64, f64) {
-    let distance = |pixel: u32, origin: i32| (i64::from(pixel) * i64::from(STEPS) + 8 - i64::from(origin)) as f64;
-    (distance(x, primitive.origin.0), distance(y, primitive.origin.1))
+    /// The elements that have a pixel.
+    #[inline]
+    const fn elements(&self) -> Mask {
+        ((1u32 << (4 * self.count)) - 1) as Mask
+    }
+
+    /// Columns (0) or rows (1) of the pixels.
+    fn screen(&self, axis: usize) -> Lanes {
+        let mut lanes = Lanes::default();
+        for (lanes, quad) in lanes.0.chunks_exact_mut(4).zip(&self.quads[..self.count]) {
+            for (element, lane) in (0..).zip(lanes) {
+                *lane = quad.screen[axis] + (element >> axis & 1);
+            }
+        }
+        lanes
+    }
 }
 
 /// Position in a stream of samples and their words.
@@ -188,6 +210,8 @@ impl Cursor {
 pub struct FragmentState {
     /// Z test.
     pub z_test: ZTest,
+    /// When its comparison holds.
+    pub passing: Passing,
     /// Varyings of each fragment.
     pub varyings: usize,
     /// The alpha mask buffer exists.
@@ -202,15 +226,10 @@ pub struct FragmentState {
 #[derive(Debug)]
 pub struct FragmentIo<'a> {
     tlb: &'a mut Tlb,
-    batch: &'a Batch,
-    quads: [Quad; BATCH_QUADS],
-    /// Columns and rows of the pixels.
-    screen: [Lanes; 2],
+    batch: &'a mut Batch,
     coefficients: &'a [Coefficients],
     counters: &'a mut Counters,
     state: FragmentState,
-    flags: Lanes,
-    reverse: Lanes,
     next_varying: usize,
     front: Option<StencilTest>,
     back: Option<StencilTest>,
@@ -220,10 +239,10 @@ pub struct FragmentIo<'a> {
 }
 
 impl<'a> FragmentIo<'a> {
-    /// The units as they are when a batch starts.
+    /// The units as they are when a batch starts; the batch is that of one program only.
     pub fn new(
         tlb: &'a mut Tlb,
-        batch: &'a Batch,
+        batch: &'a mut Batch,
         coefficients: &'a [Coefficients],
         counters: &'a mut Counters,
         state: FragmentState,
@@ -231,13 +250,9 @@ impl<'a> FragmentIo<'a> {
         Self {
             tlb,
             batch,
-            quads: batch.quads,
-            screen: [batch.x, batch.y],
             coefficients,
             counters,
             state,
-            flags: batch.flags,
-            reverse: batch.reverse,
             next_varying: 0,
             front: None,
             back: None,
@@ -257,7 +272,8 @@ impl<'a> FragmentIo<'a> {
         let shape = self.tlb.shape();
         let mut result = Ok(());
         for q in (0..self.batch.count).filter(|q| mask >> (4 * q) & 1 == 1) {
-            let mut screen = self.screen.map(|lanes| lanes.0[4 * q]);
+            let quad = &mut self.batch.quads[q];
+            let mut screen = quad.screen;
             screen[axis] = value.0[4 * q] & !1;
             let [x, y] = screen;
             let inner = (i64::from(x) - i64::from(self.state.tile.0), i64::from(y) - i64::from(self.state.tile.1));
@@ -266,11 +282,9 @@ impl<'a> FragmentIo<'a> {
                 result = Err(TileBufferError::QuadOutside { x, y }.into());
                 continue;
             }
-            self.quads[q].pixel = shape.pixel(inner.0 as u32, inner.1 as u32);
-            for element in 0..4 {
-                self.screen[0].0[4 * q + element] = x + (element as u32 & 1);
-                self.screen[1].0[4 * q + element] = y + (element as u32 >> 1);
-            }
+            quad.pixel = shape.pixel(inner.0 as u32, inner.1 as u32);
+            quad.screen = screen;
+            self.batch.moved = true;
         }
         result
     }
@@ -278,8 +292,8 @@ impl<'a> FragmentIo<'a> {
     /// Whether a Z write to these elements needs both stencil set-ups, which differ.
     fn mixes_stencils(&self, mask: Mask) -> bool {
         let facing = |reverse| {
-            (0..4 * self.batch.count)
-                .any(|lane| self.reached(lane, mask) != 0 && (self.reverse.0[lane] != 0) == reverse)
+            let mut lanes = 0..4 * self.batch.count;
+            lanes.any(|lane| self.reached(lane, mask) != 0 && (self.batch.reverse >> lane & 1 == 1) == reverse)
         };
         // where a set-up went to is not part of what it does
         let meaning = |test: Option<StencilTest>| {
@@ -294,68 +308,169 @@ impl<'a> FragmentIo<'a> {
     /// The mask of the samples that a colour write to an element reaches, 0 if it reaches none.
     #[inline(always)]
     fn reached(&self, lane: usize, mask: Mask) -> u32 {
-        if mask >> lane & 1 == 1 { self.flags.0[lane] & 0xf } else { 0 }
+        if mask >> lane & 1 == 1 { self.batch.flags.0[lane] & 0xf } else { 0 }
+    }
+
+    /// The masks of the samples that a write reaches.
+    #[inline(always)]
+    fn samples_reached<V: Vectors>(&self, mask: Mask) -> Lanes {
+        let mut samples = self.batch.flags.map(|flags| flags & 0xf);
+        V::blend(&mut samples, &Lanes::default(), !(mask & self.batch.elements()));
+        samples
     }
 
     /// Writes a word of colour to one sample (or to all) of the pixels.
-    #[inline(always)]
+    #[inline]
     fn write_color(&mut self, value: &Lanes, mask: Mask, sample: Option<usize>, word: usize) {
-        let multisample = self.tlb.shape().multisample;
-        let mut quads_written = 0;
-        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
-            let lanes = q * 4..q * 4 + 4;
-            let reached: [u32; 4] = std::array::from_fn(|element| self.reached(q * 4 + element, mask));
-            if reached == [0; 4] {
-                continue;
-            }
-            quads_written += 1;
-            if !multisample {
-                let index = self.tlb.color_index(quad.pixel, 0, word);
-                let Some(colors) = self.tlb.color.get_mut(index..index + 4) else { continue };
-                for ((color, &new), reached) in colors.iter_mut().zip(&value.0[lanes]).zip(reached) {
-                    *color = if reached == 0 { *color } else { new };
+        Host::new().run(ColorWrite { io: self, value, mask, sample, word });
+    }
+
+    /// Where words of all quads begin, from where that of pixel 0 is.
+    #[inline(always)]
+    fn places(&self, plane: usize) -> [usize; BATCH_QUADS] {
+        self.batch.quads.map(|quad| plane + quad.pixel)
+    }
+}
+
+/// The lowest bit of every quad that has an element in a mask.
+#[inline(always)]
+pub const fn quads_in(elements: Mask) -> Mask {
+    (elements | elements >> 1 | elements >> 2 | elements >> 3) & 0x1111
+}
+
+/// How many quads have an element in a mask.
+#[inline(always)]
+const fn count_quads(elements: Mask) -> u64 {
+    // the four bits are added up in the highest four
+    (quads_in(elements).wrapping_mul(0x1111) >> 12) as u64
+}
+
+/// A varying that is interpolated: A and B over the pixels, and C.
+struct Varying<'b> {
+    batch: &'b Batch,
+    coefficients: &'b [Coefficients],
+    number: usize,
+}
+
+impl Work for Varying<'_> {
+    type Output = (Lanes, [u32; BATCH_QUADS]);
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> Self::Output {
+        let Self { batch, coefficients, number } = self;
+        let quads = &batch.quads[..batch.count];
+        let first = quads.first().map_or(0, |quad| quad.coefficients);
+        if !quads.iter().all(|quad| quad.coefficients == first) {
+            return of_several(batch, coefficients, number);
+        }
+        let Coefficients { a, b, c: of_all } = coefficients.get(first + number).copied().unwrap_or_default();
+        let [dx, dy] = &batch.distance;
+        let steps = PixelSteps::new(a, b);
+        let mut values = Lanes::default();
+        for lane in 0..LANES {
+            values.0[lane] = (steps.from_first(a * dx[lane] + b * dy[lane], lane) as f32).to_bits();
+        }
+        if batch.count < BATCH_QUADS {
+            V::blend(&mut values, &Lanes::default(), ALL << (4 * batch.count));
+        }
+        (values, std::array::from_fn(|q| if q < batch.count { of_all } else { 0 }))
+    }
+}
+
+/// The same for quads of several primitives.
+#[inline(never)]
+fn of_several(batch: &Batch, coefficients: &[Coefficients], number: usize) -> (Lanes, [u32; BATCH_QUADS]) {
+    let (mut values, mut c) = (Lanes::default(), [0; BATCH_QUADS]);
+    for (q, quad) in batch.quads[..batch.count].iter().enumerate() {
+        let Coefficients { a, b, c: of_quad } =
+            coefficients.get(quad.coefficients + number).copied().unwrap_or_default();
+        let [dx, dy] = batch.distance.map(|distance| distance[4 * q]);
+        let (first, steps) = (a * dx + b * dy, PixelSteps::new(a, b));
+        for (element, value) in values.0[4 * q..4 * q + 4].iter_mut().enumerate() {
+            *value = (steps.from_first(first, element) as f32).to_bits();
+        }
+        c[q] = of_quad;
+    }
+    (values, c)
+}
+
+/// A word of colour on its way to one sample of the pixels, or to all.
+struct ColorWrite<'w, 'a> {
+    io: &'w mut FragmentIo<'a>,
+    value: &'w Lanes,
+    mask: Mask,
+    sample: Option<usize>,
+    word: usize,
+}
+
+impl Work for ColorWrite<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        let Self { io, value, mask, sample, word } = self;
+        let shape = io.tlb.shape();
+        let reached = io.samples_reached::<V>(mask);
+        let samples = if shape.multisample { sample.map_or(0..4, |sample| sample..sample + 1) } else { 0..1 };
+        for sample in samples {
+            // samples that the tile buffer does not have stand for the pixel
+            let bits = if shape.multisample { 1 << sample } else { 0xf };
+            let places = io.places(io.tlb.color_index(0, sample, word));
+            let untouched = V::zero(&reached.map(|samples| samples & bits));
+            let count = io.batch.count;
+            // quads in the same place are written one after the other
+            let at_once = if io.batch.moved { 1 } else { BATCH_QUADS };
+            for first in (0..count).step_by(at_once) {
+                let mut colors = *value;
+                if untouched != 0 {
+                    V::blend(&mut colors, &gather(&io.tlb.color, places), untouched);
                 }
-                continue;
-            }
-            for (element, samples) in reached.into_iter().enumerate() {
-                for s in (0..4).filter(|s| samples >> s & 1 == 1 && sample.is_none_or(|only| only == *s)) {
-                    let index = self.tlb.color_index(quad.pixel + element, s, word);
-                    self.tlb.color[index] = value.0[q * 4 + element];
-                }
+                scatter(&mut io.tlb.color, places, first..count.min(first + at_once), &colors);
             }
         }
         if word == 0 {
-            self.counters.add(CounterSource::TlbQuadsWritten, quads_written);
+            io.counters.add(CounterSource::TlbQuadsWritten, count_quads(!V::zero(&reached)));
         }
     }
+}
 
-    /// The Z test of pixels with one sample each and without a stencil test.
+/// The Z test of pixels without a stencil test.
+struct DepthTest<'w, 'a> {
+    io: &'w mut FragmentIo<'a>,
+    value: &'w Lanes,
+    mask: Mask,
+}
+
+impl Work for DepthTest<'_, '_> {
+    type Output = ();
+
     #[inline(always)]
-    fn test_z(&mut self, value: &Lanes, mask: Mask, passes: impl Fn(u32, u32) -> bool) {
-        let update = self.state.z_test.update;
-        let (mut passed, mut failed) = (0, 0);
-        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
-            let Some(zs) = self.tlb.zs.get_mut(quad.pixel..quad.pixel + 4) else { continue };
-            let (mut any, mut any_passed) = (false, false);
-            for (element, zs) in zs.iter_mut().enumerate() {
-                let lane = q * 4 + element;
-                let tested = self.flags.0[lane] & 0xf != 0 && mask >> lane & 1 == 1;
-                let z = value.0[lane] & 0xff_ffff;
-                let pass = passes(z, *zs >> 8);
-                if tested && !pass {
-                    self.flags.0[lane] = 0;
-                }
-                if tested && pass && update {
-                    *zs = z << 8 | *zs & 0xff;
-                }
-                any |= tested;
-                any_passed |= tested && pass;
+    fn run<V: Vectors>(self) {
+        let Self { io, value, mask } = self;
+        let shape = io.tlb.shape();
+        let (passing, update) = (io.state.passing, io.state.z_test.update);
+        let z = value.map(|z| z & 0xff_ffff);
+        let reached = io.samples_reached::<V>(mask);
+        let mut left = Lanes::default();
+        for sample in 0..shape.samples() {
+            let bits = if shape.multisample { 1 << sample } else { 0xf };
+            let places = io.places(io.tlb.zs_index(0, sample));
+            let mut zs = gather(&io.tlb.zs, places);
+            let tested = reached.map(|samples| samples & bits);
+            let passed = passing.of::<V>(&z, &zs) & !V::zero(&tested);
+            let with_sample = left.zip(tested, |left, tested| left | tested);
+            V::blend(&mut left, &with_sample, passed);
+            if update && passed != 0 {
+                let new = z.zip(zs, |z, zs| z << 8 | zs & 0xff);
+                V::blend(&mut zs, &new, passed);
+                scatter(&mut io.tlb.zs, places, 0..io.batch.count, &zs);
             }
-            passed += u64::from(any_passed);
-            failed += u64::from(any && !any_passed);
         }
-        self.counters.add(CounterSource::TlbQuadsPassed, passed);
-        self.counters.add(CounterSource::TlbQuadsFailed, failed);
+        let tested = !V::zero(&reached);
+        V::blend(&mut io.batch.flags, &left, tested);
+        let passed = count_quads(!V::zero(&left));
+        io.counters.add(CounterSource::TlbQuadsPassed, passed);
+        io.counters.add(CounterSource::TlbQuadsFailed, count_quads(tested) - passed);
     }
 }
 
@@ -365,44 +480,36 @@ impl Io for FragmentIo<'_> {
         if self.next_varying >= self.state.varyings {
             return Err(IoError::VaryingsExhausted(self.state.varyings as u32));
         }
-        let (mut value, mut c) = (Lanes::default(), [0; 4]);
-        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
-            let Some(coefficients) = self.coefficients.get(quad.coefficients + self.next_varying) else { continue };
-            let step = f64::from(STEPS);
-            let first = coefficients.a * quad.distance.0 + coefficients.b * quad.distance.1;
-            let (a, b) = (coefficients.a * step, coefficients.b * step);
-            for (lane, v) in value.0[q * 4..q * 4 + 4].iter_mut().zip([first, first + a, first + b, first + a + b]) {
-                *lane = (v as f32).to_bits();
-            }
-            c[q] = coefficients.c;
-        }
+        let varying =
+            Host::new().run(Varying { batch: self.batch, coefficients: self.coefficients, number: self.next_varying });
         self.next_varying += 1;
-        Ok((value, c))
+        Ok(varying)
     }
 
     fn pixel_x(&mut self) -> Result<Lanes, IoError> {
-        Ok(self.screen[0])
+        Ok(self.batch.screen(0))
     }
 
     fn pixel_y(&mut self) -> Result<Lanes, IoError> {
-        Ok(self.screen[1])
+        Ok(self.batch.screen(1))
     }
 
     fn ms_flags(&mut self) -> Result<Lanes, IoError> {
-        Ok(self.flags)
+        Ok(self.batch.flags)
     }
 
     fn rev_flag(&mut self) -> Result<Lanes, IoError> {
-        Ok(self.reverse)
+        Ok(Lanes(std::array::from_fn(|lane| u32::from(self.batch.reverse >> lane & 1))))
     }
 
     fn set_ms_flags(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.flags = self.flags.select(value.map(|flags| flags & 0xf), mask);
+        self.batch.flags = self.batch.flags.select(value.map(|flags| flags & 0xf), mask);
         Ok(())
     }
 
     fn set_rev_flag(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.reverse = self.reverse.select(value.map(|flag| flag & 1), mask);
+        let bits = (0..).zip(value.0).fold(0, |bits, (lane, flag)| bits | ((flag & 1) as Mask) << lane);
+        self.batch.reverse = self.batch.reverse & !mask | bits & mask;
         Ok(())
     }
 
@@ -431,30 +538,21 @@ impl Io for FragmentIo<'_> {
     fn tlb_z(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
         let shape = self.tlb.shape();
         let (front, back, z_test) = (self.front, self.back, self.state.z_test);
-        if front.is_none() && back.is_none() && !shape.multisample {
-            match z_test.function {
-                CompareFunction::Never => self.test_z(value, mask, |_, _| false),
-                CompareFunction::Less => self.test_z(value, mask, |new, stored| new < stored),
-                CompareFunction::Equal => self.test_z(value, mask, |new, stored| new == stored),
-                CompareFunction::LessOrEqual => self.test_z(value, mask, |new, stored| new <= stored),
-                CompareFunction::Greater => self.test_z(value, mask, |new, stored| new > stored),
-                CompareFunction::NotEqual => self.test_z(value, mask, |new, stored| new != stored),
-                CompareFunction::GreaterOrEqual => self.test_z(value, mask, |new, stored| new >= stored),
-                CompareFunction::Always => self.test_z(value, mask, |_, _| true),
-            }
+        if front.is_none() && back.is_none() && !self.batch.moved {
+            Host::new().run(DepthTest { io: self, value, mask });
             return Ok(());
         }
         let mixed = self.mixes_stencils(mask);
-        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
+        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
             let (mut covered, mut passed, mut stencil_passed) = (false, false, false);
             for element in 0..4 {
                 let lane = q * 4 + element;
-                let flags = self.flags.0[lane] & 0xf;
+                let flags = self.batch.flags.0[lane] & 0xf;
                 if flags == 0 || mask >> lane & 1 == 0 {
                     continue;
                 }
                 covered = true;
-                let stencil = if self.reverse.0[lane] == 0 { front.as_ref() } else { back.as_ref() };
+                let stencil = if self.batch.reverse >> lane & 1 == 0 { front.as_ref() } else { back.as_ref() };
                 let z = value.0[lane] & 0xff_ffff;
                 let pixel = quad.pixel + element;
                 let mut left = 0;
@@ -474,7 +572,7 @@ impl Io for FragmentIo<'_> {
                         Outcome::StencilFailed => {}
                     }
                 }
-                self.flags.0[lane] = left;
+                self.batch.flags.0[lane] = left;
                 passed |= left != 0;
             }
             if covered {
@@ -509,7 +607,7 @@ impl Io for FragmentIo<'_> {
             return Err(TileBufferError::MaskDisabled.into());
         }
         let shape = self.tlb.shape();
-        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
+        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
             for element in 0..4 {
                 let lane = q * 4 + element;
                 let samples = self.reached(lane, mask);
@@ -528,7 +626,7 @@ impl Io for FragmentIo<'_> {
     fn load_color(&mut self) -> Result<Lanes, IoError> {
         let at = self.read.next(self.tlb.shape())?;
         let mut value = Lanes::default();
-        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
+        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
             let index = self.tlb.color_index(quad.pixel, at.sample, at.word);
             if let Some(colors) = self.tlb.color.get(index..index + 4) {
                 value.0[q * 4..q * 4 + 4].copy_from_slice(colors);
@@ -544,7 +642,7 @@ impl Io for FragmentIo<'_> {
         let reading = self.state.coverage;
         let mut value = Lanes::default();
         let (mut covered, mut empty) = (0, 0);
-        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
+        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
             let Some(pixels) = self.tlb.zs.get_mut(quad.pixel..quad.pixel + 4) else { continue };
             if pixels.iter().any(|&coverage| coverage != 0) {
                 covered += 1;
@@ -554,7 +652,7 @@ impl Io for FragmentIo<'_> {
             for (element, coverage) in pixels.iter_mut().enumerate() {
                 let lane = q * 4 + element;
                 value.0[lane] = reading.value(*coverage);
-                if !reading.leave && self.flags.0[lane] & 0xf != 0 {
+                if !reading.leave && self.batch.flags.0[lane] & 0xf != 0 {
                     *coverage = 0;
                 }
             }
@@ -578,7 +676,7 @@ impl Io for FragmentIo<'_> {
             return Err(TileBufferError::MaskDisabled.into());
         }
         let mut value = Lanes::default();
-        for (q, quad) in self.quads[..self.batch.count].iter().enumerate() {
+        for (q, quad) in self.batch.quads[..self.batch.count].iter().enumerate() {
             for element in 0..4 {
                 let index = self.tlb.zs_index(quad.pixel + element, 0);
                 value.0[q * 4 + element] = u32::from(self.tlb.vg_mask[index]) * 0x0101_0101;
@@ -599,5 +697,112 @@ impl Io for FragmentIo<'_> {
 impl From<TileBufferError> for IoError {
     fn from(error: TileBufferError) -> Self {
         Self::TileBuffer(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::control_list::CompareFunction;
+
+    /// Numbers for tests (xorshift), so that the suite is the same everywhere.
+    fn numbers(mut state: u64) -> impl FnMut(u32) -> u32 {
+        move |limit| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 20) as u32 % limit
+        }
+    }
+
+    /// A batch of up to four quads in different places, with flags as a program may have written them.
+    fn batch(next: &mut impl FnMut(u32) -> u32, shape: Shape) -> Batch {
+        let mut batch = Batch { count: 1 + next(4) as usize, ..Batch::default() };
+        let quads = shape.pixels() as u32 / 16;
+        for (number, quad) in batch.quads.iter_mut().enumerate() {
+            quad.pixel = 4 * (number as u32 * quads + next(quads)) as usize;
+            quad.coefficients = 3 * next(2) as usize;
+        }
+        batch.flags = Lanes(std::array::from_fn(|_| next(16) * next(2)));
+        for distance in batch.distance.as_flattened_mut() {
+            *distance = f64::from(next(2000)) - 1000.0;
+        }
+        for distance in &mut batch.distance {
+            for quad in distance.chunks_exact_mut(4) {
+                let first = quad[0];
+                quad.fill(first);
+            }
+        }
+        batch
+    }
+
+    /// What is done to the pixels of a batch at once leaves the same as when they are taken one after the other, which they are after quads were moved.
+    #[test]
+    fn all_pixels_at_once_are_pixels_one_by_one() {
+        let mut next = numbers(0x0dd_ba11_5eed_0001);
+        let functions = [
+            CompareFunction::Never,
+            CompareFunction::Less,
+            CompareFunction::Equal,
+            CompareFunction::LessOrEqual,
+            CompareFunction::Greater,
+            CompareFunction::NotEqual,
+            CompareFunction::GreaterOrEqual,
+            CompareFunction::Always,
+        ];
+        let mut changed = 0;
+        for round in 0..4000 {
+            let shape = Shape::new(next(2) == 1, next(4) == 0, false);
+            let function = functions[round % 8];
+            let state = FragmentState {
+                z_test: ZTest { function, update: next(4) != 0 },
+                passing: function.into(),
+                varyings: 0,
+                vg_mask: false,
+                coverage: CoverageReading::default(),
+                tile: (0, 0),
+            };
+            let mut tlb = Tlb::new(shape);
+            tlb.zs.iter_mut().for_each(|zs| *zs = next(4) << 8 | next(256));
+            let at_once = batch(&mut next, shape);
+            let one_by_one = Batch { moved: true, ..at_once.clone() };
+            let z = Lanes(std::array::from_fn(|_| next(4) | next(2) << 24));
+            let color = Lanes(std::array::from_fn(|_| next(u32::MAX)));
+            let masks = [next(0x10000) as Mask | if next(2) == 0 { ALL } else { 0 }, next(0x10000) as Mask];
+            let results = [at_once, one_by_one].map(|mut batch| {
+                let (mut tlb, mut counters) = (tlb.clone(), Counters::default());
+                let mut io = FragmentIo::new(&mut tlb, &mut batch, &[], &mut counters, state);
+                io.tlb_z(&z, masks[0]).unwrap();
+                io.tlb_color_all(&color, masks[1]).unwrap();
+                io.tlb_color_ms(&color.map(|color| !color), masks[0]).unwrap();
+                (tlb.zs, tlb.color, batch.flags, counters)
+            });
+            assert!(results[0] == results[1], "round {round}: {function:?}, {shape:?}");
+            changed += usize::from(results[0].0 != tlb.zs) + usize::from(results[0].1 != tlb.color);
+        }
+        assert!(changed > 4000, "the suite changes something: {changed}");
+    }
+
+    /// A quad's varying is that of its own primitive, and nothing where there is no quad.
+    #[test]
+    fn varyings_are_those_of_each_quad_alone() {
+        let mut next = numbers(0x0dd_ba11_5eed_0002);
+        for _ in 0..500 {
+            let batch = batch(&mut next, Shape::new(false, false, false));
+            let mut number = || (f64::from(next(2001)) - 1000.0) / 7e3;
+            let coefficients: Vec<Coefficients> =
+                (0..6).map(|i| Coefficients { a: number(), b: number(), c: 1000 + i }).collect();
+            let number = 2;
+            let (values, c) = Host::new().run(Varying { batch: &batch, coefficients: &coefficients, number });
+            for lane in 0..LANES {
+                let quad = &batch.quads[lane / 4];
+                let Coefficients { a, b, c: of_quad } = coefficients[quad.coefficients + number];
+                let first = a * batch.distance[0][lane] + b * batch.distance[1][lane];
+                let (a, b) = (a * 16.0, b * 16.0);
+                let value = [first, first + a, first + b, first + a + b][lane % 4] as f32;
+                let expected = if lane / 4 < batch.count { (value.to_bits(), of_quad) } else { (0, 0) };
+                assert_eq!((values.0[lane], c[lane / 4]), expected, "element {lane} of {batch:?}");
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@
 use super::pixel;
 use super::store::{FULL_BUFFER_BYTES, FULL_DUMP_BYTES, MoveError, buffer_bits, tile_rect};
 use super::surface::{Run, Surface, tiling_of};
-use super::tlb::Tlb;
+use super::tlb::{SAMPLES, Tlb};
 use crate::memory::Memory;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{LoadFullResolution, LoadGeneral, PixelFormat, TileBufferSelect, TileRenderingMode};
@@ -100,10 +100,10 @@ fn image(
     let shape = tlb.shape();
     let rect = tile_rect(tile, (shape.width_px, shape.height_px));
     let mut result = Ok(());
-    surface.runs(rect, |Run { x, y, pixels, address }| {
-        for i in 0..pixels {
-            let at = address + i * surface.bits / 8;
-            let pixel = shape.pixel(x - rect.x0 as u32 + i, y - rect.y0 as u32);
+    surface.runs(rect, |Run { x, y, pixels, rows, address }| {
+        for (row, i) in (0..rows).flat_map(|row| (0..pixels).map(move |i| (row, i))) {
+            let at = address + (row * pixels + i) * surface.bits / 8;
+            let pixel = shape.pixel(x - rect.x0 as u32 + i, y - rect.y0 as u32 + row);
             let value = match (load.buffer, surface.bits) {
                 (_, 64) => memory.word(at).and_then(|low| Ok((low, memory.word(at + 4)?))),
                 (_, 32) => memory.word(at).map(|word| (word, 0)),
@@ -166,7 +166,11 @@ fn restore(
         }
     }
     if vg_mask {
-        memory.read(address, &mut tlb.vg_mask)?;
+        let mut bytes = [0; SAMPLES];
+        memory.read(address, &mut bytes)?;
+        for (index, byte) in shape.mask_dump_order().zip(bytes) {
+            tlb.vg_mask[index] = byte;
+        }
     }
     Ok(())
 }
@@ -174,7 +178,7 @@ fn restore(
 #[cfg(test)]
 mod tests {
     use super::super::store::{Store, Stored};
-    use super::super::tlb::{SAMPLES, Shape};
+    use super::super::tlb::Shape;
     use super::*;
     use crate::memory::OwnedMemory;
     use v3d_hw::Layout;

@@ -22,6 +22,7 @@
 //! Implicit varyings of points and lines, direction of a point's y: [mesa vc4_program.c]. Which orientation is clockwise: [mesa vc4_state.c].
 
 use v3d_hw::control_list::{ConfigurationBits, DepthOffset};
+use v3d_hw::qpu::LANES;
 
 /// Fractional steps of a pixel: positions are in 1/16 pixel.
 pub const STEPS: i32 = 16;
@@ -59,12 +60,46 @@ impl Plane {
         self.c + (self.a * dx + self.b * dy)
     }
 
-    /// The values at the four pixels of a quad, of which the first is at this distance.
+    /// The values at the pixels of a block's four quads, of which the first is at this distance.
     #[inline(always)]
-    pub fn over_quad(&self, dx: f64, dy: f64) -> [f64; 4] {
-        let first = self.at(dx, dy);
-        let (right, up) = (self.a * f64::from(STEPS), self.b * f64::from(STEPS));
-        [first, first + right, first + up, first + right + up]
+    pub fn over_block(&self, dx: f64, dy: f64) -> [f64; LANES] {
+        let steps = PixelSteps::new(self.a, self.b);
+        let mut values = [0.0; LANES];
+        for lane in 0..LANES {
+            let first = self.at(dx + QUAD_COLUMN[lane], dy + QUAD_ROW[lane]);
+            values[lane] = steps.from_first(first, lane);
+        }
+        values
+    }
+}
+
+/// Two pixels, in sixteenths.
+const TWO: f64 = 2.0 * STEPS as f64;
+/// From a block's first pixel to the first pixel of each element's quad, in 1/16 pixel.
+const QUAD_COLUMN: [f64; LANES] = [0.0, 0.0, 0.0, 0.0, TWO, TWO, TWO, TWO, 0.0, 0.0, 0.0, 0.0, TWO, TWO, TWO, TWO];
+const QUAD_ROW: [f64; LANES] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, TWO, TWO, TWO, TWO, TWO, TWO, TWO, TWO];
+
+/// Changes of a linear function from one pixel of a quad to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct PixelSteps {
+    right: f64,
+    up: f64,
+}
+
+impl PixelSteps {
+    /// From the changes per 1/16 pixel in x and y.
+    #[inline(always)]
+    pub fn new(a: f64, b: f64) -> Self {
+        Self { right: a * f64::from(STEPS), up: b * f64::from(STEPS) }
+    }
+
+    /// The value at an element of a quad, from that at its first pixel.
+    #[inline(always)]
+    pub fn from_first(self, first: f64, element: usize) -> f64 {
+        // Adding -0 changes nothing, not even a zero's sign: vectors do the same in all elements.
+        let right = if element & 1 == 0 { -0.0 } else { self.right };
+        let up = if element & 2 == 0 { -0.0 } else { self.up };
+        first + right + up
     }
 }
 
@@ -131,10 +166,13 @@ impl PixelRect {
     }
 }
 
+/// The most edges that a primitive has.
+pub const MAX_EDGES: usize = 4;
+
 /// A primitive that is ready for the rasteriser: a convex area with planes over it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Primitive {
-    edges: [Edge; 4],
+    edges: [Edge; MAX_EDGES],
     edge_count: usize,
     /// Pixels outside of this are not covered.
     pub bounds: PixelRect,
@@ -154,20 +192,31 @@ impl Primitive {
         &self.edges[..self.edge_count]
     }
 
-    /// W at the four pixels of a quad, of which the first is at this distance from the origin.
+    /// Distance of a pixel's centre from the origin of the planes, in 1/16 pixel.
     #[inline(always)]
-    pub fn w_over_quad(&self, dx: f64, dy: f64) -> [f32; 4] {
+    pub fn centre_distance(&self, (x, y): (i32, i32)) -> (f64, f64) {
+        let distance = |pixel: i32, origin: i32| (i64::from(pixel) * i64::from(STEPS) + 8 - i64::from(origin)) as f64;
+        (distance(x, self.origin.0), distance(y, self.origin.1))
+    }
+
+    /// W at the pixels of a block's four quads, of which the first is at this distance from the origin.
+    #[inline(always)]
+    pub fn w_over_block(&self, dx: f64, dy: f64) -> [f32; LANES] {
         let plane = &self.reciprocal_w;
         if (plane.a, plane.b) == (0.0, 0.0) {
-            [(1.0 / plane.c) as f32; 4]
-        } else {
-            plane.over_quad(dx, dy).map(|reciprocal| (1.0 / reciprocal) as f32)
+            return [(1.0 / plane.c) as f32; LANES];
         }
+        let reciprocals = plane.over_block(dx, dy);
+        let mut w = [0.0; LANES];
+        for (w, reciprocal) in w.iter_mut().zip(reciprocals) {
+            *w = (1.0 / reciprocal) as f32;
+        }
+        w
     }
 
     /// A convex area whose corners run counter-clockwise (y pointing up).
     fn convex(corners: &[(i32, i32)]) -> Self {
-        let mut primitive = Self { edge_count: corners.len().min(4), ..Self::default() };
+        let mut primitive = Self { edge_count: corners.len().min(MAX_EDGES), ..Self::default() };
         for (i, edge) in primitive.edges.iter_mut().enumerate().take(corners.len()) {
             *edge = Edge::through(corners[i], corners[(i + 1) % corners.len()]);
         }

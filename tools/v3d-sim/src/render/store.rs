@@ -182,15 +182,6 @@ impl Stored {
         }
     }
 
-    fn words(&mut self, address: BusAddr, words: &[u32]) {
-        self.run(address, words.len() * 4);
-        let start = self.bytes.len();
-        self.bytes.resize(start + words.len() * 4, 0);
-        for (bytes, word) in self.bytes[start..].chunks_exact_mut(4).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-    }
-
     /// How many bytes are to be written.
     pub const fn byte_count(&self) -> usize {
         self.bytes.len()
@@ -315,43 +306,58 @@ impl Stored {
             });
             return Ok(());
         }
-        // first the whole tile in rows, then runs of it
         let samples = |pixel: usize| (0..4).map(move |sample| tlb.color[tlb.color_index(pixel, sample, 0)]);
         let mut rows = vec![0; (width * height) as usize];
-        for (row, y) in rows.chunks_exact_mut(width as usize).zip(0..) {
-            for (color, x) in row.iter_mut().zip(0..) {
-                let quad = || shape.pixel(2 * x, 2 * y);
-                *color = match (resolve, shape.multisample) {
-                    (Resolve::Sample0, _) => tlb.color[shape.pixel(x, y)],
-                    (Resolve::Average4, true) => pixel::average::<2>(samples(shape.pixel(x, y))),
-                    (Resolve::Average4, false) => pixel::average::<2>(tlb.color[quad()..][..4].iter().copied()),
-                    (Resolve::Average16, _) => {
-                        pixel::average::<4>((0..4).flat_map(|element| samples(quad() + element)))
-                    }
-                };
+        if resolve == Resolve::Sample0 {
+            shape.to_rows(&tlb.color, &mut rows);
+        } else {
+            for (row, y) in rows.chunks_exact_mut(width as usize).zip(0..) {
+                for (color, x) in row.iter_mut().zip(0..) {
+                    let quad = || shape.pixel(2 * x, 2 * y);
+                    *color = match (resolve, shape.multisample) {
+                        (Resolve::Average4, true) => pixel::average::<2>(samples(shape.pixel(x, y))),
+                        (Resolve::Average4, false) => pixel::average::<2>(tlb.color[quad()..][..4].iter().copied()),
+                        _ => pixel::average::<4>((0..4).flat_map(|element| samples(quad() + element))),
+                    };
+                }
             }
         }
-        surface.runs(rect, |Run { x, y, pixels, address }| {
-            let first = ((y - rect.y0 as u32) * width + (x - rect.x0 as u32)) as usize;
-            let colors = &rows[first..first + pixels as usize];
-            match coding {
-                ColorCoding::Bgr565(method) => {
-                    self.run(address, 2 * colors.len());
-                    for (&color, x) in colors.iter().zip(x..) {
-                        self.bytes.extend_from_slice(&pixel::to_565(color, method, x, y).to_le_bytes());
-                    }
+        match coding {
+            ColorCoding::Bgr565(method) => self.image(surface, rect, |x, y| {
+                let color = rows[(y * width + x) as usize];
+                let (x, y) = (x + rect.x0 as u32, y + rect.y0 as u32);
+                pixel::to_565(color, method, x, y).to_le_bytes()
+            }),
+            _ => self.words(surface, rect, &mut rows),
+        }
+        Ok(())
+    }
+
+    /// Stores the pixels of a tile, which are in rows, as words.
+    fn words(&mut self, surface: Surface, rect: PixelRect, rows: &mut [u32]) {
+        // the host's order becomes that of memory, which on most hosts is the same
+        rows.iter_mut().for_each(|word| *word = word.to_le());
+        let width = (rect.x1 - rect.x0) as usize;
+        surface.runs(rect, |run| {
+            self.run(run.address, (run.rows * run.pixels * 4) as usize);
+            let pixels = run.pixels as usize;
+            let first = (run.y - rect.y0 as u32) as usize * width + (run.x - rect.x0 as u32) as usize;
+            for row in rows[first..].chunks(width).take(run.rows as usize) {
+                let words = &row[..pixels];
+                match <&[u32; 4]>::try_from(words) {
+                    // a micro-tile's row: no call is worth so little
+                    Ok(four) => self.bytes.extend_from_slice(bytemuck::bytes_of(four)),
+                    Err(_) => self.bytes.extend_from_slice(bytemuck::cast_slice(words)),
                 }
-                _ => self.words(address, colors),
             }
         });
-        Ok(())
     }
 
     /// Stores the pixels of a tile as bytes that `pixel` gives for tile coordinates.
     fn image<B: AsRef<[u8]>>(&mut self, surface: Surface, rect: PixelRect, pixel: impl Fn(u32, u32) -> B) {
-        surface.runs(rect, |Run { x, y, pixels, address }| {
-            self.run(address, (pixels * surface.bits / 8) as usize);
-            for x in x..x + pixels {
+        surface.runs(rect, |Run { x, y, pixels, rows, address }| {
+            self.run(address, (rows * pixels * surface.bits / 8) as usize);
+            for (y, x) in (y..y + rows).flat_map(|y| (x..x + pixels).map(move |x| (y, x))) {
                 self.bytes.extend_from_slice(pixel(x - rect.x0 as u32, y - rect.y0 as u32).as_ref());
             }
         });
@@ -360,7 +366,11 @@ impl Stored {
     fn zs(&mut self, surface: Surface, mask: u32, tile: (u8, u8), tlb: &Tlb) {
         let shape = tlb.shape();
         let rect = tile_rect(tile, (shape.width_px, shape.height_px));
-        self.image(surface, rect, |x, y| (tlb.zs[shape.pixel(x, y)] & mask).to_le_bytes());
+        let mut rows = vec![0; shape.pixels()];
+        shape.to_rows(&tlb.zs, &mut rows);
+        rows.iter_mut().for_each(|zs| *zs &= mask);
+        self.bytes.reserve(4 * rows.len());
+        self.words(surface, rect, &mut rows);
     }
 
     fn vg_mask(&mut self, surface: Surface, tile: (u8, u8), tlb: &Tlb) {
@@ -382,7 +392,7 @@ impl Stored {
         }
         if vg_mask {
             self.run(address, tlb.vg_mask.len());
-            self.bytes.extend_from_slice(&tlb.vg_mask);
+            self.bytes.extend(tlb.shape().mask_dump_order().map(|index| tlb.vg_mask[index]));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Images in memory that tiles are stored to and loaded from [AG section 11].
 //!
 //! A tile is a rectangle of the image. It is moved in runs: pixels that stand side by side in memory, which are whole rows of the tile in a raster image
-//! and rows of a micro-tile in T- and LT-format. What reaches beyond the image's width or height is left out.
+//! and micro-tiles in T- and LT-format. What reaches beyond the image's width or height is left out.
 
 use super::pse::PixelRect;
 use v3d_hw::BusAddr;
@@ -33,15 +33,17 @@ pub const fn tiling_of(format: MemoryFormat) -> Option<Tiling> {
     }
 }
 
-/// Pixels that stand side by side in memory.
+/// Pixels that stand side by side in memory: a rectangle, row after row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Column of the first, in the image.
     pub x: u32,
     /// Row.
     pub y: u32,
-    /// How many.
+    /// How many in a row.
     pub pixels: u32,
+    /// How many rows.
+    pub rows: u32,
     /// Address of the first.
     pub address: BusAddr,
 }
@@ -58,22 +60,27 @@ impl Surface {
         };
         let Some((log2_width, log2_height)) = micro_tile else {
             for y in y0..y1 {
-                self.run((x0, y), x1.saturating_sub(x0), &mut visit);
+                self.run((x0, y), (x1.saturating_sub(x0), 1), &mut visit);
             }
             return;
         };
         let next = |value: u32, log2: u32| ((value >> log2) + 1) << log2;
-        let row_bytes = (self.bits / 8) << log2_width;
+        let (micro_width, row_bytes) = (1 << log2_width, (self.bits / 8) << log2_width);
         let mut unit_y = y0;
         while unit_y < y1 {
             let end_y = next(unit_y, log2_height).min(y1);
             let mut unit_x = x0;
             while unit_x < x1 {
                 let end_x = next(unit_x, log2_width).min(x1);
-                // rows of a micro-tile follow one another
-                self.run((unit_x, unit_y), end_x - unit_x, |first| {
-                    for row in 0..end_y - unit_y {
-                        visit(Run { y: first.y + row, address: first.address + row * row_bytes, ..first });
+                let (width, rows) = (end_x - unit_x, end_y - unit_y);
+                self.run((unit_x, unit_y), (width, rows), |run| {
+                    if width == micro_width {
+                        visit(run);
+                    } else {
+                        // parts of rows do not follow one another
+                        for row in 0..rows {
+                            visit(Run { y: run.y + row, rows: 1, address: run.address + row * row_bytes, ..run });
+                        }
                     }
                 });
                 unit_x = end_x;
@@ -84,10 +91,10 @@ impl Surface {
 
     /// Visits the run that begins at a pixel, if there is any pixel in it.
     #[inline]
-    fn run(&self, (x, y): (u32, u32), pixels: u32, mut visit: impl FnMut(Run)) {
+    fn run(&self, (x, y): (u32, u32), (pixels, rows): (u32, u32), mut visit: impl FnMut(Run)) {
         let offset = tiling::pixel_offset_bits(self.tiling, self.width, self.bits, x, y);
         if let (Some(offset), 1..) = (offset, pixels) {
-            visit(Run { x, y, pixels, address: self.address + (offset / 8) as u32 });
+            visit(Run { x, y, pixels, rows, address: self.address + (offset / 8) as u32 });
         }
     }
 
@@ -118,9 +125,9 @@ mod tests {
             let surface = Surface { address: BusAddr(0x1000), tiling, width: 75, height: 69, bits };
             let mut seen = std::collections::HashMap::new();
             surface.runs(PixelRect { x0: 13, y0: 7, x1: 128, y1: 96 }, |run| {
-                for i in 0..run.pixels {
-                    let address = run.address + i * bits / 8;
-                    assert_eq!(seen.insert((run.x + i, run.y), address), None);
+                for (row, i) in (0..run.rows).flat_map(|row| (0..run.pixels).map(move |i| (row, i))) {
+                    let address = run.address + (row * run.pixels + i) * bits / 8;
+                    assert_eq!(seen.insert((run.x + i, run.y + row), address), None);
                 }
             });
             assert_eq!(seen.len(), (75 - 13) * (69 - 7), "{tiling:?}");

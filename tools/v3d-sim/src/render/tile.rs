@@ -4,14 +4,12 @@
 //! its own, and yields what its stores write.
 //!
 //! # Inferences
-//! - Interpolated depth is limited to at most 1 and becomes an integer by multiplying with 2^24 - 1 and cutting off; pixels outside of the Z clipping planes
-//!   are not covered. The guide only says that Z is fixed point [AG p.51] and that the FEP clips at near and far [AG p.97].
 //! - Batches hold quads of one list of primitives. How far the silicon's batches reach across lists is not known, and no picture shows it.
 
 use super::cap::{self, CoverageReading};
 use super::early_z;
-use super::fep::{self, CoveredQuad, Sampling};
-use super::fragment::{self, Batch, FragmentIo, FragmentState, NewQuad};
+use super::fep::{CoveredBlock, Rasterising, Sampling, place_in_block};
+use super::fragment::{Batch, FragmentIo, FragmentState, NewQuad, quads_in};
 use super::history::{self, Event, History, Sample};
 use super::load::Load;
 use super::pse::{Coefficients, Discarded, PixelRect, Primitive, SetupState};
@@ -22,11 +20,15 @@ use super::{RenderError, RenderFault, WaveJob};
 use crate::clock::trace::Work;
 use crate::counters::{Counters, TileEvents};
 use crate::fault::FaultLog;
+use crate::lanes::{Lanes, Mask};
+use crate::qpu::vectors::Vectors;
+use crate::qpu::wide::{self, Host};
 use crate::qpu::{self, Exit, Launch, Qpu};
 use crate::state::{Fragment, PipelineState};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{CoverageUpdate, Oversample, Threading, TileBufferSelect, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
+use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 
 /// Coefficients that are kept before a batch is forced out.
@@ -168,6 +170,7 @@ pub struct Worker {
     batch: Batch,
     coefficients: Vec<Coefficients>,
     clipped: Vec<f32>,
+    blocks: Vec<CoveredBlock>,
 }
 
 impl Worker {
@@ -180,6 +183,7 @@ impl Worker {
             batch: Batch::default(),
             coefficients: Vec::new(),
             clipped: Vec::new(),
+            blocks: Vec::new(),
         }
     }
 
@@ -383,6 +387,7 @@ impl Worker {
             _ => 0,
         };
         let fragment_state = FragmentState {
+            passing: configuration.depth_test.into(),
             z_test: ZTest { function: configuration.depth_test, update: configuration.z_updates },
             varyings: usize::from(fragment.varyings) + implicit,
             vg_mask: job.mode.vg_mask,
@@ -390,7 +395,8 @@ impl Worker {
             tile: (whole_tile.x0, whole_tile.y0),
         };
         let vertices = job.vertices;
-        let Self { qpu, tlb, batch, coefficients, clipped, .. } = self;
+        let Self { qpu, tlb, batch, coefficients, clipped, blocks, .. } = self;
+        let z_limits = (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum));
         coefficients.clear();
         batch.clear();
         let mut shading = Shading {
@@ -407,9 +413,9 @@ impl Worker {
             // in coverage mode there is no Z to compare with
             early_z: configuration.early_z && !job.mode.disable_early_z && !job.mode.coverage_mode,
             sampling,
+            whole_pixels: !matches!(sampling, Sampling::Centre) && !shape.multisample,
             coverage: configuration.coverage_pipe.then_some(configuration.coverage_update),
             tile: (whole_tile.x0, whole_tile.y0),
-            z_limits: (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum)),
             job,
             budget,
             result,
@@ -437,14 +443,9 @@ impl Worker {
             match primitive {
                 Ok(Ok(primitive)) => {
                     shading.result.counters.add(CounterSource::FepPrimitives, 1);
-                    let mut any = false;
-                    fep::rasterise(&primitive, window, sampling, |quad| {
-                        any = true;
-                        shading.quad(&primitive, quad);
-                    });
-                    if !any {
-                        shading.result.counters.add(CounterSource::FepPrimitivesWithoutPixels, 1);
-                    }
+                    blocks.clear();
+                    let rasterising = Rasterising { primitive: &primitive, window, sampling, z_limits, blocks };
+                    Host::new().run(Drawing { rasterising, shading: &mut shading });
                 }
                 Ok(Err(Discarded::Culled)) => shading.result.counters.add(CounterSource::PsePrimitivesReversed, 1),
                 Ok(Err(Discarded::Degenerate)) => {}
@@ -484,108 +485,147 @@ struct Shading<'a, 'j> {
     state: FragmentState,
     early_z: bool,
     sampling: Sampling,
+    /// Samples are asked that the tile buffer does not have: each of them stands for the pixel.
+    whole_pixels: bool,
     /// Primitives go to the coverage pipe, which updates in this mode.
     coverage: Option<CoverageUpdate>,
     /// Screen coordinates of the tile.
     tile: (i32, i32),
-    z_limits: (f64, f64),
     job: &'a WaveJob<'j>,
     budget: &'a mut u64,
     result: &'a mut UnitResult,
 }
 
-/// The greatest depth.
-const Z_MAX: f64 = 16_777_215.0;
+/// A primitive on its way into batches.
+struct Drawing<'d, 'a, 'j> {
+    rasterising: Rasterising<'d>,
+    shading: &'d mut Shading<'a, 'j>,
+}
+
+impl wide::Work for Drawing<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        let Self { mut rasterising, shading } = self;
+        rasterising.run::<V>();
+        if rasterising.blocks.is_empty() {
+            shading.result.counters.add(CounterSource::FepPrimitivesWithoutPixels, 1);
+        }
+        for block in rasterising.blocks.iter() {
+            shading.block::<V>(rasterising.primitive, block);
+        }
+    }
+}
 
 impl Shading<'_, '_> {
-    /// Interpolates Z and W of a quad, clips it in Z, and puts it into the batch.
-    fn quad(&mut self, primitive: &Primitive, quad: CoveredQuad) {
-        self.result.counters.add(CounterSource::FepQuads, 1);
-        let (x, y) = (quad.x as u32, quad.y as u32);
-        let (dx, dy) = fragment::centre_distance(primitive, x, y);
-        let covered = quad.masks.map(u32::from);
-        // samples that the tile buffer does not have stand for the pixel
-        let several = !matches!(self.sampling, Sampling::Centre) && !self.tlb.shape().multisample;
-        let mut masks = if several { covered.map(|mask| if mask == 0 { 0 } else { 0xf }) } else { covered };
-        let mut z = [0; 4];
-        for (element, depth) in primitive.z.over_quad(dx, dy).into_iter().enumerate() {
-            if !(depth >= self.z_limits.0 && depth <= self.z_limits.1) {
-                masks[element] = 0;
-            }
-            z[element] = (depth.min(1.0) * Z_MAX) as u32;
-        }
-        let pixel = self.tlb.shape().pixel((quad.x - self.tile.0) as u32, (quad.y - self.tile.1) as u32);
-        let watched = self.watched_in((x, y)).filter(|&element| covered[element] != 0);
-        if let Some(element) = watched {
-            self.note(Event::Covered {
-                primitive: self.index,
-                mask: quad.masks[element],
-                reverse: primitive.reverse,
-                z: z[element],
-                w: primitive.w_over_quad(dx, dy)[element],
-            });
-            if masks[element] == 0 {
-                self.note(Event::OutsideZLimits);
-            }
-        }
-        if let Some(update) = self.coverage {
-            self.accumulate(primitive, &quad, pixel, masks, update);
+    /// Tests the quads of a block and puts what is left of them into the batch.
+    #[inline(always)]
+    fn block<V: Vectors>(&mut self, primitive: &Primitive, block: &CoveredBlock) {
+        let (x, y) = (block.x - self.tile.0, block.y - self.tile.1);
+        let first = self.tlb.shape().block(x as u32, y as u32);
+        let mut masks = block.samples;
+        V::blend(&mut masks, &Lanes::default(), !block.within_limits);
+        if self.coverage.is_some() {
+            self.accumulate(primitive, block, &masks, first);
             return;
         }
-        if self.batch.contains(pixel) {
-            self.shade();
+        if self.whole_pixels {
+            masks = masks.map(|mask| if mask == 0 { 0 } else { 0xf });
         }
-        if self.early_z {
-            let tested = masks;
-            masks = early_z::visible(self.tlb, self.state.z_test, pixel, &z, masks);
-            if let Some(element) = watched
-                && tested[element] != 0
-                && masks[element] == 0
+        let mut visible = self.visible::<V>(first, block, &masks);
+        let mut quads = quads_in(block.pixels);
+        while quads != 0 {
+            let lane = quads.trailing_zeros() as usize;
+            quads &= quads - 1;
+            self.result.counters.add(CounterSource::FepQuads, 1);
+            let watched = if self.job.watched.is_some() { self.watched_in(block, lane) } else { None };
+            if let Some(watched) = watched {
+                self.note_covered(primitive, block, &masks, watched);
+            }
+            let pixel = first + lane;
+            if self.batch.contains(pixel) {
+                self.shade();
+                visible = self.visible::<V>(first, block, &masks);
+            }
+            if let Some(watched) = watched
+                && masks.0[watched] != 0
+                && visible.0.0[watched] == 0
             {
                 self.note(Event::Hidden);
             }
-        }
-        if masks == [0; 4] {
-            self.result.counters.add(CounterSource::FepQuadsClipped, 1);
-            return;
-        }
-        self.result.pixels += masks.iter().map(|&mask| u64::from(mask != 0)).sum::<u64>();
-        let w = primitive.w_over_quad(dx, dy);
-        let new = NewQuad { screen: (x, y), pixel, masks, z, w, coefficients: self.first };
-        self.batch.push(primitive, &new);
-        if self.batch.is_full() {
-            self.shade();
+            let pixels = visible.1 >> lane & 0xf;
+            if pixels == 0 {
+                self.result.counters.add(CounterSource::FepQuadsClipped, 1);
+                continue;
+            }
+            self.result.pixels += u64::from(pixels.count_ones());
+            let (masks_left, reverse, coefficients) = (&visible.0, primitive.reverse, self.first);
+            self.batch.push(&NewQuad { block, lane, masks: masks_left, pixel, reverse, coefficients });
+            if self.batch.is_full() {
+                self.shade();
+                if quads != 0 {
+                    visible = self.visible::<V>(first, block, &masks);
+                }
+            }
         }
     }
 
-    /// Adds a quad to the coverage of its pixels, as far as Z has left them.
-    fn accumulate(
-        &mut self,
-        primitive: &Primitive,
-        quad: &CoveredQuad,
-        pixel: usize,
-        left: [u32; 4],
-        update: CoverageUpdate,
-    ) {
-        if left == [0; 4] {
-            self.result.counters.add(CounterSource::FepQuadsClipped, 1);
-            return;
+    /// The masks of a block without samples that early Z finds hidden, and the pixels that have any left.
+    #[inline(always)]
+    fn visible<V: Vectors>(&self, pixel: usize, block: &CoveredBlock, masks: &Lanes) -> (Lanes, Mask) {
+        let visible = if self.early_z {
+            early_z::visible::<V>(self.tlb, self.state.passing, pixel, &block.z, masks)
+        } else {
+            *masks
+        };
+        (visible, !V::zero(&visible))
+    }
+
+    /// Notes that a primitive covers the watched pixel, an element of a block.
+    #[cold]
+    fn note_covered(&mut self, primitive: &Primitive, block: &CoveredBlock, masks: &Lanes, element: usize) {
+        self.note(Event::Covered {
+            primitive: self.index,
+            mask: block.samples.0[element] as u16,
+            reverse: primitive.reverse,
+            z: block.z.0[element],
+            w: f32::from_bits(block.w.0[element]),
+        });
+        if masks.0[element] == 0 {
+            self.note(Event::OutsideZLimits);
         }
-        for element in (0..4).filter(|&element| left[element] != 0) {
-            let samples = cap::samples_of(quad.masks[element], self.sampling);
-            if let Some(coverage) = self.tlb.zs.get_mut(pixel + element) {
-                *coverage = cap::accumulate(*coverage, samples, update, primitive.reverse);
+    }
+
+    /// Adds a block to the coverage of its pixels, as far as Z has left them.
+    #[inline(never)]
+    fn accumulate(&mut self, primitive: &Primitive, block: &CoveredBlock, left: &Lanes, first: usize) {
+        let Some(update) = self.coverage else { return };
+        for lane in (0..LANES).step_by(4).filter(|lane| block.pixels >> lane & 0xf != 0) {
+            self.result.counters.add(CounterSource::FepQuads, 1);
+            let watched = self.watched_in(block, lane);
+            if let Some(watched) = watched {
+                self.note_covered(primitive, block, left, watched);
             }
-        }
-        if let Some(element) = self.watched_in((quad.x as u32, quad.y as u32))
-            && left[element] != 0
-        {
-            let samples = history::samples(self.tlb, pixel + element);
-            self.note(Event::CoverageAccumulated(samples));
+            if left.0[lane..lane + 4] == [0; 4] {
+                self.result.counters.add(CounterSource::FepQuadsClipped, 1);
+                continue;
+            }
+            for element in (lane..lane + 4).filter(|&element| left.0[element] != 0) {
+                let samples = cap::samples_of(block.samples.0[element] as u16, self.sampling);
+                if let Some(coverage) = self.tlb.zs.get_mut(first + element) {
+                    *coverage = cap::accumulate(*coverage, samples, update, primitive.reverse);
+                }
+            }
+            if let Some(watched) = watched.filter(|&watched| left.0[watched] != 0) {
+                let samples = history::samples(self.tlb, first + watched);
+                self.note(Event::CoverageAccumulated(samples));
+            }
         }
     }
 
     /// Runs the fragment shader for the batch, which is empty afterwards.
+    #[inline(never)]
     fn shade(&mut self) {
         if self.batch.is_empty() {
             return;
@@ -654,11 +694,15 @@ impl Shading<'_, '_> {
         self.result.history.note(self.at, event);
     }
 
-    /// Which element of a quad is watched, if any is.
-    #[inline]
-    fn watched_in(&self, (x, y): (u32, u32)) -> Option<usize> {
-        let (watched_x, watched_y) = self.job.watched?;
-        (watched_x & !1 == x && watched_y & !1 == y).then_some(((watched_y & 1) * 2 + (watched_x & 1)) as usize)
+    /// Which element of a block is watched, if it is one of the quad that begins with `lane` and is covered.
+    #[cold]
+    fn watched_in(&self, block: &CoveredBlock, lane: usize) -> Option<usize> {
+        let (x, y) = self.job.watched?;
+        let watched = |element: &usize| {
+            let (column, row) = place_in_block(*element);
+            ((block.x + column) as u32, (block.y + row) as u32) == (x, y)
+        };
+        (lane..lane + 4).find(watched).filter(|element| block.pixels >> element & 1 == 1)
     }
 
     /// Which element of the batch is watched, if any is, and its number in the tile buffer.

@@ -3,13 +3,17 @@
 //! The buffer has 4096 samples with 32-bit colour, or 2048 with 64-bit colour. Without multisampling each sample is a pixel; with it a pixel
 //! has four. Z (24 bits) and stencil (8 bits) of a sample share a word, depth in 31:8, as they do in memory.
 //!
-//! Pixels are kept quad by quad, because that is how quad processors access them: pixel (x, y) is element `2 * (y & 1) + (x & 1)` of quad
-//! `(y / 2) * (width / 2) + x / 2`. The samples of a pixel are in separate planes, and so are the two words of a 64-bit colour.
+//! Pixels are kept block by block, as the rasteriser visits them, and in a block quad by quad, because that is how quad processors access them: a block is
+//! 4x4 pixels or four quads, and its 16 words are one vector. Blocks stand in rows. The samples of a pixel are in separate planes, and so are the two words
+//! of a 64-bit colour.
 //!
 //! # Sources
 //! Comparison functions and stencil operations [AG p.49-50]; sizes [AG p.46]. That the first colour of Clear Colors goes to even and the second to odd
 //! columns is an inference: the guide only says that there are two [AG p.71], and drivers set both alike [linux vc4_render_cl.c].
 
+use crate::lanes::{ALL, Lanes, Mask};
+use crate::qpu::vectors::Vectors;
+use std::ops::Range;
 use v3d_hw::control_list::{ClearColors, CompareFunction};
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, tile_size_px};
 
@@ -51,16 +55,39 @@ impl Shape {
         if self.color_64_bit { 2 } else { 1 }
     }
 
-    /// Number of a quad, from the tile coordinates of one of its pixels.
-    #[inline]
-    pub const fn quad(self, x: u32, y: u32) -> usize {
-        ((y / 2) * (self.width_px / 2) + x / 2) as usize
-    }
-
-    /// Number of a pixel: its place within a plane.
+    /// Number of a pixel, from its tile coordinates: its place within a plane. Bits 1:0 are the element of its quad, bits 3:2 the quad of its block.
     #[inline]
     pub const fn pixel(self, x: u32, y: u32) -> usize {
-        self.quad(x, y) * 4 + ((y & 1) * 2 + (x & 1)) as usize
+        self.block(x, y) | ((y >> 1 & 1) << 3 | (x >> 1 & 1) << 2 | (y & 1) << 1 | x & 1) as usize
+    }
+
+    /// Number of a block's first pixel, from its tile coordinates.
+    #[inline(always)]
+    pub const fn block(self, x: u32, y: u32) -> usize {
+        (((y / 4) * (self.width_px / 4) + x / 4) * 16) as usize
+    }
+
+    /// The numbers of the first pixels of all quads, in rows of quads.
+    fn quads(self) -> impl Iterator<Item = usize> {
+        (0..self.height_px).step_by(2).flat_map(move |y| (0..self.width_px).step_by(2).map(move |x| self.pixel(x, y)))
+    }
+
+    /// Puts the words of a buffer's first plane in rows of pixels, as they stand on the screen.
+    pub fn to_rows(self, words: &[u32; SAMPLES], rows: &mut [u32]) {
+        let width = self.width_px as usize;
+        for (blocks, rows) in words.chunks_exact(4 * width).zip(rows.chunks_exact_mut(4 * width)) {
+            let (low, high) = rows.split_at_mut(2 * width);
+            let (row0, row1) = low.split_at_mut(width);
+            let (row2, row3) = high.split_at_mut(width);
+            let rows = row0.chunks_exact_mut(4).zip(row1.chunks_exact_mut(4));
+            let rows = rows.zip(row2.chunks_exact_mut(4).zip(row3.chunks_exact_mut(4)));
+            for (block, ((row0, row1), (row2, row3))) in blocks.chunks_exact(16).zip(rows) {
+                row0.copy_from_slice(&[block[0], block[1], block[4], block[5]]);
+                row1.copy_from_slice(&[block[2], block[3], block[6], block[7]]);
+                row2.copy_from_slice(&[block[8], block[9], block[12], block[13]]);
+                row3.copy_from_slice(&[block[10], block[11], block[14], block[15]]);
+            }
+        }
     }
 
     /// Which words of a buffer follow each other in a full-resolution dump.
@@ -69,10 +96,16 @@ impl Shape {
     /// pictures by this rule [mesa vc4_nir_lower_txf_ms.c]. That dumps without multisampling, of depth and of 64-bit colour have the same is a guess.
     pub fn dump_order(self) -> impl Iterator<Item = usize> {
         let (pixels, planes) = (self.pixels(), SAMPLES / self.pixels());
-        (0..SAMPLES).map(move |word| {
-            let (quad, plane, pixel) = (word / (4 * planes), word / 4 % planes, word % 4);
-            plane * pixels + quad * 4 + pixel
+        self.quads().flat_map(move |quad| {
+            (0..planes).flat_map(move |plane| (0..4).map(move |element| plane * pixels + quad + element))
         })
+    }
+
+    /// Which bytes of the alpha mask follow each other in a full-resolution dump: plane after plane, in each quad after quad in rows. That is a guess.
+    pub fn mask_dump_order(self) -> impl Iterator<Item = usize> {
+        let (pixels, planes) = (self.pixels(), SAMPLES / self.pixels());
+        (0..planes)
+            .flat_map(move |plane| self.quads().flat_map(move |quad| plane * pixels + quad..plane * pixels + quad + 4))
     }
 }
 
@@ -105,9 +138,9 @@ impl From<ClearColors> for ClearValues {
 pub struct Tlb {
     shape: Shape,
     /// Colour words: planes of pixels, one a sample; with 64-bit colour the upper words follow all lower ones.
-    pub color: Box<[u32]>,
+    pub color: Box<[u32; SAMPLES]>,
     /// Depth and stencil of each sample: depth in 31:8.
-    pub zs: Box<[u32]>,
+    pub zs: Box<[u32; SAMPLES]>,
     /// Alpha mask of each sample.
     pub vg_mask: Box<[u8]>,
 }
@@ -117,8 +150,8 @@ impl Tlb {
     pub fn new(shape: Shape) -> Self {
         Self {
             shape,
-            color: vec![0; SAMPLES].into_boxed_slice(),
-            zs: vec![0; SAMPLES].into_boxed_slice(),
+            color: Box::new([0; SAMPLES]),
+            zs: Box::new([0; SAMPLES]),
             vg_mask: vec![0; SAMPLES].into_boxed_slice(),
         }
     }
@@ -173,6 +206,37 @@ impl Tlb {
     }
 }
 
+/// The words of a block, of which the first is a multiple of 16.
+#[inline(always)]
+pub fn block_of(words: &[u32; SAMPLES], first: usize) -> Lanes {
+    let first = (first % SAMPLES) & !15;
+    let mut lanes = Lanes::default();
+    lanes.0.copy_from_slice(&words[first..first + 16]);
+    lanes
+}
+
+/// The words of four quads, of which the firsts are multiples of four.
+#[inline(always)]
+pub fn gather(words: &[u32; SAMPLES], firsts: [usize; 4]) -> Lanes {
+    let mut lanes = Lanes::default();
+    for (quad, first) in lanes.0.chunks_exact_mut(4).zip(firsts) {
+        let first = (first % SAMPLES) & !3;
+        quad.copy_from_slice(&words[first..first + 4]);
+    }
+    lanes
+}
+
+/// Puts elements into the words of four quads, as far as these are wanted.
+#[inline(always)]
+pub fn scatter(words: &mut [u32; SAMPLES], firsts: [usize; 4], quads: Range<usize>, lanes: &Lanes) {
+    for (number, (quad, first)) in lanes.0.chunks_exact(4).zip(firsts).enumerate() {
+        if quads.contains(&number) {
+            let first = (first % SAMPLES) & !3;
+            words[first..first + 4].copy_from_slice(quad);
+        }
+    }
+}
+
 /// Whether `new` FUNCTION `stored` holds.
 #[inline(always)]
 pub fn compare(function: CompareFunction, new: u32, stored: u32) -> bool {
@@ -185,6 +249,35 @@ pub fn compare(function: CompareFunction, new: u32, stored: u32) -> bool {
         CompareFunction::NotEqual => new != stored,
         CompareFunction::GreaterOrEqual => new >= stored,
         CompareFunction::Always => true,
+    }
+}
+
+/// When a comparison of depths holds, for 16 of them at once: all elements or none, by whether the new one is less, equal or greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passing {
+    less: Mask,
+    equal: Mask,
+    greater: Mask,
+}
+
+impl From<CompareFunction> for Passing {
+    fn from(function: CompareFunction) -> Self {
+        let elements = |holds: bool| if holds { ALL } else { 0 };
+        Self {
+            less: elements(compare(function, 0, 1)),
+            equal: elements(compare(function, 1, 1)),
+            greater: elements(compare(function, 1, 0)),
+        }
+    }
+}
+
+impl Passing {
+    /// The elements for which it holds. `z` has 24 bits, `zs` is what the tile buffer has: depth and stencil.
+    #[inline(always)]
+    pub fn of<V: Vectors>(self, z: &Lanes, zs: &Lanes) -> Mask {
+        let stored = zs.map(|zs| zs >> 8);
+        let (less, greater) = (V::greater(&stored, z), V::greater(z, &stored));
+        self.less & less | self.greater & greater | self.equal & !(less | greater)
     }
 }
 
@@ -342,6 +435,17 @@ mod tests {
         let test = stencil(CompareFunction::Less, StencilOp::Invert, 0x05, 0x0f, 0xff);
         assert_eq!(test_sample(&mut zs, 1, ALWAYS, Some(&test)), Outcome::StencilFailed, "5 < 5 does not hold");
         assert_eq!(zs, 0x0000_0105);
+    }
+
+    #[test]
+    fn rows_have_each_pixel_in_its_place() {
+        let shape = Shape::new(false, true, false);
+        let words = std::array::from_fn(|word| word as u32);
+        let mut rows = vec![0; shape.pixels()];
+        shape.to_rows(&words, &mut rows);
+        for (y, x) in (0..shape.height_px).flat_map(|y| (0..shape.width_px).map(move |x| (y, x))) {
+            assert_eq!(rows[(y * shape.width_px + x) as usize], shape.pixel(x, y) as u32);
+        }
     }
 
     #[test]

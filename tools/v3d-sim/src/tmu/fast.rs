@@ -19,6 +19,7 @@ use super::lod;
 use super::texture::{Texture, layout_bits};
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
+use crate::qpu::vectors::Vectors;
 use crate::qpu::wide::{Host, Work};
 use address::{Column, Layout, Row};
 use axis::Axis;
@@ -132,7 +133,7 @@ impl Work for Lookup<'_> {
     type Output = Option<Lanes>;
 
     #[inline(always)]
-    fn run(self) -> Option<Lanes> {
+    fn run<V: Vectors>(self) -> Option<Lanes> {
         let texture = self.texture;
         let [s, t, r, b] = self.coordinates;
         let floats = |lanes: &Lanes| -> Floats { each(|i| f32::from_bits(lanes.0[i])) };
