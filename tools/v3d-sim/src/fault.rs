@@ -77,12 +77,20 @@ impl Signals {
 }
 
 /// The faults of a run: the first [`FaultLog::KEPT`] different ones, and how many there were in all.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct FaultLog {
     kept: Vec<Fault>,
+    /// Which of them was reported last.
+    last: usize,
     total: u64,
     /// Error signals raised so far.
     pub signals: Signals,
+}
+
+impl PartialEq for FaultLog {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.kept, self.total, self.signals) == (&other.kept, other.total, other.signals)
+    }
 }
 
 impl FaultLog {
@@ -94,7 +102,17 @@ impl FaultLog {
         let fault = fault.into();
         self.total += 1;
         self.signals.raise(Signals::of(&fault));
-        if self.kept.len() < Self::KEPT && !self.kept.contains(&fault) {
+        if self.kept.len() >= Self::KEPT {
+            return;
+        }
+        // A loop reports the same faults in the same order, again and again.
+        let next = if self.last + 1 < self.kept.len() { self.last + 1 } else { 0 };
+        if self.kept.get(next) == Some(&fault) {
+            self.last = next;
+            return;
+        }
+        self.last = self.kept.iter().position(|kept| *kept == fault).unwrap_or(self.kept.len());
+        if self.last == self.kept.len() {
             self.kept.push(fault);
         }
     }
@@ -126,5 +144,26 @@ impl FaultLog {
     pub fn take(&mut self) -> Vec<Fault> {
         self.total = 0;
         std::mem::take(&mut self.kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::BusAddr;
+
+    /// Faults in turns and out of turn: each is kept once, in the order of its first report.
+    #[test]
+    fn different_faults_are_kept_once_in_their_order() {
+        let fault = |address| Fault::from(OutOfMemory { address: BusAddr(address), bytes: 4 });
+        let mut log = FaultLog::default();
+        let reports = [1, 2, 3, 1, 2, 3, 2, 1, 4, 4, 3, 1, 2, 3, 4, 5, 1];
+        reports.iter().for_each(|address| log.report(fault(*address)));
+        assert_eq!((log.faults(), log.total()), ([1, 2, 3, 4, 5].map(fault).as_slice(), reports.len() as u64));
+        assert_eq!(log.take().len(), 5);
+        reports.iter().for_each(|address| log.report(fault(2 * address)));
+        assert_eq!(log.faults(), [2, 4, 6, 8, 10].map(fault));
+        (100..300).for_each(|address| log.report(fault(address)));
+        assert_eq!((log.faults().len(), log.total()), (FaultLog::KEPT, reports.len() as u64 + 200));
     }
 }
