@@ -31,6 +31,11 @@ impl<'a> Memory<'a> {
         Self { words }
     }
 
+    /// The words, from offset 0 on.
+    pub const fn words(self) -> &'a [AtomicU32] {
+        self.words
+    }
+
     /// Size in bytes.
     pub const fn bytes(self) -> u64 {
         self.words.len() as u64 * 4

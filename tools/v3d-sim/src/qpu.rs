@@ -30,6 +30,8 @@ pub mod fast;
 pub mod fault;
 pub mod io;
 pub mod micro_op;
+#[cfg(target_arch = "x86_64")]
+mod native;
 pub mod operation;
 pub mod pack;
 pub mod reference;
@@ -381,6 +383,9 @@ impl Qpu {
                 break Exit::OutOfBudget;
             }
             let index = D::run_ahead(self, current, index, io, memory, budget);
+            if self.ending == Some(0) {
+                break Exit::Ended;
+            }
             let Some(placed) = current.ops.get(index) else { continue };
             if *budget == 0 {
                 break Exit::OutOfBudget;
@@ -684,6 +689,11 @@ impl Qpu {
         })
     }
 
+    fn set_uniforms_address(&mut self, address: u32) {
+        self.uniforms = address;
+        self.uniforms_left = None;
+    }
+
     /// Puts the constant of an instruction in its place.
     fn load_constant(&mut self, op: &MicroOp) {
         let value = match op.kind {
@@ -880,8 +890,7 @@ impl Qpu {
                 if any { io.host_interrupt(value, mask) } else { Ok(()) }
             }
             (WriteTarget::UniformsAddress, Some(word)) => {
-                self.uniforms = word;
-                self.uniforms_left = None;
+                self.set_uniforms_address(word);
                 Ok(())
             }
             (WriteTarget::TmuNoSwap, Some(_)) => {
@@ -949,8 +958,7 @@ impl Qpu {
             *left -= 1;
             if *left == 0 {
                 self.switching = None;
-                self.undefined = ACCUMULATORS_AND_FLAGS;
-                self.undefined_bits = [!0; 6];
+                self.lose_accumulators();
                 if let Some(trace) = &mut self.trace {
                     trace.note(Event::ThreadSwitch);
                 }
@@ -976,6 +984,12 @@ impl Qpu {
             None => {}
         }
         Step::Next
+    }
+
+    /// A thread switch leaves accumulators and flags undefined.
+    fn lose_accumulators(&mut self) {
+        self.undefined = ACCUMULATORS_AND_FLAGS;
+        self.undefined_bits = [!0; 6];
     }
 
     fn report(&mut self, error: impl Into<QpuError>) {

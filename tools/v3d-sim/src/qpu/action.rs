@@ -3,14 +3,14 @@
 //! An instruction does much at once: two operations, both with a condition, flags of one of them, unpacking, packing, reads of peripherals, writes to
 //! them, a signal. Most instructions use little of that. Here each is taken apart into what it really does, one vector operation after the other, and
 //! what does nothing disappears. The parts are in such an order that none sees what another of the same instruction has changed. Where there is no
-//! such order, and for whatever is rare, the instruction stays whole.
+//! such order, and for whatever is rare, the instruction stays whole. Signals that control the program are not actions: who executes actions obeys them.
 
 use super::micro_op::{Destination, FlagSource, Half, Kind, MicroOp, Pack, Rotation, Unpacking};
 use super::operation::Operation;
 use super::pack;
 use super::registers::{self, Place};
 use super::sfu::Function;
-use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate};
+use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{Condition, PackA, PackMul, Signal, Unpack};
 
 /// A part of an instruction. `at` is the index of the instruction in its stretch, for those that can fail.
@@ -137,6 +137,25 @@ pub enum Action {
         /// The instruction.
         at: u16,
     },
+    /// Sets the uniforms' address.
+    UniformsAddress {
+        /// It is element 0 of what is here.
+        from: Place,
+    },
+    /// Writes to the tile buffer or its set-up.
+    TileBuffer {
+        /// Which register.
+        target: WriteTarget,
+        /// The value.
+        from: Place,
+        /// The instruction.
+        at: u16,
+    },
+    /// Unlocks the scoreboard.
+    ScoreboardUnlock {
+        /// The instruction.
+        at: u16,
+    },
     /// All of an instruction.
     Whole {
         /// The instruction.
@@ -233,7 +252,14 @@ fn take_apart(actions: &mut Vec<Action>, op: &MicroOp, at: u16) -> Option<()> {
         actions.push(Action::Coefficients);
     }
     match op.signal {
-        Signal::None | Signal::SmallImmediate | Signal::LoadImmediate => {}
+        Signal::None
+        | Signal::SmallImmediate
+        | Signal::LoadImmediate
+        | Signal::ScoreboardWait
+        | Signal::ThreadSwitch
+        | Signal::LastThreadSwitch
+        | Signal::ProgramEnd => {}
+        Signal::ScoreboardUnlock => actions.push(Action::ScoreboardUnlock { at }),
         Signal::LoadTmu0 => actions.push(Action::LoadTmu { unit: 0, at }),
         Signal::LoadTmu1 => actions.push(Action::LoadTmu { unit: 1, at }),
         _ => return None,
@@ -269,6 +295,22 @@ fn part<Op>(half: &Half<Op>, operation: Operation, sets_flags: bool, waiting: Pl
         }
         (Destination::Tmu(unit, coordinate), Pack::None) if always => {
             part.peripheral = Some(Action::Tmu { unit: unit & 1, coordinate, from, at });
+            waiting
+        }
+        (Destination::Peripheral(WriteTarget::UniformsAddress), Pack::None) if always => {
+            part.peripheral = Some(Action::UniformsAddress { from });
+            waiting
+        }
+        (
+            Destination::Peripheral(
+                target @ (WriteTarget::TlbStencilSetup
+                | WriteTarget::TlbZ
+                | WriteTarget::TlbColorMs
+                | WriteTarget::TlbColorAll),
+            ),
+            Pack::None,
+        ) if always => {
+            part.peripheral = Some(Action::TileBuffer { target, from, at });
             waiting
         }
         _ => return None,

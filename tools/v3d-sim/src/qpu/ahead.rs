@@ -2,21 +2,19 @@
 //!
 //! Instructions that neither wait nor end the program, and that break no rule with their neighbours in memory, are executed in runs: whether one may
 //! begin is found out once for all of its instructions. A branch to a known place of the same stretch, with three such instructions in its delay slots
-//! and harmless ones at its target, does not end a run either. Everything else is left to the sequencer.
+//! and harmless ones at its target, does not end a run either, nor do accesses to the tile buffer, thread switches and ends of programs that break no
+//! rule. Everything else is left to the sequencer.
 
 use super::action::Action;
-use super::code::{Ahead, Stretch};
+use super::code::{Ahead, Group, Placed, PlainBranch, Stretch, UPPER_REGISTERS};
 use super::fast::{self, Fast};
-use super::io::Io;
+use super::io::{Io, Wait};
 use super::registers;
 use super::vectors::Vectors;
 use super::{Qpu, Threading, sfu};
-use crate::lanes::Lanes;
+use crate::lanes::{ALL, Lanes};
 use crate::memory::Memory;
-use v3d_hw::qpu::BRANCH_DELAY_SLOTS;
-
-/// Instructions of a branch with its delay slots.
-const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Signal};
 
 /// Executes as much as it can from an index of a stretch on, and gives the index of the next instruction.
 #[inline(always)]
@@ -48,24 +46,31 @@ pub(super) fn run<V: Vectors>(
             *budget -= count as u64;
             executed += count as u64;
         }
-        let Some((branch, slots)) = stretch.ahead.get(at).and_then(|ahead| ahead.branch).zip(stretch.ahead.get(at + 1))
-        else {
-            break;
-        };
-        if qpu.undefined != 0 || !qpu.is_harmless(slots, BRANCH_INSTRUCTIONS as u64, *budget) {
+        let Some(group) = stretch.ahead.get(at).and_then(|ahead| ahead.group) else { break };
+        let count = group.instructions();
+        if *budget < count as u64 {
             break;
         }
-        let taken = qpu.branch_holds(branch.condition);
-        qpu.act::<V>(stretch, at + 1, BRANCH_INSTRUCTIONS - 1, io, memory);
-        last = [Some(at + BRANCH_INSTRUCTIONS - 1), Some(at + BRANCH_INSTRUCTIONS - 2)];
-        *budget -= BRANCH_INSTRUCTIONS as u64;
-        executed += BRANCH_INSTRUCTIONS as u64;
-        if taken {
-            at = branch.target as usize;
+        let taken = match group {
+            Group::Branch(branch) => match qpu.branch::<V>(stretch, at, branch, io, memory) {
+                Some(taken) => taken.then_some(usize::from(branch.target)),
+                None => break,
+            },
+            _ if qpu.run_group::<V>(stretch, at, group, executed, io, memory) => None,
+            _ => break,
+        };
+        *budget -= count as u64;
+        executed += count as u64;
+        last = if count == 1 { [Some(at), last[0]] } else { [Some(at + count - 1), Some(at + count - 2)] };
+        if let Some(target) = taken {
+            at = target;
             qpu.streak = 0;
         } else {
-            at += BRANCH_INSTRUCTIONS;
-            qpu.streak = qpu.streak.saturating_add(BRANCH_INSTRUCTIONS as u32);
+            at += count;
+            qpu.streak = qpu.streak.saturating_add(count as u32);
+        }
+        if group == Group::End {
+            break;
         }
     }
     let touches = |index: usize| stretch.ops.get(index).map(|placed| placed.op.touches).unwrap_or_default();
@@ -80,7 +85,7 @@ pub(super) fn run<V: Vectors>(
 impl Qpu {
     /// Whether nothing is under way that needs the sequencer, and what comes next is harmless to what was executed last.
     #[inline(always)]
-    fn may_run_ahead(&self, stretch: &Stretch, index: usize) -> bool {
+    pub(super) fn may_run_ahead(&self, stretch: &Stretch, index: usize) -> bool {
         self.ending.is_none()
             && self.switching.is_none()
             && self.jumps == [None; 2]
@@ -99,6 +104,81 @@ impl Qpu {
                 .is_none_or(|next| next.op.hazards(&first.op.touches, &self.recent[0]).is_empty())
     }
 
+    /// Executes a branch, and says whether it is taken. `None` if the sequencer has to do it.
+    #[inline(always)]
+    fn branch<V: Vectors>(
+        &mut self,
+        stretch: &Stretch,
+        at: usize,
+        branch: PlainBranch,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) -> Option<bool> {
+        let slots = stretch.ahead.get(at + 1)?;
+        if self.undefined != 0 || slots.upper_registers && self.threading == Threading::Threaded {
+            return None;
+        }
+        let taken = self.branch_holds(branch.condition);
+        self.act::<V>(stretch, at + 1, BRANCH_DELAY_SLOTS as usize, io, memory);
+        Some(taken)
+    }
+
+    /// Executes a group that is no branch, but does not move on. `false` if the sequencer has to do it: then nothing has happened. `executed`:
+    /// instructions that this run has executed before.
+    #[inline(always)]
+    pub(super) fn run_group<V: Vectors>(
+        &mut self,
+        stretch: &Stretch,
+        at: usize,
+        group: Group,
+        executed: u64,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) -> bool {
+        let count = group.instructions();
+        let Some(instructions) = stretch.ops.get(at..at + count) else { return false };
+        let threaded = self.threading == Threading::Threaded;
+        let mut samples = false;
+        for Placed { op, .. } in instructions {
+            let touches = &op.touches;
+            samples |= touches.tlb_samples || op.signal == Signal::ScoreboardWait;
+            let upper = threaded && (touches.reads | touches.writes) & UPPER_REGISTERS != 0;
+            if upper || self.undefined & (touches.reads_accumulators | touches.writes_accumulators) != 0 {
+                return false;
+            }
+        }
+        if samples && !self.holds_scoreboard(at, group, executed, io, stretch) {
+            return false;
+        }
+        if group == Group::Switch && (!threaded || self.last_switch) {
+            return false;
+        }
+        self.act::<V>(stretch, at, count, io, memory);
+        match group {
+            Group::Switch => {
+                self.last_switch = instructions.first().is_some_and(|first| first.op.signal == Signal::LastThreadSwitch);
+                self.lose_accumulators();
+            }
+            Group::End => self.ending = Some(0),
+            Group::Tile | Group::Branch(_) => {}
+        }
+        true
+    }
+
+    /// Whether the program holds the scoreboard, or gets it now.
+    fn holds_scoreboard(&mut self, at: usize, group: Group, executed: u64, io: &mut dyn Io, stretch: &Stretch) -> bool {
+        let waits = stretch.ops.get(at).is_some_and(|placed| placed.op.signal == Signal::ScoreboardWait);
+        if self.executed + executed < 2 {
+            return false;
+        }
+        if self.scoreboard && !waits {
+            return true;
+        }
+        let ready = group == Group::Tile && io.scoreboard_wait() == Ok(Wait::Ready);
+        self.scoreboard |= ready;
+        ready
+    }
+
     /// Whether some instructions fit in the budget, and use nothing that they must not use in this program.
     #[inline(always)]
     fn is_harmless(&self, ahead: &Ahead, count: u64, budget: u64) -> bool {
@@ -112,79 +192,104 @@ impl Qpu {
     fn act<V: Vectors>(&mut self, stretch: &Stretch, first: usize, count: usize, io: &mut dyn Io, memory: Memory<'_>) {
         let mut coefficients = None;
         for action in stretch.actions_of(first, count) {
-            match *action {
-                Action::Operate { operation, a, b, to } => {
-                    fast::operate::<V>(&mut self.registers, operation, a, b, to);
-                }
-                Action::Conditional { operation, a, b, to, condition } => {
-                    let result = fast::compute::<V>(operation, self.registers.at(a), self.registers.at(b));
-                    V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
-                }
-                Action::Flags { operation, a, b, to, condition } => {
-                    let (a, b) = (self.registers.at(a), self.registers.at(b));
-                    let result = fast::compute::<V>(operation, a, b);
-                    let carry = fast::carry::<V>(operation, a, b, &result);
-                    V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
-                    fast::set_flags::<V>(&mut self.flags, &result, carry, condition);
-                }
-                Action::Constant { to, value } => *self.registers.at_mut(to) = Lanes::splat(value),
-                Action::Uniform { to, at } => {
-                    self.pc = stretch.address_of(usize::from(at));
-                    *self.registers.at_mut(to) = Lanes::splat(self.next_uniform(memory));
-                }
-                Action::Varying { to, at } => {
-                    self.pc = stretch.address_of(usize::from(at));
-                    let varying = io.varying();
-                    coefficients = varying.as_ref().ok().map(|(_, c)| *c);
-                    *self.registers.at_mut(to) = varying.map(|(value, _)| value).unwrap_or_else(|error| {
-                        self.report(error);
-                        Lanes::default()
-                    });
-                }
-                Action::Coefficients => {
-                    if let Some(coefficients) = coefficients {
-                        let r5 = self.registers.at_mut(registers::R5);
-                        for (quad, coefficient) in r5.0.chunks_exact_mut(4).zip(coefficients) {
-                            quad.fill(coefficient);
-                        }
+            self.act_on::<V>(action, stretch, &mut coefficients, io, memory);
+        }
+    }
+
+    /// Executes an action; `coefficients` are those that a varying leaves to [`Action::Coefficients`].
+    #[inline(always)]
+    pub(super) fn act_on<V: Vectors>(
+        &mut self,
+        action: &Action,
+        stretch: &Stretch,
+        coefficients: &mut Option<[u32; 4]>,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) {
+        match *action {
+            Action::Operate { operation, a, b, to } => {
+                fast::operate::<V>(&mut self.registers, operation, a, b, to);
+            }
+            Action::Conditional { operation, a, b, to, condition } => {
+                let result = fast::compute::<V>(operation, self.registers.at(a), self.registers.at(b));
+                V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
+            }
+            Action::Flags { operation, a, b, to, condition } => {
+                let (a, b) = (self.registers.at(a), self.registers.at(b));
+                let result = fast::compute::<V>(operation, a, b);
+                let carry = fast::carry::<V>(operation, a, b, &result);
+                V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
+                fast::set_flags::<V>(&mut self.flags, &result, carry, condition);
+            }
+            Action::Constant { to, value } => *self.registers.at_mut(to) = Lanes::splat(value),
+            Action::Uniform { to, at } => {
+                self.pc = stretch.address_of(usize::from(at));
+                *self.registers.at_mut(to) = Lanes::splat(self.next_uniform(memory));
+            }
+            Action::Varying { to, at } => {
+                self.pc = stretch.address_of(usize::from(at));
+                let varying = io.varying();
+                *coefficients = varying.as_ref().ok().map(|(_, c)| *c);
+                *self.registers.at_mut(to) = varying.map(|(value, _)| value).unwrap_or_else(|error| {
+                    self.report(error);
+                    Lanes::default()
+                });
+            }
+            Action::Coefficients => {
+                if let Some(coefficients) = *coefficients {
+                    let r5 = self.registers.at_mut(registers::R5);
+                    for (quad, coefficient) in r5.0.chunks_exact_mut(4).zip(coefficients) {
+                        quad.fill(coefficient);
                     }
                 }
-                Action::VpmRead { to, at } => {
-                    self.pc = stretch.address_of(usize::from(at));
-                    *self.registers.at_mut(to) = io.vpm_read().unwrap_or_else(|error| {
-                        self.report(error);
-                        Lanes::default()
-                    });
+            }
+            Action::VpmRead { to, at } => {
+                self.pc = stretch.address_of(usize::from(at));
+                *self.registers.at_mut(to) = io.vpm_read().unwrap_or_else(|error| {
+                    self.report(error);
+                    Lanes::default()
+                });
+            }
+            Action::Unpack { from, mode, float } => fast::unpack(&mut self.registers, from, mode, float),
+            Action::PackColour { from, to, part } => {
+                let value = *self.registers.at(from);
+                fast::pack_colours(self.registers.at_mut(to), &value, part);
+            }
+            Action::PackA { from, to, mode, float } => {
+                let value = *self.registers.at(from);
+                fast::pack_to_a(self.registers.at_mut(to), &value, mode, float);
+            }
+            Action::Sfu { function, from } => {
+                let result = sfu::apply_all(function, self.registers.at(from));
+                self.stale_r4 = std::mem::replace(self.registers.at_mut(registers::R4), result);
+            }
+            Action::Tmu { unit, coordinate, from, at } => {
+                self.pc = stretch.address_of(usize::from(at));
+                let value = *self.registers.at(from);
+                let reads_uniform =
+                    stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniform);
+                self.write_tmu(unit, coordinate, &value, reads_uniform, memory);
+            }
+            Action::LoadTmu { unit, at } => {
+                self.pc = stretch.address_of(usize::from(at));
+                self.load_tmu(unit);
+            }
+            Action::UniformsAddress { from } => self.set_uniforms_address(self.registers.at(from).0[0]),
+            Action::TileBuffer { target, from, at } => {
+                self.pc = stretch.address_of(usize::from(at));
+                let value = *self.registers.at(from);
+                if let Err(error) = self.write_io(target, &value, ALL, io, memory) {
+                    self.report(error);
                 }
-                Action::Unpack { from, mode, float } => fast::unpack(&mut self.registers, from, mode, float),
-                Action::PackColour { from, to, part } => {
-                    let value = *self.registers.at(from);
-                    fast::pack_colours(self.registers.at_mut(to), &value, part);
-                }
-                Action::PackA { from, to, mode, float } => {
-                    let value = *self.registers.at(from);
-                    fast::pack_to_a(self.registers.at_mut(to), &value, mode, float);
-                }
-                Action::Sfu { function, from } => {
-                    let result = sfu::apply_all(function, self.registers.at(from));
-                    self.stale_r4 = std::mem::replace(self.registers.at_mut(registers::R4), result);
-                }
-                Action::Tmu { unit, coordinate, from, at } => {
-                    self.pc = stretch.address_of(usize::from(at));
-                    let value = *self.registers.at(from);
-                    let reads_uniform =
-                        stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniform);
-                    self.write_tmu(unit, coordinate, &value, reads_uniform, memory);
-                }
-                Action::LoadTmu { unit, at } => {
-                    self.pc = stretch.address_of(usize::from(at));
-                    self.load_tmu(unit);
-                }
-                Action::Whole { at } => {
-                    self.pc = stretch.address_of(usize::from(at));
-                    if let Some(placed) = stretch.ops.get(usize::from(at)) {
-                        self.perform::<Fast<V>>(&placed.op, &placed.op, io, memory);
-                    }
+            }
+            Action::ScoreboardUnlock { at } => {
+                self.pc = stretch.address_of(usize::from(at));
+                self.obey_signal(Signal::ScoreboardUnlock, io);
+            }
+            Action::Whole { at } => {
+                self.pc = stretch.address_of(usize::from(at));
+                if let Some(placed) = stretch.ops.get(usize::from(at)) {
+                    self.perform::<Fast<V>>(&placed.op, &placed.op, io, memory);
                 }
             }
         }

@@ -8,6 +8,7 @@ use super::fault::Rules;
 use super::micro_op::{Destination, Kind, MicroOp, Touches};
 use crate::memory::{Memory, OutOfMemory};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 use v3d_hw::BusAddr;
@@ -30,6 +31,8 @@ pub struct Placed {
     pub hazards: Rules,
     /// The instruction is [plain](MicroOp::plain), and harmless to its neighbours, provided that it follows its predecessors in memory.
     pub plain: bool,
+    /// The same for [quiet](MicroOp::quiet).
+    pub quiet: bool,
     /// The next instruction reads what this one writes, or may do so: old values have to be kept.
     pub keeps: bool,
     /// A later instruction consumes what this one leaves on a port.
@@ -47,14 +50,39 @@ pub struct Ahead {
     pub replaces: u8,
     /// They access registers 16 to 31, which threaded programs must not.
     pub upper_registers: bool,
-    /// The instruction right here is a branch that can be taken without the sequencer.
-    pub branch: Option<PlainBranch>,
+    /// What begins right here instead, if that can be executed without the sequencer too.
+    pub group: Option<Group>,
     /// Number of actions before this place.
     first_action: u32,
 }
 
+/// Instructions that go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// A branch and its delay slots.
+    Branch(PlainBranch),
+    /// One instruction that accesses the tile buffer or waits for the scoreboard.
+    Tile,
+    /// A thread switch and its delay slots.
+    Switch,
+    /// The end of the program and its delay slots.
+    End,
+}
+
+impl Group {
+    /// Instructions in it.
+    #[inline(always)]
+    pub const fn instructions(self) -> usize {
+        match self {
+            Self::Branch(_) => 1 + BRANCH_DELAY_SLOTS as usize,
+            Self::Tile => 1,
+            Self::Switch | Self::End => 1 + THREAD_DELAY_SLOTS as usize,
+        }
+    }
+}
+
 /// A branch to a known place, whose delay slots and whose target are harmless.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainBranch {
     /// When it is taken.
     pub condition: BranchCondition,
@@ -73,11 +101,14 @@ pub struct Stretch {
     pub ahead: Vec<Ahead>,
     /// What the instructions do, one after the other.
     actions: Vec<Action>,
+    /// The translation for the host, if there is one for this host.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) native: super::native::Slot,
 }
 
 impl Stretch {
     /// Decodes from an address on.
-    fn decode(memory: Memory<'_>, start: u32) -> Result<Self, OutOfMemory> {
+    fn decode(memory: Memory<'_>, start: u32, at_once: bool) -> Result<Self, OutOfMemory> {
         let mut ops: Vec<Placed> = Vec::new();
         let mut last = LONGEST;
         while ops.len() <= last && ops.len() < LONGEST {
@@ -97,7 +128,7 @@ impl Stretch {
                     last = ops.len() + BRANCH_DELAY_SLOTS as usize;
                 }
             }
-            ops.push(Placed { op, hazards: Rules::default(), plain: false, keeps: false, latches: false });
+            ops.push(Placed { op, hazards: Rules::default(), plain: false, quiet: false, keeps: false, latches: false });
         }
         // What a port shows that reads nothing is left there by the instruction before that has read something.
         for i in 0..ops.len() {
@@ -119,10 +150,19 @@ impl Stretch {
             let keeps = i + 1 == ops.len() || op.touches.writes & touches(&ops, Some(i + 1)).reads != 0;
             ops[i].hazards = hazards;
             ops[i].keeps = keeps;
-            ops[i].plain = op.plain && hazards.is_empty() && !keeps && !ops[i].latches;
+            let harmless = hazards.is_empty() && !keeps && !ops[i].latches;
+            ops[i].plain = op.plain && harmless;
+            ops[i].quiet = op.quiet && harmless;
         }
         let (ahead, actions) = look_ahead(&ops);
-        Ok(Self { start, ops, ahead, actions })
+        Ok(Self {
+            start,
+            ops,
+            ahead,
+            actions,
+            #[cfg(target_arch = "x86_64")]
+            native: super::native::Slot::new(at_once),
+        })
     }
 
     /// Address of an instruction.
@@ -134,8 +174,19 @@ impl Stretch {
     /// What some instructions do.
     #[inline(always)]
     pub fn actions_of(&self, first: usize, count: usize) -> &[Action] {
+        self.actions.get(self.action_indices(first, count)).unwrap_or_default()
+    }
+
+    /// Which actions those are among all of the stretch.
+    #[inline(always)]
+    pub fn action_indices(&self, first: usize, count: usize) -> Range<usize> {
         let bound = |index: usize| self.ahead.get(index).map_or(0, |ahead| ahead.first_action as usize);
-        self.actions.get(bound(first)..bound(first + count)).unwrap_or_default()
+        bound(first)..bound(first + count)
+    }
+
+    /// An action.
+    pub fn action(&self, index: usize) -> Option<&Action> {
+        self.actions.get(index)
     }
 
     /// Which instruction of the stretch is at an address.
@@ -168,9 +219,48 @@ fn look_ahead(ops: &[Placed]) -> (Vec<Ahead>, Vec<Action>) {
         }
     }
     for at in 0..ops.len() {
-        ahead[at].branch = plain_branch(ops, &ahead, at);
+        ahead[at].group = group(ops, &ahead, at);
     }
     (ahead, actions)
+}
+
+/// The instructions at an index that go together.
+fn group(ops: &[Placed], ahead: &[Ahead], at: usize) -> Option<Group> {
+    let placed = ops.get(at)?;
+    match placed.op.signal {
+        Signal::Branch => plain_branch(ops, ahead, at).map(Group::Branch),
+        Signal::ThreadSwitch | Signal::LastThreadSwitch => {
+            let slots = usize::from(ahead.get(at + 1)?.count);
+            (placed.quiet && !placed.op.touches.tlb && slots >= THREAD_DELAY_SLOTS as usize).then_some(Group::Switch)
+        }
+        Signal::ProgramEnd | Signal::LoadColorEnd => ends_quietly(ops, at).then_some(Group::End),
+        _ => (placed.quiet && !placed.plain).then_some(Group::Tile),
+    }
+}
+
+/// Whether the end of the program at an index breaks no rule.
+fn ends_quietly(ops: &[Placed], at: usize) -> bool {
+    let last = at + THREAD_DELAY_SLOTS as usize;
+    let Some(instructions) = ops.get(at..=last) else { return false };
+    instructions.iter().enumerate().all(|(i, placed)| {
+        let Touches { writes, register_14, uniform, varying, vpm, tlb_z, .. } = placed.op.touches;
+        let controls = matches!(
+            placed.op.signal,
+            Signal::ThreadSwitch
+                | Signal::LastThreadSwitch
+                | Signal::ProgramEnd
+                | Signal::LoadColorEnd
+                | Signal::ScoreboardWait
+        );
+        // Nothing comes after the last one, so that old values of what it writes need not be kept.
+        let quiet = placed.quiet
+            || at + i == last && placed.op.quiet && placed.hazards.is_empty() && writes == 0 && !placed.latches;
+        quiet
+            && !(uniform || varying || vpm || register_14)
+            && !(i == 0 && writes != 0)
+            && !(i > 0 && controls)
+            && !(at + i == last && tlb_z)
+    })
 }
 
 /// The branch at an index, if it is one that can be taken without the sequencer.
@@ -197,6 +287,7 @@ fn plain_branch(ops: &[Placed], ahead: &[Ahead], at: usize) -> Option<PlainBranc
 pub struct CodeCache {
     decoded: RwLock<Decoded>,
     generation: AtomicU64,
+    translates_at_once: bool,
 }
 
 /// Stretches by the address of their first instruction, and how many instructions they are.
@@ -215,7 +306,12 @@ impl Default for CodeCache {
 impl CodeCache {
     /// Nothing decoded yet.
     pub fn new() -> Self {
-        Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()) }
+        Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_at_once: false }
+    }
+
+    /// The same, with stretches translated for the host when they are first executed, and not when that has begun to pay.
+    pub fn translating_at_once() -> Self {
+        Self { translates_at_once: true, ..Self::new() }
     }
 
     /// Forgets everything: memory may have changed.
@@ -234,7 +330,7 @@ impl CodeCache {
         if let Some(stretch) = self.decoded.read().unwrap_or_else(PoisonError::into_inner).stretches.get(&address) {
             return Ok(Arc::clone(stretch));
         }
-        let stretch = Arc::new(Stretch::decode(memory, address)?);
+        let stretch = Arc::new(Stretch::decode(memory, address, self.translates_at_once)?);
         let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
         if decoded.instructions + stretch.ops.len() > MOST_KEPT {
             *decoded = Decoded::default();
@@ -271,10 +367,14 @@ mod tests {
         for (i, word) in words.iter().enumerate() {
             owned.view().write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
         }
-        let stretch = Stretch::decode(owned.view(), 0).unwrap();
+        let stretch = Stretch::decode(owned.view(), 0, false).unwrap();
         let found: Vec<u16> = stretch.ahead.iter().map(|ahead| ahead.count).collect();
         assert_eq!(found, counts);
-        assert_eq!(stretch.ahead[2].branch.map(|branch| branch.target), target);
+        let found = stretch.ahead[2].group.map(|group| match group {
+            Group::Branch(branch) => Some(branch.target),
+            _ => None,
+        });
+        assert_eq!(found, target.map(Some));
     }
 
     #[test]

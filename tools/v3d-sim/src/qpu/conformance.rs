@@ -139,7 +139,7 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
         record: None,
     };
     let reference = execute(&words, &launch, data, BUDGET, Engine::Reference);
-    for engine in [Engine::Narrow, Engine::Medium, Engine::Fast, Engine::Recorded] {
+    for engine in [Engine::Narrow, Engine::Medium, Engine::Fast, Engine::Translated, Engine::Recorded] {
         let fast = execute(&words, &launch, data, BUDGET, engine);
         compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
         if matches!(engine, Engine::Recorded) && fast.exit == Exit::Ended && fast.traced != fast.qpu.executed() {
@@ -162,6 +162,7 @@ enum Engine {
     Narrow,
     Medium,
     Fast,
+    Translated,
     Recorded,
 }
 
@@ -182,7 +183,10 @@ fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engin
     shared.vpm.set_window(16);
     let mut io = RandomIo { random: Random::new(data, 1), written: Vec::new(), shared, setup: Setup::default() };
     let mut qpu = Qpu::new();
-    let code = CodeCache::new();
+    let code = match engine {
+        Engine::Translated => CodeCache::translating_at_once(),
+        _ => CodeCache::new(),
+    };
     let mut left = budget;
     let record = matches!(engine, Engine::Recorded).then_some(Work::UserProgram { qpu: launch.qpu });
     qpu.start(&Launch { record, ..*launch });
@@ -190,7 +194,7 @@ fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engin
         Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
         Engine::Narrow => qpu.run_narrow(&mut io, memory, &code, &mut left),
         Engine::Medium => qpu.run_medium(&mut io, memory, &code, &mut left),
-        Engine::Fast | Engine::Recorded => qpu.run(&mut io, memory, &code, &mut left),
+        Engine::Fast | Engine::Translated | Engine::Recorded => qpu.run(&mut io, memory, &code, &mut left),
     };
     let traced = qpu.counters.take_traces().iter().map(Trace::instructions).sum();
     let faults = qpu.take_faults();

@@ -234,6 +234,8 @@ pub struct MicroOp {
     pub broken: Rules,
     /// Neither waits nor branches nor ends nor switches threads, and breaks no rule by itself.
     pub plain: bool,
+    /// The same, but for what has to do with the tile buffer and its scoreboard, with the program's end and with thread switches.
+    pub quiet: bool,
     /// Something that the sequencer has to look at beyond the neighbours: tile buffer, TMU writes, ends and thread switches.
     pub notable: bool,
     /// The add ALU's result, or flags from it, go somewhere.
@@ -533,6 +535,7 @@ impl MicroOp {
             touches: Touches::default(),
             broken,
             plain: false,
+            quiet: false,
             notable: false,
             add_runs: false,
             mul_runs: false,
@@ -675,20 +678,19 @@ impl MicroOp {
                     | Signal::LastThreadSwitch
                     | Signal::ScoreboardWait
             );
-        let waits = tlb || takes_mutex || semaphore;
         let controls = matches!(
             self.signal,
-            Signal::Breakpoint
-                | Signal::ThreadSwitch
+            Signal::ThreadSwitch
                 | Signal::ProgramEnd
                 | Signal::ScoreboardWait
                 | Signal::LastThreadSwitch
                 | Signal::LoadColorEnd
-                | Signal::Branch
         );
+        let breaks_off = matches!(self.signal, Signal::Breakpoint | Signal::Branch);
         let no_swap = Destination::Peripheral(WriteTarget::TmuNoSwap);
         let disables_swap = self.add.to == no_swap || self.mul.to == no_swap;
-        self.plain = !waits && !controls && !disables_swap && self.broken.is_empty();
+        self.quiet = !takes_mutex && !semaphore && !disables_swap && !breaks_off && self.broken.is_empty();
+        self.plain = self.quiet && !tlb && !controls;
     }
 }
 

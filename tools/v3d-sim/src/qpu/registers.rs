@@ -87,6 +87,11 @@ impl Registers {
         &mut self.0[usize::from(place)]
     }
 
+    /// Where place 0 is, for code that is made at run time.
+    pub fn as_mut_ptr(&mut self) -> *mut Lanes {
+        self.0.as_mut_ptr()
+    }
+
     /// What software can see: files A and B, then r0 to r5.
     pub fn visible(&self) -> &[Lanes] {
         &self.0[..usize::from(ELEMENTS)]
@@ -99,7 +104,8 @@ impl Default for Registers {
     }
 }
 
-/// The flags, one bit for each element.
+/// The flags, one bit for each element, in this order in memory.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// Z.

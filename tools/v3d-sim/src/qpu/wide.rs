@@ -107,7 +107,8 @@ impl Host {
 mod x86_64 {
     use super::*;
     use crate::lanes::{Lanes, Mask};
-    use crate::qpu::vectors::{EXPONENT, GREATEST, SIGN, Vectors, special_product, special_sum};
+    use crate::qpu::native::{self, Calls, Frame, Native, Translated};
+    use crate::qpu::vectors::{EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum};
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
     use std::mem::transmute;
@@ -151,7 +152,7 @@ mod x86_64 {
         code: &CodeCache,
         budget: &mut u64,
     ) -> Exit {
-        qpu.run_with::<Fast<Avx512>>(io, memory, code, budget)
+        qpu.run_with::<Native<Avx512>>(io, memory, code, budget)
     }
 
     #[target_feature(enable = "avx2,fma")]
@@ -231,7 +232,7 @@ mod x86_64 {
         let large = special & !infinite_x & !infinite_y != 0;
         let with_x = _mm512_mask_mov_epi32(sum, infinite_x, infinite(x));
         let with_both = _mm512_mask_mov_epi32(with_x, infinite_y, infinite(y));
-        lanes(if large { vector(&special_sum(a, b, flip)) } else { with_both })
+        lanes(if large { vector(&reference_sum(a, b, flip)) } else { with_both })
     }
 
     #[target_feature(enable = "avx512f")]
@@ -249,7 +250,7 @@ mod x86_64 {
         let numbers = _mm512_test_epi32_mask(x, x) & _mm512_test_epi32_mask(y, y);
         let infinite = _mm512_maskz_mov_epi32(numbers, infinite(_mm512_xor_si512(x, y)));
         let with_infinite = _mm512_mask_mov_epi32(product, is_infinite, infinite);
-        lanes(if large { vector(&special_product(a, b)) } else { with_infinite })
+        lanes(if large { vector(&reference_product(a, b)) } else { with_infinite })
     }
 
     #[target_feature(enable = "avx512f")]
@@ -318,5 +319,39 @@ mod x86_64 {
             fn above(a: &Lanes, b: &Lanes) -> Mask = above(a, b);
             fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) = blend(old, new, mask);
         }
+    }
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    unsafe extern "sysv64" fn act(frame: *mut Frame, action: u32) {
+        // SAFETY: translated code calls this with its own frame.
+        unsafe { native::act::<Avx512>(frame, action) }
+    }
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    unsafe extern "sysv64" fn group(frame: *mut Frame, at: u32) -> u32 {
+        // SAFETY: as above.
+        unsafe { native::group::<Avx512>(frame, at) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe extern "sysv64" fn special_sum(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+        // SAFETY: translated code calls this with three vectors on its stack.
+        unsafe { *result = sum(&*a, &*b, 0) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe extern "sysv64" fn special_difference(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+        // SAFETY: as above.
+        unsafe { *result = sum(&*a, &*b, SIGN) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe extern "sysv64" fn special_product(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+        // SAFETY: as above.
+        unsafe { *result = product(&*a, &*b) }
+    }
+
+    impl Translated for Avx512 {
+        const CALLS: Calls = Calls { act, group, special: [special_sum, special_difference, special_product] };
     }
 }

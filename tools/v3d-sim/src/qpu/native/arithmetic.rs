@@ -1,0 +1,550 @@
+//! The operations of the ALUs in instructions of AVX-512.
+//!
+//! Translated code runs with the host's arithmetic set to what the QPU does: rounding toward zero, denormals taken and given as zeros. Two things are
+//! left to put right: a zero with a sign loses it when zero is added; and what is infinite or as large as can be is looked at by
+//! [a call](super::frame::Special), since overflow and what the host takes for NaN are other things to the QPU.
+
+use super::copies::Copies;
+use super::frame::{MIDDLE, at};
+use crate::qpu::operation::Operation;
+use crate::qpu::registers::{self, Place};
+use iced_x86::IcedError;
+use iced_x86::code_asm::*;
+use v3d_hw::qpu::{Condition, PackA, Unpack};
+
+/// The frame, for as long as translated code runs.
+pub(super) const FRAME: AsmRegister64 = rbp;
+/// The register array.
+pub(super) const REGISTERS: AsmRegister64 = rbx;
+/// The flags: Z, N and C, two bytes each.
+pub(super) const FLAGS: AsmRegister64 = r12;
+
+/// Intermediate values.
+pub(super) const TEMPORARY: [AsmRegisterZmm; 4] = [zmm16, zmm17, zmm18, zmm19];
+/// Constants that float operations need all the time.
+const MAGNITUDE: AsmRegisterZmm = zmm20;
+const GREATEST: AsmRegisterZmm = zmm21;
+const ZERO: AsmRegisterZmm = zmm22;
+
+/// The registers by number.
+const ZMM: [AsmRegisterZmm; 32] = [
+    zmm0, zmm1, zmm2, zmm3, zmm4, zmm5, zmm6, zmm7, zmm8, zmm9, zmm10, zmm11, zmm12, zmm13, zmm14, zmm15, zmm16, zmm17,
+    zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27, zmm28, zmm29, zmm30, zmm31,
+];
+
+/// A condition code of `vpcmpud`: not less than.
+const NOT_LESS: i32 = 5;
+/// A condition code of `vpcmpud`: less or equal.
+const LESS_OR_EQUAL: i32 = 2;
+/// `vpternlogd`: of a value, an old value and a mask, the value where the mask is set.
+const WHERE_SET: i32 = 0xe4;
+
+/// What an operation gave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value(u8);
+
+impl Value {
+    fn register(self) -> AsmRegisterZmm {
+        ZMM[usize::from(self.0 & 31)]
+    }
+}
+
+/// A float operation whose result may be special.
+struct Detour {
+    from: CodeLabel,
+    back: CodeLabel,
+    a: Value,
+    b: Value,
+    result: Value,
+    call: usize,
+}
+
+/// Writes instructions.
+pub(super) struct Emitter {
+    pub(super) asm: CodeAssembler,
+    pub(super) copies: Copies,
+    has_constants: bool,
+    detours: Vec<Detour>,
+}
+
+impl Emitter {
+    pub(super) fn new() -> Result<Self, IcedError> {
+        Ok(Self { asm: CodeAssembler::new(64)?, copies: Copies::none(), has_constants: false, detours: Vec::new() })
+    }
+
+    /// Forgets what registers hold: code is joined here from elsewhere, or has called.
+    pub(super) fn forget(&mut self) {
+        self.copies.forget();
+        self.has_constants = false;
+    }
+
+    /// A member of the frame in all elements.
+    fn everywhere(offset: i32) -> AsmMemoryOperand {
+        dword_bcst(FRAME + offset)
+    }
+
+    /// The address of a place.
+    pub(super) fn address(place: Place) -> AsmMemoryOperand {
+        REGISTERS + (i32::from(place) - MIDDLE) * 64
+    }
+
+    fn memory(place: Place) -> AsmMemoryOperand {
+        zmmword_ptr(Self::address(place))
+    }
+
+    fn new_value(&mut self) -> Value {
+        Value(self.copies.take())
+    }
+
+    /// What is in a place.
+    pub(super) fn load(&mut self, place: Place) -> Result<Value, IcedError> {
+        if let Some(number) = self.copies.of(place) {
+            return Ok(Value(number));
+        }
+        let value = self.new_value();
+        self.asm.vmovdqa32(value.register(), Self::memory(place))?;
+        self.copies.note(place, value.0);
+        Ok(value)
+    }
+
+    /// Puts a value in a place.
+    pub(super) fn store(&mut self, place: Place, value: Value) -> Result<(), IcedError> {
+        if place == registers::NOWHERE {
+            return Ok(());
+        }
+        self.asm.vmovdqa32(Self::memory(place), value.register())?;
+        self.copies.note(place, value.0);
+        Ok(())
+    }
+
+    /// Puts a value in the elements of a place in which `k1` is set.
+    fn store_masked(&mut self, place: Place, value: Value) -> Result<(), IcedError> {
+        if place == registers::NOWHERE {
+            return Ok(());
+        }
+        let old = self.load(place)?;
+        let joined = self.new_value();
+        self.asm.vpblendmd(joined.register().k1(), old.register(), value.register())?;
+        self.store(place, joined)
+    }
+
+    /// The same word in all elements.
+    pub(super) fn constant(&mut self, word: u32) -> Result<Value, IcedError> {
+        let value = self.new_value();
+        self.asm.mov(eax, word)?;
+        self.asm.vpbroadcastd(value.register(), eax)?;
+        Ok(value)
+    }
+
+    /// A word of memory in all elements.
+    pub(super) fn broadcast(&mut self, from: AsmMemoryOperand) -> Result<Value, IcedError> {
+        let value = self.new_value();
+        self.asm.vpbroadcastd(value.register(), from)?;
+        Ok(value)
+    }
+
+    /// A vector of the frame.
+    pub(super) fn frame_vector(&mut self, offset: i32) -> Result<Value, IcedError> {
+        let value = self.new_value();
+        self.asm.vmovdqa32(value.register(), zmmword_ptr(FRAME + offset))?;
+        Ok(value)
+    }
+
+    /// Sets `k1` to the elements in which a condition holds.
+    fn hold(&mut self, condition: Condition) -> Result<(), IcedError> {
+        let (offset, clear) = match condition {
+            Condition::Never | Condition::Always => {
+                self.asm.kxnorw(k1, k1, k1)?;
+                return if condition == Condition::Never { self.asm.knotw(k1, k1) } else { Ok(()) };
+            }
+            Condition::ZSet => (0, false),
+            Condition::ZClear => (0, true),
+            Condition::NSet => (2, false),
+            Condition::NClear => (2, true),
+            Condition::CSet => (4, false),
+            Condition::CClear => (4, true),
+        };
+        self.asm.kmovw(k1, word_ptr(FLAGS + offset))?;
+        if clear { self.asm.knotw(k1, k1) } else { Ok(()) }
+    }
+
+    /// An operation, its result put in a place in all elements.
+    pub(super) fn operate(&mut self, operation: Operation, a: Place, b: Place, to: Place) -> Result<(), IcedError> {
+        let (a, b) = (self.load(a)?, self.load(b)?);
+        let result = self.compute(operation, a, b)?;
+        self.store(to, result)
+    }
+
+    /// An operation, its result put in a place where a condition holds.
+    pub(super) fn operate_where(
+        &mut self,
+        operation: Operation,
+        (a, b): (Place, Place),
+        to: Place,
+        condition: Condition,
+    ) -> Result<(), IcedError> {
+        let (a, b) = (self.load(a)?, self.load(b)?);
+        let result = self.compute(operation, a, b)?;
+        self.hold(condition)?;
+        self.store_masked(to, result)
+    }
+
+    /// An operation that sets the flags, where a condition holds, which is that of the old flags.
+    pub(super) fn operate_with_flags(
+        &mut self,
+        operation: Operation,
+        (a, b): (Place, Place),
+        to: Place,
+        condition: Condition,
+    ) -> Result<(), IcedError> {
+        let (a, b) = (self.load(a)?, self.load(b)?);
+        let result = self.compute(operation, a, b)?;
+        self.load_constants()?;
+        self.carry(operation, a, b, result)?;
+        self.asm.vptestnmd(k2, result.register(), result.register())?;
+        self.asm.vpmovd2m(k3, result.register())?;
+        if condition == Condition::Always {
+            self.store(to, result)?;
+        } else {
+            self.hold(condition)?;
+            self.store_masked(to, result)?;
+            for (offset, new) in [(0, k2), (2, k3), (4, k4)] {
+                self.asm.kmovw(k5, word_ptr(FLAGS + offset))?;
+                self.asm.kandnw(k5, k1, k5)?;
+                self.asm.kandw(new, k1, new)?;
+                self.asm.korw(new, new, k5)?;
+            }
+        }
+        for (offset, new) in [(0, k2), (2, k3), (4, k4)] {
+            self.asm.kmovw(word_ptr(FLAGS + offset), new)?;
+        }
+        Ok(())
+    }
+
+    fn load_constants(&mut self) -> Result<(), IcedError> {
+        if !self.has_constants {
+            self.asm.vpbroadcastd(MAGNITUDE, dword_ptr(FRAME + at::MAGNITUDE))?;
+            self.asm.vpbroadcastd(GREATEST, dword_ptr(FRAME + at::GREATEST))?;
+            self.asm.vpxord(ZERO, ZERO, ZERO)?;
+            self.has_constants = true;
+        }
+        Ok(())
+    }
+
+    /// The results of an operation.
+    fn compute(&mut self, operation: Operation, a: Value, b: Value) -> Result<Value, IcedError> {
+        if operation == Operation::Move {
+            return Ok(a);
+        }
+        self.load_constants()?;
+        let result = self.new_value();
+        let (x, y, z) = (a.register(), b.register(), result.register());
+        let [t0, t1, t2, t3] = TEMPORARY;
+        let asm = &mut self.asm;
+        match operation {
+            Operation::Move => {}
+            Operation::Fadd | Operation::Fsub | Operation::Fmul => return self.float(operation, a, b, result),
+            Operation::Fmin | Operation::Fmax => {
+                self.order(x, t0, t1)?;
+                self.order(y, t2, t3)?;
+                self.asm.vpcmpgtd(k1, t0, t2)?;
+                let (first, second) = if operation == Operation::Fmin { (x, y) } else { (y, x) };
+                self.asm.vpblendmd(z.k1(), first, second)?;
+            }
+            Operation::Fminabs | Operation::Fmaxabs => {
+                asm.vpandd(t0, x, MAGNITUDE)?;
+                asm.vpandd(t1, y, MAGNITUDE)?;
+                if operation == Operation::Fminabs { asm.vpminud(z, t0, t1)? } else { asm.vpmaxud(z, t0, t1)? }
+            }
+            Operation::Ftoi => {
+                asm.vpandd(t0, x, MAGNITUDE)?;
+                asm.vpcmpud(k1, t0, Self::everywhere(at::INTEGER_LIMIT), LESS_OR_EQUAL)?;
+                // What does not fit becomes 2^31, which is right for 2^31 alone.
+                asm.vcvttps2dq(z.k1().z(), x.sae())?;
+            }
+            Operation::Itof => asm.vcvtdq2ps(z, x.rz_sae())?,
+            Operation::Add => asm.vpaddd(z, x, y)?,
+            Operation::Sub => asm.vpsubd(z, x, y)?,
+            Operation::Shr | Operation::Asr | Operation::Shl => {
+                asm.vpandd(t0, y, Self::everywhere(at::SHIFT_BITS))?;
+                match operation {
+                    Operation::Shr => asm.vpsrlvd(z, x, t0)?,
+                    Operation::Asr => asm.vpsravd(z, x, t0)?,
+                    _ => asm.vpsllvd(z, x, t0)?,
+                }
+            }
+            Operation::Ror => asm.vprorvd(z, x, y)?,
+            Operation::Min => asm.vpminsd(z, x, y)?,
+            Operation::Max => asm.vpmaxsd(z, x, y)?,
+            Operation::And => asm.vpandd(z, x, y)?,
+            Operation::Or => asm.vpord(z, x, y)?,
+            Operation::Xor => asm.vpxord(z, x, y)?,
+            Operation::Not => {
+                // All ones, whatever the operands are.
+                asm.vpternlogd(z, z, z, 0xff)?;
+                asm.vpxord(z, z, x)?;
+            }
+            Operation::Clz => asm.vplzcntd(z, x)?,
+            Operation::Mul24 => {
+                asm.vpandd(t0, x, Self::everywhere(at::LOW_24_BITS))?;
+                asm.vpandd(t1, y, Self::everywhere(at::LOW_24_BITS))?;
+                asm.vpmulld(z, t0, t1)?;
+            }
+            Operation::V8muld => {
+                asm.vpunpcklbw(t0, x, ZERO)?;
+                asm.vpunpcklbw(t1, y, ZERO)?;
+                asm.vpmullw(t0, t0, t1)?;
+                asm.vpunpckhbw(t1, x, ZERO)?;
+                asm.vpunpckhbw(t2, y, ZERO)?;
+                asm.vpmullw(t1, t1, t2)?;
+                asm.vpbroadcastd(t2, dword_ptr(FRAME + at::WORD_ROUNDING))?;
+                asm.vpbroadcastd(t3, dword_ptr(FRAME + at::WORD_QUOTIENT))?;
+                for t in [t0, t1] {
+                    asm.vpaddw(t, t, t2)?;
+                    asm.vpmulhuw(t, t, t3)?;
+                    asm.vpsrlw(t, t, 7)?;
+                }
+                asm.vpackuswb(z, t0, t1)?;
+            }
+            Operation::V8min => asm.vpminub(z, x, y)?,
+            Operation::V8max => asm.vpmaxub(z, x, y)?,
+            Operation::V8adds => asm.vpaddusb(z, x, y)?,
+            Operation::V8subs => asm.vpsubusb(z, x, y)?,
+        }
+        Ok(result)
+    }
+
+    fn float(&mut self, operation: Operation, a: Value, b: Value, result: Value) -> Result<Value, IcedError> {
+        let (x, y, z) = (a.register(), b.register(), result.register());
+        let asm = &mut self.asm;
+        let call = match operation {
+            Operation::Fadd => {
+                asm.vaddps(z, x, y.rz_sae())?;
+                0
+            }
+            Operation::Fsub => {
+                asm.vsubps(z, x, y.rz_sae())?;
+                1
+            }
+            _ => {
+                asm.vmulps(z, x, y.rz_sae())?;
+                2
+            }
+        };
+        asm.vaddps(z, z, ZERO.rz_sae())?;
+        asm.vpandd(TEMPORARY[0], z, MAGNITUDE)?;
+        asm.vpcmpud(k1, TEMPORARY[0], GREATEST, NOT_LESS)?;
+        asm.kortestw(k1, k1)?;
+        let from = asm.create_label();
+        let mut back = asm.create_label();
+        asm.jne(from)?;
+        asm.set_label(&mut back)?;
+        asm.zero_bytes()?;
+        self.detours.push(Detour { from, back, a, b, result, call });
+        Ok(result)
+    }
+
+    /// A number that compares as a float does, in `to`.
+    fn order(&mut self, x: AsmRegisterZmm, to: AsmRegisterZmm, sign: AsmRegisterZmm) -> Result<(), IcedError> {
+        self.asm.vpsrad(sign, x, 31)?;
+        self.asm.vpandd(to, x, MAGNITUDE)?;
+        self.asm.vpxord(to, to, sign)?;
+        self.asm.vpsubd(to, to, sign)
+    }
+
+    /// Sets `k4` to C of an operation's results.
+    fn carry(&mut self, operation: Operation, a: Value, b: Value, result: Value) -> Result<(), IcedError> {
+        let (x, y, z) = (a.register(), b.register(), result.register());
+        let [t0, t1, t2, t3] = TEMPORARY;
+        match operation {
+            Operation::Fadd | Operation::Fsub | Operation::Itof => self.asm.vpcmpgtd(k4, z, ZERO),
+            Operation::Fmin | Operation::Fmax => {
+                self.order(x, t0, t1)?;
+                self.order(y, t2, t3)?;
+                self.asm.vpcmpgtd(k4, t0, t2)
+            }
+            Operation::Fminabs | Operation::Fmaxabs => {
+                self.asm.vpandd(t0, x, MAGNITUDE)?;
+                self.asm.vpandd(t1, y, MAGNITUDE)?;
+                self.asm.vpcmpnleud(k4, t0, t1)
+            }
+            Operation::Add => self.asm.vpcmpnleud(k4, x, z),
+            Operation::Sub => self.asm.vpcmpnleud(k4, y, x),
+            Operation::Min | Operation::Max => self.asm.vpcmpgtd(k4, x, y),
+            Operation::Shr | Operation::Asr | Operation::Shl => {
+                // What was shifted out last, moved to the sign. Shifts by 0 lose nothing: the host shifts everything out then.
+                self.asm.vpandd(t0, y, Self::everywhere(at::SHIFT_BITS))?;
+                if operation == Operation::Shl {
+                    self.asm.vpternlogd(t1, t1, t1, 0xff)?;
+                    self.asm.vpaddd(t0, t0, t1)?;
+                } else {
+                    self.asm.mov(eax, 32)?;
+                    self.asm.vpbroadcastd(t1, eax)?;
+                    self.asm.vpsubd(t0, t1, t0)?;
+                }
+                self.asm.vpsllvd(t1, x, t0)?;
+                self.asm.vpmovd2m(k4, t1)
+            }
+            _ => self.asm.kxorw(k4, k4, k4),
+        }
+    }
+
+    /// Unpacks the operand in a place; `false` if there is no translation.
+    pub(super) fn unpack(&mut self, from: Place, mode: Unpack, float: bool) -> Result<bool, IcedError> {
+        let word = self.load(from)?;
+        let result = self.new_value();
+        let (x, z) = (word.register(), result.register());
+        let asm = &mut self.asm;
+        let byte = match mode {
+            Unpack::Byte0 => Some(0),
+            Unpack::Byte1 => Some(8),
+            Unpack::Byte2 => Some(16),
+            Unpack::Byte3 => Some(24),
+            _ => None,
+        };
+        match (mode, byte) {
+            (_, Some(shift)) => {
+                let shifted = if shift == 0 { x } else { z };
+                if shift != 0 {
+                    asm.vpsrld(z, x, shift)?;
+                }
+                if shift != 24 {
+                    asm.vpandd(z, shifted, Self::everywhere(at::LOW_BYTE))?;
+                }
+                if float {
+                    asm.vcvtdq2ps(z, z)?;
+                    asm.vbroadcastss(TEMPORARY[0], dword_ptr(FRAME + at::BYTES))?;
+                    asm.vdivps(z, z, TEMPORARY[0].rz_sae())?;
+                }
+            }
+            (Unpack::Byte3Replicated, _) => {
+                asm.vpsrld(z, x, 24)?;
+                asm.vpmulld(z, z, Self::everywhere(at::EVERY_BYTE))?;
+            }
+            (Unpack::Half0, _) if !float => {
+                asm.vpslld(z, x, 16)?;
+                asm.vpsrad(z, z, 16)?;
+            }
+            (Unpack::Half1, _) if !float => asm.vpsrad(z, x, 16)?,
+            _ => return Ok(false),
+        }
+        self.store(registers::UNPACKED, result)?;
+        Ok(true)
+    }
+
+    /// Packs what is in a place as colours into the bytes of another that a mask has.
+    pub(super) fn pack_colour(&mut self, from: Place, to: Place, part: u32) -> Result<(), IcedError> {
+        let value = self.load(from)?;
+        self.load_constants()?;
+        let result = self.new_value();
+        let z = result.register();
+        let asm = &mut self.asm;
+        // The second operand is what NaN becomes.
+        asm.vmaxps(z, value.register(), ZERO)?;
+        asm.vminps(z, z, Self::everywhere(at::ONE))?;
+        asm.vbroadcastss(TEMPORARY[0], dword_ptr(FRAME + at::BYTES))?;
+        asm.vbroadcastss(TEMPORARY[1], dword_ptr(FRAME + at::HALF))?;
+        // Rounding toward zero twice is the same as once.
+        asm.vfmadd213ps(z, TEMPORARY[0], TEMPORARY[1].rz_sae())?;
+        asm.vcvttps2dq(z, z)?;
+        self.insert(result, to, part)
+    }
+
+    /// Puts bytes, each the lowest of an element, into the bytes of a place that a mask has.
+    fn insert(&mut self, bytes: Value, to: Place, part: u32) -> Result<(), IcedError> {
+        let z = bytes.register();
+        if part == !0 {
+            self.asm.vpmulld(z, z, Self::everywhere(at::EVERY_BYTE))?;
+            return self.store(to, bytes);
+        }
+        let shift = part.trailing_zeros();
+        if shift != 0 {
+            self.asm.vpslld(z, z, shift)?;
+        }
+        self.merge(bytes, to, part)
+    }
+
+    /// Replaces the bits of a place that a mask has.
+    fn merge(&mut self, bits: Value, to: Place, part: u32) -> Result<(), IcedError> {
+        let old = self.load(to)?;
+        self.asm.mov(eax, part)?;
+        self.asm.vpbroadcastd(TEMPORARY[0], eax)?;
+        self.asm.vpternlogd(bits.register(), old.register(), TEMPORARY[0], WHERE_SET)?;
+        self.store(to, bits)
+    }
+
+    /// Packs what is in a place for file A; `false` if there is no translation.
+    pub(super) fn pack_a(&mut self, from: Place, to: Place, mode: PackA, float: bool) -> Result<bool, IcedError> {
+        let part = crate::qpu::pack::pack_a_mask(mode);
+        let half = part == 0xffff || part == 0xffff_0000;
+        let plain = matches!(
+            mode,
+            PackA::Half0
+                | PackA::Half1
+                | PackA::Replicated
+                | PackA::Byte0
+                | PackA::Byte1
+                | PackA::Byte2
+                | PackA::Byte3
+        );
+        if !plain || half && float {
+            return Ok(false);
+        }
+        let value = self.load(from)?;
+        let result = self.new_value();
+        let (x, z) = (value.register(), result.register());
+        if half {
+            let shift = part.trailing_zeros();
+            self.asm.vpslld(z, x, shift)?;
+            self.merge(result, to, part)?;
+        } else {
+            self.asm.vpandd(z, x, Self::everywhere(at::LOW_BYTE))?;
+            self.insert(result, to, part)?;
+        }
+        Ok(true)
+    }
+
+    /// Writes the detours of all float operations so far, and what they share.
+    pub(super) fn finish(&mut self) -> Result<(), IcedError> {
+        let mut shared = [self.asm.create_label(), self.asm.create_label(), self.asm.create_label()];
+        for detour in std::mem::take(&mut self.detours) {
+            let Detour { mut from, back, a, b, result, call } = detour;
+            self.asm.set_label(&mut from)?;
+            self.asm.vmovdqa32(TEMPORARY[0], a.register())?;
+            self.asm.vmovdqa32(TEMPORARY[1], b.register())?;
+            self.asm.call(shared[call])?;
+            self.asm.vmovdqa32(result.register(), TEMPORARY[2])?;
+            self.asm.jmp(back)?;
+        }
+        for (call, label) in shared.iter_mut().enumerate() {
+            self.asm.set_label(label)?;
+            self.special(call as i32)?;
+        }
+        Ok(())
+    }
+
+    /// Calls for a special result, and keeps all registers but that for it.
+    fn special(&mut self, call: i32) -> Result<(), IcedError> {
+        let asm = &mut self.asm;
+        asm.push(r13)?;
+        asm.mov(r13, rsp)?;
+        asm.sub(rsp, 32 * 64)?;
+        asm.and(rsp, -64)?;
+        for (i, register) in ZMM.into_iter().enumerate() {
+            asm.vmovdqa32(zmmword_ptr(rsp + 64 * i as i32), register)?;
+        }
+        asm.lea(rdi, ptr(rsp + 64 * 16))?;
+        asm.lea(rsi, ptr(rsp + 64 * 17))?;
+        asm.lea(rdx, ptr(rsp + 64 * 18))?;
+        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
+        asm.vzeroupper()?;
+        asm.call(qword_ptr(FRAME + at::SPECIAL + call * 8))?;
+        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))?;
+        for (i, register) in ZMM.into_iter().enumerate() {
+            asm.vmovdqa32(register, zmmword_ptr(rsp + 64 * i as i32))?;
+        }
+        asm.mov(rsp, r13)?;
+        asm.pop(r13)?;
+        asm.ret()
+    }
+}

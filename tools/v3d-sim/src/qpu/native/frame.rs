@@ -1,0 +1,155 @@
+//! What translated code and the model share while the code runs.
+
+use crate::lanes::Lanes;
+use crate::qpu::registers::Flags;
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::sync::atomic::AtomicU32;
+
+/// The place in the register array that the pointer of translated code points at, so that all places are within reach of a signed byte.
+pub(super) const MIDDLE: i32 = 128;
+
+/// A call for what is not translated: the frame, and which action of the stretch.
+pub(in crate::qpu) type Act = unsafe extern "sysv64" fn(*mut Frame, u32);
+/// A call for instructions that go together: the frame, and their index. Not 0 if they have been executed.
+pub(in crate::qpu) type RunGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
+/// A call for results that are infinite or have overflowed: operands, and where the result goes.
+pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
+
+/// The calls that translated code makes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(in crate::qpu) struct Calls {
+    /// An action.
+    pub(in crate::qpu) act: Act,
+    /// Instructions that go together.
+    pub(in crate::qpu) group: RunGroup,
+    /// Sum, difference and product.
+    pub(in crate::qpu) special: [Special; 3],
+}
+
+/// Numbers that vector instructions take from memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Constants {
+    pub(super) magnitude: u32,
+    pub(super) greatest: u32,
+    pub(super) integer_limit: u32,
+    pub(super) low_24_bits: u32,
+    pub(super) shift_bits: u32,
+    pub(super) one: f32,
+    pub(super) half: f32,
+    pub(super) bytes: f32,
+    pub(super) every_byte: u32,
+    pub(super) low_byte: u32,
+    pub(super) word_rounding: u32,
+    pub(super) word_quotient: u32,
+}
+
+/// The numbers.
+pub(super) const CONSTANTS: Constants = Constants {
+    magnitude: 0x7fff_ffff,
+    greatest: crate::qpu::vectors::GREATEST,
+    // 2^31: what does not fit into an integer is above it.
+    integer_limit: (127 + 31) << 23,
+    low_24_bits: 0xff_ffff,
+    shift_bits: 31,
+    one: 1.0,
+    half: 0.5,
+    bytes: 255.0,
+    every_byte: 0x0101_0101,
+    low_byte: 0xff,
+    // Two words each: (product + 127) * 0x8081 / 2^23 is the product of two bytes as fractions of 255.
+    word_rounding: 127 << 16 | 127,
+    word_quotient: 0x8081_8081,
+};
+
+/// The frame of one call.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(in crate::qpu) struct Frame {
+    /// What r5 becomes behind a varying.
+    pub(super) coefficients: Lanes,
+    pub(super) constants: Constants,
+    /// Place [`MIDDLE`] of the register array.
+    pub(super) registers: *mut Lanes,
+    pub(super) flags: *mut Flags,
+    /// The next uniform, and the end of those that may be read.
+    pub(super) uniforms: *const AtomicU32,
+    pub(super) uniforms_end: *const AtomicU32,
+    /// Where the next uniform was, as pointer and as the QPU's address, when the QPU knew it last; and whether their number is limited.
+    pub(super) synced: *const AtomicU32,
+    pub(super) synced_address: u32,
+    pub(super) limited: u32,
+    /// All of memory.
+    pub(super) words: *const AtomicU32,
+    pub(super) words_end: *const AtomicU32,
+    pub(super) budget: u64,
+    /// What the calls need: of the type that the caller of the code has put there.
+    pub(super) machine: *mut c_void,
+    pub(super) calls: Calls,
+    /// Accumulators and flags that a thread switch has left undefined.
+    pub(super) undefined: u32,
+    /// Not 0 if the program is one of two threads.
+    pub(super) threaded: u32,
+    /// Instructions that followed each other in memory.
+    pub(super) streak: u32,
+    /// The last instruction executed, in the lower half, and the one before it; [`NO_INSTRUCTION`] for neither.
+    pub(super) last: u32,
+    /// The control register of floating point while translated code runs, and outside of it.
+    pub(super) rounding: u32,
+    pub(super) rounding_outside: u32,
+}
+
+/// No instruction, in [`Frame::last`].
+pub(super) const NO_INSTRUCTION: u16 = u16::MAX;
+
+/// Exceptions masked, rounding toward zero, denormals taken and given as zeros: the QPU's arithmetic.
+pub(super) const QPU_ROUNDING: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
+
+/// Offsets in the frame, as translated code uses them.
+macro_rules! offsets {
+    ($( $name:ident = $($field:tt).+; )*) => {$(
+        pub(in crate::qpu::native) const $name: i32 = offset_of!(Frame, $($field).+) as i32;
+    )*};
+}
+
+/// Where the members of [`Frame`] are.
+pub(super) mod at {
+    use super::{Frame, offset_of};
+
+    offsets! {
+        COEFFICIENTS = coefficients;
+        MAGNITUDE = constants.magnitude;
+        GREATEST = constants.greatest;
+        INTEGER_LIMIT = constants.integer_limit;
+        LOW_24_BITS = constants.low_24_bits;
+        SHIFT_BITS = constants.shift_bits;
+        ONE = constants.one;
+        HALF = constants.half;
+        BYTES = constants.bytes;
+        EVERY_BYTE = constants.every_byte;
+        LOW_BYTE = constants.low_byte;
+        WORD_ROUNDING = constants.word_rounding;
+        WORD_QUOTIENT = constants.word_quotient;
+        REGISTERS = registers;
+        FLAGS = flags;
+        UNIFORMS = uniforms;
+        UNIFORMS_END = uniforms_end;
+        SYNCED = synced;
+        SYNCED_ADDRESS = synced_address;
+        LIMITED = limited;
+        WORDS = words;
+        WORDS_END = words_end;
+        BUDGET = budget;
+        ACT = calls.act;
+        GROUP = calls.group;
+        SPECIAL = calls.special;
+        UNDEFINED = undefined;
+        THREADED = threaded;
+        STREAK = streak;
+        LAST = last;
+        ROUNDING = rounding;
+        ROUNDING_OUTSIDE = rounding_outside;
+    }
+}

@@ -1,0 +1,218 @@
+//! Executable memory, the call of what is in it, and the calls back.
+//!
+//! # Why this is sound
+//! Translated code accesses the register array, the flags, the frame, the uniforms between the two addresses that the frame gives, and its own stack; nothing
+//! else. All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements. While the code
+//! runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references out of what the
+//! frame points at, drops them before it returns, and gives the code fresh pointers, since the references have ended the life of the old ones.
+
+#![allow(unsafe_code)]
+
+use super::Translated;
+use super::frame::{CONSTANTS, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING};
+use super::translate::Translation;
+use crate::lanes::Lanes;
+use crate::memory::Memory;
+use crate::qpu::action::Action;
+use crate::qpu::code::Stretch;
+use crate::qpu::io::Io;
+use crate::qpu::registers;
+use crate::qpu::vectors::Vectors;
+use crate::qpu::{Qpu, Threading};
+use memmap2::{Mmap, MmapMut};
+use std::mem::transmute;
+use std::ptr;
+use std::sync::atomic::AtomicU32;
+use v3d_hw::BusAddr;
+
+/// The entry of translated code: the frame and a block's address in, the index of the next instruction out.
+type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
+
+/// Translated code in executable memory.
+#[derive(Debug)]
+pub(super) struct Code {
+    memory: Mmap,
+    blocks: Vec<Option<u32>>,
+}
+
+impl Code {
+    /// Copies a translation to where it can be executed. Fails if the host does not allow that.
+    pub(super) fn new(translation: &Translation) -> std::io::Result<Self> {
+        let mut memory = MmapMut::map_anon(translation.bytes.len())?;
+        memory.copy_from_slice(&translation.bytes);
+        Ok(Self { memory: memory.make_exec()?, blocks: translation.blocks.clone() })
+    }
+
+    /// The block that begins at an instruction.
+    #[inline]
+    pub(super) fn block(&self, index: usize) -> Option<u32> {
+        *self.blocks.get(index)?
+    }
+}
+
+/// What calls back need.
+struct Machine<'a> {
+    qpu: *mut Qpu,
+    io: *mut (dyn Io + 'a),
+    memory: Memory<'a>,
+    stretch: &'a Stretch,
+    /// What a varying has left to [`Action::Coefficients`].
+    coefficients: Option<[u32; 4]>,
+    /// The budget when the code was entered.
+    budget: u64,
+}
+
+impl Frame {
+    /// Points at registers, flags and uniforms of a QPU.
+    fn point_at(&mut self, qpu: &mut Qpu, memory: Memory<'_>) {
+        self.registers = qpu.registers.as_mut_ptr().wrapping_add(MIDDLE as usize);
+        self.flags = &raw mut qpu.flags;
+        let words = memory.words().get(BusAddr(qpu.uniforms).offset() as usize / 4..).unwrap_or_default();
+        let most = qpu.uniforms_left.map_or(usize::MAX, |left| left as usize);
+        let words = words.get(..most).unwrap_or(words).as_ptr_range();
+        (self.uniforms, self.uniforms_end) = (words.start, words.end);
+        (self.synced, self.synced_address) = (words.start, qpu.uniforms);
+        self.limited = u32::from(qpu.uniforms_left.is_some());
+    }
+}
+
+impl Qpu {
+    /// Moves on behind the uniforms that translated code has read.
+    fn take_uniforms(&mut self, frame: &Frame) {
+        let taken = (frame.uniforms.addr().wrapping_sub(frame.synced.addr()) / size_of::<AtomicU32>()) as u32;
+        self.uniforms = frame.synced_address.wrapping_add(taken.wrapping_mul(4));
+        self.uniforms_left = self.uniforms_left.filter(|_| frame.limited != 0).map(|left| left.saturating_sub(taken));
+    }
+}
+
+/// Executes a block and what follows it, and gives the index of the next instruction. Nothing has happened if the budget is as it was.
+#[inline(always)]
+pub(super) fn run<V: Translated>(
+    qpu: &mut Qpu,
+    stretch: &Stretch,
+    code: &Code,
+    block: u32,
+    io: &mut dyn Io,
+    memory: Memory<'_>,
+    budget: &mut u64,
+) -> usize {
+    let words = memory.words().as_ptr_range();
+    let mut frame = Frame {
+        coefficients: Lanes::default(),
+        constants: CONSTANTS,
+        registers: ptr::null_mut(),
+        flags: ptr::null_mut(),
+        uniforms: ptr::null(),
+        uniforms_end: ptr::null(),
+        synced: ptr::null(),
+        synced_address: 0,
+        limited: 0,
+        words: words.start,
+        words_end: words.end,
+        budget: *budget,
+        machine: ptr::null_mut(),
+        calls: V::CALLS,
+        undefined: u32::from(qpu.undefined),
+        threaded: u32::from(qpu.threading == Threading::Threaded),
+        streak: qpu.streak,
+        last: u32::MAX,
+        rounding: QPU_ROUNDING,
+        rounding_outside: 0,
+    };
+    frame.point_at(qpu, memory);
+    let mut machine = Machine { qpu, io: ptr::from_mut(io), memory, stretch, coefficients: None, budget: *budget };
+    frame.machine = (&raw mut machine).cast();
+    let entry = code.memory.as_ptr();
+    // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a block at this offset. The frame is as it has to be:
+    // see the top of this file. That the processor has AVX-512 is what `Translated` stands for.
+    let next = unsafe { transmute::<*const u8, Entry>(entry)(&raw mut frame, entry.wrapping_add(block as usize)) };
+
+    let executed = *budget - frame.budget;
+    *budget = frame.budget;
+    qpu.take_uniforms(&frame);
+    qpu.undefined = frame.undefined as u8;
+    qpu.streak = frame.streak;
+    let touches = |index: u16| stretch.ops.get(usize::from(index)).map(|placed| placed.op.touches);
+    let (last, before) = (frame.last as u16, (frame.last >> 16) as u16);
+    if last != NO_INSTRUCTION {
+        let earlier = qpu.recent[0];
+        qpu.recent = [touches(last).unwrap_or_default(), touches(before).unwrap_or(earlier)];
+    }
+    qpu.pc = stretch.address_of(next as usize);
+    qpu.executed += executed;
+    next as usize
+}
+
+/// What a call back works with.
+struct CallBack<'a> {
+    frame: &'a mut Frame,
+    machine: &'a mut Machine<'a>,
+    qpu: &'a mut Qpu,
+    io: &'a mut dyn Io,
+}
+
+impl<'a> CallBack<'a> {
+    /// Takes over from translated code.
+    ///
+    /// # Safety
+    /// Called once in a function that translated code has called with this frame; what it gives is gone before that function returns.
+    #[inline(always)]
+    unsafe fn begin(frame: *mut Frame) -> Self {
+        // SAFETY: the frame lives as long as the code runs, and the code is waiting for this call.
+        let frame = unsafe { &mut *frame };
+        // SAFETY: `run` has put a machine there, which lives as long.
+        let machine = unsafe { &mut *frame.machine.cast::<Machine<'a>>() };
+        // SAFETY: `run` borrows both, and makes no use of them while the code runs.
+        let (qpu, io) = unsafe { (&mut *machine.qpu, &mut *machine.io) };
+        qpu.take_uniforms(frame);
+        Self { frame, machine, qpu, io }
+    }
+
+    /// Hands back to translated code.
+    #[inline(always)]
+    fn end(self) {
+        self.frame.point_at(self.qpu, self.machine.memory);
+    }
+}
+
+/// Executes an action for translated code.
+///
+/// # Safety
+/// Called by translated code alone, with its frame.
+#[inline(always)]
+pub(in crate::qpu) unsafe fn act<V: Vectors>(frame: *mut Frame, action: u32) {
+    // SAFETY: as the caller of this function promises.
+    let call = unsafe { CallBack::begin(frame) };
+    let stretch = call.machine.stretch;
+    if let Some(action) = stretch.action(action as usize) {
+        call.qpu.act_on::<V>(action, stretch, &mut call.machine.coefficients, call.io, call.machine.memory);
+        if matches!(action, Action::Varying { .. }) {
+            call.frame.coefficients = match call.machine.coefficients.take() {
+                Some(coefficients) => Lanes(std::array::from_fn(|i| coefficients[i / 4])),
+                None => *call.qpu.registers.at(registers::R5),
+            };
+        }
+    }
+    call.end();
+}
+
+/// Executes a group for translated code, and says whether it could.
+///
+/// # Safety
+/// As of [`act`].
+#[inline(always)]
+pub(in crate::qpu) unsafe fn group<V: Vectors>(frame: *mut Frame, at: u32) -> u32 {
+    // SAFETY: as the caller of this function promises.
+    let call = unsafe { CallBack::begin(frame) };
+    let at = at as usize;
+    let stretch = call.machine.stretch;
+    let mut done = false;
+    if let Some(group) = stretch.ahead.get(at).and_then(|ahead| ahead.group) {
+        call.qpu.undefined = call.frame.undefined as u8;
+        let executed = call.machine.budget - call.frame.budget;
+        done = call.qpu.run_group::<V>(stretch, at, group, executed, call.io, call.machine.memory);
+        call.frame.undefined = u32::from(call.qpu.undefined);
+    }
+    call.end();
+    u32::from(done)
+}

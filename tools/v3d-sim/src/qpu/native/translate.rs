@@ -1,0 +1,408 @@
+//! From the actions of a stretch to instructions of the host.
+//!
+//! Code is made in blocks: the instructions from an index on that run without the sequencer, with the group behind them if that needs no sequencer
+//! either. At its top a block finds out what [`ahead`](crate::qpu::ahead) finds out for a run: whether the budget suffices, no accumulator is undefined
+//! that it needs, and all its uniforms are in memory. If not, it leaves, and another engine goes on from its first instruction.
+
+use super::arithmetic::{Emitter, FLAGS, FRAME, REGISTERS};
+use super::frame::at;
+use crate::qpu::action::Action;
+use crate::qpu::code::{Group, PlainBranch, Stretch};
+use crate::qpu::registers::{self, Place};
+use iced_x86::code_asm::*;
+use iced_x86::{BlockEncoderOptions, IcedError};
+use std::collections::BTreeMap;
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition};
+
+/// What is left of the budget.
+const BUDGET: AsmRegister64 = r14;
+/// The next uniform.
+const UNIFORMS: AsmRegister64 = r15;
+/// Whether the branch is taken, while its delay slots are executed.
+const TAKEN: AsmRegister32 = r13d;
+
+/// What [`BusAddr::offset`] leaves of an address, without the bits that lie inside a word.
+const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
+/// Instructions of a branch with its delay slots.
+const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
+/// Most instructions that are translated for one stretch, those counted again that belong to several blocks.
+const MOST_TRANSLATED: usize = 1 << 13;
+
+/// Code, and where in it the blocks begin.
+#[derive(Debug)]
+pub(super) struct Translation {
+    /// Position-independent; its first byte is the entry for all blocks.
+    pub(super) bytes: Vec<u8>,
+    /// Offset of each instruction's block, if one begins there.
+    pub(super) blocks: Vec<Option<u32>>,
+}
+
+/// Translates a stretch. `None` if there is nothing in it to translate, or too much.
+pub(super) fn translate(stretch: &Stretch) -> Result<Option<Translation>, IcedError> {
+    let starts = starts(stretch);
+    let instructions: usize = starts.iter().filter_map(|&at| stretch.ahead.get(at)).map(|a| usize::from(a.count)).sum();
+    if starts.is_empty() || instructions > MOST_TRANSLATED {
+        return Ok(None);
+    }
+    let mut emitter = Emitter::new()?;
+    let mut blocks = BTreeMap::new();
+    for at in starts {
+        blocks.insert(at, emitter.asm.create_label());
+    }
+    let leave = emitter.asm.create_label();
+    let mut translator = Translator { stretch, emitter, blocks, exits: BTreeMap::new(), leave, uniforms: 0 };
+    translator.enter()?;
+    let starts: Vec<usize> = translator.blocks.keys().copied().collect();
+    for at in starts {
+        translator.block(at)?;
+    }
+    translator.finish()
+}
+
+/// Where blocks begin: behind what the sequencer executes, at the targets of branches and behind them.
+fn starts(stretch: &Stretch) -> Vec<usize> {
+    let count = |at: usize| stretch.ahead.get(at).map_or(0, |ahead| ahead.count);
+    let mut starts = Vec::new();
+    for at in 0..stretch.ops.len() {
+        if at == 0 || count(at - 1) == 0 || stretch.ops[at - 1].op.touches.uniforms_address {
+            starts.push(at);
+        }
+        match stretch.ahead.get(at).and_then(|ahead| ahead.group) {
+            Some(Group::Branch(branch)) => starts.extend([usize::from(branch.target), at + BRANCH_INSTRUCTIONS]),
+            Some(group) => starts.push(at + group.instructions()),
+            None => {}
+        }
+    }
+    starts.retain(|&at| stretch.ahead.get(at).is_some_and(|ahead| ahead.count > 0 || ahead.group.is_some()));
+    starts.sort_unstable();
+    starts.dedup();
+    starts
+}
+
+/// How many of some instructions are a block: up to the first that moves the uniforms, since what it checks at its top would not be true any more.
+fn part(stretch: &Stretch, start: usize, count: usize) -> usize {
+    let instructions = stretch.ops.get(start..start + count).unwrap_or_default();
+    instructions.iter().position(|placed| placed.op.touches.uniforms_address).map_or(count, |last| last + 1)
+}
+
+/// Whether an action gives the uniforms another address.
+fn moves_uniforms(stretch: &Stretch, action: &Action) -> bool {
+    match *action {
+        Action::UniformsAddress { .. } => true,
+        Action::Whole { at } => stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniforms_address),
+        _ => false,
+    }
+}
+
+struct Translator<'a> {
+    stretch: &'a Stretch,
+    emitter: Emitter,
+    blocks: BTreeMap<usize, CodeLabel>,
+    /// Where the code is left before an instruction.
+    exits: BTreeMap<usize, CodeLabel>,
+    leave: CodeLabel,
+    /// Uniforms that have been read since [`UNIFORMS`] was moved on.
+    uniforms: i32,
+}
+
+impl Translator<'_> {
+    /// The entry: a function of a frame and the address of a block, which gives the index of the next instruction.
+    fn enter(&mut self) -> Result<(), IcedError> {
+        let asm = &mut self.emitter.asm;
+        for register in [rbx, rbp, r12, r13, r14, r15] {
+            asm.push(register)?;
+        }
+        // Calls find the stack aligned.
+        asm.sub(rsp, 8)?;
+        asm.mov(FRAME, rdi)?;
+        asm.mov(REGISTERS, qword_ptr(FRAME + at::REGISTERS))?;
+        asm.mov(FLAGS, qword_ptr(FRAME + at::FLAGS))?;
+        asm.mov(BUDGET, qword_ptr(FRAME + at::BUDGET))?;
+        asm.mov(UNIFORMS, qword_ptr(FRAME + at::UNIFORMS))?;
+        asm.stmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
+        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))?;
+        asm.jmp(rsi)
+    }
+
+    fn exit(&mut self, at: usize) -> CodeLabel {
+        *self.exits.entry(at).or_insert_with(|| self.emitter.asm.create_label())
+    }
+
+    /// Goes on at an instruction: in its block, or outside.
+    fn go_on(&mut self, at: usize) -> Result<(), IcedError> {
+        let label = self.blocks.get(&at).copied().unwrap_or_else(|| self.exit(at));
+        self.emitter.asm.jmp(label)
+    }
+
+    fn block(&mut self, start: usize) -> Result<(), IcedError> {
+        let run = self.stretch.ahead.get(start).map_or(0, |ahead| usize::from(ahead.count));
+        let count = part(self.stretch, start, run);
+        if let Some(label) = self.blocks.get_mut(&start) {
+            self.emitter.asm.set_label(label)?;
+        }
+        self.emitter.forget();
+        if count > 0 {
+            self.check(start, count, count, start)?;
+            self.actions(start, count)?;
+            let asm = &mut self.emitter.asm;
+            let replaces = self.stretch.ops[start..start + count]
+                .iter()
+                .fold(0, |replaces, placed| replaces | placed.op.touches.replaces_accumulators);
+            if replaces != 0 {
+                asm.and(dword_ptr(FRAME + at::UNDEFINED), !i32::from(replaces))?;
+            }
+            asm.add(dword_ptr(FRAME + at::STREAK), count as i32)?;
+            self.note_last(start + count, count)?;
+        }
+        let at = start + count;
+        if count < run {
+            return self.go_on(at);
+        }
+        match self.stretch.ahead.get(at).and_then(|ahead| ahead.group) {
+            None => self.go_on(at),
+            Some(Group::Branch(branch)) => self.branch(at, branch),
+            Some(group) => self.group(at, group),
+        }
+    }
+
+    fn branch(&mut self, at: usize, branch: PlainBranch) -> Result<(), IcedError> {
+        let outside = self.exit(at);
+        self.emitter.asm.cmp(dword_ptr(FRAME + at::UNDEFINED), 0)?;
+        self.emitter.asm.jne(outside)?;
+        self.check(at + 1, BRANCH_INSTRUCTIONS - 1, BRANCH_INSTRUCTIONS, at)?;
+        let always = branch.condition == BranchCondition::Always;
+        if !always {
+            self.take(branch.condition)?;
+        }
+        self.actions(at + 1, BRANCH_INSTRUCTIONS - 1)?;
+        let behind = at + BRANCH_INSTRUCTIONS;
+        self.note_last(behind, BRANCH_INSTRUCTIONS)?;
+        let mut not_taken = self.emitter.asm.create_label();
+        if !always {
+            self.emitter.asm.test(TAKEN, TAKEN)?;
+            self.emitter.asm.je(not_taken)?;
+        }
+        self.emitter.asm.mov(dword_ptr(FRAME + at::STREAK), 0)?;
+        self.go_on(usize::from(branch.target))?;
+        if !always {
+            self.emitter.asm.set_label(&mut not_taken)?;
+            self.emitter.asm.add(dword_ptr(FRAME + at::STREAK), BRANCH_INSTRUCTIONS as i32)?;
+            self.go_on(behind)?;
+        }
+        Ok(())
+    }
+
+    /// Calls for a group that is no branch.
+    fn group(&mut self, at: usize, group: Group) -> Result<(), IcedError> {
+        let count = group.instructions();
+        let outside = self.exit(at);
+        self.emitter.asm.cmp(BUDGET, count as i32)?;
+        self.emitter.asm.jb(outside)?;
+        self.emitter.asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET)?;
+        self.call(at::GROUP, at)?;
+        let asm = &mut self.emitter.asm;
+        asm.test(eax, eax)?;
+        asm.je(outside)?;
+        asm.sub(BUDGET, count as i32)?;
+        asm.add(dword_ptr(FRAME + at::STREAK), count as i32)?;
+        self.note_last(at + count, count)?;
+        if group == Group::End {
+            self.emitter.asm.mov(eax, (at + count) as u32)?;
+            return self.emitter.asm.jmp(self.leave);
+        }
+        self.go_on(at + count)
+    }
+
+    /// Finds out whether instructions can be executed, and takes them from the budget: `count` from an index on, `all` with their branch. Leaves before
+    /// `or_leave_at` if not.
+    fn check(&mut self, first: usize, count: usize, all: usize, or_leave_at: usize) -> Result<(), IcedError> {
+        let outside = self.exit(or_leave_at);
+        let (stretch, asm) = (self.stretch, &mut self.emitter.asm);
+        let mut uniforms = 0;
+        let mut has_moved = false;
+        for action in stretch.actions_of(first, count) {
+            // A write to a TMU may take one too.
+            let takes = matches!(action, Action::Uniform { .. } | Action::Tmu { .. });
+            if takes && has_moved {
+                return asm.jmp(outside);
+            }
+            uniforms += i32::from(takes);
+            has_moved |= moves_uniforms(stretch, action);
+        }
+        asm.cmp(BUDGET, all as i32)?;
+        asm.jb(outside)?;
+        let ahead = stretch.ahead.get(first).copied().unwrap_or_default();
+        if ahead.needs != 0 {
+            asm.test(dword_ptr(FRAME + at::UNDEFINED), i32::from(ahead.needs))?;
+            asm.jne(outside)?;
+        }
+        if ahead.upper_registers {
+            asm.cmp(dword_ptr(FRAME + at::THREADED), 0)?;
+            asm.jne(outside)?;
+        }
+        if uniforms != 0 {
+            asm.lea(rax, ptr(UNIFORMS + 4 * uniforms))?;
+            asm.cmp(rax, qword_ptr(FRAME + at::UNIFORMS_END))?;
+            asm.ja(outside)?;
+        }
+        asm.sub(BUDGET, all as i32)
+    }
+
+    /// Notes the last two of some instructions that end before an index.
+    fn note_last(&mut self, end: usize, count: usize) -> Result<(), IcedError> {
+        let last = end as i32 - 1;
+        let asm = &mut self.emitter.asm;
+        if count > 1 {
+            return asm.mov(dword_ptr(FRAME + at::LAST), (last - 1) << 16 | last);
+        }
+        asm.mov(eax, dword_ptr(FRAME + at::LAST))?;
+        asm.shl(eax, 16)?;
+        asm.or(eax, last)?;
+        asm.mov(dword_ptr(FRAME + at::LAST), eax)
+    }
+
+    /// Sets [`TAKEN`] to whether a condition holds.
+    fn take(&mut self, condition: BranchCondition) -> Result<(), IcedError> {
+        let asm = &mut self.emitter.asm;
+        let (offset, all_ones, equal) = match condition {
+            BranchCondition::AllZSet => (0, true, true),
+            BranchCondition::AllZClear => (0, false, true),
+            BranchCondition::AnyZSet => (0, false, false),
+            BranchCondition::AnyZClear => (0, true, false),
+            BranchCondition::AllNSet => (2, true, true),
+            BranchCondition::AllNClear => (2, false, true),
+            BranchCondition::AnyNSet => (2, false, false),
+            BranchCondition::AnyNClear => (2, true, false),
+            BranchCondition::AllCSet => (4, true, true),
+            BranchCondition::AllCClear => (4, false, true),
+            BranchCondition::AnyCSet => (4, false, false),
+            BranchCondition::AnyCClear => (4, true, false),
+            BranchCondition::Always => return asm.mov(TAKEN, 1),
+            BranchCondition::Reserved(_) => return asm.xor(TAKEN, TAKEN),
+        };
+        asm.movzx(eax, word_ptr(FLAGS + offset))?;
+        asm.xor(TAKEN, TAKEN)?;
+        asm.cmp(eax, if all_ones { 0xffff } else { 0 })?;
+        if equal { asm.sete(r13b) } else { asm.setne(r13b) }
+    }
+
+    fn actions(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
+        for index in self.stretch.action_indices(first, count) {
+            let Some(action) = self.stretch.action(index) else { continue };
+            if !self.translated(action)? {
+                self.call(at::ACT, index)?;
+            }
+        }
+        self.move_uniforms()
+    }
+
+    /// Translates an action; `false` if there is no translation.
+    fn translated(&mut self, action: &Action) -> Result<bool, IcedError> {
+        let emitter = &mut self.emitter;
+        match *action {
+            Action::Operate { operation, a, b, to } => emitter.operate(operation, a, b, to)?,
+            Action::Conditional { operation, a, b, to, condition } => {
+                emitter.operate_where(operation, (a, b), to, condition)?;
+            }
+            Action::Flags { operation, a, b, to, condition } => {
+                emitter.operate_with_flags(operation, (a, b), to, condition)?;
+            }
+            Action::Constant { to, value } => {
+                let value = emitter.constant(value)?;
+                emitter.store(to, value)?;
+            }
+            Action::Uniform { to, .. } => {
+                let value = emitter.broadcast(dword_ptr(UNIFORMS + 4 * self.uniforms))?;
+                emitter.store(to, value)?;
+                self.uniforms += 1;
+            }
+            Action::Coefficients => {
+                let value = emitter.frame_vector(at::COEFFICIENTS)?;
+                emitter.store(registers::R5, value)?;
+            }
+            Action::Unpack { from, mode, float } => return emitter.unpack(from, mode, float),
+            Action::PackColour { from, to, part } => emitter.pack_colour(from, to, part)?,
+            Action::PackA { from, to, mode, float } => return emitter.pack_a(from, to, mode, float),
+            Action::UniformsAddress { from } => self.set_uniforms(from)?,
+            Action::Varying { .. }
+            | Action::VpmRead { .. }
+            | Action::Sfu { .. }
+            | Action::Tmu { .. }
+            | Action::LoadTmu { .. }
+            | Action::TileBuffer { .. }
+            | Action::ScoreboardUnlock { .. }
+            | Action::Whole { .. } => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Sets the uniforms' address to element 0 of a place.
+    fn set_uniforms(&mut self, from: Place) -> Result<(), IcedError> {
+        // Those that have been read so far do not matter any more.
+        self.uniforms = 0;
+        let asm = &mut self.emitter.asm;
+        asm.mov(eax, dword_ptr(Emitter::address(from)))?;
+        asm.mov(dword_ptr(FRAME + at::SYNCED_ADDRESS), eax)?;
+        asm.mov(dword_ptr(FRAME + at::LIMITED), 0)?;
+        asm.and(eax, WORD_OFFSET as i32)?;
+        asm.add(rax, qword_ptr(FRAME + at::WORDS))?;
+        asm.mov(UNIFORMS, rax)?;
+        asm.mov(qword_ptr(FRAME + at::SYNCED), rax)?;
+        asm.mov(rax, qword_ptr(FRAME + at::WORDS_END))?;
+        asm.mov(qword_ptr(FRAME + at::UNIFORMS_END), rax)
+    }
+
+    fn move_uniforms(&mut self) -> Result<(), IcedError> {
+        match std::mem::take(&mut self.uniforms) {
+            0 => Ok(()),
+            count => self.emitter.asm.add(UNIFORMS, 4 * count),
+        }
+    }
+
+    /// Calls, for an action or instruction. Nothing but memory and the frame is kept across it.
+    fn call(&mut self, call: i32, index: usize) -> Result<(), IcedError> {
+        self.move_uniforms()?;
+        let asm = &mut self.emitter.asm;
+        asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
+        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
+        asm.vzeroupper()?;
+        asm.mov(rdi, FRAME)?;
+        asm.mov(esi, index as u32)?;
+        asm.call(qword_ptr(FRAME + call))?;
+        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))?;
+        asm.mov(REGISTERS, qword_ptr(FRAME + at::REGISTERS))?;
+        asm.mov(FLAGS, qword_ptr(FRAME + at::FLAGS))?;
+        asm.mov(UNIFORMS, qword_ptr(FRAME + at::UNIFORMS))?;
+        self.emitter.forget();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Option<Translation>, IcedError> {
+        let asm = &mut self.emitter.asm;
+        for (&at, label) in &mut self.exits {
+            asm.set_label(label)?;
+            asm.mov(eax, at as u32)?;
+            asm.jmp(self.leave)?;
+        }
+        asm.set_label(&mut self.leave)?;
+        asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET)?;
+        asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
+        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
+        asm.vzeroupper()?;
+        asm.add(rsp, 8)?;
+        for register in [r15, r14, r13, r12, rbp, rbx] {
+            asm.pop(register)?;
+        }
+        asm.ret()?;
+        self.emitter.finish()?;
+        let assembled = self.emitter.asm.assemble_options(0, BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS)?;
+        let mut offsets = vec![None; self.stretch.ops.len()];
+        for (&at, label) in &self.blocks {
+            if let Some(offset) = offsets.get_mut(at) {
+                *offset = u32::try_from(assembled.label_ip(label)?).ok();
+            }
+        }
+        Ok(Some(Translation { bytes: assembled.inner.code_buffer, blocks: offsets }))
+    }
+}
