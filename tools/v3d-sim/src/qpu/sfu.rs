@@ -60,10 +60,19 @@ pub fn apply_all(function: Function, lanes: &Lanes) -> Lanes {
 /// Results of approximations count if they are not closer to a step than this: what they are wrong by is far less.
 const DOUBT: f64 = 1e-4;
 
+/// The whole part of a number from -2^31 to 2^31, rounded down. A cast would look for what does not fit, and that one element after the other.
+#[inline(always)]
+fn floor(value: f64) -> i32 {
+    /// A number whose unit in the last place is 1: adding it rounds to an integer, in the lowest bits.
+    const UNITS: f64 = 6_755_399_441_055_744.0;
+    let rounded = value + UNITS;
+    rounded.to_bits() as i32 - i32::from(rounded - UNITS > value)
+}
+
 /// Whether an approximation is so close to a step that it may be on the wrong side of it.
 #[inline(always)]
 fn is_doubtful(steps: f64) -> bool {
-    let fraction = (steps - f64::from(steps as i32)).abs();
+    let fraction = steps - f64::from(floor(steps));
     !(DOUBT..=1.0 - DOUBT).contains(&fraction)
 }
 
@@ -93,14 +102,14 @@ fn exp_all(lanes: &Lanes) -> Option<Lanes> {
         let in_range = exponent < 127 + 8;
         let magnitude = f64::from(f32::from_bits(if exponent != 0 && in_range { x & !SIGN } else { 0 }));
         let negative = x & SIGN != 0 && exponent != 0;
-        let fixed = (magnitude * STEPS) as i32;
+        let fixed = floor(magnitude * STEPS);
         let fixed = if negative { !fixed } else { fixed };
         let whole = fixed >> 15;
-        let exact = magnitude - f64::from(magnitude as i32);
+        let exact = magnitude - f64::from(floor(magnitude));
         let fraction = if negative { f64::from(fixed & 0x7fff) / STEPS } else { exact };
         let steps = polynomial(SERIES, fraction - 0.5) * STEPS + 1.85;
         doubtful |= is_doubtful(steps);
-        let steps = (steps as i32).min(65534);
+        let steps = floor(steps).min(65534);
         let biased = whole + 127;
         let number = (biased as u32) << 23 | (steps as u32 & 0x7fff) << 8;
         let beyond = if x & SIGN != 0 { 0 } else { INFINITY };
@@ -132,7 +141,7 @@ fn log_all(lanes: &Lanes) -> Option<Lanes> {
         let ratio = (mantissa - 1.0) / (mantissa + 1.0);
         let steps = ratio * polynomial(SERIES, ratio * ratio) * STEPS - 1.2;
         doubtful |= is_doubtful(steps);
-        let fraction = (steps as i32).max(0);
+        let fraction = floor(steps).max(0);
         let fixed = (exponent as i32 - 127) * 32768 + fraction;
         let magnitude = if fixed < 0 { !fixed } else { fixed };
         let bits = (magnitude as f32 * (1.0 / 32768.0)).to_bits();
