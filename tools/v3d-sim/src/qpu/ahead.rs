@@ -156,7 +156,8 @@ impl Qpu {
         self.act::<V>(stretch, at, count, io, memory);
         match group {
             Group::Switch => {
-                self.last_switch = instructions.first().is_some_and(|first| first.op.signal == Signal::LastThreadSwitch);
+                self.last_switch =
+                    instructions.first().is_some_and(|first| first.op.signal == Signal::LastThreadSwitch);
                 self.lose_accumulators();
             }
             Group::End => self.ending = Some(0),
@@ -266,8 +267,7 @@ impl Qpu {
             Action::Tmu { unit, coordinate, from, at } => {
                 self.pc = stretch.address_of(usize::from(at));
                 let value = *self.registers.at(from);
-                let reads_uniform =
-                    stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniform);
+                let reads_uniform = stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniform);
                 self.write_tmu(unit, coordinate, &value, reads_uniform, memory);
             }
             Action::LoadTmu { unit, at } => {

@@ -128,7 +128,14 @@ impl Stretch {
                     last = ops.len() + BRANCH_DELAY_SLOTS as usize;
                 }
             }
-            ops.push(Placed { op, hazards: Rules::default(), plain: false, quiet: false, keeps: false, latches: false });
+            ops.push(Placed {
+                op,
+                hazards: Rules::default(),
+                plain: false,
+                quiet: false,
+                keeps: false,
+                latches: false,
+            });
         }
         // What a port shows that reads nothing is left there by the instruction before that has read something.
         for i in 0..ops.len() {

@@ -32,8 +32,8 @@ use super::registers::{Flags, Registers};
 use super::vectors::Vectors;
 use crate::memory::Memory;
 pub(super) use frame::{Calls, Frame};
-pub(super) use machine::{act, group};
 use machine::Code;
+pub(super) use machine::{act, group};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -121,4 +121,90 @@ impl<V: Translated> Datapath for Native<V> {
 fn translation(stretch: &Stretch) -> Option<Code> {
     let translation = translate::translate(stretch).ok()??;
     Code::new(&translation).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::io::{Io, IoError};
+    use super::super::{CodeCache, Exit, Launch, Qpu, pack, registers};
+    use crate::lanes::Lanes;
+    use crate::memory::OwnedMemory;
+    use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal};
+    use v3d_hw::{BusAddr, Layout};
+
+    struct Nothing;
+
+    impl Io for Nothing {}
+
+    /// Register A 15 of the launch.
+    const OPERAND: u8 = 15;
+
+    /// What an instruction leaves in r1 of an operand in A 15, where it is translated if the host can do that.
+    fn check(instruction: Alu, operands: impl Iterator<Item = u32>, expected: impl Fn(u32) -> u32) {
+        let end = Alu { sig: Signal::ProgramEnd, ..Alu::NOP };
+        let owned = OwnedMemory::new(4096);
+        let memory = owned.view();
+        for (i, alu) in [instruction, Alu::NOP, end, Alu::NOP, Alu::NOP].iter().enumerate() {
+            let word = alu.to_bits().unwrap() as u64;
+            memory.write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
+        }
+        let code = CodeCache::translating_at_once();
+        let mut qpu = Qpu::new();
+        let operands: Vec<u32> = operands.collect();
+        for chunk in operands.chunks_exact(16) {
+            let ra15 = Lanes(std::array::from_fn(|i| chunk[i]));
+            qpu.start(&Launch { ra15, ..Launch::default() });
+            assert_eq!(qpu.run(&mut Nothing, memory, &code, &mut 100), Exit::Ended);
+            let found = qpu.registers().at(registers::ACCUMULATORS + 1);
+            assert_eq!(*found, ra15.map(&expected), "{ra15:x?}");
+        }
+    }
+
+    /// A move of the operand to r1 by the mul ALU.
+    fn moved() -> Alu {
+        Alu {
+            op_mul: MulOp::V8min,
+            cond_mul: Condition::Always,
+            waddr_mul: 33,
+            raddr_a: OPERAND,
+            mul_a: Mux::A,
+            mul_b: Mux::A,
+            ..Alu::NOP
+        }
+    }
+
+    #[test]
+    fn floats_become_the_colours_that_the_packer_makes() {
+        let every_step = (0..=0x3f80_0000 >> 7).map(|i| i << 7 | i & 0x7f);
+        let edges = [0x7fc0_0000, 0xffc0_0000, 0x7f80_0000, 0xff80_0000, 0xbf80_0000, 1, 0x8000_0001, 0x4000_0000];
+        let replicated = Alu { pm: true, pack: 3, ..moved() };
+        check(replicated, every_step.step_by(61).chain(edges.repeat(2)), |x| pack::float_to_colour(x) * 0x0101_0101);
+    }
+
+    #[test]
+    fn bytes_become_the_floats_that_the_unpacker_makes() {
+        let float = Alu {
+            op_add: AddOp::Fmax,
+            cond_add: Condition::Always,
+            waddr_add: 33,
+            raddr_a: OPERAND,
+            add_a: Mux::A,
+            add_b: Mux::A,
+            ..Alu::NOP
+        };
+        for (i, mode) in [4_u8, 5, 6, 7].into_iter().enumerate() {
+            let unpacked = Alu { unpack: v3d_hw::qpu::Unpack::from_code(mode), ..float };
+            let bytes = (0..256).map(|byte| 0x5aa5_3cc3_u32.rotate_left(byte) & !(0xff << (8 * i)) | byte << (8 * i));
+            check(unpacked, bytes, |x| pack::colour_to_float(x >> (8 * i) & 0xff));
+        }
+    }
+
+    /// Without the unit that it asks for, a program is told so by translated code too.
+    #[test]
+    fn what_a_unit_answers_reaches_the_program() {
+        let varying = Alu { raddr_a: 35, ..moved() };
+        check(varying, 0..16, |_| 0);
+        let mut io = Nothing;
+        assert!(matches!(io.varying(), Err(IoError::NotAccessible(_))));
+    }
 }

@@ -108,7 +108,9 @@ mod x86_64 {
     use super::*;
     use crate::lanes::{Lanes, Mask};
     use crate::qpu::native::{self, Calls, Frame, Native, Translated};
-    use crate::qpu::vectors::{EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum};
+    use crate::qpu::vectors::{
+        EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
+    };
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
     use std::mem::transmute;

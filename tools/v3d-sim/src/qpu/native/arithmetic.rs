@@ -479,13 +479,7 @@ impl Emitter {
         let half = part == 0xffff || part == 0xffff_0000;
         let plain = matches!(
             mode,
-            PackA::Half0
-                | PackA::Half1
-                | PackA::Replicated
-                | PackA::Byte0
-                | PackA::Byte1
-                | PackA::Byte2
-                | PackA::Byte3
+            PackA::Half0 | PackA::Half1 | PackA::Replicated | PackA::Byte0 | PackA::Byte1 | PackA::Byte2 | PackA::Byte3
         );
         if !plain || half && float {
             return Ok(false);

@@ -90,7 +90,9 @@ fn part(stretch: &Stretch, start: usize, count: usize) -> usize {
 fn moves_uniforms(stretch: &Stretch, action: &Action) -> bool {
     match *action {
         Action::UniformsAddress { .. } => true,
-        Action::Whole { at } => stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniforms_address),
+        Action::Whole { at } => {
+            stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniforms_address)
+        }
         _ => false,
     }
 }
@@ -404,5 +406,49 @@ impl Translator<'_> {
             }
         }
         Ok(Some(Translation { bytes: assembled.inner.code_buffer, blocks: offsets }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::OwnedMemory;
+    use crate::qpu::CodeCache;
+
+    const NOP: u64 = 0x1000_09e7_009e_7000;
+    /// thrend
+    const END: u64 = 0x3000_09e7_009e_7000;
+    /// brr.anyz -, -48: from the third instruction to the first.
+    const BACK: u64 = 0xf028_09e7_ffff_ffd0;
+    /// add unif_addr, r0, unif
+    const UNIFORMS_ADDRESS: u64 = 0x1002_0a27_0c82_7180;
+    /// mov tlbc, r1
+    const COLOUR: u64 = 0x1002_0ba7_159e_7240;
+    /// bkpt
+    const BREAKPOINT: u64 = 0x0000_09e7_009e_7000;
+
+    /// Where the blocks of a program begin.
+    fn check(words: &[u64], expected: &[usize]) {
+        let owned = OwnedMemory::new(8 * words.len());
+        for (i, word) in words.iter().enumerate() {
+            owned.view().write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
+        }
+        let stretch = CodeCache::new().stretch(owned.view(), 0).unwrap();
+        let translation = translate(&stretch).unwrap();
+        let blocks = translation.map(|translation| translation.blocks).unwrap_or_default();
+        let found: Vec<usize> = (0..blocks.len()).filter(|&at| blocks[at].is_some()).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn blocks_begin_where_execution_can_come_from_elsewhere() {
+        check(&[NOP, NOP, END, NOP, NOP], &[0, 3]);
+        // Behind the branch, and at its target.
+        check(&[NOP, NOP, BACK, NOP, NOP, NOP, NOP, END, NOP, NOP], &[0, 3, 6, 8]);
+        // Behind what moves the uniforms.
+        check(&[NOP, UNIFORMS_ADDRESS, NOP, NOP, END, NOP, NOP], &[0, 2, 5]);
+        // Behind an access to the tile buffer.
+        check(&[NOP, NOP, COLOUR, NOP, END, NOP, NOP], &[0, 3, 5]);
+        check(&[BREAKPOINT], &[]);
     }
 }
