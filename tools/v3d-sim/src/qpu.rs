@@ -289,11 +289,6 @@ impl Qpu {
         wide::run(self, io, memory, code, budget)
     }
 
-    /// The same, with vectors of 256 bits at most.
-    pub fn run_medium(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-        wide::run_medium(self, io, memory, code, budget)
-    }
-
     /// The same, with the fast engine as every host of this architecture can execute it.
     pub fn run_narrow(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         self.run_with::<Fast<Portable<false>>>(io, memory, code, budget)

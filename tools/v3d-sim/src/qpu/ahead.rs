@@ -56,8 +56,13 @@ pub(super) fn run<V: Vectors>(
                 Some(taken) => taken.then_some(usize::from(branch.target)),
                 None => break,
             },
-            _ if qpu.run_group::<V>(stretch, at, group, executed, io, memory) => None,
-            _ => break,
+            _ => {
+                if !qpu.begin_group(stretch, at, group, executed, io) {
+                    break;
+                }
+                qpu.act::<V>(stretch, at, count, io, memory);
+                None
+            }
         };
         *budget -= count as u64;
         executed += count as u64;
@@ -123,17 +128,15 @@ impl Qpu {
         Some(taken)
     }
 
-    /// Executes a group that is no branch, but does not move on. `false` if the sequencer has to do it: then nothing has happened. `executed`:
-    /// instructions that this run has executed before.
-    #[inline(always)]
-    pub(super) fn run_group<V: Vectors>(
+    /// Begins a group that is no branch, so that only its actions are left to be executed. `false` if the sequencer has to do it: then nothing has
+    /// happened. `executed`: instructions that this run has executed before.
+    pub(super) fn begin_group(
         &mut self,
         stretch: &Stretch,
         at: usize,
         group: Group,
         executed: u64,
         io: &mut dyn Io,
-        memory: Memory<'_>,
     ) -> bool {
         let count = group.instructions();
         let Some(instructions) = stretch.ops.get(at..at + count) else { return false };
@@ -153,8 +156,8 @@ impl Qpu {
         if group == Group::Switch && (!threaded || self.last_switch) {
             return false;
         }
-        self.act::<V>(stretch, at, count, io, memory);
         match group {
+            // What the actions of the group need is defined, as has been found out; nothing of it is afterwards.
             Group::Switch => {
                 self.last_switch =
                     instructions.first().is_some_and(|first| first.op.signal == Signal::LastThreadSwitch);

@@ -139,7 +139,7 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
         record: None,
     };
     let reference = execute(&words, &launch, data, BUDGET, Engine::Reference);
-    for engine in [Engine::Narrow, Engine::Medium, Engine::Fast, Engine::Translated, Engine::Recorded] {
+    for engine in [Engine::Narrow, Engine::Fast, Engine::Translated, Engine::Recorded] {
         let fast = execute(&words, &launch, data, BUDGET, engine);
         compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
         if matches!(engine, Engine::Recorded) && fast.exit == Exit::Ended && fast.traced != fast.qpu.executed() {
@@ -160,7 +160,6 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
 enum Engine {
     Reference,
     Narrow,
-    Medium,
     Fast,
     Translated,
     Recorded,
@@ -193,7 +192,6 @@ fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engin
     let exit = match engine {
         Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
         Engine::Narrow => qpu.run_narrow(&mut io, memory, &code, &mut left),
-        Engine::Medium => qpu.run_medium(&mut io, memory, &code, &mut left),
         Engine::Fast | Engine::Translated | Engine::Recorded => qpu.run(&mut io, memory, &code, &mut left),
     };
     let traced = qpu.counters.take_traces().iter().map(Trace::instructions).sum();

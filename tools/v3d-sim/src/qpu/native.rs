@@ -29,12 +29,12 @@ use super::fast::Fast;
 use super::io::Io;
 use super::micro_op::MicroOp;
 use super::registers::{Flags, Registers};
-use super::vectors::Vectors;
+use super::vectors::Portable;
+use super::wide;
 use crate::memory::Memory;
 pub(super) use frame::{Calls, Frame};
 use machine::Code;
-pub(super) use machine::{act, group};
-use std::marker::PhantomData;
+pub(super) use machine::{act, begin_group};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -42,12 +42,6 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 const WORTH_TRANSLATING: u32 = 20_000;
 /// Most instructions that are executed before it is looked at again whether to translate; more than a stretch has.
 const SLICE: u64 = 4096;
-
-/// Vectors that translated code can call.
-pub(super) trait Translated: Vectors {
-    /// The calls.
-    const CALLS: Calls;
-}
 
 /// The place for the translation of a stretch.
 #[derive(Debug)]
@@ -71,14 +65,14 @@ impl Slot {
 
 /// In translated code as far as there is some, else in vectors.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Native<V>(PhantomData<V>);
+pub(super) struct Native;
 
-impl<V: Translated> Datapath for Native<V> {
+impl Datapath for Native {
     const TRUSTS_DECODER: bool = true;
 
     #[inline(always)]
     fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
-        Fast::<V>::execute(registers, flags, op, results);
+        Fast::<Portable<true>>::execute(registers, flags, op, results);
     }
 
     #[inline(always)]
@@ -97,7 +91,7 @@ impl<V: Translated> Datapath for Native<V> {
             None => {
                 let slice = SLICE.min(*budget);
                 let mut left = slice;
-                let next = ahead::run::<V>(qpu, stretch, index, io, memory, &mut left);
+                let next = ahead::run::<Portable<true>>(qpu, stretch, index, io, memory, &mut left);
                 *budget -= slice - left;
                 slot.executed.fetch_add((slice - left) as u32, Relaxed);
                 return next;
@@ -108,19 +102,20 @@ impl<V: Translated> Datapath for Native<V> {
             && let Some(block) = code.block(index)
         {
             let before = *budget;
-            let next = machine::run::<V>(qpu, stretch, code, block, io, memory, budget);
+            let next = machine::run(qpu, stretch, code, block, io, memory, budget);
             if *budget != before {
                 return next;
             }
         }
-        ahead::run::<V>(qpu, stretch, index, io, memory, budget)
+        ahead::run::<Portable<true>>(qpu, stretch, index, io, memory, budget)
     }
 }
 
 /// The translation of a stretch. Without one, for whatever reason, it is only slower.
 fn translation(stretch: &Stretch) -> Option<Code> {
+    let calls = wide::calls()?;
     let translation = translate::translate(stretch).ok()??;
-    Code::new(&translation).ok()
+    Code::new(&translation, calls).ok()
 }
 
 #[cfg(test)]

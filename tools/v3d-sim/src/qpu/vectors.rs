@@ -17,7 +17,7 @@ pub(super) const EXPONENT: u32 = 0x7f80_0000;
 /// The greatest number that is not infinite.
 pub(super) const GREATEST: u32 = 0x7f7f_ffff;
 
-/// The operations that hosts have instructions of their own for.
+/// The operations that hosts differ in.
 pub trait Vectors {
     /// Floating point sum.
     fn fadd(a: &Lanes, b: &Lanes) -> Lanes;

@@ -1,12 +1,14 @@
-//! The fast engine compiled for the vector instructions that the host turns out to have.
+//! What is compiled for the vector instructions that the host turns out to have.
 //!
-//! What is built for any processor of an architecture may only use the vectors that all of them have. Here the whole engine is compiled again for
-//! x86-64 with AVX2 and FMA, and once more with AVX-512, whose registers are exactly a vector of the QPU and whose instructions can round toward zero
-//! as the QPU does. What the host has is what runs. On AArch64 all processors have what the engine can use.
+//! What is built for any processor of an architecture may only use the vectors that all of them have. Here the fast engine is compiled again for x86-64
+//! with AVX2 and FMA, the [work](Work) of other units for those and for AVX-512, and what [translated code](super::native) calls for AVX-512, which that
+//! code is made of. What the host has is what runs. On AArch64 all processors have what the engine can use.
 
 #![allow(unsafe_code)]
 
 use super::fast::Fast;
+#[cfg(target_arch = "x86_64")]
+use super::native::Calls;
 use super::vectors::{Portable, Vectors};
 use super::{CodeCache, Exit, Io, Qpu};
 use crate::memory::Memory;
@@ -14,33 +16,17 @@ use crate::memory::Memory;
 /// Runs a program with the fast engine in the best form that the host can execute.
 pub(super) fn run(qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
     #[cfg(target_arch = "x86_64")]
-    {
-        if x86_64::has_avx512() {
-            // SAFETY: the only condition of the call is that the processor has what `has_avx512` has just found.
-            return unsafe { x86_64::run_avx512(qpu, io, memory, code, budget) };
-        }
-        if x86_64::has_avx2() {
-            // SAFETY: as above, with `has_avx2`.
-            return unsafe { x86_64::run_avx2(qpu, io, memory, code, budget) };
-        }
-    }
-    qpu.run_with::<Fast<Portable<{ cfg!(target_arch = "aarch64") }>>>(io, memory, code, budget)
-}
-
-/// The same without AVX-512, which is what most hosts execute.
-pub(super) fn run_medium(
-    qpu: &mut Qpu,
-    io: &mut dyn Io,
-    memory: Memory<'_>,
-    code: &CodeCache,
-    budget: &mut u64,
-) -> Exit {
-    #[cfg(target_arch = "x86_64")]
     if x86_64::has_avx2() {
         // SAFETY: the only condition of the call is that the processor has what `has_avx2` has just found.
         return unsafe { x86_64::run_avx2(qpu, io, memory, code, budget) };
     }
     qpu.run_with::<Fast<Portable<{ cfg!(target_arch = "aarch64") }>>>(io, memory, code, budget)
+}
+
+/// What translated code calls, if the host can execute translated code.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn calls() -> Option<Calls> {
+    x86_64::has_avx512().then_some(x86_64::CALLS)
 }
 
 /// Work of another unit that is worth compiling for the host's vectors. What `run` calls has to be inlined into it.
@@ -107,7 +93,7 @@ impl Host {
 mod x86_64 {
     use super::*;
     use crate::lanes::{Lanes, Mask};
-    use crate::qpu::native::{self, Calls, Frame, Native, Translated};
+    use crate::qpu::native::{self, Frame, Native};
     use crate::qpu::vectors::{
         EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
     };
@@ -116,13 +102,13 @@ mod x86_64 {
     use std::mem::transmute;
     use std::sync::OnceLock;
 
-    /// Whether the processor has what [`run_avx2`] needs.
+    /// Whether the processor has what [`run_avx2`] and [`work_avx2`] need.
     pub(super) fn has_avx2() -> bool {
         static FOUND: OnceLock<bool> = OnceLock::new();
         *FOUND.get_or_init(|| is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"))
     }
 
-    /// Whether the processor has what [`run_avx512`] needs.
+    /// Whether the processor has what [`work_avx512`], [`CALLS`] and the code that calls them need.
     pub(super) fn has_avx512() -> bool {
         static FOUND: OnceLock<bool> = OnceLock::new();
         *FOUND.get_or_init(|| {
@@ -143,18 +129,7 @@ mod x86_64 {
         code: &CodeCache,
         budget: &mut u64,
     ) -> Exit {
-        qpu.run_with::<Fast<Portable<true>>>(io, memory, code, budget)
-    }
-
-    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    pub(super) fn run_avx512(
-        qpu: &mut Qpu,
-        io: &mut dyn Io,
-        memory: Memory<'_>,
-        code: &CodeCache,
-        budget: &mut u64,
-    ) -> Exit {
-        qpu.run_with::<Native<Avx512>>(io, memory, code, budget)
+        qpu.run_with::<Native>(io, memory, code, budget)
     }
 
     #[target_feature(enable = "avx2,fma")]
@@ -167,7 +142,40 @@ mod x86_64 {
         work.run::<Avx512>()
     }
 
-    /// Instructions of AVX-512. Nothing but [`run_avx512`] and [`work_avx512`] can name it.
+    /// What translated code calls. Nothing else does, so that it is enough to give it to code for processors that have AVX-512.
+    pub(super) const CALLS: Calls =
+        Calls { act, begin_group, special: [special_sum, special_difference, special_product] };
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    unsafe extern "sysv64" fn act(frame: *mut Frame, action: u32) {
+        // SAFETY: translated code calls this with its own frame.
+        unsafe { native::act(frame, action) }
+    }
+
+    unsafe extern "sysv64" fn begin_group(frame: *mut Frame, at: u32) -> u32 {
+        // SAFETY: as above.
+        unsafe { native::begin_group(frame, at) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe extern "sysv64" fn special_sum(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+        // SAFETY: translated code calls this with three vectors on its stack.
+        unsafe { *result = sum(&*a, &*b, 0) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe extern "sysv64" fn special_difference(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+        // SAFETY: as above.
+        unsafe { *result = sum(&*a, &*b, SIGN) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe extern "sysv64" fn special_product(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+        // SAFETY: as above.
+        unsafe { *result = product(&*a, &*b) }
+    }
+
+    /// Instructions of AVX-512. Nothing but [`work_avx512`] can name it.
     struct Avx512;
 
     const TOWARD_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
@@ -301,8 +309,8 @@ mod x86_64 {
         ($( fn $name:ident($( $argument:ident: $kind:ty ),*) $(-> $result:ty)? = $call:expr; )*) => {$(
             #[inline(always)]
             fn $name($( $argument: $kind ),*) $(-> $result)? {
-                // SAFETY: the function needs no more than AVX-512, and this type is out of reach of all but `run_avx512` and `work_avx512`,
-                // which only run where `has_avx512` has found it.
+                // SAFETY: the function needs no more than AVX-512, and this type is out of reach of all but `work_avx512`, which only runs where
+                // `has_avx512` has found it.
                 unsafe { $call }
             }
         )*};
@@ -321,39 +329,5 @@ mod x86_64 {
             fn above(a: &Lanes, b: &Lanes) -> Mask = above(a, b);
             fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) = blend(old, new, mask);
         }
-    }
-
-    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    unsafe extern "sysv64" fn act(frame: *mut Frame, action: u32) {
-        // SAFETY: translated code calls this with its own frame.
-        unsafe { native::act::<Avx512>(frame, action) }
-    }
-
-    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    unsafe extern "sysv64" fn group(frame: *mut Frame, at: u32) -> u32 {
-        // SAFETY: as above.
-        unsafe { native::group::<Avx512>(frame, at) }
-    }
-
-    #[target_feature(enable = "avx512f")]
-    unsafe extern "sysv64" fn special_sum(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
-        // SAFETY: translated code calls this with three vectors on its stack.
-        unsafe { *result = sum(&*a, &*b, 0) }
-    }
-
-    #[target_feature(enable = "avx512f")]
-    unsafe extern "sysv64" fn special_difference(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
-        // SAFETY: as above.
-        unsafe { *result = sum(&*a, &*b, SIGN) }
-    }
-
-    #[target_feature(enable = "avx512f")]
-    unsafe extern "sysv64" fn special_product(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
-        // SAFETY: as above.
-        unsafe { *result = product(&*a, &*b) }
-    }
-
-    impl Translated for Avx512 {
-        const CALLS: Calls = Calls { act, group, special: [special_sum, special_difference, special_product] };
     }
 }

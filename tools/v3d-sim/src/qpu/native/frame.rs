@@ -1,5 +1,6 @@
 //! What translated code and the model share while the code runs.
 
+use super::machine::{Act, BeginGroup, Special};
 use crate::lanes::Lanes;
 use crate::qpu::registers::Flags;
 use std::ffi::c_void;
@@ -9,21 +10,14 @@ use std::sync::atomic::AtomicU32;
 /// The place in the register array that the pointer of translated code points at, so that all places are within reach of a signed byte.
 pub(super) const MIDDLE: i32 = 128;
 
-/// A call for what is not translated: the frame, and which action of the stretch.
-pub(in crate::qpu) type Act = unsafe extern "sysv64" fn(*mut Frame, u32);
-/// A call for instructions that go together: the frame, and their index. Not 0 if they have been executed.
-pub(in crate::qpu) type RunGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for results that are infinite or have overflowed: operands, and where the result goes.
-pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
-
 /// The calls that translated code makes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(in crate::qpu) struct Calls {
     /// An action.
     pub(in crate::qpu) act: Act,
-    /// Instructions that go together.
-    pub(in crate::qpu) group: RunGroup,
+    /// Before instructions that go together.
+    pub(in crate::qpu) begin_group: BeginGroup,
     /// Sum, difference and product.
     pub(in crate::qpu) special: [Special; 3],
 }
@@ -143,7 +137,7 @@ pub(super) mod at {
         WORDS_END = words_end;
         BUDGET = budget;
         ACT = calls.act;
-        GROUP = calls.group;
+        BEGIN_GROUP = calls.begin_group;
         SPECIAL = calls.special;
         UNDEFINED = undefined;
         THREADED = threaded;

@@ -8,8 +8,7 @@
 
 #![allow(unsafe_code)]
 
-use super::Translated;
-use super::frame::{CONSTANTS, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING};
+use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING};
 use super::translate::Translation;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
@@ -17,13 +16,20 @@ use crate::qpu::action::Action;
 use crate::qpu::code::Stretch;
 use crate::qpu::io::Io;
 use crate::qpu::registers;
-use crate::qpu::vectors::Vectors;
+use crate::qpu::vectors::Portable;
 use crate::qpu::{Qpu, Threading};
 use memmap2::{Mmap, MmapMut};
 use std::mem::transmute;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::BusAddr;
+
+/// A call for what is not translated: the frame, and which action of the stretch.
+pub(in crate::qpu) type Act = unsafe extern "sysv64" fn(*mut Frame, u32);
+/// A call before instructions that go together: the frame, and their index. Not 0 if they may be executed now.
+pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
+/// A call for results that are infinite or have overflowed: operands, and where the result goes.
+pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
 
 /// The entry of translated code: the frame and a block's address in, the index of the next instruction out.
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
@@ -33,14 +39,15 @@ type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
 pub(super) struct Code {
     memory: Mmap,
     blocks: Vec<Option<u32>>,
+    calls: Calls,
 }
 
 impl Code {
     /// Copies a translation to where it can be executed. Fails if the host does not allow that.
-    pub(super) fn new(translation: &Translation) -> std::io::Result<Self> {
+    pub(super) fn new(translation: &Translation, calls: Calls) -> std::io::Result<Self> {
         let mut memory = MmapMut::map_anon(translation.bytes.len())?;
         memory.copy_from_slice(&translation.bytes);
-        Ok(Self { memory: memory.make_exec()?, blocks: translation.blocks.clone() })
+        Ok(Self { memory: memory.make_exec()?, blocks: translation.blocks.clone(), calls })
     }
 
     /// The block that begins at an instruction.
@@ -87,7 +94,7 @@ impl Qpu {
 
 /// Executes a block and what follows it, and gives the index of the next instruction. Nothing has happened if the budget is as it was.
 #[inline(always)]
-pub(super) fn run<V: Translated>(
+pub(super) fn run(
     qpu: &mut Qpu,
     stretch: &Stretch,
     code: &Code,
@@ -111,7 +118,7 @@ pub(super) fn run<V: Translated>(
         words_end: words.end,
         budget: *budget,
         machine: ptr::null_mut(),
-        calls: V::CALLS,
+        calls: code.calls,
         undefined: u32::from(qpu.undefined),
         threaded: u32::from(qpu.threading == Threading::Threaded),
         streak: qpu.streak,
@@ -124,7 +131,8 @@ pub(super) fn run<V: Translated>(
     frame.machine = (&raw mut machine).cast();
     let entry = code.memory.as_ptr();
     // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a block at this offset. The frame is as it has to be:
-    // see the top of this file. That the processor has AVX-512 is what `Translated` stands for.
+    // see the top of this file. That the processor has AVX-512 has been found out when the calls were
+    // given to the code.
     let next = unsafe { transmute::<*const u8, Entry>(entry)(&raw mut frame, entry.wrapping_add(block as usize)) };
 
     let executed = *budget - frame.budget;
@@ -180,12 +188,18 @@ impl<'a> CallBack<'a> {
 /// # Safety
 /// Called by translated code alone, with its frame.
 #[inline(always)]
-pub(in crate::qpu) unsafe fn act<V: Vectors>(frame: *mut Frame, action: u32) {
+pub(in crate::qpu) unsafe fn act(frame: *mut Frame, action: u32) {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
     let stretch = call.machine.stretch;
     if let Some(action) = stretch.action(action as usize) {
-        call.qpu.act_on::<V>(action, stretch, &mut call.machine.coefficients, call.io, call.machine.memory);
+        call.qpu.act_on::<Portable<true>>(
+            action,
+            stretch,
+            &mut call.machine.coefficients,
+            call.io,
+            call.machine.memory,
+        );
         if matches!(action, Action::Varying { .. }) {
             call.frame.coefficients = match call.machine.coefficients.take() {
                 Some(coefficients) => Lanes(std::array::from_fn(|i| coefficients[i / 4])),
@@ -196,23 +210,22 @@ pub(in crate::qpu) unsafe fn act<V: Vectors>(frame: *mut Frame, action: u32) {
     call.end();
 }
 
-/// Executes a group for translated code, and says whether it could.
+/// Begins a group for translated code, which then executes its actions, and says whether it may.
 ///
 /// # Safety
 /// As of [`act`].
-#[inline(always)]
-pub(in crate::qpu) unsafe fn group<V: Vectors>(frame: *mut Frame, at: u32) -> u32 {
+pub(in crate::qpu) unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
     let at = at as usize;
     let stretch = call.machine.stretch;
-    let mut done = false;
+    let mut begun = false;
     if let Some(group) = stretch.ahead.get(at).and_then(|ahead| ahead.group) {
         call.qpu.undefined = call.frame.undefined as u8;
         let executed = call.machine.budget - call.frame.budget;
-        done = call.qpu.run_group::<V>(stretch, at, group, executed, call.io, call.machine.memory);
+        begun = call.qpu.begin_group(stretch, at, group, executed, call.io);
         call.frame.undefined = u32::from(call.qpu.undefined);
     }
     call.end();
-    u32::from(done)
+    u32::from(begun)
 }

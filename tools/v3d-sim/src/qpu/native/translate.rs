@@ -195,19 +195,22 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Calls for a group that is no branch.
+    /// A group that is no branch: it begins with a call.
     fn group(&mut self, at: usize, group: Group) -> Result<(), IcedError> {
         let count = group.instructions();
         let outside = self.exit(at);
-        self.emitter.asm.cmp(BUDGET, count as i32)?;
-        self.emitter.asm.jb(outside)?;
         self.emitter.asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET)?;
-        self.call(at::GROUP, at)?;
+        self.check(at, count, count, at)?;
+        self.call(at::BEGIN_GROUP, at)?;
         let asm = &mut self.emitter.asm;
+        let mut begun = asm.create_label();
         asm.test(eax, eax)?;
-        asm.je(outside)?;
-        asm.sub(BUDGET, count as i32)?;
+        asm.jne(begun)?;
+        asm.mov(BUDGET, qword_ptr(FRAME + at::BUDGET))?;
+        asm.jmp(outside)?;
+        asm.set_label(&mut begun)?;
         asm.add(dword_ptr(FRAME + at::STREAK), count as i32)?;
+        self.actions(at, count)?;
         self.note_last(at + count, count)?;
         if group == Group::End {
             self.emitter.asm.mov(eax, (at + count) as u32)?;
