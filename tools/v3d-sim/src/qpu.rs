@@ -10,7 +10,8 @@
 //! there is a meaning to it.
 //!
 //! Instructions that neither wait nor end, and whose neighbours are harmless, are marked when they are decoded; with the fast engine they are
-//! executed in runs, as the [`action`]s that they have been taken apart into, without looking for broken rules again.
+//! executed in runs, as the [`action`]s that they have been taken apart into, without looking for broken rules again. Where the host can, what is executed
+//! often is translated to its own instructions (`native`).
 //!
 //! # Two threads
 //! Threads of one QPU share nothing that a program may rely on, so each is a [`Qpu`] of its own: a thread switch only makes accumulators and
