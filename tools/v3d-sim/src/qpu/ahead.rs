@@ -9,7 +9,7 @@ use super::action::Action;
 use super::code::{Ahead, Group, Placed, PlainBranch, Stretch, UPPER_REGISTERS};
 use super::fast::{self, Fast};
 use super::io::{Io, Wait};
-use super::registers;
+use super::registers::{self, Place};
 use super::vectors::Vectors;
 use super::{Qpu, Threading, sfu};
 use crate::lanes::{ALL, Lanes};
@@ -200,6 +200,23 @@ impl Qpu {
         }
     }
 
+    /// Puts the next varying in a place, and gives the coefficients that it leaves.
+    #[inline(always)]
+    pub(super) fn take_varying(&mut self, to: Place, pc: u32, io: &mut dyn Io) -> Option<[u32; 4]> {
+        self.pc = pc;
+        match io.varying() {
+            Ok((value, coefficients)) => {
+                *self.registers.at_mut(to) = value;
+                Some(coefficients)
+            }
+            Err(error) => {
+                *self.registers.at_mut(to) = Lanes::default();
+                self.report(error);
+                None
+            }
+        }
+    }
+
     /// Executes an action; `coefficients` are those that a varying leaves to [`Action::Coefficients`].
     #[inline(always)]
     pub(super) fn act_on<V: Vectors>(
@@ -231,13 +248,7 @@ impl Qpu {
                 *self.registers.at_mut(to) = Lanes::splat(self.next_uniform(memory));
             }
             Action::Varying { to, at } => {
-                self.pc = stretch.address_of(usize::from(at));
-                let varying = io.varying();
-                *coefficients = varying.as_ref().ok().map(|(_, c)| *c);
-                *self.registers.at_mut(to) = varying.map(|(value, _)| value).unwrap_or_else(|error| {
-                    self.report(error);
-                    Lanes::default()
-                });
+                *coefficients = self.take_varying(to, stretch.address_of(usize::from(at)), io)
             }
             Action::Coefficients => {
                 if let Some(coefficients) = *coefficients {

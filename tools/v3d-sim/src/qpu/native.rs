@@ -34,7 +34,7 @@ use super::wide;
 use crate::memory::Memory;
 pub(super) use frame::{Calls, Frame};
 use machine::Code;
-pub(super) use machine::{act, begin_group};
+pub(super) use machine::{act, begin_group, varying};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -94,6 +94,7 @@ mod x86_64 {
     use super::*;
     use crate::lanes::{Lanes, Mask};
     use crate::qpu::native::{self, Frame, Native};
+    use crate::qpu::sfu::{self, Function};
     use crate::qpu::vectors::{
         EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
     };
@@ -143,8 +144,13 @@ mod x86_64 {
     }
 
     /// What translated code calls. Nothing else does, so that it is enough to give it to code for processors that have AVX-512.
-    pub(super) const CALLS: Calls =
-        Calls { act, begin_group, special: [special_sum, special_difference, special_product] };
+    pub(super) const CALLS: Calls = Calls {
+        act,
+        varying,
+        begin_group,
+        functions: [recip, recip_sqrt, exp, log],
+        special: [special_sum, special_difference, special_product],
+    };
 
     #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
     unsafe extern "sysv64" fn act(frame: *mut Frame, action: u32) {
@@ -152,9 +158,38 @@ mod x86_64 {
         unsafe { native::act(frame, action) }
     }
 
+    unsafe extern "sysv64" fn varying(frame: *mut Frame, action: u32) {
+        // SAFETY: as above.
+        unsafe { native::varying(frame, action) }
+    }
+
     unsafe extern "sysv64" fn begin_group(frame: *mut Frame, at: u32) -> u32 {
         // SAFETY: as above.
         unsafe { native::begin_group(frame, at) }
+    }
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    unsafe extern "sysv64" fn recip(argument: *const Lanes, result: *mut Lanes) {
+        // SAFETY: translated code calls this with two places of the register array.
+        unsafe { *result = sfu::apply_all(Function::Recip, &*argument) }
+    }
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    unsafe extern "sysv64" fn recip_sqrt(argument: *const Lanes, result: *mut Lanes) {
+        // SAFETY: translated code calls this with two places of the register array.
+        unsafe { *result = sfu::apply_all(Function::RecipSqrt, &*argument) }
+    }
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    unsafe extern "sysv64" fn exp(argument: *const Lanes, result: *mut Lanes) {
+        // SAFETY: translated code calls this with two places of the register array.
+        unsafe { *result = sfu::apply_all(Function::Exp, &*argument) }
+    }
+
+    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    unsafe extern "sysv64" fn log(argument: *const Lanes, result: *mut Lanes) {
+        // SAFETY: translated code calls this with two places of the register array.
+        unsafe { *result = sfu::apply_all(Function::Log, &*argument) }
     }
 
     #[target_feature(enable = "avx512f")]

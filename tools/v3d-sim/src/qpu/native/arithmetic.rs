@@ -21,6 +21,8 @@ pub(super) const FLAGS: AsmRegister64 = r12;
 
 /// Intermediate values.
 pub(super) const TEMPORARY: [AsmRegisterZmm; 4] = [zmm16, zmm17, zmm18, zmm19];
+/// Copies of the flags, like those of places: Z, N and C.
+pub(super) const HELD_FLAGS: [AsmRegisterK; 3] = [k2, k3, k4];
 /// Constants that float operations need all the time.
 const MAGNITUDE: AsmRegisterZmm = zmm20;
 const GREATEST: AsmRegisterZmm = zmm21;
@@ -64,18 +66,27 @@ pub(super) struct Emitter {
     pub(super) asm: CodeAssembler,
     pub(super) copies: Copies,
     has_constants: bool,
+    /// [`HELD_FLAGS`] hold what is in memory.
+    has_flags: bool,
     detours: Vec<Detour>,
 }
 
 impl Emitter {
     pub(super) fn new() -> Result<Self, IcedError> {
-        Ok(Self { asm: CodeAssembler::new(64)?, copies: Copies::none(), has_constants: false, detours: Vec::new() })
+        Ok(Self {
+            asm: CodeAssembler::new(64)?,
+            copies: Copies::none(),
+            has_constants: false,
+            has_flags: false,
+            detours: Vec::new(),
+        })
     }
 
     /// Forgets what registers hold: code is joined here from elsewhere, or has called.
     pub(super) fn forget(&mut self) {
         self.copies.forget();
         self.has_constants = false;
+        self.has_flags = false;
     }
 
     /// A member of the frame in all elements.
@@ -150,22 +161,44 @@ impl Emitter {
         Ok(value)
     }
 
+    /// The register that holds a flag: 0 for Z, 1 for N, 2 for C.
+    fn flag(&mut self, number: usize) -> Result<AsmRegisterK, IcedError> {
+        if !self.has_flags {
+            self.load_flags()?;
+            self.has_flags = true;
+        }
+        Ok(HELD_FLAGS[number])
+    }
+
+    fn load_flags(&mut self) -> Result<(), IcedError> {
+        for (number, held) in HELD_FLAGS.into_iter().enumerate() {
+            self.asm.kmovw(held, word_ptr(FLAGS + 2 * number as i32))?;
+        }
+        Ok(())
+    }
+
+    /// A flag of all elements in the lower half of a register.
+    pub(super) fn flag_bits(&mut self, number: usize, to: AsmRegister32) -> Result<(), IcedError> {
+        let held = self.flag(number)?;
+        self.asm.kmovw(to, held)
+    }
+
     /// Sets `k1` to the elements in which a condition holds.
     fn hold(&mut self, condition: Condition) -> Result<(), IcedError> {
-        let (offset, clear) = match condition {
+        let (number, clear) = match condition {
             Condition::Never | Condition::Always => {
                 self.asm.kxnorw(k1, k1, k1)?;
                 return if condition == Condition::Never { self.asm.knotw(k1, k1) } else { Ok(()) };
             }
             Condition::ZSet => (0, false),
             Condition::ZClear => (0, true),
-            Condition::NSet => (2, false),
-            Condition::NClear => (2, true),
-            Condition::CSet => (4, false),
-            Condition::CClear => (4, true),
+            Condition::NSet => (1, false),
+            Condition::NClear => (1, true),
+            Condition::CSet => (2, false),
+            Condition::CClear => (2, true),
         };
-        self.asm.kmovw(k1, word_ptr(FLAGS + offset))?;
-        if clear { self.asm.knotw(k1, k1) } else { Ok(()) }
+        let held = self.flag(number)?;
+        if clear { self.asm.knotw(k1, held) } else { self.asm.kmovw(k1, held) }
     }
 
     /// An operation, its result put in a place in all elements.
@@ -200,25 +233,39 @@ impl Emitter {
         let (a, b) = (self.load(a)?, self.load(b)?);
         let result = self.compute(operation, a, b)?;
         self.load_constants()?;
-        self.carry(operation, a, b, result)?;
-        self.asm.vptestnmd(k2, result.register(), result.register())?;
-        self.asm.vpmovd2m(k3, result.register())?;
         if condition == Condition::Always {
+            let [zero, negative, carry] = HELD_FLAGS;
+            self.set_flags(operation, (a, b), result, [zero, negative, carry])?;
             self.store(to, result)?;
         } else {
             self.hold(condition)?;
             self.store_masked(to, result)?;
-            for (offset, new) in [(0, k2), (2, k3), (4, k4)] {
-                self.asm.kmovw(k5, word_ptr(FLAGS + offset))?;
-                self.asm.kandnw(k5, k1, k5)?;
+            self.set_flags(operation, (a, b), result, [k5, k6, k7])?;
+            for (number, new) in [k5, k6, k7].into_iter().enumerate() {
+                let held = self.flag(number)?;
+                self.asm.kandnw(k0, k1, held)?;
                 self.asm.kandw(new, k1, new)?;
-                self.asm.korw(new, new, k5)?;
+                self.asm.korw(held, new, k0)?;
             }
         }
-        for (offset, new) in [(0, k2), (2, k3), (4, k4)] {
-            self.asm.kmovw(word_ptr(FLAGS + offset), new)?;
+        self.has_flags = true;
+        for (number, held) in HELD_FLAGS.into_iter().enumerate() {
+            self.asm.kmovw(word_ptr(FLAGS + 2 * number as i32), held)?;
         }
         Ok(())
+    }
+
+    /// Sets registers to the flags of an operation's results.
+    fn set_flags(
+        &mut self,
+        operation: Operation,
+        operands: (Value, Value),
+        result: Value,
+        [zero, negative, carry]: [AsmRegisterK; 3],
+    ) -> Result<(), IcedError> {
+        self.carry(operation, operands, result, carry)?;
+        self.asm.vptestnmd(zero, result.register(), result.register())?;
+        self.asm.vpmovd2m(negative, result.register())
     }
 
     fn load_constants(&mut self) -> Result<(), IcedError> {
@@ -352,25 +399,31 @@ impl Emitter {
         self.asm.vpsubd(to, to, sign)
     }
 
-    /// Sets `k4` to C of an operation's results.
-    fn carry(&mut self, operation: Operation, a: Value, b: Value, result: Value) -> Result<(), IcedError> {
+    /// Sets a register to C of an operation's results.
+    fn carry(
+        &mut self,
+        operation: Operation,
+        (a, b): (Value, Value),
+        result: Value,
+        carry: AsmRegisterK,
+    ) -> Result<(), IcedError> {
         let (x, y, z) = (a.register(), b.register(), result.register());
         let [t0, t1, t2, t3] = TEMPORARY;
         match operation {
-            Operation::Fadd | Operation::Fsub | Operation::Itof => self.asm.vpcmpgtd(k4, z, ZERO),
+            Operation::Fadd | Operation::Fsub | Operation::Itof => self.asm.vpcmpgtd(carry, z, ZERO),
             Operation::Fmin | Operation::Fmax => {
                 self.order(x, t0, t1)?;
                 self.order(y, t2, t3)?;
-                self.asm.vpcmpgtd(k4, t0, t2)
+                self.asm.vpcmpgtd(carry, t0, t2)
             }
             Operation::Fminabs | Operation::Fmaxabs => {
                 self.asm.vpandd(t0, x, MAGNITUDE)?;
                 self.asm.vpandd(t1, y, MAGNITUDE)?;
-                self.asm.vpcmpnleud(k4, t0, t1)
+                self.asm.vpcmpnleud(carry, t0, t1)
             }
-            Operation::Add => self.asm.vpcmpnleud(k4, x, z),
-            Operation::Sub => self.asm.vpcmpnleud(k4, y, x),
-            Operation::Min | Operation::Max => self.asm.vpcmpgtd(k4, x, y),
+            Operation::Add => self.asm.vpcmpnleud(carry, x, z),
+            Operation::Sub => self.asm.vpcmpnleud(carry, y, x),
+            Operation::Min | Operation::Max => self.asm.vpcmpgtd(carry, x, y),
             Operation::Shr | Operation::Asr | Operation::Shl => {
                 // What was shifted out last, moved to the sign. Shifts by 0 lose nothing: the host shifts everything out then.
                 self.asm.vpandd(t0, y, Self::everywhere(at::SHIFT_BITS))?;
@@ -383,9 +436,9 @@ impl Emitter {
                     self.asm.vpsubd(t0, t1, t0)?;
                 }
                 self.asm.vpsllvd(t1, x, t0)?;
-                self.asm.vpmovd2m(k4, t1)
+                self.asm.vpmovd2m(carry, t1)
             }
-            _ => self.asm.kxorw(k4, k4, k4),
+            _ => self.asm.kxorw(carry, carry, carry),
         }
     }
 
@@ -498,6 +551,27 @@ impl Emitter {
         Ok(true)
     }
 
+    /// Calls for a function of the SFU, with the result in r4.
+    pub(super) fn special_function(&mut self, function: i32, from: Place) -> Result<(), IcedError> {
+        let old = self.load(registers::R4)?;
+        let asm = &mut self.asm;
+        asm.mov(rax, qword_ptr(FRAME + at::STALE_R4))?;
+        asm.vmovdqa32(zmmword_ptr(rax), old.register())?;
+        asm.lea(rdi, ptr(Self::address(from)))?;
+        asm.lea(rsi, ptr(Self::address(registers::R4)))?;
+        self.call(at::FUNCTIONS + 8 * function)
+    }
+
+    /// Calls, with the host's arithmetic as the host expects it. Nothing that registers hold is kept.
+    pub(super) fn call(&mut self, call: i32) -> Result<(), IcedError> {
+        self.asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
+        self.asm.vzeroupper()?;
+        self.asm.call(qword_ptr(FRAME + call))?;
+        self.asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))?;
+        self.forget();
+        Ok(())
+    }
+
     /// Writes the detours of all float operations so far, and what they share.
     pub(super) fn finish(&mut self) -> Result<(), IcedError> {
         let mut shared = [self.asm.create_label(), self.asm.create_label(), self.asm.create_label()];
@@ -519,6 +593,13 @@ impl Emitter {
 
     /// Calls for a special result, and keeps all registers but that for it.
     fn special(&mut self, call: i32) -> Result<(), IcedError> {
+        self.special_call(call)?;
+        // Where flags are held at a detour, they are those in memory.
+        self.load_flags()?;
+        self.asm.ret()
+    }
+
+    fn special_call(&mut self, call: i32) -> Result<(), IcedError> {
         let asm = &mut self.asm;
         asm.push(r13)?;
         asm.mov(r13, rsp)?;
@@ -538,7 +619,6 @@ impl Emitter {
             asm.vmovdqa32(register, zmmword_ptr(rsp + 64 * i as i32))?;
         }
         asm.mov(rsp, r13)?;
-        asm.pop(r13)?;
-        asm.ret()
+        asm.pop(r13)
     }
 }

@@ -1,6 +1,6 @@
 //! What translated code and the model share while the code runs.
 
-use super::machine::{Act, BeginGroup, Special};
+use super::machine::{Act, BeginGroup, Function, Special};
 use crate::lanes::Lanes;
 use crate::qpu::registers::Flags;
 use std::ffi::c_void;
@@ -16,8 +16,12 @@ pub(super) const MIDDLE: i32 = 128;
 pub(in crate::qpu) struct Calls {
     /// An action.
     pub(in crate::qpu) act: Act,
+    /// The next varying.
+    pub(in crate::qpu) varying: Act,
     /// Before instructions that go together.
     pub(in crate::qpu) begin_group: BeginGroup,
+    /// RECIP, RECIPSQRT, EXP and LOG of the SFU.
+    pub(in crate::qpu) functions: [Function; 4],
     /// Sum, difference and product.
     pub(in crate::qpu) special: [Special; 3],
 }
@@ -68,6 +72,8 @@ pub(in crate::qpu) struct Frame {
     /// Place [`MIDDLE`] of the register array.
     pub(super) registers: *mut Lanes,
     pub(super) flags: *mut Flags,
+    /// Where the old value of r4 is kept when the SFU gives a new one.
+    pub(super) stale_r4: *mut Lanes,
     /// The next uniform, and the end of those that may be read.
     pub(super) uniforms: *const AtomicU32,
     pub(super) uniforms_end: *const AtomicU32,
@@ -137,8 +143,11 @@ pub(super) mod at {
         WORDS_END = words_end;
         BUDGET = budget;
         ACT = calls.act;
+        VARYING = calls.varying;
         BEGIN_GROUP = calls.begin_group;
+        FUNCTIONS = calls.functions;
         SPECIAL = calls.special;
+        STALE_R4 = stale_r4;
         UNDEFINED = undefined;
         THREADED = threaded;
         STREAK = streak;

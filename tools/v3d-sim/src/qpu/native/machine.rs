@@ -1,7 +1,7 @@
 //! Executable memory, the call of what is in it, and the calls back.
 //!
 //! # Why this is sound
-//! Translated code accesses the register array, the flags, the frame, the uniforms between the two addresses that the frame gives, and its own stack; nothing
+//! Translated code accesses the register array, the flags, the old r4, the frame, the uniforms between the two addresses that the frame gives, and its own stack; nothing
 //! else. All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements. While the code
 //! runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references out of what the
 //! frame points at, drops them before it returns, and gives the code fresh pointers, since the references have ended the life of the old ones.
@@ -28,6 +28,8 @@ use v3d_hw::BusAddr;
 pub(in crate::qpu) type Act = unsafe extern "sysv64" fn(*mut Frame, u32);
 /// A call before instructions that go together: the frame, and their index. Not 0 if they may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
+/// A call for a function of the SFU: the argument, and where the result goes.
+pub(in crate::qpu) type Function = unsafe extern "sysv64" fn(*const Lanes, *mut Lanes);
 /// A call for results that are infinite or have overflowed: operands, and where the result goes.
 pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
 
@@ -63,8 +65,6 @@ struct Machine<'a> {
     io: *mut (dyn Io + 'a),
     memory: Memory<'a>,
     stretch: &'a Stretch,
-    /// What a varying has left to [`Action::Coefficients`].
-    coefficients: Option<[u32; 4]>,
     /// The budget when the code was entered.
     budget: u64,
 }
@@ -74,6 +74,7 @@ impl Frame {
     fn point_at(&mut self, qpu: &mut Qpu, memory: Memory<'_>) {
         self.registers = qpu.registers.as_mut_ptr().wrapping_add(MIDDLE as usize);
         self.flags = &raw mut qpu.flags;
+        self.stale_r4 = &raw mut qpu.stale_r4;
         let words = memory.words().get(BusAddr(qpu.uniforms).offset() as usize / 4..).unwrap_or_default();
         let most = qpu.uniforms_left.map_or(usize::MAX, |left| left as usize);
         let words = words.get(..most).unwrap_or(words).as_ptr_range();
@@ -109,6 +110,7 @@ pub(super) fn run(
         constants: CONSTANTS,
         registers: ptr::null_mut(),
         flags: ptr::null_mut(),
+        stale_r4: ptr::null_mut(),
         uniforms: ptr::null(),
         uniforms_end: ptr::null(),
         synced: ptr::null(),
@@ -127,7 +129,7 @@ pub(super) fn run(
         rounding_outside: 0,
     };
     frame.point_at(qpu, memory);
-    let mut machine = Machine { qpu, io: ptr::from_mut(io), memory, stretch, coefficients: None, budget: *budget };
+    let mut machine = Machine { qpu, io: ptr::from_mut(io), memory, stretch, budget: *budget };
     frame.machine = (&raw mut machine).cast();
     let entry = code.memory.as_ptr();
     // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a block at this offset. The frame is as it has to be:
@@ -193,19 +195,24 @@ pub(in crate::qpu) unsafe fn act(frame: *mut Frame, action: u32) {
     let call = unsafe { CallBack::begin(frame) };
     let stretch = call.machine.stretch;
     if let Some(action) = stretch.action(action as usize) {
-        call.qpu.act_on::<Portable<true>>(
-            action,
-            stretch,
-            &mut call.machine.coefficients,
-            call.io,
-            call.machine.memory,
-        );
-        if matches!(action, Action::Varying { .. }) {
-            call.frame.coefficients = match call.machine.coefficients.take() {
-                Some(coefficients) => Lanes(std::array::from_fn(|i| coefficients[i / 4])),
-                None => *call.qpu.registers.at(registers::R5),
-            };
-        }
+        call.qpu.act_on::<Portable<true>>(action, stretch, &mut None, call.io, call.machine.memory);
+    }
+    call.end();
+}
+
+/// Executes [`Action::Varying`] for translated code.
+///
+/// # Safety
+/// As of [`act`].
+pub(in crate::qpu) unsafe fn varying(frame: *mut Frame, action: u32) {
+    // SAFETY: as the caller of this function promises.
+    let call = unsafe { CallBack::begin(frame) };
+    let stretch = call.machine.stretch;
+    if let Some(&Action::Varying { to, at }) = stretch.action(action as usize) {
+        call.frame.coefficients = match call.qpu.take_varying(to, stretch.address_of(usize::from(at)), call.io) {
+            Some(coefficients) => Lanes(std::array::from_fn(|i| coefficients[i / 4])),
+            None => *call.qpu.registers.at(registers::R5),
+        };
     }
     call.end();
 }

@@ -9,6 +9,7 @@ use super::frame::at;
 use crate::qpu::action::Action;
 use crate::qpu::code::{Group, PlainBranch, Stretch};
 use crate::qpu::registers::{self, Place};
+use crate::qpu::sfu::Function;
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 use std::collections::BTreeMap;
@@ -94,6 +95,16 @@ fn moves_uniforms(stretch: &Stretch, action: &Action) -> bool {
             stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniforms_address)
         }
         _ => false,
+    }
+}
+
+/// Which of the frame's calls is for a function.
+const fn function_number(function: Function) -> i32 {
+    match function {
+        Function::Recip => 0,
+        Function::RecipSqrt => 1,
+        Function::Exp => 2,
+        Function::Log => 3,
     }
 }
 
@@ -269,24 +280,24 @@ impl Translator<'_> {
 
     /// Sets [`TAKEN`] to whether a condition holds.
     fn take(&mut self, condition: BranchCondition) -> Result<(), IcedError> {
-        let asm = &mut self.emitter.asm;
-        let (offset, all_ones, equal) = match condition {
+        let (flag, all_ones, equal) = match condition {
             BranchCondition::AllZSet => (0, true, true),
             BranchCondition::AllZClear => (0, false, true),
             BranchCondition::AnyZSet => (0, false, false),
             BranchCondition::AnyZClear => (0, true, false),
-            BranchCondition::AllNSet => (2, true, true),
-            BranchCondition::AllNClear => (2, false, true),
-            BranchCondition::AnyNSet => (2, false, false),
-            BranchCondition::AnyNClear => (2, true, false),
-            BranchCondition::AllCSet => (4, true, true),
-            BranchCondition::AllCClear => (4, false, true),
-            BranchCondition::AnyCSet => (4, false, false),
-            BranchCondition::AnyCClear => (4, true, false),
-            BranchCondition::Always => return asm.mov(TAKEN, 1),
-            BranchCondition::Reserved(_) => return asm.xor(TAKEN, TAKEN),
+            BranchCondition::AllNSet => (1, true, true),
+            BranchCondition::AllNClear => (1, false, true),
+            BranchCondition::AnyNSet => (1, false, false),
+            BranchCondition::AnyNClear => (1, true, false),
+            BranchCondition::AllCSet => (2, true, true),
+            BranchCondition::AllCClear => (2, false, true),
+            BranchCondition::AnyCSet => (2, false, false),
+            BranchCondition::AnyCClear => (2, true, false),
+            BranchCondition::Always => return self.emitter.asm.mov(TAKEN, 1),
+            BranchCondition::Reserved(_) => return self.emitter.asm.xor(TAKEN, TAKEN),
         };
-        asm.movzx(eax, word_ptr(FLAGS + offset))?;
+        self.emitter.flag_bits(flag, eax)?;
+        let asm = &mut self.emitter.asm;
         asm.xor(TAKEN, TAKEN)?;
         asm.cmp(eax, if all_ones { 0xffff } else { 0 })?;
         if equal { asm.sete(r13b) } else { asm.setne(r13b) }
@@ -296,7 +307,8 @@ impl Translator<'_> {
         for index in self.stretch.action_indices(first, count) {
             let Some(action) = self.stretch.action(index) else { continue };
             if !self.translated(action)? {
-                self.call(at::ACT, index)?;
+                let call = if matches!(action, Action::Varying { .. }) { at::VARYING } else { at::ACT };
+                self.call(call, index)?;
             }
         }
         self.move_uniforms()
@@ -329,10 +341,10 @@ impl Translator<'_> {
             Action::Unpack { from, mode, float } => return emitter.unpack(from, mode, float),
             Action::PackColour { from, to, part } => emitter.pack_colour(from, to, part)?,
             Action::PackA { from, to, mode, float } => return emitter.pack_a(from, to, mode, float),
+            Action::Sfu { function, from } => emitter.special_function(function_number(function), from)?,
             Action::UniformsAddress { from } => self.set_uniforms(from)?,
             Action::Varying { .. }
             | Action::VpmRead { .. }
-            | Action::Sfu { .. }
             | Action::Tmu { .. }
             | Action::LoadTmu { .. }
             | Action::TileBuffer { .. }
@@ -370,17 +382,13 @@ impl Translator<'_> {
         self.move_uniforms()?;
         let asm = &mut self.emitter.asm;
         asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
-        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
-        asm.vzeroupper()?;
         asm.mov(rdi, FRAME)?;
         asm.mov(esi, index as u32)?;
-        asm.call(qword_ptr(FRAME + call))?;
-        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))?;
+        self.emitter.call(call)?;
+        let asm = &mut self.emitter.asm;
         asm.mov(REGISTERS, qword_ptr(FRAME + at::REGISTERS))?;
         asm.mov(FLAGS, qword_ptr(FRAME + at::FLAGS))?;
-        asm.mov(UNIFORMS, qword_ptr(FRAME + at::UNIFORMS))?;
-        self.emitter.forget();
-        Ok(())
+        asm.mov(UNIFORMS, qword_ptr(FRAME + at::UNIFORMS))
     }
 
     fn finish(mut self) -> Result<Option<Translation>, IcedError> {
