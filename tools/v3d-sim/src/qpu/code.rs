@@ -93,7 +93,7 @@ pub struct PlainBranch {
 /// A stretch of decoded instructions.
 #[derive(Debug)]
 pub struct Stretch {
-    /// Address of the first instruction, without alias bits.
+    /// Address of the first instruction, as the program counter has it.
     pub start: u32,
     /// The instructions.
     pub ops: Vec<Placed>,

@@ -2,8 +2,8 @@
 //!
 //! The engines of [`super::fast`] take one action after the other and find out for each what it is. A stretch that is executed often is worth more: here its
 //! [actions](super::action) become instructions of x86-64 with AVX-512, whose registers are a vector of the QPU, and which round as the QPU does. Only what
-//! [`ahead`] executes without the sequencer is translated. What needs another unit (varyings, TMU, SFU, VPM) and whatever is rare is a call back to the
-//! action's own execution, so that each action has one meaning and translated code never knows more than [`ahead`] does.
+//! [`ahead`] executes without the sequencer is translated. What needs another unit (varyings, TMU, VPM) and whatever is rare is a call back to the
+//! action's own execution, and the SFU is called, so that each action has one meaning and translated code never knows more than [`ahead`] does.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -192,6 +192,46 @@ mod tests {
             let bytes = (0..256).map(|byte| 0x5aa5_3cc3_u32.rotate_left(byte) & !(0xff << (8 * i)) | byte << (8 * i));
             check(unpacked, bytes, |x| pack::colour_to_float(x >> (8 * i) & 0xff));
         }
+    }
+
+    /// What a program leaves that takes three uniforms, the first two on their way to the VPM, is what it leaves with the reference engine.
+    fn check_uniforms(uniforms: u32, uniforms_limit: Option<u32>) {
+        /// mov vpm, unif
+        const TO_VPM: u64 = 0x1002_0c27_1582_7d80;
+        /// mov r0, unif
+        const TO_R0: u64 = 0x1002_0827_1582_7d80;
+        let owned = OwnedMemory::new(4096);
+        let memory = owned.view();
+        for word in 0..1024 {
+            memory.set_word(BusAddr(4 * word), 0x1000 + word).unwrap();
+        }
+        let end = Alu { sig: Signal::ProgramEnd, ..Alu::NOP }.to_bits().unwrap() as u64;
+        let nop = Alu::NOP.to_bits().unwrap() as u64;
+        for (i, word) in [TO_VPM, TO_VPM, TO_R0, nop, end, nop, nop].iter().enumerate() {
+            memory.write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
+        }
+        let code = CodeCache::translating_at_once();
+        let run = |reference: bool| {
+            let mut qpu = Qpu::new();
+            qpu.start(&Launch { uniforms: BusAddr(uniforms), uniforms_limit, ..Launch::default() });
+            let exit = match reference {
+                true => qpu.run_reference(&mut Nothing, memory, &code, &mut 100),
+                false => qpu.run(&mut Nothing, memory, &code, &mut 100),
+            };
+            let r0 = *qpu.registers().at(registers::ACCUMULATORS);
+            (exit, r0, qpu.uniforms, qpu.uniforms_left, qpu.take_faults())
+        };
+        assert_eq!(run(false), run(true), "uniforms at {uniforms:#x}, {uniforms_limit:?} of them");
+    }
+
+    #[test]
+    fn no_uniform_is_read_beyond_the_last() {
+        for behind in 0..4 {
+            check_uniforms(4096 - 4 * behind, None);
+            check_uniforms(2048, Some(behind));
+        }
+        check_uniforms(0x3fff_fff0, None);
+        check_uniforms(0xc000_0ffe, None);
     }
 
     /// Without the unit that it asks for, a program is told so by translated code too.

@@ -591,7 +591,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Calls for a special result, and keeps all registers but that for it.
+    /// Calls for a special result, and keeps all vectors but that for it, and the flags that are held.
     fn special(&mut self, call: i32) -> Result<(), IcedError> {
         self.special_call(call)?;
         // Where flags are held at a detour, they are those in memory.

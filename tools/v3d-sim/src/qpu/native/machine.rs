@@ -2,7 +2,8 @@
 //!
 //! # Why this is sound
 //! Translated code accesses the register array, the flags, the old r4, the frame, the uniforms between the two addresses that the frame gives, and its own stack; nothing
-//! else. All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements. While the code
+//! else. That the uniforms of a block lie between those addresses is checked at its top, for all that its actions take, call backs included, and nothing
+//! behind an action that moves the uniforms takes one without another check. All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements. While the code
 //! runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references out of what the
 //! frame points at, drops them before it returns, and gives the code fresh pointers, since the references have ended the life of the old ones.
 

@@ -87,6 +87,19 @@ fn part(stretch: &Stretch, start: usize, count: usize) -> usize {
     instructions.iter().position(|placed| placed.op.touches.uniforms_address).map_or(count, |last| last + 1)
 }
 
+/// Most uniforms that an action takes, in translated code or in a call back. A write to a TMU may take one too.
+fn uniforms_of(stretch: &Stretch, action: &Action) -> i32 {
+    match *action {
+        Action::Uniform { .. } | Action::Tmu { .. } => 1,
+        // Both ports take one together, and two writes to TMUs break a rule.
+        Action::Whole { at } => stretch
+            .ops
+            .get(usize::from(at))
+            .map_or(0, |placed| i32::from(placed.op.touches.uniform) + i32::from(placed.op.touches.tmu_write)),
+        _ => 0,
+    }
+}
+
 /// Whether an action gives the uniforms another address.
 fn moves_uniforms(stretch: &Stretch, action: &Action) -> bool {
     match *action {
@@ -238,12 +251,11 @@ impl Translator<'_> {
         let mut uniforms = 0;
         let mut has_moved = false;
         for action in stretch.actions_of(first, count) {
-            // A write to a TMU may take one too.
-            let takes = matches!(action, Action::Uniform { .. } | Action::Tmu { .. });
-            if takes && has_moved {
+            let most = uniforms_of(stretch, action);
+            if most != 0 && has_moved {
                 return asm.jmp(outside);
             }
-            uniforms += i32::from(takes);
+            uniforms += most;
             has_moved |= moves_uniforms(stretch, action);
         }
         asm.cmp(BUDGET, all as i32)?;
@@ -377,7 +389,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Calls, for an action or instruction. Nothing but memory and the frame is kept across it.
+    /// Calls, for an action or instruction. No copies are kept across it.
     fn call(&mut self, call: i32, index: usize) -> Result<(), IcedError> {
         self.move_uniforms()?;
         let asm = &mut self.emitter.asm;
