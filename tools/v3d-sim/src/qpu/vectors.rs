@@ -15,6 +15,7 @@ use v3d_hw::qpu::{AddOp, LANES, MulOp};
 pub(super) const SIGN: u32 = 0x8000_0000;
 pub(super) const EXPONENT: u32 = 0x7f80_0000;
 /// The greatest number that is not infinite.
+#[cfg(target_arch = "x86_64")]
 pub(super) const GREATEST: u32 = 0x7f7f_ffff;
 
 /// The operations that hosts differ in.
