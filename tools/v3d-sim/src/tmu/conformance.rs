@@ -9,6 +9,7 @@ use super::filter;
 use super::texture::Texture;
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OwnedMemory};
+use crate::qpu::conformance::Failure;
 use crate::qpu::wide::{Form, Host};
 use crate::random::Random;
 use std::ops::Range;
@@ -50,18 +51,6 @@ impl Suite {
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(suite, _)| *suite == self).map_or("", |&(_, name)| name)
     }
-}
-
-/// How a case failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("suite {suite}, case {case}: {what}")]
-pub struct Failure {
-    /// Name of the suite.
-    pub suite: &'static str,
-    /// Number of the case.
-    pub case: u64,
-    /// What differs.
-    pub what: String,
 }
 
 /// What the cases of a run did.

@@ -234,8 +234,7 @@ impl Emitter {
         let result = self.compute(operation, a, b)?;
         self.load_constants()?;
         if condition == Condition::Always {
-            let [zero, negative, carry] = HELD_FLAGS;
-            self.set_flags(operation, (a, b), result, [zero, negative, carry])?;
+            self.set_flags(operation, (a, b), result, HELD_FLAGS)?;
             self.store(to, result)?;
         } else {
             self.hold(condition)?;
