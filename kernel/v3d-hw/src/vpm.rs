@@ -169,7 +169,7 @@ layout! {
     pub struct StoreStrideSetup: 32 bits "VPM DMA store (VDW) stride setup" {
         /// 3.
         31:30 id: u8,
-        /// Rows are packed consecutively in the VPM, else each begins a new row or column.
+        /// Rows of the block that are longer than a row of the VPM are packed consecutively; shorter ones begin a new row or column all the same.
         16:16 block_mode: bool,
         /// From the last byte of a row to the start of the next, in bytes of memory. The guide gives it 13 bits, silicon has 16 [vc4asm].
         15:0 stride: u16,

@@ -1,14 +1,19 @@
 //! VDW: stores blocks of the VPM to memory.
 //!
-//! A block has rows of elements that are successive in memory. In the VPM a row runs along a row of words, or, in vertical mode, down a column;
-//! narrow elements are packed. The next row of the block begins one row (column) further, or, in block mode, where the last one ended.
+//! A block has rows of elements that are successive in memory. In the VPM a row runs along a row of words, or, in vertical mode, down 16 words of a
+//! column; narrow elements are packed. The next row of the block begins one row (column) further.
 //!
 //! # Surprises
 //! - The stride is from the end of a row to the start of the next, where the load's pitch is from start to start.
 //! - The guide's stride field has 13 bits; silicon has 16 [vc4asm].
+//! - What runs off the end of a row or of 16 words of a column goes on at the start of the same one: seen on silicon for 32 words of a column
+//!   [vc4asm issue 27]. That the rest of a row does likewise is a guess.
+//! - Block mode does not put short rows side by side. QPULib stores columns as 16 rows of one word with that bit set, and VC4C sets it for all
+//!   of its stores, and both work on boards. So it is taken to be about rows of more than 16 words: they go on in the next row (column), and the next one
+//!   begins after it. That is a guess; without it nothing would be left of the guide's words.
 //!
 //! # Sources
-//! [AG p.58-59].
+//! [AG p.58-59], and where said.
 
 use super::{Place, Vpm, VpmError, get};
 use crate::memory::Memory;
@@ -35,12 +40,11 @@ pub fn store(
         result = Err(VpmError::Alignment(address));
     }
     let mut target = address & !(bytes - 1);
+    let lines_of_a_row = lines(setup, part + length * bytes, stride.block_mode);
     for row in 0..rows {
         for element in 0..length {
-            let along = if stride.block_mode { row * length + element } else { element };
-            let across = if stride.block_mode { 0 } else { row };
-            let offset = part + along * bytes;
-            let place = locate(setup, offset, across);
+            let offset = part + element * bytes;
+            let place = locate(setup, offset, row * lines_of_a_row, stride.block_mode);
             let stored = get(vpm, place, bytes).and_then(|value| {
                 let at = BusAddr(target);
                 match bytes {
@@ -58,17 +62,29 @@ pub fn store(
     result
 }
 
-/// The place `offset` bytes along a row of the block, `across` rows of the block further.
-fn locate(setup: &StoreSetup, offset: u32, across: u32) -> Place {
+/// Where in its line a row of the block begins, in words; a line is a row of the VPM or, in vertical mode, 16 words of a column.
+fn start_in_line(setup: &StoreSetup) -> u32 {
+    u32::from(if setup.horizontal { setup.x } else { setup.y }) % ROW_WORDS
+}
+
+/// How many lines further the next row of the block begins, when a row ends `end` bytes from its first word.
+fn lines(setup: &StoreSetup, end: u32, block_mode: bool) -> u32 {
+    if block_mode { (start_in_line(setup) + end.div_ceil(4)).div_ceil(ROW_WORDS) } else { 1 }
+}
+
+/// The place `offset` bytes along a row of the block that begins `line` lines further than the first.
+fn locate(setup: &StoreSetup, offset: u32, line: u32, block_mode: bool) -> Place {
     let (y, x) = (u32::from(setup.y), u32::from(setup.x));
     let (words, byte) = (offset / 4, offset % 4);
+    let along = start_in_line(setup) + words;
+    let line = if block_mode { line + along / ROW_WORDS } else { line };
     if setup.horizontal {
-        let column = x + words;
-        Place { row: y + across + column / ROW_WORDS, column: column % ROW_WORDS, byte }
+        Place { row: y + line, column: along % ROW_WORDS, byte }
     } else {
-        let column = x + across;
         // Beyond the last column the next 16 rows begin.
-        Place { row: y + words + column / ROW_WORDS * ROW_WORDS, column: column % ROW_WORDS, byte }
+        let column = x + line;
+        let sixteenth_row = (y / ROW_WORDS + column / ROW_WORDS) * ROW_WORDS;
+        Place { row: sixteenth_row + along % ROW_WORDS, column: column % ROW_WORDS, byte }
     }
 }
 
@@ -112,12 +128,43 @@ mod tests {
     }
 
     #[test]
-    fn block_mode_packs_rows_and_narrow_elements_are_packed() {
+    fn narrow_elements_are_packed() {
         // Four rows of two half-words from half-word 1 of row 1 on, horizontal.
         let setup = 2 << 30 | 4 << 23 | 2 << 16 | 1 << 14 | 1 << 7 | 3;
-        let packed = words(setup, 3 << 30 | 1 << 16, 4);
-        assert_eq!(packed, [0x0101_0000, 0x0102_0000, 0x0103_0000, 0x0104_0000]);
-        let separate = words(setup, 3 << 30, 4);
-        assert_eq!(separate, [0x0101_0000, 0x0201_0000, 0x0301_0000, 0x0401_0000]);
+        let expected = [0x0101_0000, 0x0201_0000, 0x0301_0000, 0x0401_0000];
+        assert_eq!(words(setup, 3 << 30, 4), expected);
+        assert_eq!(words(setup, 3 << 30 | 1 << 16, 4), expected, "block mode");
+    }
+
+    #[test]
+    fn sixteen_rows_of_a_word_are_a_column_in_either_mode() {
+        // 0x88014000: 16 rows of a word, horizontal; row 32, column 5.
+        let setup = 0x8801_4000 | 32 << 7 | 5 << 3;
+        let column: Vec<u32> = (32..48).map(|row| row << 8 | 5).collect();
+        for stride in [0xc000_0000, 0xc001_0000] {
+            assert_eq!(words(setup, stride, 16), column, "{stride:#x}");
+        }
+    }
+
+    #[test]
+    fn long_rows_wrap_or_go_on_in_block_mode() {
+        // Two rows of 20 words, vertical, from row 16, column 15 on.
+        let vertical = 2 << 30 | 2 << 23 | 20 << 16 | 16 << 7 | 15 << 3;
+        let down = |first_row: u32, column: u32, count: u32| (0..count).map(move |i| (first_row + i) << 8 | column);
+        let wrapped: Vec<u32> =
+            down(16, 15, 16).chain(down(16, 15, 4)).chain(down(32, 0, 16)).chain(down(32, 0, 4)).collect();
+        assert_eq!(words(vertical, 3 << 30, 40), wrapped);
+        let packed: Vec<u32> =
+            down(16, 15, 16).chain(down(32, 0, 4)).chain(down(32, 1, 16)).chain(down(32, 2, 4)).collect();
+        assert_eq!(words(vertical, 3 << 30 | 1 << 16, 40), packed);
+
+        // Two rows of 20 words, horizontal, from row 3, column 8 on.
+        let horizontal = 2 << 30 | 2 << 23 | 20 << 16 | 1 << 14 | 3 << 7 | 8 << 3;
+        let along = |row: u32, columns: std::ops::Range<u32>| columns.map(move |column| row << 8 | column);
+        let wrapped: Vec<u32> = [3, 4].into_iter().flat_map(|row| along(row, 8..16).chain(along(row, 0..12))).collect();
+        assert_eq!(words(horizontal, 3 << 30, 40), wrapped);
+        let packed: Vec<u32> =
+            [3, 5].into_iter().flat_map(|row| along(row, 8..16).chain(along(row + 1, 0..12))).collect();
+        assert_eq!(words(horizontal, 3 << 30 | 1 << 16, 40), packed);
     }
 }
