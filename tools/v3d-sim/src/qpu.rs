@@ -71,6 +71,8 @@ use vectors::Portable;
 
 /// Clock cycles of an instruction [AG p.16].
 pub const INSTRUCTION_CYCLES: u64 = 4;
+/// Instructions from the one that writes TMU_NOSWAP to the first that may write to a TMU [AG p.37].
+const NO_SWAP_DELAY: u64 = 3;
 /// Accumulators and flags, in the form of [`Touches`].
 const ACCUMULATORS_AND_FLAGS: u8 = FLAGS_BIT | (FLAGS_BIT - 1);
 
@@ -590,8 +592,7 @@ impl Qpu {
         let waits = touches.tlb_samples || op.signal == Signal::ScoreboardWait;
         broken.add_if(waits && self.executed < 2, Rule::ScoreboardTooEarly);
         if touches.tmu_write {
-            let too_late = self.no_swap_at.is_some_and(|at| self.executed - at < 3);
-            broken.add_if(too_late, Rule::NoSwapTooLate);
+            broken.add_if(self.may_still_swap(), Rule::NoSwapTooLate);
         }
         let ends = matches!(op.signal, Signal::ProgramEnd | Signal::LoadColorEnd);
         broken.add_if(ends && touches.writes != 0, Rule::EndWritesRegister);
@@ -604,6 +605,12 @@ impl Qpu {
             broken.add_if(self.threading == Threading::Single, Rule::SwitchUnthreaded);
             broken.add_if(self.last_switch, Rule::SwitchAfterLast);
         }
+    }
+
+    /// Whether TMUs have been told not to swap, but so lately that the next instruction must not write to one [AG p.24, p.37].
+    #[inline(always)]
+    fn may_still_swap(&self) -> bool {
+        self.no_swap_at.is_some_and(|at| self.executed - at < NO_SWAP_DELAY)
     }
 
     /// Notes that a colour is packed into a part of an accumulator: four of them make it defined.
