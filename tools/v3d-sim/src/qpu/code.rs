@@ -181,6 +181,15 @@ impl Stretch {
         self.start.wrapping_add(index as u32 * INSTRUCTION_BYTES)
     }
 
+    /// How many instructions run without the sequencer from an index on, up to where a branch may lead elsewhere.
+    #[inline(always)]
+    pub fn run_from(&self, index: usize) -> u64 {
+        let Some(ahead) = self.ahead.get(index) else { return 0 };
+        let count = usize::from(ahead.count);
+        let group = self.ahead.get(index + count).and_then(|behind| behind.group);
+        (count + group.map_or(0, Group::instructions)) as u64
+    }
+
     /// What some instructions do.
     #[inline(always)]
     pub fn actions_of(&self, first: usize, count: usize) -> &[Action] {

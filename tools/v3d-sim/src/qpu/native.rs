@@ -85,29 +85,45 @@ impl Datapath for Native {
         budget: &mut u64,
     ) -> usize {
         let slot = &stretch.native;
-        let code = match slot.code.get() {
-            Some(code) => code,
-            None if slot.is_worth_it() => slot.code.get_or_init(|| translation(stretch)),
-            None => {
-                let slice = SLICE.min(*budget);
-                let mut left = slice;
-                let next = ahead::run::<Portable<true>>(qpu, stretch, index, io, memory, &mut left);
-                *budget -= slice - left;
-                slot.executed.fetch_add((slice - left) as u32, Relaxed);
-                return next;
+        let mut at = index;
+        loop {
+            let code = match slot.code.get() {
+                None if slot.is_worth_it() => Some(slot.code.get_or_init(|| translation(stretch))),
+                code => code,
+            };
+            let mut most = *budget;
+            let mut inside = false;
+            match code {
+                Some(Some(code)) => match code.block(at) {
+                    Some(block) => {
+                        if qpu.may_run_ahead(stretch, at) {
+                            let before = *budget;
+                            let next = machine::run(qpu, stretch, code, block, io, memory, budget);
+                            if *budget != before {
+                                return next;
+                            }
+                        }
+                    }
+                    // A turn may begin inside of a block. Its rest comes first, and no more than that, since it may lead to where one begins.
+                    None => {
+                        most = most.min(stretch.run_from(at));
+                        inside = true;
+                    }
+                },
+                Some(None) => {}
+                None => most = most.min(SLICE),
             }
-        };
-        if let Some(code) = code
-            && qpu.may_run_ahead(stretch, index)
-            && let Some(block) = code.block(index)
-        {
-            let before = *budget;
-            let next = machine::run(qpu, stretch, code, block, io, memory, budget);
-            if *budget != before {
-                return next;
+            let mut left = most;
+            at = ahead::run::<Portable<true>>(qpu, stretch, at, io, memory, &mut left);
+            let executed = most - left;
+            *budget -= executed;
+            if code.is_none() {
+                slot.executed.fetch_add(executed as u32, Relaxed);
+            }
+            if !inside || executed == 0 {
+                return at;
             }
         }
-        ahead::run::<Portable<true>>(qpu, stretch, index, io, memory, budget)
     }
 }
 
@@ -232,6 +248,64 @@ mod tests {
         }
         check_uniforms(0x3fff_fff0, None);
         check_uniforms(0xc000_0ffe, None);
+    }
+
+    /// What a loop leaves, each of whose turns ends after some instructions, is what it leaves in one turn with the reference engine.
+    #[test]
+    fn turns_may_begin_and_end_anywhere() {
+        /// mov r0, unif
+        const TO_R0: u64 = 0x1002_0827_1582_7d80;
+        /// brr.anynz -, -40: from the third instruction to the second.
+        const BACK: u64 = 0xf038_09e7_ffff_ffd8;
+        const ROUNDS: u32 = 20;
+        let [down, add, nop, end] = [
+            Alu {
+                sig: Signal::SmallImmediate,
+                op_add: AddOp::Sub,
+                cond_add: Condition::Always,
+                sf: true,
+                waddr_add: 32,
+                raddr_b: 1,
+                add_a: Mux::R0,
+                add_b: Mux::B,
+                ..Alu::NOP
+            },
+            Alu {
+                op_add: AddOp::Add,
+                cond_add: Condition::Always,
+                waddr_add: 33,
+                add_a: Mux::R1,
+                add_b: Mux::R0,
+                ..Alu::NOP
+            },
+            Alu::NOP,
+            Alu { sig: Signal::ProgramEnd, ..Alu::NOP },
+        ]
+        .map(|alu| alu.to_bits().unwrap() as u64);
+        let owned = OwnedMemory::new(4096);
+        let memory = owned.view();
+        for (i, word) in [TO_R0, down, BACK, add, add, nop, end, nop, nop].iter().enumerate() {
+            memory.write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
+        }
+        memory.set_word(BusAddr(1024), ROUNDS).unwrap();
+        let launch = Launch { uniforms: BusAddr(1024), ..Launch::default() };
+        let mut reference = Qpu::new();
+        reference.start(&launch);
+        let code = CodeCache::translating_at_once();
+        assert_eq!(reference.run_reference(&mut Nothing, memory, &code, &mut 1000), Exit::Ended);
+        assert_eq!(*reference.registers().at(registers::ACCUMULATORS + 1), Lanes::splat(ROUNDS * (ROUNDS - 1)));
+        for turn in 1..40 {
+            let mut qpu = Qpu::new();
+            qpu.start(&launch);
+            let mut turns = 1;
+            while qpu.run(&mut Nothing, memory, &code, &mut turn.clone()) != Exit::Ended {
+                assert_eq!(qpu.executed(), turn * turns);
+                turns += 1;
+            }
+            assert_eq!(qpu.executed(), reference.executed());
+            assert_eq!(qpu.registers().visible(), reference.registers().visible(), "turns of {turn}");
+            assert_eq!(qpu.take_faults(), reference.take_faults());
+        }
     }
 
     /// Without the unit that it asks for, a program is told so by translated code too.
