@@ -166,6 +166,8 @@ impl Held {
 #[derive(Clone, Debug)]
 pub struct Qpu {
     registers: Registers,
+    /// Registers of files A and B that may not be 0, but for those that a launch sets, in the form of [`Touches`].
+    written: u64,
     flags: Flags,
     /// Old values of the registers of file A and B that the last instruction wrote.
     stale: [(Place, Lanes); 2],
@@ -217,6 +219,7 @@ impl Qpu {
     pub fn new() -> Self {
         Self {
             registers: Registers::new(),
+            written: 0,
             flags: Flags::default(),
             stale: [(registers::ELEMENTS, Lanes::default()); 2],
             stale_r4: Lanes::default(),
@@ -247,7 +250,7 @@ impl Qpu {
 
     /// Starts a program. All registers that the launch does not set are 0: what the hardware leaves in them is undefined.
     pub fn start(&mut self, launch: &Launch) {
-        self.registers.clear();
+        self.registers.clear(std::mem::take(&mut self.written));
         *self.registers.at_mut(registers::FILE_A + 15) = launch.ra15;
         *self.registers.at_mut(registers::FILE_B + 15) = launch.rb15;
         *self.registers.at_mut(registers::QPU_NUMBER) = Lanes::splat(u32::from(launch.qpu));
@@ -380,6 +383,7 @@ impl Qpu {
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
+            self.written |= current.writes;
             let index = D::run_ahead(self, current, index, io, memory, budget);
             if self.ending == Some(0) {
                 break Exit::Ended;

@@ -217,9 +217,9 @@ impl Renderer {
         std::mem::take(&mut self.history)
     }
 
-    /// Forgets decoded programs: to be called when the instruction caches are cleared and when a list starts.
+    /// Trusts decoded programs no more: to be called when the instruction caches are cleared and when a list starts.
     pub fn clear_code(&mut self) {
-        self.code = CodeCache::default();
+        self.code.clear();
     }
 
     /// Takes a rendering record; records of other units are ignored.

@@ -2,6 +2,8 @@
 //!
 //! A program is decoded in stretches that end where execution cannot fall through: after the delay slots of a program end or of an unconditional
 //! branch. Two stretches may overlap. What the instruction cache is for the hardware this is for the model: software that changes code clears it.
+//! Drivers clear it before every job and change nothing, so that what was decoded is only set aside then: it is used again if memory still holds the
+//! same words.
 
 use super::action::{self, Action};
 use super::fault::Rules;
@@ -97,6 +99,10 @@ pub struct Stretch {
     pub start: u32,
     /// The instructions.
     pub ops: Vec<Placed>,
+    /// The instructions as they are in memory.
+    words: Vec<u64>,
+    /// Registers of files A and B that some instruction writes, in the form of [`Touches`].
+    pub writes: u64,
     /// What comes after each place: one more than there are instructions.
     pub ahead: Vec<Ahead>,
     /// What the instructions do, one after the other.
@@ -110,16 +116,18 @@ impl Stretch {
     /// Decodes from an address on.
     fn decode(memory: Memory<'_>, start: u32, at_once: bool) -> Result<Self, OutOfMemory> {
         let mut ops: Vec<Placed> = Vec::new();
+        let mut words = Vec::new();
         let mut last = LONGEST;
         while ops.len() <= last && ops.len() < LONGEST {
             let at = BusAddr(start.wrapping_add(ops.len() as u32 * INSTRUCTION_BYTES));
-            let word = match (memory.word(at), memory.word(BusAddr(at.0.wrapping_add(4)))) {
-                (Ok(low), Ok(high)) => u64::from(high) << 32 | u64::from(low),
+            let word = match instruction(memory, at) {
+                Ok(word) => word,
                 // What lies outside of memory is a fault only if it is executed.
-                (Err(_), _) | (_, Err(_)) if !ops.is_empty() => break,
-                (Err(error), _) | (_, Err(error)) => return Err(error),
+                Err(_) if !ops.is_empty() => break,
+                Err(error) => return Err(error),
             };
             let op = MicroOp::decode(word);
+            words.push(word);
             if last == LONGEST {
                 if matches!(op.signal, Signal::ProgramEnd | Signal::LoadColorEnd) {
                     last = ops.len() + THREAD_DELAY_SLOTS as usize;
@@ -162,17 +170,26 @@ impl Stretch {
             ops[i].quiet = op.quiet && harmless;
         }
         let (ahead, actions) = look_ahead(&ops);
+        let writes = ops.iter().fold(0, |writes, placed| writes | placed.op.touches.writes);
         // Other hosts have no translation that could be made at once.
         #[cfg(not(target_arch = "x86_64"))]
         let _ = at_once;
         Ok(Self {
             start,
             ops,
+            words,
+            writes,
             ahead,
             actions,
             #[cfg(target_arch = "x86_64")]
             native: super::native::Slot::new(at_once),
         })
+    }
+
+    /// Whether memory holds these instructions.
+    fn is_in(&self, memory: Memory<'_>) -> bool {
+        let addresses = (0..self.words.len()).map(|index| BusAddr(self.address_of(index)));
+        addresses.zip(&self.words).all(|(at, word)| instruction(memory, at) == Ok(*word))
     }
 
     /// Address of an instruction.
@@ -214,6 +231,12 @@ impl Stretch {
         (address % INSTRUCTION_BYTES == self.start % INSTRUCTION_BYTES && (index as usize) < self.ops.len())
             .then_some(index as usize)
     }
+}
+
+/// The instruction at an address.
+fn instruction(memory: Memory<'_>, at: BusAddr) -> Result<u64, OutOfMemory> {
+    let (low, high) = (memory.word(at)?, memory.word(BusAddr(at.0.wrapping_add(4)))?);
+    Ok(u64::from(high) << 32 | u64::from(low))
 }
 
 /// Finds out what comes after each place of a stretch, and what its instructions do.
@@ -312,7 +335,11 @@ pub struct CodeCache {
 /// Stretches by the address of their first instruction, and how many instructions they are.
 #[derive(Debug, Default)]
 struct Decoded {
+    /// Those that are known to be in memory.
     stretches: HashMap<u32, Arc<Stretch>>,
+    /// Those that were when the cache was cleared.
+    aside: HashMap<u32, Arc<Stretch>>,
+    /// Instructions of both.
     instructions: usize,
 }
 
@@ -333,9 +360,11 @@ impl CodeCache {
         Self { translates_at_once: true, ..Self::new() }
     }
 
-    /// Forgets everything: memory may have changed.
+    /// Trusts nothing any more: memory may have changed.
     pub fn clear(&self) {
-        *self.decoded.write().unwrap_or_else(PoisonError::into_inner) = Decoded::default();
+        let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
+        let Decoded { stretches, aside, .. } = &mut *decoded;
+        aside.extend(stretches.drain());
         self.generation.store(next_generation(), Relaxed);
     }
 
@@ -349,8 +378,16 @@ impl CodeCache {
         if let Some(stretch) = self.decoded.read().unwrap_or_else(PoisonError::into_inner).stretches.get(&address) {
             return Ok(Arc::clone(stretch));
         }
-        let stretch = Arc::new(Stretch::decode(memory, address, self.translates_at_once)?);
         let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stretch) = decoded.stretches.get(&address) {
+            return Ok(Arc::clone(stretch));
+        }
+        let earlier = decoded.aside.remove(&address);
+        decoded.instructions -= earlier.as_ref().map_or(0, |stretch| stretch.ops.len());
+        let stretch = match earlier.filter(|stretch| stretch.is_in(memory)) {
+            Some(stretch) => stretch,
+            None => Arc::new(Stretch::decode(memory, address, self.translates_at_once)?),
+        };
         if decoded.instructions + stretch.ops.len() > MOST_KEPT {
             *decoded = Decoded::default();
         }
@@ -394,6 +431,37 @@ mod tests {
             _ => None,
         });
         assert_eq!(found, target.map(Some));
+    }
+
+    /// Whether what was decoded is used again after the cache was cleared, if an instruction has become another one.
+    fn check_cleared(changed: Option<(u32, u64)>, expected: bool) {
+        let owned = OwnedMemory::new(64);
+        let memory = owned.view();
+        for at in (0..64).step_by(8) {
+            memory.write(BusAddr(at), &if at == 24 { END } else { NOP }.to_le_bytes()).unwrap();
+        }
+        let cache = CodeCache::new();
+        let before = cache.stretch(memory, 0).unwrap();
+        assert!(Arc::ptr_eq(&before, &cache.stretch(memory, 0).unwrap()));
+        if let Some((at, word)) = changed {
+            memory.write(BusAddr(at), &word.to_le_bytes()).unwrap();
+        }
+        let generation = cache.generation();
+        cache.clear();
+        assert_ne!(cache.generation(), generation);
+        let after = cache.stretch(memory, 0).unwrap();
+        assert_eq!(Arc::ptr_eq(&before, &after), expected, "{changed:x?}");
+        assert!(after.is_in(memory));
+        assert_eq!(cache.decoded.read().unwrap().instructions, after.ops.len());
+    }
+
+    #[test]
+    fn what_was_decoded_is_used_again_if_it_is_still_in_memory() {
+        check_cleared(None, true);
+        check_cleared(Some((0, READS_RA14)), false);
+        check_cleared(Some((40, READS_RA14)), false);
+        // Behind the delay slots of the program's end.
+        check_cleared(Some((48, READS_RA14)), true);
     }
 
     #[test]

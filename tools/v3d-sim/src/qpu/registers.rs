@@ -70,9 +70,13 @@ impl Registers {
         Self(places)
     }
 
-    /// Clears everything that a program can write.
-    pub fn clear(&mut self) {
-        self.0[..usize::from(ELEMENTS)].fill(Lanes::splat(0));
+    /// Clears the accumulators, and those registers of files A and B whose bit is set: 0 to 31 for A, then those of B.
+    pub fn clear(&mut self, mut files: u64) {
+        self.0[usize::from(ACCUMULATORS)..usize::from(ELEMENTS)].fill(Lanes::splat(0));
+        while files != 0 {
+            self.0[files.trailing_zeros() as usize] = Lanes::splat(0);
+            files &= files - 1;
+        }
     }
 
     /// What is in a place.
