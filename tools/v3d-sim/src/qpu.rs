@@ -45,7 +45,7 @@ pub(crate) mod wide;
 
 pub use code::CodeCache;
 pub use fault::{QpuError, QpuFault, Rule};
-pub use io::{Io, IoError, Wait};
+pub use io::{Io, IoError, Varying, Wait};
 
 use crate::clock::trace::{Dma, Event, Trace, Work};
 use crate::counters::{Counters, ProgramEvents};
@@ -430,10 +430,7 @@ impl Qpu {
             self.write_peripheral(&op.mul, &results.mul, &op.touches, io, memory);
         }
         if let Some(coefficients) = coefficients {
-            let r5 = self.registers.at_mut(registers::R5);
-            for (quad, value) in r5.0.chunks_exact_mut(4).zip(coefficients) {
-                quad.fill(value);
-            }
+            *self.registers.at_mut(registers::R5) = coefficients;
         }
         if !matches!(op.signal, Signal::None | Signal::SmallImmediate) {
             self.obey_signal(op.signal, io);
@@ -638,7 +635,7 @@ impl Qpu {
     }
 
     /// Reads the peripherals of both ports; gives the C coefficients if a varying is among them.
-    fn read_ports(&mut self, op: &MicroOp, io: &mut dyn Io, memory: Memory<'_>) -> Option<[u32; 4]> {
+    fn read_ports(&mut self, op: &MicroOp, io: &mut dyn Io, memory: Memory<'_>) -> Option<Lanes> {
         let mut coefficients = None;
         for (source, place, other) in
             [(op.port_a, registers::PORT_A, registers::ELEMENTS), (op.port_b, registers::PORT_B, registers::QPU_NUMBER)]
@@ -652,9 +649,9 @@ impl Qpu {
             let default = *self.registers.at(other);
             let value = match source {
                 ReadSource::Uniform => Ok(Lanes::splat(self.next_uniform(memory))),
-                ReadSource::Varying => io.varying().map(|(value, c)| {
-                    coefficients = Some(c);
-                    value
+                ReadSource::Varying => io.varying().map(|varying| {
+                    coefficients = Some(varying.coefficients);
+                    varying.value
                 }),
                 ReadSource::XPixelCoord => io.pixel_x(),
                 ReadSource::YPixelCoord => io.pixel_y(),

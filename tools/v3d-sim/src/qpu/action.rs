@@ -67,15 +67,13 @@ pub enum Action {
         /// The instruction.
         at: u16,
     },
-    /// The next varying; its C coefficients wait.
+    /// The next varying; its C coefficients wait in [`registers::COEFFICIENTS`].
     Varying {
         /// Where it goes.
         to: Place,
         /// The instruction.
         at: u16,
     },
-    /// The C coefficients that wait, to r5.
-    Coefficients,
     /// The next word of the VPM's read FIFO.
     VpmRead {
         /// Where it goes.
@@ -249,7 +247,8 @@ fn take_apart(actions: &mut Vec<Action>, op: &MicroOp, at: u16) -> Option<()> {
     }
     actions.extend(add.peripheral.into_iter().chain(mul.peripheral));
     if coefficients {
-        actions.push(Action::Coefficients);
+        let (a, b, to) = (registers::COEFFICIENTS, registers::COEFFICIENTS, registers::R5);
+        actions.push(Action::Operate { operation: Operation::Move, a, b, to });
     }
     match op.signal {
         Signal::None

@@ -8,7 +8,7 @@
 use super::action::Action;
 use super::code::{Ahead, Group, Placed, PlainBranch, Stretch, UPPER_REGISTERS};
 use super::fast::{self, Fast};
-use super::io::{Io, Wait};
+use super::io::{Io, Varying, Wait};
 use super::registers::{self, Place};
 use super::vectors::Vectors;
 use super::{Qpu, Threading, sfu};
@@ -194,36 +194,29 @@ impl Qpu {
     /// Executes the actions of instructions.
     #[inline(always)]
     fn act<V: Vectors>(&mut self, stretch: &Stretch, first: usize, count: usize, io: &mut dyn Io, memory: Memory<'_>) {
-        let mut coefficients = None;
         for action in stretch.actions_of(first, count) {
-            self.act_on::<V>(action, stretch, &mut coefficients, io, memory);
+            self.act_on::<V>(action, stretch, io, memory);
         }
     }
 
-    /// Puts the next varying in a place, and gives the coefficients that it leaves.
+    /// Puts the next varying in a place, and its coefficients where they wait for r5.
     #[inline(always)]
-    pub(super) fn take_varying(&mut self, to: Place, pc: u32, io: &mut dyn Io) -> Option<[u32; 4]> {
-        self.pc = pc;
-        match io.varying() {
-            Ok((value, coefficients)) => {
-                *self.registers.at_mut(to) = value;
-                Some(coefficients)
-            }
-            Err(error) => {
-                *self.registers.at_mut(to) = Lanes::default();
-                self.report(error);
-                None
-            }
-        }
+    fn take_varying(&mut self, to: Place, io: &mut dyn Io) {
+        let varying = io.varying().unwrap_or_else(|error| {
+            self.report(error);
+            // r5 stays as it is.
+            Varying { value: Lanes::default(), coefficients: *self.registers.at(registers::R5) }
+        });
+        *self.registers.at_mut(to) = varying.value;
+        *self.registers.at_mut(registers::COEFFICIENTS) = varying.coefficients;
     }
 
-    /// Executes an action; `coefficients` are those that a varying leaves to [`Action::Coefficients`].
+    /// Executes an action.
     #[inline(always)]
     pub(super) fn act_on<V: Vectors>(
         &mut self,
         action: &Action,
         stretch: &Stretch,
-        coefficients: &mut Option<[u32; 4]>,
         io: &mut dyn Io,
         memory: Memory<'_>,
     ) {
@@ -248,15 +241,8 @@ impl Qpu {
                 *self.registers.at_mut(to) = Lanes::splat(self.next_uniform(memory));
             }
             Action::Varying { to, at } => {
-                *coefficients = self.take_varying(to, stretch.address_of(usize::from(at)), io)
-            }
-            Action::Coefficients => {
-                if let Some(coefficients) = *coefficients {
-                    let r5 = self.registers.at_mut(registers::R5);
-                    for (quad, coefficient) in r5.0.chunks_exact_mut(4).zip(coefficients) {
-                        quad.fill(coefficient);
-                    }
-                }
+                self.pc = stretch.address_of(usize::from(at));
+                self.take_varying(to, io);
             }
             Action::VpmRead { to, at } => {
                 self.pc = stretch.address_of(usize::from(at));

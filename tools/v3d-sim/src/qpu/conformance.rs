@@ -4,7 +4,7 @@
 //! then all registers, flags, what was written to peripherals, faults and all of memory are compared. A case in which nothing but the preamble
 //! has had an effect proves nothing and counts as a failure.
 
-use super::io::{Io, IoError, Wait};
+use super::io::{Io, IoError, Varying, Wait};
 use super::user_io::{Setup, Shared, UserIo};
 use super::{CodeCache, Exit, Launch, Qpu, Threading};
 use crate::clock::trace::{Trace, Work};
@@ -124,11 +124,21 @@ struct Outcome {
     faults: FaultLog,
 }
 
+/// What an engine is given.
+struct Case {
+    words: Vec<u64>,
+    launch: Launch,
+    /// The seed of everything else.
+    data: u64,
+    /// How many varyings there are.
+    varyings: u32,
+}
+
 fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
     let mut random = Random::new(suite as u64 + 1, case);
     let words = program(suite, &mut random);
     let data = random.next();
-    let launch = Launch {
+    let mut launch = Launch {
         pc: BusAddr(CODE),
         uniforms: BusAddr(UNIFORMS),
         uniforms_limit: (random.below(4) != 0).then(|| 40 + random.below(40)),
@@ -138,15 +148,22 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
         qpu: random.below(12) as u8,
         record: None,
     };
-    let reference = execute(&words, &launch, data, BUDGET, Engine::Reference);
+    if random.one_in(4) {
+        // The last ones of memory, or few.
+        launch.uniforms = BusAddr(MEMORY_BYTES as u32 - 4 * random.below(20));
+        launch.uniforms_limit = random.one_in(2).then(|| random.below(20));
+    }
+    let varyings = PREAMBLE as u32 + random.below(40);
+    let case = Case { words, launch, data, varyings };
+    let reference = execute(&case, BUDGET, Engine::Reference);
     for engine in [Engine::Narrow, Engine::Fast, Engine::Translated, Engine::Recorded] {
-        let fast = execute(&words, &launch, data, BUDGET, engine);
+        let fast = execute(&case, BUDGET, engine);
         compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
         if matches!(engine, Engine::Recorded) && fast.exit == Exit::Ended && fast.traced != fast.qpu.executed() {
             return Err(format!("{} of {} instructions are in the trace", fast.traced, fast.qpu.executed()));
         }
     }
-    let start = execute(&words, &launch, data, PREAMBLE, Engine::Reference);
+    let start = execute(&case, PREAMBLE, Engine::Reference);
     let idle = start.qpu.registers().visible() == reference.qpu.registers().visible()
         && start.written == reference.written
         && start.memory == reference.memory;
@@ -165,7 +182,9 @@ enum Engine {
     Recorded,
 }
 
-fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engine) -> Outcome {
+fn execute(case: &Case, budget: u64, engine: Engine) -> Outcome {
+    let Case { words, launch, data, varyings } = case;
+    let (data, varyings) = (*data, *varyings);
     let owned = OwnedMemory::new(MEMORY_BYTES);
     let memory = owned.view();
     let mut random = Random::new(data, 0);
@@ -180,7 +199,11 @@ fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engin
     }
     let mut shared = Shared::new(12);
     shared.vpm.set_window(16);
-    let mut io = RandomIo { random: Random::new(data, 1), written: Vec::new(), shared, setup: Setup::default() };
+    let mut random = Random::new(data, 1);
+    let varyings = (0..varyings).map(|_| random_varying(&mut random)).collect();
+    let random = Random::new(data, 2);
+    let mut io =
+        RandomIo { random, varyings, next_varying: 0, written: Vec::new(), shared, setup: Setup::default() };
     let mut qpu = Qpu::new();
     let code = match engine {
         Engine::Translated => CodeCache::translating_at_once(),
@@ -197,6 +220,12 @@ fn execute(words: &[u64], launch: &Launch, data: u64, budget: u64, engine: Engin
     let traced = qpu.counters.take_traces().iter().map(Trace::instructions).sum();
     let faults = qpu.take_faults();
     Outcome { exit, traced, qpu, written: io.written, shared: io.shared, memory: owned.to_bytes(), faults }
+}
+
+fn random_varying(random: &mut Random) -> Varying {
+    let value = random.lanes();
+    let quads: [u32; LANES / 4] = std::array::from_fn(|_| random.value());
+    Varying { value, coefficients: Lanes(std::array::from_fn(|i| quads[i / 4])) }
 }
 
 fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {
@@ -461,6 +490,8 @@ fn branch(random: &mut Random, place: usize) -> u64 {
 /// Peripherals that answer anything and note what they are told.
 struct RandomIo {
     random: Random,
+    varyings: Vec<Varying>,
+    next_varying: usize,
     written: Vec<(&'static str, Lanes, Mask)>,
     shared: Shared,
     setup: Setup,
@@ -488,9 +519,16 @@ impl RandomIo {
 }
 
 impl Io for RandomIo {
-    fn varying(&mut self) -> Result<(Lanes, [u32; LANES / 4]), IoError> {
-        let value = self.random.lanes();
-        Ok((value, std::array::from_fn(|_| self.random.value())))
+    fn varying(&mut self) -> Result<Varying, IoError> {
+        let next = self.varyings_ahead().first().copied();
+        self.next_varying += usize::from(next.is_some());
+        next.ok_or(IoError::VaryingsExhausted(self.varyings.len() as u32))
+    }
+    fn varyings_ahead(&mut self) -> &[Varying] {
+        self.varyings.get(self.next_varying..).unwrap_or_default()
+    }
+    fn take_varyings(&mut self, count: usize) {
+        self.next_varying += count;
     }
     fn pixel_x(&mut self) -> Result<Lanes, IoError> {
         self.answer()

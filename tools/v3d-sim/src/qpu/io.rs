@@ -44,11 +44,31 @@ pub enum IoError {
     MutexHeld,
 }
 
+/// A varying as the FIFO gives it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Varying {
+    /// Its value before multiplication by W.
+    pub value: Lanes,
+    /// The C coefficient of each element's primitive.
+    pub coefficients: Lanes,
+}
+
 /// The units behind a QPU's register map.
 pub trait Io {
-    /// The next varying: its value before multiplication by W in each element, and the C coefficient of each quad.
-    fn varying(&mut self) -> Result<(Lanes, [u32; 4]), IoError> {
+    /// The next varying.
+    fn varying(&mut self) -> Result<Varying, IoError> {
         Err(IoError::NotAccessible("the varyings"))
+    }
+
+    /// The next varyings, as far as they are known before the program asks for them. None is taken by this.
+    fn varyings_ahead(&mut self) -> &[Varying] {
+        &[]
+    }
+
+    /// Takes some of those that [`Self::varyings_ahead`] has given, which is what [`Self::varying`] does with one.
+    fn take_varyings(&mut self, count: usize) {
+        let _ = count;
     }
 
     /// X coordinates of the pixels.

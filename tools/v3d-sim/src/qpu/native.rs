@@ -2,7 +2,7 @@
 //!
 //! The engines of [`super::fast`] take one action after the other and find out for each what it is. A stretch that is executed often is worth more: here its
 //! [actions](super::action) become instructions of x86-64 with AVX-512, whose registers are a vector of the QPU, and which round as the QPU does. Only what
-//! [`ahead`] executes without the sequencer is translated. What needs another unit (varyings, TMU, VPM) and whatever is rare is a call back to the
+//! [`ahead`] executes without the sequencer is translated. What needs another unit (TMU, VPM, tile buffer) and whatever is rare is a call back to the
 //! action's own execution, and the SFU is called, so that each action has one meaning and translated code never knows more than [`ahead`] does.
 //!
 //! | module | what it holds |
@@ -34,7 +34,7 @@ use super::wide;
 use crate::memory::Memory;
 pub(super) use frame::{Calls, Frame};
 use machine::Code;
-pub(super) use machine::{act, begin_group, varying};
+pub(super) use machine::{act, begin_group};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -130,7 +130,9 @@ impl Datapath for Native {
 /// The translation of a stretch. Without one, for whatever reason, it is only slower.
 fn translation(stretch: &Stretch) -> Option<Code> {
     let calls = wide::calls()?;
-    let translation = translate::translate(stretch).ok()??;
+    let translation = translate::translate(stretch)
+        .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
+        .ok()??;
     Code::new(&translation, calls).ok()
 }
 

@@ -45,6 +45,8 @@ pub const RESULT_ADD: Place = 128;
 pub const RESULT_MUL: Place = 129;
 /// Where results go that only their flags are wanted of.
 pub const NOWHERE: Place = 130;
+/// The C coefficients of the varying that this instruction has read.
+pub const COEFFICIENTS: Place = 131;
 /// Size of the array: one place for each value of a [`Place`], so that none is outside.
 const PLACES: usize = 256;
 

@@ -146,7 +146,6 @@ mod x86_64 {
     /// What translated code calls. Nothing else does, so that it is enough to give it to code for processors that have AVX-512.
     pub(super) const CALLS: Calls = Calls {
         act,
-        varying,
         begin_group,
         functions: [recip, recip_sqrt, exp, log],
         special: [special_sum, special_difference, special_product],
@@ -156,11 +155,6 @@ mod x86_64 {
     unsafe extern "sysv64" fn act(frame: *mut Frame, action: u32) {
         // SAFETY: translated code calls this with its own frame.
         unsafe { native::act(frame, action) }
-    }
-
-    unsafe extern "sysv64" fn varying(frame: *mut Frame, action: u32) {
-        // SAFETY: as above.
-        unsafe { native::varying(frame, action) }
     }
 
     unsafe extern "sysv64" fn begin_group(frame: *mut Frame, at: u32) -> u32 {

@@ -26,7 +26,7 @@ use crate::counters::Counters;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::qpu::vectors::Vectors;
 use crate::qpu::wide::{Host, Work};
-use crate::qpu::{Io, IoError, Wait};
+use crate::qpu::{Io, IoError, Varying, Wait};
 use v3d_hw::Layout;
 use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
@@ -86,6 +86,8 @@ pub struct Batch {
     reverse: Mask,
     /// A program has moved quads, which may now be in the same place.
     moved: bool,
+    /// The varyings, if they have been interpolated.
+    varyings: Vec<Varying>,
     /// Depth of each pixel, 24 bits: rb15 of the program.
     pub z: Lanes,
     /// W of each pixel: ra15 of the program.
@@ -142,6 +144,7 @@ impl Batch {
     pub fn clear(&mut self) {
         (self.count, self.reverse, self.moved) = (0, 0, false);
         (self.flags, self.z, self.w) = Default::default();
+        self.varyings.clear();
     }
 
     /// Adds a quad; a full batch ignores it.
@@ -345,53 +348,58 @@ const fn count_quads(elements: Mask) -> u64 {
     (quads_in(elements).wrapping_mul(0x1111) >> 12) as u64
 }
 
-/// A varying that is interpolated: A and B over the pixels, and C.
-struct Varying<'b> {
-    batch: &'b Batch,
+/// Interpolates all varyings of a batch: A and B over the pixels.
+struct Interpolation<'b> {
+    batch: &'b mut Batch,
     coefficients: &'b [Coefficients],
-    number: usize,
+    varyings: usize,
 }
 
-impl Work for Varying<'_> {
-    type Output = (Lanes, [u32; BATCH_QUADS]);
+impl Work for Interpolation<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<V: Vectors>(self) -> Self::Output {
-        let Self { batch, coefficients, number } = self;
+    fn run<V: Vectors>(self) {
+        let Self { batch, coefficients, varyings } = self;
         let quads = &batch.quads[..batch.count];
         let first = quads.first().map_or(0, |quad| quad.coefficients);
         if !quads.iter().all(|quad| quad.coefficients == first) {
-            return of_several(batch, coefficients, number);
+            batch.varyings = (0..varyings).map(|number| of_several(batch, coefficients, number)).collect();
+            return;
         }
-        let Coefficients { a, b, c: of_all } = coefficients.get(first + number).copied().unwrap_or_default();
         let [dx, dy] = &batch.distance;
-        let steps = PixelSteps::new(a, b);
-        let mut values = Lanes::default();
-        for lane in 0..LANES {
-            values.0[lane] = (steps.from_first(a * dx[lane] + b * dy[lane], lane) as f32).to_bits();
+        let none = ALL.checked_shl(4 * batch.count as u32).unwrap_or(0);
+        batch.varyings.clear();
+        for number in 0..varyings {
+            let Coefficients { a, b, c } = coefficients.get(first + number).copied().unwrap_or_default();
+            let steps = PixelSteps::new(a, b);
+            let mut varying = Varying { value: Lanes::default(), coefficients: Lanes::splat(c) };
+            for lane in 0..LANES {
+                varying.value.0[lane] = (steps.from_first(a * dx[lane] + b * dy[lane], lane) as f32).to_bits();
+            }
+            if none != 0 {
+                V::blend(&mut varying.value, &Lanes::default(), none);
+                V::blend(&mut varying.coefficients, &Lanes::default(), none);
+            }
+            batch.varyings.push(varying);
         }
-        if batch.count < BATCH_QUADS {
-            V::blend(&mut values, &Lanes::default(), ALL << (4 * batch.count));
-        }
-        (values, std::array::from_fn(|q| if q < batch.count { of_all } else { 0 }))
     }
 }
 
-/// The same for quads of several primitives.
+/// A varying of quads of several primitives.
 #[inline(never)]
-fn of_several(batch: &Batch, coefficients: &[Coefficients], number: usize) -> (Lanes, [u32; BATCH_QUADS]) {
-    let (mut values, mut c) = (Lanes::default(), [0; BATCH_QUADS]);
+fn of_several(batch: &Batch, coefficients: &[Coefficients], number: usize) -> Varying {
+    let mut varying = Varying::default();
     for (q, quad) in batch.quads[..batch.count].iter().enumerate() {
-        let Coefficients { a, b, c: of_quad } =
-            coefficients.get(quad.coefficients + number).copied().unwrap_or_default();
+        let Coefficients { a, b, c } = coefficients.get(quad.coefficients + number).copied().unwrap_or_default();
         let [dx, dy] = batch.distance.map(|distance| distance[4 * q]);
         let (first, steps) = (a * dx + b * dy, PixelSteps::new(a, b));
-        for (element, value) in values.0[4 * q..4 * q + 4].iter_mut().enumerate() {
+        for (element, value) in varying.value.0[4 * q..4 * q + 4].iter_mut().enumerate() {
             *value = (steps.from_first(first, element) as f32).to_bits();
         }
-        c[q] = of_quad;
+        varying.coefficients.0[4 * q..4 * q + 4].fill(c);
     }
-    (values, c)
+    varying
 }
 
 /// A word of colour on its way to one sample of the pixels, or to all.
@@ -475,15 +483,22 @@ impl Work for DepthTest<'_, '_> {
 }
 
 impl Io for FragmentIo<'_> {
-    #[inline]
-    fn varying(&mut self) -> Result<(Lanes, [u32; 4]), IoError> {
-        if self.next_varying >= self.state.varyings {
-            return Err(IoError::VaryingsExhausted(self.state.varyings as u32));
+    fn varying(&mut self) -> Result<Varying, IoError> {
+        let next = self.varyings_ahead().first().copied();
+        self.next_varying += usize::from(next.is_some());
+        next.ok_or(IoError::VaryingsExhausted(self.state.varyings as u32))
+    }
+
+    fn varyings_ahead(&mut self) -> &[Varying] {
+        if self.batch.varyings.len() < self.state.varyings {
+            let varyings = self.state.varyings;
+            Host::new().run(Interpolation { batch: self.batch, coefficients: self.coefficients, varyings });
         }
-        let varying =
-            Host::new().run(Varying { batch: self.batch, coefficients: self.coefficients, number: self.next_varying });
-        self.next_varying += 1;
-        Ok(varying)
+        self.batch.varyings.get(self.next_varying..).unwrap_or_default()
+    }
+
+    fn take_varyings(&mut self, count: usize) {
+        self.next_varying += count;
     }
 
     fn pixel_x(&mut self) -> Result<Lanes, IoError> {
@@ -788,20 +803,21 @@ mod tests {
     fn varyings_are_those_of_each_quad_alone() {
         let mut next = numbers(0x0dd_ba11_5eed_0002);
         for _ in 0..500 {
-            let batch = batch(&mut next, Shape::new(false, false, false));
+            let mut batch = batch(&mut next, Shape::new(false, false, false));
             let mut number = || (f64::from(next(2001)) - 1000.0) / 7e3;
             let coefficients: Vec<Coefficients> =
                 (0..6).map(|i| Coefficients { a: number(), b: number(), c: 1000 + i }).collect();
             let number = 2;
-            let (values, c) = Host::new().run(Varying { batch: &batch, coefficients: &coefficients, number });
+            Host::new().run(Interpolation { batch: &mut batch, coefficients: &coefficients, varyings: 3 });
+            let Varying { value, coefficients: c } = batch.varyings[number];
             for lane in 0..LANES {
                 let quad = &batch.quads[lane / 4];
                 let Coefficients { a, b, c: of_quad } = coefficients[quad.coefficients + number];
                 let first = a * batch.distance[0][lane] + b * batch.distance[1][lane];
                 let (a, b) = (a * 16.0, b * 16.0);
-                let value = [first, first + a, first + b, first + a + b][lane % 4] as f32;
-                let expected = if lane / 4 < batch.count { (value.to_bits(), of_quad) } else { (0, 0) };
-                assert_eq!((values.0[lane], c[lane / 4]), expected, "element {lane} of {batch:?}");
+                let interpolated = [first, first + a, first + b, first + a + b][lane % 4] as f32;
+                let expected = if lane / 4 < batch.count { (interpolated.to_bits(), of_quad) } else { (0, 0) };
+                assert_eq!((value.0[lane], c.0[lane]), expected, "element {lane} of {batch:?}");
             }
         }
     }

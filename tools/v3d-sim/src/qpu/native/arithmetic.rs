@@ -61,13 +61,24 @@ struct Detour {
     call: usize,
 }
 
+/// What of an action's results will be replaced before anybody can look, unless it is saved before a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Later {
+    pub(super) result: bool,
+    pub(super) flags: bool,
+}
+
 /// Writes instructions.
 pub(super) struct Emitter {
     pub(super) asm: CodeAssembler,
-    pub(super) copies: Copies,
+    copies: Copies,
+    /// What is so of the action that is being translated.
+    pub(super) replaced_later: Later,
     has_constants: bool,
-    /// [`HELD_FLAGS`] hold what is in memory.
+    /// [`HELD_FLAGS`] hold the flags.
     has_flags: bool,
+    /// Memory has older ones.
+    flags_unsaved: bool,
     detours: Vec<Detour>,
 }
 
@@ -76,14 +87,17 @@ impl Emitter {
         Ok(Self {
             asm: CodeAssembler::new(64)?,
             copies: Copies::none(),
+            replaced_later: Later::default(),
             has_constants: false,
             has_flags: false,
+            flags_unsaved: false,
             detours: Vec::new(),
         })
     }
 
-    /// Forgets what registers hold: code is joined here from elsewhere, or has called.
+    /// Forgets what registers hold: code is joined here from elsewhere, or has called. Memory has to have it by now.
     pub(super) fn forget(&mut self) {
+        debug_assert!(!self.flags_unsaved, "flags would be lost");
         self.copies.forget();
         self.has_constants = false;
         self.has_flags = false;
@@ -103,8 +117,35 @@ impl Emitter {
         zmmword_ptr(Self::address(place))
     }
 
-    fn new_value(&mut self) -> Value {
-        Value(self.copies.take())
+    fn new_value(&mut self) -> Result<Value, IcedError> {
+        let (number, displaced) = self.copies.take();
+        for place in displaced {
+            self.asm.vmovdqa32(Self::memory(place), Value(number).register())?;
+        }
+        Ok(Value(number))
+    }
+
+    /// Forgets what lived for the instruction that ends here.
+    pub(super) fn end_instruction(&mut self) {
+        self.copies.end_instruction();
+    }
+
+    /// Saves what memory does not have yet.
+    pub(super) fn save(&mut self) -> Result<(), IcedError> {
+        for (place, number) in self.copies.save() {
+            self.asm.vmovdqa32(Self::memory(place), Value(number).register())?;
+        }
+        if std::mem::take(&mut self.flags_unsaved) {
+            self.save_flags()?;
+        }
+        Ok(())
+    }
+
+    fn save_flags(&mut self) -> Result<(), IcedError> {
+        for (number, held) in HELD_FLAGS.into_iter().enumerate() {
+            self.asm.kmovw(word_ptr(FLAGS + 2 * number as i32), held)?;
+        }
+        Ok(())
     }
 
     /// What is in a place.
@@ -112,7 +153,7 @@ impl Emitter {
         if let Some(number) = self.copies.of(place) {
             return Ok(Value(number));
         }
-        let value = self.new_value();
+        let value = self.new_value()?;
         self.asm.vmovdqa32(value.register(), Self::memory(place))?;
         self.copies.note(place, value.0);
         Ok(value)
@@ -121,6 +162,10 @@ impl Emitter {
     /// Puts a value in a place.
     pub(super) fn store(&mut self, place: Place, value: Value) -> Result<(), IcedError> {
         if place == registers::NOWHERE {
+            return Ok(());
+        }
+        if self.replaced_later.result || Copies::passes(place) {
+            self.copies.write(place, value.0);
             return Ok(());
         }
         self.asm.vmovdqa32(Self::memory(place), value.register())?;
@@ -134,14 +179,14 @@ impl Emitter {
             return Ok(());
         }
         let old = self.load(place)?;
-        let joined = self.new_value();
+        let joined = self.new_value()?;
         self.asm.vpblendmd(joined.register().k1(), old.register(), value.register())?;
         self.store(place, joined)
     }
 
     /// The same word in all elements.
     pub(super) fn constant(&mut self, word: u32) -> Result<Value, IcedError> {
-        let value = self.new_value();
+        let value = self.new_value()?;
         self.asm.mov(eax, word)?;
         self.asm.vpbroadcastd(value.register(), eax)?;
         Ok(value)
@@ -149,16 +194,22 @@ impl Emitter {
 
     /// A word of memory in all elements.
     pub(super) fn broadcast(&mut self, from: AsmMemoryOperand) -> Result<Value, IcedError> {
-        let value = self.new_value();
+        let value = self.new_value()?;
         self.asm.vpbroadcastd(value.register(), from)?;
         Ok(value)
     }
 
-    /// A vector of the frame.
-    pub(super) fn frame_vector(&mut self, offset: i32) -> Result<Value, IcedError> {
-        let value = self.new_value();
-        self.asm.vmovdqa32(value.register(), zmmword_ptr(FRAME + offset))?;
+    /// A vector of memory.
+    pub(super) fn vector(&mut self, from: AsmMemoryOperand) -> Result<Value, IcedError> {
+        let value = self.new_value()?;
+        self.asm.vmovdqa32(value.register(), zmmword_ptr(from))?;
         Ok(value)
+    }
+
+    /// Moves the first element of a value.
+    pub(super) fn first_element(&mut self, value: Value, to: AsmRegister32) -> Result<(), IcedError> {
+        self.asm.vmovdqa32(TEMPORARY[0], value.register())?;
+        self.asm.evex().vmovd(to, xmm16)
     }
 
     /// The register that holds a flag: 0 for Z, 1 for N, 2 for C.
@@ -247,11 +298,8 @@ impl Emitter {
                 self.asm.korw(held, new, k0)?;
             }
         }
-        self.has_flags = true;
-        for (number, held) in HELD_FLAGS.into_iter().enumerate() {
-            self.asm.kmovw(word_ptr(FLAGS + 2 * number as i32), held)?;
-        }
-        Ok(())
+        (self.has_flags, self.flags_unsaved) = (true, self.replaced_later.flags);
+        if self.flags_unsaved { Ok(()) } else { self.save_flags() }
     }
 
     /// Sets registers to the flags of an operation's results.
@@ -283,7 +331,7 @@ impl Emitter {
             return Ok(a);
         }
         self.load_constants()?;
-        let result = self.new_value();
+        let result = self.new_value()?;
         let (x, y, z) = (a.register(), b.register(), result.register());
         let [t0, t1, t2, t3] = TEMPORARY;
         let asm = &mut self.asm;
@@ -444,7 +492,7 @@ impl Emitter {
     /// Unpacks the operand in a place; `false` if there is no translation.
     pub(super) fn unpack(&mut self, from: Place, mode: Unpack, float: bool) -> Result<bool, IcedError> {
         let word = self.load(from)?;
-        let result = self.new_value();
+        let result = self.new_value()?;
         let (x, z) = (word.register(), result.register());
         let asm = &mut self.asm;
         let byte = match mode {
@@ -488,7 +536,7 @@ impl Emitter {
     pub(super) fn pack_colour(&mut self, from: Place, to: Place, part: u32) -> Result<(), IcedError> {
         let value = self.load(from)?;
         self.load_constants()?;
-        let result = self.new_value();
+        let result = self.new_value()?;
         let z = result.register();
         let asm = &mut self.asm;
         // The second operand is what NaN becomes.
@@ -537,7 +585,7 @@ impl Emitter {
             return Ok(false);
         }
         let value = self.load(from)?;
-        let result = self.new_value();
+        let result = self.new_value()?;
         let (x, z) = (value.register(), result.register());
         if half {
             let shift = part.trailing_zeros();
@@ -553,16 +601,18 @@ impl Emitter {
     /// Calls for a function of the SFU, with the result in r4.
     pub(super) fn special_function(&mut self, function: i32, from: Place) -> Result<(), IcedError> {
         let old = self.load(registers::R4)?;
+        self.asm.mov(rax, qword_ptr(FRAME + at::STALE_R4))?;
+        self.asm.vmovdqa32(zmmword_ptr(rax), old.register())?;
+        self.save()?;
         let asm = &mut self.asm;
-        asm.mov(rax, qword_ptr(FRAME + at::STALE_R4))?;
-        asm.vmovdqa32(zmmword_ptr(rax), old.register())?;
         asm.lea(rdi, ptr(Self::address(from)))?;
         asm.lea(rsi, ptr(Self::address(registers::R4)))?;
         self.call(at::FUNCTIONS + 8 * function)
     }
 
-    /// Calls, with the host's arithmetic as the host expects it. Nothing that registers hold is kept.
+    /// Calls, with the host's arithmetic as the host expects it. Nothing that registers hold is kept: it is saved before.
     pub(super) fn call(&mut self, call: i32) -> Result<(), IcedError> {
+        self.save()?;
         self.asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
         self.asm.vzeroupper()?;
         self.asm.call(qword_ptr(FRAME + call))?;
@@ -590,22 +640,18 @@ impl Emitter {
         Ok(())
     }
 
-    /// Calls for a special result, and keeps all vectors but that for it, and the flags that are held.
+    /// Calls for a special result, and keeps all vectors but that for it, and the flags.
     fn special(&mut self, call: i32) -> Result<(), IcedError> {
-        self.special_call(call)?;
-        // Where flags are held at a detour, they are those in memory.
-        self.load_flags()?;
-        self.asm.ret()
-    }
-
-    fn special_call(&mut self, call: i32) -> Result<(), IcedError> {
         let asm = &mut self.asm;
         asm.push(r13)?;
         asm.mov(r13, rsp)?;
-        asm.sub(rsp, 32 * 64)?;
+        asm.sub(rsp, 33 * 64)?;
         asm.and(rsp, -64)?;
         for (i, register) in ZMM.into_iter().enumerate() {
             asm.vmovdqa32(zmmword_ptr(rsp + 64 * i as i32), register)?;
+        }
+        for (i, held) in HELD_FLAGS.into_iter().enumerate() {
+            asm.kmovw(word_ptr(rsp + 64 * 32 + 2 * i as i32), held)?;
         }
         asm.lea(rdi, ptr(rsp + 64 * 16))?;
         asm.lea(rsi, ptr(rsp + 64 * 17))?;
@@ -617,7 +663,11 @@ impl Emitter {
         for (i, register) in ZMM.into_iter().enumerate() {
             asm.vmovdqa32(register, zmmword_ptr(rsp + 64 * i as i32))?;
         }
+        for (i, held) in HELD_FLAGS.into_iter().enumerate() {
+            asm.kmovw(held, word_ptr(rsp + 64 * 32 + 2 * i as i32))?;
+        }
         asm.mov(rsp, r13)?;
-        asm.pop(r13)
+        asm.pop(r13)?;
+        asm.ret()
     }
 }

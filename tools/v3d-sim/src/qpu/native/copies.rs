@@ -1,17 +1,30 @@
-//! Which vector registers of the host hold copies of places of the register array.
+//! Which vector registers of the host hold what is in places of the register array.
 //!
-//! Memory always holds the truth: whatever is written to a place is stored there at once. A register only spares the next reader a load, so that
-//! copies can be forgotten at any time, and need no saving when code is left.
+//! What a program writes goes to memory at once, since the next block loads it from there, but for what is replaced before the end of the block or the
+//! instruction: memory gets that only when its register is wanted for something else, or before somebody may look.
 
-use crate::qpu::registers::Place;
+use crate::qpu::registers::{self, Place};
 
 /// Numbers of the host's registers that hold copies. The others are for intermediate values and constants.
 const NUMBERS: [u8; 25] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29, 30, 31];
 
-/// The copies at a point of the code.
+/// What lives for one instruction only.
+const PASSING: [Place; 7] = [
+    registers::PORT_A,
+    registers::PORT_B,
+    registers::UNPACKED,
+    registers::IMMEDIATE,
+    registers::RESULT_ADD,
+    registers::RESULT_MUL,
+    registers::COEFFICIENTS,
+];
+
+/// What registers hold at a point of the code.
 #[derive(Clone, Debug)]
 pub(super) struct Copies {
     holders: [Option<u8>; 256],
+    /// Memory has an older value of these places than their registers.
+    unsaved: Vec<Place>,
     /// When each register was last wanted.
     wanted: [u32; 32],
     now: u32,
@@ -20,34 +33,66 @@ pub(super) struct Copies {
 impl Copies {
     /// No copies.
     pub(super) fn none() -> Self {
-        Self { holders: [None; 256], wanted: [0; 32], now: 0 }
+        Self { holders: [None; 256], unsaved: Vec::new(), wanted: [0; 32], now: 0 }
     }
 
-    /// Forgets all copies.
+    /// Forgets all copies, which memory has to have by now.
     pub(super) fn forget(&mut self) {
+        debug_assert!(self.unsaved.is_empty(), "{:?} would be lost", self.unsaved);
         self.holders = [None; 256];
+        self.unsaved.clear();
     }
 
-    /// The register that holds a copy of a place.
+    /// The register that holds what is in a place.
     pub(super) fn of(&mut self, place: Place) -> Option<u8> {
         let number = self.holders[usize::from(place)]?;
         self.want(number);
         Some(number)
     }
 
-    /// A register for a new value: the one that has not been wanted for longest. What it was a copy of is forgotten.
-    pub(super) fn take(&mut self) -> u8 {
+    /// A register for a new value: the one that has not been wanted for longest. What it held is forgotten; the places of that which memory does not
+    /// have yet are given too, to be saved before anything else.
+    pub(super) fn take(&mut self) -> (u8, Vec<Place>) {
         let number = NUMBERS.into_iter().min_by_key(|&number| self.wanted[usize::from(number)]).unwrap_or(0);
+        let is_held = |place: &Place| self.holders[usize::from(*place)] == Some(number);
+        let (displaced, kept) = self.unsaved.iter().copied().partition(is_held);
+        self.unsaved = kept;
         for holder in &mut self.holders {
             *holder = holder.filter(|&held| held != number);
         }
         self.want(number);
-        number
+        (number, displaced)
     }
 
-    /// Notes that a register holds what is in a place now.
+    /// Notes that a register holds what is in a place in memory.
     pub(super) fn note(&mut self, place: Place, number: u8) {
         self.holders[usize::from(place)] = Some(number);
+        self.unsaved.retain(|&unsaved| unsaved != place);
+    }
+
+    /// Notes that a register holds the new value of a place, and memory an old one.
+    pub(super) fn write(&mut self, place: Place, number: u8) {
+        self.note(place, number);
+        self.unsaved.push(place);
+    }
+
+    /// The places of which memory has an older value, with their registers: from now on it has them.
+    pub(super) fn save(&mut self) -> Vec<(Place, u8)> {
+        let unsaved = std::mem::take(&mut self.unsaved);
+        unsaved.into_iter().filter_map(|place| Some((place, self.holders[usize::from(place)]?))).collect()
+    }
+
+    /// Whether a place is for what lives for one instruction only.
+    pub(super) fn passes(place: Place) -> bool {
+        PASSING.contains(&place)
+    }
+
+    /// Forgets what nobody can want behind the end of an instruction.
+    pub(super) fn end_instruction(&mut self) {
+        self.unsaved.retain(|place| !PASSING.contains(place));
+        for place in PASSING {
+            self.holders[usize::from(place)] = None;
+        }
     }
 
     fn want(&mut self, number: u8) {
@@ -60,21 +105,51 @@ impl Copies {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_register_that_was_wanted_first_is_taken() {
+    /// Copies of places 0 to 24, which all registers hold, and the registers.
+    fn full() -> (Copies, Vec<u8>) {
         let mut copies = Copies::none();
-        let numbers: Vec<u8> = (0..25)
+        let numbers = (0..NUMBERS.len() as Place)
             .map(|place| {
-                let number = copies.take();
+                let (number, displaced) = copies.take();
+                assert!(displaced.is_empty());
                 copies.note(place, number);
                 number
             })
             .collect();
+        (copies, numbers)
+    }
+
+    #[test]
+    fn the_register_that_was_wanted_first_is_taken() {
+        let (mut copies, numbers) = full();
         assert_eq!(copies.of(0), Some(numbers[0]));
-        assert_eq!(copies.take(), numbers[1]);
+        assert_eq!(copies.take(), (numbers[1], vec![]));
         assert_eq!(copies.of(1), None);
         assert_eq!(copies.of(0), Some(numbers[0]));
         copies.forget();
         assert_eq!(copies.of(0), None);
+    }
+
+    #[test]
+    fn what_memory_does_not_have_is_given_when_its_register_is_taken() {
+        let (mut copies, numbers) = full();
+        copies.write(0, numbers[0]);
+        // Another place with the same value, and one whose first value nobody needs.
+        copies.write(100, numbers[0]);
+        copies.write(101, numbers[0]);
+        copies.write(101, numbers[1]);
+        assert_eq!(copies.take(), (numbers[0], vec![0, 100]));
+        assert_eq!(copies.save(), [(101, numbers[1])]);
+        assert_eq!(copies.take(), (numbers[1], vec![]));
+    }
+
+    #[test]
+    fn what_passes_between_parts_of_an_instruction_is_not_saved_behind_it() {
+        let (mut copies, numbers) = full();
+        copies.write(registers::RESULT_ADD, numbers[3]);
+        copies.write(7, numbers[3]);
+        copies.end_instruction();
+        assert_eq!(copies.of(registers::RESULT_ADD), None);
+        assert_eq!(copies.save(), [(7, numbers[3])]);
     }
 }

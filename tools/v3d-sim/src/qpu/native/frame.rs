@@ -2,6 +2,7 @@
 
 use super::machine::{Act, BeginGroup, Function, Special};
 use crate::lanes::Lanes;
+use crate::qpu::io::Varying;
 use crate::qpu::registers::Flags;
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -16,8 +17,6 @@ pub(super) const MIDDLE: i32 = 128;
 pub(in crate::qpu) struct Calls {
     /// An action.
     pub(in crate::qpu) act: Act,
-    /// The next varying.
-    pub(in crate::qpu) varying: Act,
     /// Before instructions that go together.
     pub(in crate::qpu) begin_group: BeginGroup,
     /// RECIP, RECIPSQRT, EXP and LOG of the SFU.
@@ -66,8 +65,6 @@ pub(super) const CONSTANTS: Constants = Constants {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(in crate::qpu) struct Frame {
-    /// What r5 becomes behind a varying.
-    pub(super) coefficients: Lanes,
     pub(super) constants: Constants,
     /// Place [`MIDDLE`] of the register array.
     pub(super) registers: *mut Lanes,
@@ -81,6 +78,10 @@ pub(in crate::qpu) struct Frame {
     pub(super) synced: *const AtomicU32,
     pub(super) synced_address: u32,
     pub(super) limited: u32,
+    /// The next varying, where it was when the program's units knew it last, and the end of those that can be taken.
+    pub(super) varyings: *const Varying,
+    pub(super) varyings_synced: *const Varying,
+    pub(super) varyings_end: *const Varying,
     /// All of memory.
     pub(super) words: *const AtomicU32,
     pub(super) words_end: *const AtomicU32,
@@ -104,6 +105,11 @@ pub(in crate::qpu) struct Frame {
 /// No instruction, in [`Frame::last`].
 pub(super) const NO_INSTRUCTION: u16 = u16::MAX;
 
+/// Size of a varying.
+pub(super) const VARYING_BYTES: i32 = size_of::<Varying>() as i32;
+/// Where a varying's coefficients are in it.
+pub(super) const VARYING_COEFFICIENTS: i32 = offset_of!(Varying, coefficients) as i32;
+
 /// Exceptions masked, rounding toward zero, denormals taken and given as zeros: the QPU's arithmetic.
 pub(super) const QPU_ROUNDING: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
 
@@ -119,7 +125,6 @@ pub(super) mod at {
     use super::{Frame, offset_of};
 
     offsets! {
-        COEFFICIENTS = coefficients;
         MAGNITUDE = constants.magnitude;
         GREATEST = constants.greatest;
         INTEGER_LIMIT = constants.integer_limit;
@@ -139,11 +144,12 @@ pub(super) mod at {
         SYNCED = synced;
         SYNCED_ADDRESS = synced_address;
         LIMITED = limited;
+        VARYINGS = varyings;
+        VARYINGS_END = varyings_end;
         WORDS = words;
         WORDS_END = words_end;
         BUDGET = budget;
         ACT = calls.act;
-        VARYING = calls.varying;
         BEGIN_GROUP = calls.begin_group;
         FUNCTIONS = calls.functions;
         SPECIAL = calls.special;

@@ -1,9 +1,9 @@
 //! Executable memory, the call of what is in it, and the calls back.
 //!
 //! # Why this is sound
-//! Translated code accesses the register array, the flags, the old r4, the frame, the uniforms between the two addresses that the frame gives, and its own stack; nothing
-//! else. That the uniforms of a block lie between those addresses is checked at its top, for all that its actions take, call backs included, and nothing
-//! behind an action that moves the uniforms takes one without another check. All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements. While the code
+//! Translated code accesses the register array, the flags, the old r4, the frame, the uniforms and varyings between the addresses that the frame gives, and
+//! its own stack; nothing else. That the uniforms and varyings of a block lie between those addresses is checked at its top, for all that its actions take,
+//! call backs included, and nothing behind an action that moves the uniforms takes one without another check. All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements. While the code
 //! runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references out of what the
 //! frame points at, drops them before it returns, and gives the code fresh pointers, since the references have ended the life of the old ones.
 
@@ -13,10 +13,8 @@ use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING
 use super::translate::Translation;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
-use crate::qpu::action::Action;
 use crate::qpu::code::Stretch;
-use crate::qpu::io::Io;
-use crate::qpu::registers;
+use crate::qpu::io::{Io, Varying};
 use crate::qpu::vectors::Portable;
 use crate::qpu::{Qpu, Threading};
 use memmap2::{Mmap, MmapMut};
@@ -71,8 +69,8 @@ struct Machine<'a> {
 }
 
 impl Frame {
-    /// Points at registers, flags and uniforms of a QPU.
-    fn point_at(&mut self, qpu: &mut Qpu, memory: Memory<'_>) {
+    /// Points at registers, flags and uniforms of a QPU, and at its varyings.
+    fn point_at(&mut self, qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>) {
         self.registers = qpu.registers.as_mut_ptr().wrapping_add(MIDDLE as usize);
         self.flags = &raw mut qpu.flags;
         self.stale_r4 = &raw mut qpu.stale_r4;
@@ -82,6 +80,16 @@ impl Frame {
         (self.uniforms, self.uniforms_end) = (words.start, words.end);
         (self.synced, self.synced_address) = (words.start, qpu.uniforms);
         self.limited = u32::from(qpu.uniforms_left.is_some());
+        let varyings = io.varyings_ahead().as_ptr_range();
+        (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
+    }
+
+    /// Takes the varyings that translated code has read.
+    fn take_varyings(&self, io: &mut dyn Io) {
+        let taken = self.varyings.addr().wrapping_sub(self.varyings_synced.addr()) / size_of::<Varying>();
+        if taken != 0 {
+            io.take_varyings(taken);
+        }
     }
 }
 
@@ -107,7 +115,6 @@ pub(super) fn run(
 ) -> usize {
     let words = memory.words().as_ptr_range();
     let mut frame = Frame {
-        coefficients: Lanes::default(),
         constants: CONSTANTS,
         registers: ptr::null_mut(),
         flags: ptr::null_mut(),
@@ -117,6 +124,9 @@ pub(super) fn run(
         synced: ptr::null(),
         synced_address: 0,
         limited: 0,
+        varyings: ptr::null(),
+        varyings_synced: ptr::null(),
+        varyings_end: ptr::null(),
         words: words.start,
         words_end: words.end,
         budget: *budget,
@@ -129,18 +139,23 @@ pub(super) fn run(
         rounding: QPU_ROUNDING,
         rounding_outside: 0,
     };
-    frame.point_at(qpu, memory);
-    let mut machine = Machine { qpu, io: ptr::from_mut(io), memory, stretch, budget: *budget };
+    let (qpu, io) = (ptr::from_mut(qpu), ptr::from_mut(io));
+    let mut machine = Machine { qpu, io, memory, stretch, budget: *budget };
     frame.machine = (&raw mut machine).cast();
+    // SAFETY: both are borrowed for as long as this function runs, and the references are gone before anybody else uses the pointers.
+    unsafe { frame.point_at(&mut *qpu, &mut *io, memory) };
     let entry = code.memory.as_ptr();
     // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a block at this offset. The frame is as it has to be:
     // see the top of this file. That the processor has AVX-512 has been found out when the calls were
     // given to the code.
     let next = unsafe { transmute::<*const u8, Entry>(entry)(&raw mut frame, entry.wrapping_add(block as usize)) };
 
+    // SAFETY: as above, and the code has come to its end.
+    let (qpu, io) = unsafe { (&mut *qpu, &mut *io) };
     let executed = *budget - frame.budget;
     *budget = frame.budget;
     qpu.take_uniforms(&frame);
+    frame.take_varyings(io);
     qpu.undefined = frame.undefined as u8;
     qpu.streak = frame.streak;
     let touches = |index: u16| stretch.ops.get(usize::from(index)).map(|placed| placed.op.touches);
@@ -176,13 +191,14 @@ impl<'a> CallBack<'a> {
         // SAFETY: `run` borrows both, and makes no use of them while the code runs.
         let (qpu, io) = unsafe { (&mut *machine.qpu, &mut *machine.io) };
         qpu.take_uniforms(frame);
+        frame.take_varyings(io);
         Self { frame, machine, qpu, io }
     }
 
     /// Hands back to translated code.
     #[inline(always)]
     fn end(self) {
-        self.frame.point_at(self.qpu, self.machine.memory);
+        self.frame.point_at(self.qpu, self.io, self.machine.memory);
     }
 }
 
@@ -196,24 +212,7 @@ pub(in crate::qpu) unsafe fn act(frame: *mut Frame, action: u32) {
     let call = unsafe { CallBack::begin(frame) };
     let stretch = call.machine.stretch;
     if let Some(action) = stretch.action(action as usize) {
-        call.qpu.act_on::<Portable<true>>(action, stretch, &mut None, call.io, call.machine.memory);
-    }
-    call.end();
-}
-
-/// Executes [`Action::Varying`] for translated code.
-///
-/// # Safety
-/// As of [`act`].
-pub(in crate::qpu) unsafe fn varying(frame: *mut Frame, action: u32) {
-    // SAFETY: as the caller of this function promises.
-    let call = unsafe { CallBack::begin(frame) };
-    let stretch = call.machine.stretch;
-    if let Some(&Action::Varying { to, at }) = stretch.action(action as usize) {
-        call.frame.coefficients = match call.qpu.take_varying(to, stretch.address_of(usize::from(at)), call.io) {
-            Some(coefficients) => Lanes(std::array::from_fn(|i| coefficients[i / 4])),
-            None => *call.qpu.registers.at(registers::R5),
-        };
+        call.qpu.act_on::<Portable<true>>(action, stretch, call.io, call.machine.memory);
     }
     call.end();
 }

@@ -2,10 +2,14 @@
 //!
 //! Code is made in blocks: the instructions from an index on that run without the sequencer, with the group behind them if that needs no sequencer
 //! either. At its top a block finds out what [`ahead`](crate::qpu::ahead) finds out for a run: whether the budget suffices, no accumulator is undefined
-//! that it needs, and all its uniforms are in memory. If not, it leaves, and another engine goes on from its first instruction.
+//! that it needs, and all its uniforms and varyings are there. If not, it leaves, and another engine goes on from its first instruction.
+//!
+//! Behind a block memory has everything that it has written. What is written again in the same block stays in a register of the host, and is saved only
+//! before a call. Where a block falls through to others, these are made again behind it, where they still find in registers what it has left there.
 
-use super::arithmetic::{Emitter, FLAGS, FRAME, REGISTERS};
-use super::frame::at;
+use super::arithmetic::{Emitter, FLAGS, FRAME, Later, REGISTERS};
+use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
+use crate::qpu::ACCUMULATORS_AND_FLAGS;
 use crate::qpu::action::Action;
 use crate::qpu::code::{Group, PlainBranch, Stretch};
 use crate::qpu::registers::{self, Place};
@@ -29,6 +33,8 @@ const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
 /// Most instructions that are translated for one stretch, those counted again that belong to several blocks.
 const MOST_TRANSLATED: usize = 1 << 13;
+/// Most blocks that are made one after the other.
+const MOST_IN_A_ROW: usize = 4;
 
 /// Code, and where in it the blocks begin.
 #[derive(Debug)]
@@ -52,11 +58,21 @@ pub(super) fn translate(stretch: &Stretch) -> Result<Option<Translation>, IcedEr
         blocks.insert(at, emitter.asm.create_label());
     }
     let leave = emitter.asm.create_label();
-    let mut translator = Translator { stretch, emitter, blocks, exits: BTreeMap::new(), leave, uniforms: 0 };
+    let mut translator = Translator {
+        stretch,
+        emitter,
+        blocks,
+        exits: BTreeMap::new(),
+        last_writes: BTreeMap::new(),
+        last_flags: None,
+        leave,
+        read: Streams::default(),
+        translated: instructions,
+    };
     translator.enter()?;
     let starts: Vec<usize> = translator.blocks.keys().copied().collect();
     for at in starts {
-        translator.block(at)?;
+        translator.row(at)?;
     }
     translator.finish()
 }
@@ -87,17 +103,44 @@ fn part(stretch: &Stretch, start: usize, count: usize) -> usize {
     instructions.iter().position(|placed| placed.op.touches.uniforms_address).map_or(count, |last| last + 1)
 }
 
-/// Most uniforms that an action takes, in translated code or in a call back. A write to a TMU may take one too.
-fn uniforms_of(stretch: &Stretch, action: &Action) -> i32 {
+/// How many elements are taken from streams.
+#[derive(Clone, Copy, Debug, Default)]
+struct Streams {
+    uniforms: i32,
+    varyings: i32,
+}
+
+/// The most that an action takes, in translated code or in a call back. A write to a TMU may take a uniform too.
+fn most_taken(stretch: &Stretch, action: &Action) -> Streams {
     match *action {
-        Action::Uniform { .. } | Action::Tmu { .. } => 1,
+        Action::Uniform { .. } | Action::Tmu { .. } => Streams { uniforms: 1, varyings: 0 },
+        Action::Varying { .. } => Streams { uniforms: 0, varyings: 1 },
         // Both ports take one together, and two writes to TMUs break a rule.
-        Action::Whole { at } => stretch
-            .ops
-            .get(usize::from(at))
-            .map_or(0, |placed| i32::from(placed.op.touches.uniform) + i32::from(placed.op.touches.tmu_write)),
-        _ => 0,
+        Action::Whole { at } => stretch.ops.get(usize::from(at)).map_or(Streams::default(), |placed| {
+            let touches = &placed.op.touches;
+            Streams {
+                uniforms: i32::from(touches.uniform) + i32::from(touches.tmu_write),
+                varyings: i32::from(touches.varying),
+            }
+        }),
+        _ => Streams::default(),
     }
+}
+
+/// The most that some instructions take. `None` if that cannot be said: they go on with other uniforms than they began with.
+fn most_taken_by(stretch: &Stretch, first: usize, count: usize) -> Option<Streams> {
+    let mut all = Streams::default();
+    let mut has_moved = false;
+    for action in stretch.actions_of(first, count) {
+        let most = most_taken(stretch, action);
+        if most.uniforms != 0 && has_moved {
+            return None;
+        }
+        all.uniforms += most.uniforms;
+        all.varyings += most.varyings;
+        has_moved |= moves_uniforms(stretch, action);
+    }
+    Some(all)
 }
 
 /// Whether an action gives the uniforms another address.
@@ -108,6 +151,29 @@ fn moves_uniforms(stretch: &Stretch, action: &Action) -> bool {
             stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniforms_address)
         }
         _ => false,
+    }
+}
+
+/// Where the result of an action goes, if it is translated.
+const fn written(action: &Action) -> Option<Place> {
+    match *action {
+        Action::Operate { to, .. }
+        | Action::Conditional { to, .. }
+        | Action::Flags { to, .. }
+        | Action::Constant { to, .. }
+        | Action::Uniform { to, .. }
+        | Action::Varying { to, .. }
+        | Action::PackColour { to, .. }
+        | Action::PackA { to, .. } => Some(to),
+        Action::Unpack { .. } => Some(registers::UNPACKED),
+        Action::Sfu { .. } => Some(registers::R4),
+        Action::VpmRead { .. }
+        | Action::Tmu { .. }
+        | Action::LoadTmu { .. }
+        | Action::UniformsAddress { .. }
+        | Action::TileBuffer { .. }
+        | Action::ScoreboardUnlock { .. }
+        | Action::Whole { .. } => None,
     }
 }
 
@@ -127,9 +193,14 @@ struct Translator<'a> {
     blocks: BTreeMap<usize, CodeLabel>,
     /// Where the code is left before an instruction.
     exits: BTreeMap<usize, CodeLabel>,
+    /// The last actions of the block that write to places, and the last that sets flags.
+    last_writes: BTreeMap<Place, usize>,
+    last_flags: Option<usize>,
     leave: CodeLabel,
-    /// Uniforms that have been read since [`UNIFORMS`] was moved on.
-    uniforms: i32,
+    /// What has been read since [`UNIFORMS`] and the varyings in the frame were moved on.
+    read: Streams,
+    /// Instructions that are translated, and will be at least.
+    translated: usize,
 }
 
 impl Translator<'_> {
@@ -161,70 +232,109 @@ impl Translator<'_> {
         self.emitter.asm.jmp(label)
     }
 
-    fn block(&mut self, start: usize) -> Result<(), IcedError> {
-        let run = self.stretch.ahead.get(start).map_or(0, |ahead| usize::from(ahead.count));
-        let count = part(self.stretch, start, run);
+    /// A block, and those that it falls through to.
+    fn row(&mut self, start: usize) -> Result<(), IcedError> {
         if let Some(label) = self.blocks.get_mut(&start) {
             self.emitter.asm.set_label(label)?;
         }
         self.emitter.forget();
+        let mut at = start;
+        for _ in 0..MOST_IN_A_ROW {
+            match self.block(at)? {
+                Some(next) => at = next,
+                None => return Ok(()),
+            }
+            let count = self.stretch.ahead.get(at).map_or(0, |ahead| usize::from(ahead.count));
+            if !self.blocks.contains_key(&at) || self.translated + count > MOST_TRANSLATED {
+                break;
+            }
+            self.translated += count;
+        }
+        self.go_on(at)
+    }
+
+    /// One block; gives the index of the block that follows, if execution goes on behind what has been made.
+    fn block(&mut self, start: usize) -> Result<Option<usize>, IcedError> {
+        let run = self.stretch.ahead.get(start).map_or(0, |ahead| usize::from(ahead.count));
+        let count = part(self.stretch, start, run);
+        let at = start + count;
+        let group = self.stretch.ahead.get(at).and_then(|ahead| ahead.group).filter(|_| count == run);
+        if let Some(Group::Branch(branch)) = group {
+            // The branch is found to be possible together with what comes before it, or on its own.
+            if most_taken_by(self.stretch, start, count + BRANCH_INSTRUCTIONS).is_some() {
+                return self.branch(start, count, branch);
+            }
+        }
         if count > 0 {
-            self.check(start, count, count, start)?;
+            self.check(start, count)?;
+            self.find_last_writes(start, count);
             self.actions(start, count)?;
+            let replaces = self.replaced(start, count);
             let asm = &mut self.emitter.asm;
-            let replaces = self.stretch.ops[start..start + count]
-                .iter()
-                .fold(0, |replaces, placed| replaces | placed.op.touches.replaces_accumulators);
             if replaces != 0 {
-                asm.and(dword_ptr(FRAME + at::UNDEFINED), !i32::from(replaces))?;
+                asm.and(dword_ptr(FRAME + at::UNDEFINED), !replaces)?;
             }
             asm.add(dword_ptr(FRAME + at::STREAK), count as i32)?;
-            self.note_last(start + count, count)?;
+            self.note_last(at, count)?;
         }
-        let at = start + count;
-        if count < run {
-            return self.go_on(at);
-        }
-        match self.stretch.ahead.get(at).and_then(|ahead| ahead.group) {
-            None => self.go_on(at),
-            Some(Group::Branch(branch)) => self.branch(at, branch),
+        match group {
+            None => Ok(Some(at)),
+            Some(Group::Branch(_)) if count == 0 => {
+                // Its delay slots go on with other uniforms than it began with.
+                let outside = self.exit(at);
+                self.emitter.asm.jmp(outside)?;
+                Ok(None)
+            }
+            Some(Group::Branch(_)) => Ok(Some(at)),
             Some(group) => self.group(at, group),
         }
     }
 
-    fn branch(&mut self, at: usize, branch: PlainBranch) -> Result<(), IcedError> {
-        let outside = self.exit(at);
-        self.emitter.asm.cmp(dword_ptr(FRAME + at::UNDEFINED), 0)?;
-        self.emitter.asm.jne(outside)?;
-        self.check(at + 1, BRANCH_INSTRUCTIONS - 1, BRANCH_INSTRUCTIONS, at)?;
+    /// Accumulators and flags that some instructions replace.
+    fn replaced(&self, first: usize, count: usize) -> i32 {
+        let instructions = self.stretch.ops.get(first..first + count).unwrap_or_default();
+        i32::from(instructions.iter().fold(0, |replaces, placed| replaces | placed.op.touches.replaces_accumulators))
+    }
+
+    /// Instructions with a branch behind them and its delay slots.
+    fn branch(&mut self, start: usize, count: usize, branch: PlainBranch) -> Result<Option<usize>, IcedError> {
+        let at = start + count;
+        let all = count + BRANCH_INSTRUCTIONS;
+        let behind = start + all;
+        self.check(start, all)?;
+        self.find_last_writes(start, all);
+        self.actions(start, count)?;
         let always = branch.condition == BranchCondition::Always;
         if !always {
             self.take(branch.condition)?;
         }
         self.actions(at + 1, BRANCH_INSTRUCTIONS - 1)?;
-        let behind = at + BRANCH_INSTRUCTIONS;
         self.note_last(behind, BRANCH_INSTRUCTIONS)?;
-        let mut not_taken = self.emitter.asm.create_label();
-        if !always {
-            self.emitter.asm.test(TAKEN, TAKEN)?;
-            self.emitter.asm.je(not_taken)?;
+        // Nothing is undefined at a branch, or the block is left at its top.
+        self.emitter.asm.mov(dword_ptr(FRAME + at::UNDEFINED), 0)?;
+        let target = usize::from(branch.target);
+        if always {
+            self.emitter.asm.mov(dword_ptr(FRAME + at::STREAK), 0)?;
+            return Ok(Some(target));
         }
-        self.emitter.asm.mov(dword_ptr(FRAME + at::STREAK), 0)?;
-        self.go_on(usize::from(branch.target))?;
-        if !always {
-            self.emitter.asm.set_label(&mut not_taken)?;
-            self.emitter.asm.add(dword_ptr(FRAME + at::STREAK), BRANCH_INSTRUCTIONS as i32)?;
-            self.go_on(behind)?;
-        }
-        Ok(())
+        let asm = &mut self.emitter.asm;
+        let mut not_taken = asm.create_label();
+        asm.test(TAKEN, TAKEN)?;
+        asm.je(not_taken)?;
+        asm.mov(dword_ptr(FRAME + at::STREAK), 0)?;
+        self.go_on(target)?;
+        let asm = &mut self.emitter.asm;
+        asm.set_label(&mut not_taken)?;
+        asm.add(dword_ptr(FRAME + at::STREAK), all as i32)?;
+        Ok(Some(behind))
     }
 
     /// A group that is no branch: it begins with a call.
-    fn group(&mut self, at: usize, group: Group) -> Result<(), IcedError> {
+    fn group(&mut self, at: usize, group: Group) -> Result<Option<usize>, IcedError> {
         let count = group.instructions();
         let outside = self.exit(at);
         self.emitter.asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET)?;
-        self.check(at, count, count, at)?;
+        self.check(at, count)?;
         self.call(at::BEGIN_GROUP, at)?;
         let asm = &mut self.emitter.asm;
         let mut begun = asm.create_label();
@@ -234,47 +344,56 @@ impl Translator<'_> {
         asm.jmp(outside)?;
         asm.set_label(&mut begun)?;
         asm.add(dword_ptr(FRAME + at::STREAK), count as i32)?;
+        self.find_last_writes(at, count);
         self.actions(at, count)?;
         self.note_last(at + count, count)?;
         if group == Group::End {
             self.emitter.asm.mov(eax, (at + count) as u32)?;
-            return self.emitter.asm.jmp(self.leave);
+            self.emitter.asm.jmp(self.leave)?;
+            return Ok(None);
         }
-        self.go_on(at + count)
+        Ok(Some(at + count))
     }
 
-    /// Finds out whether instructions can be executed, and takes them from the budget: `count` from an index on, `all` with their branch. Leaves before
-    /// `or_leave_at` if not.
-    fn check(&mut self, first: usize, count: usize, all: usize, or_leave_at: usize) -> Result<(), IcedError> {
-        let outside = self.exit(or_leave_at);
-        let (stretch, asm) = (self.stretch, &mut self.emitter.asm);
-        let mut uniforms = 0;
-        let mut has_moved = false;
-        for action in stretch.actions_of(first, count) {
-            let most = uniforms_of(stretch, action);
-            if most != 0 && has_moved {
-                return asm.jmp(outside);
-            }
-            uniforms += most;
-            has_moved |= moves_uniforms(stretch, action);
+    /// Finds out whether instructions can be executed, a branch with its delay slots at their end included, and takes them from the budget. Leaves
+    /// before the first one if not.
+    fn check(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
+        let outside = self.exit(first);
+        let Some(most) = most_taken_by(self.stretch, first, count) else {
+            return self.emitter.asm.jmp(outside);
+        };
+        let ahead = self.stretch.ahead.get(first).copied().unwrap_or_default();
+        let (mut needs, mut upper_registers) = (i32::from(ahead.needs), ahead.upper_registers);
+        let run = usize::from(ahead.count);
+        if run < count
+            && let Some(Group::Branch(_)) = self.stretch.ahead.get(first + run).and_then(|ahead| ahead.group)
+        {
+            needs |= i32::from(ACCUMULATORS_AND_FLAGS) & !self.replaced(first, run);
+            upper_registers |= self.stretch.ahead.get(first + run + 1).is_some_and(|slots| slots.upper_registers);
         }
-        asm.cmp(BUDGET, all as i32)?;
+        let asm = &mut self.emitter.asm;
+        asm.cmp(BUDGET, count as i32)?;
         asm.jb(outside)?;
-        let ahead = stretch.ahead.get(first).copied().unwrap_or_default();
-        if ahead.needs != 0 {
-            asm.test(dword_ptr(FRAME + at::UNDEFINED), i32::from(ahead.needs))?;
+        if needs != 0 {
+            asm.test(dword_ptr(FRAME + at::UNDEFINED), needs)?;
             asm.jne(outside)?;
         }
-        if ahead.upper_registers {
+        if upper_registers {
             asm.cmp(dword_ptr(FRAME + at::THREADED), 0)?;
             asm.jne(outside)?;
         }
-        if uniforms != 0 {
-            asm.lea(rax, ptr(UNIFORMS + 4 * uniforms))?;
+        if most.uniforms != 0 {
+            asm.lea(rax, ptr(UNIFORMS + 4 * most.uniforms))?;
             asm.cmp(rax, qword_ptr(FRAME + at::UNIFORMS_END))?;
             asm.ja(outside)?;
         }
-        asm.sub(BUDGET, all as i32)
+        if most.varyings != 0 {
+            asm.mov(rax, qword_ptr(FRAME + at::VARYINGS))?;
+            asm.add(rax, VARYING_BYTES * most.varyings)?;
+            asm.cmp(rax, qword_ptr(FRAME + at::VARYINGS_END))?;
+            asm.ja(outside)?;
+        }
+        asm.sub(BUDGET, count as i32)
     }
 
     /// Notes the last two of some instructions that end before an index.
@@ -315,15 +434,36 @@ impl Translator<'_> {
         if equal { asm.sete(r13b) } else { asm.setne(r13b) }
     }
 
-    fn actions(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
+    /// Finds the actions of some instructions whose results nothing replaces before the block's end.
+    fn find_last_writes(&mut self, first: usize, count: usize) {
+        self.last_writes.clear();
+        self.last_flags = None;
         for index in self.stretch.action_indices(first, count) {
             let Some(action) = self.stretch.action(index) else { continue };
-            if !self.translated(action)? {
-                let call = if matches!(action, Action::Varying { .. }) { at::VARYING } else { at::ACT };
-                self.call(call, index)?;
+            if let Some(place) = written(action) {
+                self.last_writes.insert(place, index);
+            }
+            if let Action::Flags { .. } = action {
+                self.last_flags = Some(index);
             }
         }
-        self.move_uniforms()
+    }
+
+    fn actions(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
+        for at in first..first + count {
+            for index in self.stretch.action_indices(at, 1) {
+                let Some(action) = self.stretch.action(index) else { continue };
+                self.emitter.replaced_later = Later {
+                    result: written(action).is_some_and(|place| self.last_writes.get(&place) != Some(&index)),
+                    flags: self.last_flags != Some(index),
+                };
+                if !self.translated(action)? {
+                    self.call(at::ACT, index)?;
+                }
+            }
+            self.emitter.end_instruction();
+        }
+        self.move_on()
     }
 
     /// Translates an action; `false` if there is no translation.
@@ -342,21 +482,25 @@ impl Translator<'_> {
                 emitter.store(to, value)?;
             }
             Action::Uniform { to, .. } => {
-                let value = emitter.broadcast(dword_ptr(UNIFORMS + 4 * self.uniforms))?;
+                let value = emitter.broadcast(dword_ptr(UNIFORMS + 4 * self.read.uniforms))?;
                 emitter.store(to, value)?;
-                self.uniforms += 1;
+                self.read.uniforms += 1;
             }
-            Action::Coefficients => {
-                let value = emitter.frame_vector(at::COEFFICIENTS)?;
-                emitter.store(registers::R5, value)?;
+            Action::Varying { to, .. } => {
+                let from = VARYING_BYTES * self.read.varyings;
+                emitter.asm.mov(rax, qword_ptr(FRAME + at::VARYINGS))?;
+                let value = emitter.vector(rax + from)?;
+                emitter.store(to, value)?;
+                let coefficients = emitter.vector(rax + (from + VARYING_COEFFICIENTS))?;
+                emitter.store(registers::COEFFICIENTS, coefficients)?;
+                self.read.varyings += 1;
             }
             Action::Unpack { from, mode, float } => return emitter.unpack(from, mode, float),
             Action::PackColour { from, to, part } => emitter.pack_colour(from, to, part)?,
             Action::PackA { from, to, mode, float } => return emitter.pack_a(from, to, mode, float),
             Action::Sfu { function, from } => emitter.special_function(function_number(function), from)?,
             Action::UniformsAddress { from } => self.set_uniforms(from)?,
-            Action::Varying { .. }
-            | Action::VpmRead { .. }
+            Action::VpmRead { .. }
             | Action::Tmu { .. }
             | Action::LoadTmu { .. }
             | Action::TileBuffer { .. }
@@ -369,9 +513,10 @@ impl Translator<'_> {
     /// Sets the uniforms' address to element 0 of a place.
     fn set_uniforms(&mut self, from: Place) -> Result<(), IcedError> {
         // Those that have been read so far do not matter any more.
-        self.uniforms = 0;
+        self.read.uniforms = 0;
+        let address = self.emitter.load(from)?;
+        self.emitter.first_element(address, eax)?;
         let asm = &mut self.emitter.asm;
-        asm.mov(eax, dword_ptr(Emitter::address(from)))?;
         asm.mov(dword_ptr(FRAME + at::SYNCED_ADDRESS), eax)?;
         asm.mov(dword_ptr(FRAME + at::LIMITED), 0)?;
         asm.and(eax, WORD_OFFSET as i32)?;
@@ -382,16 +527,21 @@ impl Translator<'_> {
         asm.mov(qword_ptr(FRAME + at::UNIFORMS_END), rax)
     }
 
-    fn move_uniforms(&mut self) -> Result<(), IcedError> {
-        match std::mem::take(&mut self.uniforms) {
-            0 => Ok(()),
-            count => self.emitter.asm.add(UNIFORMS, 4 * count),
+    /// Moves the streams on behind what has been read.
+    fn move_on(&mut self) -> Result<(), IcedError> {
+        let Streams { uniforms, varyings } = std::mem::take(&mut self.read);
+        if uniforms != 0 {
+            self.emitter.asm.add(UNIFORMS, 4 * uniforms)?;
         }
+        if varyings != 0 {
+            self.emitter.asm.add(qword_ptr(FRAME + at::VARYINGS), VARYING_BYTES * varyings)?;
+        }
+        Ok(())
     }
 
     /// Calls, for an action or instruction. No copies are kept across it.
     fn call(&mut self, call: i32, index: usize) -> Result<(), IcedError> {
-        self.move_uniforms()?;
+        self.move_on()?;
         let asm = &mut self.emitter.asm;
         asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
         asm.mov(rdi, FRAME)?;
