@@ -305,7 +305,7 @@ impl Cle {
                 self.out_of_memory = false;
             }
             Thread::Rendering => {
-                self.renderer = Renderer::new(self.render);
+                self.renderer.reset();
                 self.in_frame = false;
             }
         }

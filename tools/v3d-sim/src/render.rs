@@ -207,6 +207,13 @@ impl Renderer {
         }
     }
 
+    /// Makes everything as it is just after reset. Decoded programs and the workers' buffers are kept, which nobody can tell.
+    pub fn reset(&mut self) {
+        self.code.clear();
+        let (code, workers) = (std::mem::take(&mut self.code), std::mem::take(&mut self.workers));
+        *self = Self { code, workers, ..Self::new(self.config) };
+    }
+
     /// Frames completed since the last call.
     pub fn take_frames(&mut self) -> u32 {
         std::mem::take(&mut self.frames)
