@@ -202,8 +202,7 @@ fn execute(case: &Case, budget: u64, engine: Engine) -> Outcome {
     let mut random = Random::new(data, 1);
     let varyings = (0..varyings).map(|_| random_varying(&mut random)).collect();
     let random = Random::new(data, 2);
-    let mut io =
-        RandomIo { random, varyings, next_varying: 0, written: Vec::new(), shared, setup: Setup::default() };
+    let mut io = RandomIo { random, varyings, next_varying: 0, written: Vec::new(), shared, setup: Setup::default() };
     let mut qpu = Qpu::new();
     let code = match engine {
         Engine::Translated => CodeCache::translating_at_once(),
