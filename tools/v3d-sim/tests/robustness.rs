@@ -1,4 +1,4 @@
-//! The fuzz targets, for a second each: arbitrary bytes must neither panic nor hang the model.
+//! The fuzz targets, for a second each: arbitrary bytes must neither panic nor hang the model; its engines must agree.
 
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "the targets are a crate of their own when they are fuzzed")]
@@ -19,6 +19,11 @@ fn registers() {
 #[test]
 fn qpu_code() {
     arbtest(targets::qpu_code).budget_ms(1000).size_min(256).size_max(4096);
+}
+
+#[test]
+fn translated_code() {
+    arbtest(targets::translated_code).budget_ms(1000).size_min(64).size_max(2048);
 }
 
 #[test]

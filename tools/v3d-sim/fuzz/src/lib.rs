@@ -1,9 +1,11 @@
 //! What the model must survive: lists, records, programs and textures of arbitrary bytes.
 //!
-//! Each function takes bytes that a fuzzer makes up, runs the model on them within small budgets, and asks for nothing but that it comes back. The same
-//! functions run for a second each in the model's own tests.
+//! Each function takes bytes that a fuzzer makes up, runs the model on them within small budgets, and asks for nothing but that it comes back; of
+//! [`translated_code`] also that it does what the reference engine does. The same functions run for a second each in the model's own tests.
 
 #![forbid(unsafe_code)]
+
+mod programs;
 
 use arbitrary::{Result, Unstructured};
 use v3d_hw::control_list::PrimitiveListFormat;
@@ -14,6 +16,7 @@ use v3d_sim::job::run::run_job;
 use v3d_sim::job::{Job, JobFolder};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::conformance::Engine;
 use v3d_sim::tmu::Tmu;
 use v3d_sim::{Config, V3d, primitive_list};
 
@@ -90,6 +93,16 @@ pub fn qpu_code(u: &mut Unstructured<'_>) -> Result<()> {
     }
     device.counters();
     device.take_faults();
+    Ok(())
+}
+
+/// A program that keeps most rules, executed by translated code and by the engine that executes what is not yet worth translating: both must do what the
+/// reference engine does.
+pub fn translated_code(u: &mut Unstructured<'_>) -> Result<()> {
+    let case = programs::case(u)?;
+    if let Err(difference) = case.check(&[Engine::Translated, Engine::Fast]) {
+        panic!("{difference}\nin {case:#x?}");
+    }
     Ok(())
 }
 

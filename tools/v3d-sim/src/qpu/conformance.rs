@@ -4,21 +4,19 @@
 //! then all registers, flags, what was written to peripherals, faults and all of memory are compared. A case in which nothing but the preamble
 //! has had an effect proves nothing and counts as a failure.
 
-use super::io::{Io, IoError, Varying, Wait};
-use super::user_io::{Setup, Shared, UserIo};
-use super::{CodeCache, Exit, Launch, Qpu, Threading};
-use crate::clock::trace::{Trace, Work};
-use crate::fault::FaultLog;
-use crate::lanes::{Lanes, Mask};
-use crate::memory::{Memory, OwnedMemory};
+mod case;
+mod peripherals;
+
+pub use case::{CODE, Case, Engine, MEMORY_BYTES, MOST_INSTRUCTIONS, Outcome};
+
+use super::{Launch, Threading};
 use crate::random::Random;
 use std::ops::Range;
 use v3d_hw::BusAddr;
 use v3d_hw::Layout;
 use v3d_hw::qpu::address_map::NOP;
 use v3d_hw::qpu::{
-    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LANES, LoadImmediate, MulOp, Mux, Semaphore, Signal,
-    Unpack,
+    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LoadImmediate, MulOp, Mux, Semaphore, Signal, Unpack,
 };
 
 /// What the instructions of a case have in common.
@@ -103,36 +101,12 @@ pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
     Ok(summary)
 }
 
-const MEMORY_BYTES: usize = 0x4000;
-const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x3000;
 /// Instructions of the preamble, which fills files A and B, r0 to r3 and the flags.
 const PREAMBLE: u64 = 38;
 /// Instructions between preamble and end.
 const BODY: usize = 24;
 const BUDGET: u64 = 400;
-
-/// All that an engine leaves behind.
-struct Outcome {
-    exit: Exit,
-    /// Instructions in its trace, if it leaves one.
-    traced: u64,
-    qpu: Qpu,
-    written: Vec<(&'static str, Lanes, Mask)>,
-    shared: Shared,
-    memory: Vec<u8>,
-    faults: FaultLog,
-}
-
-/// What an engine is given.
-struct Case {
-    words: Vec<u64>,
-    launch: Launch,
-    /// The seed of everything else.
-    data: u64,
-    /// How many varyings there are.
-    varyings: u32,
-}
 
 fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
     let mut random = Random::new(suite as u64 + 1, case);
@@ -150,126 +124,22 @@ fn run_case(suite: Suite, case: u64) -> Result<(u64, bool), String> {
     };
     if random.one_in(4) {
         // The last ones of memory, or few.
-        launch.uniforms = BusAddr(MEMORY_BYTES as u32 - 4 * random.below(20));
+        launch.uniforms = BusAddr(MEMORY_BYTES - 4 * random.below(20));
         launch.uniforms_limit = random.one_in(2).then(|| random.below(20));
     }
     let varyings = PREAMBLE as u32 + random.below(40);
-    let case = Case { words, launch, data, varyings };
-    let reference = execute(&case, BUDGET, Engine::Reference);
-    for engine in [Engine::Narrow, Engine::Fast, Engine::Translated, Engine::Recorded] {
-        let fast = execute(&case, BUDGET, engine);
-        compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
-        if matches!(engine, Engine::Recorded) && fast.exit == Exit::Ended && fast.traced != fast.qpu.executed() {
-            return Err(format!("{} of {} instructions are in the trace", fast.traced, fast.qpu.executed()));
-        }
-    }
-    let start = execute(&case, PREAMBLE, Engine::Reference);
+    let launches = vec![launch];
+    let case = Case { words, launches, data, varyings, refused: 10, busy: false, budgets: vec![BUDGET] };
+    let reference = case.check(&[Engine::Narrow, Engine::Fast, Engine::Translated, Engine::Recorded])?;
+    let start = Case { budgets: vec![PREAMBLE], ..case };
+    let start = start.execute(Engine::Reference, &start.data());
     let idle = start.qpu.registers().visible() == reference.qpu.registers().visible()
         && start.written == reference.written
         && start.memory == reference.memory;
     if idle {
         return Err("nothing happened".to_owned());
     }
-    Ok((reference.qpu.executed(), reference.faults.total() != 0))
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Engine {
-    Reference,
-    Narrow,
-    Fast,
-    Translated,
-    Recorded,
-}
-
-fn execute(case: &Case, budget: u64, engine: Engine) -> Outcome {
-    let Case { words, launch, data, varyings } = case;
-    let (data, varyings) = (*data, *varyings);
-    let owned = OwnedMemory::new(MEMORY_BYTES);
-    let memory = owned.view();
-    let mut random = Random::new(data, 0);
-    for word in 0..MEMORY_BYTES as u32 / 4 {
-        // All of these addresses are inside.
-        let _ = memory.set_word(BusAddr(4 * word), random.value());
-    }
-    for (i, word) in words.iter().enumerate() {
-        let at = CODE + 8 * i as u32;
-        let _ = memory.set_word(BusAddr(at), *word as u32);
-        let _ = memory.set_word(BusAddr(at + 4), (word >> 32) as u32);
-    }
-    let mut shared = Shared::new(12);
-    shared.vpm.set_window(16);
-    let mut random = Random::new(data, 1);
-    let varyings = (0..varyings).map(|_| random_varying(&mut random)).collect();
-    let random = Random::new(data, 2);
-    let mut io = RandomIo { random, varyings, next_varying: 0, written: Vec::new(), shared, setup: Setup::default() };
-    let mut qpu = Qpu::new();
-    let code = match engine {
-        Engine::Translated => CodeCache::translating_at_once(),
-        _ => CodeCache::new(),
-    };
-    let mut left = budget;
-    let record = matches!(engine, Engine::Recorded).then_some(Work::UserProgram { qpu: launch.qpu });
-    qpu.start(&Launch { record, ..*launch });
-    let exit = match engine {
-        Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
-        Engine::Narrow => qpu.run_narrow(&mut io, memory, &code, &mut left),
-        Engine::Fast | Engine::Translated | Engine::Recorded => qpu.run(&mut io, memory, &code, &mut left),
-    };
-    let traced = qpu.counters.take_traces().iter().map(Trace::instructions).sum();
-    let faults = qpu.take_faults();
-    Outcome { exit, traced, qpu, written: io.written, shared: io.shared, memory: owned.to_bytes(), faults }
-}
-
-fn random_varying(random: &mut Random) -> Varying {
-    let value = random.lanes();
-    let quads: [u32; LANES / 4] = std::array::from_fn(|_| random.value());
-    Varying { value, coefficients: Lanes(std::array::from_fn(|i| quads[i / 4])) }
-}
-
-fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {
-    let differs = |what: &str, reference: &dyn std::fmt::Debug, fast: &dyn std::fmt::Debug| {
-        Err(format!("{what}: reference {reference:x?}, fast {fast:x?}"))
-    };
-    if reference.exit != fast.exit {
-        return differs("exit", &reference.exit, &fast.exit);
-    }
-    if reference.faults != fast.faults {
-        return differs("faults", &reference.faults, &fast.faults);
-    }
-    let names = |place: usize| match place {
-        0..32 => format!("ra{place}"),
-        32..64 => format!("rb{}", place - 32),
-        _ => format!("r{}", place - 64),
-    };
-    let pairs = reference.qpu.registers().visible().iter().zip(fast.qpu.registers().visible());
-    for (place, (expected, found)) in pairs.enumerate() {
-        if expected != found {
-            return differs(&names(place), expected, found);
-        }
-    }
-    if reference.qpu.flags() != fast.qpu.flags() {
-        return differs("flags", reference.qpu.flags(), fast.qpu.flags());
-    }
-    let position = |qpu: &Qpu| (qpu.pc(), qpu.executed(), qpu.counters.clone());
-    if position(&reference.qpu) != position(&fast.qpu) {
-        return differs("position", &position(&reference.qpu), &position(&fast.qpu));
-    }
-    for (i, expected) in reference.written.iter().enumerate() {
-        if fast.written.get(i) != Some(expected) {
-            return differs("peripheral write", expected, &fast.written.get(i));
-        }
-    }
-    if reference.written.len() != fast.written.len() {
-        return differs("peripheral writes", &reference.written.len(), &fast.written.len());
-    }
-    if reference.shared.vpm != fast.shared.vpm {
-        return Err("the VPM differs".to_owned());
-    }
-    if let Some(at) = (0..reference.memory.len()).find(|&at| reference.memory.get(at) != fast.memory.get(at)) {
-        return differs(&format!("memory at {at:#x}"), &reference.memory.get(at), &fast.memory.get(at));
-    }
-    Ok(())
+    Ok((reference.executed, reference.faults.total() != 0))
 }
 
 const VARYING_ADDRESS: u8 = 35;
@@ -484,139 +354,6 @@ fn branch(random: &mut Random, place: usize) -> u64 {
         waddr_mul: random.pick(&[NOP, 7, 33]),
         immediate: (target - place as i32 - 4) * 8,
     })
-}
-
-/// Peripherals that answer anything and note what they are told.
-struct RandomIo {
-    random: Random,
-    varyings: Vec<Varying>,
-    next_varying: usize,
-    written: Vec<(&'static str, Lanes, Mask)>,
-    shared: Shared,
-    setup: Setup,
-}
-
-impl RandomIo {
-    fn note(&mut self, name: &'static str, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        // What elements outside of the mask hold means nothing.
-        let kept = Lanes(std::array::from_fn(|i| if mask >> i & 1 == 1 { value.0[i] } else { 0 }));
-        self.written.push((name, kept, mask));
-        Ok(())
-    }
-
-    fn user(&mut self) -> UserIo<'_> {
-        UserIo { qpu: 0, shared: &mut self.shared, setup: &mut self.setup }
-    }
-
-    fn answer(&mut self) -> Result<Lanes, IoError> {
-        if self.random.one_in(10) {
-            Err(IoError::NotAccessible("this time, the unit"))
-        } else {
-            Ok(self.random.lanes())
-        }
-    }
-}
-
-impl Io for RandomIo {
-    fn varying(&mut self) -> Result<Varying, IoError> {
-        let next = self.varyings_ahead().first().copied();
-        self.next_varying += usize::from(next.is_some());
-        next.ok_or(IoError::VaryingsExhausted(self.varyings.len() as u32))
-    }
-    fn varyings_ahead(&mut self) -> &[Varying] {
-        self.varyings.get(self.next_varying..).unwrap_or_default()
-    }
-    fn take_varyings(&mut self, count: usize) {
-        self.next_varying += count;
-    }
-    fn pixel_x(&mut self) -> Result<Lanes, IoError> {
-        self.answer()
-    }
-    fn pixel_y(&mut self) -> Result<Lanes, IoError> {
-        self.answer()
-    }
-    fn ms_flags(&mut self) -> Result<Lanes, IoError> {
-        self.answer()
-    }
-    fn rev_flag(&mut self) -> Result<Lanes, IoError> {
-        self.answer()
-    }
-    fn set_ms_flags(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("MS_FLAGS", value, mask)
-    }
-    fn set_rev_flag(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("REV_FLAG", value, mask)
-    }
-    fn set_quad_x(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("QUAD_X", value, mask)
-    }
-    fn set_quad_y(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("QUAD_Y", value, mask)
-    }
-    fn tlb_stencil_setup(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("TLB_STENCIL_SETUP", value, mask)
-    }
-    fn tlb_z(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("TLB_Z", value, mask)
-    }
-    fn tlb_color_ms(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("TLB_COLOUR_MS", value, mask)
-    }
-    fn tlb_color_all(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("TLB_COLOUR_ALL", value, mask)
-    }
-    fn tlb_alpha_mask(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("TLB_ALPHA_MASK", value, mask)
-    }
-    fn load_color(&mut self) -> Result<Lanes, IoError> {
-        self.answer()
-    }
-    fn load_coverage(&mut self) -> Result<Lanes, IoError> {
-        self.answer()
-    }
-    fn load_alpha(&mut self) -> Result<Lanes, IoError> {
-        self.answer()
-    }
-    fn scoreboard_wait(&mut self) -> Result<Wait, IoError> {
-        Ok(Wait::Ready)
-    }
-    fn scoreboard_unlock(&mut self) -> Result<(), IoError> {
-        self.note("scoreboard", &Lanes::default(), 0)
-    }
-    fn vpm_read(&mut self) -> Result<Lanes, IoError> {
-        self.user().vpm_read()
-    }
-    fn vpm_write(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.user().vpm_write(value, mask)
-    }
-    fn vpm_read_setup(&mut self, word: u32) -> Result<(), IoError> {
-        self.user().vpm_read_setup(word)
-    }
-    fn vpm_write_setup(&mut self, word: u32) -> Result<(), IoError> {
-        self.user().vpm_write_setup(word)
-    }
-    fn dma_load(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
-        self.user().dma_load(address, memory)
-    }
-    fn dma_store(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
-        // Data only: code that is being executed must not change.
-        self.user().dma_store(address & 0x7ff, memory)
-    }
-    fn dma_poll(&mut self) -> Result<(), IoError> {
-        Ok(())
-    }
-    fn mutex_acquire(&mut self) -> Result<Wait, IoError> {
-        self.user().mutex_acquire()
-    }
-    fn mutex_release(&mut self) -> Result<(), IoError> {
-        self.user().mutex_release()
-    }
-    fn semaphore(&mut self, number: u8, decrement: bool) -> Result<Wait, IoError> {
-        self.user().semaphore(number, decrement)
-    }
-    fn host_interrupt(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.note("HOST_INT", value, mask)
-    }
 }
 
 #[cfg(test)]

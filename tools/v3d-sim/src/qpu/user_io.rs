@@ -13,7 +13,7 @@ use v3d_hw::vpm::{
 /// Counting semaphores [AG p.22].
 pub const SEMAPHORES: usize = 16;
 /// A semaphore counts from 0 to this.
-const SEMAPHORE_LIMIT: u8 = 15;
+pub const SEMAPHORE_LIMIT: u8 = 15;
 
 /// What all QPUs share.
 #[derive(Clone, Debug)]

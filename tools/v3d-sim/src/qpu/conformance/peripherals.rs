@@ -1,0 +1,190 @@
+//! Peripherals that answer anything and note what they are told.
+//!
+//! An answer depends on the seed and on the answers before it alone. What can be asked again before an instruction is executed, whether it must wait, stays as
+//! it is until a run has stalled: engines ask for it as often as they like.
+
+use super::case::Case;
+use crate::lanes::{Lanes, Mask};
+use crate::memory::Memory;
+use crate::qpu::io::{Io, IoError, Varying, Wait};
+use crate::qpu::user_io::{SEMAPHORE_LIMIT, SEMAPHORES, Setup, Shared, UserIo};
+use crate::random::Random;
+use v3d_hw::qpu::LANES;
+
+/// The QPU that holds what is in use.
+const OTHER_QPU: u8 = 11;
+
+/// The peripherals.
+#[derive(Debug)]
+pub(super) struct RandomIo {
+    random: Random,
+    varyings: Vec<Varying>,
+    next_varying: usize,
+    refused: u32,
+    /// The scoreboard is somebody else's.
+    locked: bool,
+    /// What was written that nothing else shows.
+    pub(super) written: Vec<(&'static str, Lanes, Mask)>,
+    /// VPM, mutex and semaphores.
+    pub(super) shared: Shared,
+    setup: Setup,
+}
+
+impl RandomIo {
+    /// The peripherals of a case.
+    pub(super) fn new(case: &Case) -> Self {
+        let mut shared = Shared::new(12);
+        shared.vpm.set_window(16);
+        shared.mutex = case.busy.then_some(OTHER_QPU);
+        let mut random = Random::new(case.data, 3);
+        Self {
+            random: Random::new(case.data, 1),
+            varyings: (0..case.varyings).map(|_| random_varying(&mut random)).collect(),
+            next_varying: 0,
+            refused: case.refused,
+            locked: case.busy,
+            written: Vec::new(),
+            shared,
+            setup: Setup::default(),
+        }
+    }
+
+    /// Has all varyings in front of it again.
+    pub(super) fn start(&mut self) {
+        self.next_varying = 0;
+    }
+
+    /// Ends all waits.
+    pub(super) fn release(&mut self) {
+        self.locked = false;
+        self.shared.mutex = self.shared.mutex.filter(|&qpu| qpu != OTHER_QPU);
+        self.shared.semaphores = [SEMAPHORE_LIMIT / 2; SEMAPHORES];
+    }
+
+    fn note(&mut self, name: &'static str, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        // What elements outside of the mask hold means nothing.
+        let kept = Lanes(std::array::from_fn(|i| if mask >> i & 1 == 1 { value.0[i] } else { 0 }));
+        self.written.push((name, kept, mask));
+        Ok(())
+    }
+
+    fn user(&mut self) -> UserIo<'_> {
+        UserIo { qpu: 0, shared: &mut self.shared, setup: &mut self.setup }
+    }
+
+    fn answer(&mut self) -> Result<Lanes, IoError> {
+        if self.random.one_in(self.refused) {
+            Err(IoError::NotAccessible("this time, the unit"))
+        } else {
+            Ok(self.random.lanes())
+        }
+    }
+}
+
+fn random_varying(random: &mut Random) -> Varying {
+    let value = random.lanes();
+    let quads: [u32; LANES / 4] = std::array::from_fn(|_| random.value());
+    Varying { value, coefficients: Lanes(std::array::from_fn(|i| quads[i / 4])) }
+}
+
+impl Io for RandomIo {
+    fn varying(&mut self) -> Result<Varying, IoError> {
+        let next = self.varyings_ahead().first().copied();
+        self.next_varying += usize::from(next.is_some());
+        next.ok_or(IoError::VaryingsExhausted(self.varyings.len() as u32))
+    }
+    fn varyings_ahead(&mut self) -> &[Varying] {
+        self.varyings.get(self.next_varying..).unwrap_or_default()
+    }
+    fn take_varyings(&mut self, count: usize) {
+        self.next_varying += count;
+    }
+    fn pixel_x(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn pixel_y(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn ms_flags(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn rev_flag(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn set_ms_flags(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("MS_FLAGS", value, mask)
+    }
+    fn set_rev_flag(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("REV_FLAG", value, mask)
+    }
+    fn set_quad_x(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("QUAD_X", value, mask)
+    }
+    fn set_quad_y(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("QUAD_Y", value, mask)
+    }
+    fn tlb_stencil_setup(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_STENCIL_SETUP", value, mask)
+    }
+    fn tlb_z(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_Z", value, mask)
+    }
+    fn tlb_color_ms(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_COLOUR_MS", value, mask)
+    }
+    fn tlb_color_all(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_COLOUR_ALL", value, mask)
+    }
+    fn tlb_alpha_mask(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("TLB_ALPHA_MASK", value, mask)
+    }
+    fn load_color(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn load_coverage(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn load_alpha(&mut self) -> Result<Lanes, IoError> {
+        self.answer()
+    }
+    fn scoreboard_wait(&mut self) -> Result<Wait, IoError> {
+        Ok(if self.locked { Wait::Stall } else { Wait::Ready })
+    }
+    fn scoreboard_unlock(&mut self) -> Result<(), IoError> {
+        self.note("scoreboard", &Lanes::default(), 0)
+    }
+    fn vpm_read(&mut self) -> Result<Lanes, IoError> {
+        self.user().vpm_read()
+    }
+    fn vpm_write(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.user().vpm_write(value, mask)
+    }
+    fn vpm_read_setup(&mut self, word: u32) -> Result<(), IoError> {
+        self.user().vpm_read_setup(word)
+    }
+    fn vpm_write_setup(&mut self, word: u32) -> Result<(), IoError> {
+        self.user().vpm_write_setup(word)
+    }
+    fn dma_load(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
+        self.user().dma_load(address, memory)
+    }
+    fn dma_store(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
+        // Data only: code that is being executed must not change.
+        self.user().dma_store(address & 0x7ff, memory)
+    }
+    fn dma_poll(&mut self) -> Result<(), IoError> {
+        Ok(())
+    }
+    fn mutex_acquire(&mut self) -> Result<Wait, IoError> {
+        self.user().mutex_acquire()
+    }
+    fn mutex_release(&mut self) -> Result<(), IoError> {
+        self.user().mutex_release()
+    }
+    fn semaphore(&mut self, number: u8, decrement: bool) -> Result<Wait, IoError> {
+        self.user().semaphore(number, decrement)
+    }
+    fn host_interrupt(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.note("HOST_INT", value, mask)
+    }
+}
