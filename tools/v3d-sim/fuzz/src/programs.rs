@@ -266,9 +266,7 @@ impl Writer {
             }
             Purpose::Tile => self.tile(alu, which),
             Purpose::Peripheral => {
-                // Behind the first of these nothing is executed any more but one instruction after the other.
-                let no_swap = if self.is_careful { 37 } else { 36 };
-                let address = [no_swap, 37, 38, 41, 42, 47, 48, 51][usize::from(which % 8)];
+                let address = [36, 37, 38, 41, 42, 47, 48, 51][usize::from(which % 8)];
                 self.push(&writes(alu, address, which >> 3));
             }
             Purpose::UniformsAddress => self.uniforms_address(alu, which, word as u32),
