@@ -259,7 +259,7 @@ impl Cle {
         (active, list.is_running() && !stalled)
     }
 
-    /// Forgets decoded programs.
+    /// Trusts decoded programs no more.
     pub fn clear_code(&mut self) {
         self.code.clear();
         self.renderer.clear_code();

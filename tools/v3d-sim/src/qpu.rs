@@ -305,6 +305,17 @@ impl Qpu {
         self.run_with::<Reference>(io, memory, code, budget)
     }
 
+    /// Executes one instruction, unless it stalls, and says whether it was executed. What it reads from peripherals is on the ports then, where [`Self::run`]
+    /// does not always leave it.
+    pub fn run_one(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache) -> (Exit, bool) {
+        let mut budget = 1;
+        let exit = match self.trace {
+            Some(_) => self.run_with::<Recorded>(io, memory, code, &mut budget),
+            None => self.run_narrow(io, memory, code, &mut budget),
+        };
+        (exit, budget == 0)
+    }
+
     /// Address of the next instruction.
     pub fn pc(&self) -> BusAddr {
         BusAddr(self.pc)

@@ -207,11 +207,10 @@ impl Renderer {
         }
     }
 
-    /// Makes everything as it is just after reset. Decoded programs and the workers' buffers are kept, which nobody can tell.
+    /// Makes everything as it is just after reset. Decoded programs are kept, which nobody can tell.
     pub fn reset(&mut self) {
         self.code.clear();
-        let (code, workers) = (std::mem::take(&mut self.code), std::mem::take(&mut self.workers));
-        *self = Self { code, workers, ..Self::new(self.config) };
+        *self = Self { code: std::mem::take(&mut self.code), ..Self::new(self.config) };
     }
 
     /// Frames completed since the last call.

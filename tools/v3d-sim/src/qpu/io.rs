@@ -61,7 +61,8 @@ pub trait Io {
         Err(IoError::NotAccessible("the varyings"))
     }
 
-    /// The next varyings, as far as they are known before the program asks for them. None is taken by this.
+    /// The next varyings, as far as they are known before the program asks for them. None is taken by this. Whatever else is asked in between, they stay
+    /// known until they are taken.
     fn varyings_ahead(&mut self) -> &[Varying] {
         &[]
     }

@@ -23,7 +23,7 @@ pub const R5: Place = ACCUMULATORS + 5;
 pub const ELEMENTS: Place = 70;
 /// The QPU's number.
 pub const QPU_NUMBER: Place = 71;
-/// What this instruction has read from a peripheral through port A.
+/// What this instruction has read from a peripheral through port A. As all that is of one instruction, it need not be here any more behind it.
 pub const PORT_A: Place = 72;
 /// What this instruction has read from a peripheral through port B.
 pub const PORT_B: Place = 73;

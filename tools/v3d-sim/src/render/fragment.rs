@@ -361,15 +361,18 @@ impl Work for Interpolation<'_> {
     #[inline(always)]
     fn run<V: Vectors>(self) {
         let Self { batch, coefficients, varyings } = self;
+        batch.varyings.clear();
         let quads = &batch.quads[..batch.count];
         let first = quads.first().map_or(0, |quad| quad.coefficients);
         if !quads.iter().all(|quad| quad.coefficients == first) {
-            batch.varyings = (0..varyings).map(|number| of_several(batch, coefficients, number)).collect();
+            for number in 0..varyings {
+                let varying = of_several(batch, coefficients, number);
+                batch.varyings.push(varying);
+            }
             return;
         }
         let [dx, dy] = &batch.distance;
         let none = ALL.checked_shl(4 * batch.count as u32).unwrap_or(0);
-        batch.varyings.clear();
         for number in 0..varyings {
             let Coefficients { a, b, c } = coefficients.get(first + number).copied().unwrap_or_default();
             let steps = PixelSteps::new(a, b);

@@ -138,9 +138,8 @@ impl History {
             }
             let pc = qpu.pc();
             let before = qpu.registers().clone();
-            let mut one = 1;
-            let exit = qpu.run(io, memory, code, &mut one);
-            if one == 0 {
+            let (exit, is_executed) = qpu.run_one(io, memory, code);
+            if is_executed {
                 *budget -= 1;
                 let word = memory.word(pc).and_then(|low| Ok(u64::from(memory.word(pc + 4)?) << 32 | u64::from(low)));
                 if let Ok(word) = word {

@@ -1,7 +1,8 @@
 //! Which vector registers of the host hold what is in places of the register array.
 //!
-//! What a program writes goes to memory at once, since the next block loads it from there, but for what is replaced before the end of the block or the
-//! instruction: memory gets that only when its register is wanted for something else, or before somebody may look.
+//! What a program writes goes to memory at once, since the next block loads it from there, but for what is replaced before the end of the block: memory gets
+//! that only when its register is wanted for something else, or before somebody may look. The same is true of what lives for one instruction only, which is
+//! forgotten behind it.
 
 use crate::qpu::registers::{self, Place};
 

@@ -2,10 +2,14 @@
 //!
 //! # Why this is sound
 //! Translated code accesses the register array, the flags, the old r4, the frame, the uniforms and varyings between the addresses that the frame gives, and
-//! its own stack; nothing else. That the uniforms and varyings of a block lie between those addresses is checked at its top, for all that its actions take,
-//! call backs included, and nothing behind an action that moves the uniforms takes one without another check. All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements. While the code
-//! runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references out of what the
-//! frame points at, drops them before it returns, and gives the code fresh pointers, since the references have ended the life of the old ones.
+//! its own stack; nothing else.
+//! - All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements.
+//! - That the uniforms and varyings of a block lie between those addresses is checked at its top, for all that its actions take, call backs included.
+//!   Nothing behind an action that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still
+//!   there behind it: [`CallBack::end`] makes sure of that, whatever the [`Io`] is.
+//! - While the code runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references
+//!   out of what the frame points at, drops them before it returns, and gives the code fresh pointers, since the references have ended the life of
+//!   the old ones.
 
 #![allow(unsafe_code)]
 
@@ -82,6 +86,11 @@ impl Frame {
         self.limited = u32::from(qpu.uniforms_left.is_some());
         let varyings = io.varyings_ahead().as_ptr_range();
         (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
+    }
+
+    /// How many varyings there are to be read.
+    fn varyings_left(&self) -> usize {
+        self.varyings_end.addr().saturating_sub(self.varyings.addr()) / size_of::<Varying>()
     }
 
     /// Takes the varyings that translated code has read.
@@ -196,9 +205,15 @@ impl<'a> CallBack<'a> {
     }
 
     /// Hands back to translated code.
+    ///
+    /// # Panics
+    /// If varyings are gone that nothing has taken. Code that was checked against their number cannot go on, and a panic does not lead out of it: the
+    /// process ends.
     #[inline(always)]
     fn end(self) {
+        let before = self.frame.varyings_left();
         self.frame.point_at(self.qpu, self.io, self.machine.memory);
+        assert!(self.frame.varyings_left() + 1 >= before, "the unit has lost varyings that it had announced");
     }
 }
 

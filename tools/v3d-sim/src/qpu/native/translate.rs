@@ -32,7 +32,7 @@ const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
 /// Instructions of a branch with its delay slots.
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
 /// Most instructions that are translated for one stretch, those counted again that belong to several blocks.
-const MOST_TRANSLATED: usize = 1 << 13;
+const MOST_TRANSLATED: u64 = 1 << 13;
 /// Most blocks that are made one after the other.
 const MOST_IN_A_ROW: usize = 4;
 
@@ -48,7 +48,7 @@ pub(super) struct Translation {
 /// Translates a stretch. `None` if there is nothing in it to translate, or too much.
 pub(super) fn translate(stretch: &Stretch) -> Result<Option<Translation>, IcedError> {
     let starts = starts(stretch);
-    let instructions: usize = starts.iter().filter_map(|&at| stretch.ahead.get(at)).map(|a| usize::from(a.count)).sum();
+    let instructions = starts.iter().map(|&at| stretch.run_from(at)).sum();
     if starts.is_empty() || instructions > MOST_TRANSLATED {
         return Ok(None);
     }
@@ -200,7 +200,7 @@ struct Translator<'a> {
     /// What has been read since [`UNIFORMS`] and the varyings in the frame were moved on.
     read: Streams,
     /// Instructions that are translated, and will be at least.
-    translated: usize,
+    translated: u64,
 }
 
 impl Translator<'_> {
@@ -244,7 +244,7 @@ impl Translator<'_> {
                 Some(next) => at = next,
                 None => return Ok(()),
             }
-            let count = self.stretch.ahead.get(at).map_or(0, |ahead| usize::from(ahead.count));
+            let count = self.stretch.run_from(at);
             if !self.blocks.contains_key(&at) || self.translated + count > MOST_TRANSLATED {
                 break;
             }
