@@ -39,6 +39,8 @@ pub mod reference;
 pub mod registers;
 pub mod scheduler;
 pub mod sfu;
+#[cfg(test)]
+mod test_words;
 pub mod user_io;
 pub mod vectors;
 pub(crate) mod wide;

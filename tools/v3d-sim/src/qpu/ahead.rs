@@ -298,16 +298,11 @@ impl Qpu {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_words::{END, NOP, NoUnits, memory_of};
     use super::super::{CodeCache, Exit, Launch, QpuError, QpuFault, Rule};
     use super::*;
     use crate::fault::Fault;
-    use crate::memory::OwnedMemory;
-    use v3d_hw::qpu::Alu;
-    use v3d_hw::{BusAddr, Layout};
-
-    struct Nothing;
-
-    impl Io for Nothing {}
+    use v3d_hw::BusAddr;
 
     /// Whether a write to a TMU runs ahead that comes some instructions after TMU swapping is disabled; if it does not, a rule is broken.
     fn check(distance: u64, expected: bool) {
@@ -315,24 +310,17 @@ mod tests {
         const NO_SWAP: u64 = 0x1002_0927_159e_7000;
         /// mov tmu0_s, r0
         const LOOK_UP: u64 = 0x1002_0e27_159e_7000;
-        /// thrend
-        const END: u64 = 0x3000_09e7_009e_7000;
-        let nop = Alu::NOP.to_bits().unwrap() as u64;
-        let mut words = vec![nop; 2];
-        words.push(NO_SWAP);
-        words.extend((1..distance).map(|_| nop));
-        words.extend([LOOK_UP, nop, END, nop, nop]);
-        let owned = OwnedMemory::new(4096);
-        for (i, word) in words.iter().enumerate() {
-            owned.view().write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
-        }
+        let mut words = vec![NOP, NOP, NO_SWAP];
+        words.extend((1..distance).map(|_| NOP));
+        words.extend([LOOK_UP, NOP, END, NOP, NOP]);
+        let owned = memory_of(4096, &words);
         let code = CodeCache::new();
         let mut qpu = Qpu::new();
         qpu.start(&Launch::default());
-        assert_eq!(qpu.run(&mut Nothing, owned.view(), &code, &mut (2 + distance)), Exit::OutOfBudget);
+        assert_eq!(qpu.run(&mut NoUnits, owned.view(), &code, &mut (2 + distance)), Exit::OutOfBudget);
         let stretch = code.stretch(owned.view(), 0).unwrap();
         assert_eq!(qpu.may_run_ahead(&stretch, 2 + distance as usize), expected, "{distance}");
-        assert_eq!(qpu.run(&mut Nothing, owned.view(), &code, &mut 100), Exit::Ended);
+        assert_eq!(qpu.run(&mut NoUnits, owned.view(), &code, &mut 100), Exit::Ended);
         let fault = QpuFault { pc: BusAddr(8 * (2 + distance as u32)), error: QpuError::Rule(Rule::NoSwapTooLate) };
         assert_eq!(qpu.take_faults().faults(), if expected { vec![] } else { vec![Fault::Qpu(fault)] });
     }

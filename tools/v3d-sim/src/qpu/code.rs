@@ -406,13 +406,8 @@ fn next_generation() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::OwnedMemory;
+    use crate::qpu::test_words::{BACK, END, NOP, memory_of};
 
-    const NOP: u64 = 0x1000_09e7_009e_7000;
-    /// thrend
-    const END: u64 = 0x3000_09e7_009e_7000;
-    /// brr.anyz -, -48: from the third instruction to the first.
-    const BACK: u64 = 0xf028_09e7_ffff_ffd0;
     /// mov ra14, rb1
     const WRITES_RA14: u64 = 0x1002_03a7_159c_1fc0;
     /// sub.setf -, ra14, 1
@@ -420,10 +415,7 @@ mod tests {
 
     /// How many instructions run without the sequencer from each place of a program, and where its third instruction leads.
     fn check(words: &[u64], counts: &[u16], target: Option<u16>) {
-        let owned = OwnedMemory::new(8 * words.len());
-        for (i, word) in words.iter().enumerate() {
-            owned.view().write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
-        }
+        let owned = memory_of(8 * words.len(), words);
         let stretch = Stretch::decode(owned.view(), 0, false).unwrap();
         let found: Vec<u16> = stretch.ahead.iter().map(|ahead| ahead.count).collect();
         assert_eq!(found, counts);
@@ -436,11 +428,8 @@ mod tests {
 
     /// Whether what was decoded is used again after the cache was cleared, if an instruction has become another one.
     fn check_cleared(changed: Option<(u32, u64)>, expected: bool) {
-        let owned = OwnedMemory::new(64);
+        let owned = memory_of(64, &[NOP, NOP, NOP, END, NOP, NOP, NOP, NOP]);
         let memory = owned.view();
-        for at in (0..64).step_by(8) {
-            memory.write(BusAddr(at), &if at == 24 { END } else { NOP }.to_le_bytes()).unwrap();
-        }
         let cache = CodeCache::new();
         let before = cache.stretch(memory, 0).unwrap();
         assert!(Arc::ptr_eq(&before, &cache.stretch(memory, 0).unwrap()));

@@ -46,13 +46,13 @@ const SLICE: u64 = 4096;
 /// The place for the translation of a stretch.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// Nothing in it if there can be none.
+    /// NoUnits in it if there can be none.
     code: OnceLock<Option<Code>>,
     executed: AtomicU32,
 }
 
 impl Slot {
-    /// Nothing translated. `at_once`: not to wait until it is worth it.
+    /// NoUnits translated. `at_once`: not to wait until it is worth it.
     pub(super) fn new(at_once: bool) -> Self {
         Self { code: OnceLock::new(), executed: AtomicU32::new(if at_once { WORTH_TRANSLATING } else { 0 }) }
     }
@@ -140,35 +140,26 @@ fn translation(stretch: &Stretch) -> Option<Code> {
 #[cfg(test)]
 mod tests {
     use super::super::io::{Io, IoError};
+    use super::super::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
     use super::super::{CodeCache, Exit, Launch, Qpu, pack, registers};
     use crate::lanes::Lanes;
-    use crate::memory::OwnedMemory;
     use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal};
     use v3d_hw::{BusAddr, Layout};
-
-    struct Nothing;
-
-    impl Io for Nothing {}
 
     /// Register A 15 of the launch.
     const OPERAND: u8 = 15;
 
     /// What an instruction leaves in r1 of an operand in A 15, where it is translated if the host can do that.
     fn check(instruction: Alu, operands: impl Iterator<Item = u32>, expected: impl Fn(u32) -> u32) {
-        let end = Alu { sig: Signal::ProgramEnd, ..Alu::NOP };
-        let owned = OwnedMemory::new(4096);
+        let owned = memory_of(4096, &[instruction.to_bits().unwrap() as u64, NOP, END, NOP, NOP]);
         let memory = owned.view();
-        for (i, alu) in [instruction, Alu::NOP, end, Alu::NOP, Alu::NOP].iter().enumerate() {
-            let word = alu.to_bits().unwrap() as u64;
-            memory.write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
-        }
         let code = CodeCache::translating_at_once();
         let mut qpu = Qpu::new();
         let operands: Vec<u32> = operands.collect();
         for chunk in operands.chunks_exact(16) {
             let ra15 = Lanes(std::array::from_fn(|i| chunk[i]));
             qpu.start(&Launch { ra15, ..Launch::default() });
-            assert_eq!(qpu.run(&mut Nothing, memory, &code, &mut 100), Exit::Ended);
+            assert_eq!(qpu.run(&mut NoUnits, memory, &code, &mut 100), Exit::Ended);
             let found = qpu.registers().at(registers::ACCUMULATORS + 1);
             assert_eq!(*found, ra15.map(&expected), "{ra15:x?}");
         }
@@ -217,25 +208,19 @@ mod tests {
     fn check_uniforms(uniforms: u32, uniforms_limit: Option<u32>) {
         /// mov vpm, unif
         const TO_VPM: u64 = 0x1002_0c27_1582_7d80;
-        /// mov r0, unif
-        const TO_R0: u64 = 0x1002_0827_1582_7d80;
-        let owned = OwnedMemory::new(4096);
+        let words = [TO_VPM, TO_VPM, UNIFORM_TO_R0, NOP, END, NOP, NOP];
+        let owned = memory_of(4096, &words);
         let memory = owned.view();
-        for word in 0..1024 {
+        for word in 2 * words.len() as u32..1024 {
             memory.set_word(BusAddr(4 * word), 0x1000 + word).unwrap();
-        }
-        let end = Alu { sig: Signal::ProgramEnd, ..Alu::NOP }.to_bits().unwrap() as u64;
-        let nop = Alu::NOP.to_bits().unwrap() as u64;
-        for (i, word) in [TO_VPM, TO_VPM, TO_R0, nop, end, nop, nop].iter().enumerate() {
-            memory.write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
         }
         let code = CodeCache::translating_at_once();
         let run = |reference: bool| {
             let mut qpu = Qpu::new();
             qpu.start(&Launch { uniforms: BusAddr(uniforms), uniforms_limit, ..Launch::default() });
             let exit = match reference {
-                true => qpu.run_reference(&mut Nothing, memory, &code, &mut 100),
-                false => qpu.run(&mut Nothing, memory, &code, &mut 100),
+                true => qpu.run_reference(&mut NoUnits, memory, &code, &mut 100),
+                false => qpu.run(&mut NoUnits, memory, &code, &mut 100),
             };
             let r0 = *qpu.registers().at(registers::ACCUMULATORS);
             (exit, r0, qpu.uniforms, qpu.uniforms_left, qpu.take_faults())
@@ -256,12 +241,10 @@ mod tests {
     /// What a loop leaves, each of whose turns ends after some instructions, is what it leaves in one turn with the reference engine.
     #[test]
     fn turns_may_begin_and_end_anywhere() {
-        /// mov r0, unif
-        const TO_R0: u64 = 0x1002_0827_1582_7d80;
         /// brr.anynz -, -40: from the third instruction to the second.
         const BACK: u64 = 0xf038_09e7_ffff_ffd8;
         const ROUNDS: u32 = 20;
-        let [down, add, nop, end] = [
+        let [down, add] = [
             Alu {
                 sig: Signal::SmallImmediate,
                 op_add: AddOp::Sub,
@@ -281,27 +264,22 @@ mod tests {
                 add_b: Mux::R0,
                 ..Alu::NOP
             },
-            Alu::NOP,
-            Alu { sig: Signal::ProgramEnd, ..Alu::NOP },
         ]
         .map(|alu| alu.to_bits().unwrap() as u64);
-        let owned = OwnedMemory::new(4096);
+        let owned = memory_of(4096, &[UNIFORM_TO_R0, down, BACK, add, add, NOP, END, NOP, NOP]);
         let memory = owned.view();
-        for (i, word) in [TO_R0, down, BACK, add, add, nop, end, nop, nop].iter().enumerate() {
-            memory.write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
-        }
         memory.set_word(BusAddr(1024), ROUNDS).unwrap();
         let launch = Launch { uniforms: BusAddr(1024), ..Launch::default() };
         let mut reference = Qpu::new();
         reference.start(&launch);
         let code = CodeCache::translating_at_once();
-        assert_eq!(reference.run_reference(&mut Nothing, memory, &code, &mut 1000), Exit::Ended);
+        assert_eq!(reference.run_reference(&mut NoUnits, memory, &code, &mut 1000), Exit::Ended);
         assert_eq!(*reference.registers().at(registers::ACCUMULATORS + 1), Lanes::splat(ROUNDS * (ROUNDS - 1)));
         for turn in 1..40 {
             let mut qpu = Qpu::new();
             qpu.start(&launch);
             let mut turns = 1;
-            while qpu.run(&mut Nothing, memory, &code, &mut turn.clone()) != Exit::Ended {
+            while qpu.run(&mut NoUnits, memory, &code, &mut turn.clone()) != Exit::Ended {
                 assert_eq!(qpu.executed(), turn * turns);
                 turns += 1;
             }
@@ -314,25 +292,18 @@ mod tests {
     /// A single step leaves on the ports what it has read, also of a program that is translated.
     #[test]
     fn a_step_shows_what_it_has_read() {
-        /// mov r0, unif
-        const TO_R0: u64 = 0x1002_0827_1582_7d80;
-        /// mov tlbc, r1
-        const COLOUR: u64 = 0x1002_0ba7_159e_7240;
-        let owned = OwnedMemory::new(4096);
+        let owned = memory_of(4096, &[UNIFORM_TO_R0, COLOUR]);
         let memory = owned.view();
-        for (i, word) in [TO_R0, COLOUR].iter().enumerate() {
-            memory.write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
-        }
         memory.set_word(BusAddr(1024), 0x1234).unwrap();
         let launch = Launch { uniforms: BusAddr(1024), ..Launch::default() };
         let code = CodeCache::translating_at_once();
         for _ in 0..2 {
             let mut qpu = Qpu::new();
             qpu.start(&launch);
-            assert_eq!(qpu.run_one(&mut Nothing, memory, &code), (Exit::OutOfBudget, true));
+            assert_eq!(qpu.run_one(&mut NoUnits, memory, &code), (Exit::OutOfBudget, true));
             assert_eq!(*qpu.registers().at(registers::PORT_A), Lanes::splat(0x1234));
             qpu.start(&launch);
-            let _ = qpu.run(&mut Nothing, memory, &code, &mut 100);
+            let _ = qpu.run(&mut NoUnits, memory, &code, &mut 100);
         }
     }
 
@@ -341,7 +312,7 @@ mod tests {
     fn what_a_unit_answers_reaches_the_program() {
         let varying = Alu { raddr_a: 35, ..moved() };
         check(varying, 0..16, |_| 0);
-        let mut io = Nothing;
+        let mut io = NoUnits;
         assert!(matches!(io.varying(), Err(IoError::NotAccessible(_))));
     }
 }

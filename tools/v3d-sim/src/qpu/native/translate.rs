@@ -585,27 +585,17 @@ impl Translator<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::OwnedMemory;
     use crate::qpu::CodeCache;
+    use crate::qpu::test_words::{BACK, COLOUR, END, NOP, memory_of};
 
-    const NOP: u64 = 0x1000_09e7_009e_7000;
-    /// thrend
-    const END: u64 = 0x3000_09e7_009e_7000;
-    /// brr.anyz -, -48: from the third instruction to the first.
-    const BACK: u64 = 0xf028_09e7_ffff_ffd0;
     /// add unif_addr, r0, unif
     const UNIFORMS_ADDRESS: u64 = 0x1002_0a27_0c82_7180;
-    /// mov tlbc, r1
-    const COLOUR: u64 = 0x1002_0ba7_159e_7240;
     /// bkpt
     const BREAKPOINT: u64 = 0x0000_09e7_009e_7000;
 
     /// Where the blocks of a program begin.
     fn check(words: &[u64], expected: &[usize]) {
-        let owned = OwnedMemory::new(8 * words.len());
-        for (i, word) in words.iter().enumerate() {
-            owned.view().write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();
-        }
+        let owned = memory_of(8 * words.len(), words);
         let stretch = CodeCache::new().stretch(owned.view(), 0).unwrap();
         let translation = translate(&stretch).unwrap();
         let blocks = translation.map(|translation| translation.blocks).unwrap_or_default();
