@@ -21,7 +21,7 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal
 const LONGEST: usize = 1024;
 /// Registers 16 to 31 of both files, in the form of [`Touches`].
 pub const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
-/// Most instructions that are kept: some 5 MiB of them, and 3 to 9 MiB more if all are translated (100 to 280 bytes each [measured]). Programs that jump to
+/// Most instructions that are kept: some 5 MiB of them, and 3 to 9 MiB more if all are translated (80 to 260 bytes each [measured]). Programs that jump to
 /// ever new places begin anew then.
 const MOST_KEPT: usize = 1 << 15;
 

@@ -5,7 +5,7 @@
 //! that it needs, and all its uniforms and varyings are there. If not, it leaves, and another engine goes on from its first instruction.
 //!
 //! Behind a block memory has everything that it has written. What is written again in the same block stays in a register of the host, and is saved only
-//! before a call. Where a block falls through to others, these are made again behind it, where they still find in registers what it has left there.
+//! before a call.
 
 use super::arithmetic::{Emitter, FLAGS, FRAME, Later, REGISTERS};
 use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
@@ -33,8 +33,6 @@ const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
 /// Most instructions that are translated for one stretch, those counted again that belong to several blocks.
 const MOST_TRANSLATED: u64 = 1 << 13;
-/// Most blocks that are made one after the other.
-const MOST_IN_A_ROW: usize = 4;
 
 /// Code, and where in it the blocks begin.
 #[derive(Debug)]
@@ -48,7 +46,7 @@ pub(super) struct Translation {
 /// Translates a stretch. `None` if there is nothing in it to translate, or too much.
 pub(super) fn translate(stretch: &Stretch) -> Result<Option<Translation>, IcedError> {
     let starts = starts(stretch);
-    let instructions = starts.iter().map(|&at| stretch.run_from(at)).sum();
+    let instructions: u64 = starts.iter().map(|&at| stretch.run_from(at)).sum();
     if starts.is_empty() || instructions > MOST_TRANSLATED {
         return Ok(None);
     }
@@ -67,12 +65,11 @@ pub(super) fn translate(stretch: &Stretch) -> Result<Option<Translation>, IcedEr
         last_flags: None,
         leave,
         read: Streams::default(),
-        translated: instructions,
     };
     translator.enter()?;
     let starts: Vec<usize> = translator.blocks.keys().copied().collect();
     for at in starts {
-        translator.row(at)?;
+        translator.block(at)?;
     }
     translator.finish()
 }
@@ -199,8 +196,6 @@ struct Translator<'a> {
     leave: CodeLabel,
     /// What has been read since [`UNIFORMS`] and the varyings in the frame were moved on.
     read: Streams,
-    /// Instructions that are translated, and will be at least.
-    translated: u64,
 }
 
 impl Translator<'_> {
@@ -232,29 +227,11 @@ impl Translator<'_> {
         self.emitter.asm.jmp(label)
     }
 
-    /// A block, and those that it falls through to.
-    fn row(&mut self, start: usize) -> Result<(), IcedError> {
+    fn block(&mut self, start: usize) -> Result<(), IcedError> {
         if let Some(label) = self.blocks.get_mut(&start) {
             self.emitter.asm.set_label(label)?;
         }
         self.emitter.forget();
-        let mut at = start;
-        for _ in 0..MOST_IN_A_ROW {
-            match self.block(at)? {
-                Some(next) => at = next,
-                None => return Ok(()),
-            }
-            let count = self.stretch.run_from(at);
-            if !self.blocks.contains_key(&at) || self.translated + count > MOST_TRANSLATED {
-                break;
-            }
-            self.translated += count;
-        }
-        self.go_on(at)
-    }
-
-    /// One block; gives the index of the block that follows, if execution goes on behind what has been made.
-    fn block(&mut self, start: usize) -> Result<Option<usize>, IcedError> {
         let run = self.stretch.ahead.get(start).map_or(0, |ahead| usize::from(ahead.count));
         let count = part(self.stretch, start, run);
         let at = start + count;
@@ -278,14 +255,13 @@ impl Translator<'_> {
             self.note_last(at, count)?;
         }
         match group {
-            None => Ok(Some(at)),
+            None => self.go_on(at),
             Some(Group::Branch(_)) if count == 0 => {
                 // Its delay slots go on with other uniforms than it began with.
                 let outside = self.exit(at);
-                self.emitter.asm.jmp(outside)?;
-                Ok(None)
+                self.emitter.asm.jmp(outside)
             }
-            Some(Group::Branch(_)) => Ok(Some(at)),
+            Some(Group::Branch(_)) => self.go_on(at),
             Some(group) => self.group(at, group),
         }
     }
@@ -297,7 +273,7 @@ impl Translator<'_> {
     }
 
     /// Instructions with a branch behind them and its delay slots.
-    fn branch(&mut self, start: usize, count: usize, branch: PlainBranch) -> Result<Option<usize>, IcedError> {
+    fn branch(&mut self, start: usize, count: usize, branch: PlainBranch) -> Result<(), IcedError> {
         let at = start + count;
         let all = count + BRANCH_INSTRUCTIONS;
         let behind = start + all;
@@ -315,7 +291,7 @@ impl Translator<'_> {
         let target = usize::from(branch.target);
         if always {
             self.emitter.asm.mov(dword_ptr(FRAME + at::STREAK), 0)?;
-            return Ok(Some(target));
+            return self.go_on(target);
         }
         let asm = &mut self.emitter.asm;
         let mut not_taken = asm.create_label();
@@ -326,11 +302,11 @@ impl Translator<'_> {
         let asm = &mut self.emitter.asm;
         asm.set_label(&mut not_taken)?;
         asm.add(dword_ptr(FRAME + at::STREAK), all as i32)?;
-        Ok(Some(behind))
+        self.go_on(behind)
     }
 
     /// A group that is no branch: it begins with a call.
-    fn group(&mut self, at: usize, group: Group) -> Result<Option<usize>, IcedError> {
+    fn group(&mut self, at: usize, group: Group) -> Result<(), IcedError> {
         let count = group.instructions();
         let outside = self.exit(at);
         self.emitter.asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET)?;
@@ -349,10 +325,9 @@ impl Translator<'_> {
         self.note_last(at + count, count)?;
         if group == Group::End {
             self.emitter.asm.mov(eax, (at + count) as u32)?;
-            self.emitter.asm.jmp(self.leave)?;
-            return Ok(None);
+            return self.emitter.asm.jmp(self.leave);
         }
-        Ok(Some(at + count))
+        self.go_on(at + count)
     }
 
     /// Finds out whether instructions can be executed, a branch with its delay slots at their end included, and takes them from the budget. Leaves
