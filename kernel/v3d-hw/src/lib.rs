@@ -38,9 +38,29 @@
 //! | VRI | varyings interpolator of a slice |
 //!
 //! # Sources
-//! `[AG p.N]` is page N of the *VideoCore IV 3D Architecture Reference Guide*, VideoCoreIV-AG100-R, 16 September
-//! 2013. `[linux FILE]` and `[mesa FILE]` are facts taken from the vc4 drivers of those projects, `[vc4asm]` from its
-//! documentation, `[brcm]` from the register headers that the vendor published, `[silicon]` from values recorded on real boards.
+//! A fact that is not this project's own carries a tag in brackets, with page, file or number where there is one. The tags of the whole repository:
+//!
+//! | tag | source |
+//! |---|---|
+//! | `[AG p.N]` | page N (or a section) of Broadcom's *VideoCore IV 3D Architecture Reference Guide*, VideoCoreIV-AG100-R, 16 September 2013 |
+//! | `[linux FILE]` | Linux: `drivers/gpu/drm/vc4`, and the drivers and device trees of the rest of the hardware |
+//! | `[mesa FILE]` | Mesa: the Gallium driver `vc4` and its packet descriptions |
+//! | `[brcm]` | Broadcom's user library for Android, brcm_usrlib: register headers, OpenVG driver (`vg_hw_4.c`), errata (`HW-2806`) |
+//! | `[vc4asm]` | maazl/vc4asm: documentation, addendum to the guide, issues |
+//! | `[asurati]` | asurati/x03, a system that drives the V3D on boards, and its author's articles |
+//! | `[aros]`, `[reactos]` | the V3D drivers of AROS and of ReactOS |
+//! | `[lk]` | librerpi/lk-overlay: firmware in place of the vendor's, on Little Kernel |
+//! | `[pyvc]` | nineties/py-videocore, an assembler in Python |
+//! | `[hello_fft]` | GPU_FFT in the examples of Raspberry Pi's userland |
+//! | `[vc4cl]`, `[vc4c]` | doe300/VC4CL and doe300/VC4C: notes on experiments, the emulator, issues |
+//! | `[imrc NUMBER]` | measurements of a Raspberry Pi 2 and 3 at imrc.noip.me/blog/vc4 |
+//! | `[JayStation]` | JayStation's articles on shaders, VPM and textures of the VideoCore IV |
+//! | `[qemu]` | QEMU 7.2: its source, or what it was seen to do |
+//! | `[silicon]` | values recorded on real boards; the tables and pictures stand in `tools/v3d-sim/tests/vectors` and `silicon` |
+//! | `[measured]` | found by running this repository's own code on a host, on no board |
+//!
+//! Published documents go by their own names: RFC 4648, AAPCS64, BCM2835 ARM Peripherals, QA7 (the ARM cores' own peripherals), DDI 0183G (PL011), the ETC1
+//! extension of OpenGL ES.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
