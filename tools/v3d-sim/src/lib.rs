@@ -5,17 +5,18 @@
 //! memory and of the writes so far: there is no clock in it and no dependence on the order of host threads. Who wants to know how long it would take asks
 //! the [`clock`], which looks at what has been done.
 //!
-//! There is one module for each hardware unit:
+//! There is one module for each hardware unit, and some for what all of them share:
 //!
-//! | module | unit |
+//! | module | what it holds |
 //! |---|---|
 //! | [`device`] | registers, interrupts |
-//! | `cle` | control list executor, both threads |
-//! | `state` | what state records set up |
-//! | `vertex` | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
+//! | [`cle`] | control list executor, both threads |
+//! | [`state`] | what state records set up |
+//! | [`vertex`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
 //! | [`vpm`] | VPM, VDW and VDR |
-//! | `ptb` | binner: clipping, tile lists, tile memory |
-//! | `primitive_list` | compressed primitive lists, read and written |
+//! | [`primitive_assembly`] | vertex numbers to points, lines, triangles and RHTs |
+//! | [`ptb`] | binner: clipping, tile lists, tile memory |
+//! | [`primitive_list`] | compressed primitive lists, read and written |
 //! | [`render`] | tiles of a frame, PSE, FEP, early Z, CAP, TLB, stores and loads |
 //! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
 //! | [`tmu`] | texture and memory lookup |
@@ -23,6 +24,9 @@
 //! | [`clock`] | estimated time: caches, stalls |
 //! | [`job`] | job folders |
 //! | [`dump`] | jobs in words |
+//! | [`memory`] | guest memory as the GPU sees it |
+//! | [`lanes`] | vectors of 16 elements, what every QPU register holds |
+//! | [`fault`] | what is undefined or an error, with its place |
 //!
 //! # What is undefined stays undefined
 //! Where the guide calls something undefined, the model goes on with some value, and reports a [`Fault`] with its place. Nothing that guest

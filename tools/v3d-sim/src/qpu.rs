@@ -5,13 +5,14 @@
 //!
 //! # How a step works
 //! The sequencer, which is here, does everything but the arithmetic: it fetches decoded instructions from a [`CodeCache`], waits for what may
-//! stall, reads peripherals, finds broken rules, lets an engine compute, writes peripherals, obeys signals, and moves on. Two engines compute:
-//! [`reference`](mod@reference) in the words of the guide and [`fast`] in vectors; [`conformance`] compares them. What an instruction breaks is reported, and it is executed as far as
-//! there is a meaning to it.
+//! stall, reads peripherals, finds broken rules, lets an engine compute, writes peripherals, obeys signals, and moves on. What an instruction
+//! breaks is reported, and it is executed as far as there is a meaning to it.
 //!
-//! Instructions that neither wait nor end, and whose neighbours are harmless, are marked when they are decoded; with the fast engine they are
-//! executed in runs, as the [`action`]s that they have been taken apart into, without looking for broken rules again. Where the host can, what is executed
-//! often is translated to its own instructions (`native`).
+//! An engine is a [`Datapath`]: [`Reference`] computes in the words of the guide, [`Fast`] in vectors, as narrow or as wide as the host has them, and
+//! [`Recorded`] does the same with a trace for the clock. Instructions that neither wait nor end, and whose neighbours are harmless, are marked when
+//! they are decoded; `Fast` executes them in runs, as the [`action`]s that they have been taken apart into, without looking for broken rules
+//! again. Where the host can, what is executed often is translated to its own instructions (`native`). [`conformance`] holds each way of executing
+//! against the reference.
 //!
 //! # Two threads
 //! Threads of one QPU share nothing that a program may rely on, so each is a [`Qpu`] of its own: a thread switch only makes accumulators and

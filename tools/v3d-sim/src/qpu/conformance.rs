@@ -1,8 +1,18 @@
-//! Random programs that the fast engine must execute exactly as the reference engine does.
+//! Random programs that every engine must execute exactly as the reference engine does.
 //!
-//! A case is a suite and a number: together they are the seed of a program, its data and what its peripherals answer. Both engines execute it;
-//! then all registers, flags, what was written to peripherals, faults and all of memory are compared. A case in which nothing but the preamble
-//! has had an effect proves nothing and counts as a failure.
+//! A case is a suite and a number: together they are the seed of a program, its data and what its peripherals answer. It is executed by the reference
+//! engine, and then in each of the other ways that there are:
+//!
+//! | [`Engine`] | what executes |
+//! |---|---|
+//! | `Reference` | element by element, in the words of the guide: what the others are held against |
+//! | `Narrow` | in vectors that every host of this architecture has |
+//! | `Fast` | as programs of jobs are: in the vectors of this host, and translated once a stretch has been executed often |
+//! | `Translated` | translated for the host before the first instruction; where the host cannot have that, the same as `Fast` |
+//! | `Recorded` | in vectors, one instruction at a time, with a trace for the clock, in which each instruction must be |
+//!
+//! All registers, flags, what was written to peripherals, faults and all of memory must be the same after each. A case in which nothing but the
+//! preamble has had an effect proves nothing and counts as a failure.
 
 mod case;
 mod peripherals;
@@ -367,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_engine_does_what_the_reference_engine_does() {
+    fn each_engine_does_what_the_reference_engine_does() {
         for (suite, name) in Suite::ALL {
             let summary = run(suite, 0..300).unwrap_or_else(|failure| panic!("{failure}"));
             assert_eq!(summary.cases, 300, "{name}");

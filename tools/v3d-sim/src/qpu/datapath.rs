@@ -1,7 +1,9 @@
 //! What an engine has to do: the data of an instruction, as opposed to its control.
 //!
-//! Both engines share the sequencer, which fetches, reads and writes peripherals, stalls, branches and finds faults. An engine computes:
-//! operands out of the register array, two operations, rotation, packing, flags and the writes to registers.
+//! All engines share the sequencer, which fetches, reads and writes peripherals, stalls, branches and finds faults. An engine computes:
+//! operands out of the register array, two operations, rotation, packing, flags and the writes to registers. There are four:
+//! [`Reference`](super::reference::Reference), [`Fast`](super::fast::Fast), which is compiled for several sets of vectors,
+//! [`Recorded`](super::fast::Recorded), which computes as `Fast` does and leaves a trace, and translated code (`native`).
 
 use super::Qpu;
 use super::code::Stretch;
