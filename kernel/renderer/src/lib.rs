@@ -1,8 +1,8 @@
 //! Meshes, materials, text and frames on top of the V3D driver.
 //!
-//! A [`Mesh`](mesh::Mesh) is vertices in GPU memory, a [`Material`](material::Material) the shaders that draw them; both carry the type of vertex, so that only what
-//! belongs together can be drawn. A [`Renderer`](frame::Renderer) has the memory of two frames; a [`Frame`](frame::Frame) collects draws and becomes
-//! a job of the driver.
+//! A [`Mesh`](mesh::Mesh) is vertices in GPU memory, a [`Material`](material::Material) the shaders that draw them; both carry the type of vertex, so
+//! that only what belongs together can be drawn. A [`Renderer`](frame::Renderer) has the memory of two frames; a [`Frame`](frame::Frame) collects
+//! draws and becomes a job of the driver.
 #![no_std]
 #![forbid(unsafe_code)]
 

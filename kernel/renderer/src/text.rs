@@ -1,7 +1,7 @@
 //! Text that the GPU draws: letters of dots, in rectangles of shaded vertices.
 //!
-//! Text stands still and has one colour, so nothing has to be transformed: it goes through the NV pipeline in screen coordinates. Adjacent dots of a column are one
-//! rectangle, which halves the triangles.
+//! Text stands still and has one colour, so nothing has to be transformed: it goes through the NV pipeline in screen coordinates. Adjacent dots of a
+//! column are one rectangle, which halves the triangles.
 
 use alloc::vec::Vec;
 use v3d::draw_state::Viewport;

@@ -1,8 +1,8 @@
 //! The framebuffer: pages of 32-bit pixels that the display shows in turn
 //!
 //! The firmware makes it, several times as high as the display, and shows the part that the virtual offset names: flipping pages is
-//! one property. With three pages one is on show while the GPU works on two; firmware that makes only two will do. Pixels are red, green, blue, unused in rising addresses, which is what the tile buffer stores for
-//! R8G8B8A8.
+//! one property. With three pages one is on show while the GPU works on two; firmware that makes only two will do. Pixels are red, green, blue,
+//! unused in rising addresses, which is what the tile buffer stores for R8G8B8A8.
 //!
 //! The address comes back as a bus address (0xC000_0000 or 0x4000_0000 added on the boards, nothing in QEMU). It lies in the
 //! VideoCore's part of memory, above the ARM's.

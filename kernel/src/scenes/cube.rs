@@ -36,7 +36,8 @@ const TURN: u64 = 360;
 /// Frames of one turn around the horizontal axis; the whole motion repeats after their least common multiple.
 const TILT: u64 = 1000;
 
-/// The corners of a cube around the origin, sides 2 long, each coloured by its place: corner `n` is at the high end of x, y, z where bits 0, 1, 2 of `n` are set.
+/// The corners of a cube around the origin, sides 2 long, each coloured by its place: corner `n` is at the high end of x, y, z where bits 0, 1, 2 of
+/// `n` are set.
 fn corners() -> [Vertex; 8] {
     core::array::from_fn(|n| {
         let high = [n & 1 != 0, n & 2 != 0, n & 4 != 0];

@@ -1,7 +1,7 @@
 //! The same triangle without vertex shading: NV mode
 //!
-//! In NV mode the vertices in memory are what a vertex shader would have written: screen coordinates in 1/16 pixel from the centre of the viewport, depth, 1/Wc,
-//! and the varyings. The CPU does here what the shaders of the other triangle do; the picture is the same.
+//! In NV mode the vertices in memory are what a vertex shader would have written: screen coordinates in 1/16 pixel from the centre of the viewport,
+//! depth, 1/Wc, and the varyings. The CPU does here what the shaders of the other triangle do; the picture is the same.
 
 use alloc::boxed::Box;
 

@@ -1,8 +1,8 @@
 //! What a coordinate shader writes for one vertex: a user program
 //!
 //! A program of JayStation's article "VPM, VCD, and VCM for Vertex Shaders" runs on a QPU on its own: it takes a
-//! made-up vertex at pixel (32, 448) of a 640 x 480 picture, computes what a coordinate shader would, writes it to the VPM and has the VPM's DMA store it to memory. The
-//! seven words of one lane are printed on the console, and drawn: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc.
+//! made-up vertex at pixel (32, 448) of a 640 x 480 picture, computes what a coordinate shader would, writes it to the VPM and has the VPM's DMA
+//! store it to memory. The seven words of one lane are printed on the console, and drawn: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 

@@ -1,7 +1,7 @@
 //! The V3D's caches: cleared before it reads anything new.
 //!
-//! L2 holds textures, uniforms and instructions for all slices; each slice has caches of its own for uniforms, instructions and each TMU. None of them sees what the
-//! CPU writes, so all are cleared before each job.
+//! L2 holds textures, uniforms and instructions for all slices; each slice has caches of its own for uniforms, instructions and each TMU. None of
+//! them sees what the CPU writes, so all are cleared before each job.
 //!
 //! # Sources
 //! [AG p.93-94], [linux vc4_gem.c]

@@ -1,8 +1,9 @@
 //! The rendering list: what thread 1 executes, tile by tile.
 //!
-//! For every tile it names the tile's coordinates, branches to the list that the binner wrote for it, and stores the tile buffer. The tile buffer is cleared when it is
-//! *stored*, so the first tile needs a dummy: coordinates and a store of nothing, after the clear colours. Loads happen at the next Tile Coordinates, one at
-//! a time, and each Tile Coordinates needs a store before the next; so colour and depth are loaded with a store of nothing in between, that clears nothing.
+//! For every tile it names the tile's coordinates, branches to the list that the binner wrote for it, and stores the tile buffer. The tile buffer is
+//! cleared when it is *stored*, so the first tile needs a dummy: coordinates and a store of nothing, after the clear colours. Loads happen at the
+//! next Tile Coordinates, one at a time, and each Tile Coordinates needs a store before the next; so colour and depth are loaded with a store of
+//! nothing in between, that clears nothing.
 //!
 //! The list waits for the binner just before the first branch, so it can be started together with the binning list.
 //!

@@ -1,8 +1,8 @@
 //! Shader state records: which programs, uniforms and vertices a draw uses.
 //!
 //! In GL mode a record names three programs: the coordinate shader makes positions for the binner, the vertex shader positions and varyings for the
-//! renderer, the fragment shader pixels. Each attribute array says where its values lie, how far apart, and at which byte of the vertex's column in the VPM the two
-//! vertex-shading programs find them. In NV mode vertices lie in memory as a vertex shader would have written them.
+//! renderer, the fragment shader pixels. Each attribute array says where its values lie, how far apart, and at which byte of the vertex's column in
+//! the VPM the two vertex-shading programs find them. In NV mode vertices lie in memory as a vertex shader would have written them.
 //!
 //! # Surprises
 //! - A count of 8 attribute arrays is written as 0, and a record without any is impossible: a GL draw with no attributes still fetches one, a

@@ -1,8 +1,8 @@
 //! Binner memory: tile state, and the memory that tile lists grow in.
 //!
 //! The PTB keeps 48 bytes of state for each tile and writes each tile's list into blocks. The first block of every tile lies at a fixed place,
-//! `tile allocation + 32 * (row * columns + column)`, so the rendering list can branch to it before anything is binned; further blocks are taken from what is left of
-//! the allocation, and when that is used up, from overflow memory.
+//! `tile allocation + 32 * (row * columns + column)`, so the rendering list can branch to it before anything is binned; further blocks are taken from
+//! what is left of the allocation, and when that is used up, from overflow memory.
 //!
 //! # Surprises
 //! - An allocation without room beyond the first blocks makes the frame fail with CT1CS.CTERR even if the out-of-memory interrupt is served

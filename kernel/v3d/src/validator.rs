@@ -4,8 +4,8 @@
 //! tile lists and pictures; so before it is executed, everything that it can make the V3D read or write is held against what it may read and write. What cannot
 //! be proved is refused, with the place of the record in its list.
 //!
-//! What is read must not change after it was checked. Therefore what the job may write and what it may read are disjoint, and the caller keeps the CPU away from
-//! both until the job is done.
+//! What is read must not change after it was checked. Therefore what the job may write and what it may read are disjoint, and the caller keeps the
+//! CPU away from both until the job is done.
 //!
 //! # What is not proved
 //! That the job ends. A job that hangs is the business of the driver's recovery.

@@ -1,8 +1,8 @@
 //! Checks programs against the rules of the hardware, along every path of execution.
 //!
 //! The QPU has no interlocks for most of what takes time: a value read too early is simply the wrong one. The checker follows all paths,
-//! delay slots included, and says where a rule is broken on one of them. Rules about values (what was written, how many uniforms were read) are reported only if
-//! they are broken on *every* path to the place, so that a report is never a guess.
+//! delay slots included, and says where a rule is broken on one of them. Rules about values (what was written, how many uniforms were read) are
+//! reported only if they are broken on *every* path to the place, so that a report is never a guess.
 //!
 //! | file | rules |
 //! |---|---|

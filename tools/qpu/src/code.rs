@@ -49,11 +49,13 @@ impl std::fmt::Display for Code {
 diagnostic_codes! {
     // Text and expressions.
     1 UnexpectedText "unexpected text"
-        "The line has something at this place that cannot stand there. Operands are separated by commas, instructions of one word by semicolons, and a line ends with the line; `#` starts a comment."
+        "The line has something at this place that cannot stand there. Operands are separated by commas, \
+        instructions of one word by semicolons, and a line ends with the line; `#` starts a comment."
     2 BadNumber "this is not a number"
         "Integers are decimal, or hexadecimal (0x), octal (0o or a leading 0o), or binary (0b), and fit 64 bits. Floats have a decimal point or an exponent."
     3 UndefinedName "this name is not defined"
-        "A name in an expression must be a constant set before, an argument, a function, a register or an operator. Labels are written with a colon: `:name`, or `r:name` as target of brr."
+        "A name in an expression must be a constant set before, an argument, a function, a register or an operator. \
+        Labels are written with a colon: `:name`, or `r:name` as target of brr."
     4 WrongOperandType "an operator cannot be applied to this"
         "Numbers can be combined with all arithmetic operators, bit operators want integers. Registers can be added to (ra3 + 1 is ra4) and rotated (r0 << 3)."
     5 ExpressionTooDeep "the expression is nested too deeply"
@@ -85,11 +87,13 @@ diagnostic_codes! {
     19 UnknownDirective "no such directive"
         "A dot at the start of a line begins a directive."
     20 UnknownSuffix "no such suffix"
-        "A dot after a mnemonic or register begins a suffix: condition (.ifz, .nc), flags (.setf), pack and unpack (.16a, .8abcds, .unpack8a), branch condition (.allz)."
+        "A dot after a mnemonic or register begins a suffix: condition (.ifz, .nc), flags (.setf), pack and unpack \
+        (.16a, .8abcds, .unpack8a), branch condition (.allz)."
     21 SuffixMisplaced "the suffix cannot stand here"
         "Conditions and .setf belong to a mnemonic or a target, unpack to a source, pack to a target, branch conditions to bra and brr."
     22 UnterminatedBlock "the block has no end"
-        "Each .macro, .func, .rep, .foreach, .local, .back and .if needs its end in the same file or macro. For .if in a file it is a warning, as the end of the file ends it [vc4asm]."
+        "Each .macro, .func, .rep, .foreach, .local, .back and .if needs its end in the same file or macro. For .if \
+        in a file it is a warning, as the end of the file ends it [vc4asm]."
     23 EndWithoutStart "an end without a start"
         "This directive ends a block that was not started."
     24 AssertionFailed "the assertion failed"
@@ -131,7 +135,8 @@ diagnostic_codes! {
     53 NotWithLoadOrBranch "load immediates and branches stand alone"
         "Load immediate, semaphore and branch instructions have no operation fields: nothing else fits into the same word."
     54 ReadConflict "two different reads from one register file"
-        "Each file has one read address per instruction: at most one register of file A and one of file B, used as often as one likes [AG p.28]. Put one value into an accumulator before."
+        "Each file has one read address per instruction: at most one register of file A and one of file B, used as \
+        often as one likes [AG p.28]. Put one value into an accumulator before."
     55 ImmediateTakesFileB "a small immediate takes the place of the file B read"
         "The small immediate stands in the field of the file B read address [AG p.29]. Use file A, an accumulator, or load the constant before."
     56 TwoImmediates "two different immediate values"
@@ -215,25 +220,34 @@ diagnostic_codes! {
     95 BranchTargetUnaligned "the branch target is not aligned"
         "Instructions start at multiples of 8 bytes."
     96 OddBranchRegister "an odd branch register"
-        "Bit 45 is both the lowest bit of the register's number and the flag-setting bit; the vendor's errata allow even registers only (HW-2780). Take an even register, or say .setf."
+        "Bit 45 is both the lowest bit of the register's number and the flag-setting bit; the vendor's errata allow \
+        even registers only (HW-2780). Take an even register, or say .setf."
     97 ReadNotHere "read cannot do this"
         "read fills a read address and nothing else: registers of the files and small immediates, without rotation."
 
     // Interface directives.
     120 BadInterface "a bad interface directive"
-        "The forms are `.stage fragment|vertex|coordinate|user`, `.threads 1|2`, `.uniform NAME, TYPE [, COUNT]`, `.attribute NAME, COMPONENTS`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT`, `.semaphore NUMBER, ACQUIRES, RELEASES`."
+        "The forms are `.stage fragment|vertex|coordinate|user`, `.threads 1|2`, `.uniform NAME, TYPE [, COUNT]`, \
+        `.attribute NAME, COMPONENTS`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT`, `.semaphore NUMBER, \
+        ACQUIRES, RELEASES`."
     121 InterfaceRedefined "the interface names this twice"
         "Each uniform, attribute, varying and texture has one name."
 
     // Rules of the hardware along the paths of execution.
     200 ReadAfterWrite "a register is read right after it is written"
-        "A value written to register file A or B arrives one instruction late: the next instruction must not read it [AG p.37]. Put another instruction between, or pass the value in an accumulator, which has no such delay. Where a branch lies between the two, in whose last delay slot the write stands, it is a warning: the guide makes no exception for branches, but tuned versions of GPU_FFT that run on boards have it, with a value that does not matter there."
+        "A value written to register file A or B arrives one instruction late: the next instruction must not read it \
+        [AG p.37]. Put another instruction between, or pass the value in an accumulator, which has no such delay. \
+        Where a branch lies between the two, in whose last delay slot the write stands, it is a warning: the guide \
+        makes no exception for branches, but tuned versions of GPU_FFT that run on boards have it, with a value that \
+        does not matter there."
     201 RotationAfterWrite "a rotation right after its source is written"
-        "The rotator takes values across quads, which the previous instruction has not all written yet: a rotated accumulator must not be written by the instruction before [AG p.37]. Put another instruction between."
+        "The rotator takes values across quads, which the previous instruction has not all written yet: a rotated \
+        accumulator must not be written by the instruction before [AG p.37]. Put another instruction between."
     202 RotationByR5AfterWrite "a rotation by r5 right after r5 is written"
         "The amount is taken from r5 before the previous instruction has written it [AG p.37]. Put another instruction between."
     203 UniformAfterAddress "a uniform is read too soon after the uniforms' address is written"
-        "Two instructions that read no uniform must follow a write of the uniforms' address before the next uniform is read [AG p.22]; until then the old stream is read."
+        "Two instructions that read no uniform must follow a write of the uniforms' address before the next uniform \
+        is read [AG p.22]; until then the old stream is read."
     204 MsFlagsAfterTlbZ "the multisample mask is read too soon after a Z write"
         "The Z and stencil tests change the mask; it must not be read in the two instructions after the Z write [AG p.37]."
     205 TmuSoonAfterNoSwap "a TMU is written too soon after its swap is disabled"
@@ -241,27 +255,34 @@ diagnostic_codes! {
     206 NoSwapAfterTmu "TMU swap is changed after a TMU was used"
         "Requests made before and results read afterwards would belong to different TMUs."
     207 SfuBusy "r4 is claimed while the SFU is computing"
-        "An SFU result arrives in r4 for the third instruction after the write. No other instruction that leads to a write of r4 (SFU, TMU load, TLB load) may stand in the two between [AG p.24, p.37]."
+        "An SFU result arrives in r4 for the third instruction after the write. No other instruction that leads to a \
+        write of r4 (SFU, TMU load, TLB load) may stand in the two between [AG p.24, p.37]."
     208 R4BeforeSfu "r4 is read before the SFU's result is there"
-        "An SFU result arrives in r4 for the third instruction after the write; r4 must not be read in the two between [AG p.24]. Fill them with other work or nop."
+        "An SFU result arrives in r4 for the third instruction after the write; r4 must not be read in the two \
+        between [AG p.24]. Fill them with other work or nop."
     209 ScoreboardAtStart "a wait for the scoreboard in the first two instructions"
-        "The scoreboard wait, by sbwait or by the first access of the tile buffer, must not occur in the first two instructions of a fragment shader [AG p.37] (HW-2796)."
+        "The scoreboard wait, by sbwait or by the first access of the tile buffer, must not occur in the first two \
+        instructions of a fragment shader [AG p.37] (HW-2796)."
     210 BranchInDelaySlots "a branch in the delay slots of another"
         "Three instructions after a branch are executed before it takes effect. A branch among the first two of them makes the thread go astray [vc4asm]."
     211 BothAlusWriteSame "both ALUs write to the same register"
-        "What arrives in an accumulator or I/O register that both ALUs write is undefined [AG p.17]; two writes with opposite conditions are possible, and two moves of one value do no harm."
+        "What arrives in an accumulator or I/O register that both ALUs write is undefined [AG p.17]; two writes with \
+        opposite conditions are possible, and two moves of one value do no harm."
     212 VpmConflict "VPM accesses that do not work in one instruction"
         "Set-up words and data of the VPM go through one port: of set-ups, set-up with read, and set-up with write only one has an effect [vc4asm]."
     213 TwoPeripherals "two accesses to peripherals in one instruction"
         "An instruction can do one of: TMU write, TMU read, TLB write, TLB read, SFU write, mutex read, semaphore access [AG p.37]."
     214 ConditionalPeripheralWrite "a conditional write to a peripheral"
-        "The peripheral is triggered whether the condition holds or not, with undefined data where it does not [vc4asm]. Compute the value conditionally in an accumulator, then write it unconditionally. The tile buffer's Z and colour and the host interrupt do take conditions."
+        "The peripheral is triggered whether the condition holds or not, with undefined data where it does not \
+        [vc4asm]. Compute the value conditionally in an accumulator, then write it unconditionally. The tile \
+        buffer's Z and colour and the host interrupt do take conditions."
     215 PartialPeripheralWrite "a part of a word is written to a peripheral"
         "A pack that writes one byte keeps the other bytes of a register; a peripheral has none to keep [vc4asm]."
     216 RunsOffTheEnd "execution runs off the end of the program"
         "A program ends with thrend and two more instructions; what stands behind the code in memory would be executed."
     217 AccessAtEnd "uniform, varying or VPM access in the last three instructions"
-        "From the program end signal on, the QPU is prepared for the next program: the signalling instruction and the two after it must not access uniforms, varyings or the VPM [AG p.37]."
+        "From the program end signal on, the QPU is prepared for the next program: the signalling instruction and \
+        the two after it must not access uniforms, varyings or the VPM [AG p.37]."
     218 Register14AtEnd "register 14 is used in the last three instructions"
         "W and Z of the next program are written to location 14 of both files in the last three instructions [AG p.21]."
     219 WriteAtEnd "the instruction that ends the program writes to a register file"
@@ -271,15 +292,19 @@ diagnostic_codes! {
     221 TmuWithoutRequest "a TMU result is loaded that was never requested"
         "Each load signal takes one result; without a request it waits for ever, or takes another program's result."
     222 TmuFifoFull "too many TMU requests before a result is loaded"
-        "The request FIFO has eight slots, and each parameter written takes one: four requests of (s, t), or eight of s alone. Both threads of a QPU share it, so each may use four of them [AG p.39-40]. A request that finds no room waits for a result to be loaded, which this program does only later."
+        "The request FIFO has eight slots, and each parameter written takes one: four requests of (s, t), or eight \
+        of s alone. Both threads of a QPU share it, so each may use four of them [AG p.39-40]. A request that finds \
+        no room waits for a result to be loaded, which this program does only later."
     223 NeverWritten "a register is read that nothing has written"
         "On no path is the register written before. It has whatever the program before left in it."
     224 LostOverThreadSwitch "a value does not survive the thread switch"
-        "Accumulators and flags are the other thread's after a switch (it takes effect after two more instructions) [AG p.21]. Keep the value in ra0 to ra15 or rb0 to rb15."
+        "Accumulators and flags are the other thread's after a switch (it takes effect after two more instructions) \
+        [AG p.21]. Keep the value in ra0 to ra15 or rb0 to rb15."
     225 UpperHalfOfFile "a threaded program uses the upper half of a register file"
         "With two threads each has 16 registers of a file; 16 to 31 are those of the other thread [AG p.20]."
     226 UniformCount "the number of uniforms differs from the interface"
-        "Uniforms are a stream: one read too many or too few, and everything after it is shifted. A write to a TMU parameter (but for direct lookups with s alone) reads one too [AG p.24]."
+        "Uniforms are a stream: one read too many or too few, and everything after it is shifted. A write to a TMU \
+        parameter (but for direct lookups with s alone) reads one too [AG p.24]."
     227 VaryingCount "the number of varyings differs from the interface"
         "All varyings that the shader record announces must be read before the program ends [AG p.52]."
     228 TlbAfterUnlock "the tile buffer is accessed after the scoreboard is unlocked"
@@ -287,9 +312,12 @@ diagnostic_codes! {
     229 MutexBalance "the mutex is not taken and released in turn"
         "There is one mutex for all QPUs. Taken twice it waits for itself for ever; kept at the end it blocks all others [AG p.24]."
     230 VpmReadWithoutSetup "the VPM is read without a set-up"
-        "A read takes from a FIFO that the read set-up word fills. Without one it gives undefined data according to the guide [AG p.56], and waits for ever according to tests on boards [vc4asm]."
+        "A read takes from a FIFO that the read set-up word fills. Without one it gives undefined data according to \
+        the guide [AG p.56], and waits for ever according to tests on boards [vc4asm]."
     231 VpmReadBeyondSetup "more vectors are read from the VPM than were set up"
-        "A set-up word fills the FIFO with the number of vectors in its bits 23:20, 0 for 16. Reads beyond it give undefined data according to the guide [AG p.56], and wait for ever according to tests on boards [vc4asm]. Set up more, or read less."
+        "A set-up word fills the FIFO with the number of vectors in its bits 23:20, 0 for 16. Reads beyond it give \
+        undefined data according to the guide [AG p.56], and wait for ever according to tests on boards [vc4asm]. \
+        Set up more, or read less."
     232 Unreachable "instructions that are never reached"
         "No path leads here: behind the end of the program or an unconditional branch, without a label that is jumped to."
     233 Unmapped "there is nothing at this address"
@@ -307,37 +335,54 @@ diagnostic_codes! {
     239 StageMismatch "this does not belong to the stage"
         "Varyings and the tile buffer are there in fragment shaders only."
     240 AttributeCount "the number of attributes differs from the interface"
-        "Each read of the VPM gives one component of one attribute for all 16 vertices; what is declared and what is read must be the same number, or everything after it is shifted."
+        "Each read of the VPM gives one component of one attribute for all 16 vertices; what is declared and what is \
+        read must be the same number, or everything after it is shifted."
     241 TextureNotDeclared "a texture is looked up that the interface does not have"
         "The source declares its textures by `.texture`, with the TMU of each; a lookup by the other TMU would use parameters that nobody provides."
     242 R4BeforeLoad "r4 is read before a result is loaded into it"
-        "TMU results wait in a FIFO until a signal (ldtmu0, ldtmu1) loads one into r4; tile buffer contents come by their own signals. They are in r4 for the instruction after the signal, not for the one that has it [AG p.23-24]. Nothing else has written r4 before."
+        "TMU results wait in a FIFO until a signal (ldtmu0, ldtmu1) loads one into r4; tile buffer contents come by \
+        their own signals. They are in r4 for the instruction after the signal, not for the one that has it [AG \
+        p.23-24]. Nothing else has written r4 before."
     243 MutexUnsure "whether the mutex is taken depends on the path"
-        "Paths meet here of which some have taken the mutex and some have not. If the same condition decides again later, all is well (.allow E0243); otherwise one of the paths waits for itself, or releases what another QPU holds."
+        "Paths meet here of which some have taken the mutex and some have not. If the same condition decides again \
+        later, all is well (.allow E0243); otherwise one of the paths waits for itself, or releases what another QPU \
+        holds."
     244 SemaphoreBalance "a semaphore is not used as the interface says"
-        "`.semaphore NUMBER, ACQUIRES, RELEASES` says how often a program acquires and releases a semaphore on its way from start to end, so that the programs of all QPUs together can be made to balance. An acquire of a semaphore at 0 waits for a release by another program, and a release of one at 15 for an acquire [AG p.33]."
+        "`.semaphore NUMBER, ACQUIRES, RELEASES` says how often a program acquires and releases a semaphore on its \
+        way from start to end, so that the programs of all QPUs together can be made to balance. An acquire of a \
+        semaphore at 0 waits for a release by another program, and a release of one at 15 for an acquire [AG p.33]."
     245 VpmWriteWithoutSetup "the VPM is written without a set-up"
         "Where a vector goes is said by the write set-up word; at the start of a program nothing is set up [AG p.55, mesa vc4_qpu_emit.c]."
     246 ScoreboardNotUnlocked "the scoreboard is not unlocked"
-        "The first access of the tile buffer waits for the scoreboard and locks it, by itself (a missing sbwait is no fault, then [AG p.29]); after the last one the program must signal sbdone, or shaders of the same pixels wait for it [AG p.47]."
+        "The first access of the tile buffer waits for the scoreboard and locks it, by itself (a missing sbwait is \
+        no fault, then [AG p.29]); after the last one the program must signal sbdone, or shaders of the same pixels \
+        wait for it [AG p.47]."
     247 TlbBeforeLastSwitch "the tile buffer is accessed before the last thread switch"
-        "The access locks the scoreboard. If the QPU switches to the other thread then, which may work on the same pixels and have come first, each waits for the other [mesa vc4_qpu_emit.c]. Put all accesses behind lthrsw."
+        "The access locks the scoreboard. If the QPU switches to the other thread then, which may work on the same \
+        pixels and have come first, each waits for the other [mesa vc4_qpu_emit.c]. Put all accesses behind lthrsw."
     248 VpmReadLeft "vectors of the VPM are set up, but never read"
-        "Exactly as many vectors must be read as were set up [AG p.56]. What is left is cancelled at the end of the program, by the same page, but must be consumed, by another [AG p.24]."
+        "Exactly as many vectors must be read as were set up [AG p.56]. What is left is cancelled at the end of the \
+        program, by the same page, but must be consumed, by another [AG p.24]."
     249 VpmQueueFull "a third VPM read is set up while two are waiting"
         "Two read set-ups can be queued; one more is ignored [AG p.56]."
     250 SwitchAfterLast "a thread switch after the last one"
-        "lthrsw says that no switch follows: the scoreboard may be locked from then on, and the other thread's next program may start [AG p.21]. Only the last switch on each path may be lthrsw."
+        "lthrsw says that no switch follows: the scoreboard may be locked from then on, and the other thread's next \
+        program may start [AG p.21]. Only the last switch on each path may be lthrsw."
     251 SwitchUnthreaded "a thread switch in a program for one thread"
         "The source says .threads 1. Only programs that are marked as threadable share a QPU with another and may switch [AG p.21]."
 
     // Rules that sources disagree about, reported on request.
     260 VpmReadSoon "the VPM is read soon after its set-up"
-        "The guide wants three instructions from the set-up to the first read and says that an earlier one gives undefined data [AG p.56]. Tests on boards found that it waits for the data [vc4asm], and shaders of Mesa and GPU_FFT rely on it."
+        "The guide wants three instructions from the set-up to the first read and says that an earlier one gives \
+        undefined data [AG p.56]. Tests on boards found that it waits for the data [vc4asm], and shaders of Mesa and \
+        GPU_FFT rely on it."
     261 ManyDirectLookups "more than four direct lookups under way"
-        "The request FIFO has room for eight lookups with s alone [AG p.39], but with more than four of them some elements were seen to get another lookup's result [vc4asm]."
+        "The request FIFO has room for eight lookups with s alone [AG p.39], but with more than four of them some \
+        elements were seen to get another lookup's result [vc4asm]."
     262 VpmSetupSoon "VPM reads are set up before the ones before are read"
-        "The guide has two set-ups queued [AG p.56]. Tests on boards found the second one ignored as long as more than one vector of the first is outstanding [vc4asm], and Mesa reads all of one set-up before it makes the next [mesa vc4_qpu_emit.c]."
+        "The guide has two set-ups queued [AG p.56]. Tests on boards found the second one ignored as long as more \
+        than one vector of the first is outstanding [vc4asm], and Mesa reads all of one set-up before it makes the \
+        next [mesa vc4_qpu_emit.c]."
     263 TlbZNearEnd "a Z write in the last five instructions"
         "The guide forbids it in the last instruction only [AG p.37]; an erratum, in the last four or five [brcm HW-2806]."
     264 TmuAtStart "a TMU is written in the first two instructions"
@@ -345,9 +390,11 @@ diagnostic_codes! {
     265 MutexWithVpmReads "the mutex is taken while VPM reads are under way"
         "An erratum wants the FIFO of the VPM to be empty when the mutex is taken [brcm HW-2497]; the guide does not have it."
     266 BothAlusWriteParts "both ALUs write to one peripheral, with opposite conditions"
-        "In elements that only the mul ALU writes the value was seen to be undefined [vc4asm], though its own checker lets this pass. Choose the value in an accumulator first."
+        "In elements that only the mul ALU writes the value was seen to be undefined [vc4asm], though its own \
+        checker lets this pass. Choose the value in an accumulator first."
     267 RotatedResultSoon "a rotated result is read two instructions later"
         "What a rotation writes to register file A or B was seen to arrive one instruction later than other results [pyvc]; the guide does not have it."
     268 OddBranchTarget "the branch target is in an odd register"
-        "An erratum allows even registers only [brcm HW-2780]: bit 45 is both the lowest bit of the register's number and the bit that sets the flags. Where the flags do not matter, odd ones work [vc4asm]."
+        "An erratum allows even registers only [brcm HW-2780]: bit 45 is both the lowest bit of the register's \
+        number and the bit that sets the flags. Where the flags do not matter, odd ones work [vc4asm]."
 }

@@ -228,7 +228,8 @@ fn choices() {
 #[test]
 fn interface_is_read() {
     let assembly = try_assembly(
-        ".stage fragment\n.threads 2\n.uniform tint, vec4\n.uniform map, texture, 2\n.varying uv, 2\n.varying shade\n.texture picture, 1\n.semaphore 3, 1, 2\nnop",
+        ".stage fragment\n.threads 2\n.uniform tint, vec4\n.uniform map, texture, 2\n.varying uv, 2\n\
+        .varying shade\n.texture picture, 1\n.semaphore 3, 1, 2\nnop",
     );
     let interface = &assembly.interface;
     assert_eq!(interface.threads, Some(2));

@@ -382,7 +382,8 @@ fn work_goes_where_the_sfu_is_waited_for() {
 #[test]
 fn work_goes_where_a_tmu_is_waited_for() {
     check(
-        "mov r0, unif\nmov r1, unif\nmov t0s, r0\nldtmu0\nmov r3, r4\nadd r0, r0, r1\nsub r2, r0, r1\nxor r1, r2, r0\nadd r3, r3, r1\nmov ra0, r3\nmov ra1, r2\nthrend\nnop\nnop",
+        "mov r0, unif\nmov r1, unif\nmov t0s, r0\nldtmu0\nmov r3, r4\nadd r0, r0, r1\nsub r2, r0, r1\n\
+        xor r1, r2, r0\nadd r3, r3, r1\nmov ra0, r3\nmov ra1, r2\nthrend\nnop\nnop",
         expect![[r#"
             mov r0, unif
             mov r1, unif
@@ -415,7 +416,8 @@ fn results_of_tmus_are_loaded_when_they_are_there() {
 #[test]
 fn work_goes_into_the_slots_of_branches() {
     check(
-        ":loop\nmov r0, unif\nadd r1, r0, 1\nsub r2, r0, 2\nsub.setf r3, r0, 3\nmov ra0, r1\nmov rb0, r2\nbrr.anynz -, r:loop\nnop\nnop\nnop\nnop; thrend\nnop\nnop",
+        ":loop\nmov r0, unif\nadd r1, r0, 1\nsub r2, r0, 2\nsub.setf r3, r0, 3\nmov ra0, r1\nmov rb0, r2\n\
+        brr.anynz -, r:loop\nnop\nnop\nnop\nnop; thrend\nnop\nnop",
         expect![[r#"
             :L0
             mov r0, unif

@@ -6,8 +6,8 @@
 //!
 //! # Forms beyond the plain ones
 //! - `raN` and `rbN` with N above 31 name an address of one file, where the name of the register would leave the file open.
-//! - `anop` and `mnop` name an ALU that does nothing, with its target and sources where the word has any; beside an operation that only makes a constant they keep the word from becoming a load
-//!   immediate. `read` fills a read address that no operand uses.
+//! - `anop` and `mnop` name an ALU that does nothing, with its target and sources where the word has any; beside an operation that only makes a
+//!   constant they keep the word from becoming a load immediate. `read` fills a read address that no operand uses.
 //! - `.always` is the condition of a result that goes nowhere, which would otherwise be `.never`.
 //! - `.pm` is that bit set where no pack or unpack follows from it.
 //! - A rotation stands at the target of the mul operation: `mov r0 << 3, r1`.

@@ -1,7 +1,7 @@
 //! Memory for the binner when its own is used up.
 //!
-//! Blocks are taken from the pool, laid ready where the interrupt handler finds them, and belong to the job that is being binned once the handler has handed them over. They
-//! come back when that job is rendered, since its tile lists are in them.
+//! Blocks are taken from the pool, laid ready where the interrupt handler finds them, and belong to the job that is being binned once the handler has
+//! handed them over. They come back when that job is rendered, since its tile lists are in them.
 //!
 //! # Errata
 //! - BPOA keeps tile lists, so the blocks share the top four address bits with all other binner memory; the pool as a whole does.

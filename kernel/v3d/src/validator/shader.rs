@@ -1,9 +1,9 @@
 //! Programs: what an instruction stream can reach.
 //!
-//! A program reaches memory in four ways: it reads uniforms, it looks textures up, it moves VPM data by DMA, and it moves the address of its own uniforms. DMA is
-//! refused. For the rest the program is followed along all its paths, with the address of the next uniform known exactly at each instruction: it begins where
-//! the shader record says, goes on by a word with each uniform that is read, and may be moved to an address that can be computed here. So every
-//! uniform that can be read is known, and with it the textures that can be looked up.
+//! A program reaches memory in four ways: it reads uniforms, it looks textures up, it moves VPM data by DMA, and it moves the address of its own
+//! uniforms. DMA is refused. For the rest the program is followed along all its paths, with the address of the next uniform known exactly at each
+//! instruction: it begins where the shader record says, goes on by a word with each uniform that is read, and may be moved to an address that can be
+//! computed here. So every uniform that can be read is known, and with it the textures that can be looked up.
 //!
 //! - Branches lead to a fixed place, and nothing is assumed there of what registers hold. A path ends where another has come with the same next uniform.
 //! - A new address of the uniforms is a uniform, a constant, or the sum of both, and is not used in the two instructions that follow [AG p.20].

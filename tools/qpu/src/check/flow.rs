@@ -1,7 +1,7 @@
 //! Which instruction follows which.
 //!
-//! A branch takes effect after three more instructions, a program end after two. The same instruction can therefore have different successors, depending on what is
-//! pending when it is reached: a [`Node`] is an instruction together with that.
+//! A branch takes effect after three more instructions, a program end after two. The same instruction can therefore have different successors,
+//! depending on what is pending when it is reached: a [`Node`] is an instruction together with that.
 
 use super::facts::Facts;
 

@@ -1,6 +1,7 @@
 //! Programs in words, and the uniforms they read.
 //!
-//! A program is shown to the instructions behind its end signal. The uniforms are those that a straight run reads: a program that branches may read others, or fewer.
+//! A program is shown to the instructions behind its end signal. The uniforms are those that a straight run reads: a program that branches may read
+//! others, or fewer.
 
 use super::{Dump, ProgramUses};
 use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
