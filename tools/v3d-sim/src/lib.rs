@@ -58,3 +58,8 @@ pub use device::{Config, V3d};
 pub use fault::Fault;
 pub use memory::Memory;
 pub use v3d_hw::registers::Register;
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

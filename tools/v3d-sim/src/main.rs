@@ -17,7 +17,8 @@ Examples:
   v3d dump job | less                           every list, record, shader and uniform, with addresses to follow
   v3d stats job --heat-map tiles.png            what each shader, unit and tile costs
   v3d debug job --pixel 120,80                  what made this pixel what it is
-  v3d bench                                     frames and QPU instructions a second";
+  v3d bench                                     frames and QPU instructions a second
+  v3d conform --suite branches                  random programs, in every engine";
 
 /// A model of the VideoCore IV 3D engine: executes, explains and measures its jobs.
 #[derive(Parser)]
@@ -31,7 +32,7 @@ struct Arguments {
 enum Command {
     /// Measure how fast the model executes jobs
     Bench(commands::bench::Arguments),
-    /// Compare the QPU engines with each other on random programs
+    /// Compare random programs and texture lookups, done fast and by the reference
     Conform(commands::conform::Arguments),
     /// Tell everything that happened to one pixel, down to the instructions that shaded it
     Debug(commands::debug::Arguments),

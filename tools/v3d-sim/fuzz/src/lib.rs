@@ -1,7 +1,8 @@
 //! What the model must survive: lists, records, programs and textures of arbitrary bytes.
 //!
 //! Each function takes bytes that a fuzzer makes up, runs the model on them within small budgets, and asks for nothing but that it comes back; of
-//! [`translated_code`] also that it does what the reference engine does. The same functions run for a second each in the model's own tests.
+//! [`translated_code`] also that it does what the reference engine does. The same functions run for a second each in the model's own tests. The README of
+//! the model has the commands.
 
 #![forbid(unsafe_code)]
 
