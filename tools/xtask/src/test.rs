@@ -21,11 +21,11 @@ use std::time::Instant;
 const HELP: &str = "\
 cargo xtask test [WORDS]
 
-Runs every step, or those whose names have one of WORDS in them (`cargo xtask test QEMU`, `cargo xtask test lints`):
-  formatting, lints on the host, lints on the target, host tests, tidy (see `cargo xtask tidy --help`),
-  the kernel's size, and in QEMU: boot, each scene, the picture of the triangle, a machine without V3D, the SD card's kernel
-
+Runs every step, or those whose names have one of WORDS in them (`cargo xtask test QEMU`, `cargo xtask test lints`).
+What runs in QEMU needs the kernel and the plugin, which are built then, whatever WORDS say.
 Ends with a line `N passed, N failed`; exit status 0 if none failed.
+
+The steps:
 ";
 
 /// kernel8.img stays below 1 MiB.
@@ -34,6 +34,27 @@ const KERNEL_LIMIT_BYTES: u64 = 1 << 20;
 /// The crates that run on the Pi.
 const KERNEL_CRATES: [&str; 5] = ["kernel", "v3d-hw", "v3d", "renderer", "qpu-shaders"];
 
+/// A step on this machine: it returns a remark.
+type HostStep = fn(&Workspace) -> Result<String>;
+
+/// What runs on this machine after the rules of tidy, by name.
+const HOST_STEPS: [(&str, HostStep); 4] = [
+    ("formatting", formatting),
+    ("lints on the host", host_lints),
+    ("lints on the target", target_lints),
+    ("host tests", host_tests),
+];
+
+/// What is built for QEMU, by name.
+const BUILDS: [&str; 2] = ["kernel builds", "QEMU plugin builds"];
+
+/// The names of all steps, in the order in which they run.
+fn names() -> impl Iterator<Item = &'static str> {
+    let rules = tidy::RULES.into_iter().map(|(name, _)| name);
+    let host = HOST_STEPS.into_iter().map(|(name, _)| name);
+    rules.chain(host).chain(BUILDS).chain(guest::STEPS.into_iter().map(|(name, _)| name))
+}
+
 /// Runs the task.
 pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let mut words = Vec::new();
@@ -41,6 +62,9 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
         match argument {
             Long("help") | Short('h') => {
                 eprint!("{HELP}");
+                for name in names() {
+                    eprintln!("  {name}");
+                }
                 return Ok(());
             }
             Value(word) => words.push(word.string()?),
@@ -57,26 +81,32 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
 
 /// What runs on this machine.
 fn host(steps: &mut Steps, workspace: &Workspace) {
-    let lints = ["--", "-D", "warnings"];
-    steps.run("formatting", || run_cargo(workspace, &["fmt", "--all", "--check"]));
     for (name, rule) in tidy::RULES {
         steps.run(name, || rule(workspace).map(|()| String::new()));
     }
-    steps.run("lints on the host", || {
-        run_cargo(workspace, &[&["clippy", "--quiet", "--workspace", "--all-targets"], &lints[..]].concat())
-    });
-    steps.run("lints on the target", || {
-        setup::kernel_target()?;
-        let mut arguments = vec!["clippy", "--quiet", "--target", KERNEL_TARGET, "--lib", "--bins"];
-        arguments.extend(KERNEL_CRATES.iter().flat_map(|name| ["--package", name]));
-        run_cargo(workspace, &[&arguments, &lints[..]].concat())
-    });
-    steps.run("host tests", || host_tests(workspace));
+    for (name, step) in HOST_STEPS {
+        steps.run(name, || step(workspace));
+    }
+}
+
+fn formatting(workspace: &Workspace) -> Result<String> {
+    run_cargo(workspace, &["fmt", "--all", "--check"])
+}
+
+fn host_lints(workspace: &Workspace) -> Result<String> {
+    run_cargo(workspace, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn target_lints(workspace: &Workspace) -> Result<String> {
+    setup::kernel_target()?;
+    let mut arguments = vec!["clippy", "--quiet", "--target", KERNEL_TARGET, "--lib", "--bins"];
+    arguments.extend(KERNEL_CRATES.iter().flat_map(|name| ["--package", name]));
+    arguments.extend(["--", "-D", "warnings"]);
+    run_cargo(workspace, &arguments)
 }
 
 /// What runs on the Pi, in QEMU.
 fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
-    const BUILDS: [&str; 2] = ["kernel builds", "QEMU plugin builds"];
     if !steps.any(&[&BUILDS, &guest::STEPS.map(|(name, _)| name)[..]].concat()) {
         return;
     }
