@@ -29,7 +29,7 @@ Examples:
   qpu run program.qasm --uniforms 1.0,0x1000 --dump 0x1000+64 --trace
                                                 a user program in the model, step by step";
 
-/// Assembler, disassembler and checker for VideoCore IV QPU programs
+/// Assembler, optimizer, disassembler, checker and runner of VideoCore IV QPU programs
 #[derive(Parser)]
 #[command(version, after_help = EXAMPLES)]
 struct Command {

@@ -1,4 +1,4 @@
-//! QPU assembler, disassembler and checker: library and command `qpu`.
+//! QPU assembler, optimizer, disassembler and checker: library and command `qpu`.
 //!
 //! The assembler takes the language of [vc4asm] and adds directives that describe a shader's interface. It is made for use from a
 //! `build.rs`: [`assemble`] takes texts and gives words, or diagnostics that name file, line and column.

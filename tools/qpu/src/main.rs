@@ -1,4 +1,4 @@
-//! Command `qpu`: assemble, disassemble, check and explain QPU programs.
+//! Command `qpu`: assemble, optimize, disassemble, check, explain and run QPU programs.
 #![forbid(unsafe_code)]
 
 mod commands;

@@ -27,7 +27,7 @@ pub(crate) struct Asm {
     #[arg(long)]
     optimize: bool,
     /// Writes nothing if a check fails
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_check")]
     strict: bool,
 }
 

@@ -19,10 +19,10 @@ pub(crate) struct Dis {
     /// File to write; without it, standard output
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Shows offset and word behind each line
-    #[arg(long)]
+    /// Shows offset and word behind each line; of the other forms, those that have text beside the words show both by themselves
+    #[arg(long, conflicts_with = "format")]
     offsets: bool,
-    /// Other forms than assembler text: the words with the text beside them
+    /// Other forms than assembler text: the words, in c, rust and listing with the text beside them
     #[arg(long, value_parser = super::format)]
     format: Option<Format>,
 }
