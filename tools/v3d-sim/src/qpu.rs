@@ -72,7 +72,7 @@ use v3d_hw::qpu::{
 use v3d_hw::registers::performance::CounterSource;
 use vectors::Portable;
 
-/// Clock cycles of an instruction [AG p.16].
+/// Clock cycles of an instruction: four elements in each [AG p.16].
 pub const INSTRUCTION_CYCLES: u64 = 4;
 /// Instructions from the one that writes TMU_NOSWAP to the first that may write to a TMU [AG p.37].
 const NO_SWAP_DELAY: u64 = 3;

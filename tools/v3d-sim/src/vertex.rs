@@ -14,7 +14,7 @@ use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
-use crate::qpu::{CodeCache, Exit, Launch, Qpu};
+use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
 use crate::state::{GlShader, NvShader, Shader};
 use crate::vpm::VertexIo;
 use rayon::prelude::*;
@@ -25,9 +25,6 @@ use v3d_hw::shaded_vertex::Format;
 
 /// Rows of the VPM that a batch may use at most: the window of a QPU.
 pub const MAX_ROWS: usize = v3d_hw::vpm::WINDOW_ROWS as usize;
-
-/// Clock cycles of an instruction [AG p.16].
-const INSTRUCTION_CYCLES: u64 = 4;
 
 /// Which of a shader record's two vertex programs is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,11 +8,11 @@ use arbitrary::{Result, Unstructured};
 use v3d_hw::qpu::address_map::{NOP, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{
     AddOp, Alu, BRANCH_DELAY_SLOTS, Branch, BranchCondition, Condition, INSTRUCTION_BYTES, ImmediateKind,
-    LoadImmediate, MulOp, Mux, Semaphore, Signal, THREAD_DELAY_SLOTS, Unpack,
+    LoadImmediate, MulOp, Mux, Signal, THREAD_DELAY_SLOTS, Unpack,
 };
 use v3d_hw::{BusAddr, Layout};
 use v3d_sim::lanes::Lanes;
-use v3d_sim::qpu::conformance::{CODE, Case, MEMORY_BYTES, MOST_INSTRUCTIONS};
+use v3d_sim::qpu::conformance::{self, CODE, Case, MEMORY_BYTES, MOST_INSTRUCTIONS};
 use v3d_sim::qpu::micro_op::{MicroOp, Touches};
 use v3d_sim::qpu::{Launch, Threading};
 
@@ -493,21 +493,7 @@ impl Writer {
 
     fn semaphore(&mut self, word: u64, which: u8) {
         let load = self.immediate(word, 0);
-        self.push(&Semaphore {
-            sig: Signal::LoadImmediate,
-            kind: ImmediateKind::Semaphore,
-            pm: load.pm,
-            pack: load.pack,
-            cond_add: load.cond_add,
-            cond_mul: load.cond_mul,
-            sf: load.sf,
-            ws: load.ws,
-            waddr_add: load.waddr_add,
-            waddr_mul: load.waddr_mul,
-            unused: load.immediate >> 5,
-            sa: which & 16 != 0,
-            semaphore: which & 15,
-        });
+        self.push(&conformance::semaphore(&load, which & 16 != 0, which & 15));
     }
 
     /// Ends the loops and the program.

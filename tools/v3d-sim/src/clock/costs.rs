@@ -3,8 +3,10 @@
 //! The guide gives few times. Most of these were measured on boards by others: [imrc] are the measurements at imrc.noip.me/blog/vc4 (Raspberry Pi 2 and
 //! 3, each with its number), [vc4cl] the experiments noted in doe300/VC4CL and the emulator of doe300/VC4C. What stands as a guess is one.
 
-/// An instruction: four elements in each of four cycles [AG p.16].
-pub const INSTRUCTION: u64 = 4;
+use crate::qpu::INSTRUCTION_CYCLES;
+
+/// An instruction.
+pub const INSTRUCTION: u64 = INSTRUCTION_CYCLES;
 
 /// Bytes of a line of any cache [imrc QI3, QT12, QU16].
 pub const LINE_BYTES: u32 = 64;

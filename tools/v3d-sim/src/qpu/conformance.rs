@@ -331,7 +331,13 @@ fn immediate(random: &mut Random) -> u64 {
     if !random.one_in(4) {
         return encoded(&load);
     }
-    encoded(&Semaphore {
+    // Only incremented: nobody else would end a wait.
+    encoded(&semaphore(&load, false, random.below(16) as u8))
+}
+
+/// A semaphore instruction that does with its result what a load immediate does.
+pub fn semaphore(load: &LoadImmediate, decrement: bool, number: u8) -> Semaphore {
+    Semaphore {
         sig: Signal::LoadImmediate,
         kind: ImmediateKind::Semaphore,
         pm: load.pm,
@@ -343,10 +349,9 @@ fn immediate(random: &mut Random) -> u64 {
         waddr_add: load.waddr_add,
         waddr_mul: load.waddr_mul,
         unused: load.immediate >> 5,
-        // Only incremented: nobody else would end a wait.
-        sa: false,
-        semaphore: random.below(16) as u8,
-    })
+        sa: decrement,
+        semaphore: number,
+    }
 }
 
 fn branch(random: &mut Random, place: usize) -> u64 {
