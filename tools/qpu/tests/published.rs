@@ -57,130 +57,103 @@ fn coordinate_shader_instructions() {
     check("nop", &[[0x009e_7000, 0x1000_09e7]]);
 }
 
-/// What the articles say of a word in words, `qpu explain` says of it too: targets, operations, sources, conditions, signals, and the fields of
-/// set-up words. The names are the explanation's own.
+/// Words, and what the articles say of them, in the names of the explanation: targets, operations, sources, conditions, signals, and the fields of
+/// set-up words. A load immediate has no operation and no pack, and is done always.
+const SAYINGS: &[(u64, &[&str])] = &[
+    // The coordinate shader, in its order.
+    (0x1000_09e7_009e_7000, &["op_add nop", "cond_add never", "op_mul nop", "cond_mul never", "sig none"]),
+    (0x1002_0027_1582_7df7, &["op_add or", "waddr_add ra0", "raddr_a uniform", "cond_add always", "cond_mul never"]),
+    (0x1002_0067_1582_7df7, &["op_add or", "waddr_add ra1", "raddr_a uniform", "raddr_b no register", "sig none"]),
+    (0x1002_00a7_1582_7df7, &["op_add or", "waddr_add ra2", "raddr_a uniform", "op_mul nop", "cond_mul never"]),
+    (0xe002_1c67_17bc_1ac2, &["waddr_add vpm vcd wr setup", "ws add ALU writes to file B", "cond_add always", "sf no"]),
+    (0xe002_1c67_17bc_1ac2, &["horizontal yes", "size 32-bit", "stride 1", "address row 2, column 0"]),
+    (0xe002_0c27_0000_0000, &["waddr_add vpm write", "cond_add always", "kind 32", "immediate 0 or 0.0"]),
+    (0xe002_0c27_3f80_0000, &["waddr_add vpm write", "cond_add always", "kind 32", "or 1.0"]),
+    (0x1002_0c27_1502_7df7, &["op_add or", "waddr_add vpm write", "raddr_a ra0", "cond_add always", "sig none"]),
+    (0x1002_0c27_1506_7df7, &["op_add or", "waddr_add vpm write", "raddr_a ra1", "cond_mul never"]),
+    (0x1002_0c27_150a_7df7, &["op_add or", "waddr_add vpm write", "raddr_a ra2", "op_mul nop"]),
+    (
+        0xd202_0827_0e00_4dc0,
+        &[
+            "op_add shr",
+            "waddr_add r0",
+            "raddr_a ra0",
+            "raddr_b small immediate 4",
+            "unpack 16a",
+            "pm pack and unpack register file A",
+        ],
+    ),
+    (0xd402_0867_0e00_4dc0, &["op_add shr", "waddr_add r1", "raddr_a ra0", "raddr_b small immediate 4", "unpack 16b"]),
+    (0x1002_2827_0800_01f7, &["op_add itof", "waddr_add r0", "add_a r0", "cond_add always", "sig none"]),
+    (0x1002_2867_0800_03f7, &["op_add itof", "waddr_add r1", "add_a r1", "cond_mul never"]),
+    (0xe002_08a7_3b4d_1ed9, &["waddr_add r2", "cond_add always", "kind 32", "or 0.003129"]),
+    (0xe002_08e7_3b88_d181, &["waddr_add r3", "cond_add always", "kind 32", "or 0.004175"]),
+    (
+        0x1000_79e0_2000_0dc2,
+        &["op_add nop", "cond_add never", "op_mul fmul", "waddr_mul r0", "mul_a r0", "mul_b r2", "cond_mul always"],
+    ),
+    (0x1000_79e1_2000_0dcb, &["op_mul fmul", "waddr_mul r1", "mul_a r1", "mul_b r3", "cond_mul always"]),
+    (0xd002_0827_0202_01c0, &["op_add fsub", "waddr_add r0", "add_a r0", "small immediate 1.0", "cond_mul never"]),
+    (0xd002_0867_0202_03c0, &["op_add fsub", "waddr_add r1", "add_a r1", "small immediate 1.0", "cond_add always"]),
+    (
+        0xe002_1c67_17bc_1ac0,
+        &["waddr_add vpm vcd wr setup", "horizontal yes", "size 32-bit", "stride 1", "address row 0, column 0"],
+    ),
+    (0x1002_0c27_159e_7000, &["op_add or", "waddr_add vpm write", "add_a r0", "add_b r0", "cond_add always"]),
+    (0x1002_0c27_159e_7249, &["op_add or", "waddr_add vpm write", "add_a r1", "add_b r1", "cond_mul never"]),
+    // Horizontal DMA store, 7 rows of length 16 from (0, 0), 32 bits wide.
+    (
+        0xe002_1c67_8390_4000,
+        &["waddr_add vpm vcd wr setup", "units 7", "depth 16", "horizontal yes", "y 0", "x 0", "mode 32-bit"],
+    ),
+    (
+        0xd002_1ca7_1580_0df7,
+        &["op_add or", "waddr_add vpm st addr", "raddr_a uniform", "small immediate 0", "cond_add always"],
+    ),
+    (0x5000_09e7_009e_7000, &["sig sbdone", "op_add nop", "op_mul nop", "cond_add never", "cond_mul never"]),
+    (0x3000_09e7_009e_7000, &["sig thrend", "op_add nop", "op_mul nop"]),
+    // The texture shader.
+    (
+        0x1100_59e0_203e_3df7,
+        &[
+            "op_add nop",
+            "cond_add never",
+            "op_mul fmul",
+            "waddr_mul r0",
+            "raddr_a ra15",
+            "raddr_b varying",
+            "cond_mul always",
+        ],
+    ),
+    (
+        0x1102_4821_213e_3177,
+        &[
+            "op_add fadd",
+            "waddr_add r0",
+            "add_a r0",
+            "add_b r5",
+            "op_mul fmul",
+            "waddr_mul r1",
+            "raddr_a ra15",
+            "raddr_b varying",
+        ],
+    ),
+    (
+        0x1102_0e67_013e_3377,
+        &["op_add fadd", "waddr_add TMU 0, T", "add_a r1", "add_b r5", "op_mul nop", "cond_mul never"],
+    ),
+    (0x1002_0e27_159e_7000, &["op_add or", "waddr_add TMU 0, S", "add_a r0", "add_b r0", "cond_mul never"]),
+    (0xa000_09e7_009e_7000, &["sig ldtmu0", "op_add nop", "op_mul nop"]),
+    (
+        0x1002_0ba7_159e_7924,
+        &["op_add or", "waddr_add tlb color all", "add_a r4", "add_b r4", "cond_add always", "op_mul nop"],
+    ),
+];
+
+/// What the articles say of a word in words, `qpu explain` says of it too.
 #[test]
 fn explanations_say_what_the_articles_say() {
-    /// A load immediate: no operation, always, no pack.
-    fn loads<'s>(target: &'s str, value: &'s str) -> Vec<&'s str> {
-        vec![target, "cond_add always", "kind 32", value]
-    }
-    for (word, sayings) in [
-        // The coordinate shader, in its order.
-        (0x1000_09e7_009e_7000_u64, vec!["op_add nop", "cond_add never", "op_mul nop", "cond_mul never", "sig none"]),
-        (
-            0x1002_0027_1582_7df7,
-            vec!["op_add or", "waddr_add ra0", "raddr_a uniform", "cond_add always", "cond_mul never"],
-        ),
-        (
-            0x1002_0067_1582_7df7,
-            vec!["op_add or", "waddr_add ra1", "raddr_a uniform", "raddr_b no register", "sig none"],
-        ),
-        (0x1002_00a7_1582_7df7, vec!["op_add or", "waddr_add ra2", "raddr_a uniform", "op_mul nop", "cond_mul never"]),
-        (
-            0xe002_1c67_17bc_1ac2,
-            vec!["waddr_add vpm vcd wr setup", "ws add ALU writes to file B", "cond_add always", "sf no"],
-        ),
-        (0xe002_1c67_17bc_1ac2, vec!["horizontal yes", "size 32-bit", "stride 1", "address row 2, column 0"]),
-        (0xe002_0c27_0000_0000, loads("waddr_add vpm write", "immediate 0 or 0.0")),
-        (0xe002_0c27_3f80_0000, loads("waddr_add vpm write", "or 1.0")),
-        (0x1002_0c27_1502_7df7, vec!["op_add or", "waddr_add vpm write", "raddr_a ra0", "cond_add always", "sig none"]),
-        (0x1002_0c27_1506_7df7, vec!["op_add or", "waddr_add vpm write", "raddr_a ra1", "cond_mul never"]),
-        (0x1002_0c27_150a_7df7, vec!["op_add or", "waddr_add vpm write", "raddr_a ra2", "op_mul nop"]),
-        (
-            0xd202_0827_0e00_4dc0,
-            vec![
-                "op_add shr",
-                "waddr_add r0",
-                "raddr_a ra0",
-                "raddr_b small immediate 4",
-                "unpack 16a",
-                "pm pack and unpack register file A",
-            ],
-        ),
-        (
-            0xd402_0867_0e00_4dc0,
-            vec!["op_add shr", "waddr_add r1", "raddr_a ra0", "raddr_b small immediate 4", "unpack 16b"],
-        ),
-        (0x1002_2827_0800_01f7, vec!["op_add itof", "waddr_add r0", "add_a r0", "cond_add always", "sig none"]),
-        (0x1002_2867_0800_03f7, vec!["op_add itof", "waddr_add r1", "add_a r1", "cond_mul never"]),
-        (0xe002_08a7_3b4d_1ed9, loads("waddr_add r2", "or 0.003129")),
-        (0xe002_08e7_3b88_d181, loads("waddr_add r3", "or 0.004175")),
-        (
-            0x1000_79e0_2000_0dc2,
-            vec![
-                "op_add nop",
-                "cond_add never",
-                "op_mul fmul",
-                "waddr_mul r0",
-                "mul_a r0",
-                "mul_b r2",
-                "cond_mul always",
-            ],
-        ),
-        (0x1000_79e1_2000_0dcb, vec!["op_mul fmul", "waddr_mul r1", "mul_a r1", "mul_b r3", "cond_mul always"]),
-        (
-            0xd002_0827_0202_01c0,
-            vec!["op_add fsub", "waddr_add r0", "add_a r0", "small immediate 1.0", "cond_mul never"],
-        ),
-        (
-            0xd002_0867_0202_03c0,
-            vec!["op_add fsub", "waddr_add r1", "add_a r1", "small immediate 1.0", "cond_add always"],
-        ),
-        (
-            0xe002_1c67_17bc_1ac0,
-            vec!["waddr_add vpm vcd wr setup", "horizontal yes", "size 32-bit", "stride 1", "address row 0, column 0"],
-        ),
-        (0x1002_0c27_159e_7000, vec!["op_add or", "waddr_add vpm write", "add_a r0", "add_b r0", "cond_add always"]),
-        (0x1002_0c27_159e_7249, vec!["op_add or", "waddr_add vpm write", "add_a r1", "add_b r1", "cond_mul never"]),
-        // Horizontal DMA store, 7 rows of length 16 from (0, 0), 32 bits wide.
-        (
-            0xe002_1c67_8390_4000,
-            vec!["waddr_add vpm vcd wr setup", "units 7", "depth 16", "horizontal yes", "y 0", "x 0", "mode 32-bit"],
-        ),
-        (
-            0xd002_1ca7_1580_0df7,
-            vec!["op_add or", "waddr_add vpm st addr", "raddr_a uniform", "small immediate 0", "cond_add always"],
-        ),
-        (0x5000_09e7_009e_7000, vec!["sig sbdone", "op_add nop", "op_mul nop", "cond_add never", "cond_mul never"]),
-        (0x3000_09e7_009e_7000, vec!["sig thrend", "op_add nop", "op_mul nop"]),
-        // The texture shader.
-        (
-            0x1100_59e0_203e_3df7,
-            vec![
-                "op_add nop",
-                "cond_add never",
-                "op_mul fmul",
-                "waddr_mul r0",
-                "raddr_a ra15",
-                "raddr_b varying",
-                "cond_mul always",
-            ],
-        ),
-        (
-            0x1102_4821_213e_3177,
-            vec![
-                "op_add fadd",
-                "waddr_add r0",
-                "add_a r0",
-                "add_b r5",
-                "op_mul fmul",
-                "waddr_mul r1",
-                "raddr_a ra15",
-                "raddr_b varying",
-            ],
-        ),
-        (
-            0x1102_0e67_013e_3377,
-            vec!["op_add fadd", "waddr_add TMU 0, T", "add_a r1", "add_b r5", "op_mul nop", "cond_mul never"],
-        ),
-        (0x1002_0e27_159e_7000, vec!["op_add or", "waddr_add TMU 0, S", "add_a r0", "add_b r0", "cond_mul never"]),
-        (0xa000_09e7_009e_7000, vec!["sig ldtmu0", "op_add nop", "op_mul nop"]),
-        (
-            0x1002_0ba7_159e_7924,
-            vec!["op_add or", "waddr_add tlb color all", "add_a r4", "add_b r4", "cond_add always", "op_mul nop"],
-        ),
-    ] {
+    for &(word, sayings) in SAYINGS {
         let text = explain(word);
         // Each line of a table as "field meaning".
         let lines: Vec<String> = text.lines().map(without_value).collect();

@@ -276,44 +276,9 @@ impl MicroOp {
     }
 
     fn alu(alu: &Alu) -> Self {
-        let small = alu.sig == Signal::SmallImmediate;
-        let immediate = SmallImmediate::from_code(alu.raddr_b);
-        let source_a = ReadSource::of(File::A, alu.raddr_a);
-        let source_b = ReadSource::of(File::B, alu.raddr_b);
-        let (port_a, place_a) = port(File::A, source_a);
-        let (port_b, place_b) =
-            if small { (None, registers::small_immediate(alu.raddr_b)) } else { port(File::B, source_b) };
-
-        let add_consumes = alu.op_add != AddOp::Nop && alu.cond_add != Condition::Never;
-        let mul_consumes = alu.op_mul != MulOp::Nop && alu.cond_mul != Condition::Never;
-        let consumes = |mux: Mux| {
-            add_consumes && (alu.add_a == mux || alu.add_b == mux && !unary(alu.op_add))
-                || mul_consumes && (alu.mul_a == mux || alu.mul_b == mux)
-        };
-        let float_consumes = |mux: Mux| {
-            alu::add_reads_floats(alu.op_add) && (alu.add_a == mux || alu.add_b == mux)
-                || alu::mul_is_float(alu.op_mul) && (alu.mul_a == mux || alu.mul_b == mux)
-        };
-        let unpacking = match (alu.unpack, alu.pm) {
-            (Unpack::None, _) => Unpacking::None,
-            (mode, false) if consumes(Mux::A) => {
-                Unpacking::PortA { from: place_a, mode, float: float_consumes(Mux::A) }
-            }
-            (mode, true) if consumes(Mux::R4) => Unpacking::R4 { from: registers::R4, mode },
-            _ => Unpacking::None,
-        };
-        let place = |mux: Mux| match (mux, unpacking) {
-            (Mux::A, Unpacking::PortA { .. }) | (Mux::R4, Unpacking::R4 { .. }) => registers::UNPACKED,
-            (Mux::A, _) => place_a,
-            (Mux::B, _) => place_b,
-            (accumulator, _) => ACCUMULATORS + accumulator as u8,
-        };
-        let rotation = match immediate {
-            SmallImmediate::RotateByR5 if small => Rotation::ByR5,
-            SmallImmediate::Rotate(by) if small => Rotation::By(by),
-            _ => Rotation::None,
-        };
-
+        let sources = Sources::of(alu);
+        let unpacking = sources.unpacking();
+        let place = |mux| sources.place(mux, unpacking);
         let mut op = Self::with_results(
             (alu.op_add, place(alu.add_a), place(alu.add_b)),
             (alu.op_mul, place(alu.mul_a), place(alu.mul_b)),
@@ -328,41 +293,53 @@ impl MicroOp {
                 waddr_mul: alu.waddr_mul,
             },
         );
-        op.rotation = if mul_consumes { rotation } else { Rotation::None };
+        op.rotation = sources.rotation();
         op.unpacking = unpacking;
         op.signal = alu.sig;
-        op.port_a = port_a.filter(|source| *source != ReadSource::Nop || consumes(Mux::A));
-        op.port_b = port_b.filter(|source| *source != ReadSource::Nop || consumes(Mux::B));
+        let read =
+            |port: Option<ReadSource>, mux| port.filter(|&port| port != ReadSource::Nop || sources.consumes(mux));
+        op.port_a = read(sources.port_a, Mux::A);
+        op.port_b = read(sources.port_b, Mux::B);
         op.latches = [
-            (port_a != Some(ReadSource::Nop)).then_some(place_a),
-            (port_b != Some(ReadSource::Nop)).then_some(place_b),
+            (sources.port_a != Some(ReadSource::Nop)).then_some(sources.place_a),
+            (sources.port_b != Some(ReadSource::Nop)).then_some(sources.place_b),
         ];
+        op.touch_sources(&sources);
+        op.touch_signal(alu.sig);
+        if matches!(unpacking, Unpacking::PortA { .. }) && sources.port_a.is_some() {
+            op.broken.add(Rule::UnpackOfPeripheral);
+        }
+        op.finish();
+        op
+    }
 
-        let touches = &mut op.touches;
-        for (mux, source, file) in [(Mux::A, source_a, 0), (Mux::B, source_b, 32)] {
-            let read = file == 0 || !small;
-            if read && let ReadSource::Register(register) = source {
-                touches.register_14 |= register == 14 && consumes(mux);
-                if consumes(mux) {
+    /// Notes what the operands touch.
+    fn touch_sources(&mut self, sources: &Sources<'_>) {
+        let alu = sources.alu;
+        let touches = &mut self.touches;
+        for (mux, source, file) in [(Mux::A, Some(sources.a), 0), (Mux::B, sources.b, 32)] {
+            let Some(source) = source.filter(|_| sources.consumes(mux)) else { continue };
+            match source {
+                ReadSource::Register(register) => {
+                    touches.register_14 |= register == 14;
                     touches.reads |= 1 << (register + file);
                 }
-            }
-            if read && matches!(source, ReadSource::Unmapped(_)) && consumes(mux) {
-                op.broken.add(Rule::UnmappedRead);
+                ReadSource::Unmapped(_) => self.broken.add(Rule::UnmappedRead),
+                _ => {}
             }
         }
         for (bit, mux) in [Mux::R0, Mux::R1, Mux::R2, Mux::R3, Mux::R4, Mux::R5].into_iter().enumerate() {
-            touches.reads_accumulators |= u8::from(consumes(mux)) << bit;
+            touches.reads_accumulators |= u8::from(sources.consumes(mux)) << bit;
         }
-        if op.rotation != Rotation::None {
+        if self.rotation != Rotation::None {
             for (bit, mux) in [Mux::R0, Mux::R1, Mux::R2, Mux::R3].into_iter().enumerate() {
                 let reads = alu.mul_a == mux || alu.mul_b == mux;
                 touches.rotates |= u8::from(reads && alu.cond_mul == Condition::Always) << bit;
             }
-            touches.rotates_by_r5 = op.rotation == Rotation::ByR5;
+            touches.rotates_by_r5 = self.rotation == Rotation::ByR5;
             touches.reads_accumulators |= if touches.rotates_by_r5 { R5_BIT } else { 0 };
         }
-        for source in [port_a, port_b].into_iter().flatten() {
+        for source in [sources.port_a, sources.port_b].into_iter().flatten() {
             match source {
                 ReadSource::Uniform => touches.uniform = true,
                 ReadSource::Varying => {
@@ -379,27 +356,20 @@ impl MicroOp {
                 _ => {}
             }
         }
-        touches.loads_r4 = matches!(
-            alu.sig,
-            Signal::LoadCoverage
-                | Signal::LoadColor
-                | Signal::LoadColorEnd
-                | Signal::LoadTmu0
-                | Signal::LoadTmu1
-                | Signal::LoadAlpha
-        );
+    }
+
+    /// Notes what a signal touches.
+    fn touch_signal(&mut self, signal: Signal) {
+        let touches = &mut self.touches;
+        let loads_tile =
+            matches!(signal, Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::LoadAlpha);
+        touches.loads_r4 = loads_tile || matches!(signal, Signal::LoadTmu0 | Signal::LoadTmu1);
         if touches.loads_r4 {
             touches.writes_accumulators |= R4_BIT;
             touches.replaces_accumulators |= R4_BIT;
         }
-        touches.tlb_samples |=
-            matches!(alu.sig, Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::LoadAlpha);
+        touches.tlb_samples |= loads_tile;
         touches.tlb |= touches.tlb_samples;
-        if matches!(unpacking, Unpacking::PortA { .. }) && port_a.is_some() {
-            op.broken.add(Rule::UnpackOfPeripheral);
-        }
-        op.finish();
-        op
     }
 
     fn load_immediate(load: &LoadImmediate) -> Self {
@@ -618,7 +588,14 @@ impl MicroOp {
                 },
             }
         }
-        let same_register = overlapping[0] != 0 && overlapping[0] == overlapping[1];
+        self.broken.add_if(self.writes_twice(overlapping), Rule::DoubleWrite);
+        self.broken.add_if(peripherals > 1, Rule::SeveralPeripherals);
+        self.touch_flags();
+    }
+
+    /// Whether both results go to one place, in the same element, and may differ. `accumulators` are those that they go to, or 0.
+    fn writes_twice(&self, accumulators: [Place; 2]) -> bool {
+        let same_register = accumulators[0] != 0 && accumulators[0] == accumulators[1];
         let (add, mul) = (&self.add, &self.mul);
         let same_peripheral = matches!(add.to, Destination::Peripheral(_)) && add.to == mul.to;
         let both = add.condition != Condition::Never
@@ -631,12 +608,15 @@ impl MicroOp {
             matches!(mul.op, MulOp::V8min | MulOp::V8max) && mul.a == mul.b,
         );
         let agree = add_moves && mul_moves && add.a == mul.a && add.pack == Pack::None && mul.pack == Pack::None;
-        self.broken.add_if(both && !agree && (same_register || same_peripheral), Rule::DoubleWrite);
-        self.broken.add_if(peripherals > 1, Rule::SeveralPeripherals);
+        both && !agree && (same_register || same_peripheral)
+    }
+
+    /// Notes what setting flags touches.
+    fn touch_flags(&mut self) {
         let (flag_op_runs, condition) = match self.flags {
             FlagSource::None => (false, Condition::Never),
-            FlagSource::Add => (true, add.condition),
-            FlagSource::Mul => (true, mul.condition),
+            FlagSource::Add => (true, self.add.condition),
+            FlagSource::Mul => (true, self.mul.condition),
         };
         if flag_op_runs {
             self.touches.writes_accumulators |= FLAGS_BIT;
@@ -704,6 +684,78 @@ struct Results {
     ws: bool,
     waddr_add: u8,
     waddr_mul: u8,
+}
+
+/// What the operands of an ALU instruction are, and which of them it consumes.
+struct Sources<'i> {
+    alu: &'i Alu,
+    a: ReadSource,
+    /// Nothing if a small immediate stands in place of its address.
+    b: Option<ReadSource>,
+    port_a: Option<ReadSource>,
+    port_b: Option<ReadSource>,
+    place_a: Place,
+    place_b: Place,
+}
+
+impl<'i> Sources<'i> {
+    fn of(alu: &'i Alu) -> Self {
+        let small = alu.sig == Signal::SmallImmediate;
+        let a = ReadSource::of(File::A, alu.raddr_a);
+        let b = ReadSource::of(File::B, alu.raddr_b);
+        let (port_a, place_a) = port(File::A, a);
+        let (port_b, place_b) = if small { (None, registers::small_immediate(alu.raddr_b)) } else { port(File::B, b) };
+        Self { alu, a, b: (!small).then_some(b), port_a, port_b, place_a, place_b }
+    }
+
+    fn mul_consumes(&self) -> bool {
+        self.alu.op_mul != MulOp::Nop && self.alu.cond_mul != Condition::Never
+    }
+
+    /// Whether an operation that does something has this operand.
+    fn consumes(&self, mux: Mux) -> bool {
+        let alu = self.alu;
+        let add_consumes = alu.op_add != AddOp::Nop && alu.cond_add != Condition::Never;
+        add_consumes && (alu.add_a == mux || alu.add_b == mux && !unary(alu.op_add))
+            || self.mul_consumes() && (alu.mul_a == mux || alu.mul_b == mux)
+    }
+
+    /// Whether an operation on floating point numbers has this operand.
+    fn float_consumes(&self, mux: Mux) -> bool {
+        let alu = self.alu;
+        alu::add_reads_floats(alu.op_add) && (alu.add_a == mux || alu.add_b == mux)
+            || alu::mul_is_float(alu.op_mul) && (alu.mul_a == mux || alu.mul_b == mux)
+    }
+
+    fn unpacking(&self) -> Unpacking {
+        match (self.alu.unpack, self.alu.pm) {
+            (Unpack::None, _) => Unpacking::None,
+            (mode, false) if self.consumes(Mux::A) => {
+                Unpacking::PortA { from: self.place_a, mode, float: self.float_consumes(Mux::A) }
+            }
+            (mode, true) if self.consumes(Mux::R4) => Unpacking::R4 { from: registers::R4, mode },
+            _ => Unpacking::None,
+        }
+    }
+
+    /// Where an operand is found.
+    fn place(&self, mux: Mux, unpacking: Unpacking) -> Place {
+        match (mux, unpacking) {
+            (Mux::A, Unpacking::PortA { .. }) | (Mux::R4, Unpacking::R4 { .. }) => registers::UNPACKED,
+            (Mux::A, _) => self.place_a,
+            (Mux::B, _) => self.place_b,
+            (accumulator, _) => ACCUMULATORS + accumulator as u8,
+        }
+    }
+
+    fn rotation(&self) -> Rotation {
+        match SmallImmediate::from_code(self.alu.raddr_b) {
+            _ if self.b.is_some() || !self.mul_consumes() => Rotation::None,
+            SmallImmediate::RotateByR5 => Rotation::ByR5,
+            SmallImmediate::Rotate(by) => Rotation::By(by),
+            _ => Rotation::None,
+        }
+    }
 }
 
 /// Whether an operation of the add ALU has no second operand.
