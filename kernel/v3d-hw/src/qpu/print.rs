@@ -310,137 +310,225 @@ impl Targets {
 
 /// An ALU instruction, `PLAIN` if it neither packs nor unpacks nor sets flags, as most do not.
 fn alu<const PLAIN: bool>(word: u64, mut text: Text<'_>) -> Line {
-    let has = |bits: u64| word & bits != 0;
-    let (op_add, op_mul) = (OP_ADD.of(word), OP_MUL.of(word));
-    let (waddr_add, waddr_mul) = (WADDR_ADD.of(word), WADDR_MUL.of(word));
-    let (add_a, add_b) = (ADD_A.of(word), ADD_B.of(word));
-    let (mul_a, mul_b) = (MUL_A.of(word), MUL_B.of(word));
-    let raddr_b = RADDR_B.of(word);
-    let (pm, pack, unpack, sf) =
-        if PLAIN { (false, 0, 0, false) } else { (has(PM.mask), PACK.of(word), UNPACK.of(word), has(SF.mask)) };
-    let small_immediate = SIG.of(word) == usize::from(Signal::SmallImmediate.code());
-    let rotated = small_immediate && raddr_b >= 48;
-    text.exact = !(RESERVED_ADD.has(op_add) || rotated && op_mul == 0);
-
+    let fields = Fields::of::<PLAIN>(word);
+    text.exact = !(RESERVED_ADD.has(fields.op_add) || fields.rotated && fields.op_mul == 0);
     // An ALU that does nothing is named where something about it is not as by default.
-    let flags_from_mul = sf && op_add == 0;
-    let add_selects = has(ADD_A.mask | ADD_B.mask);
-    let mul_selects = has(MUL_A.mask | MUL_B.mask);
-    let mul_packs = pm && pack != 0;
-    let bare_pm = pm && pack == 0 && unpack == 0;
-    let add_acts = op_add != 0 || waddr_add != usize::from(NOP);
-    let mul_acts = op_mul != 0 || waddr_mul != usize::from(NOP);
-    let names_add = || {
-        let default = if sf { Condition::Always } else { Condition::Never };
-        let targets_open = has(WS.mask) && WRITTEN_IN_EITHER_FILE.has(waddr_mul);
-        let mul_constant = op_mul != 0
-            && mul_a == mul_b
-            && (small_immediate && mul_a == INPUT_B || op_mul == usize::from(MulOp::V8subs.code()));
-        COND_ADD.of(word) != usize::from(default.code())
-            || mul_constant
-            || add_selects
-            || !mul_acts && (bare_pm && !mul_selects || targets_open && !mul_packs && !mul_selects || sf)
-    };
-    let names_mul = || {
-        let default = if flags_from_mul { Condition::Always } else { Condition::Never };
-        let same = matches!(op_add, XOR | SUB);
-        let add_constant = op_add != 0 && add_a == add_b && (small_immediate && add_a == INPUT_B || same);
-        mul_selects || mul_packs || COND_MUL.of(word) != usize::from(default.code()) || add_constant
-    };
-    let name_add = add_acts || names_add();
-    let name_mul = mul_acts || names_mul();
-    let targets = Targets::new(waddr_add, waddr_mul, has(WS.mask), name_add);
-    text.exact &= targets.can_pack(pm, pack);
-    let mut inputs = Inputs::of(word, unpack, &mut text.exact);
-    // `mov` of an immediate may be another operation, but of these it is not.
-    let moves = |input: usize| input != INPUT_B || !small_immediate || matches!(raddr_b, 1..=15);
-
+    let name_add = fields.add_acts || fields.names_idle_add();
+    let name_mul = fields.mul_acts || fields.names_idle_mul();
+    let targets = Targets::new(fields.waddr_add, fields.waddr_mul, word & WS.mask != 0, name_add);
+    text.exact &= targets.can_pack(fields.pm, fields.pack);
+    let mut inputs = Inputs::of(word, fields.unpack, &mut text.exact);
     if name_add {
-        let moves = op_add == OR && add_a == add_b && moves(add_a);
-        text.put(if moves { &names::MOVE } else { &names::ADD[op_add] });
-        if bare_pm {
-            text.put(&names::PM);
-        }
-        if sf {
-            text.put(&names::SET_FLAGS);
-        }
-        text.condition(COND_ADD.of(word), waddr_add == usize::from(NOP) && !sf);
-        if add_acts || add_selects || targets.numbered == Some(Half::Add) {
-            text.target(&targets, Half::Add);
-            text.pack(pm, pack, &targets, Half::Add, MAKES_FLOATS.has(op_add));
-        }
-        if op_add != 0 || add_selects {
-            inputs.put(&mut text, add_a);
-            if add_a != add_b || !(moves || UNARY.has(op_add)) {
-                inputs.put(&mut text, add_b);
-            }
-        }
+        fields.put_add(&mut text, &targets, &mut inputs);
     }
     if name_mul {
         if name_add {
             text.put(&names::NEXT);
         }
-        let moves = op_mul == V8MIN && mul_a == mul_b && moves(mul_a);
-        text.put(match moves {
-            true if name_add && op_add != 0 => &names::MOVE,
-            true => &names::MUL_MOVE,
-            false => &names::MUL[op_mul],
-        });
-        if bare_pm && !name_add {
+        fields.put_mul(&mut text, &targets, &mut inputs, name_add);
+    }
+    fields.put_signal_and_reads(&mut text, !name_add && !name_mul);
+    text.end()
+}
+
+/// The fields of an ALU instruction, and what follows from them.
+struct Fields {
+    word: u64,
+    op_add: usize,
+    op_mul: usize,
+    waddr_add: usize,
+    waddr_mul: usize,
+    add_a: usize,
+    add_b: usize,
+    mul_a: usize,
+    mul_b: usize,
+    raddr_b: usize,
+    pm: bool,
+    pack: usize,
+    unpack: usize,
+    sf: bool,
+    small_immediate: bool,
+    /// The mul ALU's result is.
+    rotated: bool,
+    /// An ALU that acts has an operation or a target.
+    add_acts: bool,
+    mul_acts: bool,
+    /// An ALU that selects has an operand other than r0.
+    add_selects: bool,
+    mul_selects: bool,
+}
+
+impl Fields {
+    #[inline(always)]
+    fn of<const PLAIN: bool>(word: u64) -> Self {
+        let has = |bits: u64| word & bits != 0;
+        let (op_add, op_mul) = (OP_ADD.of(word), OP_MUL.of(word));
+        let (waddr_add, waddr_mul) = (WADDR_ADD.of(word), WADDR_MUL.of(word));
+        let raddr_b = RADDR_B.of(word);
+        let (pm, pack, unpack, sf) =
+            if PLAIN { (false, 0, 0, false) } else { (has(PM.mask), PACK.of(word), UNPACK.of(word), has(SF.mask)) };
+        let small_immediate = SIG.of(word) == usize::from(Signal::SmallImmediate.code());
+        Self {
+            word,
+            op_add,
+            op_mul,
+            waddr_add,
+            waddr_mul,
+            add_a: ADD_A.of(word),
+            add_b: ADD_B.of(word),
+            mul_a: MUL_A.of(word),
+            mul_b: MUL_B.of(word),
+            raddr_b,
+            pm,
+            pack,
+            unpack,
+            sf,
+            small_immediate,
+            rotated: small_immediate && raddr_b >= 48,
+            add_acts: op_add != 0 || waddr_add != usize::from(NOP),
+            mul_acts: op_mul != 0 || waddr_mul != usize::from(NOP),
+            add_selects: has(ADD_A.mask | ADD_B.mask),
+            mul_selects: has(MUL_A.mask | MUL_B.mask),
+        }
+    }
+
+    #[inline(always)]
+    fn mul_packs(&self) -> bool {
+        self.pm && self.pack != 0
+    }
+
+    /// `pm` is set where no pack or unpack follows from it.
+    #[inline(always)]
+    fn bare_pm(&self) -> bool {
+        self.pm && self.pack == 0 && self.unpack == 0
+    }
+
+    #[inline(always)]
+    fn flags_from_mul(&self) -> bool {
+        self.sf && self.op_add == 0
+    }
+
+    /// Whether the add ALU has to be named although it does not act.
+    #[inline(always)]
+    fn names_idle_add(&self) -> bool {
+        let default = if self.sf { Condition::Always } else { Condition::Never };
+        let targets_open = self.word & WS.mask != 0 && WRITTEN_IN_EITHER_FILE.has(self.waddr_mul);
+        let mul_constant = self.op_mul != 0
+            && self.mul_a == self.mul_b
+            && (self.small_immediate && self.mul_a == INPUT_B || self.op_mul == usize::from(MulOp::V8subs.code()));
+        let alone =
+            self.bare_pm() && !self.mul_selects || targets_open && !self.mul_packs() && !self.mul_selects || self.sf;
+        COND_ADD.of(self.word) != usize::from(default.code())
+            || mul_constant
+            || self.add_selects
+            || !self.mul_acts && alone
+    }
+
+    /// Whether the mul ALU has to be named although it does not act.
+    #[inline(always)]
+    fn names_idle_mul(&self) -> bool {
+        let default = if self.flags_from_mul() { Condition::Always } else { Condition::Never };
+        let same = matches!(self.op_add, XOR | SUB);
+        let add_constant =
+            self.op_add != 0 && self.add_a == self.add_b && (self.small_immediate && self.add_a == INPUT_B || same);
+        self.mul_selects || self.mul_packs() || COND_MUL.of(self.word) != usize::from(default.code()) || add_constant
+    }
+
+    /// `mov` of an immediate may be another operation, but of these it is not.
+    #[inline(always)]
+    fn moves(&self, input: usize) -> bool {
+        input != INPUT_B || !self.small_immediate || matches!(self.raddr_b, 1..=15)
+    }
+
+    #[inline(always)]
+    fn put_add(&self, text: &mut Text<'_>, targets: &Targets, inputs: &mut Inputs) {
+        let moves = self.op_add == OR && self.add_a == self.add_b && self.moves(self.add_a);
+        text.put(if moves { &names::MOVE } else { &names::ADD[self.op_add] });
+        if self.bare_pm() {
             text.put(&names::PM);
         }
-        if sf && !name_add {
+        if self.sf {
             text.put(&names::SET_FLAGS);
         }
-        text.condition(COND_MUL.of(word), waddr_mul == usize::from(NOP) && !flags_from_mul);
-        if mul_acts || mul_selects || mul_packs {
-            // `- << 3` would be a negative number: `rb39` is the same register by its number.
-            if rotated && waddr_mul == usize::from(NOP) {
-                text.put(&names::NUMBERED[targets.file(Half::Mul)][usize::from(NOP)]);
-            } else {
-                text.target(&targets, Half::Mul);
-            }
-            text.pack(pm, pack, &targets, Half::Mul, op_mul == usize::from(MulOp::Fmul.code()));
-            if rotated {
-                text.put(&names::ROTATIONS[raddr_b & 15]);
-            }
+        text.condition(COND_ADD.of(self.word), self.waddr_add == usize::from(NOP) && !self.sf);
+        if self.add_acts || self.add_selects || targets.numbered == Some(Half::Add) {
+            text.target(targets, Half::Add);
+            text.pack(self.pm, self.pack, targets, Half::Add, MAKES_FLOATS.has(self.op_add));
         }
-        if op_mul != 0 || mul_selects {
-            inputs.put(&mut text, mul_a);
-            if mul_a != mul_b || !moves {
-                inputs.put(&mut text, mul_b);
+        if self.op_add != 0 || self.add_selects {
+            inputs.put(text, self.add_a);
+            if self.add_a != self.add_b || !(moves || UNARY.has(self.op_add)) {
+                inputs.put(text, self.add_b);
             }
         }
     }
 
-    let mut first = !name_add && !name_mul;
-    let mut next = |text: &mut Text<'_>| {
-        if !core::mem::take(&mut first) {
-            text.put(&names::NEXT);
+    /// The mul ALU's part; `after_add`: it is not the first.
+    #[inline(always)]
+    fn put_mul(&self, text: &mut Text<'_>, targets: &Targets, inputs: &mut Inputs, after_add: bool) {
+        let moves = self.op_mul == V8MIN && self.mul_a == self.mul_b && self.moves(self.mul_a);
+        text.put(match moves {
+            true if after_add && self.op_add != 0 => &names::MOVE,
+            true => &names::MUL_MOVE,
+            false => &names::MUL[self.op_mul],
+        });
+        if self.bare_pm() && !after_add {
+            text.put(&names::PM);
         }
-    };
-    let sig = SIG.of(word);
-    if sig != usize::from(Signal::None.code()) && !small_immediate {
-        next(&mut text);
-        text.put(&names::SIGNALS[sig]);
+        if self.sf && !after_add {
+            text.put(&names::SET_FLAGS);
+        }
+        text.condition(COND_MUL.of(self.word), self.waddr_mul == usize::from(NOP) && !self.flags_from_mul());
+        if self.mul_acts || self.mul_selects || self.mul_packs() {
+            // `- << 3` would be a negative number: `rb39` is the same register by its number.
+            if self.rotated && self.waddr_mul == usize::from(NOP) {
+                text.put(&names::NUMBERED[targets.file(Half::Mul)][usize::from(NOP)]);
+            } else {
+                text.target(targets, Half::Mul);
+            }
+            text.pack(self.pm, self.pack, targets, Half::Mul, self.op_mul == usize::from(MulOp::Fmul.code()));
+            if self.rotated {
+                text.put(&names::ROTATIONS[self.raddr_b & 15]);
+            }
+        }
+        if self.op_mul != 0 || self.mul_selects {
+            inputs.put(text, self.mul_a);
+            if self.mul_a != self.mul_b || !moves {
+                inputs.put(text, self.mul_b);
+            }
+        }
     }
-    // Read addresses that no operand uses.
-    let used = |input: usize| [add_a, add_b, mul_a, mul_b].contains(&input);
-    if RADDR_A.of(word) != usize::from(NOP) && !used(INPUT_A) {
-        next(&mut text);
-        text.put(&names::READ_ALONE);
-        text.put(&names::NUMBERED[0][RADDR_A.of(word)]);
+
+    /// The signal, and read addresses that no operand uses; `first`: nothing stands before them.
+    #[inline(always)]
+    fn put_signal_and_reads(&self, text: &mut Text<'_>, mut first: bool) {
+        let mut next = |text: &mut Text<'_>| {
+            if !core::mem::take(&mut first) {
+                text.put(&names::NEXT);
+            }
+        };
+        let sig = SIG.of(self.word);
+        if sig != usize::from(Signal::None.code()) && !self.small_immediate {
+            next(text);
+            text.put(&names::SIGNALS[sig]);
+        }
+        let used = |input: usize| [self.add_a, self.add_b, self.mul_a, self.mul_b].contains(&input);
+        let raddr_a = RADDR_A.of(self.word);
+        if raddr_a != usize::from(NOP) && !used(INPUT_A) {
+            next(text);
+            text.put(&names::READ_ALONE);
+            text.put(&names::NUMBERED[0][raddr_a]);
+        }
+        let b_is_default = if self.small_immediate { self.rotated } else { self.raddr_b == usize::from(NOP) };
+        if !b_is_default && !used(INPUT_B) {
+            next(text);
+            text.put(&names::READ_ALONE);
+            text.put(&(if self.small_immediate { &names::IMMEDIATES } else { &names::NUMBERED[1] })[self.raddr_b]);
+        }
+        if first {
+            text.put(&names::DO_NOTHING);
+        }
     }
-    let b_is_default = if small_immediate { rotated } else { raddr_b == usize::from(NOP) };
-    if !b_is_default && !used(INPUT_B) {
-        next(&mut text);
-        text.put(&names::READ_ALONE);
-        text.put(&(if small_immediate { &names::IMMEDIATES } else { &names::NUMBERED[1] })[raddr_b]);
-    }
-    if first {
-        text.put(&names::DO_NOTHING);
-    }
-    text.end()
 }
 
 const OR: usize = AddOp::Or.code() as usize;
