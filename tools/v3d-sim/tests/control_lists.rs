@@ -1,5 +1,9 @@
 //! Control lists through the registers: threads, semaphores, sub-lists, errors, and what the binner writes into memory.
 
+#[path = "machine/device.rs"]
+mod machine;
+
+use machine::{Machine, put_list};
 use std::collections::BTreeMap;
 use v3d_hw::control_list::{
     Branch, BranchToSubList, ClipWindow, ClipperXyScaling, ClipperZScaleOffset, FlatShadeFlags, LineWidth,
@@ -20,54 +24,23 @@ use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::state::PipelineState;
 use v3d_sim::{Config, Fault, Memory, Register, V3d};
 
-/// Bytes of control records.
+/// Control records.
 #[derive(Default)]
-struct List(Vec<u8>);
+struct List(Vec<Record>);
 
 impl List {
     fn push(&mut self, record: impl Into<Record>) -> &mut Self {
-        let record = record.into();
-        self.0.extend_from_slice(&record.encode().unwrap()[..record.bytes()]);
+        self.0.push(record.into());
         self
     }
 
     /// Writes the list to memory and returns its end.
     fn put(&self, memory: Memory<'_>, at: u32) -> u32 {
-        memory.write(BusAddr(at), &self.0).unwrap();
-        at + self.0.len() as u32
+        put_list(memory, at, &self.0)
     }
-}
-
-struct Machine {
-    owned: OwnedMemory,
-    v3d: V3d,
 }
 
 impl Machine {
-    fn new() -> Self {
-        Self::with(Config::default())
-    }
-
-    fn with(config: Config) -> Self {
-        Self { owned: OwnedMemory::new(0x40_0000), v3d: V3d::new(config) }
-    }
-
-    fn memory(&self) -> Memory<'_> {
-        self.owned.view()
-    }
-
-    fn write(&mut self, register: Register, value: u32) {
-        self.v3d.write(&self.owned.view(), register.offset(), value);
-    }
-
-    fn read(&mut self, register: Register) -> u32 {
-        self.v3d.read(&self.owned.view(), register.offset())
-    }
-
-    fn get<T: Layout>(&mut self, register: Register) -> T {
-        T::from_word(self.read(register))
-    }
-
     fn bin(&mut self, list: &List) {
         let end = list.put(self.memory(), 0x1000);
         self.write(Register::CT0CA, 0x1000);

@@ -1,5 +1,9 @@
 //! Registers one by one: after reset, what can be written, and what raises the error signals [AG section 10].
 
+#[path = "machine/device.rs"]
+mod machine;
+
+use machine::{Machine, put_list};
 use v3d_hw::control_list::{
     GlShaderState, IndexType, IndexedPrimitiveList, NvShaderState, PrimitiveMode, Record, TileBinningMode,
     VertexArrayPrimitives,
@@ -7,34 +11,12 @@ use v3d_hw::control_list::{
 use v3d_hw::registers::diagnostic::Errstat;
 use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, NvShaderRecord, gl};
 use v3d_hw::{BusAddr, Layout};
-use v3d_sim::memory::OwnedMemory;
-use v3d_sim::{Config, Memory, Register, V3d};
+use v3d_sim::Register;
 
 /// VCDI: the VCD is idle.
 const IDLE: u32 = 1 << 12;
 
-struct Machine {
-    owned: OwnedMemory,
-    v3d: V3d,
-}
-
 impl Machine {
-    fn new() -> Self {
-        Self { owned: OwnedMemory::new(0x10_0000), v3d: V3d::new(Config::default()) }
-    }
-
-    fn memory(&self) -> Memory<'_> {
-        self.owned.view()
-    }
-
-    fn write(&mut self, register: Register, value: u32) {
-        self.v3d.write(&self.owned.view(), register.offset(), value);
-    }
-
-    fn read(&mut self, register: Register) -> u32 {
-        self.v3d.read(&self.owned.view(), register.offset())
-    }
-
     fn put<T: Layout>(&self, at: u32, value: T) {
         self.memory().write(BusAddr(at), &value.to_bits().unwrap().to_le_bytes()[..T::BYTES]).unwrap();
     }
@@ -48,13 +30,9 @@ impl Machine {
 
     /// Runs a list on the thread whose current and end address these are.
     fn list(&mut self, current: Register, end: Register, records: &[Record]) {
-        let mut at = 0x1000;
-        for record in records {
-            self.memory().write(BusAddr(at), &record.encode().unwrap()[..record.bytes()]).unwrap();
-            at += record.bytes() as u32;
-        }
+        let list_end = put_list(self.memory(), 0x1000, records);
         self.write(current, 0x1000);
-        self.write(end, at);
+        self.write(end, list_end);
     }
 
     fn bin(&mut self, records: &[Record]) {
@@ -73,7 +51,7 @@ impl Machine {
     }
 
     fn raised(&mut self) -> Errstat {
-        let errors = Errstat::from_word(self.read(Register::ERRSTAT));
+        let errors: Errstat = self.get(Register::ERRSTAT);
         assert!(errors.vcdi);
         Errstat { vcdi: false, ..errors }
     }
