@@ -198,6 +198,8 @@ pub struct Qpu {
     /// The bits of undefined accumulators that colour packing has not yet replaced.
     undefined_bits: [u32; 6],
     executed: u64,
+    /// How many of them translated code has executed.
+    translated: u64,
     /// Where the program began.
     program: u32,
     no_swap_at: Option<u64>,
@@ -241,6 +243,7 @@ impl Qpu {
             undefined: 0,
             undefined_bits: [0; 6],
             executed: 0,
+            translated: 0,
             program: 0,
             no_swap_at: None,
             scoreboard: false,
@@ -277,6 +280,7 @@ impl Qpu {
         self.last_switch = false;
         self.undefined = 0;
         self.executed = 0;
+        self.translated = 0;
         self.no_swap_at = None;
         self.scoreboard = false;
         self.finish_trace();
@@ -327,6 +331,16 @@ impl Qpu {
     /// Instructions executed since the program was started.
     pub fn executed(&self) -> u64 {
         self.executed
+    }
+
+    /// How many of them were executed in code that was translated for the host.
+    pub fn translated(&self) -> u64 {
+        self.translated
+    }
+
+    /// Whether this host can execute translated code.
+    pub fn can_translate() -> bool {
+        wide::can_translate()
     }
 
     /// The registers.

@@ -36,8 +36,10 @@ impl Suite {
     fn run(self, cases: Range<u64>) -> Result<String> {
         Ok(match self {
             Self::Programs(suite) => {
-                let programs::Summary { cases, instructions, with_faults } = programs::run(suite, cases)?;
-                format!("{cases:>10} {instructions:>14} {with_faults:>14}")
+                let programs::Summary { cases, instructions, with_faults, translated } = programs::run(suite, cases)?;
+                format!(
+                    "{cases:>10} {instructions:>14} {with_faults:>14}   {translated} instructions in translated code"
+                )
             }
             Self::Lookups(suite) => {
                 let lookups::Summary { cases, lookups, with_faults, in_vectors, .. } = lookups::run(suite, cases)?;

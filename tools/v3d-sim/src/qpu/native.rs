@@ -3,12 +3,13 @@
 //! The engines of [`super::fast`] take one action after the other and find out for each what it is. A stretch that is executed often is worth more: here its
 //! [actions](super::action) become instructions of x86-64 with AVX-512, whose registers are a vector of the QPU, and which round as the QPU does. Only what
 //! [`ahead`] executes without the sequencer is translated. What needs another unit (TMU, VPM, tile buffer) and whatever is rare is a call back to the
-//! action's own execution, and the SFU is called, so that each action has one meaning and translated code never knows more than [`ahead`] does.
+//! action's own execution, so that each action has one meaning and translated code never knows more than [`ahead`] does.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `translate` | blocks, branches, uniforms, calls |
 //! | `arithmetic` | the operations |
+//! | `functions` | those of the SFU |
 //! | `copies` | what the host's registers hold |
 //! | `frame` | what the code shares with the model while it runs |
 //! | `machine` | executable memory, the way in and the way back |
@@ -18,6 +19,7 @@
 mod arithmetic;
 mod copies;
 mod frame;
+mod functions;
 mod machine;
 mod translate;
 
@@ -34,7 +36,7 @@ use super::wide;
 use crate::memory::Memory;
 pub(super) use frame::{Calls, Frame};
 use machine::Code;
-pub(super) use machine::{act, begin_group};
+pub(super) use machine::{act, begin_group, is_executable};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -46,13 +48,13 @@ const SLICE: u64 = 4096;
 /// The place for the translation of a stretch.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// NoUnits in it if there can be none.
+    /// Nothing in it if there can be none.
     code: OnceLock<Option<Code>>,
     executed: AtomicU32,
 }
 
 impl Slot {
-    /// NoUnits translated. `at_once`: not to wait until it is worth it.
+    /// Nothing translated. `at_once`: not to wait until it is worth it.
     pub(super) fn new(at_once: bool) -> Self {
         Self { code: OnceLock::new(), executed: AtomicU32::new(if at_once { WORTH_TRANSLATING } else { 0 }) }
     }
@@ -139,9 +141,10 @@ fn translation(stretch: &Stretch) -> Option<Code> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::io::{Io, IoError};
+    use super::super::io::IoError;
     use super::super::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
-    use super::super::{CodeCache, Exit, Launch, Qpu, pack, registers};
+    use super::super::{CodeCache, Exit, Launch, Qpu, QpuError, QpuFault, pack, registers};
+    use crate::fault::Fault;
     use crate::lanes::Lanes;
     use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal};
     use v3d_hw::{BusAddr, Layout};
@@ -307,12 +310,23 @@ mod tests {
         }
     }
 
-    /// Without the unit that it asks for, a program is told so by translated code too.
+    /// Without the unit that it asks for, a program gets nothing from it, and is told so, by translated code too.
     #[test]
     fn what_a_unit_answers_reaches_the_program() {
-        let varying = Alu { raddr_a: 35, ..moved() };
-        check(varying, 0..16, |_| 0);
-        let mut io = NoUnits;
-        assert!(matches!(io.varying(), Err(IoError::NotAccessible(_))));
+        let varying = Alu { raddr_a: 35, ..moved() }.to_bits().unwrap() as u64;
+        let first = moved().to_bits().unwrap() as u64;
+        let owned = memory_of(4096, &[first, varying, END, NOP, NOP]);
+        let code = CodeCache::translating_at_once();
+        let launch = Launch { ra15: Lanes::splat(7), ..Launch::default() };
+        let run = |budget: u64| {
+            let mut qpu = Qpu::new();
+            qpu.start(&launch);
+            let _ = qpu.run(&mut NoUnits, owned.view(), &code, &mut budget.clone());
+            (*qpu.registers().at(registers::ACCUMULATORS + 1), qpu.take_faults().faults().to_vec())
+        };
+        assert_eq!(run(1), (Lanes::splat(7), vec![]));
+        let error = QpuError::Io(IoError::NotAccessible("the varyings"));
+        let fault = Fault::Qpu(QpuFault { pc: BusAddr(8), error });
+        assert_eq!(run(100), (Lanes::splat(0), vec![fault]));
     }
 }

@@ -43,7 +43,7 @@ pub fn apply_all(function: Function, lanes: &Lanes) -> Lanes {
 }
 
 /// Results of approximations count if they are not closer to a step than this: what they are wrong by is far less.
-const DOUBT: f64 = 1e-4;
+pub(super) const DOUBT: f64 = 1e-4;
 
 /// The whole part of a number from -2^31 to 2^31, rounded down. A cast would look for what does not fit, and that one element after the other.
 #[inline(always)]
@@ -80,7 +80,7 @@ fn polynomial<const N: usize>(mut terms: [f64; N], mut x: f64) -> f64 {
 }
 
 /// ln(2)^n / n! for n from 0 to 8, times the square root of 2: the Taylor series of 2^x around 1/2. From 0 to 1 it is wrong by less than 3e-10.
-const EXP_SERIES: [f64; 9] = {
+pub(super) const EXP_SERIES: [f64; 9] = {
     let mut terms = [std::f64::consts::SQRT_2; 9];
     let mut n = 1;
     while n <= 8 {
@@ -90,11 +90,11 @@ const EXP_SERIES: [f64; 9] = {
     terms
 };
 /// What is added to the steps of an exponential.
-const EXP_OFFSET: f64 = 1.85;
+pub(super) const EXP_OFFSET: f64 = 1.85;
 
 /// 2 / ln(2) / n for odd n from 1 to 11: the series of the logarithm in (m - c) / (m + c), where c is the square root of 2. From 1 to 2 it is wrong by
 /// less than 3e-11.
-const LOG_SERIES: [f64; 6] = {
+pub(super) const LOG_SERIES: [f64; 6] = {
     let mut terms = [0.0; 6];
     let mut i = 0;
     while i < 6 {
@@ -104,7 +104,7 @@ const LOG_SERIES: [f64; 6] = {
     terms
 };
 /// What is added to the steps of a logarithm.
-const LOG_OFFSET: f64 = -1.2;
+pub(super) const LOG_OFFSET: f64 = -1.2;
 
 /// The float that some bits are, as a double.
 #[inline(always)]
@@ -157,7 +157,7 @@ fn exp_all(lanes: &Lanes) -> Option<Lanes> {
     let mut results = Lanes::default();
     for (result, &x) in results.0.iter_mut().zip(&lanes.0) {
         let exponent = x >> 23 & 0xff;
-        let in_range = exponent < 127 + 8;
+        let in_range = exponent < FIRST_EXPONENT_BEYOND;
         let magnitude = f64::from(f32::from_bits(if exponent != 0 && in_range { x & !SIGN } else { 0 }));
         let negative = x & SIGN != 0 && exponent != 0;
         let fixed = floor(magnitude * STEPS);
@@ -200,16 +200,20 @@ fn log_all(lanes: &Lanes) -> Option<Lanes> {
     (!doubtful).then_some(results)
 }
 
-const SIGN: u32 = 0x8000_0000;
-const INFINITY: u32 = 0x7f80_0000;
+/// The sign of a float.
+pub(super) const SIGN: u32 = 0x8000_0000;
+/// The float that is infinite.
+pub(super) const INFINITY: u32 = 0x7f80_0000;
 /// What of a float's bits the unit has.
-const KEPT: u32 = !(STEP - 1);
+pub(super) const KEPT: u32 = !(STEP - 1);
 /// The lowest of them.
-const STEP: u32 = 0x100;
+pub(super) const STEP: u32 = 0x100;
 /// 2^126, whose reciprocal is the smallest float that is no denormal.
 const LARGEST_WITH_RECIPROCAL: u32 = 0x7e80_0000;
+/// Exponents of arguments, as they stand in a float, from which on 2^x leaves the range of results whatever the rest is.
+pub(super) const FIRST_EXPONENT_BEYOND: u32 = 127 + 8;
 /// Steps of a result in one binade.
-const STEPS: f64 = 32768.0;
+pub(super) const STEPS: f64 = 32768.0;
 
 /// Applies a function to one element.
 pub fn apply(function: Function, x: u32) -> u32 {
@@ -262,8 +266,7 @@ fn recip_sqrt(x: u32) -> u32 {
 fn exp(x: u32) -> u32 {
     let exponent = x >> 23 & 0xff;
     let negative = x & SIGN != 0;
-    // 2^8 and above leave the range of results whatever the rest is.
-    if exponent >= 127 + 8 {
+    if exponent >= FIRST_EXPONENT_BEYOND {
         return if negative { 0 } else { INFINITY };
     }
     let magnitude = if exponent == 0 { 0.0 } else { f64::from(f32::from_bits(x & !SIGN)) };

@@ -29,6 +29,14 @@ pub(super) fn calls() -> Option<Calls> {
     x86_64::has_avx512().then_some(x86_64::CALLS)
 }
 
+/// Whether the host can execute translated code.
+pub(super) fn can_translate() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return calls().is_some() && super::native::is_executable();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Work of another unit that is worth compiling for the host's vectors. What `run` calls has to be inlined into it.
 pub(crate) trait Work {
     /// What comes out of it.
@@ -147,8 +155,7 @@ mod x86_64 {
     pub(super) const CALLS: Calls = Calls {
         act,
         begin_group,
-        functions: [recip, recip_sqrt, exp, log],
-        special: [special_sum, special_difference, special_product],
+        special: [special_sum, special_difference, special_product, special_exp, special_log],
     };
 
     #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
@@ -160,30 +167,6 @@ mod x86_64 {
     unsafe extern "sysv64" fn begin_group(frame: *mut Frame, at: u32) -> u32 {
         // SAFETY: as above.
         unsafe { native::begin_group(frame, at) }
-    }
-
-    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    unsafe extern "sysv64" fn recip(argument: *const Lanes, result: *mut Lanes) {
-        // SAFETY: translated code calls this with two places of the register array.
-        unsafe { *result = sfu::apply_all(Function::Recip, &*argument) }
-    }
-
-    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    unsafe extern "sysv64" fn recip_sqrt(argument: *const Lanes, result: *mut Lanes) {
-        // SAFETY: translated code calls this with two places of the register array.
-        unsafe { *result = sfu::apply_all(Function::RecipSqrt, &*argument) }
-    }
-
-    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    unsafe extern "sysv64" fn exp(argument: *const Lanes, result: *mut Lanes) {
-        // SAFETY: translated code calls this with two places of the register array.
-        unsafe { *result = sfu::apply_all(Function::Exp, &*argument) }
-    }
-
-    #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    unsafe extern "sysv64" fn log(argument: *const Lanes, result: *mut Lanes) {
-        // SAFETY: translated code calls this with two places of the register array.
-        unsafe { *result = sfu::apply_all(Function::Log, &*argument) }
     }
 
     #[target_feature(enable = "avx512f")]
@@ -202,6 +185,16 @@ mod x86_64 {
     unsafe extern "sysv64" fn special_product(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
         // SAFETY: as above.
         unsafe { *result = product(&*a, &*b) }
+    }
+
+    unsafe extern "sysv64" fn special_exp(argument: *const Lanes, _: *const Lanes, result: *mut Lanes) {
+        // SAFETY: as above.
+        unsafe { *result = (*argument).map(|x| sfu::apply(Function::Exp, x)) }
+    }
+
+    unsafe extern "sysv64" fn special_log(argument: *const Lanes, _: *const Lanes, result: *mut Lanes) {
+        // SAFETY: as above.
+        unsafe { *result = (*argument).map(|x| sfu::apply(Function::Log, x)) }
     }
 
     /// Instructions of AVX-512. Nothing but [`work_avx512`] can name it.

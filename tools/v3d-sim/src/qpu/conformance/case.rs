@@ -65,6 +65,8 @@ pub struct Outcome {
     pub(super) traced: u64,
     /// Instructions that all runs have executed.
     pub(super) executed: u64,
+    /// How many of them in translated code.
+    pub(super) translated: u64,
     pub(super) qpu: Qpu,
     pub(super) written: Vec<(&'static str, Lanes, Mask)>,
     shared: Shared,
@@ -74,13 +76,15 @@ pub struct Outcome {
 }
 
 impl Case {
-    /// Executes the case with several engines, of which each has to leave what the reference engine leaves, and gives that: or else in words what differs.
+    /// Executes the case with several engines, of which each has to leave what the reference engine leaves, and gives that, with how much of it others
+    /// have executed in translated code: or else in words what differs.
     pub fn check(&self, engines: &[Engine]) -> Result<Outcome, String> {
         let data = self.data();
-        let reference = self.execute(Engine::Reference, &data);
+        let mut reference = self.execute(Engine::Reference, &data);
         for &engine in engines {
             let fast = self.execute(engine, &data);
             compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
+            reference.translated += fast.translated;
             let has_ended = fast.exits.iter().filter(|(exit, ..)| *exit == Exit::Ended).count() == self.launches.len();
             if engine == Engine::Recorded && has_ended && fast.traced != fast.executed {
                 return Err(format!("{} of {} instructions are in the trace", fast.traced, fast.executed));
@@ -103,7 +107,7 @@ impl Case {
             Engine::Translated => CodeCache::translating_at_once(),
             _ => CodeCache::new(),
         };
-        let (mut exits, mut executed) = (Vec::new(), 0);
+        let (mut exits, mut executed, mut translated) = (Vec::new(), 0, 0);
         for launch in &self.launches {
             let record = (engine == Engine::Recorded).then_some(Work::UserProgram { qpu: launch.qpu });
             qpu.start(&Launch { record, ..*launch });
@@ -123,11 +127,12 @@ impl Case {
                 }
             }
             executed += qpu.executed();
+            translated += qpu.translated();
         }
         let traced = qpu.counters.take_traces().iter().map(Trace::instructions).sum();
         let faults = qpu.take_faults();
         let memory = words.iter().map(|word| word.load(Relaxed)).collect();
-        Outcome { exits, traced, executed, qpu, written: io.written, shared: io.shared, memory, faults }
+        Outcome { exits, traced, executed, translated, qpu, written: io.written, shared: io.shared, memory, faults }
     }
 
     /// What is in memory and around it when the program begins.

@@ -5,7 +5,7 @@
 //! [a call](super::frame::Special), since overflow and what the host takes for NaN are other things to the QPU.
 
 use super::copies::Copies;
-use super::frame::{MIDDLE, at};
+use super::frame::{MIDDLE, SPECIAL_DIFFERENCE, SPECIAL_PRODUCT, SPECIAL_SUM, SPECIALS, at};
 use crate::qpu::operation::Operation;
 use crate::qpu::registers::{self, Place};
 use iced_x86::IcedError;
@@ -24,9 +24,9 @@ pub(super) const TEMPORARY: [AsmRegisterZmm; 4] = [zmm16, zmm17, zmm18, zmm19];
 /// Copies of the flags, like those of places: Z, N and C.
 pub(super) const HELD_FLAGS: [AsmRegisterK; 3] = [k2, k3, k4];
 /// Constants that float operations need all the time.
-const MAGNITUDE: AsmRegisterZmm = zmm20;
+pub(super) const MAGNITUDE: AsmRegisterZmm = zmm20;
 const GREATEST: AsmRegisterZmm = zmm21;
-const ZERO: AsmRegisterZmm = zmm22;
+pub(super) const ZERO: AsmRegisterZmm = zmm22;
 
 /// The registers by number.
 const ZMM: [AsmRegisterZmm; 32] = [
@@ -46,12 +46,12 @@ const WHERE_SET: i32 = 0xe4;
 pub(super) struct Value(u8);
 
 impl Value {
-    fn register(self) -> AsmRegisterZmm {
+    pub(super) fn register(self) -> AsmRegisterZmm {
         ZMM[usize::from(self.0 & 31)]
     }
 }
 
-/// A float operation whose result may be special.
+/// A way round by a call, for results that are special.
 struct Detour {
     from: CodeLabel,
     back: CodeLabel,
@@ -117,12 +117,20 @@ impl Emitter {
         zmmword_ptr(Self::address(place))
     }
 
-    fn new_value(&mut self) -> Result<Value, IcedError> {
+    /// A register for a new value.
+    pub(super) fn new_value(&mut self) -> Result<Value, IcedError> {
         let (number, displaced) = self.copies.take();
         for place in displaced {
             self.asm.vmovdqa32(Self::memory(place), Value(number).register())?;
         }
         Ok(Value(number))
+    }
+
+    /// Has the registers of values taken first that nobody wants any more.
+    pub(super) fn drop_values<const N: usize>(&mut self, values: [Value; N]) {
+        for value in values {
+            self.copies.drop(value.0);
+        }
     }
 
     /// Forgets what lived for the instruction that ends here.
@@ -315,7 +323,8 @@ impl Emitter {
         self.asm.vpmovd2m(negative, result.register())
     }
 
-    fn load_constants(&mut self) -> Result<(), IcedError> {
+    /// Loads what [`MAGNITUDE`] and its neighbours hold.
+    pub(super) fn load_constants(&mut self) -> Result<(), IcedError> {
         if !self.has_constants {
             self.asm.vpbroadcastd(MAGNITUDE, dword_ptr(FRAME + at::MAGNITUDE))?;
             self.asm.vpbroadcastd(GREATEST, dword_ptr(FRAME + at::GREATEST))?;
@@ -414,28 +423,35 @@ impl Emitter {
         let call = match operation {
             Operation::Fadd => {
                 asm.vaddps(z, x, y.rz_sae())?;
-                0
+                SPECIAL_SUM
             }
             Operation::Fsub => {
                 asm.vsubps(z, x, y.rz_sae())?;
-                1
+                SPECIAL_DIFFERENCE
             }
             _ => {
                 asm.vmulps(z, x, y.rz_sae())?;
-                2
+                SPECIAL_PRODUCT
             }
         };
         asm.vaddps(z, z, ZERO.rz_sae())?;
         asm.vpandd(TEMPORARY[0], z, MAGNITUDE)?;
         asm.vpcmpud(k1, TEMPORARY[0], GREATEST, NOT_LESS)?;
         asm.kortestw(k1, k1)?;
+        self.detour(a, b, result, call)?;
+        Ok(result)
+    }
+
+    /// Calls for results if the host's flag for zero is not set.
+    pub(super) fn detour(&mut self, a: Value, b: Value, result: Value, call: usize) -> Result<(), IcedError> {
+        let asm = &mut self.asm;
         let from = asm.create_label();
         let mut back = asm.create_label();
         asm.jne(from)?;
         asm.set_label(&mut back)?;
         asm.zero_bytes()?;
         self.detours.push(Detour { from, back, a, b, result, call });
-        Ok(result)
+        Ok(())
     }
 
     /// A number that compares as a float does, in `to`.
@@ -598,18 +614,6 @@ impl Emitter {
         Ok(true)
     }
 
-    /// Calls for a function of the SFU, with the result in r4.
-    pub(super) fn special_function(&mut self, function: i32, from: Place) -> Result<(), IcedError> {
-        let old = self.load(registers::R4)?;
-        self.asm.mov(rax, qword_ptr(FRAME + at::STALE_R4))?;
-        self.asm.vmovdqa32(zmmword_ptr(rax), old.register())?;
-        self.save()?;
-        let asm = &mut self.asm;
-        asm.lea(rdi, ptr(Self::address(from)))?;
-        asm.lea(rsi, ptr(Self::address(registers::R4)))?;
-        self.call(at::FUNCTIONS + 8 * function)
-    }
-
     /// Calls, with the host's arithmetic as the host expects it. Nothing that registers hold is kept: it is saved before.
     pub(super) fn call(&mut self, call: i32) -> Result<(), IcedError> {
         self.save()?;
@@ -621,9 +625,9 @@ impl Emitter {
         Ok(())
     }
 
-    /// Writes the detours of all float operations so far, and what they share.
+    /// Writes the detours so far, and what they share.
     pub(super) fn finish(&mut self) -> Result<(), IcedError> {
-        let mut shared = [self.asm.create_label(), self.asm.create_label(), self.asm.create_label()];
+        let mut shared = [(); SPECIALS].map(|()| self.asm.create_label());
         for detour in std::mem::take(&mut self.detours) {
             let Detour { mut from, back, a, b, result, call } = detour;
             self.asm.set_label(&mut from)?;

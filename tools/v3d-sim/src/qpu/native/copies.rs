@@ -83,6 +83,11 @@ impl Copies {
         unsaved.into_iter().filter_map(|place| Some((place, self.holders[usize::from(place)]?))).collect()
     }
 
+    /// Has a register taken first that holds no place.
+    pub(super) fn drop(&mut self, number: u8) {
+        self.wanted[usize::from(number)] = 0;
+    }
+
     /// Whether a place is for what lives for one instruction only.
     pub(super) fn passes(place: Place) -> bool {
         PASSING.contains(&place)

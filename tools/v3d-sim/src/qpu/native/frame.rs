@@ -1,6 +1,7 @@
 //! What translated code and the model share while the code runs.
 
-use super::machine::{Act, BeginGroup, Function, Special};
+use super::functions::Numbers;
+use super::machine::{Act, BeginGroup, Special};
 use crate::lanes::Lanes;
 use crate::qpu::io::Varying;
 use crate::qpu::registers::Flags;
@@ -19,11 +20,22 @@ pub(in crate::qpu) struct Calls {
     pub(in crate::qpu) act: Act,
     /// Before instructions that go together.
     pub(in crate::qpu) begin_group: BeginGroup,
-    /// RECIP, RECIPSQRT, EXP and LOG of the SFU.
-    pub(in crate::qpu) functions: [Function; 4],
-    /// Sum, difference and product.
-    pub(in crate::qpu) special: [Special; 3],
+    /// What [`SPECIAL_SUM`] and its neighbours number.
+    pub(in crate::qpu) special: [Special; SPECIALS],
 }
+
+/// The calls for special results: of a sum,
+pub(super) const SPECIAL_SUM: usize = 0;
+/// of a difference,
+pub(super) const SPECIAL_DIFFERENCE: usize = 1;
+/// of a product,
+pub(super) const SPECIAL_PRODUCT: usize = 2;
+/// of EXP,
+pub(super) const SPECIAL_EXP: usize = 3;
+/// and of LOG.
+pub(super) const SPECIAL_LOG: usize = 4;
+/// How many there are.
+pub(super) const SPECIALS: usize = 5;
 
 /// Numbers that vector instructions take from memory.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +101,8 @@ pub(in crate::qpu) struct Frame {
     /// What the calls need: of the type that the caller of the code has put there.
     pub(super) machine: *mut c_void,
     pub(super) calls: Calls,
+    /// What functions of the SFU are made of.
+    pub(super) numbers: &'static Numbers,
     /// Accumulators and flags that a thread switch has left undefined.
     pub(super) undefined: u32,
     /// Not 0 if the program is one of two threads.
@@ -151,8 +165,8 @@ pub(super) mod at {
         BUDGET = budget;
         ACT = calls.act;
         BEGIN_GROUP = calls.begin_group;
-        FUNCTIONS = calls.functions;
         SPECIAL = calls.special;
+        NUMBERS = numbers;
         STALE_R4 = stale_r4;
         UNDEFINED = undefined;
         THREADED = threaded;

@@ -1,7 +1,7 @@
 //! Executable memory, the call of what is in it, and the calls back.
 //!
 //! # Why this is sound
-//! Translated code accesses the register array, the flags, the old r4, the frame, the uniforms and varyings between the addresses that the frame gives, and
+//! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the frame gives, and
 //! its own stack; nothing else.
 //! - All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements.
 //! - That the uniforms and varyings of a block lie between those addresses is checked at its top, for all that its actions take, call backs included.
@@ -14,6 +14,7 @@
 #![allow(unsafe_code)]
 
 use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING};
+use super::functions::NUMBERS;
 use super::translate::Translation;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
@@ -31,13 +32,16 @@ use v3d_hw::BusAddr;
 pub(in crate::qpu) type Act = unsafe extern "sysv64" fn(*mut Frame, u32);
 /// A call before instructions that go together: the frame, and their index. Not 0 if they may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for a function of the SFU: the argument, and where the result goes.
-pub(in crate::qpu) type Function = unsafe extern "sysv64" fn(*const Lanes, *mut Lanes);
-/// A call for results that are infinite or have overflowed: operands, and where the result goes.
+/// A call for results that are infinite, have overflowed, or are doubtful: operands, and where the result goes.
 pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
 
 /// The entry of translated code: the frame and a block's address in, the index of the next instruction out.
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
+
+/// Whether the host gives executable memory.
+pub(in crate::qpu) fn is_executable() -> bool {
+    MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok()
+}
 
 /// Translated code in executable memory.
 #[derive(Debug)]
@@ -141,6 +145,7 @@ pub(super) fn run(
         budget: *budget,
         machine: ptr::null_mut(),
         calls: code.calls,
+        numbers: &NUMBERS,
         undefined: u32::from(qpu.undefined),
         threaded: u32::from(qpu.threading == Threading::Threaded),
         streak: qpu.streak,
@@ -175,6 +180,7 @@ pub(super) fn run(
     }
     qpu.pc = stretch.address_of(next as usize);
     qpu.executed += executed;
+    qpu.translated += executed;
     next as usize
 }
 

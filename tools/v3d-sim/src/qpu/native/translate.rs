@@ -13,7 +13,6 @@ use crate::qpu::ACCUMULATORS_AND_FLAGS;
 use crate::qpu::action::Action;
 use crate::qpu::code::{Group, PlainBranch, Stretch};
 use crate::qpu::registers::{self, Place};
-use crate::qpu::sfu::Function;
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 use std::collections::BTreeMap;
@@ -171,16 +170,6 @@ const fn written(action: &Action) -> Option<Place> {
         | Action::TileBuffer { .. }
         | Action::ScoreboardUnlock { .. }
         | Action::Whole { .. } => None,
-    }
-}
-
-/// Which of the frame's calls is for a function.
-const fn function_number(function: Function) -> i32 {
-    match function {
-        Function::Recip => 0,
-        Function::RecipSqrt => 1,
-        Function::Exp => 2,
-        Function::Log => 3,
     }
 }
 
@@ -473,7 +462,7 @@ impl Translator<'_> {
             Action::Unpack { from, mode, float } => return emitter.unpack(from, mode, float),
             Action::PackColour { from, to, part } => emitter.pack_colour(from, to, part)?,
             Action::PackA { from, to, mode, float } => return emitter.pack_a(from, to, mode, float),
-            Action::Sfu { function, from } => emitter.special_function(function_number(function), from)?,
+            Action::Sfu { function, from } => emitter.special_function(function, from)?,
             Action::UniformsAddress { from } => self.set_uniforms(from)?,
             Action::VpmRead { .. }
             | Action::Tmu { .. }

@@ -1,0 +1,375 @@
+//! The functions of the SFU in instructions of AVX-512.
+//!
+//! Translated code rounds toward zero, so that a quotient of the host, cut down to what the unit keeps of it, is the unit's reciprocal. A reciprocal square
+//! root made of two such results is right or one step off, which an exact product tells. Exponentials and logarithms are the [series](crate::qpu::sfu)
+//! of the model in double precision, half of the elements at a time; where a result is too close to a step to be sure, [a call](super::frame::Special)
+//! finds all of them.
+
+use super::arithmetic::{Emitter, FRAME, MAGNITUDE, TEMPORARY, Value, ZERO};
+use super::frame::{SPECIAL_EXP, SPECIAL_LOG, at};
+use crate::qpu::registers::{self, Place};
+use crate::qpu::sfu::{self, FIRST_EXPONENT_BEYOND, Function};
+use iced_x86::IcedError;
+use iced_x86::code_asm::*;
+use std::mem::offset_of;
+
+/// Numbers that the instructions take from memory.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Numbers {
+    half: f64,
+    one_double: f64,
+    root: f64,
+    steps_double: f64,
+    exp_offset: f64,
+    log_offset: f64,
+    /// How far a fraction may be from one half.
+    certain: f64,
+    magnitude_double: u64,
+    exp_series: [f64; sfu::EXP_SERIES.len()],
+    log_series: [f64; sfu::LOG_SERIES.len()],
+    one: f32,
+    steps: f32,
+    step_size: f32,
+    infinity: u32,
+    minus_infinity: u32,
+    smallest: u32,
+    mantissa: u32,
+    mantissa_and_odd: u32,
+    odd: u32,
+    kept: u32,
+    step: u32,
+    two_steps: u32,
+    last_places: u32,
+    low_15_bits: u32,
+    bias: u32,
+    largest_exponent: u32,
+    beyond_exp: u32,
+    most_steps: u32,
+}
+
+/// The numbers.
+pub(super) static NUMBERS: Numbers = Numbers {
+    half: 0.5,
+    one_double: 1.0,
+    root: std::f64::consts::SQRT_2,
+    steps_double: sfu::STEPS,
+    exp_offset: sfu::EXP_OFFSET,
+    log_offset: 0.5 * sfu::STEPS + sfu::LOG_OFFSET,
+    certain: 0.5 - sfu::DOUBT,
+    magnitude_double: u64::MAX >> 1,
+    exp_series: sfu::EXP_SERIES,
+    log_series: sfu::LOG_SERIES,
+    one: 1.0,
+    steps: sfu::STEPS as f32,
+    step_size: 1.0 / sfu::STEPS as f32,
+    infinity: sfu::INFINITY,
+    minus_infinity: sfu::SIGN | sfu::INFINITY,
+    smallest: 0x80_0000,
+    mantissa: 0x7f_ffff,
+    mantissa_and_odd: 0xff_ffff,
+    odd: 0x80_0000,
+    kept: sfu::KEPT,
+    step: sfu::STEP,
+    two_steps: 2 * sfu::STEP,
+    last_places: 2,
+    low_15_bits: 0x7fff,
+    bias: 127,
+    largest_exponent: 254,
+    beyond_exp: FIRST_EXPONENT_BEYOND << 23,
+    most_steps: 65534,
+};
+
+/// Condition codes of comparisons of integers.
+const EQUAL: i32 = 0;
+const LESS: i32 = 1;
+const NOT_EQUAL: i32 = 4;
+const NOT_LESS: i32 = 5;
+const GREATER: i32 = 6;
+/// A condition code of comparisons of floats: greater, and both are numbers.
+const GREATER_NUMBER: i32 = 0x1e;
+/// Modes of `vrndscale`: down, and toward zero.
+const DOWN: i32 = 9;
+const TOWARD_ZERO: i32 = 0xb;
+/// `vpternlogd`: of a value, another one and a mask, the value and what of the other one is outside of the mask.
+const OR_OUTSIDE: i32 = 0xf4;
+
+/// The lower halves of [`TEMPORARY`].
+const HALVES: [AsmRegisterYmm; 4] = [ymm16, ymm17, ymm18, ymm19];
+/// Points at [`NUMBERS`].
+const POINTER: AsmRegister64 = rax;
+
+/// Where one of [`NUMBERS`] is.
+macro_rules! place {
+    ($field:ident) => {
+        POINTER + offset_of!(Numbers, $field) as i32
+    };
+}
+
+/// One of them in all elements.
+macro_rules! number {
+    ($field:ident) => {
+        dword_bcst(place!($field))
+    };
+}
+
+/// One of double precision in all elements.
+macro_rules! double {
+    ($field:ident) => {
+        qword_bcst(place!($field))
+    };
+    ($field:ident, $index:expr) => {
+        qword_bcst(place!($field) + 8 * $index as i32)
+    };
+}
+
+impl Emitter {
+    /// A function, its result in r4.
+    pub(super) fn special_function(&mut self, function: Function, from: Place) -> Result<(), IcedError> {
+        let old = self.load(registers::R4)?;
+        self.asm.mov(rax, qword_ptr(FRAME + at::STALE_R4))?;
+        self.asm.vmovdqa32(zmmword_ptr(rax), old.register())?;
+        let argument = self.load(from)?;
+        self.load_constants()?;
+        let result = self.new_value()?;
+        self.asm.mov(POINTER, qword_ptr(FRAME + at::NUMBERS))?;
+        match function {
+            Function::Recip => self.recip(argument, result)?,
+            Function::RecipSqrt => self.recip_sqrt(argument, result)?,
+            Function::Exp => self.exp(argument, result)?,
+            Function::Log => self.log(argument, result)?,
+        }
+        self.store(registers::R4, result)
+    }
+
+    fn recip(&mut self, argument: Value, result: Value) -> Result<(), IcedError> {
+        let (x, z) = (argument.register(), result.register());
+        let [magnitude, one, ..] = TEMPORARY;
+        let asm = &mut self.asm;
+        asm.vpandd(magnitude, x, MAGNITUDE)?;
+        asm.vpbroadcastd(one, dword_ptr(place!(one)))?;
+        asm.vpcmpud(k6, magnitude, number!(infinity), LESS)?;
+        asm.vdivps(z.k6().z(), one, magnitude.rz_sae())?;
+        asm.vpandd(z, z, number!(kept))?;
+        // Powers of two come out a little low, but for 1.
+        asm.vptestnmd(k5, x, number!(mantissa))?;
+        asm.vpcmpud(k5.k5(), magnitude, one, NOT_EQUAL)?;
+        asm.vptestmd(k5.k5(), z, z)?;
+        asm.vpsubd(z.k5(), z, number!(two_steps))?;
+        asm.vpternlogd(z, x, MAGNITUDE, OR_OUTSIDE)?;
+        self.infinite_for_zero(magnitude, result)
+    }
+
+    fn recip_sqrt(&mut self, argument: Value, result: Value) -> Result<(), IcedError> {
+        let (x, z) = (argument.register(), result.register());
+        let [magnitude, t1, t2, t3] = TEMPORARY;
+        let asm = &mut self.asm;
+        asm.vpandd(magnitude, x, MAGNITUDE)?;
+        asm.vpbroadcastd(t1, dword_ptr(place!(one)))?;
+        asm.vsqrtps(t2, magnitude.rz_sae())?;
+        asm.vdivps(z, t1, t2.rz_sae())?;
+        // Each of the two may be wrong by one in the last place. Made larger by both, this is right or one step above it.
+        asm.vpaddd(z, z, number!(last_places))?;
+        asm.vpandd(z, z, number!(kept))?;
+        // Its square, times the argument, less 1: the square is exact, and what is added to it tells above from below.
+        for (high, above) in [(0, k5), (1, k6)] {
+            asm.vextractf64x4(HALVES[1], z, high)?;
+            asm.vextractf64x4(HALVES[2], magnitude, high)?;
+            asm.vcvtps2pd(t1, HALVES[1])?;
+            asm.vcvtps2pd(t2, HALVES[2])?;
+            asm.vmulpd(t1, t1, t1)?;
+            asm.vfmsub213pd(t1, t2, double!(one_double))?;
+            asm.vcmppd(above, t1, ZERO, GREATER_NUMBER)?;
+        }
+        asm.kunpckbw(k5, k6, k5)?;
+        asm.vpsubd(z.k5(), z, number!(step))?;
+        // Powers of two come out a little low, which are those of powers of four.
+        asm.vpandd(t3, x, number!(mantissa_and_odd))?;
+        asm.vpcmpud(k5, t3, number!(odd), EQUAL)?;
+        asm.vpsubd(z.k5(), z, number!(two_steps))?;
+        asm.vpcmpud(k6, magnitude, number!(infinity), LESS)?;
+        asm.vmovdqa32(z.k6().z(), z)?;
+        self.infinite_for_zero(magnitude, result)
+    }
+
+    /// Gives elements infinity that are 0 or denormal.
+    fn infinite_for_zero(&mut self, magnitude: AsmRegisterZmm, result: Value) -> Result<(), IcedError> {
+        self.asm.vpcmpud(k5, magnitude, number!(smallest), LESS)?;
+        self.asm.vpbroadcastd(result.register().k5(), dword_ptr(place!(infinity)))
+    }
+
+    fn exp(&mut self, argument: Value, result: Value) -> Result<(), IcedError> {
+        let (low, high) = (self.new_value()?, self.new_value()?);
+        let fixed = self.new_value()?;
+        let (x, z, whole) = (argument.register(), result.register(), fixed.register());
+        let [magnitude, t1, t2, t3] = TEMPORARY;
+        let asm = &mut self.asm;
+        asm.vpandd(magnitude, x, MAGNITUDE)?;
+        // Fixed point with 15 bits of fraction; negative numbers by inverting the bits. A denormal has no sign.
+        asm.vmulps(t1, magnitude, number!(steps))?;
+        asm.vcvttps2dq(whole, t1)?;
+        asm.vpmovd2m(k5, x)?;
+        asm.vpcmpud(k5.k5(), magnitude, number!(smallest), NOT_LESS)?;
+        asm.vpternlogd(t2, t2, t2, 0xff)?;
+        asm.vpxord(whole.k5(), whole, t2)?;
+        // The fraction: exact for positive numbers, and what the fixed point has of it for negative ones.
+        asm.vrndscaleps(t1, magnitude, TOWARD_ZERO)?;
+        asm.vsubps(t1, magnitude, t1)?;
+        asm.vpandd(t2, whole, number!(low_15_bits))?;
+        asm.vcvtdq2ps(t2, t2)?;
+        asm.vmulps(t1.k5(), t2, number!(step_size))?;
+        asm.vpsrad(whole, whole, 15)?;
+        asm.vpaddd(whole, whole, number!(bias))?;
+
+        asm.vextractf64x4(HALVES[2], t1, 1)?;
+        for (sum, half, fraction) in [(low, HALVES[1], t1), (high, HALVES[2], t2)] {
+            let sum = sum.register();
+            asm.vcvtps2pd(fraction, half)?;
+            asm.vsubpd(fraction, fraction, double!(half))?;
+            asm.vbroadcastsd(sum, qword_ptr(place!(exp_series) + 8 * (sfu::EXP_SERIES.len() - 1) as i32))?;
+            for term in (0..sfu::EXP_SERIES.len() - 1).rev() {
+                asm.vfmadd213pd(sum, fraction, double!(exp_series, term))?;
+            }
+            asm.vbroadcastsd(t3, qword_ptr(place!(steps_double)))?;
+            asm.vfmadd213pd(sum, t3, double!(exp_offset))?;
+        }
+        self.whole_steps(low, high, result)?;
+
+        let asm = &mut self.asm;
+        asm.vpbroadcastd(t1, dword_ptr(place!(most_steps)))?;
+        asm.vpminsd(z, z, t1)?;
+        // 15 of its bits become the highest of the mantissa.
+        asm.vpslld(z, z, 32 - 15)?;
+        asm.vpsrld(z, z, 32 - 23)?;
+        asm.vpslld(t1, whole, 23)?;
+        asm.vpcmpgtd(k5, whole, ZERO)?;
+        asm.vpord(z.k5().z(), z, t1)?;
+        asm.vpcmpd(k5, whole, number!(largest_exponent), GREATER)?;
+        asm.vpbroadcastd(z.k5(), dword_ptr(place!(infinity)))?;
+        // Out of range whatever the mantissa is.
+        asm.vpcmpud(k5, magnitude, number!(beyond_exp), NOT_LESS)?;
+        asm.vpbroadcastd(z.k5(), dword_ptr(place!(infinity)))?;
+        asm.vpmovd2m(k6, x)?;
+        asm.kandw(k5, k5, k6)?;
+        asm.vpxord(z.k5(), z, z)?;
+        self.call_if_doubtful(argument, result, SPECIAL_EXP)?;
+        self.drop_values([low, high, fixed]);
+        Ok(())
+    }
+
+    fn log(&mut self, argument: Value, result: Value) -> Result<(), IcedError> {
+        let (low, high) = (self.new_value()?, self.new_value()?);
+        let (x, z) = (argument.register(), result.register());
+        let [magnitude, t1, t2, t3] = TEMPORARY;
+        let asm = &mut self.asm;
+        asm.vpandd(magnitude, x, MAGNITUDE)?;
+        asm.vpandd(t1, x, number!(mantissa))?;
+        asm.vpord(t1, t1, number!(one))?;
+        asm.vextractf64x4(HALVES[2], t1, 1)?;
+        for (sum, half, mantissa) in [(low, HALVES[1], t1), (high, HALVES[2], t2)] {
+            let sum = sum.register();
+            asm.vcvtps2pd(mantissa, half)?;
+            asm.vaddpd(t3, mantissa, double!(root))?;
+            asm.vsubpd(mantissa, mantissa, double!(root))?;
+            // The ratio, and its square.
+            asm.vdivpd(mantissa, mantissa, t3)?;
+            asm.vmulpd(t3, mantissa, mantissa)?;
+            asm.vbroadcastsd(sum, qword_ptr(place!(log_series) + 8 * (sfu::LOG_SERIES.len() - 1) as i32))?;
+            for term in (0..sfu::LOG_SERIES.len() - 1).rev() {
+                asm.vfmadd213pd(sum, t3, double!(log_series, term))?;
+            }
+            asm.vmulpd(mantissa, mantissa, double!(steps_double))?;
+            asm.vfmadd213pd(sum, mantissa, double!(log_offset))?;
+        }
+        self.whole_steps(low, high, result)?;
+
+        let asm = &mut self.asm;
+        asm.vpmaxsd(z, z, ZERO)?;
+        asm.vpsrld(t1, magnitude, 23)?;
+        asm.vpsubd(t1, t1, number!(bias))?;
+        asm.vpslld(t1, t1, 15)?;
+        asm.vpaddd(z, z, t1)?;
+        // Sign and magnitude by inverting the bits. 0 has no sign.
+        asm.vpsrad(t1, z, 31)?;
+        asm.vpxord(z, z, t1)?;
+        asm.vptestmd(k5, z, z)?;
+        asm.vpslld(t1.k5().z(), t1, 31)?;
+        asm.vcvtdq2ps(z, z)?;
+        asm.vmulps(z, z, number!(step_size))?;
+        asm.vpord(z, z, t1)?;
+        asm.vpcmpud(k5, magnitude, number!(infinity), NOT_LESS)?;
+        asm.vpbroadcastd(z.k5(), dword_ptr(place!(infinity)))?;
+        asm.vpcmpud(k5, magnitude, number!(smallest), LESS)?;
+        asm.vpbroadcastd(z.k5(), dword_ptr(place!(minus_infinity)))?;
+        self.call_if_doubtful(argument, result, SPECIAL_LOG)?;
+        self.drop_values([low, high]);
+        Ok(())
+    }
+
+    /// Joins the whole parts of two halves of doubles, and sets `k7` if any of them is too close to a step.
+    fn whole_steps(&mut self, low: Value, high: Value, result: Value) -> Result<(), IcedError> {
+        let [_, t1, t2, _] = TEMPORARY;
+        let asm = &mut self.asm;
+        for (steps, whole, doubtful) in [(low, t1, k7), (high, t2, k6)] {
+            let steps = steps.register();
+            asm.vrndscalepd(whole, steps, DOWN)?;
+            asm.vsubpd(steps, steps, whole)?;
+            asm.vsubpd(steps, steps, double!(half))?;
+            asm.vpandq(steps, steps, double!(magnitude_double))?;
+            asm.vcmppd(doubtful, steps, double!(certain), GREATER_NUMBER)?;
+        }
+        asm.korw(k7, k7, k6)?;
+        asm.vcvttpd2dq(HALVES[1], t1)?;
+        asm.vcvttpd2dq(HALVES[2], t2)?;
+        asm.vinserti64x4(result.register(), t1, HALVES[2], 1)
+    }
+
+    /// Calls for all results if `k7` is not 0.
+    fn call_if_doubtful(&mut self, argument: Value, result: Value, call: usize) -> Result<(), IcedError> {
+        self.asm.kortestw(k7, k7)?;
+        self.detour(argument, argument, result, call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lanes::Lanes;
+    use crate::qpu::sfu::{self, Function};
+    use crate::qpu::test_words::{END, NOP, NoUnits, memory_of};
+    use crate::qpu::{CodeCache, Exit, Launch, Qpu, registers};
+
+    /// What translated code leaves in r4 of a function, compared with what the model computes for one element.
+    fn check(function: Function, values: impl Iterator<Item = u32>) {
+        let write = match function {
+            // mov sfu_recip, ra15, and the others
+            Function::Recip => 0x1002_0d27_153e_7d80,
+            Function::RecipSqrt => 0x1002_0d67_153e_7d80,
+            Function::Exp => 0x1002_0da7_153e_7d80,
+            Function::Log => 0x1002_0de7_153e_7d80,
+        };
+        let owned = memory_of(4096, &[write, NOP, NOP, END, NOP, NOP]);
+        let memory = owned.view();
+        let code = CodeCache::translating_at_once();
+        let mut qpu = Qpu::new();
+        let mut values = values.peekable();
+        while values.peek().is_some() {
+            let ra15 = Lanes(std::array::from_fn(|_| values.next().unwrap_or(0)));
+            qpu.start(&Launch { ra15, ..Launch::default() });
+            assert_eq!(qpu.run(&mut NoUnits, memory, &code, &mut 100), Exit::Ended);
+            let expected = ra15.map(|x| sfu::apply(function, x));
+            assert_eq!(*qpu.registers().at(registers::R4), expected, "{function:?} {ra15:x?}");
+        }
+    }
+
+    /// [measured] for all of the 2^32 arguments; here for edges and a sample.
+    #[test]
+    fn functions_give_what_the_model_computes() {
+        let exponents =
+            (0..=255_u32).flat_map(|exponent| [0, 1, 0x1234, 0x40_0000, 0x7f_ffff].map(|m| exponent << 23 | m));
+        let edges: Vec<u32> = exponents.flat_map(|x| [x, x | sfu::SIGN]).collect();
+        for function in [Function::Recip, Function::RecipSqrt, Function::Exp, Function::Log] {
+            let sample = (0..100_000).map(|i: u32| i.wrapping_mul(0x9e37_79b9));
+            check(function, edges.iter().copied().chain(sample));
+        }
+    }
+}
