@@ -68,14 +68,15 @@ fn every_capture_looks_like_its_reference() {
 /// Tiles are rendered on as many threads as the host has; the result must not show it.
 #[test]
 fn the_number_of_host_threads_does_not_matter() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/blend_alpha");
-    let folder = JobFolder::open(&path).expect("a job folder");
-    let final_memory = |parallel| {
-        let outcome = run_folder(&folder, Config { parallel, ..Config::default() }).expect("its jobs can be loaded");
-        assert!(outcome.is_done(&folder));
-        outcome.jobs.last().expect("a job").memory.to_bytes()
-    };
-    let (serial, parallel) = (final_memory(false), final_memory(true));
-    let first = serial.iter().zip(&parallel).position(|(a, b)| a != b);
-    assert_eq!(first, None, "offset of the first byte that differs");
+    for path in folders() {
+        let folder = JobFolder::open(&path).expect("a job folder");
+        let final_memory = |parallel| {
+            let outcome = run_folder(&folder, Config { parallel, ..Config::default() }).expect("its jobs can be loaded");
+            assert!(outcome.is_done(&folder));
+            outcome.jobs.last().expect("a job").memory.to_bytes()
+        };
+        let (serial, parallel) = (final_memory(false), final_memory(true));
+        let first = serial.iter().zip(&parallel).position(|(a, b)| a != b);
+        assert_eq!(first, None, "{}: offset of the first byte that differs", folder.name());
+    }
 }

@@ -227,6 +227,29 @@ fn clear_colors_count_from_the_next_store_on() {
     assert_eq!(machine.errors(), []);
 }
 
+/// A tile stays open from a mode with an alpha mask over one without into one with it. What its mask holds is not what another tile has left on the
+/// thread of the host that happens to go on with it: that one is kept busy, so that it is another from time to time.
+#[test]
+fn no_tile_sees_the_alpha_mask_of_another() {
+    let masked = TileRenderingMode { vg_mask: true, ..mode() };
+    let clear = |vg_mask| -> Record { ClearColors { color: 5, vg_mask, ..ClearColors::default() }.into() };
+    let kept = StoreGeneral { address: OTHER.into(), buffer: TileBufferSelect::Color, ..no_store(false) };
+    let mask = StoreGeneral { buffer: TileBufferSelect::VgMask, ..kept };
+    let stored = |parallel| {
+        let mut machine = Machine::with(Config { parallel, ..Config::default() });
+        machine.records([masked.into(), clear(1), tile(0, 0), no_store(true).into(), clear(2), tile(1, 0)]);
+        machine.records(std::iter::repeat_n(kept.into(), 400));
+        machine.records([no_store(true).into(), clear(3), tile(0, 1), no_store(true).into(), clear(9)]);
+        machine.records([mode().into(), tile(0, 0), masked.into(), tile(0, 0), mask.into()]);
+        machine.finish();
+        assert_eq!(machine.errors(), []);
+        machine.memory().word(OTHER).unwrap()
+    };
+    for parallel in [false, true].into_iter().cycle().take(40) {
+        assert_eq!(stored(parallel), 0x0303_0303, "parallel: {parallel}");
+    }
+}
+
 #[test]
 fn a_buffer_that_was_never_cleared_is_a_fault() {
     let mut machine = Machine::new();

@@ -317,9 +317,8 @@ impl Worker {
         self.tlb.set_shape(shape_of(&job.mode));
         self.tlb.clear_color(values);
         self.tlb.clear_zs(values);
-        if job.mode.vg_mask {
-            self.tlb.clear_vg_mask(values);
-        }
+        // even in a mode that has none: the tile may stay open until a mode that has, and must not bring along what this worker did before
+        self.tlb.clear_vg_mask(values);
     }
 
     fn clear_after(&mut self, store: &Store, values: &ClearValues) {
