@@ -259,6 +259,37 @@ impl Cle {
         (active, list.is_running() && !stalled)
     }
 
+    /// Why a thread does not get on, in words; `None` if it has done all that it was told to.
+    pub fn stall(&self, thread: Thread) -> Option<String> {
+        let list = self.thread(thread);
+        let (number, at) = (thread as u8, list.current);
+        let in_use = match thread {
+            Thread::Binning => self.ptb.is_binning(),
+            Thread::Rendering => self.in_frame,
+        };
+        Some(match list.run {
+            Run::Waiting => {
+                let other = 1 - number;
+                let coming = match self.threads.get(usize::from(other)) {
+                    Some(other) if other.increments > 0 => ", which it does at the end of its frame",
+                    _ => "",
+                };
+                format!("thread {number} at {at} waits for thread {other} to raise its semaphore{coming}")
+            }
+            Run::Running if thread == Thread::Binning && self.out_of_memory => {
+                format!("thread {number} at {at} waits for memory for tile lists")
+            }
+            Run::Running | Run::Hung => format!("thread {number} at {at} does not get on"),
+            Run::StoppedAtHalt => format!("thread {number} has come to the Halt before {at}"),
+            Run::StoppedAtEnd if list.error => format!("thread {number} has been stopped by the record at {at}"),
+            Run::StoppedAtEnd if in_use => match thread {
+                Thread::Binning => format!("thread {number} is at its end, but has not flushed its tile lists"),
+                Thread::Rendering => format!("thread {number} is at its end, but its frame has not ended"),
+            },
+            Run::StoppedAtEnd => return None,
+        })
+    }
+
     /// Trusts decoded programs no more.
     pub fn clear_code(&mut self) {
         self.code.clear();

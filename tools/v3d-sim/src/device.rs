@@ -192,11 +192,11 @@ impl V3d {
         *self = Self { faults, ..Self::new(self.config) };
     }
 
-    /// Reads the register at a byte offset. What is no register reads 0.
+    /// Reads the register at a byte offset. What is no register reads 0. Nothing is read from memory but what user programs wait for, once software has
+    /// asked for their status so often that they count as hung.
     pub fn read(&mut self, memory: &Memory<'_>, offset: u32) -> u32 {
-        let _ = memory;
         let Some(register) = Register::from_offset(offset) else { return 0 };
-        self.read_register(register)
+        self.read_register(*memory, register)
     }
 
     /// Writes the register at a byte offset and executes what the write starts.
@@ -211,6 +211,13 @@ impl V3d {
         let pipeline = word(&self.interrupts) & self.interrupt_enables != 0;
         let programs = self.programs.shared.interrupts & self.qpu_interrupt_enables != 0;
         pipeline || (programs && self.debug_configuration.qpu_interrupts)
+    }
+
+    /// What has been started and does not get on by itself, in words: threads of the control list executor and QPUs with user programs, each with its place
+    /// and what it waits for.
+    pub fn stalls(&self, memory: &Memory<'_>) -> Vec<String> {
+        let threads = [Thread::Binning, Thread::Rendering].into_iter().filter_map(|thread| self.cle.stall(thread));
+        threads.chain(self.programs.stalls(*memory)).collect()
     }
 
     /// Takes what has happened to the watched pixel since the last call.
@@ -254,7 +261,7 @@ impl V3d {
         }
     }
 
-    fn read_register(&mut self, register: Register) -> u32 {
+    fn read_register(&mut self, memory: Memory<'_>, register: Register) -> u32 {
         if let Some((n, is_source)) = performance_register(register) {
             self.update_performance();
             let counter = self.performance.get(n).copied().unwrap_or_default();
@@ -293,7 +300,7 @@ impl V3d {
             Register::SQCNTL => self.scheduler_control,
             Register::SRQUA => self.programs.uniforms().0,
             Register::SRQUL => self.programs.length(),
-            Register::SRQCS => self.programs.read_status(&mut self.faults),
+            Register::SRQCS => self.programs.read_status(memory, &mut self.faults),
             Register::VPACNTL => self.vpacntl,
             Register::VPMBASE => u32::from(self.vpm_base),
             Register::PCTRE => word(&self.performance_enables),

@@ -71,7 +71,7 @@ fn the_published_words_store_the_printed_values() {
     programs.run(memory, &CodeCache::new(), 1000, &mut faults);
 
     assert_eq!(faults.faults(), []);
-    assert_eq!(programs.read_status(&mut faults), 1 << 16 | 1 << 8);
+    assert_eq!(programs.read_status(memory, &mut faults), 1 << 16 | 1 << 8);
     for (row, value) in PRINTED.into_iter().enumerate() {
         for element in 0..16 {
             let at = BusAddr(TARGET + 64 * row as u32 + 4 * element);

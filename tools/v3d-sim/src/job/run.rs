@@ -24,6 +24,21 @@ const USER_VPM_UNITS: u32 = 16;
 /// SRQCS bits that clear the completed count, the request count and the error.
 const SRQCS_CLEAR: u32 = 1 << 16 | 1 << 8 | 1 << 7;
 
+/// What shows where the threads of the control list executor are.
+const LIST_REGISTERS: [Register; 11] = [
+    Register::CT0CS,
+    Register::CT0CA,
+    Register::CT1CS,
+    Register::CT1CA,
+    Register::PCS,
+    Register::BFC,
+    Register::RFC,
+    Register::INTCTL,
+    Register::BPCA,
+    Register::BPCS,
+    Register::ERRSTAT,
+];
+
 /// What became of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
@@ -31,7 +46,7 @@ pub enum End {
     Done,
     /// The binner wants more memory than the job has for it.
     OutOfMemory,
-    /// It stands still; the registers that say why, with their values and fields.
+    /// It stands still; what has not happened and what waits for what, and the registers that show it, with their values and fields: a line for each.
     Stuck(String),
 }
 
@@ -40,7 +55,7 @@ impl fmt::Display for End {
         match self {
             Self::Done => f.write_str("done"),
             Self::OutOfMemory => f.write_str("the binner needs more memory than the job has for it"),
-            Self::Stuck(registers) => write!(f, "stands still\n{registers}"),
+            Self::Stuck(why) => write!(f, "stands still\n{why}"),
         }
     }
 }
@@ -130,19 +145,17 @@ pub fn run_job(device: &mut V3d, memory: Memory<'_>, job: &Job) -> End {
         if flushes == u8::from(job.has_bin) && frames == expected_frames {
             return End::Done;
         }
-        return End::Stuck(v3d.describe(&[
-            Register::CT0CS,
-            Register::CT0CA,
-            Register::CT1CS,
-            Register::CT1CA,
-            Register::PCS,
-            Register::BFC,
-            Register::RFC,
-            Register::INTCTL,
-            Register::BPCA,
-            Register::BPCS,
-            Register::ERRSTAT,
-        ]));
+        let mut missing = Vec::new();
+        let counts = [
+            (flushes, u8::from(job.has_bin), "binning has been flushed"),
+            (frames, expected_frames, "a frame has been rendered"),
+        ];
+        for (count, expected, what) in counts {
+            if count != expected {
+                missing.push(format!("{what} {count} times, and not {expected}"));
+            }
+        }
+        return v3d.stuck(missing, &LIST_REGISTERS);
     }
 }
 
@@ -196,13 +209,28 @@ impl Registers<'_> {
             self.write(Register::DBQITC, latched);
             interrupts += latched.count_ones();
         }
-        let completed = Srqcs::from_word(self.read(Register::SRQCS)).qpurqcc;
+        let status = Srqcs::from_word(self.read(Register::SRQCS));
+        let completed = status.qpurqcc;
+        let programs = job.user_programs.len();
+        let mut missing = Vec::new();
         // The count has 8 bits.
-        let all = usize::from(completed) == job.user_programs.len() % 256;
-        if all && job.host_interrupts.is_none_or(|expected| interrupts >= expected) {
-            return None;
+        if usize::from(completed) != programs % 256 {
+            missing.push(format!("of {programs} user programs {completed} have ended"));
         }
-        Some(End::Stuck(self.describe(&[Register::SRQCS, Register::DBQITC, Register::ERRSTAT])))
+        if status.qpurqerr {
+            missing.push("programs have been requested while the queue was full, and are lost".to_owned());
+        }
+        if let Some(expected) = job.host_interrupts.filter(|expected| interrupts < *expected) {
+            missing.push(format!("of {expected} host interrupts {interrupts} have come"));
+        }
+        (!missing.is_empty()).then(|| self.stuck(missing, &[Register::SRQCS, Register::DBQITC, Register::ERRSTAT]))
+    }
+
+    /// The end of a job that stands still, from what has not happened and the registers that show it.
+    fn stuck(&mut self, missing: Vec<String>, registers: &[Register]) -> End {
+        let why = missing.into_iter().chain(self.device.stalls(&self.memory));
+        let why: String = why.map(|line| format!("  {line}\n")).collect();
+        End::Stuck(why + &self.describe(registers))
     }
 
     /// Registers with their fields, one on a line.

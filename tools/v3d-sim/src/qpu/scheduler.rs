@@ -11,6 +11,7 @@
 //! # Sources
 //! [AG p.21-22, p.89-91].
 
+use super::micro_op::{Kind, MicroOp};
 use super::user_io::{Setup, Shared, UserIo};
 use super::{CodeCache, Exit, Launch, Qpu, Threading};
 use crate::clock::trace::Work;
@@ -18,6 +19,7 @@ use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
 use std::collections::VecDeque;
+use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::registers::qps::Srqcs;
 use v3d_hw::{BusAddr, Layout};
 
@@ -174,12 +176,12 @@ impl UserPrograms {
         self.queue.push_back(Request { pc, uniforms: self.uniforms, limit });
     }
 
-    /// Reads SRQCS. Software that reads it again and again while nothing gets on has hung; that is reported once.
-    pub fn read_status(&mut self, faults: &mut FaultLog) -> u32 {
+    /// Reads SRQCS. Software that reads it again and again while nothing gets on has hung; that is reported once. `memory` tells what programs wait for.
+    pub fn read_status(&mut self, memory: Memory<'_>, faults: &mut FaultLog) -> u32 {
         let waits = self.is_waiting();
         self.idle_reads = if waits { self.idle_reads.saturating_add(1) } else { 0 };
         if self.idle_reads == PATIENCE {
-            faults.report(SchedulerFault::Deadlock(self.describe_stalls()));
+            faults.report(SchedulerFault::Deadlock(self.stalls(memory).join(", ")));
         }
         let status = Srqcs {
             qpurqcc: self.completed,
@@ -314,20 +316,40 @@ impl UserPrograms {
         }
     }
 
-    fn describe_stalls(&self) -> String {
+    /// What does not get on, in words: each QPU that has not ended, with its place and what it waits for, and what is queued.
+    pub fn stalls(&self, memory: Memory<'_>) -> Vec<String> {
         let mut stalls: Vec<String> = Vec::new();
         for (number, unit) in self.units.iter().enumerate() {
-            if unit.activity != Activity::Idle {
-                stalls.push(format!("QPU {number} at {}", unit.qpu.pc()));
+            let pc = unit.qpu.pc();
+            match unit.activity {
+                Activity::Idle => {}
+                Activity::Hung => stalls.push(format!("QPU {number} at {pc} does not end")),
+                Activity::Running | Activity::Stalled => {
+                    stalls.push(format!("QPU {number} at {pc} {}", self.awaited(pc, memory)));
+                }
             }
         }
         if !self.queue.is_empty() {
             stalls.push(format!("{} queued", self.queue.len()));
         }
-        if let Some(holder) = self.shared.mutex {
-            stalls.push(format!("mutex held by QPU {holder}"));
+        stalls
+    }
+
+    /// What the instruction at an address waits for.
+    fn awaited(&self, pc: BusAddr, memory: Memory<'_>) -> String {
+        let word = memory.word(pc).and_then(|low| Ok(u64::from(memory.word(pc + 4)?) << 32 | u64::from(low)));
+        let Ok(op) = word.map(MicroOp::decode) else { return "is stalled".into() };
+        if let Kind::Semaphore { number, decrement, .. } = op.kind {
+            return format!("waits for semaphore {number} to be {}", if decrement { "raised" } else { "lowered" });
         }
-        stalls.join(", ")
+        match self.shared.mutex {
+            Some(holder) if [op.port_a, op.port_b].contains(&Some(ReadSource::MutexAcquire)) => {
+                let idle = self.units.get(usize::from(holder)).is_some_and(|unit| unit.activity == Activity::Idle);
+                let ended = if idle { ", although its program has ended" } else { "" };
+                format!("waits for the mutex, which QPU {holder} holds{ended}")
+            }
+            _ => "is stalled".into(),
+        }
     }
 }
 
@@ -376,7 +398,7 @@ mod tests {
         }
 
         fn status(&mut self) -> Srqcs {
-            Srqcs::from_word(self.programs.read_status(&mut self.faults))
+            Srqcs::from_word(self.programs.read_status(self.owned.view(), &mut self.faults))
         }
     }
 
@@ -444,8 +466,26 @@ mod tests {
             bench.status();
         }
         let faults = bench.faults.faults();
-        let stalled = "QPU 11 at 0x00000000".to_owned();
+        let stalled = "QPU 11 at 0x00000000 waits for semaphore 0 to be raised".to_owned();
         assert_eq!((faults, bench.faults.total()), (&[Fault::Scheduler(SchedulerFault::Deadlock(stalled))][..], 1));
+    }
+
+    #[test]
+    fn what_does_not_get_on_is_told() {
+        let mut bench = Bench::new(&[&[TAKE_MUTEX], &[NOP, semaphore(5, false), TAKE_MUTEX]]);
+        bench.programs.shared.semaphores[5] = 15;
+        bench.request(1);
+        bench.request(0);
+        let stalls = |bench: &Bench| bench.programs.stalls(bench.owned.view());
+        assert_eq!(stalls(&bench), ["QPU 11 at 0x00000108 waits for semaphore 5 to be lowered"]);
+        bench.programs.shared.semaphores[5] = 0;
+        bench.programs.run(bench.owned.view(), &CodeCache::new(), 10_000, &mut bench.faults);
+        let ended = "QPU 11 at 0x00000110 waits for the mutex, which QPU 10 holds, although its program has ended";
+        assert_eq!(stalls(&bench), [ended]);
+        bench.programs.set_reservations(0, 0x1111_1111);
+        bench.programs.set_reservations(1, 0x1111);
+        bench.request(0);
+        assert_eq!(stalls(&bench), [ended, "1 queued"]);
     }
 
     #[test]
@@ -454,5 +494,7 @@ mod tests {
         bench.request(0);
         assert!(matches!(bench.faults.faults(), [Fault::Scheduler(SchedulerFault::Endless { qpu: 11, .. })]));
         assert_eq!((bench.programs.busy(), bench.status().qpurqcc), (1 << 11, 0));
+        let stalls = bench.programs.stalls(bench.owned.view());
+        assert!(matches!(&stalls[..], [stall] if stall.ends_with("does not end")), "{stalls:?}");
     }
 }
