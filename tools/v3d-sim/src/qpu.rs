@@ -200,6 +200,8 @@ pub struct Qpu {
     executed: u64,
     /// How many of them translated code has executed.
     translated: u64,
+    /// It has been started and has not run since: this is still to be counted.
+    is_new: bool,
     /// Where the program began.
     program: u32,
     no_swap_at: Option<u64>,
@@ -244,6 +246,7 @@ impl Qpu {
             undefined_bits: [0; 6],
             executed: 0,
             translated: 0,
+            is_new: false,
             program: 0,
             no_swap_at: None,
             scoreboard: false,
@@ -281,6 +284,7 @@ impl Qpu {
         self.undefined = 0;
         self.executed = 0;
         self.translated = 0;
+        self.is_new = true;
         self.no_swap_at = None;
         self.scoreboard = false;
         self.finish_trace();
@@ -372,7 +376,8 @@ impl Qpu {
         let tmu_quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
         self.counters.add(CounterSource::TmuQuads, tmu_quads);
         let instructions = self.executed - before;
-        let events = ProgramEvents { starts: u64::from(before == 0), instructions, tmu_quads, ..Default::default() };
+        let starts = u64::from(std::mem::take(&mut self.is_new));
+        let events = ProgramEvents { starts, instructions, tmu_quads, ..Default::default() };
         self.counters.add_program(BusAddr(self.program), events);
         if exit == Exit::Ended {
             self.finish_trace();

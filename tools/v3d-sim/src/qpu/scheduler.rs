@@ -428,6 +428,17 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_stalls_at_once_is_one_program() {
+        let mut bench = Bench::new(&[&[semaphore(0, true)], &[semaphore(1, true)], &[semaphore(0, false)]]);
+        for program in [0, 1, 1, 2] {
+            bench.request(program);
+        }
+        let counters = bench.programs.take_counters();
+        let starts: Vec<_> = counters.programs().map(|(code, events)| (code.0, events.starts)).collect();
+        assert_eq!(starts, [(0, 1), (0x100, 2), (0x200, 1)]);
+    }
+
+    #[test]
     fn reserved_qpus_are_left_alone() {
         let mut bench = Bench::new(&[&[semaphore(0, true)]]);
         bench.programs.set_reservations(0, 0x1111_0111);
