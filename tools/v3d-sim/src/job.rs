@@ -39,6 +39,9 @@ pub enum JobError {
         /// Where and why.
         error: serde_json::Error,
     },
+    /// A description without jobs.
+    #[error("{}: there are no jobs in it", .0.display())]
+    NoJobs(PathBuf),
     /// A memory image cannot be used.
     #[error("{}: {reason}", path.display())]
     Image {
@@ -343,12 +346,21 @@ impl JobFolder {
     }
 
     fn from_files(files: Files) -> Result<Self, JobError> {
-        let description = serde_json::from_slice(&files.read(DESCRIPTION)?)
+        let mut description: Description = serde_json::from_slice(&files.read(DESCRIPTION)?)
             .map_err(|error| JobError::Description { path: files.path(DESCRIPTION), error })?;
+        if description.jobs.is_empty() {
+            return Err(JobError::NoJobs(files.path(DESCRIPTION)));
+        }
+        if let Files::Folder(folder) = &files
+            && description.name.is_empty()
+        {
+            let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            description.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        }
         Ok(Self { files, description })
     }
 
-    /// Name of the scene.
+    /// Name of the scene, or of its folder if the description gives none.
     pub fn name(&self) -> &str {
         &self.description.name
     }
@@ -494,7 +506,8 @@ mod tests {
     fn only_the_v3ds_memory_can_be_had() {
         let job = r#"{ "mem": "m", "arena_size": 4294967295, "arena_base": 4294967295 }"#;
         let job: Job = serde_json::from_str(job).unwrap();
-        let folder = JobFolder::embedded(&[("job.json", br#"{ "jobs": [] }"#)]).unwrap();
+        let folder =
+            JobFolder::embedded(&[("job.json", br#"{ "jobs": [ { "mem": "m", "arena_size": 4096 } ] }"#)]).unwrap();
         assert!(matches!(folder.image(&job), Err(JobError::TooLarge(_))));
         assert!(matches!(folder.picture(OwnedMemory::new(4).view()), Err(JobError::NoPicture(_))));
         assert!(matches!(folder.reference(), Err(JobError::NoPicture(_))));
