@@ -727,6 +727,7 @@ impl Cle {
             assembly.take(context.memory, portion, &mut vertices, |fault| {
                 faults.report(CleFault { thread, at, error: fault.into() });
             })?;
+            context.counters.add_primitives(vertices.len());
             let primitives: Vec<Primitive> =
                 vertices.into_iter().map(|vertices| Primitive { vertices, clipped: None }).collect();
             self.render(context, |renderer, context| renderer.draw(at, format, &primitives, state, context));

@@ -57,6 +57,7 @@ pub struct Counters {
     elapsed: u64,
     units: UnitCycles,
     tile_bytes_stored: u64,
+    primitives: u64,
 }
 
 /// Whether a source is counted by the clock, wholly or in part.
@@ -106,6 +107,16 @@ impl Counters {
     /// Bytes that stores of tiles have written.
     pub const fn tile_bytes_stored(&self) -> u64 {
         self.tile_bytes_stored
+    }
+
+    /// Counts primitives that a primitive record has given.
+    pub const fn add_primitives(&mut self, primitives: usize) {
+        self.primitives += primitives as u64;
+    }
+
+    /// Primitives that primitive records have given, each once: those that tile lists repeat for their tiles are not among them.
+    pub const fn primitives(&self) -> u64 {
+        self.primitives
     }
 
     /// Counts with a clock from now on, which begins with empty caches.
@@ -203,6 +214,7 @@ impl Counters {
         self.elapsed += other.elapsed;
         self.units.merge(&other.units);
         self.tile_bytes_stored += other.tile_bytes_stored;
+        self.primitives += other.primitives;
         for (count, more) in self.sources.iter_mut().zip(other.sources) {
             *count = count.wrapping_add(more);
         }

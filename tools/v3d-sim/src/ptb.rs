@@ -528,6 +528,7 @@ impl Draw {
         if let Err(fault) = taken {
             faults.report(PtbFault { at, error: fault.into() });
         }
+        context.counters.add_primitives(self.primitives.len());
         if self.assembly.is_coordinates() {
             return;
         }
