@@ -90,6 +90,7 @@ pub enum JobError {
 
 /// A region of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(expecting = "a region: an object with `address` and `size`")]
 pub struct Region {
     /// First byte.
     pub address: u32,
@@ -99,6 +100,7 @@ pub struct Region {
 
 /// A region that comes from the memory that an earlier job left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(expecting = "a carried region: an object with `address`, `size` and `from_job`")]
 pub struct Carry {
     /// First byte.
     pub address: u32,
@@ -111,6 +113,7 @@ pub struct Carry {
 /// Pixel formats of colour buffers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
+#[serde(expecting = "the name of a pixel format is expected")]
 pub enum PixelFormat {
     /// Bytes red, green, blue, alpha.
     #[serde(rename = "R8G8B8A8_UNORM")]
@@ -129,6 +132,7 @@ pub enum PixelFormat {
 /// Arrangements of colour buffers, by the names of the description.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
+#[serde(expecting = "the name of an arrangement of pixels is expected")]
 pub enum BufferTiling {
     /// Rows of pixels.
     #[serde(rename = "raster")]
@@ -146,6 +150,9 @@ pub enum BufferTiling {
 
 /// A colour buffer in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(
+    expecting = "a colour buffer: an object with `address`, `stride_bytes`, `format`, `tiling`, `width` and `height`"
+)]
 pub struct ColorBuffer {
     /// First byte.
     pub address: u32,
@@ -163,6 +170,7 @@ pub struct ColorBuffer {
 
 /// A user program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(expecting = "a user program: an object with `pc`, `uniforms` and `uniforms_length`")]
 pub struct UserProgram {
     /// First instruction.
     pub pc: u32,
@@ -174,6 +182,7 @@ pub struct UserProgram {
 
 /// An allocation of the job, to explain addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(expecting = "a buffer: an object with `address`, `size` and `kind`")]
 pub struct Buffer {
     /// First byte.
     pub address: u32,
@@ -190,6 +199,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserial
 
 /// One job of a folder: what one start of both threads does.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "a job: an object with at least `mem` and `arena_size`")]
 pub struct Job {
     /// File of the memory image.
     pub mem: String,
@@ -241,6 +251,7 @@ pub struct Job {
 
 /// What a description repeats of the rendering mode.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(expecting = "how is rendered: an object with `msaa4x`")]
 pub struct RenderConfig {
     /// Not 0 with 4x multisampling.
     #[serde(default)]
@@ -249,6 +260,7 @@ pub struct RenderConfig {
 
 /// Which job's picture is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(expecting = "a result: an object with `job`")]
 pub struct JobResult {
     /// Number of the job.
     pub job: usize,
@@ -257,6 +269,7 @@ pub struct JobResult {
 /// Shares of pixels, in percent, whose largest channel difference exceeds a threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
+#[serde(expecting = "differences: an object with percentages")]
 pub struct ExpectedDifference {
     /// More than 2.
     pub pct_pixels_differ_gt_2: f64,
@@ -268,6 +281,7 @@ pub struct ExpectedDifference {
 
 /// `job.json`.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "a description: an object with `jobs`")]
 struct Description {
     #[serde(default, deserialize_with = "or_default")]
     name: String,
@@ -500,6 +514,22 @@ mod tests {
         assert!(!job.has_bin && job.carry.is_empty() && job.color_buffer.is_none());
         assert_eq!(job.user_programs, [UserProgram { pc: 16, uniforms: 32, uniforms_length: 2 }]);
         assert_eq!((job.bin_ct0ca, job.host_interrupts), (0, None));
+    }
+
+    #[test]
+    fn errors_say_what_is_expected() {
+        let check = |text: &'static str, expected: &str| {
+            let error = serde_json::from_str::<Description>(text).expect_err(text).to_string();
+            assert!(error.starts_with(expected), "{error}");
+        };
+        check("[]", "invalid length 2, expected a description: an object with `jobs`");
+        check("7", "invalid type: integer `7`, expected a description: an object with `jobs`");
+        check(
+            r#"{ "jobs": [[]] }"#,
+            "invalid length 0, expected a job: an object with at least `mem` and `arena_size`",
+        );
+        let with_format = r#"{ "jobs": [ { "mem": "", "arena_size": 0, "color_buffer": { "format": 7 } } ] }"#;
+        check(with_format, "the name of a pixel format is expected");
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub(super) fn unpack(
         return Ok(length);
     }
     let damaged = |error: &dyn std::error::Error| format!("not a zstd file, or a damaged one: {error}");
+    if file.fill_buf().map_err(|error| format!("it cannot be read: {error}"))?.is_empty() {
+        return Err("not a zstd file: it is empty".into());
+    }
     loop {
         match StreamingDecoder::new(&mut *file) {
             Ok(mut frame) => {
@@ -42,6 +45,10 @@ pub(super) fn unpack(
                 if skipped.map_err(|error| damaged(&error))? < length.into() {
                     return Err("the file ends within a frame".into());
                 }
+            }
+            // What the decoder says of this one is not made to be read.
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::MagicNumberReadError(error))) => {
+                return Err(damaged(&error));
             }
             Err(error) => return Err(damaged(&error)),
         }
@@ -99,7 +106,8 @@ mod tests {
 
     #[test]
     fn damage_is_noticed() {
-        check("mem0.bin.zst", &[], Err("not a zstd file"));
+        check("mem0.bin.zst", &[], Err("not a zstd file: it is empty"));
+        check("mem0.bin.zst", &[b"x"], Err("not a zstd file, or a damaged one: failed to fill whole buffer"));
         check("mem0.bin.zst", &[HELLO, b"x"], Err("not a zstd file"));
         check("mem0.bin.zst", &[&HELLO[..12]], Err("damaged"));
         check("mem0.bin.zst", &[&HELLO[..10], b"y", &HELLO[11..]], Err("checksum"));
