@@ -36,146 +36,93 @@ pub enum QpuError {
     UniformsExhausted,
 }
 
-/// A rule of the instruction set that software must keep; what happens otherwise is undefined [AG p.37].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Rule {
-    /// A reserved operation code; the result is 0.
-    #[error("reserved operation of the add ALU")]
-    ReservedOperation = 0,
-    /// A reserved pack code; nothing is packed.
-    #[error("reserved pack mode of the mul ALU")]
-    ReservedPack,
-    /// A reserved kind of immediate; loaded as a 32-bit one.
-    #[error("reserved kind of load immediate")]
-    ReservedImmediate,
-    /// A reserved branch condition; never taken.
-    #[error("reserved branch condition")]
-    ReservedBranchCondition,
-    /// Both ALUs write the same accumulator or I/O register in the same elements; the mul ALU's write comes last.
-    #[error("both ALUs write the same accumulator or I/O register")]
-    DoubleWrite,
-    /// More than one of the peripherals that share a port.
-    #[error("more than one access to TMU, TLB, SFU, mutex or semaphore in one instruction")]
-    SeveralPeripherals,
-    /// A semaphore instruction writes to a peripheral that can stall [AG p.33].
-    #[error("a semaphore instruction writes to a peripheral that can stall")]
-    SemaphoreWithPeripheral,
-    /// A uniform is read while a write to a TMU takes one.
-    #[error("a uniform is read by an instruction whose TMU write takes a uniform")]
-    UniformWithTmuWrite,
-    /// Unpacking of something read through port A that is no register: not documented. It is unpacked here.
-    #[error("what is unpacked is not read from register file A")]
-    UnpackOfPeripheral,
-    /// A single byte packed for a register that can only be written whole [vc4asm]. The other bytes are 0 here.
-    #[error("a single byte is packed for an I/O register")]
-    PackToPeripheral,
-    /// An address that nothing is mapped to.
-    #[error("an address is read that nothing is mapped to")]
-    UnmappedRead,
-    /// A register is read that the previous instruction wrote; the old value is read.
-    #[error("a register is read that the previous instruction wrote")]
-    StaleRead,
-    /// r4 is read within two instructions of an SFU write; the old value is read.
-    #[error("r4 is read before the SFU's result is there")]
-    SfuTooEarly,
-    /// r4 is written within two instructions of an SFU write; the later write wins here.
-    #[error("r4 is written while an SFU result is on its way")]
-    SfuClobbered,
-    /// A rotation of an accumulator that the previous instruction wrote, both without a condition. The new value is rotated here.
-    #[error("an accumulator is rotated that the previous instruction wrote")]
-    RotationTooEarly,
-    /// A rotation by r5 that the previous instruction wrote. The new value counts here.
-    #[error("a rotation by r5 follows a write to r5")]
-    RotationByFreshR5,
-    /// The multisample mask is read within two instructions of a Z write.
-    #[error("the multisample mask is read within two instructions of a Z write")]
-    MsFlagsTooEarly,
-    /// A uniform is read within two instructions of a write of the uniforms' address [AG p.22].
-    #[error("a uniform is read within two instructions of a write of the uniforms' address")]
-    UniformTooEarly,
-    /// TMU swapping is disabled less than three instructions before a TMU write.
-    #[error("TMU swapping is disabled less than three instructions before a TMU write")]
-    NoSwapTooLate,
-    /// A TMU or VPM is written in some elements only; the access happens all the same, with undefined data [vc4asm].
-    #[error("a conditional write to a TMU, the SFU or the VPM does not hold in all elements")]
-    ConditionalPeripheral,
-    /// The scoreboard is waited for in the first two instructions.
-    #[error("the scoreboard is waited for in the first two instructions")]
-    ScoreboardTooEarly,
-    /// The instruction that ends the program writes to a register file.
-    #[error("the instruction that signals the program's end writes to a register file")]
-    EndWritesRegister,
-    /// Register 14 is accessed in the last three instructions.
-    #[error("register 14 is accessed in the last three instructions")]
-    EndTouchesRegister14,
-    /// Uniforms, varyings or VPM are accessed in the last three instructions.
-    #[error("uniforms, varyings or VPM are accessed in the last three instructions")]
-    EndAccess,
-    /// Z is written in the last instruction.
-    #[error("Z is written in the last instruction")]
-    EndWritesZ,
-    /// Accumulators or flags are read that did not survive a thread switch.
-    #[error("an accumulator or flag is read that a thread switch has left undefined")]
-    LostInThreadSwitch,
-    /// A thread switch after the one that was signalled as the last.
-    #[error("a thread switch follows the last one")]
-    SwitchAfterLast,
-    /// A thread switch in a program that is not threaded.
-    #[error("a thread switch in a program that runs as the only thread")]
-    SwitchUnthreaded,
-    /// Registers 16 to 31 are accessed by one of two threads: they are the other thread's.
-    #[error("registers 16 to 31 belong to the other thread")]
-    OtherThreadsRegister,
-    /// The odd branch target register of HW-2780; bit 45 is also the flag update bit.
-    #[error("a branch takes its target from an odd register (HW-2780)")]
-    OddBranchRegister,
-    /// A branch within two instructions of a branch: none or garbage is taken [vc4asm]. Each counts from its own place here.
-    #[error("a branch is within two instructions of another")]
-    BranchTooClose,
-    /// A software breakpoint; the QPU halts, which ends the program here.
-    #[error("software breakpoint")]
-    Breakpoint,
+/// Makes the rules and the list of them out of one table, so that none can be missing from the list.
+macro_rules! rules {
+    ($( $(#[doc = $doc:literal])+ $rule:ident $text:literal ),* $(,)?) => {
+        /// A rule of the instruction set that software must keep; what happens otherwise is undefined [AG p.37].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Rule {
+            $( $(#[doc = $doc])+ #[error($text)] $rule, )*
+        }
+
+        impl Rule {
+            /// All rules, in the order of their codes.
+            pub const ALL: &'static [Self] = &[$( Self::$rule, )*];
+        }
+    };
 }
 
-impl Rule {
-    /// All rules, in the order of their codes.
-    const ALL: [Self; 32] = [
-        Self::ReservedOperation,
-        Self::ReservedPack,
-        Self::ReservedImmediate,
-        Self::ReservedBranchCondition,
-        Self::DoubleWrite,
-        Self::SeveralPeripherals,
-        Self::SemaphoreWithPeripheral,
-        Self::UniformWithTmuWrite,
-        Self::UnpackOfPeripheral,
-        Self::PackToPeripheral,
-        Self::UnmappedRead,
-        Self::StaleRead,
-        Self::SfuTooEarly,
-        Self::SfuClobbered,
-        Self::RotationTooEarly,
-        Self::RotationByFreshR5,
-        Self::MsFlagsTooEarly,
-        Self::UniformTooEarly,
-        Self::NoSwapTooLate,
-        Self::ConditionalPeripheral,
-        Self::ScoreboardTooEarly,
-        Self::EndWritesRegister,
-        Self::EndTouchesRegister14,
-        Self::EndAccess,
-        Self::EndWritesZ,
-        Self::LostInThreadSwitch,
-        Self::SwitchAfterLast,
-        Self::SwitchUnthreaded,
-        Self::OtherThreadsRegister,
-        Self::OddBranchRegister,
-        Self::BranchTooClose,
-        Self::Breakpoint,
-    ];
+rules! {
+    /// A reserved operation code; the result is 0.
+    ReservedOperation "reserved operation of the add ALU",
+    /// A reserved pack code; nothing is packed.
+    ReservedPack "reserved pack mode of the mul ALU",
+    /// A reserved kind of immediate; loaded as a 32-bit one.
+    ReservedImmediate "reserved kind of load immediate",
+    /// A reserved branch condition; never taken.
+    ReservedBranchCondition "reserved branch condition",
+    /// Both ALUs write the same accumulator or I/O register in the same elements; the mul ALU's write comes last.
+    DoubleWrite "both ALUs write the same accumulator or I/O register",
+    /// More than one of the peripherals that share a port.
+    SeveralPeripherals "more than one access to TMU, TLB, SFU, mutex or semaphore in one instruction",
+    /// A semaphore instruction writes to a peripheral that can stall [AG p.33].
+    SemaphoreWithPeripheral "a semaphore instruction writes to a peripheral that can stall",
+    /// A uniform is read while a write to a TMU takes one.
+    UniformWithTmuWrite "a uniform is read by an instruction whose TMU write takes a uniform",
+    /// Unpacking of something read through port A that is no register: not documented. It is unpacked here.
+    UnpackOfPeripheral "what is unpacked is not read from register file A",
+    /// A single byte packed for a register that can only be written whole [vc4asm]. The other bytes are 0 here.
+    PackToPeripheral "a single byte is packed for an I/O register",
+    /// An address that nothing is mapped to.
+    UnmappedRead "an address is read that nothing is mapped to",
+    /// A register is read that the previous instruction wrote; the old value is read.
+    StaleRead "a register is read that the previous instruction wrote",
+    /// r4 is read within two instructions of an SFU write; the old value is read.
+    SfuTooEarly "r4 is read before the SFU's result is there",
+    /// r4 is written within two instructions of an SFU write; the later write wins here.
+    SfuClobbered "r4 is written while an SFU result is on its way",
+    /// A rotation of an accumulator that the previous instruction wrote, both without a condition. The new value is rotated here.
+    RotationTooEarly "an accumulator is rotated that the previous instruction wrote",
+    /// A rotation by r5 that the previous instruction wrote. The new value counts here.
+    RotationByFreshR5 "a rotation by r5 follows a write to r5",
+    /// The multisample mask is read within two instructions of a Z write.
+    MsFlagsTooEarly "the multisample mask is read within two instructions of a Z write",
+    /// A uniform is read within two instructions of a write of the uniforms' address [AG p.22].
+    UniformTooEarly "a uniform is read within two instructions of a write of the uniforms' address",
+    /// TMU swapping is disabled less than three instructions before a TMU write.
+    NoSwapTooLate "TMU swapping is disabled less than three instructions before a TMU write",
+    /// A TMU or VPM is written in some elements only; the access happens all the same, with undefined data [vc4asm].
+    ConditionalPeripheral "a conditional write to a TMU, the SFU or the VPM does not hold in all elements",
+    /// The scoreboard is waited for in the first two instructions.
+    ScoreboardTooEarly "the scoreboard is waited for in the first two instructions",
+    /// The instruction that ends the program writes to a register file.
+    EndWritesRegister "the instruction that signals the program's end writes to a register file",
+    /// Register 14 is accessed in the last three instructions.
+    EndTouchesRegister14 "register 14 is accessed in the last three instructions",
+    /// Uniforms, varyings or VPM are accessed in the last three instructions.
+    EndAccess "uniforms, varyings or VPM are accessed in the last three instructions",
+    /// Z is written in the last instruction.
+    EndWritesZ "Z is written in the last instruction",
+    /// Accumulators or flags are read that did not survive a thread switch.
+    LostInThreadSwitch "an accumulator or flag is read that a thread switch has left undefined",
+    /// A thread switch after the one that was signalled as the last.
+    SwitchAfterLast "a thread switch follows the last one",
+    /// A thread switch in a program that is not threaded.
+    SwitchUnthreaded "a thread switch in a program that runs as the only thread",
+    /// Registers 16 to 31 are accessed by one of two threads: they are the other thread's.
+    OtherThreadsRegister "registers 16 to 31 belong to the other thread",
+    /// The odd branch target register of HW-2780; bit 45 is also the flag update bit.
+    OddBranchRegister "a branch takes its target from an odd register (HW-2780)",
+    /// A branch within two instructions of a branch: none or garbage is taken [vc4asm]. Each counts from its own place here.
+    BranchTooClose "a branch is within two instructions of another",
+    /// A software breakpoint; the QPU halts, which ends the program here.
+    Breakpoint "software breakpoint",
 }
+
+/// Rules are bits of a word.
+const _: () = assert!(Rule::ALL.len() <= u64::BITS as usize);
 
 /// A set of rules that are broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -211,7 +158,7 @@ impl Rules {
 
     /// The rules, one after the other.
     pub fn iter(self) -> impl Iterator<Item = Rule> {
-        Rule::ALL.into_iter().filter(move |&rule| self.contains(rule))
+        Rule::ALL.iter().copied().filter(move |&rule| self.contains(rule))
     }
 }
 
@@ -220,9 +167,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_has_a_place_in_the_list() {
-        for (code, rule) in Rule::ALL.into_iter().enumerate() {
-            assert_eq!(rule as usize, code, "{rule}");
-        }
+    fn every_rule_can_be_reported() {
+        let all = Rule::ALL.iter().fold(Rules::default(), |mut rules, &rule| {
+            rules.add(rule);
+            rules
+        });
+        assert_eq!(all.iter().collect::<Vec<_>>(), Rule::ALL);
     }
 }
