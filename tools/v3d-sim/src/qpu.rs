@@ -733,16 +733,9 @@ impl Qpu {
 
     /// Puts the constant of an instruction in its place.
     fn load_constant(&mut self, op: &MicroOp) {
-        let value = match op.kind {
-            Kind::Alu => return,
-            Kind::Immediate(value) | Kind::Semaphore { word: value, .. } => Lanes::splat(value),
-            Kind::PerElement { bits, signed } => Lanes(std::array::from_fn(|i| {
-                let (high, low) = (bits >> (16 + i) & 1, bits >> i & 1);
-                if signed && high == 1 { low.wrapping_sub(2) } else { high << 1 | low }
-            })),
-            Kind::Branch { .. } => Lanes::splat(self.after_delay_slots()),
-        };
-        *self.registers.at_mut(registers::IMMEDIATE) = value;
+        if let Some(value) = op.kind.constant(self.after_delay_slots()) {
+            *self.registers.at_mut(registers::IMMEDIATE) = value;
+        }
     }
 
     fn after_delay_slots(&self) -> u32 {

@@ -392,6 +392,33 @@ fn reading_more_samples_than_there_are_is_a_fault() {
     assert!(faults[0].to_string().contains("sample 1"), "{}", faults[0]);
 }
 
+/// What is written to a register that contained it before, flags, what goes to peripherals, and all that the tile buffer has of the pixel.
+#[test]
+fn the_history_of_a_pixel_tells_all_that_is_written() {
+    let mut machine = Machine::with(Config { watched: Some((1, 1)), ..Config::default() });
+    let mode = TileRenderingMode { color_64_bit: true, vg_mask: true, ..mode() };
+    let clear = ClearColors { color: 0x0000_0066_0000_0055, vg_mask: 0x44, ..ClearColors::default() };
+    machine.records([clear.into(), mode.into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
+    let program =
+        "mov r0, 0\nmov.setf r1, -1\nmov.ifn tlbam, 7\nmov.ifz r2, 7\nldi recip, 1.0\nnop\nthrend\nnop\nsbdone";
+    machine.draw([(0, 0), (8, 0), (0, 8)], program, &[], configuration());
+    machine.finish();
+    assert_eq!(machine.errors(), []);
+    let history = machine.run(|renderer, _, _| renderer.take_history());
+    let text: Vec<String> = history.entries().iter().map(|entry| entry.event.to_string()).collect();
+    let written = |instruction: &str| {
+        let line = text.iter().find(|line| line.contains(instruction)).unwrap_or_else(|| panic!("{text:#?}"));
+        line.split_once(" -> ").map_or("", |(_, written)| written).to_owned()
+    };
+    assert_eq!(written("ldi r0, 0x0"), "r0 = 0x00000000");
+    assert_eq!(written("or.setf r1"), "r1 = 0xffffffff, flags = N");
+    assert_eq!(written("ldi tlbam.ifn"), "tlbalphamask = 0x00000007");
+    assert_eq!(written("ldi r2.ifz"), "");
+    assert_eq!(written("ldi recip"), "recip = 0x3f800000 (1), r4 = 0x3f800000 (1)");
+    let now = "now: colour 0x00000055 0x00000066, depth 0x000000, stencil 0x00, alpha mask 0x07";
+    assert_eq!(text.last().map(String::as_str), Some(now));
+}
+
 #[test]
 fn an_endless_fragment_shader_ends_as_a_fault() {
     let mut machine = Machine::new();

@@ -12,6 +12,7 @@ use super::fault::{Rule, Rules};
 use super::pack;
 use super::registers::{self, ACCUMULATORS, FILE_A, FILE_B, Place};
 use super::sfu::Function;
+use crate::lanes::Lanes;
 use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, PackA,
@@ -150,6 +151,22 @@ pub enum Kind {
         /// A register of file A, added to the target.
         register: Option<Place>,
     },
+}
+
+impl Kind {
+    /// What is at [`registers::IMMEDIATE`] for the instruction; `link`: the address behind its delay slots.
+    #[inline]
+    pub fn constant(self, link: u32) -> Option<Lanes> {
+        match self {
+            Self::Alu => None,
+            Self::Immediate(value) | Self::Semaphore { word: value, .. } => Some(Lanes::splat(value)),
+            Self::PerElement { bits, signed } => Some(Lanes(std::array::from_fn(|i| {
+                let (high, low) = (bits >> (16 + i) & 1, bits >> i & 1);
+                if signed && high == 1 { low.wrapping_sub(2) } else { high << 1 | low }
+            }))),
+            Self::Branch { .. } => Some(Lanes::splat(link)),
+        }
+    }
 }
 
 /// What an instruction touches, in the form in which neighbours are compared.

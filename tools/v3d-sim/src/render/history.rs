@@ -1,18 +1,22 @@
 //! The history of one pixel: everything that changes it, down to the instructions that shade it.
 //!
-//! A renderer that is told to watch a pixel executes the programs that shade it one instruction at a time, and notes what each reads and changes in the
-//! pixel's element. All other pixels are rendered as ever, and the result is the same.
+//! A renderer that is told to watch a pixel executes the programs that shade it one instruction at a time, and notes what each reads and writes in the
+//! pixel's element: registers, flags and peripherals. All other pixels are rendered as ever, and the result is the same.
 
 use super::WaveJob;
 use super::tlb::Tlb;
-use crate::qpu::registers::{self, Place, Registers};
+use crate::lanes::{Lanes, Mask};
+use crate::qpu::datapath::{Datapath, Results};
+use crate::qpu::micro_op::{Destination, FlagSource, Kind, MicroOp};
+use crate::qpu::reference::Reference;
+use crate::qpu::registers::{self, Flags, Place, Registers};
 use crate::qpu::{Exit, Io, Qpu};
 use std::fmt;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::{File, ReadSource};
 use v3d_hw::qpu::{AddOp, Instruction, MulOp, Mux, Signal};
 
-/// Most events that are kept of one part of a frame.
+/// Most instructions that are kept of one part of a frame.
 const KEPT: usize = 100_000;
 
 /// What a sample of the pixel contains.
@@ -20,8 +24,23 @@ const KEPT: usize = 100_000;
 pub struct Sample {
     /// Colour: RGBA8888, or the lower word of a 64-bit colour.
     pub color: u32,
+    /// The upper word of a 64-bit colour.
+    pub upper_color: Option<u32>,
     /// Depth in 31:8, stencil in 7:0.
     pub zs: u32,
+    /// The alpha mask, in a mode that has one.
+    pub vg_mask: Option<u8>,
+}
+
+/// The flags of the pixel's element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ElementFlags {
+    /// Z.
+    pub zero: bool,
+    /// N.
+    pub negative: bool,
+    /// C.
+    pub carry: bool,
 }
 
 /// A value in the pixel's element, with its name.
@@ -77,9 +96,13 @@ pub enum Event {
         instruction: Instruction,
         /// What it read.
         read: Vec<Value>,
-        /// What it changed.
-        changed: Vec<Value>,
+        /// What it wrote, whether or not that was something else before: registers with what they contain now, and peripherals.
+        written: Vec<Value>,
+        /// The flags, if it set them.
+        flags: Option<ElementFlags>,
     },
+    /// So many more instructions have been executed.
+    LeftOut(u64),
     /// The coverage pipe has added a primitive to its coverage, which takes the place of depth and stencil.
     CoverageAccumulated(Vec<Sample>),
     /// The program has ended; what the pixel contains now.
@@ -101,24 +124,38 @@ pub struct Entry {
 
 /// Events of one part of a frame, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct History(Vec<Entry>);
+pub struct History {
+    entries: Vec<Entry>,
+    /// Instructions among them.
+    instructions: usize,
+}
 
 impl History {
-    /// Adds an event; the first 100,000 are kept.
+    /// Adds an event. Of instructions the first 100,000 are kept, and those behind them counted.
     pub fn note(&mut self, at: BusAddr, event: Event) {
-        if self.0.len() < KEPT {
-            self.0.push(Entry { at, event });
+        let Event::Instruction { .. } = event else {
+            self.entries.push(Entry { at, event });
+            return;
+        };
+        if self.instructions < KEPT {
+            self.instructions += 1;
+            self.entries.push(Entry { at, event });
+            return;
+        }
+        match self.entries.last_mut() {
+            Some(Entry { event: Event::LeftOut(count), .. }) => *count += 1,
+            _ => self.entries.push(Entry { at, event: Event::LeftOut(1) }),
         }
     }
 
     /// Takes over another part's events.
     pub fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
+        self.entries.append(&mut other.entries);
     }
 
     /// The events.
     pub fn entries(&self) -> &[Entry] {
-        &self.0
+        &self.entries
     }
 
     /// Runs a program instruction by instruction, and notes what each does in one element.
@@ -137,7 +174,7 @@ impl History {
                 return Exit::OutOfBudget;
             }
             let pc = qpu.pc();
-            let before = qpu.registers().clone();
+            let (before, flags) = (qpu.registers().clone(), *qpu.flags());
             let (exit, is_executed) = qpu.run_one(io, memory, code);
             if is_executed {
                 *budget -= 1;
@@ -145,8 +182,8 @@ impl History {
                 if let Ok(word) = word {
                     let instruction = Instruction::decode(word);
                     let read = operands(&instruction, &before, qpu.registers(), element);
-                    let changed = changes(&before, qpu.registers(), element);
-                    self.note(at, Event::Instruction { pc, instruction, read, changed });
+                    let (written, flags) = effects(&MicroOp::decode(word), &before, flags, qpu, element);
+                    self.note(at, Event::Instruction { pc, instruction, read, written, flags });
                 }
             }
             if exit != Exit::OutOfBudget {
@@ -156,12 +193,17 @@ impl History {
     }
 }
 
-/// What the samples of a pixel contain.
-pub fn samples(tlb: &Tlb, pixel: usize) -> Vec<Sample> {
+/// What the samples of a pixel contain; whether an alpha mask is among that, the rendering mode says.
+pub fn samples(tlb: &Tlb, pixel: usize, vg_mask: bool) -> Vec<Sample> {
     let sample = |number| {
-        let color = tlb.color.get(tlb.color_index(pixel, number, 0)).copied().unwrap_or(0);
-        let zs = tlb.zs.get(tlb.zs_index(pixel, number)).copied().unwrap_or(0);
-        Sample { color, zs }
+        let color = |word| tlb.color.get(tlb.color_index(pixel, number, word)).copied().unwrap_or(0);
+        let place = tlb.zs_index(pixel, number);
+        Sample {
+            color: color(0),
+            upper_color: tlb.shape().color_64_bit.then(|| color(1)),
+            zs: tlb.zs.get(place).copied().unwrap_or(0),
+            vg_mask: vg_mask.then(|| tlb.vg_mask.get(place).copied().unwrap_or(0)),
+        }
     };
     (0..tlb.shape().samples()).map(sample).collect()
 }
@@ -216,11 +258,74 @@ fn operands(instruction: &Instruction, before: &Registers, after: &Registers, el
     values
 }
 
-/// Registers whose value in an element differs.
-fn changes(before: &Registers, after: &Registers, element: usize) -> Vec<Value> {
-    let pairs =
-        (0..registers::ELEMENTS).map(|place| (place, value(before, place, element), value(after, place, element)));
-    pairs.filter(|(_, old, new)| old != new).map(|(place, _, bits)| Value { name: name(place), bits }).collect()
+/// What an instruction has written in an element, and the flags that it has set there.
+///
+/// What went to peripherals is computed once more, from the registers as they were and what the instruction has read from peripherals. Where it reads a
+/// register too early, that is what it meant to write.
+fn effects(
+    op: &MicroOp,
+    before: &Registers,
+    flags: Flags,
+    qpu: &Qpu,
+    element: usize,
+) -> (Vec<Value>, Option<ElementFlags>) {
+    let after = qpu.registers();
+    let mut results = Results::default();
+    // A branch writes nothing but its link address, and that only if it is taken.
+    if !matches!(op.kind, Kind::Branch { .. }) {
+        let (mut again, mut flags) = (before.clone(), flags);
+        for port in [registers::PORT_A, registers::PORT_B] {
+            *again.at_mut(port) = *after.at(port);
+        }
+        if let Some(constant) = op.kind.constant(0) {
+            *again.at_mut(registers::IMMEDIATE) = constant;
+        }
+        Reference::execute(&mut again, &mut flags, op, &mut results);
+    }
+    let mut written: Vec<Value> = Vec::new();
+    for (to, result) in [(op.add.to, &results.add), (op.mul.to, &results.mul)] {
+        written.extend(write(to, result, after, element));
+    }
+    // r4 and r5 also get what was asked for earlier.
+    for place in 0..registers::ELEMENTS {
+        let (old, bits, name) = (value(before, place, element), value(after, place, element), name(place));
+        if old != bits && !written.iter().any(|value| value.name == name) {
+            written.push(Value { name, bits });
+        }
+    }
+    let set = match op.flags {
+        FlagSource::None => 0,
+        FlagSource::Add => results.add.1,
+        FlagSource::Mul => results.mul.1,
+    };
+    let holds = |mask: Mask| mask >> element & 1 == 1;
+    let Flags { zero, negative, carry } = *qpu.flags();
+    let flags = ElementFlags { zero: holds(zero), negative: holds(negative), carry: holds(carry) };
+    (written, holds(set).then_some(flags))
+}
+
+/// What one ALU has written in an element.
+fn write(to: Destination, (result, mask): &(Lanes, Mask), after: &Registers, element: usize) -> Option<Value> {
+    // r5 gets one value for each quad, or for all.
+    let from = match to {
+        Destination::R5 { replicated: true } => 0,
+        Destination::R5 { replicated: false } => element & !3,
+        _ => element,
+    };
+    if mask >> from & 1 == 0 {
+        return None;
+    }
+    let register = |place| (name(place), value(after, place, element));
+    let sent = |name: String| (name.to_lowercase(), result.0.get(element).copied().unwrap_or(0));
+    let (name, bits) = match to {
+        Destination::Nowhere => return None,
+        Destination::Register(place) => register(place),
+        Destination::R5 { .. } => register(registers::R5),
+        Destination::Sfu(function) => sent(format!("{function:?}")),
+        Destination::Tmu(unit, coordinate) => sent(format!("tmu{unit}{coordinate:?}")),
+        Destination::Peripheral(target) => sent(format!("{target:?}")),
+    };
+    Some(Value { name, bits })
 }
 
 impl fmt::Display for Value {
@@ -234,7 +339,23 @@ impl fmt::Display for Value {
 
 impl fmt::Display for Sample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "colour {:#010x}, depth {:#08x}, stencil {:#04x}", self.color, self.zs >> 8, self.zs & 0xff)
+        write!(f, "colour {:#010x}", self.color)?;
+        if let Some(upper) = self.upper_color {
+            write!(f, " {upper:#010x}")?;
+        }
+        write!(f, ", depth {:#08x}, stencil {:#04x}", self.zs >> 8, self.zs & 0xff)?;
+        if let Some(mask) = self.vg_mask {
+            write!(f, ", alpha mask {mask:#04x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ElementFlags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [(self.zero, 'Z'), (self.negative, 'N'), (self.carry, 'C')];
+        let set: String = names.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
+        write!(f, "flags = {}", if set.is_empty() { "none" } else { &set })
     }
 }
 
@@ -265,11 +386,19 @@ impl fmt::Display for Event {
             Self::OutsideZLimits => f.write_str("outside of the limits of Z: not drawn"),
             Self::Hidden => f.write_str("hidden, as early Z finds: not drawn"),
             Self::Program { code, element } => write!(f, "shaded by the program at {code}, in element {element}"),
-            Self::Instruction { pc, instruction, read, changed } => {
-                let arrow = if changed.is_empty() { "" } else { " -> " };
+            Self::Instruction { pc, instruction, read, written, flags } => {
                 let text = instruction.to_string();
-                write!(f, "    {pc}  {text:44} {}{arrow}{}", Listed(read, ", "), Listed(changed, ", "))
+                write!(f, "    {pc}  {text:44} {}", Listed(read, ", "))?;
+                if !written.is_empty() || flags.is_some() {
+                    write!(f, " -> {}", Listed(written, ", "))?;
+                }
+                match flags {
+                    Some(flags) if written.is_empty() => write!(f, "{flags}"),
+                    Some(flags) => write!(f, ", {flags}"),
+                    None => Ok(()),
+                }
             }
+            Self::LeftOut(count) => write!(f, "    {count} more instructions are left out"),
             Self::CoverageAccumulated(samples) => {
                 let coverage = samples.first().map_or(0, |sample| sample.zs);
                 write!(f, "coverage is now {coverage:#010x}, two bits a sample")
@@ -278,5 +407,30 @@ impl fmt::Display for Event {
             Self::Stored(samples) => write!(f, "stored: {}", Listed(samples, "; ")),
             Self::Cleared(samples) => write!(f, "cleared to: {}", Listed(samples, "; ")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_left_out_and_nothing_else() {
+        let mut history = History::default();
+        let instruction = || Event::Instruction {
+            pc: BusAddr(0),
+            instruction: Instruction::decode(0),
+            read: Vec::new(),
+            written: Vec::new(),
+            flags: None,
+        };
+        for _ in 0..KEPT + 7 {
+            history.note(BusAddr(1), instruction());
+        }
+        history.note(BusAddr(2), Event::Stored(Vec::new()));
+        history.note(BusAddr(3), instruction());
+        let rest: Vec<_> = history.entries()[KEPT..].iter().map(|entry| (entry.at.0, &entry.event)).collect();
+        let expected = [(1, &Event::LeftOut(7)), (2, &Event::Stored(Vec::new())), (3, &Event::LeftOut(1))];
+        assert_eq!(rest, expected);
     }
 }

@@ -296,7 +296,7 @@ impl Worker {
         let (inner_x, inner_y) = (i64::from(x) - i64::from(rect.x0), i64::from(y) - i64::from(rect.y0));
         let inside = |inner: i64, size: u32| (0..i64::from(size)).contains(&inner);
         if inside(inner_x, shape.width_px) && inside(inner_y, shape.height_px) {
-            let samples = history::samples(&self.tlb, shape.pixel(inner_x as u32, inner_y as u32));
+            let samples = history::samples(&self.tlb, shape.pixel(inner_x as u32, inner_y as u32), job.mode.vg_mask);
             result.history.note(at, event(samples));
         }
     }
@@ -617,7 +617,7 @@ impl Shading<'_, '_> {
                 }
             }
             if let Some(watched) = watched.filter(|&watched| left.0[watched] != 0) {
-                let samples = history::samples(self.tlb, first + watched);
+                let samples = history::samples(self.tlb, first + watched, self.state.vg_mask);
                 self.note(Event::CoverageAccumulated(samples));
             }
         }
@@ -665,7 +665,7 @@ impl Shading<'_, '_> {
         }
         faults.merge(self.qpu.take_faults());
         if let Some((_, pixel)) = watched {
-            let samples = history::samples(self.tlb, pixel);
+            let samples = history::samples(self.tlb, pixel, self.state.vg_mask);
             self.note(Event::Shaded(samples));
         }
         self.batch.clear();
