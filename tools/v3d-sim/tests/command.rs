@@ -54,7 +54,7 @@ fn replay_writes_what_it_has_drawn() {
         "--memory-out",
         path(&memory),
     ]);
-    for line in ["job 0: done", "within: at most", "fragment shader", "draws"] {
+    for line in ["job 0: done", "within: at most", "fragment shader", "1 draw, 3 vertices, 1 primitive"] {
         assert!(out.contains(line), "{line:?} is not in:\n{out}");
     }
     assert_eq!(std::fs::read(picture).unwrap()[1..4], *b"PNG");
@@ -105,7 +105,8 @@ fn stats_add_up() {
     let out =
         succeed(&["stats", path(&capture("tri_flat")), "--heat-map", path(&heat_map), "--metric", "pixels", "--tiles"]);
     // One draw of three vertices: a batch of each of the two vertex stages.
-    assert!(out.contains("1 draws, 3 vertices"), "{out}");
+    assert!(out.contains("1 draw, 3 vertices, 1 primitive\n"), "{out}");
+    assert!(fail(&["stats", path(&capture("tri_flat")), "--metric", "pixels"]).contains("--heat-map"));
     let batches = |kind: &str| {
         let line = out.lines().find(|line| line.starts_with(kind)).unwrap();
         line[kind.len()..].split_whitespace().nth(1).unwrap().parse::<u32>().unwrap()
@@ -128,6 +129,54 @@ fn stats_add_up() {
     let pixels = |line: &&str| line.split_whitespace().nth(4).unwrap().parse::<u32>().unwrap();
     assert!(tiles.iter().map(pixels).sum::<u32>() > 1600, "{out}");
     assert!(heat_map.exists());
+}
+
+/// A comparison with multisampling makes sense only with samples where the reference has them, whatever looks at the job.
+#[test]
+fn all_commands_place_samples_alike() {
+    let captured = capture("msaa_tri");
+    let stats = succeed(&["stats", path(&captured)]);
+    let replay = succeed(&["replay", path(&captured), "--stats"]);
+    let note = "samples are placed as in the reference, mirrored to silicon's\n";
+    let tables = stats.strip_prefix(note).unwrap_or_else(|| panic!("no note in:\n{stats}"));
+    assert!(replay.starts_with(note) && replay.ends_with(tables), "{replay}\ninstead of\n{stats}");
+    assert!(succeed(&["debug", path(&captured), "--pixel", "50,50", "--brief"]).starts_with(note));
+    assert!(!succeed(&["replay", path(&captured), "--silicon-samples"]).contains(note));
+}
+
+/// The first of two jobs renders, but does not bin, which rendering waits for.
+#[test]
+fn a_job_that_stands_still_is_a_failure() {
+    let folder = changed("stuck", "tri_flat", |json| {
+        let second = json["jobs"][0].clone();
+        json["jobs"][0]["has_bin"] = false.into();
+        json["jobs"].as_array_mut().unwrap().push(second);
+    });
+    for command in ["replay", "stats", "dump"] {
+        let output = v3d(&[command, path(&folder)]);
+        let out = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{command}: {out}");
+        for part in ["job 0: stands still", "waits for thread 0 to raise its semaphore", "job 1: has not been run"] {
+            assert!(out.contains(part), "{command}: {part:?} is not in:\n{out}");
+        }
+        let titles = out.lines().filter(|line| line.starts_with("===="));
+        assert!(titles.into_iter().all(|line| line.ends_with("====")), "{out}");
+    }
+}
+
+/// The program reads a uniform that it does not have, and ends.
+#[test]
+fn faults_are_told_beside_what_is_measured() {
+    let folder = scratch("faults");
+    let source = qpu::Source::new("faults.qasm", "mov r0, unif\nthrend\nnop\nnop");
+    let program = qpu::assemble(&[source], &qpu::Options::default()).unwrap();
+    std::fs::write(folder.join("mem0.bin"), program.halves().flat_map(u32::to_le_bytes).collect::<Vec<u8>>()).unwrap();
+    let user = serde_json::json!({ "pc": 0, "uniforms": 0, "uniforms_length": 0 });
+    let job = serde_json::json!({ "mem": "mem0.bin", "arena_size": 4096, "user_programs": [user, user] });
+    std::fs::write(folder.join("job.json"), serde_json::json!({ "jobs": [job] }).to_string()).unwrap();
+    let out = succeed(&["bench", path(&folder), "--seconds", "0"]);
+    let line = out.lines().find(|line| line.trim_start().starts_with("fault: "));
+    assert!(line.is_some_and(|line| line.contains("a uniform is read beyond the end")), "{out}");
 }
 
 #[test]
@@ -198,6 +247,8 @@ fn descriptions_that_cannot_be_followed_are_explained() {
     check("stride", &|json| json["jobs"][0]["color_buffer"]["stride_bytes"] = 16.into(), "stride");
     check("empty", &|json| json["jobs"][0]["color_buffer"]["width"] = 0.into(), "no pixels");
     check("bytes", &|json| json["jobs"][0]["mem_bytes"] = 4096.into(), "not 4096 as the description says");
+    check("directory", &|json| json["jobs"][0]["mem"] = "..".into(), "directory/..: it cannot be read: Is a directory");
+    check("no_jobs", &|json| json["jobs"] = serde_json::json!([]), "no_jobs/job.json: there are no jobs in it");
     check("result", &|json| json["result"]["job"] = 1.into(), "job 1 has not been run");
     let far_away = |json: &mut serde_json::Value| {
         json["jobs"][0]["color_buffer"]["tiling"] = "raster".into();
@@ -219,6 +270,11 @@ fn what_a_description_leaves_out_is_not_needed() {
     });
     let out = succeed(&["replay", path(&folder), "--compare"]);
     assert!(out.contains("within: at most 0.100 %") && out.contains("does not say what to expect"), "{out}");
+    // Then its name is that of the folder.
+    for command in ["dump", "stats"] {
+        let out = succeed(&[command, path(&folder)]);
+        assert_eq!(out.lines().next(), Some("bare"));
+    }
 }
 
 /// Whoever reads the output may go away, and the disk that it is written to may be full.

@@ -16,7 +16,7 @@ use v3d_hw::registers::performance::CounterSource;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::{End, run_job};
 use v3d_sim::memory::OwnedMemory;
-use v3d_sim::{Config, V3d};
+use v3d_sim::{Config, Fault, V3d};
 
 /// Clock cycles of an instruction [AG p.16].
 const INSTRUCTION_CYCLES: u64 = 4;
@@ -87,6 +87,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let measured = measure(folder, config, Duration::from_secs_f64(arguments.seconds))
             .with_context(|| format!("{} cannot be measured", folder.name()))?;
         writeln!(out, "{:24} {measured}", folder.name())?;
+        if let Some(first) = measured.faults.first() {
+            let more = match measured.faults.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            writeln!(out, "{:>24} {first}{more}", "fault:")?;
+        }
         let rate = measured.frames_per_second();
         let peer = arguments.peer.as_deref().filter(|_| PEER_SCENES.contains(&folder.name()));
         for (peer, renderer) in peer.iter().flat_map(|peer| PEER_RENDERERS.map(|renderer| (peer, renderer))) {
@@ -127,6 +134,8 @@ struct Measured {
     best: Duration,
     /// QPU instructions of all frames.
     instructions: f64,
+    /// What was wrong in the first frame.
+    faults: Vec<Fault>,
 }
 
 impl Measured {
@@ -159,19 +168,20 @@ fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<Mea
         memories.push(memory);
     }
     let mut device = V3d::new(config);
-    let mut frame = || -> Result<Duration> {
+    let frame = |device: &mut V3d| -> Result<Duration> {
         let start = Instant::now();
         for (job, memory) in folder.jobs().iter().zip(&memories) {
-            let end = run_job(&mut device, memory.view(), job);
+            let end = run_job(device, memory.view(), job);
             ensure!(end == End::Done, "a job does not end: {end}");
         }
         Ok(start.elapsed())
     };
-    frame()?;
+    frame(&mut device)?;
+    let faults = device.take_faults();
     let start = Instant::now();
     let (mut frames, mut total, mut best) = (0u32, Duration::ZERO, Duration::MAX);
     while frames == 0 || start.elapsed() < duration {
-        let time = frame()?;
+        let time = frame(&mut device)?;
         frames += 1;
         total += time;
         best = best.min(time);
@@ -181,5 +191,5 @@ fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<Mea
     let instructions = cycles as f64 / INSTRUCTION_CYCLES as f64 * f64::from(frames) / f64::from(frames + 1);
     let size = folder.jobs().last().and_then(|job| job.color_buffer.as_ref());
     let size = size.map_or_else(String::new, |buffer| format!("{} x {}", buffer.width, buffer.height));
-    Ok(Measured { size, frames, total, best, instructions })
+    Ok(Measured { size, frames, total, best, instructions, faults })
 }

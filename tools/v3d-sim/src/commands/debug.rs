@@ -33,19 +33,15 @@ fn pixel(text: &str) -> Result<(u32, u32)> {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
-    let config = Config {
-        watched_pixel: Some(arguments.pixel),
-        sample_places: folder.reference_sample_places(),
-        ..Config::default()
-    };
-    let outcome = run_folder(&folder, config)?;
-    let (x, y) = arguments.pixel;
     let mut out = std::io::stdout().lock();
+    let config = super::config(&folder, false, &mut out)?;
+    let outcome = run_folder(&folder, Config { watched_pixel: Some(arguments.pixel), ..config })?;
+    let (x, y) = arguments.pixel;
     for (number, job) in outcome.jobs.iter().enumerate() {
         writeln!(out, "job {number}: pixel {x}, {y}")?;
         let mut last = None;
         for entry in job.history.entries() {
-            if arguments.brief && matches!(entry.event, Event::Instruction { .. }) {
+            if arguments.brief && matches!(entry.event, Event::Instruction { .. } | Event::LeftOut(_)) {
                 continue;
             }
             if last.replace(entry.at) != Some(entry.at) {
@@ -63,7 +59,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             writeln!(out, "job {number}: {}", job.end)?;
         }
     }
+    super::write_left_out(&folder, &outcome, &mut out)?;
     let shown = outcome.jobs.iter().any(|job| !job.history.entries().is_empty());
     ensure!(shown, "pixel {x}, {y} is in no tile that the folder's jobs render");
-    Ok(ExitCode::SUCCESS)
+    Ok(super::exit_code(&folder, &outcome))
 }

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}: {}", folder.name(), folder.description())?;
+    writeln!(out, "{}", super::title(&folder))?;
     if arguments.before {
         for (number, job) in folder.jobs().iter().enumerate() {
             writeln!(out, "\n==== job {number} ====")?;
@@ -33,11 +33,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let outcome = run_folder(&folder, Config::default())?;
     for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
-        writeln!(out, "\n==== job {number}: {} ====", outcome.end)?;
+        // A job that stands still has more to say than fits into a title.
+        let end = outcome.end.to_string();
+        let (end, why) = end.split_once('\n').unwrap_or((&end, ""));
+        writeln!(out, "\n==== job {number}: {end} ====")?;
+        if !why.is_empty() {
+            writeln!(out, "{why}")?;
+        }
         for fault in &outcome.faults {
             writeln!(out, "fault: {fault}")?;
         }
         out.write_all(dump::job(job, outcome.memory.view()).as_bytes())?;
     }
-    Ok(ExitCode::SUCCESS)
+    if !outcome.is_done(&folder) {
+        writeln!(out)?;
+        super::write_left_out(&folder, &outcome, &mut out)?;
+    }
+    Ok(super::exit_code(&folder, &outcome))
 }

@@ -11,7 +11,6 @@ use v3d_sim::job::picture::Difference;
 use v3d_sim::job::run::{FolderOutcome, run_folder};
 use v3d_sim::job::{ExpectedDifference, JobFolder};
 use v3d_sim::memory::OwnedMemory;
-use v3d_sim::render::fep::SamplePlaces;
 
 /// What to run, and what to do with the result.
 #[derive(clap::Args)]
@@ -41,15 +40,12 @@ pub(crate) struct Arguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
-    let sample_places =
-        if arguments.silicon_samples { SamplePlaces::Silicon } else { folder.reference_sample_places() };
     let mut out = std::io::stdout().lock();
-    if sample_places != SamplePlaces::Silicon && folder.is_multisampled() {
-        writeln!(out, "samples are placed as in the reference, mirrored to silicon's")?;
-    }
-    let config = Config { parallel: !arguments.serial, sample_places, estimate: arguments.stats, ..Config::default() };
+    let config = super::config(&folder, arguments.silicon_samples, &mut out)?;
+    let config = Config { parallel: !arguments.serial, estimate: arguments.stats, ..config };
     let outcome = run_folder(&folder, config)?;
     report(&outcome, &mut out)?;
+    super::write_left_out(&folder, &outcome, &mut out)?;
     if arguments.stats {
         out.write_all(super::stats::tables(&folder, &outcome)?.as_bytes())?;
     }

@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PNG")]
     heat_map: Option<PathBuf>,
     /// What the heat map shows
-    #[arg(long, value_enum, default_value = "instructions")]
+    #[arg(long, value_enum, default_value = "instructions", requires = "heat_map")]
     metric: Metric,
     /// Print a line for each tile of the result's job
     #[arg(long)]
@@ -58,9 +58,11 @@ pub(crate) struct Arguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
-    let outcome = run_folder(&folder, Config { estimate: true, ..Config::default() })?;
     let mut out = std::io::stdout().lock();
+    let config = super::config(&folder, false, &mut out)?;
+    let outcome = run_folder(&folder, Config { estimate: true, ..config })?;
     out.write_all(tables(&folder, &outcome)?.as_bytes())?;
+    super::write_left_out(&folder, &outcome, &mut out)?;
     if arguments.tiles || arguments.heat_map.is_some() {
         let number = folder.result_job();
         let (Some(job), Some(outcome)) = (folder.jobs().get(number), outcome.jobs.get(number)) else {
@@ -77,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             writeln!(out, "\n{}: {} by tile", path.display(), arguments.metric.name())?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(super::exit_code(&folder, &outcome))
 }
 
 /// What each tile that something is drawn in has cost.
@@ -106,7 +108,7 @@ fn tile_table(outcome: &Outcome, survey: &Survey) -> Result<String> {
 /// The tables of all jobs of a folder.
 pub(crate) fn tables(folder: &JobFolder, outcome: &FolderOutcome) -> Result<String> {
     let mut out = String::new();
-    writeln!(out, "{}: {}", folder.name(), folder.description())?;
+    writeln!(out, "{}", super::title(folder))?;
     for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
         writeln!(out, "\njob {number}: {}", outcome.end)?;
         job_tables(job, outcome, &mut out)?;
@@ -118,14 +120,17 @@ fn job_tables(job: &Job, outcome: &Outcome, out: &mut String) -> Result<()> {
     let survey = dump::survey(job, outcome.memory.view());
     let counters = &outcome.counters;
     let list_bytes: u64 = survey.tile_list_bytes.values().sum();
-    writeln!(out, "{:>14} draws, {} vertices", survey.draws, survey.vertices)?;
-    writeln!(out, "{list_bytes:>14} bytes of lists for {} tiles", survey.tile_list_bytes.len())?;
+    let vertices = counted(survey.vertices, "vertex", "vertices");
+    let primitives = counted(counters.primitives(), "primitive", "primitives");
+    writeln!(out, "{:>14} {}, {vertices}, {primitives}", survey.draws, noun(survey.draws, "draw", "draws"))?;
+    let tiles = counted(survey.tile_list_bytes.len() as u64, "tile", "tiles");
+    writeln!(out, "{list_bytes:>14} {} of lists for {tiles}", noun(list_bytes, "byte", "bytes"))?;
     let mut sum = TileEvents::default();
     for (_, tile) in counters.tiles() {
         sum.primitives += tile.primitives;
         sum.pixels += tile.pixels;
     }
-    writeln!(out, "{:>14} primitives in tiles", sum.primitives)?;
+    writeln!(out, "{:>14} {} in tiles", sum.primitives, noun(sum.primitives, "primitive", "primitives"))?;
     if let Some(mode) = survey.rendering_mode {
         let frame = f64::from(mode.width) * f64::from(mode.height);
         let overdraw = sum.pixels as f64 / frame.max(1.0);
@@ -144,6 +149,15 @@ fn job_tables(job: &Job, outcome: &Outcome, out: &mut String) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The word for so many.
+const fn noun(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+fn counted(count: u64, one: &'static str, many: &'static str) -> String {
+    format!("{count} {}", noun(count, one, many))
 }
 
 /// What each program has cost. Cycles and waiting are the clock's estimate.
