@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use v3d_hw::BusAddr;
 use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::picture::Difference;
@@ -85,13 +86,15 @@ fn the_number_of_host_threads_does_not_matter() {
     for path in folders() {
         let folder = JobFolder::open(&path).expect("a job folder");
         let final_memory = |parallel| {
-            let outcome =
+            let mut outcome =
                 run_folder(&folder, Config { parallel, ..Config::default() }).expect("its jobs can be loaded");
             assert!(outcome.is_done(&folder));
-            outcome.jobs.last().expect("a job").memory.to_bytes()
+            outcome.jobs.pop().expect("a job").memory
         };
         let (serial, parallel) = (final_memory(false), final_memory(true));
-        let first = serial.iter().zip(&parallel).position(|(a, b)| a != b);
-        assert_eq!(first, None, "{}: offset of the first byte that differs", folder.name());
+        let (serial, parallel) = (serial.view(), parallel.view());
+        let mut words = (0..serial.bytes() as u32).step_by(4).map(BusAddr);
+        let first = words.find(|&at| serial.word(at) != parallel.word(at));
+        assert_eq!(first, None, "{}: the first word that differs", folder.name());
     }
 }

@@ -137,11 +137,21 @@ impl History {
             self.entries.push(Entry { at, event });
             return;
         };
-        if self.instructions < KEPT {
+        if self.is_full() {
+            self.leave_out(at);
+        } else {
             self.instructions += 1;
             self.entries.push(Entry { at, event });
-            return;
         }
+    }
+
+    /// Whether no more instructions are kept.
+    fn is_full(&self) -> bool {
+        self.instructions >= KEPT
+    }
+
+    /// Counts an instruction that is not kept.
+    fn leave_out(&mut self, at: BusAddr) {
         match self.entries.last_mut() {
             Some(Entry { event: Event::LeftOut(count), .. }) => *count += 1,
             _ => self.entries.push(Entry { at, event: Event::LeftOut(1) }),
@@ -174,16 +184,18 @@ impl History {
                 return Exit::OutOfBudget;
             }
             let pc = qpu.pc();
-            let (before, flags) = (qpu.registers().clone(), *qpu.flags());
+            let before = (!self.is_full()).then(|| (qpu.registers().clone(), *qpu.flags()));
             let (exit, is_executed) = qpu.run_one(io, memory, code);
             if is_executed {
                 *budget -= 1;
                 let word = memory.word(pc).and_then(|low| Ok(u64::from(memory.word(pc + 4)?) << 32 | u64::from(low)));
-                if let Ok(word) = word {
+                if let (Ok(word), Some((before, flags))) = (word, before) {
                     let instruction = Instruction::decode(word);
                     let read = operands(&instruction, &before, qpu.registers(), element);
                     let (written, flags) = effects(&MicroOp::decode(word), &before, flags, qpu, element);
                     self.note(at, Event::Instruction { pc, instruction, read, written, flags });
+                } else {
+                    self.leave_out(at);
                 }
             }
             if exit != Exit::OutOfBudget {
