@@ -1,9 +1,9 @@
 //! Early Z: fragments that are hidden never reach a quad processor [AG p.14, p.69, p.71].
 //!
-//! The silicon tests against a shadow of the Z buffer of reduced resolution, whose bounds move in one direction only; it may let hidden fragments pass, which the
-//! Z test proper then stops. Here the test is against the Z buffer itself: everything before a quad has been shaded when the quad is tested, so it stops exactly
-//! what the Z test would stop. That presumes what drivers have to ensure anyway when they enable early Z: the shader writes the interpolated Z, and
-//! nothing happens on failure of the Z test (no stencil operation).
+//! The silicon tests against a shadow of the Z buffer of reduced resolution, whose bounds move in one direction only; it may let hidden fragments
+//! pass, which the Z test proper then stops. Here the test is against the Z buffer itself: everything before a quad has been shaded when the quad is
+//! tested, so it stops exactly what the Z test would stop. That presumes what drivers have to ensure anyway when they enable early Z: the shader
+//! writes the interpolated Z, and nothing happens on failure of the Z test (no stencil operation).
 //!
 //! # Sources
 //! When drivers enable it: [mesa vc4_state.c].
