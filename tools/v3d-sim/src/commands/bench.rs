@@ -16,10 +16,8 @@ use v3d_hw::registers::performance::CounterSource;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::{End, run_job};
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::INSTRUCTION_CYCLES;
 use v3d_sim::{Config, Fault, V3d};
-
-/// Clock cycles of an instruction [AG p.16].
-const INSTRUCTION_CYCLES: u64 = 4;
 
 /// Captured jobs that are part of the program: the kernel's triangle, and some of another driver.
 macro_rules! embedded {

@@ -358,9 +358,10 @@ mod tests {
     use super::*;
     use crate::fault::Fault;
     use crate::memory::OwnedMemory;
+    use crate::qpu::test_words::{END, NOP};
 
-    const NOP: u64 = 0x1000_09e7_009e_7000;
-    const END: [u64; 3] = [0x3000_09e7_009e_7000, NOP, NOP];
+    /// What every program ends with.
+    const ENDING: [u64; 3] = [END, NOP, NOP];
     /// Reads MUTEX_ACQUIRE through port A.
     const TAKE_MUTEX: u64 = 0x1000_09e7_00ce_7000;
     /// `mov mutex_release, r0`: the add ALU writes address 51.
@@ -383,7 +384,7 @@ mod tests {
         fn new(programs: &[&[u64]]) -> Self {
             let owned = OwnedMemory::new(0x1000);
             for (i, body) in programs.iter().enumerate() {
-                for (j, word) in body.iter().chain(&END).enumerate() {
+                for (j, word) in body.iter().chain(&ENDING).enumerate() {
                     let at = BusAddr(0x100 * i as u32 + 8 * j as u32);
                     owned.view().set_word(at, *word as u32).unwrap();
                     owned.view().set_word(at + 4, (word >> 32) as u32).unwrap();

@@ -329,25 +329,12 @@ mod tests {
     use crate::qpu::vectors::Portable;
     use crate::qpu::wide::{Host, Work};
     use std::collections::HashMap;
-    use v3d_hw::control_list::{ConfigurationBits, DepthOffset, Float187};
-    use v3d_hw::layout::Layout;
 
     const SCREEN: PixelRect = PixelRect { x0: 0, y0: 0, x1: 96, y1: 80 };
 
     fn triangle(corners: [(i32, i32); 3]) -> Option<Primitive> {
-        let state = SetupState {
-            configuration: ConfigurationBits {
-                forward_facing: true,
-                reverse_facing: true,
-                ..ConfigurationBits::from_bits(0)
-            },
-            depth_offset: DepthOffset { units: Float187(0), factor: Float187(0) },
-            flat: 0,
-            line_width: 1.0,
-            rht_boundary: 0,
-        };
         let vertices = corners.map(|(x, y)| Vertex { x, y, z: 0.0, reciprocal_w: 1.0, varyings: &[] });
-        state.triangle(vertices, &mut Vec::new()).ok()
+        SetupState::plain().triangle(vertices, &mut Vec::new()).ok()
     }
 
     struct OnHost<'a>(Rasterising<'a>);

@@ -434,17 +434,20 @@ mod tests {
     use v3d_hw::control_list::Float187;
     use v3d_hw::layout::Layout;
 
-    pub(crate) fn state() -> SetupState {
-        SetupState {
-            configuration: ConfigurationBits {
-                forward_facing: true,
-                reverse_facing: true,
-                ..ConfigurationBits::from_bits(0)
-            },
-            depth_offset: DepthOffset { units: Float187(0), factor: Float187(0) },
-            flat: 0,
-            line_width: 1.0,
-            rht_boundary: 0,
+    impl SetupState {
+        /// Both faces are drawn, and nothing else is set.
+        pub(in crate::render) fn plain() -> Self {
+            Self {
+                configuration: ConfigurationBits {
+                    forward_facing: true,
+                    reverse_facing: true,
+                    ..ConfigurationBits::from_bits(0)
+                },
+                depth_offset: DepthOffset { units: Float187(0), factor: Float187(0) },
+                flat: 0,
+                line_width: 1.0,
+                rht_boundary: 0,
+            }
         }
     }
 
@@ -466,7 +469,7 @@ mod tests {
         let vertices: [Vertex<'_>; 3] =
             std::array::from_fn(|i| vertex(corners[i].0, corners[i].1, corners[i].2, corners[i].3, &varyings[i]));
         let mut coefficients = Vec::new();
-        let primitive = state().triangle(vertices, &mut coefficients).unwrap();
+        let primitive = SetupState::plain().triangle(vertices, &mut coefficients).unwrap();
         for (i, corner) in corners.iter().enumerate() {
             let (dx, dy) = (f64::from(corner.0 - 16), f64::from(corner.1 - 16));
             assert!((primitive.z.at(dx, dy) - f64::from(corner.2)).abs() < 1e-12);
@@ -484,7 +487,7 @@ mod tests {
     fn facing_is_counter_clockwise_unless_the_state_says_clockwise() {
         let corners = [vertex(0, 0, 0.0, 1.0, &[]), vertex(160, 0, 0.0, 1.0, &[]), vertex(0, 160, 0.0, 1.0, &[])];
         let turned = [corners[0], corners[2], corners[1]];
-        let mut forward_only = state();
+        let mut forward_only = SetupState::plain();
         forward_only.configuration.reverse_facing = false;
         let mut none = Vec::new();
         assert!(!forward_only.triangle(corners, &mut none).unwrap().reverse);
@@ -492,8 +495,8 @@ mod tests {
         forward_only.configuration.clockwise = true;
         assert_eq!(forward_only.triangle(corners, &mut none), Err(Discarded::Culled));
         assert!(!forward_only.triangle(turned, &mut none).unwrap().reverse);
-        assert!(state().triangle(turned, &mut none).unwrap().reverse);
-        assert_eq!(state().triangle([corners[0]; 3], &mut none), Err(Discarded::Degenerate));
+        assert!(SetupState::plain().triangle(turned, &mut none).unwrap().reverse);
+        assert_eq!(SetupState::plain().triangle([corners[0]; 3], &mut none), Err(Discarded::Degenerate));
     }
 
     #[test]
@@ -502,7 +505,7 @@ mod tests {
         let at = [(0, 0), (160, 0), (0, 160)];
         let vertices: [Vertex<'_>; 3] = std::array::from_fn(|i| vertex(at[i].0, at[i].1, 0.0, 1.0, &varyings[i]));
         let mut coefficients = Vec::new();
-        SetupState { flat: 0b10, ..state() }.triangle(vertices, &mut coefficients).unwrap();
+        SetupState { flat: 0b10, ..SetupState::plain() }.triangle(vertices, &mut coefficients).unwrap();
         assert_ne!(coefficients[0].a, 0.0);
         assert_eq!(coefficients[1], Coefficients { a: 0.0, b: 0.0, c: 3.0f32.to_bits() });
     }
@@ -510,7 +513,7 @@ mod tests {
     #[test]
     fn depth_offset_follows_the_steeper_slope() {
         let vertices = [vertex(0, 0, 0.0, 1.0, &[]), vertex(1600, 0, 0.5, 1.0, &[]), vertex(0, 1600, 0.25, 1.0, &[])];
-        let mut offset = state();
+        let mut offset = SetupState::plain();
         offset.configuration.depth_offset = true;
         offset.depth_offset = DepthOffset { units: Float187::truncate(4.0), factor: Float187::truncate(2.0) };
         let primitive = offset.triangle(vertices, &mut Vec::new()).unwrap();
@@ -521,7 +524,8 @@ mod tests {
     #[test]
     fn points_carry_their_own_coordinates() {
         let mut coefficients = Vec::new();
-        let primitive = state().point(vertex(160, 160, 0.5, 0.25, &[9.0]), 10.0, &mut coefficients).unwrap();
+        let primitive =
+            SetupState::plain().point(vertex(160, 160, 0.5, 0.25, &[9.0]), 10.0, &mut coefficients).unwrap();
         assert_eq!(primitive.bounds, PixelRect { x0: 5, y0: 5, x1: 16, y1: 16 });
         let at = |k: usize, x, y| shaded(&primitive, coefficients[k], x, y);
         assert_eq!((at(0, 80, 80), at(0, 240, 80)), (0.0, 1.0));
@@ -531,7 +535,7 @@ mod tests {
 
     #[test]
     fn an_rht_lies_between_its_edge_and_the_boundary() {
-        let setup = SetupState { rht_boundary: 480, ..state() };
+        let setup = SetupState { rht_boundary: 480, ..SetupState::plain() };
         let (low, high) = (vertex(160, 160, 0.5, 1.0, &[]), vertex(320, 320, 0.5, 1.0, &[]));
         let up = setup.rht([low, high]).unwrap();
         let down = setup.rht([high, low]).unwrap();
@@ -545,7 +549,7 @@ mod tests {
             }
         }
         assert_eq!(setup.rht([low, low]), Err(Discarded::Degenerate));
-        let behind = SetupState { rht_boundary: 100, ..state() };
+        let behind = SetupState { rht_boundary: 100, ..SetupState::plain() };
         assert_eq!(behind.rht([low, high]), Err(Discarded::Degenerate));
     }
 
@@ -555,7 +559,7 @@ mod tests {
         for (dx, dy) in [(320, 16), (-320, 16), (16, 320), (16, -320), (-320, -16), (-16, -320), (320, 0), (0, -320)] {
             let vertices = [vertex(1000, 1000, 0.0, 1.0, &[0.0]), vertex(1000 + dx, 1000 + dy, 0.0, 1.0, &[1.0])];
             let mut coefficients = Vec::new();
-            let primitive = state().line(vertices, &mut coefficients).unwrap();
+            let primitive = SetupState::plain().line(vertices, &mut coefficients).unwrap();
             let (x, y) = (1000 + dx / 2, 1000 + dy / 2);
             let inside =
                 |x: i32, y: i32| primitive.edges().iter().all(|e| e.a * i64::from(x) + e.b * i64::from(y) + e.c >= 0);
