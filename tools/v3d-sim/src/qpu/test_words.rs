@@ -11,8 +11,10 @@ pub(in crate::qpu) const END: u64 = 0x3000_09e7_009e_7000;
 /// brr.anyz -, -48: from the third instruction to the first.
 pub(in crate::qpu) const BACK: u64 = 0xf028_09e7_ffff_ffd0;
 /// mov r0, unif
+#[cfg(target_arch = "x86_64")]
 pub(in crate::qpu) const UNIFORM_TO_R0: u64 = 0x1002_0827_1582_7d80;
 /// mov tlbc, r1
+#[cfg(target_arch = "x86_64")]
 pub(in crate::qpu) const COLOUR: u64 = 0x1002_0ba7_159e_7240;
 
 /// Memory of so many bytes with instructions at its start.
