@@ -1,8 +1,8 @@
 //! Executable memory, the call of what is in it, and the calls back.
 //!
 //! # Why this is sound
-//! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the frame gives, and
-//! its own stack; nothing else.
+//! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the frame
+//! gives, and its own stack; nothing else.
 //! - All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements.
 //! - That the uniforms and varyings of a block lie between those addresses is checked at its top, for all that its actions take, call backs included.
 //!   Nothing behind an action that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still
