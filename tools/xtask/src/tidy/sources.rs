@@ -23,6 +23,9 @@ const DENY_INSTEAD_OF_FORBID: [&str; 3] =
 /// What a module is fits on one line of source.
 const LONGEST_FIRST_LINE: usize = 120;
 
+/// What can be read beside something else. Tables have a row on each line, however long, and raw strings are as they are: what programs print.
+const LONGEST_LINE: usize = 160;
+
 /// Module names that say nothing.
 const CATCH_ALL: [&str; 5] = ["utils.rs", "util.rs", "common.rs", "misc.rs", "helpers.rs"];
 
@@ -69,6 +72,10 @@ fn breaches(file: &TextFile) -> Vec<String> {
         }
     }
     if path.ends_with(".rs") {
+        let long = long_lines(path, &file.text).into_iter();
+        breaches.extend(long.map(|number| format!("{path}:{number}: longer than {LONGEST_LINE} characters")));
+    }
+    if path.ends_with(".rs") {
         breaches.extend(whole_file(path, &file.text).map(|sentence| format!("{path}: {sentence}")));
         let allowed = UNSAFE_MAY_STAND_IN.iter().any(|place| path.starts_with(place));
         let code = code_only(&file.text);
@@ -104,31 +111,73 @@ fn is_crate_root(path: &str) -> bool {
     path.ends_with("src/lib.rs") || path.ends_with("src/main.rs")
 }
 
+/// The numbers of the lines that are too long.
+fn long_lines(path: &str, text: &str) -> Vec<usize> {
+    let mut exempt = vec![false; text.lines().count() + 1];
+    if path.ends_with(".rs") {
+        let mut line = 0;
+        for (kind, piece) in pieces(text) {
+            let ends = piece.matches('\n').count();
+            if kind == Kind::RawString && ends > 0 {
+                exempt[line..=line + ends].fill(true);
+            }
+            line += ends;
+        }
+    }
+    let is_row = |line: &str| line.trim_start().trim_start_matches(['/', '!', ' ']).starts_with('|');
+    let lines = text.lines().zip(exempt).zip(1..);
+    let long = lines.filter(|((line, exempt), _)| !exempt && !is_row(line) && line.chars().count() > LONGEST_LINE);
+    long.map(|(_, number)| number).collect()
+}
+
+/// What a piece of a Rust file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Code,
+    /// A comment, a string or a character literal.
+    Other,
+    RawString,
+}
+
+/// A Rust file in pieces; code is in pieces of one character.
+fn pieces(text: &str) -> Vec<(Kind, &str)> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let mut last = ' ';
+    while let Some(first) = rest.chars().next() {
+        let (kind, length) = match first {
+            '/' if rest.starts_with("//") => (Kind::Other, rest.find('\n').unwrap_or(rest.len())),
+            '/' if rest.starts_with("/*") => (Kind::Other, end_of(rest, 2, "*/")),
+            '"' => (Kind::Other, end_of_string(rest)),
+            'r' if is_raw_string(rest) && !is_word(last) => {
+                let hashes = rest[1..].find('"').unwrap_or(0);
+                let close = format!("\"{}", "#".repeat(hashes));
+                (Kind::RawString, end_of(rest, 2 + hashes, &close))
+            }
+            '\'' => match char_literal(rest) {
+                Some(length) => (Kind::Other, length),
+                None => (Kind::Code, 1),
+            },
+            _ => (Kind::Code, first.len_utf8()),
+        };
+        last = if kind == Kind::Code { first } else { ' ' };
+        let (piece, after) = rest.split_at(length);
+        pieces.push((kind, piece));
+        rest = after;
+    }
+    pieces
+}
+
 /// The file's code alone: comments, strings and character literals become blanks, line ends stay.
 fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => end_of(rest, 2, "*/"),
-            '"' => end_of_string(rest),
-            'r' if is_raw_string(rest) && !code.ends_with(is_word) => {
-                let hashes = rest[1..].find('"').unwrap_or(0);
-                let close = format!("\"{}", "#".repeat(hashes));
-                end_of(rest, 2 + hashes, &close)
-            }
-            '\'' => char_literal(rest).unwrap_or(1),
-            _ => {
-                code.push(first);
-                rest = &rest[first.len_utf8()..];
-                continue;
-            }
-        };
-        let (blanked, after) = rest.split_at(length);
-        code.push(' ');
-        code.extend(blanked.chars().filter(|&c| c == '\n'));
-        rest = after;
+    for (kind, piece) in pieces(text) {
+        if kind == Kind::Code {
+            code.push_str(piece);
+        } else {
+            code.push(' ');
+            code.extend(piece.chars().filter(|&c| c == '\n'));
+        }
     }
     code
 }
@@ -209,6 +258,16 @@ mod tests {
         assert!(one("a/src/x.rs", &format!("{docs}unsafe {{}}\n")).contains("a/src/x.rs:2: unsafe"));
         assert!(one("a/src/x.rs", &format!("{docs}{}]\n", concat!("#[ig", "nore"))).contains("switched off"));
         assert!(one("a/x.toml", concat!("path = \"/ho", "me/me/x\"\n")).contains("machine"));
+    }
+
+    #[test]
+    fn long_lines_are_found_but_for_tables_and_raw_strings() {
+        let check = |path: &str, text: &str, expected: &[usize]| assert_eq!(long_lines(path, text), expected, "{text}");
+        let (fits, long) = ("ä".repeat(LONGEST_LINE - 3), "ä".repeat(LONGEST_LINE - 2));
+        check("a.rs", &format!("// {fits}\n// {long}\nf();\n"), &[2]);
+        check("a.rs", &format!("//! | {long} |\n    let s = \"{long}\";\n"), &[2]);
+        check("a.rs", &format!("let s = r#\"\n{long}-\n{long}\"#;\nlet t = r\"{long}\"; // {long}\n"), &[4]);
+        check("a.md", &format!("{long}-\n{long}\n| {long} |\n   {long}\n"), &[4]);
     }
 
     #[test]
