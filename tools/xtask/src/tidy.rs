@@ -17,7 +17,8 @@ cargo xtask tidy
 Checks the rules that the sources keep:
   which crate may depend on which, and that the kernel's crates need no std
   unsafe code only in the modules that are named for it
-  every module says at its top what it is, and its lines are at most 160 characters long
+  every module says at its top what it is
+  lines of sources and documents are at most 160 characters long, but for tables
   nothing unfinished, nothing switched off, no path of one machine, no catch-all module
   the commands and links of the documents lead somewhere
 ";

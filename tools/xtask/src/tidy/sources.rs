@@ -71,7 +71,7 @@ fn breaches(file: &TextFile) -> Vec<String> {
             }
         }
     }
-    if path.ends_with(".rs") {
+    if path.ends_with(".rs") || path.ends_with(".md") {
         let long = long_lines(path, &file.text).into_iter();
         breaches.extend(long.map(|number| format!("{path}:{number}: longer than {LONGEST_LINE} characters")));
     }
