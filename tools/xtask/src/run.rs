@@ -21,8 +21,8 @@ cargo xtask run [SCENE] [OPTIONS]
 Boots the kernel in QEMU's raspi3b with the V3D model behind its registers and runs SCENE: one of those that the kernel's
 command `scene list` names, or `all` for every one in turn. Without SCENE: triangle.
 
-With a display there is a window, and the terminal is the kernel's shell (type `help`; Ctrl-C ends). Without one, or with
---headless or --frames, the scene draws its frames and the run ends.
+With a display there is a window, and the terminal is the kernel's shell (type `help`; Ctrl-C ends). Without a display, where
+input is no terminal, and with --headless or --frames, the scene draws its frames and the run ends.
 
   --headless          no window
   --frames N          draw N frames, then end (3 if not told)
