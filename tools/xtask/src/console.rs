@@ -238,7 +238,7 @@ pub(crate) struct FrameLine {
 }
 
 impl FrameLine {
-    /// Reads `frame K crc XXXXXXXX`.
+    /// Reads `frame K crc C`, C in hexadecimal digits.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut words = line.split(' ');
         let (Some("frame"), Some(number), Some("crc"), Some(crc), None) =

@@ -8,11 +8,11 @@ use arbitrary::{Result, Unstructured};
 use v3d_hw::qpu::address_map::{NOP, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{
     AddOp, Alu, BRANCH_DELAY_SLOTS, Branch, BranchCondition, Condition, INSTRUCTION_BYTES, ImmediateKind,
-    LoadImmediate, MulOp, Mux, Signal, THREAD_DELAY_SLOTS, Unpack,
+    LoadImmediate, Mux, Signal, THREAD_DELAY_SLOTS, Unpack,
 };
 use v3d_hw::{BusAddr, Layout};
 use v3d_sim::lanes::Lanes;
-use v3d_sim::qpu::conformance::{self, CODE, Case, MEMORY_BYTES, MOST_INSTRUCTIONS};
+use v3d_sim::qpu::conformance::{self, CODE, Case, MEMORY_BYTES, MOST_INSTRUCTIONS, encoded};
 use v3d_sim::qpu::micro_op::{MicroOp, Touches};
 use v3d_sim::qpu::{Launch, Threading};
 
@@ -113,7 +113,9 @@ pub(crate) fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     budgets.push(MOST_EXECUTED - budgets.iter().sum::<u64>());
     let mut writer = Writer::new(options >> 5 & 3 != 3, threading);
     if options >> 7 == 0 {
-        writer.fill_registers();
+        for instruction in conformance::filling(0..=writer.registers) {
+            writer.push(&instruction);
+        }
     }
     while !u.is_empty() && writer.words.len() < MOST_INSTRUCTIONS - 64 {
         let step = u.bytes(u.len().min(STEP_BYTES))?;
@@ -144,10 +146,6 @@ fn near_the_end(number: u32, way: u8) -> u32 {
 fn limit(u: &mut Unstructured<'_>) -> Result<Option<u32>> {
     let limit: u8 = u.arbitrary()?;
     Ok((limit >= 0x80).then_some(u32::from(limit & 0x7f)))
-}
-
-fn encoded(layout: &impl Layout) -> u64 {
-    layout.to_bits().unwrap_or(0) as u64
 }
 
 /// A program that is being written.
@@ -219,34 +217,12 @@ impl Writer {
 
     /// Appends an instruction, or one that does nothing if it breaks a rule by itself.
     fn push(&mut self, layout: &impl Layout) {
-        let word = encoded(layout);
-        let word = if self.settle(word) { word } else { encoded(&Alu::NOP) };
-        self.append(word);
+        self.push_word(encoded(layout));
     }
 
-    /// Puts something other than zeros into all registers and into the flags.
-    fn fill_registers(&mut self) {
-        const VARYING: u8 = 35;
-        let both = Alu {
-            cond_add: Condition::Always,
-            cond_mul: Condition::Always,
-            op_add: AddOp::Or,
-            op_mul: MulOp::V8min,
-            raddr_a: VARYING,
-            raddr_b: VARYING,
-            add_a: Mux::A,
-            add_b: Mux::A,
-            mul_a: Mux::B,
-            mul_b: Mux::B,
-            ..Alu::NOP
-        };
-        for register in 0..=self.registers {
-            self.push(&Alu { waddr_add: register, waddr_mul: register, ..both });
-        }
-        for accumulator in 0..4 {
-            self.push(&Alu { waddr_add: 32 + accumulator, cond_mul: Condition::Never, ..both });
-        }
-        self.push(&Alu { cond_mul: Condition::Never, sf: true, ..both });
+    fn push_word(&mut self, word: u64) {
+        let word = if self.settle(word) { word } else { encoded(&Alu::NOP) };
+        self.append(word);
     }
 
     fn step(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
@@ -289,10 +265,7 @@ impl Writer {
                 alu,
                 [Signal::ProgramEnd, Signal::LoadColorEnd, Signal::Breakpoint, Signal::None][usize::from(which % 4)],
             )),
-            Purpose::Anything => {
-                let word = if self.settle(word) { word } else { encoded(&Alu::NOP) };
-                self.append(word);
-            }
+            Purpose::Anything => self.push_word(word),
         }
         Ok(())
     }

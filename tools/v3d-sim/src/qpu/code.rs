@@ -235,7 +235,7 @@ impl Stretch {
 }
 
 /// The instruction at an address.
-fn instruction(memory: Memory<'_>, at: BusAddr) -> Result<u64, OutOfMemory> {
+pub(crate) fn instruction(memory: Memory<'_>, at: BusAddr) -> Result<u64, OutOfMemory> {
     let (low, high) = (memory.word(at)?, memory.word(BusAddr(at.0.wrapping_add(4)))?);
     Ok(u64::from(high) << 32 | u64::from(low))
 }

@@ -156,14 +156,13 @@ fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
 
 const VARYING_ADDRESS: u8 = 35;
 
-fn encoded(layout: &impl Layout) -> u64 {
+/// The word of an instruction.
+pub fn encoded(layout: &impl Layout) -> u64 {
     layout.to_bits().unwrap_or(0) as u64
 }
 
-fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
-    // A thread has half of the registers. That others are a fault keeps a program from being executed in any way but one instruction after the other.
-    let registers = if suite == Suite::Threads && !random.one_in(3) { 16 } else { 32 };
-    let mut words = Vec::new();
+/// Instructions that put something other than zeros into registers of both files, into r0 to r3 and into the flags.
+pub fn filling(registers: impl Iterator<Item = u8>) -> impl Iterator<Item = Alu> {
     let both = Alu {
         cond_add: Condition::Always,
         cond_mul: Condition::Always,
@@ -177,13 +176,18 @@ fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
         mul_b: Mux::B,
         ..Alu::NOP
     };
-    for register in (0..32).map(|register| register % registers) {
-        words.push(encoded(&Alu { waddr_add: register, waddr_mul: register, ..both }));
-    }
-    for accumulator in 0..4 {
-        words.push(encoded(&Alu { waddr_add: 32 + accumulator, cond_mul: Condition::Never, ..both }));
-    }
-    words.push(encoded(&Alu { cond_mul: Condition::Never, sf: true, ..both }));
+    let alone = Alu { cond_mul: Condition::Never, ..both };
+    registers
+        .map(move |register| Alu { waddr_add: register, waddr_mul: register, ..both })
+        .chain((0..4).map(move |accumulator| Alu { waddr_add: 32 + accumulator, ..alone }))
+        .chain([Alu { sf: true, ..alone }])
+}
+
+fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
+    // A thread has half of the registers. That others are a fault keeps a program from being executed in any way but one instruction after the other.
+    let registers = if suite == Suite::Threads && !random.one_in(3) { 16 } else { 32 };
+    let filling = filling((0..32).map(|register| register % registers));
+    let mut words: Vec<u64> = filling.map(|alu| encoded(&alu)).collect();
     words.push(encoded(&Alu::NOP));
     // What follows is the body; its first instruction always has an effect.
     words.push(encoded(&Alu {

@@ -93,9 +93,7 @@ impl Datapath for Native {
                 None if slot.is_worth_it() => Some(slot.code.get_or_init(|| translation(stretch))),
                 code => code,
             };
-            let mut most = *budget;
-            let mut inside = false;
-            match code {
+            let (most, goes_on) = match code {
                 Some(Some(code)) => match code.block(at) {
                     Some(block) => {
                         if qpu.may_run_ahead(stretch, at) {
@@ -105,16 +103,14 @@ impl Datapath for Native {
                                 return next;
                             }
                         }
+                        (*budget, false)
                     }
                     // A turn may begin inside of a block. Its rest comes first, and no more than that, since it may lead to where one begins.
-                    None => {
-                        most = most.min(stretch.run_from(at));
-                        inside = true;
-                    }
+                    None => (stretch.run_from(at).min(*budget), true),
                 },
-                Some(None) => {}
-                None => most = most.min(SLICE),
-            }
+                Some(None) => (*budget, false),
+                None => (SLICE.min(*budget), false),
+            };
             let mut left = most;
             at = ahead::run::<Portable<true>>(qpu, stretch, at, io, memory, &mut left);
             let executed = most - left;
@@ -122,7 +118,7 @@ impl Datapath for Native {
             if code.is_none() {
                 slot.executed.fetch_add(executed as u32, Relaxed);
             }
-            if !inside || executed == 0 {
+            if !goes_on || executed == 0 {
                 return at;
             }
         }

@@ -11,6 +11,7 @@
 //! # Sources
 //! [AG p.21-22, p.89-91].
 
+use super::code;
 use super::micro_op::{Kind, MicroOp};
 use super::user_io::{Setup, Shared, UserIo};
 use super::{CodeCache, Exit, Launch, Qpu, Threading};
@@ -337,8 +338,7 @@ impl UserPrograms {
 
     /// What the instruction at an address waits for.
     fn awaited(&self, pc: BusAddr, memory: Memory<'_>) -> String {
-        let word = memory.word(pc).and_then(|low| Ok(u64::from(memory.word(pc + 4)?) << 32 | u64::from(low)));
-        let Ok(op) = word.map(MicroOp::decode) else { return "is stalled".into() };
+        let Ok(op) = code::instruction(memory, pc).map(MicroOp::decode) else { return "is stalled".into() };
         if let Kind::Semaphore { number, decrement, .. } = op.kind {
             return format!("waits for semaphore {number} to be {}", if decrement { "raised" } else { "lowered" });
         }

@@ -6,6 +6,7 @@
 use super::WaveJob;
 use super::tlb::Tlb;
 use crate::lanes::{Lanes, Mask};
+use crate::qpu::code;
 use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::micro_op::{Destination, FlagSource, Kind, MicroOp};
 use crate::qpu::reference::Reference;
@@ -188,8 +189,7 @@ impl History {
             let (exit, is_executed) = qpu.run_one(io, memory, code);
             if is_executed {
                 *budget -= 1;
-                let word = memory.word(pc).and_then(|low| Ok(u64::from(memory.word(pc + 4)?) << 32 | u64::from(low)));
-                if let (Ok(word), Some((before, flags))) = (word, before) {
+                if let (Ok(word), Some((before, flags))) = (code::instruction(memory, pc), before) {
                     let instruction = Instruction::decode(word);
                     let read = operands(&instruction, &before, qpu.registers(), element);
                     let (written, flags) = effects(&MicroOp::decode(word), &before, flags, qpu, element);

@@ -151,13 +151,6 @@ impl Case {
     }
 }
 
-impl Outcome {
-    /// Instructions that were executed.
-    pub fn executed(&self) -> u64 {
-        self.executed
-    }
-}
-
 /// Finds the first difference in what two engines have left.
 fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {
     let differs = |what: &str, reference: &dyn std::fmt::Debug, fast: &dyn std::fmt::Debug| {

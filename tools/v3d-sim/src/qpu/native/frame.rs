@@ -24,17 +24,17 @@ pub(in crate::qpu) struct Calls {
     pub(in crate::qpu) special: [Special; SPECIALS],
 }
 
-/// The calls for special results: of a sum,
+/// The call for special results of a sum.
 pub(super) const SPECIAL_SUM: usize = 0;
-/// of a difference,
+/// The call for those of a difference.
 pub(super) const SPECIAL_DIFFERENCE: usize = 1;
-/// of a product,
+/// The call for those of a product.
 pub(super) const SPECIAL_PRODUCT: usize = 2;
-/// of EXP,
+/// The call for doubtful results of EXP.
 pub(super) const SPECIAL_EXP: usize = 3;
-/// and of LOG.
+/// The call for those of LOG.
 pub(super) const SPECIAL_LOG: usize = 4;
-/// How many there are.
+/// How many such calls there are.
 pub(super) const SPECIALS: usize = 5;
 
 /// Numbers that vector instructions take from memory.

@@ -118,9 +118,6 @@ macro_rules! double {
     ($field:ident) => {
         qword_bcst(place!($field))
     };
-    ($field:ident, $index:expr) => {
-        qword_bcst(place!($field) + 8 * $index as i32)
-    };
 }
 
 impl Emitter {
@@ -226,10 +223,7 @@ impl Emitter {
             let sum = sum.register();
             asm.vcvtps2pd(fraction, half)?;
             asm.vsubpd(fraction, fraction, double!(half))?;
-            asm.vbroadcastsd(sum, qword_ptr(place!(exp_series) + 8 * (sfu::EXP_SERIES.len() - 1) as i32))?;
-            for term in (0..sfu::EXP_SERIES.len() - 1).rev() {
-                asm.vfmadd213pd(sum, fraction, double!(exp_series, term))?;
-            }
+            polynomial(asm, place!(exp_series), sfu::EXP_SERIES.len(), fraction, sum)?;
             asm.vbroadcastsd(t3, qword_ptr(place!(steps_double)))?;
             asm.vfmadd213pd(sum, t3, double!(exp_offset))?;
         }
@@ -274,10 +268,7 @@ impl Emitter {
             // The ratio, and its square.
             asm.vdivpd(mantissa, mantissa, t3)?;
             asm.vmulpd(t3, mantissa, mantissa)?;
-            asm.vbroadcastsd(sum, qword_ptr(place!(log_series) + 8 * (sfu::LOG_SERIES.len() - 1) as i32))?;
-            for term in (0..sfu::LOG_SERIES.len() - 1).rev() {
-                asm.vfmadd213pd(sum, t3, double!(log_series, term))?;
-            }
+            polynomial(asm, place!(log_series), sfu::LOG_SERIES.len(), t3, sum)?;
             asm.vmulpd(mantissa, mantissa, double!(steps_double))?;
             asm.vfmadd213pd(sum, mantissa, double!(log_offset))?;
         }
@@ -329,6 +320,21 @@ impl Emitter {
         self.asm.kortestw(k7, k7)?;
         self.detour(argument, argument, result, call)
     }
+}
+
+/// The value of a polynomial in doubles, its coefficients in memory, the lowest first.
+fn polynomial(
+    asm: &mut CodeAssembler,
+    coefficients: AsmMemoryOperand,
+    count: usize,
+    x: AsmRegisterZmm,
+    sum: AsmRegisterZmm,
+) -> Result<(), IcedError> {
+    let mut offsets = (0..count as i32).rev().map(|index| 8 * index);
+    if let Some(last) = offsets.next() {
+        asm.vbroadcastsd(sum, qword_ptr(coefficients + last))?;
+    }
+    offsets.try_for_each(|offset| asm.vfmadd213pd(sum, x, qword_bcst(coefficients + offset)))
 }
 
 #[cfg(test)]
