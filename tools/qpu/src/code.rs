@@ -228,10 +228,11 @@ diagnostic_codes! {
     // Interface directives.
     120 BadInterface "a bad interface directive"
         "The forms are `.stage fragment|vertex|coordinate|user`, `.threads 1|2`, `.uniform NAME, TYPE [, COUNT]`, \
-        `.attribute NAME, COMPONENTS`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT`, `.semaphore NUMBER, \
-        ACQUIRES, RELEASES`."
+        `.attribute NAME, COMPONENTS`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT [, 2d|cube [, bias] \
+        [, LOOKUPS]]`, `.semaphore NUMBER, ACQUIRES, RELEASES`."
     121 InterfaceRedefined "the interface names this twice"
-        "Each uniform, attribute, varying and texture has one name."
+        "Uniforms, attributes, varyings and textures have a name each. Only an attribute and a varying can have the same: a \
+        vertex shader passes the one on as the other."
 
     // Rules of the hardware along the paths of execution.
     200 ReadAfterWrite "a register is read right after it is written"

@@ -132,6 +132,54 @@ pub struct Components {
     pub span: Span,
 }
 
+/// Form of a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextureKind {
+    /// Looked up by s and t.
+    TwoDimensional,
+    /// A cube map, looked up by s, t and r.
+    Cube,
+}
+
+impl TextureKind {
+    /// The names in the source.
+    pub const NAMED: &'static [(&'static str, Self)] = &[("2d", Self::TwoDimensional), ("cube", Self::Cube)];
+
+    /// The name in the source.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// The parameter words of a texture in the stream of uniforms: each write of a coordinate takes one [AG p.39].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextureWords {
+    /// Form of the texture.
+    pub kind: TextureKind,
+    /// Lookups write a bias of the level of detail too, which takes one word more.
+    pub bias: bool,
+    /// Lookups, whose words follow each other.
+    pub lookups: u32,
+    /// First word in the stream.
+    pub offset_words: u32,
+}
+
+impl TextureWords {
+    /// Words of one lookup: parameters 0 and 1, and with a cube or a bias parameter 2, with both parameter 3.
+    pub const fn lookup_words(self) -> u32 {
+        let coordinates = match self.kind {
+            TextureKind::TwoDimensional => 2,
+            TextureKind::Cube => 3,
+        };
+        coordinates + self.bias as u32
+    }
+
+    /// Words in the stream.
+    pub const fn words(self) -> u32 {
+        self.lookups.saturating_mul(self.lookup_words())
+    }
+}
+
 /// A texture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texture {
@@ -139,8 +187,37 @@ pub struct Texture {
     pub name: String,
     /// TMU, 0 or 1.
     pub unit: u8,
+    /// Its words in the stream of uniforms; `None` if the source declares them itself, as uniforms of type `texture`.
+    pub words: Option<TextureWords>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// What stands in the stream of uniforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamItem<'i> {
+    /// A uniform.
+    Uniform(&'i Uniform),
+    /// The parameter words of a texture.
+    Texture(&'i Texture, TextureWords),
+}
+
+impl StreamItem<'_> {
+    /// First word in the stream.
+    pub const fn offset_words(&self) -> u32 {
+        match self {
+            Self::Uniform(uniform) => uniform.offset_words,
+            Self::Texture(_, words) => words.offset_words,
+        }
+    }
+
+    /// Words in the stream.
+    pub const fn words(&self) -> u32 {
+        match self {
+            Self::Uniform(uniform) => uniform.words(),
+            Self::Texture(_, words) => words.words(),
+        }
+    }
 }
 
 /// What a program does to a semaphore on its way from start to end.
@@ -169,16 +246,26 @@ pub struct Interface {
     pub attributes: Vec<Components>,
     /// Varyings in the order in which they are read or written.
     pub varyings: Vec<Components>,
-    /// Textures.
+    /// Textures in the order in which they are declared; [`Interface::stream`] has those with words between the uniforms.
     pub textures: Vec<Texture>,
     /// Semaphores.
     pub semaphores: Vec<SemaphoreUse>,
 }
 
 impl Interface {
-    /// Words in the uniform stream.
+    /// Words in the uniform stream, those of textures among them.
     pub fn uniform_words(&self) -> u32 {
-        self.uniforms.last().map_or(0, |last| last.offset_words.saturating_add(last.words()))
+        let uniforms = self.uniforms.last().map_or(0, |last| last.offset_words.saturating_add(last.words()));
+        let textures = self.textures.iter().rev().find_map(|texture| texture.words);
+        uniforms.max(textures.map_or(0, |last| last.offset_words.saturating_add(last.words())))
+    }
+
+    /// What stands in the stream of uniforms, in the order in which it is read.
+    pub fn stream(&self) -> Vec<StreamItem<'_>> {
+        let textures = self.textures.iter().filter_map(|texture| Some(StreamItem::Texture(texture, texture.words?)));
+        let mut stream: Vec<_> = self.uniforms.iter().map(StreamItem::Uniform).chain(textures).collect();
+        stream.sort_by_key(StreamItem::offset_words);
+        stream
     }
 
     /// Components of all attributes.

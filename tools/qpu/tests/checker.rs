@@ -302,6 +302,9 @@ fn stages() {
     let lookup = "mov r0, unif\nmov t1t, r0\nmov t1s, r0\nldtmu1";
     breaks(Code::TextureNotDeclared, 4, &format!(".texture wood, 0\n{lookup}"));
     keeps(&format!(".texture wood, 1\n{lookup}"));
+    // Its parameter words count among the uniforms.
+    keeps(&format!(".uniform at, float\n.texture wood, 1, 2d\n{lookup}"));
+    breaks(Code::UniformCount, 9, &format!(".uniform at, float\n.texture wood, 1, cube\n{lookup}"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The language: what directives, expressions and choices come to.
 
+use qpu::interface::{StreamItem, TextureKind};
 use qpu::{Assembly, Code, Options, Source, assemble};
 
 fn try_assembly(source: &str) -> Assembly {
@@ -247,6 +248,35 @@ fn interface_is_read() {
     assert_eq!(wrong(".semaphore 1, -1, 0"), Some(Code::BadInterface));
     assert_eq!(wrong(".semaphore 1, 0, 0\n.semaphore 1, 0, 0"), Some(Code::InterfaceRedefined));
     assert_eq!(wrong(".semaphore 1, 0"), Some(Code::UnexpectedText));
+}
+
+#[test]
+fn textures_have_their_words_among_the_uniforms() {
+    let assembly = try_assembly(
+        ".stage fragment\n.uniform tint, vec4\n.texture wood, 0, 2d\n.uniform shine, float\n.texture sky, 1, cube, bias, 2\n\
+        .texture own, 1\n.uniform last, int\nnop",
+    );
+    let stream: Vec<(&str, u32, u32)> = assembly
+        .interface
+        .stream()
+        .iter()
+        .map(|item| match item {
+            StreamItem::Uniform(uniform) => (uniform.name.as_str(), item.offset_words(), item.words()),
+            StreamItem::Texture(texture, _) => (texture.name.as_str(), item.offset_words(), item.words()),
+        })
+        .collect();
+    // s and t take a word each; s, t, r and b four, in each of two lookups.
+    assert_eq!(stream, [("tint", 0, 4), ("wood", 4, 2), ("shine", 6, 1), ("sky", 7, 8), ("last", 15, 1)]);
+    assert_eq!(assembly.interface.uniform_words(), 16);
+    let kinds: Vec<_> = assembly.interface.textures.iter().map(|texture| texture.words.map(|w| w.kind)).collect();
+    assert_eq!(kinds, [Some(TextureKind::TwoDimensional), Some(TextureKind::Cube), None]);
+    let fails = |source: &str| assemble(&[Source::new("case", source)], &Options::default()).is_err();
+    assert!(
+        fails(".texture wood, 0, 3d") && fails(".texture wood, 0, 2d, 0") && fails(".texture wood, 0, 2d, bias, x")
+    );
+    // What is passed on has its name twice; nothing else has.
+    try_assembly(".attribute colour, 4\n.varying colour, 4\nnop");
+    assert!(fails(".attribute colour, 4\n.attribute colour, 4") && fails(".varying colour\n.uniform colour, vec4"));
 }
 
 #[test]

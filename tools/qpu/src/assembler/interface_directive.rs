@@ -3,7 +3,7 @@
 use super::{Assembler, Res};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
-use crate::interface::{Components, SemaphoreUse, Stage, Texture, Uniform, UniformType};
+use crate::interface::{Components, SemaphoreUse, Stage, Texture, TextureKind, TextureWords, Uniform, UniformType};
 use crate::language::Directive;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
@@ -35,7 +35,7 @@ impl Assembler<'_> {
                 self.interface.threads = Some(threads as u8);
             }
             Directive::Uniform => {
-                let (name, span) = self.interface_name()?;
+                let (name, span) = self.interface_name(directive)?;
                 self.expect(Kind::Comma, "`,` and a type")?;
                 let ty = self.uniform_type()?;
                 let count = self.interface_count(4096)?.unwrap_or(1);
@@ -43,30 +43,51 @@ impl Assembler<'_> {
                 self.interface.uniforms.push(Uniform { name, ty, count, offset_words, span });
             }
             Directive::Attribute => {
-                let (name, span) = self.interface_name()?;
+                let (name, span) = self.interface_name(directive)?;
                 let components = self.interface_count(64)?.unwrap_or(1);
                 let offset = self.interface.attribute_components();
                 self.interface.attributes.push(Components { name, components, offset, span });
             }
             Directive::Varying => {
-                let (name, span) = self.interface_name()?;
+                let (name, span) = self.interface_name(directive)?;
                 let components = self.interface_count(32)?.unwrap_or(1);
                 let offset = self.interface.varying_components();
                 self.interface.varyings.push(Components { name, components, offset, span });
             }
             Directive::Semaphore => self.semaphore_directive()?,
-            _ => {
-                let (name, span) = self.interface_name()?;
-                self.expect(Kind::Comma, "`,` and a TMU")?;
-                let first = self.peek();
-                let unit = self.integer("the TMU")?;
-                if !(0..=1).contains(&unit) {
-                    return self.error(Code::BadInterface, first, format!("a slice has TMUs 0 and 1, not {unit}"));
-                }
-                self.interface.textures.push(Texture { name, unit: unit as u8, span });
-            }
+            _ => self.texture_directive(directive)?,
         }
         self.expect_end()
+    }
+
+    /// `NAME, UNIT [, 2d|cube [, bias] [, LOOKUPS]]`
+    fn texture_directive(&mut self, directive: Directive) -> Res {
+        let (name, span) = self.interface_name(directive)?;
+        self.expect(Kind::Comma, "`,` and a TMU")?;
+        let first = self.peek();
+        let unit = self.integer("the TMU")?;
+        if !(0..=1).contains(&unit) {
+            return self.error(Code::BadInterface, first, format!("a slice has TMUs 0 and 1, not {unit}"));
+        }
+        let words = if self.take(Kind::Comma) { Some(self.texture_words()?) } else { None };
+        self.interface.textures.push(Texture { name, unit: unit as u8, words, span });
+        Ok(())
+    }
+
+    fn texture_words(&mut self) -> Res<TextureWords> {
+        // `2d` is a number to the lexer.
+        let token = self.next();
+        let Some(&(_, kind)) = TextureKind::NAMED.iter().find(|(name, _)| *name == self.text(token)) else {
+            let message = format!("{} is no kind of texture: 2d or cube", self.found(token));
+            return self.error(Code::BadInterface, token, message);
+        };
+        let bias = self.peek().kind == Kind::Comma && self.text(self.peek_ahead(1)) == "bias";
+        if bias {
+            self.next();
+            self.next();
+        }
+        let lookups = self.interface_count(1024)?.unwrap_or(1);
+        Ok(TextureWords { kind, bias, lookups, offset_words: self.interface.uniform_words() })
     }
 
     /// `NUMBER, ACQUIRES, RELEASES`
@@ -111,14 +132,17 @@ impl Assembler<'_> {
         }
     }
 
-    fn interface_name(&mut self) -> Res<(String, Span)> {
+    /// A name that the interface does not have yet. A vertex shader may pass an attribute on as a varying of the same name.
+    fn interface_name(&mut self, directive: Directive) -> Res<(String, Span)> {
         let token = self.identifier("a name")?;
         let span = token.span(self.cursor.file);
         let name = self.text(token).to_owned();
         let interface = &self.interface;
         let uniforms = interface.uniforms.iter().map(|uniform| (&uniform.name, uniform.span));
-        let attributes = interface.attributes.iter().map(|attribute| (&attribute.name, attribute.span));
-        let varyings = interface.varyings.iter().map(|varying| (&varying.name, varying.span));
+        let attributes = if directive == Directive::Varying { &[] } else { interface.attributes.as_slice() };
+        let attributes = attributes.iter().map(|attribute| (&attribute.name, attribute.span));
+        let varyings = if directive == Directive::Attribute { &[] } else { interface.varyings.as_slice() };
+        let varyings = varyings.iter().map(|varying| (&varying.name, varying.span));
         let textures = interface.textures.iter().map(|texture| (&texture.name, texture.span));
         let mut all = uniforms.chain(attributes).chain(varyings).chain(textures);
         if let Some((_, first)) = all.find(|(other, _)| **other == name) {

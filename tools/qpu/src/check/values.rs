@@ -206,7 +206,7 @@ impl Program<'_> {
         }
         let interface = self.interface;
         let declared = interface.uniform_words();
-        if !interface.uniforms.is_empty() && state.uniforms.most != MANY {
+        if declared > 0 && state.uniforms.most != MANY {
             let wrong = state.uniforms.exact().is_some_and(|read| u32::from(read) != declared)
                 || u32::from(state.uniforms.least) > declared;
             if wrong {
