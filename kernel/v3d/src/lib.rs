@@ -43,6 +43,7 @@ pub mod statistics;
 pub mod surface;
 pub mod tile_grid;
 pub mod tile_memory;
+pub mod tiler;
 pub mod user_program;
 pub mod validator;
 

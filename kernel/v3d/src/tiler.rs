@@ -1,0 +1,366 @@
+//! From rows of pixels to the layouts of images in memory, and back.
+//!
+//! A picture comes as rows of pixels, one after the other; the TMU and the tile buffer want it in T-format or LT-format ([`tiling`] says where each pixel
+//! stands). Both consist of micro-tiles of 64 bytes, and a row of a micro-tile is 4, 8 or 16 bytes that stand together in the picture's row, too. So nothing
+//! here computes the place of a pixel: four micro-tiles in a row, which both formats keep in 256 bytes, are copied row by row with copies of constant length,
+//! in the order of memory, which suits memory that is not cached. Only at the edges of a rectangle that cuts through a micro-tile single bits count.
+//!
+//! [`ImageLayout::put`] writes any rectangle of an image, [`ImageLayout::get`] reads it; the image is a slice or a [`Region`] of the GPU's memory.
+//!
+//! # Units
+//! A pixel has 1, 4, 8, 16, 32 or 64 bits. Pixels of less than a byte fill their byte from the lowest bit up, in the rows of pixels as well as in the image;
+//! the first pixel of each row of pixels begins a byte. Compressed pictures count blocks, not texels: an ETC1 block is a pixel of 64 bits.
+//!
+//! [`tiling`]: v3d_hw::tiling
+
+mod bits;
+mod image_bytes;
+mod micro_tile;
+mod strip;
+
+pub use image_bytes::{GpuImage, ImageBytes};
+
+use core::fmt;
+use v3d_hw::tiling::{self, MICRO_TILE_BYTES, Tiling};
+
+use bits::copy_bits;
+use micro_tile::Shape;
+use strip::{STRIP_BYTES, Strip, strips};
+
+/// A rectangle of an image, in pixels from the first pixel in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rectangle {
+    /// First column.
+    pub x_px: u32,
+    /// First row.
+    pub y_px: u32,
+    /// Columns.
+    pub width_px: u32,
+    /// Rows.
+    pub height_px: u32,
+}
+
+impl Rectangle {
+    /// All of an image.
+    pub const fn whole(width_px: u32, height_px: u32) -> Self {
+        Self { x_px: 0, y_px: 0, width_px, height_px }
+    }
+
+    const fn is_empty(self) -> bool {
+        self.width_px == 0 || self.height_px == 0
+    }
+}
+
+/// Why pixels were not copied. Nothing has been written then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// No layout knows pixels of so many bits.
+    PixelBits(u32),
+    /// An image without pixels, or too large to be counted in 32 bits of bytes.
+    ImageSize {
+        /// Width in pixels.
+        width_px: u32,
+        /// Height in pixels.
+        height_px: u32,
+    },
+    /// A rectangle that leaves its image.
+    Outside {
+        /// The rectangle.
+        rectangle: Rectangle,
+        /// Width of the image in pixels.
+        width_px: u32,
+        /// Height of the image in pixels.
+        height_px: u32,
+    },
+    /// Rows of pixels that begin before the row in front has ended.
+    Stride {
+        /// Bytes from row to row.
+        stride_bytes: usize,
+        /// Bytes of a row.
+        row_bytes: usize,
+    },
+    /// Fewer bytes of pixels than the rectangle has.
+    PixelBytes {
+        /// Bytes that there are.
+        given: usize,
+        /// Bytes that the rectangle takes.
+        needed: usize,
+    },
+    /// Less memory than the image takes.
+    ImageBytes {
+        /// Bytes that there are.
+        given: usize,
+        /// Bytes that the image takes.
+        needed: usize,
+    },
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::PixelBits(bits) => write!(f, "no layout has pixels of {bits} bits: they have 1, 4, 8, 16, 32 or 64"),
+            Self::ImageSize { width_px, height_px } => {
+                write!(f, "an image of {width_px} x {height_px} pixels has no layout")
+            }
+            Self::Outside {
+                rectangle: Rectangle { x_px, y_px, width_px: width, height_px: height },
+                width_px,
+                height_px,
+            } => {
+                write!(
+                    f,
+                    "{width} x {height} pixels at ({x_px}, {y_px}) leave an image of {width_px} x {height_px} pixels"
+                )
+            }
+            Self::Stride { stride_bytes, row_bytes } => {
+                write!(f, "rows of {row_bytes} bytes cannot begin every {stride_bytes} bytes")
+            }
+            Self::PixelBytes { given, needed } => write!(f, "{needed} bytes of pixels are needed, {given} are given"),
+            Self::ImageBytes { given, needed } => {
+                write!(f, "the image takes {needed} bytes of memory, there are {given}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for LayoutError {}
+
+/// How an image stands in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageLayout {
+    tiling: Tiling,
+    width_px: u32,
+    height_px: u32,
+    bits_per_pixel: u32,
+    bytes: u32,
+    shape: Shape,
+}
+
+impl ImageLayout {
+    /// The layout of an image with so many pixels across and up, without the padding, which is added here.
+    pub fn new(tiling: Tiling, width_px: u32, height_px: u32, bits_per_pixel: u32) -> Result<Self, LayoutError> {
+        let shape = Shape::new(bits_per_pixel).ok_or(LayoutError::PixelBits(bits_per_pixel))?;
+        let size = LayoutError::ImageSize { width_px, height_px };
+        if width_px == 0 || height_px == 0 || width_px > MAX_PX || height_px > MAX_PX {
+            return Err(size);
+        }
+        let bytes = tiling::image_bytes(tiling, width_px, height_px, bits_per_pixel);
+        let bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok()).ok_or(size)?;
+        Ok(Self { tiling, width_px, height_px, bits_per_pixel, bytes, shape })
+    }
+
+    /// Bytes of memory that the image takes, padding included.
+    pub const fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// The arrangement of the pixels.
+    pub const fn tiling(&self) -> Tiling {
+        self.tiling
+    }
+
+    /// Pixels across.
+    pub const fn width_px(&self) -> u32 {
+        self.width_px
+    }
+
+    /// Pixels up.
+    pub const fn height_px(&self) -> u32 {
+        self.height_px
+    }
+
+    /// Bits of a pixel.
+    pub const fn bits_per_pixel(&self) -> u32 {
+        self.bits_per_pixel
+    }
+
+    /// All of the image.
+    pub const fn whole(&self) -> Rectangle {
+        Rectangle::whole(self.width_px, self.height_px)
+    }
+
+    /// Bytes of a row of so many pixels, as [`put`](Self::put) and [`get`](Self::get) take them.
+    pub const fn row_bytes(&self, width_px: u32) -> usize {
+        (width_px as u64 * self.bits_per_pixel as u64).div_ceil(8) as usize
+    }
+
+    /// Writes `pixels`, rows that begin every `stride_bytes` bytes, over a rectangle of the image. All other pixels stay.
+    pub fn put(
+        &self,
+        image: &mut (impl ImageBytes + ?Sized),
+        rectangle: Rectangle,
+        pixels: &[u8],
+        stride_bytes: usize,
+    ) -> Result<(), LayoutError> {
+        self.check(image.length(), rectangle, pixels.len(), stride_bytes)?;
+        if rectangle.is_empty() {
+            return Ok(());
+        }
+        match (self.tiling, self.shape.row_bytes) {
+            (Tiling::Raster, _) => self.put_rows(image, rectangle, pixels, stride_bytes),
+            (_, 16) => self.put_tiled::<16>(image, rectangle, pixels, stride_bytes),
+            (_, 8) => self.put_tiled::<8>(image, rectangle, pixels, stride_bytes),
+            _ => self.put_tiled::<4>(image, rectangle, pixels, stride_bytes),
+        }
+        Ok(())
+    }
+
+    /// Reads a rectangle of the image into `pixels`, rows that begin every `stride_bytes` bytes. Bytes between rows and bits after the last pixel stay.
+    pub fn get(
+        &self,
+        image: &(impl ImageBytes + ?Sized),
+        rectangle: Rectangle,
+        pixels: &mut [u8],
+        stride_bytes: usize,
+    ) -> Result<(), LayoutError> {
+        self.check(image.length(), rectangle, pixels.len(), stride_bytes)?;
+        if rectangle.is_empty() {
+            return Ok(());
+        }
+        match (self.tiling, self.shape.row_bytes) {
+            (Tiling::Raster, _) => self.get_rows(image, rectangle, pixels, stride_bytes),
+            (_, 16) => self.get_tiled::<16>(image, rectangle, pixels, stride_bytes),
+            (_, 8) => self.get_tiled::<8>(image, rectangle, pixels, stride_bytes),
+            _ => self.get_tiled::<4>(image, rectangle, pixels, stride_bytes),
+        }
+        Ok(())
+    }
+
+    /// Whether image, rectangle and pixels belong together.
+    fn check(&self, image: usize, rectangle: Rectangle, given: usize, stride_bytes: usize) -> Result<(), LayoutError> {
+        let (width_px, height_px) = (self.width_px, self.height_px);
+        let fits = |start: u32, count: u32, size: u32| start.checked_add(count).is_some_and(|end| end <= size);
+        if !fits(rectangle.x_px, rectangle.width_px, width_px) || !fits(rectangle.y_px, rectangle.height_px, height_px)
+        {
+            return Err(LayoutError::Outside { rectangle, width_px, height_px });
+        }
+        if image < self.bytes as usize {
+            return Err(LayoutError::ImageBytes { given: image, needed: self.bytes as usize });
+        }
+        if rectangle.is_empty() {
+            return Ok(());
+        }
+        let row_bytes = self.row_bytes(rectangle.width_px);
+        if rectangle.height_px > 1 && stride_bytes < row_bytes {
+            return Err(LayoutError::Stride { stride_bytes, row_bytes });
+        }
+        let needed = (rectangle.height_px as usize - 1).saturating_mul(stride_bytes).saturating_add(row_bytes);
+        if given < needed {
+            return Err(LayoutError::PixelBytes { given, needed });
+        }
+        Ok(())
+    }
+
+    /// Rows of a raster image: bits from its start, and bytes from the start of the pixels.
+    fn raster_rows(&self, rectangle: Rectangle, stride_bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+        let (width, bits) = (self.width_px as usize, self.bits_per_pixel as usize);
+        let first = (rectangle.y_px as usize * width + rectangle.x_px as usize) * bits;
+        (0..rectangle.height_px as usize).map(move |row| (first + row * width * bits, row * stride_bytes))
+    }
+
+    fn put_rows(
+        &self,
+        image: &mut (impl ImageBytes + ?Sized),
+        rectangle: Rectangle,
+        pixels: &[u8],
+        stride_bytes: usize,
+    ) {
+        let row_bits = rectangle.width_px as usize * self.bits_per_pixel as usize;
+        for (to, from) in self.raster_rows(rectangle, stride_bytes) {
+            if (to | row_bits) & 7 == 0 {
+                image.store(to / 8, &pixels[from..from + row_bits / 8]);
+                continue;
+            }
+            let mut done = 0;
+            while done < row_bits {
+                let mut piece = [0; STRIP_BYTES];
+                let (at, inside) = ((to + done) / 8, (to + done) & 7);
+                let count = (row_bits - done).min(8 * STRIP_BYTES - inside);
+                let piece = &mut piece[..(inside + count).div_ceil(8)];
+                image.load(at, piece);
+                copy_bits(piece, inside, pixels, 8 * from + done, count);
+                image.store(at, piece);
+                done += count;
+            }
+        }
+    }
+
+    fn get_rows(
+        &self,
+        image: &(impl ImageBytes + ?Sized),
+        rectangle: Rectangle,
+        pixels: &mut [u8],
+        stride_bytes: usize,
+    ) {
+        let row_bits = rectangle.width_px as usize * self.bits_per_pixel as usize;
+        for (from, to) in self.raster_rows(rectangle, stride_bytes) {
+            if (from | row_bits) & 7 == 0 {
+                image.load(from / 8, &mut pixels[to..to + row_bits / 8]);
+                continue;
+            }
+            let mut done = 0;
+            while done < row_bits {
+                let mut piece = [0; STRIP_BYTES];
+                let (at, inside) = ((from + done) / 8, (from + done) & 7);
+                let count = (row_bits - done).min(8 * STRIP_BYTES - inside);
+                let piece = &mut piece[..(inside + count).div_ceil(8)];
+                image.load(at, piece);
+                copy_bits(pixels, 8 * to + done, piece, inside, count);
+                done += count;
+            }
+        }
+    }
+
+    fn put_tiled<const ROW: usize>(
+        &self,
+        image: &mut (impl ImageBytes + ?Sized),
+        rectangle: Rectangle,
+        pixels: &[u8],
+        stride: usize,
+    ) {
+        let shape = self.shape;
+        strips(self, rectangle, |strip: Strip| {
+            if let Some(first) = shape.whole_bytes(&strip, rectangle, stride) {
+                image.overwrite(strip.at, |bytes| micro_tile::fill::<ROW>(bytes, &pixels[first..], stride));
+                return;
+            }
+            for tile in strip.micro_tiles() {
+                let Some(part) = shape.part(tile, rectangle, stride) else { continue };
+                let mut bytes = [0; MICRO_TILE_BYTES as usize];
+                image.load(tile.at, &mut bytes);
+                for (row, inside, linear) in part.rows() {
+                    copy_bits(&mut bytes[row * ROW..][..ROW], inside, pixels, linear, part.row_bits);
+                }
+                image.store(tile.at, &bytes);
+            }
+        });
+    }
+
+    fn get_tiled<const ROW: usize>(
+        &self,
+        image: &(impl ImageBytes + ?Sized),
+        rectangle: Rectangle,
+        pixels: &mut [u8],
+        stride: usize,
+    ) {
+        let shape = self.shape;
+        strips(self, rectangle, |strip: Strip| {
+            if let Some(first) = shape.whole_bytes(&strip, rectangle, stride) {
+                image.read(strip.at, |bytes| micro_tile::drain::<ROW>(bytes, &mut pixels[first..], stride));
+                return;
+            }
+            for tile in strip.micro_tiles() {
+                let Some(part) = shape.part(tile, rectangle, stride) else { continue };
+                let mut bytes = [0; MICRO_TILE_BYTES as usize];
+                image.load(tile.at, &mut bytes);
+                for (row, inside, linear) in part.rows() {
+                    copy_bits(pixels, linear, &bytes[row * ROW..][..ROW], inside, part.row_bits);
+                }
+            }
+        });
+    }
+}
+
+/// The largest width or height: what the hardware draws and samples is far below, and products of two sizes and 64 bits stay below 2^40.
+const MAX_PX: u32 = 1 << 15;

@@ -1,0 +1,101 @@
+//! Memory that holds an image: a slice, or a stretch of the GPU's memory.
+
+use super::strip::STRIP_BYTES;
+use crate::platform::GpuMemory;
+use crate::region::Region;
+
+/// Bytes that hold an image. Accesses that leave them do nothing; callers have compared the length before.
+pub trait ImageBytes {
+    /// How many there are.
+    fn length(&self) -> usize;
+
+    /// Copies `bytes` into the image from `at` on.
+    fn store(&mut self, at: usize, bytes: &[u8]);
+
+    /// Copies from the image, from `at` on, into `bytes`.
+    fn load(&self, at: usize, bytes: &mut [u8]);
+
+    /// Lets `write` give all 256 bytes from `at` on new values, whatever they were.
+    fn overwrite(&mut self, at: usize, write: impl FnOnce(&mut [u8; STRIP_BYTES])) {
+        let mut bytes = [0; STRIP_BYTES];
+        write(&mut bytes);
+        self.store(at, &bytes);
+    }
+
+    /// Shows the 256 bytes from `at` on to `read`.
+    fn read(&self, at: usize, read: impl FnOnce(&[u8; STRIP_BYTES])) {
+        let mut bytes = [0; STRIP_BYTES];
+        self.load(at, &mut bytes);
+        read(&bytes);
+    }
+}
+
+impl ImageBytes for [u8] {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn store(&mut self, at: usize, bytes: &[u8]) {
+        if let Some(target) = self.get_mut(at..).and_then(|rest| rest.get_mut(..bytes.len())) {
+            target.copy_from_slice(bytes);
+        }
+    }
+
+    fn load(&self, at: usize, bytes: &mut [u8]) {
+        if let Some(source) = self.get(at..).and_then(|rest| rest.get(..bytes.len())) {
+            bytes.copy_from_slice(source);
+        }
+    }
+
+    #[inline]
+    fn overwrite(&mut self, at: usize, write: impl FnOnce(&mut [u8; STRIP_BYTES])) {
+        if let Some(bytes) = self.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+            write(bytes);
+        }
+    }
+
+    #[inline]
+    fn read(&self, at: usize, read: impl FnOnce(&[u8; STRIP_BYTES])) {
+        if let Some(bytes) = self.get(at..).and_then(|rest| rest.first_chunk()) {
+            read(bytes);
+        }
+    }
+}
+
+/// An image in the GPU's memory.
+#[derive(Debug)]
+pub struct GpuImage<'a, M> {
+    memory: &'a M,
+    region: Region,
+}
+
+impl<'a, M: GpuMemory> GpuImage<'a, M> {
+    /// The image that begins with the region's first byte.
+    pub const fn new(memory: &'a M, region: Region) -> Self {
+        Self { memory, region }
+    }
+
+    /// Offset in the pool of `count` bytes, if they are the region's.
+    fn offset(&self, at: usize, count: usize) -> Option<u32> {
+        let (at, count) = (u32::try_from(at).ok()?, u32::try_from(count).ok()?);
+        Some(self.region.part(at, count).ok()?.offset())
+    }
+}
+
+impl<M: GpuMemory> ImageBytes for GpuImage<'_, M> {
+    fn length(&self) -> usize {
+        self.region.bytes() as usize
+    }
+
+    fn store(&mut self, at: usize, bytes: &[u8]) {
+        if let Some(offset) = self.offset(at, bytes.len()) {
+            self.memory.store(offset, bytes);
+        }
+    }
+
+    fn load(&self, at: usize, bytes: &mut [u8]) {
+        if let Some(offset) = self.offset(at, bytes.len()) {
+            self.memory.load(offset, bytes);
+        }
+    }
+}
