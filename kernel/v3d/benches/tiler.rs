@@ -1,7 +1,7 @@
 //! The tiler against a loop that computes the place of each pixel: `cargo bench -p v3d --bench tiler`.
 //!
-//! One image of 512 x 512 pixels a layout and pixel size, written and read as a whole, and a rectangle whose edges cut through micro-tiles. At the end the ratios are
-//! printed, by the shortest of several runs of both; the goal is that the tiler is at least 5 times as fast.
+//! One image of 512 x 512 pixels a layout and pixel size, written and read as a whole, and a rectangle whose edges cut through micro-tiles. At the end
+//! the ratios are printed, by the shortest of several runs of both; the goal is that the tiler is at least 5 times as fast.
 
 use criterion::Criterion;
 use std::hint::black_box;
