@@ -1,8 +1,10 @@
-//! Hands the memory layout of kernel8.img to the linker
+//! Hands the memory layout of kernel8.img to the linker, and makes constants of the files in `assets/`
 //!
-//! Only for the bare-metal target: the same crate is an ordinary library on the developer's machine.
+//! The layout only for the bare-metal target: the same crate is an ordinary library on the developer's machine.
 
 use std::{env, path::PathBuf};
+
+use asset_build::{Assets, FontOptions};
 
 fn main() {
     let Some(manifest_dir) = env::var_os("CARGO_MANIFEST_DIR") else {
@@ -17,5 +19,15 @@ fn main() {
         // Sections of different permissions sit on pages of 4 KiB, not on the linker's default of 64 KiB.
         println!("cargo::rustc-link-arg-bins=-z");
         println!("cargo::rustc-link-arg-bins=max-page-size=4096");
+    }
+
+    let built = Assets::new()
+        .model("lighthouse", "assets/lighthouse.glb")
+        .image("wooden_crate", "assets/crate.png")
+        .font("body_font", "assets/roboto-regular.ttf", FontOptions::coverage(18.0))
+        .font("title_font", "assets/roboto-medium.ttf", FontOptions::distance(32.0, 5))
+        .build();
+    if let Err(error) = built {
+        panic!("{error}");
     }
 }

@@ -8,7 +8,8 @@
 //!   [`log_ring`]: what was said with a time.
 //! - [`shell`]: the commands of the console, which are also the protocol of `cargo xtask`; [`capture`] and [`selftest`]: the pure
 //!   parts of the two largest.
-//! - `gpu` wakes the 3D engine, `v3d_platform` is what the driver crate `v3d` asks of the board, `scenes` is what can be drawn.
+//! - `gpu` wakes the 3D engine, `v3d_platform` is what the driver crate `v3d` asks of the board, `scenes` is what can be drawn,
+//!   [`assets`] what they show.
 //!   The driver itself, the renderer and the shaders are crates of their own, which do not know this one.
 //!
 //! # Boot flow
@@ -29,6 +30,7 @@ extern crate alloc;
 
 #[allow(unsafe_code, reason = "instructions and system registers that Rust has no words for")]
 pub mod arch;
+pub mod assets;
 #[allow(unsafe_code, reason = "addresses of registers (peripherals.rs alone)")]
 pub mod bcm2837;
 pub mod byte_ring;

@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+pub mod asset;
 pub mod font;
 pub mod frame;
 pub mod material;

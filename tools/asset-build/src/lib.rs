@@ -1,0 +1,149 @@
+//! Models, pictures and fonts for the renderer, made into constants by a build script.
+//!
+//! The Pi parses nothing: a build script names files, this crate reads them on the developer's machine and writes a Rust module with constants of the
+//! types in `renderer::asset`, whose bytes lie beside it and are laid out as the GPU reads them.
+//!
+//! ```no_run
+//! use asset_build::{Assets, FontOptions};
+//!
+//! // build.rs
+//! fn main() {
+//!     let built = Assets::new()
+//!         .model("lighthouse", "assets/lighthouse.glb")
+//!         .image("crate_side", "assets/crate.png")
+//!         .font("body", "assets/roboto-regular.ttf", FontOptions::coverage(18.0))
+//!         .font("title", "assets/roboto-medium.ttf", FontOptions::distance(40.0, 6))
+//!         .build();
+//!     if let Err(error) = built {
+//!         eprintln!("{error}");
+//!         std::process::exit(1);
+//!     }
+//! }
+//! ```
+//! and in the program:
+//! ```text
+//! mod assets {
+//!     include!(concat!(env!("OUT_DIR"), "/assets.rs"));
+//! }
+//! let model: &renderer::asset::Model = &assets::LIGHTHOUSE;
+//! ```
+//! A file that cannot be used fails the build with its name and the reason.
+#![forbid(unsafe_code)]
+
+mod distance_field;
+mod font;
+mod model;
+mod module;
+mod picture;
+
+pub use font::FontOptions;
+
+use module::Module;
+use std::path::{Path, PathBuf};
+
+/// Why assets could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: std::io::Error,
+    },
+    /// A file is not what it should be, or holds what the renderer cannot draw.
+    #[error("{}: {reason}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// The reason, as a sentence without a full stop.
+        reason: String,
+    },
+    /// A name is not usable as the name of a constant, or is used twice.
+    #[error("the asset's name {name:?} {reason}")]
+    Name {
+        /// The name.
+        name: String,
+        /// The reason.
+        reason: &'static str,
+    },
+    /// Cargo sets the variable for build scripts, and it is not set.
+    #[error("{0} is not set: this is to be called from a build script")]
+    NotInBuildScript(&'static str),
+}
+
+impl Error {
+    fn content(path: &Path, reason: impl ToString) -> Self {
+        Self::Content { path: path.to_owned(), reason: reason.to_string() }
+    }
+}
+
+/// One file to be made into a constant.
+#[derive(Clone, Debug)]
+enum Source {
+    Model,
+    Image,
+    Font(FontOptions),
+}
+
+/// The assets of one crate.
+#[derive(Clone, Debug, Default)]
+pub struct Assets {
+    sources: Vec<(String, PathBuf, Source)>,
+}
+
+impl Assets {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A glTF 2.0 model (`.glb` or `.gltf`); it becomes the constant `NAME: renderer::asset::Model`.
+    ///
+    /// All scenes' triangles are taken, their nodes' transforms applied. Skins and animations are left out; primitives that are not triangles are an error.
+    pub fn model(self, name: &str, path: impl Into<PathBuf>) -> Self {
+        self.add(name, path.into(), Source::Model)
+    }
+
+    /// A PNG or JPEG picture; it becomes the constant `NAME: renderer::asset::Image`.
+    pub fn image(self, name: &str, path: impl Into<PathBuf>) -> Self {
+        self.add(name, path.into(), Source::Image)
+    }
+
+    /// A TrueType or OpenType font; it becomes the constant `NAME: renderer::asset::Font`.
+    pub fn font(self, name: &str, path: impl Into<PathBuf>, options: FontOptions) -> Self {
+        self.add(name, path.into(), Source::Font(options))
+    }
+
+    fn add(mut self, name: &str, path: PathBuf, source: Source) -> Self {
+        self.sources.push((name.to_owned(), path, source));
+        self
+    }
+
+    /// Builds everything into `$OUT_DIR/assets.rs`, from files relative to the crate's folder, and tells cargo to build again when one changes.
+    pub fn build(&self) -> Result<(), Error> {
+        let variable = |name| std::env::var_os(name).map(PathBuf::from).ok_or(Error::NotInBuildScript(name));
+        let (from, to) = (variable("CARGO_MANIFEST_DIR")?, variable("OUT_DIR")?);
+        for (_, path, _) in &self.sources {
+            println!("cargo::rerun-if-changed={}", from.join(path).display());
+        }
+        self.write(&from, &to)
+    }
+
+    /// Builds everything into `TO/assets.rs` from files relative to `from`.
+    pub fn write(&self, from: &Path, to: &Path) -> Result<(), Error> {
+        let mut module = Module::new();
+        for (name, path, source) in &self.sources {
+            let constant = module.claim(name)?;
+            let path = from.join(path);
+            match source {
+                Source::Model => model::load(&path)?.write(&mut module, &constant),
+                Source::Image => picture::load(&path)?.write(&mut module, &constant),
+                Source::Font(options) => font::load(&path, options)?.write(&mut module, &constant),
+            }
+        }
+        module.save(to)
+    }
+}

@@ -1,0 +1,387 @@
+//! Models: glTF 2.0 scenes as parts of one material each.
+//!
+//! Transforms of nodes are applied, normals are made where a file has none (flat, as glTF says), equal vertices are stored once, and
+//! parts of more than 65,536 vertices are cut, because indices have 16 bits.
+
+use crate::Error;
+use crate::module::Module;
+use crate::picture::Picture;
+use half::f16;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Vertices that indices of 16 bits can name.
+const MAX_PART_VERTICES: usize = 1 << 16;
+
+/// A vertex, as it stands in memory: position, half-float normal with a 0 behind it, texture coordinate.
+pub(crate) type VertexBytes = [u8; 28];
+
+type Vec3 = [f32; 3];
+
+/// A model as it will be written.
+#[derive(Debug)]
+pub(crate) struct Model {
+    parts: Vec<Part>,
+    materials: Vec<Material>,
+    images: Vec<Picture>,
+    low: Vec3,
+    high: Vec3,
+}
+
+/// Triangles of one material.
+#[derive(Debug, Default)]
+struct Part {
+    material: usize,
+    vertices: Vec<VertexBytes>,
+    indices: Vec<u16>,
+    known: HashMap<VertexBytes, u16>,
+}
+
+#[derive(Debug)]
+struct Material {
+    name: String,
+    base_color: [f32; 4],
+    base_color_image: Option<usize>,
+    metallic: f32,
+    roughness: f32,
+    emissive: Vec3,
+    double_sided: bool,
+}
+
+/// A triangle's corner before it becomes bytes.
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    position: Vec3,
+    normal: Option<Vec3>,
+    texture_coordinate: [f32; 2],
+}
+
+/// Reads a file.
+pub(crate) fn load(path: &Path) -> Result<Model, Error> {
+    let content = |reason: String| Error::content(path, reason);
+    let (document, buffers, images) = gltf::import(path).map_err(|error| content(error.to_string()))?;
+    let mut model = Model {
+        parts: Vec::new(),
+        materials: Vec::new(),
+        images: Vec::new(),
+        low: [f32::INFINITY; 3],
+        high: [f32::NEG_INFINITY; 3],
+    };
+    for image in images {
+        let picture = Picture::try_from(image).map_err(content)?;
+        model.images.push(picture.checked(path)?);
+    }
+    model.materials.extend(document.materials().map(material));
+    // The material of primitives that name none.
+    let default_material = model.materials.len();
+    for scene in document.scenes() {
+        for node in scene.nodes() {
+            model.add_node(&node, IDENTITY, &buffers, default_material).map_err(content)?;
+        }
+    }
+    if model.parts.iter().any(|part| part.material == default_material) {
+        model.materials.push(Material {
+            name: String::new(),
+            base_color: [1.0; 4],
+            base_color_image: None,
+            metallic: 1.0,
+            roughness: 1.0,
+            emissive: [0.0; 3],
+            double_sided: false,
+        });
+    }
+    if model.parts.is_empty() {
+        return Err(content("the file has no triangles in any scene".to_owned()));
+    }
+    Ok(model)
+}
+
+fn material(material: gltf::Material<'_>) -> Material {
+    let surface = material.pbr_metallic_roughness();
+    Material {
+        name: material.name().unwrap_or_default().to_owned(),
+        base_color: surface.base_color_factor(),
+        base_color_image: surface.base_color_texture().map(|info| info.texture().source().index()),
+        metallic: surface.metallic_factor(),
+        roughness: surface.roughness_factor(),
+        emissive: material.emissive_factor(),
+        double_sided: material.double_sided(),
+    }
+}
+
+/// A matrix by columns.
+type Matrix = [[f32; 4]; 4];
+
+const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+
+fn product(left: &Matrix, right: &Matrix) -> Matrix {
+    std::array::from_fn(|column| std::array::from_fn(|row| (0..4).map(|k| left[k][row] * right[column][k]).sum()))
+}
+
+fn point(matrix: &Matrix, [x, y, z]: Vec3) -> Vec3 {
+    std::array::from_fn(|row| matrix[0][row] * x + matrix[1][row] * y + matrix[2][row] * z + matrix[3][row])
+}
+
+fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn dot(a: Vec3, b: Vec3) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn normalized(v: Vec3) -> Vec3 {
+    let length = dot(v, v).sqrt();
+    if length > 0.0 { v.map(|component| component / length) } else { [0.0, 0.0, 1.0] }
+}
+
+/// What a transform does to directions across surfaces: its cofactors, which are the inverse transposed times the determinant.
+struct NormalTransform([Vec3; 3]);
+
+impl NormalTransform {
+    fn new(matrix: &Matrix) -> (Self, f32) {
+        let [x, y, z] = [0, 1, 2].map(|column| [matrix[column][0], matrix[column][1], matrix[column][2]]);
+        let cofactors = [cross(y, z), cross(z, x), cross(x, y)];
+        (Self(cofactors), dot(x, cofactors[0]))
+    }
+
+    fn apply(&self, [x, y, z]: Vec3) -> Vec3 {
+        let Self(columns) = self;
+        normalized(std::array::from_fn(|row| columns[0][row] * x + columns[1][row] * y + columns[2][row] * z))
+    }
+}
+
+/// The elements in groups; what is left over is not given.
+pub(crate) fn chunks<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+    bytes.chunks_exact(N).filter_map(|chunk| chunk.try_into().ok())
+}
+
+impl Model {
+    fn add_node(
+        &mut self,
+        node: &gltf::Node<'_>,
+        parent: Matrix,
+        buffers: &[gltf::buffer::Data],
+        default_material: usize,
+    ) -> Result<(), String> {
+        let matrix = product(&parent, &node.transform().matrix());
+        if let Some(mesh) = node.mesh() {
+            for primitive in mesh.primitives() {
+                self.add_primitive(&primitive, &matrix, buffers, default_material).map_err(|reason| {
+                    format!(
+                        "mesh {} ({:?}), primitive {}: {reason}",
+                        mesh.index(),
+                        mesh.name().unwrap_or(""),
+                        primitive.index()
+                    )
+                })?;
+            }
+        }
+        node.children().try_for_each(|child| self.add_node(&child, matrix, buffers, default_material))
+    }
+
+    fn add_primitive(
+        &mut self,
+        primitive: &gltf::Primitive<'_>,
+        matrix: &Matrix,
+        buffers: &[gltf::buffer::Data],
+        default_material: usize,
+    ) -> Result<(), String> {
+        let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(|data| &data.0[..]));
+        let positions: Vec<Vec3> = reader.read_positions().ok_or("it has no positions")?.collect();
+        let normals: Option<Vec<Vec3>> = reader.read_normals().map(Iterator::collect);
+        let coordinates: Option<Vec<[f32; 2]>> = reader.read_tex_coords(0).map(|read| read.into_f32().collect());
+        let order: Vec<u32> = match reader.read_indices() {
+            Some(indices) => indices.into_u32().collect(),
+            None => (0..positions.len() as u32).collect(),
+        };
+        let (normal_transform, determinant) = NormalTransform::new(matrix);
+        let corner = |index: u32| -> Result<Corner, String> {
+            let index = index as usize;
+            let position = *positions
+                .get(index)
+                .ok_or_else(|| format!("index {index} has no vertex; there are {}", positions.len()))?;
+            let normal = normals.as_ref().and_then(|normals| normals.get(index));
+            let texture_coordinate = coordinates.as_ref().and_then(|all| all.get(index)).copied().unwrap_or_default();
+            let corner = Corner {
+                position: point(matrix, position),
+                normal: normal.map(|&normal| normal_transform.apply(normal)),
+                texture_coordinate,
+            };
+            let finite = corner.position.iter().chain(&corner.texture_coordinate).all(|value| value.is_finite());
+            if finite { Ok(corner) } else { Err(format!("vertex {index} has a coordinate that is not finite")) }
+        };
+        let material = primitive.material().index().unwrap_or(default_material);
+        for triangle in triangles(primitive.mode(), &order)? {
+            let [a, b, c] = triangle;
+            // A transform that mirrors turns triangles over.
+            let [a, b, c] = if determinant < 0.0 { [a, c, b] } else { [a, b, c] };
+            self.add_triangle(material, [corner(a)?, corner(b)?, corner(c)?]);
+        }
+        Ok(())
+    }
+
+    fn add_triangle(&mut self, material: usize, corners: [Corner; 3]) {
+        let [a, b, c] = corners.map(|corner| corner.position);
+        let edge = |from: Vec3, to: Vec3| std::array::from_fn(|axis| to[axis] - from[axis]);
+        let flat = normalized(cross(edge(a, b), edge(a, c)));
+        let bytes = corners.map(|corner| vertex_bytes(&corner, flat));
+        for corner in corners {
+            for axis in 0..3 {
+                self.low[axis] = self.low[axis].min(corner.position[axis]);
+                self.high[axis] = self.high[axis].max(corner.position[axis]);
+            }
+        }
+        let open = self.parts.iter_mut().rev().find(|part| part.material == material);
+        match open {
+            Some(part) if part.vertices.len() + 3 <= MAX_PART_VERTICES => part.push(bytes),
+            _ => {
+                let mut part = Part { material, ..Part::default() };
+                part.push(bytes);
+                self.parts.push(part);
+            }
+        }
+    }
+
+    pub(crate) fn write(self, module: &mut Module, name: &str) {
+        let (mut parts, mut materials, mut images) = (String::new(), String::new(), String::new());
+        let triangles: usize = self.parts.iter().map(|part| part.indices.len() / 3).sum();
+        let documentation = format!(
+            "A model of {triangles} triangles in {} parts, with {} materials.",
+            self.parts.len(),
+            self.materials.len()
+        );
+        // Writing to a string cannot fail.
+        for (index, part) in self.parts.into_iter().enumerate() {
+            let vertices = module.bytes(&format!("{name}_vertices_{index}"), part.vertices.concat());
+            let indices = part.indices.iter().flat_map(|index| index.to_le_bytes()).collect();
+            let indices = module.bytes(&format!("{name}_indices_{index}"), indices);
+            let material = part.material;
+            let _ = write!(
+                parts,
+                "renderer::asset::ModelPart {{ material: {material}, vertices: {vertices}, indices: {indices} }}, "
+            );
+        }
+        for material in &self.materials {
+            let Material { name, base_color, base_color_image, metallic, roughness, emissive, double_sided } = material;
+            let _ = write!(
+                materials,
+                "renderer::asset::ModelMaterial {{ name: {name:?}, base_color: {base_color:?}, base_color_image: {base_color_image:?}, \
+                 metallic: {metallic:?}, roughness: {roughness:?}, emissive: {emissive:?}, double_sided: {double_sided} }}, "
+            );
+        }
+        for (index, image) in self.images.into_iter().enumerate() {
+            let value = image.value(module, &format!("{name}_image_{index}"));
+            let _ = write!(images, "{value}, ");
+        }
+        let (low, high) = (self.low, self.high);
+        let value = format!(
+            "renderer::asset::Model {{ parts: &[{parts}], materials: &[{materials}], images: &[{images}], low: {low:?}, high: {high:?} }}"
+        );
+        module.constant(&documentation, name, "Model", &value);
+    }
+}
+
+impl Part {
+    fn push(&mut self, triangle: [VertexBytes; 3]) {
+        for vertex in triangle {
+            let next = self.vertices.len() as u16;
+            let index = *self.known.entry(vertex).or_insert(next);
+            if index == next && self.vertices.len() == usize::from(next) {
+                self.vertices.push(vertex);
+            }
+            self.indices.push(index);
+        }
+    }
+}
+
+/// The triangles of a primitive, counter-clockwise as its mode says.
+fn triangles(mode: gltf::mesh::Mode, order: &[u32]) -> Result<Vec<[u32; 3]>, String> {
+    use gltf::mesh::Mode;
+    Ok(match mode {
+        Mode::Triangles if order.len().is_multiple_of(3) => {
+            order.chunks_exact(3).map(|three| [three[0], three[1], three[2]]).collect()
+        }
+        Mode::Triangles => return Err(format!("{} corners do not make triangles", order.len())),
+        Mode::TriangleStrip => order
+            .windows(3)
+            .enumerate()
+            .map(
+                |(number, three)| {
+                    if number % 2 == 0 { [three[0], three[1], three[2]] } else { [three[1], three[0], three[2]] }
+                },
+            )
+            .collect(),
+        Mode::TriangleFan => order.windows(2).skip(1).map(|two| [order[0], two[0], two[1]]).collect(),
+        other => return Err(format!("its mode is {other:?}; triangles, strips and fans are what is read")),
+    })
+}
+
+fn vertex_bytes(corner: &Corner, flat_normal: Vec3) -> VertexBytes {
+    let mut bytes = [0; 28];
+    let normal = corner.normal.unwrap_or(flat_normal).map(|component| f16::from_f32(component).to_le_bytes());
+    let position = corner.position.map(f32::to_le_bytes);
+    let coordinate = corner.texture_coordinate.map(f32::to_le_bytes);
+    bytes[..12].copy_from_slice(&position.concat());
+    bytes[12..18].copy_from_slice(&normal.concat());
+    bytes[20..].copy_from_slice(&coordinate.concat());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gltf::mesh::Mode;
+
+    #[test]
+    fn modes_become_triangles() {
+        let check = |mode, order: &[u32], expected: &[[u32; 3]]| {
+            assert_eq!(triangles(mode, order).as_deref(), Ok(expected), "{mode:?}")
+        };
+        check(Mode::Triangles, &[5, 6, 7, 7, 6, 8], &[[5, 6, 7], [7, 6, 8]]);
+        check(Mode::TriangleStrip, &[0, 1, 2, 3, 4], &[[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
+        check(Mode::TriangleFan, &[9, 1, 2, 3], &[[9, 1, 2], [9, 2, 3]]);
+        check(Mode::TriangleFan, &[9, 1], &[]);
+        assert_eq!(triangles(Mode::Triangles, &[1, 2]), Err("2 corners do not make triangles".to_owned()));
+        assert!(triangles(Mode::Lines, &[0, 1]).is_err());
+    }
+
+    /// Twice as wide, as a surface that leans equally to x and y shows: its normal leans less to x.
+    #[test]
+    fn normals_follow_scaling() {
+        let mut wide = IDENTITY;
+        wide[0][0] = 2.0;
+        let (transform, determinant) = NormalTransform::new(&wide);
+        let [x, y, z] = transform.apply([0.5f32.sqrt(), 0.5f32.sqrt(), 0.0]);
+        assert!((x - 0.2f32.sqrt()).abs() < 1e-6 && (y - 0.8f32.sqrt()).abs() < 1e-6 && z == 0.0, "{x} {y} {z}");
+        assert_eq!(determinant, 2.0);
+    }
+
+    #[test]
+    fn equal_vertices_are_stored_once() {
+        let corner = |x| Corner { position: [x, 0.0, 0.0], normal: None, texture_coordinate: [0.0; 2] };
+        let vertex = |x| vertex_bytes(&corner(x), [0.0, 0.0, 1.0]);
+        let mut part = Part::default();
+        part.push([vertex(0.0), vertex(1.0), vertex(2.0)]);
+        part.push([vertex(2.0), vertex(1.0), vertex(3.0)]);
+        assert_eq!(part.indices, [0, 1, 2, 2, 1, 3]);
+        assert_eq!(part.vertices.len(), 4);
+    }
+
+    #[test]
+    fn a_vertex_is_position_half_normal_and_coordinate() {
+        let corner =
+            Corner { position: [1.0, -2.0, 0.5], normal: Some([0.0, -1.0, 0.5]), texture_coordinate: [0.25, 3.0] };
+        let expected = [
+            [0x00, 0x00, 0x80, 0x3f],
+            [0x00, 0x00, 0x00, 0xc0],
+            [0x00, 0x00, 0x00, 0x3f], // 1, -2, 0.5
+            [0x00, 0x00, 0x00, 0xbc],
+            [0x00, 0x38, 0x00, 0x00], // halves 0, -1, 0.5, 0
+            [0x00, 0x00, 0x80, 0x3e],
+            [0x00, 0x00, 0x40, 0x40], // 0.25, 3
+        ];
+        assert_eq!(vertex_bytes(&corner, [1.0, 0.0, 0.0]).as_slice(), expected.concat());
+    }
+}
