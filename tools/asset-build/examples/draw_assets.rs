@@ -10,7 +10,9 @@ use std::path::PathBuf;
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("usage: draw_assets FOLDER")?);
     let side = 256;
-    image::save_buffer(folder.join("crate.png"), &wooden_crate(side), side, side, image::ColorType::Rgb8)?;
+    let mut picture = png::Encoder::new(std::fs::File::create(folder.join("crate.png"))?, side, side);
+    picture.set_color(png::ColorType::Rgb);
+    picture.write_header()?.write_image_data(&wooden_crate(side))?;
     std::fs::write(folder.join("lighthouse.glb"), lighthouse().glb())?;
     Ok(())
 }

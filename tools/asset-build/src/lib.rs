@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod distance_field;
+mod document;
 mod font;
 mod model;
 mod module;

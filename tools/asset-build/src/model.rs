@@ -4,6 +4,7 @@
 //! parts of more than 65,536 vertices are cut, because indices have 16 bits.
 
 use crate::Error;
+use crate::document::Document;
 use crate::module::Module;
 use crate::picture::Picture;
 use half::f16;
@@ -60,22 +61,18 @@ struct Corner {
 /// Reads a file.
 pub(crate) fn load(path: &Path) -> Result<Model, Error> {
     let content = |reason: String| Error::content(path, reason);
-    let (document, buffers, images) = gltf::import(path).map_err(|error| content(error.to_string()))?;
+    let Document { gltf, buffers, pictures } = Document::read(path)?;
     let mut model = Model {
         parts: Vec::new(),
         materials: Vec::new(),
-        images: Vec::new(),
+        images: pictures,
         low: [f32::INFINITY; 3],
         high: [f32::NEG_INFINITY; 3],
     };
-    for image in images {
-        let picture = Picture::try_from(image).map_err(content)?;
-        model.images.push(picture.checked(path)?);
-    }
-    model.materials.extend(document.materials().map(material));
+    model.materials.extend(gltf.materials().map(material));
     // The material of primitives that name none.
     let default_material = model.materials.len();
-    for scene in document.scenes() {
+    for scene in gltf.scenes() {
         for node in scene.nodes() {
             model.add_node(&node, IDENTITY, &buffers, default_material).map_err(content)?;
         }
@@ -152,17 +149,12 @@ impl NormalTransform {
     }
 }
 
-/// The elements in groups; what is left over is not given.
-pub(crate) fn chunks<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
-    bytes.chunks_exact(N).filter_map(|chunk| chunk.try_into().ok())
-}
-
 impl Model {
     fn add_node(
         &mut self,
         node: &gltf::Node<'_>,
         parent: Matrix,
-        buffers: &[gltf::buffer::Data],
+        buffers: &[Vec<u8>],
         default_material: usize,
     ) -> Result<(), String> {
         let matrix = product(&parent, &node.transform().matrix());
@@ -185,10 +177,10 @@ impl Model {
         &mut self,
         primitive: &gltf::Primitive<'_>,
         matrix: &Matrix,
-        buffers: &[gltf::buffer::Data],
+        buffers: &[Vec<u8>],
         default_material: usize,
     ) -> Result<(), String> {
-        let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(|data| &data.0[..]));
+        let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(Vec::as_slice));
         let positions: Vec<Vec3> = reader.read_positions().ok_or("it has no positions")?.collect();
         let normals: Option<Vec<Vec3>> = reader.read_normals().map(Iterator::collect);
         let coordinates: Option<Vec<[f32; 2]>> = reader.read_tex_coords(0).map(|read| read.into_f32().collect());

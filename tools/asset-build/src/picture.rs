@@ -1,7 +1,8 @@
 //! Pictures: PNG and JPEG files as 8-bit RGBA.
 
+use crate::Error;
 use crate::module::Module;
-use crate::{Error, model};
+use std::io::Cursor;
 use std::path::Path;
 
 /// The widest and highest that the TMU can address, in texels [AG p.41].
@@ -18,22 +19,58 @@ pub(crate) struct Picture {
 /// Reads a file.
 pub(crate) fn load(path: &Path) -> Result<Picture, Error> {
     let bytes = std::fs::read(path).map_err(|error| Error::File { path: path.to_owned(), error })?;
-    let decoded = image::load_from_memory(&bytes).map_err(|error| Error::content(path, error))?.into_rgba8();
-    let (width_px, height_px) = decoded.dimensions();
-    Picture { width_px, height_px, rgba: decoded.into_raw() }.checked(path)
+    Picture::decode(&bytes).map_err(|reason| Error::content(path, reason))
 }
 
 impl Picture {
-    /// The picture, if a texture can hold it.
-    pub(crate) fn checked(self, path: &Path) -> Result<Self, Error> {
-        let Self { width_px, height_px, .. } = self;
+    /// A PNG or JPEG file's picture, if a texture can hold it.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let picture = if bytes.starts_with(b"\x89PNG") {
+            Self::from_png(bytes)?
+        } else if bytes.starts_with(&[0xff, 0xd8]) {
+            Self::from_jpeg(bytes)?
+        } else {
+            return Err("this is neither a PNG nor a JPEG picture".to_owned());
+        };
+        let Self { width_px, height_px, .. } = picture;
         if width_px == 0 || height_px == 0 || width_px > MAX_SIDE_PX || height_px > MAX_SIDE_PX {
-            let reason = format!(
+            return Err(format!(
                 "the picture has {width_px} x {height_px} pixels, and a texture has 1 to {MAX_SIDE_PX} on each side"
-            );
-            return Err(Error::content(path, reason));
+            ));
         }
-        Ok(self)
+        Ok(picture)
+    }
+
+    fn from_png(bytes: &[u8]) -> Result<Self, String> {
+        let mut decoder = png::Decoder::new(Cursor::new(bytes));
+        // Palettes, fewer and more bits become 8 bits a channel.
+        decoder.set_transformations(png::Transformations::normalize_to_color8());
+        let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
+        let size = reader.output_buffer_size().ok_or("the picture is larger than memory")?;
+        let mut samples = vec![0; size];
+        let frame = reader.next_frame(&mut samples).map_err(|error| error.to_string())?;
+        samples.truncate(frame.buffer_size());
+        let rgba = match frame.color_type {
+            png::ColorType::Grayscale => samples.iter().flat_map(|&gray| [gray, gray, gray, 255]).collect(),
+            png::ColorType::GrayscaleAlpha => {
+                chunks::<2>(&samples).flat_map(|[gray, alpha]| [gray, gray, gray, alpha]).collect()
+            }
+            png::ColorType::Rgb => {
+                chunks::<3>(&samples).flat_map(|[red, green, blue]| [red, green, blue, 255]).collect()
+            }
+            png::ColorType::Rgba => samples,
+            png::ColorType::Indexed => return Err("the picture's palette could not be applied".to_owned()),
+        };
+        Ok(Self { width_px: frame.width, height_px: frame.height, rgba })
+    }
+
+    fn from_jpeg(bytes: &[u8]) -> Result<Self, String> {
+        use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
+        let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGBA);
+        let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+        let rgba = decoder.decode().map_err(|error| error.to_string())?;
+        let info = decoder.info().ok_or("the picture has no size")?;
+        Ok(Self { width_px: info.width.into(), height_px: info.height.into(), rgba })
     }
 
     /// The value of its constant.
@@ -50,24 +87,7 @@ impl Picture {
     }
 }
 
-/// What a glTF file's picture is, as RGBA.
-impl TryFrom<gltf::image::Data> for Picture {
-    type Error = String;
-
-    fn try_from(data: gltf::image::Data) -> Result<Self, String> {
-        use gltf::image::Format;
-        let gltf::image::Data { pixels, format, width, height } = data;
-        let rgba = match format {
-            Format::R8 => pixels.iter().flat_map(|&gray| [gray, gray, gray, 255]).collect(),
-            Format::R8G8 => model::chunks::<2>(&pixels).flat_map(|[gray, alpha]| [gray, gray, gray, alpha]).collect(),
-            Format::R8G8B8 => {
-                model::chunks::<3>(&pixels).flat_map(|[red, green, blue]| [red, green, blue, 255]).collect()
-            }
-            Format::R8G8B8A8 => pixels,
-            other => {
-                return Err(format!("a picture has samples of kind {other:?}, and 8 bits a channel are what is read"));
-            }
-        };
-        Ok(Self { width_px: width, height_px: height, rgba })
-    }
+/// The samples in groups; what is left over is not given.
+fn chunks<const N: usize>(samples: &[u8]) -> impl Iterator<Item = [u8; N]> {
+    samples.chunks_exact(N).filter_map(|chunk| chunk.try_into().ok())
 }

@@ -14,6 +14,13 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// Writes a picture with the library that others read pictures with.
+fn save_png(path: PathBuf, samples: &[u8], width: u32, height: u32, color: png::ColorType) {
+    let mut encoder = png::Encoder::new(std::fs::File::create(path).expect("a test's file"), width, height);
+    encoder.set_color(color);
+    encoder.write_header().and_then(|mut writer| writer.write_image_data(samples)).expect("a picture in a test's file");
+}
+
 fn error(assets: Assets, from: &Path, name: &str) -> String {
     assets.write(from, &folder(name)).expect_err("it is refused").to_string()
 }
@@ -36,15 +43,60 @@ fn a_model_has_its_materials_and_its_bounds() {
     assert_eq!(named.len() % 3, 0);
 }
 
-/// A checker board of two pixels, written by the library that others read pictures with.
 #[test]
 fn a_picture_keeps_its_pixels() {
     let (from, to) = (folder("picture-in"), folder("picture-out"));
     let gray_and_alpha = [10, 255, 200, 0];
-    image::save_buffer(from.join("two.png"), &gray_and_alpha, 2, 1, image::ColorType::La8).unwrap();
+    save_png(from.join("two.png"), &gray_and_alpha, 2, 1, png::ColorType::GrayscaleAlpha);
     Assets::new().image("two", "two.png").write(&from, &to).unwrap();
     assert_eq!(std::fs::read(to.join("two.bin")).unwrap(), [10, 10, 10, 255, 200, 200, 200, 0]);
     assert!(std::fs::read_to_string(to.join("assets.rs")).unwrap().contains("width_px: 2, height_px: 1"));
+}
+
+/// A red of 8 x 8 pixels, [200, 40, 90], as Pillow writes it at quality 95.
+const JPEG_BASE64: &str = "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAIBAQEBAQIBAQECAgICAgQDAgICAgUEBAMEBgUGBgYFBgYGBwkIBgcJBwYGCAsICQoKCgoKBggLDA\
+         sKDAkKCgr/2wBDAQICAgICAgUDAwUKBwYHCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgr/wAARCAAI\
+         AAgDAREAAhEBAxEB/8QAFAABAAAAAAAAAAAAAAAAAAAACP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/xAAVAQEBAAAAAAAAAAAAAAAAAAAECf/EAB\
+         QRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/ADuOpg//2Q==";
+
+#[test]
+fn a_jpeg_is_a_picture_too() {
+    let (from, to) = (folder("jpeg-in"), folder("jpeg-out"));
+    let bytes = data_encoding::BASE64.decode(JPEG_BASE64.as_bytes()).unwrap();
+    std::fs::write(from.join("red.jpg"), bytes).unwrap();
+    Assets::new().image("red", "red.jpg").write(&from, &to).unwrap();
+    let rgba = std::fs::read(to.join("red.bin")).unwrap();
+    assert_eq!(rgba.len(), 4 * 64);
+    for pixel in rgba.chunks_exact(4) {
+        let near = pixel.iter().zip([200, 40, 90, 255]).all(|(&one, other)| one.abs_diff(other) <= 3);
+        assert!(near, "{pixel:?}");
+    }
+}
+
+/// One triangle in text, its buffer as data, its node moved and mirrored: mirrored triangles are turned over, so they still face the same way.
+#[test]
+fn nodes_place_what_a_text_file_holds() {
+    let (from, to) = (folder("text-in"), folder("text-out"));
+    let positions: Vec<u8> =
+        [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let data = data_encoding::BASE64.encode(&positions);
+    let json = format!(
+        r#"{{"asset":{{"version":"2.0"}},"scenes":[{{"nodes":[0]}}],"nodes":[{{"mesh":0,"translation":[5,6,7],"scale":[-1,1,1]}}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}}],
+        "bufferViews":[{{"buffer":0,"byteLength":36}}],"buffers":[{{"byteLength":36,"uri":"data:application/octet-stream;base64,{data}"}}]}}"#
+    );
+    std::fs::write(from.join("one.gltf"), json).unwrap();
+    Assets::new().model("one", "one.gltf").write(&from, &to).unwrap();
+    let vertices = std::fs::read(to.join("one_vertices_0.bin")).unwrap();
+    let float = |at: usize| f32::from_le_bytes([vertices[at], vertices[at + 1], vertices[at + 2], vertices[at + 3]]);
+    let positions: Vec<[f32; 3]> = (0..3).map(|vertex| [0, 4, 8].map(|axis| float(28 * vertex + axis))).collect();
+    assert_eq!(positions, [[5.0, 6.0, 7.0], [5.0, 7.0, 7.0], [4.0, 6.0, 7.0]]);
+    // The flat normal (0, 0, 1) as halves.
+    assert_eq!(vertices[12..20], [0, 0, 0, 0, 0x00, 0x3c, 0, 0]);
+    assert!(
+        std::fs::read_to_string(to.join("assets.rs")).unwrap().contains("low: [4.0, 6.0, 7.0], high: [5.0, 7.0, 7.0]")
+    );
 }
 
 /// The letter I of a sans-serif font is an upright bar: covered in the middle of each row, the field highest on its axis.
@@ -74,7 +126,7 @@ fn what_cannot_be_used_is_refused_with_its_name() {
     std::fs::write(from.join("text.ttf"), "this is no font").unwrap();
     std::fs::write(from.join("text.glb"), "this is no model").unwrap();
     std::fs::write(from.join("empty.gltf"), r#"{"asset":{"version":"2.0"}}"#).unwrap();
-    image::save_buffer(from.join("wide.png"), &[0; 2049], 2049, 1, image::ColorType::L8).unwrap();
+    save_png(from.join("wide.png"), &[0; 2049], 2049, 1, png::ColorType::Grayscale);
     let check = |assets: Assets, expected: &[&str]| {
         let message = error(assets, &from, "broken-out");
         for part in expected {
