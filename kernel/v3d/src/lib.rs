@@ -41,6 +41,7 @@ pub mod report;
 pub mod shader_record;
 pub mod statistics;
 pub mod surface;
+pub mod texture;
 pub mod tile_grid;
 pub mod tile_memory;
 pub mod tiler;
