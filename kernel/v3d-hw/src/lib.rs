@@ -54,6 +54,9 @@
 //! | `[hello_fft]` | GPU_FFT in the examples of Raspberry Pi's userland |
 //! | `[vc4cl]`, `[vc4c]` | doe300/VC4CL and doe300/VC4C: notes on experiments, the emulator, issues |
 //! | `[imrc NUMBER]` | measurements of a Raspberry Pi 2 and 3 at imrc.noip.me/blog/vc4 |
+//! | `[kumaashi]` | kumaashi/RaspberryPI, demos whose shaders were assembled with a newer vc4asm |
+//! | `[PeterLemon]` | PeterLemon/RaspberryPi, demos in assembler that drive the V3D on boards |
+//! | `[deqp]` | deduced from which tests of dEQP-GLES2, run through Mesa's driver on the model, a Pi 3 fails by Mesa's list `broadcom-rpi3-fails.txt` |
 //! | `[JayStation]` | JayStation's articles on shaders, VPM and textures of the VideoCore IV |
 //! | `[qemu]` | QEMU 7.2: its source, or what it was seen to do |
 //! | `[silicon]` | values recorded on real boards; the tables and pictures stand in `tools/v3d-sim/tests/vectors` and `silicon` |

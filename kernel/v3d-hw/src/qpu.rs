@@ -261,8 +261,9 @@ codes! {
 codes! {
     /// Packing of the mul ALU's result as a colour (`pm` 1) [AG p.32].
     ///
-    /// The guide's table names byte a four times; the codes 4 to 7 are the four bytes in order [vc4asm] [mesa qir].
-    pub enum PackMul: 4 bits {
+    /// The guide's table names byte a four times; the codes 4 to 7 are the four bytes in order [vc4asm] [mesa qir]. The field has a bit more than the
+    /// code, which is ignored: see [`PackMul::of_field`].
+    pub enum PackMul: 3 bits {
         /// All 32 bits.
         0 => None "nop",
         /// To all bytes.
@@ -276,6 +277,19 @@ codes! {
         /// To byte 3.
         7 => Byte3 "8d",
         _ => Reserved,
+    }
+}
+
+impl PackMul {
+    /// The bit of the pack field that the mul ALU ignores; for register file A it is saturation, which colours always have.
+    pub const IGNORED: u8 = 8;
+
+    /// The code in a pack field of four bits: bit 3 makes no difference.
+    ///
+    /// vc4asm up to V0.2.3 writes it as 0, from revision ff16f63 on as 1, and programs of both kinds run on boards [vc4asm] [kumaashi].
+    #[inline]
+    pub const fn of_field(pack: u8) -> Self {
+        Self::from_code(pack & !Self::IGNORED)
     }
 }
 
@@ -336,7 +350,7 @@ layout! {
         59:57 unpack: Unpack,
         /// 0: unpack and pack are register file A's; 1: r4's and the mul ALU's.
         56:56 pm: bool,
-        /// Pack mode: [`PackA`] or [`PackMul`] by `pm`.
+        /// Pack mode by `pm`: [`PackA`], or [`PackMul`] with a bit that is ignored.
         55:52 pack: u8,
         /// Condition of the add ALU.
         51:49 cond_add: Condition,

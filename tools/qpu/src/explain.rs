@@ -136,7 +136,8 @@ fn meaning(instruction: &Instruction, name: &str, value: u64) -> Option<String> 
         "ws" => "add ALU writes to file A, mul ALU to file B".to_owned(),
         "pm" if pm => "pack the mul result, unpack r4".to_owned(),
         "pm" => "pack and unpack register file A".to_owned(),
-        "pack" if pm => PackMul::from_code(value).to_string(),
+        "pack" if pm && value & PackMul::IGNORED != 0 => format!("{}; bit 3 is ignored", PackMul::of_field(value)),
+        "pack" if pm => PackMul::of_field(value).to_string(),
         "pack" => PackA::from_code(value).to_string(),
         "raddr_a" => match instruction {
             Instruction::Branch(branch) if !branch.reg => "no register".to_owned(),

@@ -17,8 +17,8 @@ use v3d_hw::FieldError;
 use v3d_hw::Layout;
 use v3d_hw::qpu::address_map::is_written_in_either_file;
 use v3d_hw::qpu::{
-    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LoadImmediate, MulOp, Mux, Semaphore, Signal,
-    SmallImmediate,
+    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LoadImmediate, MulOp, Mux, PackMul, Semaphore,
+    Signal, SmallImmediate,
 };
 
 use crate::code::Code;
@@ -137,6 +137,8 @@ pub(crate) struct Slot {
     pub(crate) sig: Signal,
     pub(crate) unpack: UnpackMode,
     pub(crate) pm: bool,
+    /// The bit of the pack field that the mul ALU ignores is set.
+    pub(crate) ignored_pack_bit: bool,
     pub(crate) pack: PackMode,
     pub(crate) cond_add: Condition,
     pub(crate) cond_mul: Condition,
@@ -186,6 +188,7 @@ impl Default for Slot {
             sig: Signal::None,
             unpack: UnpackMode::default(),
             pm: false,
+            ignored_pack_bit: false,
             pack: PackMode::default(),
             cond_add: Condition::Always,
             cond_mul: Condition::Always,
@@ -395,8 +398,12 @@ impl Slot {
     /// The word as the fields stand.
     fn encode(&self) -> Result<u64, FieldError> {
         let Self { pm, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, .. } = *self;
-        // The mul ALU's modes have no saturation bit: they always saturate.
-        let pack = if self.pm { self.pack.mode & 7 } else { self.pack.mode };
+        // The mul ALU always saturates: bit 3 of its modes is set only if that was asked for.
+        let pack = match self.pm {
+            true if self.ignored_pack_bit => self.pack.mode | PackMul::IGNORED,
+            true => self.pack.mode & !PackMul::IGNORED,
+            false => self.pack.mode,
+        };
         let bits = match self.form {
             Form::Alu => Alu {
                 sig: self.sig,

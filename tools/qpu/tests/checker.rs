@@ -206,9 +206,14 @@ fn one_instruction() {
     breaks(Code::Unmapped, 1, "mov r0, ra33");
     breaks(Code::VpmConflict, 2, "mov r0, unif\nmov vr_setup, r0; mov vw_setup, r0");
     breaks(Code::TwoPeripherals, 2, "mov r0, unif\nmov recip, r0; mov t0s, r0\nnop\nnop\nldtmu0");
+    // As Mesa writes it.
+    keeps("mov t0s, unif\nmov tlb_stencil, unif; ldtmu0");
+    // Pack codes 11 and 13, which the mul ALU takes for 3 and 5.
+    keeps("mov r0, unif\nfmul.pm8 r1.8abcdsf, r0, r0\nfmul.pm8 r1.8bsf, r0, r0");
     breaks(Code::ConditionalPeripheralWrite, 3, "mov.setf r0, unif\nldi vw_setup, 0x1a00\nmov.ifz vpm, r0");
     keeps("mov.setf r0, unif\nmov.ifz irq, r0");
     breaks(Code::PartialPeripheralWrite, 3, "mov r0, unif\nldi vw_setup, 0x1a00\nfmul vpm.8asf, r0, r0");
+    breaks(Code::PartialPeripheralWrite, 3, "mov r0, unif\nldi vw_setup, 0x1a00\nfmul.pm8 vpm.8asf, r0, r0");
 }
 
 #[test]

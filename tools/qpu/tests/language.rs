@@ -325,3 +325,29 @@ fn copied_branches_keep_their_distance() {
     let words = try_assembly(".clone :a, 1\nnop\nnop\nnop\n:a\nbrr -, r:a\nnop\nnop\nnop").words;
     assert_eq!((words[0], words[4] & 0xffff_ffff), (words[4], 0xffff_ffe0));
 }
+
+/// Bit 3 of the pack field, which the mul ALU ignores: nobody sets it but `.pm8`.
+#[test]
+fn the_ignored_bit_of_the_pack_field_is_written_on_demand() {
+    let pack = |source: &str| try_assembly(source).words.iter().map(|word| word >> 52 & 31).collect::<Vec<_>>();
+    const PM: u64 = 16;
+    assert_eq!(pack("fmul r0.8abcdsf, r1, r2\nfmul.pm8 r0.8abcdsf, r1, r2"), [PM | 3, PM | 11]);
+    assert_eq!(pack("fadd r3, r1, r2; mov r0.8csf, r1\nfadd.pm8 r3, r1, r2; mov r0.8csf, r1"), [PM | 6, PM | 14]);
+    assert_eq!(pack("mov.pm r0, r1\nmov.pm8 r0, r1\nmov.pm8 r0, 1\nldi.pm8 r0, 0x12345"), [PM, PM | 8, PM | 8, PM | 8]);
+}
+
+/// What a newer vc4asm made of a fragment shader, which its author ran on boards [kumaashi fs_normal_z.h].
+#[test]
+fn words_with_the_ignored_bit_come_back() {
+    let words = [
+        0x1000_49e0_808e_7036,
+        0x11c2_48a3_819e_7540,
+        0x11d0_49e3_809e_7009,
+        0x11e0_49e3_809e_7012,
+        0xd1f0_49e3_809e_003f,
+        0xe182_0827_0000_0001,
+    ];
+    let text = qpu::disassemble(&words, qpu::disassembler::Style::default());
+    assert!(!text.contains(".int") && !text.contains(".long"), "{text}");
+    assert_eq!(try_assembly(&text).words, words, "{text}");
+}

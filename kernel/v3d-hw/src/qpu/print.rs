@@ -9,7 +9,7 @@
 //! - `anop` and `mnop` name an ALU that does nothing, with its target and sources where the word has any; beside an operation that only makes a
 //!   constant they keep the word from becoming a load immediate. `read` fills a read address that no operand uses.
 //! - `.always` is the condition of a result that goes nowhere, which would otherwise be `.never`.
-//! - `.pm` is that bit set where no pack or unpack follows from it.
+//! - `.pm` is that bit set where no pack or unpack follows from it; `.pm8` is it with [`PackMul::IGNORED`] in the pack field, whatever is packed.
 //! - A rotation stands at the target of the mul operation: `mov r0 << 3, r1`.
 //!
 //! # Pieces
@@ -23,8 +23,8 @@ use core::fmt;
 
 use super::address_map::{NOP, is_read_in_either_file, is_written_in_either_file};
 use super::{
-    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Semaphore,
-    Signal,
+    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, PackMul,
+    Semaphore, Signal,
 };
 use crate::layout::Layout;
 
@@ -194,8 +194,22 @@ const TAKES_FLOATS: Codes = {
 const MAKES_FLOATS: Codes = Codes::of(&[1, 2, 3, 4, 5, 6, AddOp::Itof.code()]);
 /// Codes that are no operation of the add ALU.
 const RESERVED_ADD: Codes = Codes::of(&[9, 10, 11, 25, 26, 27, 28, 29]);
-/// Pack codes that the mul ALU does not have.
-const RESERVED_PACK_MUL: Codes = Codes(Codes::of(&[1, 2]).0 | !0 << 8);
+
+/// The code of the mul ALU's pack in a pack field.
+const fn mul_pack(pack: usize) -> usize {
+    PackMul::of_field(pack as u8).code() as usize
+}
+
+/// What states `pm`, where packs and unpacks do not say all that there is to it.
+const fn stated_pm(pm: bool, pack: usize, unpack: usize) -> Option<&'static Piece> {
+    if pm && pack & PackMul::IGNORED as usize != 0 {
+        Some(&names::PM_8)
+    } else if pm && pack == 0 && unpack == 0 {
+        Some(&names::PM)
+    } else {
+        None
+    }
+}
 
 /// The line under construction.
 struct Text<'l> {
@@ -249,7 +263,7 @@ impl<'l> Text<'l> {
         let here = (half == Half::Mul) == (pm || targets.ws);
         if pack != 0 && here {
             self.put(match (pm, pack) {
-                (true, _) => &names::PACK_MUL[pack & 7],
+                (true, _) => &names::PACK_MUL[mul_pack(pack) & 7],
                 (false, 1 | 2) if float => &names::PACK_HALF_FLOAT[pack],
                 (false, _) => &names::PACK_INT[pack & 15],
             });
@@ -299,7 +313,7 @@ impl Targets {
     fn can_pack(&self, pm: bool, pack: usize) -> bool {
         pack == 0
             || if pm {
-                !RESERVED_PACK_MUL.has(pack)
+                !matches!(PackMul::of_field(pack as u8), PackMul::Reserved(_))
             } else {
                 self.address(if self.ws { Half::Mul } else { Half::Add }) < 32
             }
@@ -394,13 +408,12 @@ impl Fields {
 
     #[inline(always)]
     fn mul_packs(&self) -> bool {
-        self.pm && self.pack != 0
+        self.pm && mul_pack(self.pack) != 0
     }
 
-    /// `pm` is set where no pack or unpack follows from it.
     #[inline(always)]
-    fn bare_pm(&self) -> bool {
-        self.pm && self.pack == 0 && self.unpack == 0
+    fn stated_pm(&self) -> Option<&'static Piece> {
+        stated_pm(self.pm, self.pack, self.unpack)
     }
 
     #[inline(always)]
@@ -416,8 +429,7 @@ impl Fields {
         let mul_constant = self.op_mul != 0
             && self.mul_a == self.mul_b
             && (self.small_immediate && self.mul_a == INPUT_B || self.op_mul == usize::from(MulOp::V8subs.code()));
-        let alone =
-            self.bare_pm() && !self.mul_selects || targets_open && !self.mul_packs() && !self.mul_selects || self.sf;
+        let alone = (self.stated_pm().is_some() || targets_open) && !self.mul_packs() && !self.mul_selects || self.sf;
         COND_ADD.of(self.word) != usize::from(default.code())
             || mul_constant
             || self.add_selects
@@ -444,8 +456,8 @@ impl Fields {
     fn put_add(&self, text: &mut Text<'_>, targets: &Targets, inputs: &mut Inputs) {
         let moves = self.op_add == OR && self.add_a == self.add_b && self.moves(self.add_a);
         text.put(if moves { &names::MOVE } else { &names::ADD[self.op_add] });
-        if self.bare_pm() {
-            text.put(&names::PM);
+        if let Some(pm) = self.stated_pm() {
+            text.put(pm);
         }
         if self.sf {
             text.put(&names::SET_FLAGS);
@@ -472,8 +484,8 @@ impl Fields {
             true => &names::MUL_MOVE,
             false => &names::MUL[self.op_mul],
         });
-        if self.bare_pm() && !after_add {
-            text.put(&names::PM);
+        if let Some(pm) = self.stated_pm().filter(|_| !after_add) {
+            text.put(pm);
         }
         if self.sf && !after_add {
             text.put(&names::SET_FLAGS);
@@ -641,8 +653,8 @@ fn load_targets(load: &LoadImmediate, text: &mut Text<'_>) {
     let targets = Targets::new(usize::from(load.waddr_add), usize::from(load.waddr_mul), load.ws, true);
     let pack = usize::from(load.pack);
     text.exact &= targets.can_pack(load.pm, pack);
-    if load.pm && load.pack == 0 {
-        text.put(&names::PM);
+    if let Some(pm) = stated_pm(load.pm, pack, 0) {
+        text.put(pm);
     }
     if load.sf {
         text.put(&names::SET_FLAGS);
@@ -650,7 +662,7 @@ fn load_targets(load: &LoadImmediate, text: &mut Text<'_>) {
     text.target(&targets, Half::Add);
     text.pack(load.pm, pack, &targets, Half::Add, false);
     text.condition(usize::from(load.cond_add.code()), targets.add == usize::from(NOP) && !load.sf);
-    let mul_packs = load.pack != 0 && (load.pm || targets.ws);
+    let mul_packs = if load.pm { mul_pack(pack) != 0 } else { pack != 0 && targets.ws };
     if targets.mul != usize::from(NOP) || load.cond_mul != Condition::Never || mul_packs {
         text.text(",");
         text.target(&targets, Half::Mul);
@@ -707,6 +719,9 @@ mod tests {
             (0xd202_0827_0e00_4dc0, "shr r0, ra0.16ai, 4"),
             (0xd002_0827_0202_01c0, "fsub r0, r0, 1.0; read ra0"),
             (0x1002_0e27_159e_7000, "mov t0s, r0"),
+            // Made by a newer vc4asm, and run on a board [kumaashi fs_normal_z.h]: pack codes 12 and 13.
+            (0x11c2_48a3_819e_7540, "fadd.pm8 r2, r2, r5; mov r3.8asf, r0"),
+            (0x11d0_49e3_809e_7009, "mmov.pm8 r3.8bsf, r1"),
         ] {
             assert_eq!(Instruction::decode(word).to_string(), text);
         }

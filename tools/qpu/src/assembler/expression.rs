@@ -367,7 +367,7 @@ impl Assembler<'_> {
             Action::Branch(condition) => self.slot.branch_condition(condition),
             Action::SetFlags => self.slot.set_flags(),
             Action::Pack(pack) => self.slot.pack_or_unpack(pack),
-            Action::SelectMulPack => self.slot.select_mul_pack(),
+            Action::SelectMulPack { ignored_bit } => self.slot.select_mul_pack(ignored_bit),
             Action::Rotate => {
                 let first = self.peek();
                 let rotation = match self.expression(Places::EXPRESSION)? {

@@ -178,7 +178,7 @@ impl Facts {
                     }
                 }
                 facts.reserved = matches!(alu.op_add, AddOp::Reserved(_))
-                    || alu.pm && matches!(PackMul::from_code(alu.pack), PackMul::Reserved(_));
+                    || alu.pm && matches!(PackMul::of_field(alu.pack), PackMul::Reserved(_));
                 facts.targets(alu.waddr_add, alu.cond_add, alu.waddr_mul, alu.cond_mul, alu.ws, alu.sf);
                 facts.packs(alu.pm, alu.pack);
             }
@@ -233,7 +233,7 @@ impl Facts {
     }
 
     fn packs(&mut self, pm: bool, pack: u8) {
-        self.mul_byte_pack = pm && (4..8).contains(&pack);
+        self.mul_byte_pack = pm && (4..8).contains(&PackMul::of_field(pack).code());
         self.partial_a = !pm && !matches!(pack, 0 | 3 | 8 | 11);
     }
 

@@ -33,7 +33,10 @@ pub enum Action {
     /// Rotates: takes an operand.
     Rotate,
     /// Sets `pm`, although nothing is packed or unpacked.
-    SelectMulPack,
+    SelectMulPack {
+        /// Sets also the bit of the pack field that is ignored then.
+        ignored_bit: bool,
+    },
 }
 
 /// A suffix.
@@ -116,7 +119,8 @@ pub fn all() -> Vec<(String, Suffix)> {
     for name in ["setf", "sf"] {
         add(name.to_owned(), Action::SetFlags, Places::MNEMONIC | Places::TARGET);
     }
-    add("pm".to_owned(), Action::SelectMulPack, Places::MNEMONIC);
+    add("pm".to_owned(), Action::SelectMulPack { ignored_bit: false }, Places::MNEMONIC);
+    add("pm8".to_owned(), Action::SelectMulPack { ignored_bit: true }, Places::MNEMONIC);
     add("rot".to_owned(), Action::Rotate, Places::MNEMONIC | Places::TARGET);
     for (ending, number) in [("", Number::Any), ("i", Number::Int), ("f", Number::Float)] {
         for &(mode, name) in MODES {

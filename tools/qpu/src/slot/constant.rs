@@ -33,7 +33,8 @@ pub(super) fn add_result(op: AddOp, value: u32) -> Option<u32> {
         AddOp::Fmin | AddOp::Fmax => value,
         AddOp::Fminabs | AddOp::Fmaxabs => value & !SIGN,
         AddOp::Ftoi if is_infinite(value) => 0,
-        AddOp::Ftoi => float as i32 as u32,
+        // The low 32 bits of what does not fit; small immediates as floats are at most 128.
+        AddOp::Ftoi => f64::from(float).trunc().rem_euclid(4_294_967_296.0) as u32,
         AddOp::Itof => exact(value as i32 as f32)?,
         AddOp::Add => value.wrapping_add(value),
         AddOp::Sub | AddOp::Xor => 0,

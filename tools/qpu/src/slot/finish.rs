@@ -62,7 +62,8 @@ impl Slot {
 
     /// Whether the word does nothing but load a constant.
     fn constant(&mut self) -> Constant {
-        if self.keep {
+        // The ignored bit was asked for in a pack that a load immediate would not have.
+        if self.keep || self.ignored_pack_bit {
             return Constant::No;
         }
         let load_or = |free: bool, value: u32| if free { Constant::Load(value) } else { Constant::Stays };

@@ -166,6 +166,9 @@ impl Slot {
         if self.pack.mode != 0 && (self.pack.mode != mode || self.pm != mul_pack) {
             return false;
         }
+        if self.ignored_pack_bit && !mul_pack {
+            return false;
+        }
         if mul_pack {
             return true;
         }

@@ -43,12 +43,14 @@ impl Slot {
         }
     }
 
-    /// Sets `pm` for its own sake: words of other assemblers have it set without a pack.
-    pub(crate) fn select_mul_pack(&mut self) -> Outcome {
+    /// Sets `pm` for its own sake: words of other assemblers have it set without a pack, or with the bit of the pack field that is ignored then.
+    pub(crate) fn select_mul_pack(&mut self, ignored_bit: bool) -> Outcome {
         if self.form == super::Form::Branch {
             return Err(Code::PackNotHere.into());
         }
-        self.choose_pm(true)
+        self.choose_pm(true)?;
+        self.ignored_pack_bit |= ignored_bit;
+        Ok(())
     }
 
     /// Settles `pm`; refused if it was settled otherwise before.

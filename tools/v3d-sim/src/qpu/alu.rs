@@ -200,14 +200,16 @@ fn fmul(a: u32, b: u32) -> u32 {
     normalise(sign, product, exponent(a) + exponent(b) - 127 - 23)
 }
 
-/// A float's integer part; 0 where it does not fit.
+/// The low 32 bits of a float's integer part; 0 of what is infinite or NaN.
+///
+/// Mesa divides integers by `f2u32(rcp * 4294966784.0)`, which is out of an integer's range where it divides by 1, and passes on boards [deqp]; rows of
+/// 2^97 and -2^97, of which nothing is left, are [silicon].
 fn ftoi(x: u32) -> u32 {
     let shift = exponent(x) - 127;
     let magnitude = match shift {
         ..0 => 0,
         0..=23 => significand(x) >> (23 - shift),
-        24..=30 => significand(x) << (shift - 23),
-        31 if significand(x) == 0x80_0000 => return SIGN,
+        24..=54 => significand(x) << (shift - 23),
         _ => 0,
     };
     if x & SIGN == 0 { magnitude } else { magnitude.wrapping_neg() }
@@ -221,6 +223,33 @@ fn itof(x: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_keep_their_low_bits() {
+        for (float, integer) in [
+            (0x4eff_ffff, 0x7fff_ff80), // 2^31 - 128
+            (0x4f00_0000, 0x8000_0000), // 2^31
+            (0xcf00_0000, 0x8000_0000), // -2^31
+            (0x4f7f_fffe, 0xffff_fe00), // 4294966784 = 2^32 - 512, what Mesa divides with
+            (0x4f7f_ffff, 0xffff_ff00), // 2^32 - 256
+            (0x4f80_0000, 0),           // 2^32
+            (0x4f80_0001, 512),         // 2^32 + 512
+            (0xcf00_0001, 0x7fff_ff00), // -2^31 - 256
+            (0xcf80_0001, 512_u32.wrapping_neg()),
+            (0x5a80_0001, 0x8000_0000), // 2^54 + 2^31
+            (0xda80_0001, 0x8000_0000),
+            (0x5b00_0001, 0), // 2^55 + 2^32
+            (0x7000_0000, 0), // 2^97, as recorded on a board
+            (0xf000_0000, 0),
+            (0x7f7f_ffff, 0),
+            (0x7f80_0000, 0), // infinite
+            (0xff80_0000, 0),
+            (0x7fff_ffff, 0), // NaN
+            (0xbfff_ffff, 1_u32.wrapping_neg()),
+        ] {
+            assert_eq!(add(AddOp::Ftoi, float, 0), Some(Outcome::of(integer)), "{float:08x}");
+        }
+    }
 
     #[test]
     fn products_are_rounded_toward_zero() {

@@ -486,7 +486,7 @@ impl MicroOp {
             (false, File::A) if results.pack != 0 && is_register(to, file) => {
                 Pack::FileA { mode: PackA::from_code(results.pack), float }
             }
-            (true, _) if results.pack != 0 && is_mul => Pack::Colour(PackMul::from_code(results.pack)),
+            (true, _) if results.pack != 0 && is_mul => Pack::Colour(PackMul::of_field(results.pack)),
             _ => Pack::None,
         };
         let pack_add = pack_of(file_add, to_add, alu::add_gives_floats(add.0), false);
@@ -647,12 +647,13 @@ impl MicroOp {
 
     /// What can only be said when everything else is known.
     fn finish(&mut self) {
-        let Touches { tmu_write, sfu, tlb, .. } = self.touches;
+        let Touches { tmu_write, sfu, tlb, tlb_samples, .. } = self.touches;
         let loads_tmu = matches!(self.signal, Signal::LoadTmu0 | Signal::LoadTmu1);
         let takes_mutex = [self.port_a, self.port_b].contains(&Some(ReadSource::MutexAcquire));
         let semaphore = matches!(self.kind, Kind::Semaphore { .. });
-        // A colour load together with a colour write is one combined access.
-        let accesses = [tmu_write, loads_tmu, tlb, sfu, takes_mutex, semaphore];
+        // A colour load together with a colour write is one combined access. The stencil set-up is none of a sample: programs of Mesa's load from a TMU in
+        // the same instruction [mesa vc4_qpu_emit.c].
+        let accesses = [tmu_write, loads_tmu, tlb && (tlb_samples || !loads_tmu), sfu, takes_mutex, semaphore];
         let count = accesses.into_iter().filter(|&access| access).count();
         self.broken.add_if(count > 1, Rule::SeveralPeripherals);
         self.broken.add_if(self.signal == Signal::Breakpoint, Rule::Breakpoint);
@@ -835,5 +836,36 @@ fn destination(file: File, address: u8) -> Destination {
         WriteTarget::SfuLog => Destination::Sfu(Function::Log),
         WriteTarget::Tmu { unit, coordinate } => Destination::Tmu(unit, coordinate),
         peripheral => Destination::Peripheral(peripheral),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rules that an instruction breaks which writes r0 to an address of the add ALU, with a signal.
+    fn broken(waddr_add: u8, sig: Signal) -> Vec<Rule> {
+        let alu = Alu {
+            sig,
+            op_add: AddOp::Or,
+            cond_add: Condition::Always,
+            waddr_add,
+            add_a: Mux::R0,
+            add_b: Mux::R0,
+            ..Alu::NOP
+        };
+        MicroOp::decode(crate::qpu::conformance::encoded(&alu)).broken.iter().collect()
+    }
+
+    #[test]
+    fn a_tmu_load_goes_with_the_stencil_set_up_and_no_other_write() {
+        const STENCIL_SETUP: u8 = 43;
+        for load in [Signal::LoadTmu0, Signal::LoadTmu1] {
+            assert_eq!(broken(STENCIL_SETUP, load), []);
+            // Z, both colours and the alpha mask; recip; t0s.
+            for other in [44, 45, 46, 47, 52, 56] {
+                assert_eq!(broken(other, load), [Rule::SeveralPeripherals], "{other}");
+            }
+        }
     }
 }

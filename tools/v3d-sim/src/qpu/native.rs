@@ -148,20 +148,66 @@ mod tests {
     /// Register A 15 of the launch.
     const OPERAND: u8 = 15;
 
-    /// What an instruction leaves in r1 of an operand in A 15, where it is translated if the host can do that.
+    /// What an instruction leaves in r1 of an operand in A 15: with each fast engine, and translated if the host can do that.
     fn check(instruction: Alu, operands: impl Iterator<Item = u32>, expected: impl Fn(u32) -> u32) {
         let owned = memory_of(4096, &[instruction.to_bits().unwrap() as u64, NOP, END, NOP, NOP]);
         let memory = owned.view();
-        let code = CodeCache::translating_at_once();
+        let (translating, code) = (CodeCache::translating_at_once(), CodeCache::new());
         let mut qpu = Qpu::new();
         let operands: Vec<u32> = operands.collect();
         for chunk in operands.chunks_exact(16) {
             let ra15 = Lanes(std::array::from_fn(|i| chunk[i]));
-            qpu.start(&Launch { ra15, ..Launch::default() });
-            assert_eq!(qpu.run(&mut NoUnits, memory, &code, &mut 100), Exit::Ended);
-            let found = qpu.registers().at(registers::ACCUMULATORS + 1);
-            assert_eq!(*found, ra15.map(&expected), "{ra15:x?}");
+            for engine in ["translated", "fast", "narrow"] {
+                qpu.start(&Launch { ra15, ..Launch::default() });
+                let exit = match engine {
+                    "translated" => qpu.run(&mut NoUnits, memory, &translating, &mut 100),
+                    "fast" => qpu.run(&mut NoUnits, memory, &code, &mut 100),
+                    _ => qpu.run_narrow(&mut NoUnits, memory, &code, &mut 100),
+                };
+                assert_eq!(exit, Exit::Ended);
+                let found = qpu.registers().at(registers::ACCUMULATORS + 1);
+                assert_eq!(*found, ra15.map(&expected), "{engine} {ra15:x?}");
+            }
         }
+    }
+
+    /// Floats around every power of two, with both signs, and what is infinite or NaN: their integers by a remainder in double precision.
+    #[test]
+    fn floats_become_integers_modulo_2_to_the_32() {
+        let places = [0, 1, 0x100, 0x12_3456, 0x40_0000, 0x6e_dcba, 0x7f_fffe, 0x7f_ffff];
+        let floats = (1..=255_u32).flat_map(|exponent| places.map(|place| exponent << 23 | place));
+        let operands = floats.flat_map(|float| [float, float | 0x8000_0000]);
+        let ftoi = Alu {
+            op_add: AddOp::Ftoi,
+            cond_add: Condition::Always,
+            waddr_add: 33,
+            raddr_a: OPERAND,
+            add_a: Mux::A,
+            add_b: Mux::A,
+            ..Alu::NOP
+        };
+        check(ftoi, operands, |x| {
+            let value = f64::from(f32::from_bits(x));
+            if value.is_finite() { value.trunc().rem_euclid(4_294_967_296.0) as u32 } else { 0 }
+        });
+    }
+
+    #[test]
+    fn colours_are_packed_whatever_bit_3_of_the_code_is() {
+        // 0.2 * 255 is 51; of a register that is 0 the other bytes stay so.
+        for (pack, mask) in [(3, !0), (4, 0xff), (5, 0xff00), (6, 0xff_0000), (7, 0xff00_0000)] {
+            for pack in [pack, pack | 8] {
+                let operands = [0x3e4c_cccd, 0xbf80_0000, 0x4000_0000, 0x3f80_0000].repeat(4);
+                let colours = |x| match x {
+                    0x3e4c_cccd => 0x3333_3333,
+                    0xbf80_0000 => 0,
+                    _ => 0xffff_ffff_u32,
+                };
+                check(Alu { pm: true, pack, ..moved() }, operands.into_iter(), |x| colours(x) & mask);
+            }
+        }
+        // Nothing is packed by code 8 either.
+        check(Alu { pm: true, pack: 8, ..moved() }, 0x3f80_0000..0x3f80_0010, |x| x);
     }
 
     /// A move of the operand to r1 by the mul ALU.

@@ -65,14 +65,12 @@ impl<const FMA: bool> Vectors for Portable<FMA> {
     #[inline(always)]
     fn ftoi(a: &Lanes) -> Lanes {
         a.map(|x| {
-            // Exponents from 2^31 on: only 2^31 itself has an integer.
-            if x & EXPONENT < (127 + 31) << 23 {
-                f32::from_bits(x) as i32 as u32
-            } else if x & !SIGN == (127 + 31) << 23 {
-                SIGN
-            } else {
-                0
-            }
+            // From 2^31 on the significand is shifted to its place, or out of it: by 105 if infinite.
+            let by = (x >> 23 & 0xff).wrapping_sub(127 + 23);
+            let significand = x & 0x7f_ffff | 0x80_0000;
+            let low = if by < 32 { significand << (by & 31) } else { 0 };
+            let low = if x & SIGN == 0 { low } else { low.wrapping_neg() };
+            if x & EXPONENT < (127 + 31) << 23 { f32::from_bits(x) as i32 as u32 } else { low }
         })
     }
 

@@ -288,12 +288,18 @@ mod x86_64 {
     #[target_feature(enable = "avx512f")]
     fn ftoi(a: &Lanes) -> Lanes {
         let x = vector(a);
+        let integer = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
         let exponent = _mm512_and_si512(x, splat(EXPONENT));
-        let magnitude = magnitude(x);
-        let limit = splat((127 + 31) << 23);
-        // What does not fit becomes 2^31, which is right for 2^31 alone.
-        let fits = _mm512_cmplt_epu32_mask(exponent, limit) | _mm512_cmpeq_epi32_mask(magnitude, limit);
-        lanes(_mm512_maskz_cvttps_epi32(fits, _mm512_castsi512_ps(x)))
+        let large = _mm512_cmpge_epu32_mask(exponent, splat((127 + 31) << 23));
+        if large == 0 {
+            return lanes(integer);
+        }
+        // The significand goes to its place, or out of it: by 105 if infinite.
+        let by = _mm512_sub_epi32(_mm512_srli_epi32::<23>(exponent), splat(127 + 23));
+        let significand = _mm512_or_si512(_mm512_and_si512(x, splat(0x7f_ffff)), splat(0x80_0000));
+        let low = _mm512_sllv_epi32(significand, by);
+        let low = _mm512_mask_sub_epi32(low, _mm512_cmplt_epi32_mask(x, splat(0)), splat(0), low);
+        lanes(_mm512_mask_mov_epi32(integer, large, low))
     }
 
     #[target_feature(enable = "avx512f")]

@@ -162,6 +162,8 @@ pub(super) static ROTATIONS: [Piece; 16] =
 pub(super) static NEXT: Piece = Piece::new("; ");
 /// `pm` where no pack or unpack needs it.
 pub(super) static PM: Piece = Piece::new(".pm");
+/// `pm` with the bit of the pack field that the mul ALU ignores.
+pub(super) static PM_8: Piece = Piece::new(".pm8");
 /// The flags are set.
 pub(super) static SET_FLAGS: Piece = Piece::new(".setf");
 /// A move by either ALU.

@@ -362,8 +362,18 @@ impl Emitter {
             Operation::Ftoi => {
                 asm.vpandd(t0, x, MAGNITUDE)?;
                 asm.vpcmpud(k1, t0, Self::everywhere(at::INTEGER_LIMIT), LESS_OR_EQUAL)?;
-                // What does not fit becomes 2^31, which is right for 2^31 alone.
-                asm.vcvttps2dq(z.k1().z(), x.sae())?;
+                // The significand goes to its place, or out of it: by 105 if infinite.
+                asm.vpsrld(t0, t0, 23)?;
+                asm.vpsubd(t0, t0, Self::everywhere(at::INTEGER_EXPONENT))?;
+                asm.vpandd(t1, x, Self::everywhere(at::SIGNIFICAND))?;
+                asm.vpord(t1, t1, Self::everywhere(at::HIGHEST_PLACE))?;
+                asm.vpsllvd(t1, t1, t0)?;
+                asm.vpsrad(t2, x, 31)?;
+                asm.vpxord(t1, t1, t2)?;
+                asm.vpsubd(t1, t1, t2)?;
+                // Which is what has no other way to become an integer.
+                asm.vcvttps2dq(t0, x.sae())?;
+                asm.vpblendmd(z.k1(), t1, t0)?;
             }
             Operation::Itof => asm.vcvtdq2ps(z, x.rz_sae())?,
             Operation::Add => asm.vpaddd(z, x, y)?,

@@ -44,6 +44,9 @@ pub(super) struct Constants {
     pub(super) magnitude: u32,
     pub(super) greatest: u32,
     pub(super) integer_limit: u32,
+    pub(super) significand: u32,
+    pub(super) highest_place: u32,
+    pub(super) integer_exponent: u32,
     pub(super) low_24_bits: u32,
     pub(super) shift_bits: u32,
     pub(super) one: f32,
@@ -61,6 +64,10 @@ pub(super) const CONSTANTS: Constants = Constants {
     greatest: crate::qpu::vectors::GREATEST,
     // 2^31: what does not fit into an integer is above it.
     integer_limit: (127 + 31) << 23,
+    // A significand without its highest place, that place, and the exponent of numbers whose significand is an integer as it stands.
+    significand: 0x7f_ffff,
+    highest_place: 0x80_0000,
+    integer_exponent: 127 + 23,
     low_24_bits: 0xff_ffff,
     shift_bits: 31,
     one: 1.0,
@@ -142,6 +149,9 @@ pub(super) mod at {
         MAGNITUDE = constants.magnitude;
         GREATEST = constants.greatest;
         INTEGER_LIMIT = constants.integer_limit;
+        SIGNIFICAND = constants.significand;
+        HIGHEST_PLACE = constants.highest_place;
+        INTEGER_EXPONENT = constants.integer_exponent;
         LOW_24_BITS = constants.low_24_bits;
         SHIFT_BITS = constants.shift_bits;
         ONE = constants.one;
