@@ -234,9 +234,13 @@ impl TextureLayout {
         if self.texture_type != TextureType::Etc1 {
             return Ok(Part { image, offset, rectangle });
         }
-        let is_edge = |at: u32, size: u32| at % BLOCK_PX == 0 || at == size;
+        let is_edge = |at: u32, size: u32| at.is_multiple_of(BLOCK_PX) || at == size;
         let (x_px, y_px) = (rectangle.x_px, rectangle.y_px);
-        if x_px % BLOCK_PX != 0 || y_px % BLOCK_PX != 0 || !is_edge(right, width_px) || !is_edge(top, height_px) {
+        if !x_px.is_multiple_of(BLOCK_PX)
+            || !y_px.is_multiple_of(BLOCK_PX)
+            || !is_edge(right, width_px)
+            || !is_edge(top, height_px)
+        {
             return Err(TextureError::Blocks(rectangle));
         }
         let (x_px, y_px) = (x_px / BLOCK_PX, y_px / BLOCK_PX);
