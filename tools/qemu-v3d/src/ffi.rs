@@ -1,35 +1,36 @@
 //! QEMU's C ABI: what it calls, what the plugin calls, and the memory they share.
 //!
-//! Order of events: QEMU loads the library, compares [`qemu_plugin_version`] with what it supports, and calls
-//! [`qemu_plugin_install`], which looks up every function it will need. When the first vCPU exists the machine exists
-//! too, and [`vcpu_init`] puts the register block over the unimplemented one with a higher priority. At the first
-//! access the interrupt controller and guest RAM are looked up: both are certain to be there when the guest runs.
+//! Order of events: QEMU loads the library, compares [`qemu_plugin_version`](functions::qemu_plugin_version) with what it
+//! supports, and calls [`qemu_plugin_install`], which looks up every function it will need and compares the layouts. When
+//! the first vCPU exists the machine exists too, and [`first_vcpu`] puts the register block over the unimplemented one with
+//! a higher priority. At the first access the interrupt controller and guest RAM are looked up: both are certain to be
+//! there when the guest runs.
 //!
 //! QEMU calls back for MMIO on the thread of the accessing vCPU, under its big lock; `qemu_set_irq` may be called there.
 //! Guest RAM is one block that starts at physical address 0 and ends where the peripherals begin (0x3F00_0000);
-//! `cpu_physical_memory_map` returns the host's pointer to it, valid until it is unmapped, which never happens. The
+//! `address_space_map` returns the host's pointer to it, valid until it is unmapped, which never happens. The
 //! other vCPUs go on storing to it while the model runs, so it is only ever touched as atomic words.
 //!
 //! With a trace, vCPU 0's instructions are counted: QEMU calls back at the start of each translated block, with the block's
 //! length. A count is therefore ahead by what is left of the block that it is taken in.
 //!
 //! # Sources
-//! QEMU 7.2: `qemu-plugin.h` (`qemu_info_t`, install, translation), `exec/memory.h` (`MemoryRegionOps`), `exec/cpu-common.h`
-//! (`cpu_physical_memory_map`), `hw/arm/bcm2835_peripherals.c` (V3D is `gpu-irq` 10 of `bcm2835-ic`).
+//! QEMU 7.2 and 10.0: `qemu-plugin.h` (`qemu_info_t`, install, translation), `exec/memory.h` (`address_space_map`),
+//! `hw/arm/bcm2835_peripherals.c` (V3D is `gpu-irq` 10 of `bcm2835-ic`). QEMU 11.1: its `qemu-plugin.h`.
+
+mod functions;
+mod layout;
 
 use crate::device::Device;
 use crate::options::{Options, Silence};
+use crate::version::WITH_USER_DATA;
+use functions::{Qemu, declared_version};
+use layout::{MemoryRegion, MemoryRegionOps};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::mem;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use v3d_sim::memory::Memory;
-
-/// Version of the plugin interface that this library was written to; QEMU 6.0 to 8.2 accept it.
-#[unsafe(no_mangle)]
-#[allow(non_upper_case_globals, reason = "QEMU looks the symbol up by this name")]
-pub(crate) static qemu_plugin_version: c_int = 1;
 
 /// ARM physical address of the V3D register block on BCM2837.
 const V3D_BASE: u64 = 0x3fc0_0000;
@@ -49,8 +50,6 @@ const PRIORITY: c_int = 1000;
 const V3D_IRQ: c_int = 10;
 /// As much as the GPU can address; QEMU returns how much of it is RAM.
 const BUS_WINDOW_BYTES: u64 = 0x4000_0000;
-/// `DEVICE_LITTLE_ENDIAN`.
-const LITTLE_ENDIAN: c_int = 2;
 
 /// `qemu_info_t`, up to the members that this plugin looks at.
 #[repr(C)]
@@ -61,118 +60,10 @@ pub(crate) struct QemuInfo {
     system_emulation: bool,
 }
 
-/// The anonymous `valid` of `MemoryRegionOps`.
-#[repr(C)]
-struct Valid {
-    min_access_size: c_uint,
-    max_access_size: c_uint,
-    unaligned: bool,
-    accepts: *const c_void,
-}
-
-/// The anonymous `impl` of `MemoryRegionOps`.
-#[repr(C)]
-struct Implementation {
-    min_access_size: c_uint,
-    max_access_size: c_uint,
-    unaligned: bool,
-}
-
-/// `MemoryRegionOps`: how QEMU reaches a device.
-#[repr(C)]
-struct MemoryRegionOps {
-    read: extern "C" fn(*mut c_void, u64, c_uint) -> u64,
-    write: extern "C" fn(*mut c_void, u64, u64, c_uint),
-    read_with_attrs: *const c_void,
-    write_with_attrs: *const c_void,
-    endianness: c_int,
-    valid: Valid,
-    implementation: Implementation,
-}
-
-// SAFETY: never written after its creation; its pointers are null or functions.
-unsafe impl Sync for MemoryRegionOps {}
-
-/// Room for a `MemoryRegion`. Its real size in QEMU 7.2 is under 512 bytes; only QEMU looks inside.
-#[repr(C, align(16))]
-struct MemoryRegion([u8; 4096]);
-
-static OPS: MemoryRegionOps = MemoryRegionOps {
-    read: register_read,
-    write: register_write,
-    read_with_attrs: ptr::null(),
-    write_with_attrs: ptr::null(),
-    endianness: LITTLE_ENDIAN,
-    valid: Valid { min_access_size: 4, max_access_size: 4, unaligned: false, accepts: ptr::null() },
-    implementation: Implementation { min_access_size: 4, max_access_size: 4, unaligned: false },
-};
+static OPS: MemoryRegionOps = MemoryRegionOps::registers(register_read, register_write);
 
 /// A mailbox behind which nobody is.
-static SILENT_MAILBOX_OPS: MemoryRegionOps = MemoryRegionOps {
-    read: silent_mailbox_read,
-    write: silent_mailbox_write,
-    read_with_attrs: ptr::null(),
-    write_with_attrs: ptr::null(),
-    endianness: LITTLE_ENDIAN,
-    valid: Valid { min_access_size: 4, max_access_size: 4, unaligned: false, accepts: ptr::null() },
-    implementation: Implementation { min_access_size: 4, max_access_size: 4, unaligned: false },
-};
-
-unsafe extern "C" {
-    /// `dlfcn.h`; a null handle searches the program and everything that it has loaded.
-    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-}
-
-/// Declares the functions of QEMU that the plugin calls, and how they are looked up by name.
-macro_rules! qemu_functions {
-    ($($name:ident: $type:ty,)*) => {
-        /// QEMU's own functions, found in the running program.
-        struct Qemu {
-            $($name: $type,)*
-        }
-
-        impl Qemu {
-            /// Looks every function up; the error is the names of those that are missing.
-            fn find() -> Result<Self, Vec<&'static str>> {
-                let mut missing = Vec::new();
-                $(
-                    // SAFETY: the name is a C string, and a null handle is RTLD_DEFAULT of glibc and musl.
-                    let $name = unsafe { dlsym(ptr::null_mut(), concat!(stringify!($name), "\0").as_ptr().cast()) };
-                    if $name.is_null() {
-                        missing.push(stringify!($name));
-                    }
-                )*
-                if !missing.is_empty() {
-                    return Err(missing);
-                }
-                Ok(Self {
-                    $(
-                        // SAFETY: not null, and QEMU's function of this name has this type in QEMU 7.2 (see the
-                        // sources above); the plugin interface's version was compared by QEMU before.
-                        $name: unsafe { mem::transmute::<*mut c_void, $type>($name) },
-                    )*
-                })
-            }
-        }
-    };
-}
-
-qemu_functions! {
-    qemu_plugin_register_vcpu_init_cb: unsafe extern "C" fn(u64, extern "C" fn(u64, c_uint)),
-    qemu_plugin_register_vcpu_tb_trans_cb: unsafe extern "C" fn(u64, extern "C" fn(u64, *mut c_void)),
-    qemu_plugin_tb_n_insns: unsafe extern "C" fn(*const c_void) -> usize,
-    qemu_plugin_register_vcpu_tb_exec_cb:
-        unsafe extern "C" fn(*mut c_void, extern "C" fn(c_uint, *mut c_void), c_int, *mut c_void),
-    get_system_memory: unsafe extern "C" fn() -> *mut MemoryRegion,
-    memory_region_init_io: unsafe extern "C" fn(
-        *mut MemoryRegion, *mut c_void, *const MemoryRegionOps, *mut c_void, *const c_char, u64
-    ),
-    memory_region_add_subregion_overlap: unsafe extern "C" fn(*mut MemoryRegion, u64, *mut MemoryRegion, c_int),
-    object_resolve_path_type: unsafe extern "C" fn(*const c_char, *const c_char, *mut bool) -> *mut c_void,
-    qdev_get_gpio_in_named: unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> *mut c_void,
-    qemu_set_irq: unsafe extern "C" fn(*mut c_void, c_int),
-    cpu_physical_memory_map: unsafe extern "C" fn(u64, *mut u64, bool) -> *mut c_void,
-}
+static SILENT_MAILBOX_OPS: MemoryRegionOps = MemoryRegionOps::registers(silent_mailbox_read, silent_mailbox_write);
 
 /// All that the callbacks share.
 struct Plugin {
@@ -243,9 +134,10 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
             if info.system_emulation { "" } else { " user programs" },
         ));
     }
-    if !(info.version_min..=info.version_cur).contains(&qemu_plugin_version) {
+    let version = declared_version();
+    if !(info.version_min..=info.version_cur).contains(&version) {
         return Err(format!(
-            "it is written to plugin interface {qemu_plugin_version}, and this QEMU has {} to {}",
+            "it took this for a QEMU with plugin interface {version}, and this QEMU has {} to {}",
             info.version_min, info.version_cur,
         ));
     }
@@ -260,27 +152,51 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
         Device::new(&options).map_err(|error| format!("a file of its arguments cannot be created: {error}"))?;
     let qemu = Qemu::find().map_err(|missing| {
         format!(
-            "this QEMU does not export {}; it needs a QEMU that is built with loadable modules, as Debian's 7.2 is",
+            "this QEMU does not export {}; it needs one that is built with loadable modules, as Debian's package \
+             qemu-system-arm from 7.2 to 11.1 is",
             missing.join(", "),
         )
     })?;
+    if !qemu.has_known_layout() {
+        return Err(
+            "this QEMU lays out MemoryRegionOps in a way that the plugin does not know; it knows those of QEMU 7.2, \
+             10.0 and 11.1, such as Debian's package qemu-system-arm"
+                .to_owned(),
+        );
+    }
     let register_vcpu_init = qemu.qemu_plugin_register_vcpu_init_cb;
     let register_translation = qemu.qemu_plugin_register_vcpu_tb_trans_cb;
     let state = Mutex::new(State { device, silence: options.mailbox, board: None, level: false });
     if PLUGIN.set(Plugin { qemu, state }).is_err() {
         return Err("it is loaded already".to_owned());
     }
-    // SAFETY: `id` is the one QEMU gave this plugin, and the callback lives as long as the library.
-    unsafe { register_vcpu_init(id, vcpu_init) };
+    let (vcpu_init, translated) = if version >= WITH_USER_DATA {
+        (vcpu_init_7 as *const c_void, block_translated_7 as *const c_void)
+    } else {
+        (vcpu_init as *const c_void, block_translated as *const c_void)
+    };
+    // SAFETY: `id` is the one QEMU gave this plugin; the callback lives as long as the library, and has the type that QEMU
+    // calls from this version on or before it.
+    unsafe { register_vcpu_init(id, vcpu_init, ptr::null_mut()) };
     if options.trace.is_some() {
         // SAFETY: as above.
-        unsafe { register_translation(id, block_translated) };
+        unsafe { register_translation(id, translated, ptr::null_mut()) };
     }
     Ok(())
 }
 
-/// Called by QEMU when it has translated a block: asks to be called at each of its executions, with its length.
+/// Called by QEMU when it has translated a block, up to version 6 of the plugin interface.
 extern "C" fn block_translated(_id: u64, block: *mut c_void) {
+    count_executions(block);
+}
+
+/// The same from version 7 on.
+extern "C" fn block_translated_7(block: *mut c_void, _user_data: *mut c_void) {
+    count_executions(block);
+}
+
+/// Asks to be called at each execution of a translated block, with its length.
+fn count_executions(block: *mut c_void) {
     /// `QEMU_PLUGIN_CB_NO_REGS`.
     const NO_REGISTERS: c_int = 0;
     let Some(Plugin { qemu, .. }) = PLUGIN.get() else {
@@ -300,14 +216,26 @@ extern "C" fn block_executed(vcpu: c_uint, length: *mut c_void) {
     }
 }
 
-/// Called by QEMU when a vCPU exists; at the first, the machine's memory map is complete.
+/// Called by QEMU when a vCPU exists, up to version 6 of the plugin interface.
 extern "C" fn vcpu_init(_id: u64, index: c_uint) {
+    if index == 0 {
+        first_vcpu();
+    }
+}
+
+/// The same from version 7 on.
+extern "C" fn vcpu_init_7(index: c_uint, _user_data: *mut c_void) {
+    if index == 0 {
+        first_vcpu();
+    }
+}
+
+/// At the first vCPU, the machine's memory map is complete. QEMU's big lock is held: by the thread that makes the machine
+/// (7.2), or by the vCPU's own before it executes anything (9.0 and later).
+fn first_vcpu() {
     let Some(plugin) = PLUGIN.get() else {
         return;
     };
-    if index != 0 {
-        return;
-    }
     plugin.qemu.put_registers(c"v3d", &OPS, V3D_BASE, V3D_BYTES);
     if plugin.state().silence.take_if(|silence| *silence == Silence::FromPowerOn).is_some() {
         plugin.qemu.silence_mailbox();
@@ -321,6 +249,15 @@ impl Plugin {
 }
 
 impl Qemu {
+    /// Whether this QEMU's structures are laid out as they are written down in [`layout`].
+    fn has_known_layout(&self) -> bool {
+        let constants = (self.pci_host_conf_le_ops, self.pci_host_conf_be_ops, self.unassigned_mem_ops);
+        // SAFETY: the addresses of constants that exist as long as QEMU does, with others around them in the program's image, so
+        // that they may be read as far as this type goes, whatever they are.
+        let (little, big, unassigned) = unsafe { (constants.0.as_ref(), constants.1.as_ref(), constants.2.as_ref()) };
+        matches!((little, big, unassigned), (Some(l), Some(b), Some(u)) if layout::is_as_written(l, b, u))
+    }
+
     /// Puts a block of registers over whatever the machine has there.
     ///
     /// Called when the first vCPU exists, or from a callback for MMIO, which holds QEMU's big lock.
@@ -353,8 +290,8 @@ impl Qemu {
         let irq = unsafe { (self.qdev_get_gpio_in_named)(controller, c"gpu-irq".as_ptr(), V3D_IRQ) };
         let irq = NonNull::new(irq).ok_or("the interrupt controller has no GPU interrupt 10")?;
         let mut length = BUS_WINDOW_BYTES;
-        // SAFETY: `length` is ours; QEMU puts into it how much is contiguous.
-        let ram = unsafe { (self.cpu_physical_memory_map)(0, &raw mut length, true) };
+        // SAFETY: the address space is QEMU's own; `length` is ours, and QEMU puts into it how much is contiguous.
+        let ram = unsafe { (self.address_space_map)(self.address_space_memory, 0, &raw mut length, true, 0) };
         let words = usize::try_from(length / 4).map_err(|_| "guest RAM is too large")?;
         if ram.is_null() || words == 0 {
             return Err("guest RAM is not mapped at physical address 0");

@@ -17,16 +17,18 @@
 //!
 //! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian
 //! builds QEMU with loadable modules, and such a binary exports its whole symbol table. Every function is looked up when
-//! the plugin is installed; where one is missing the plugin refuses with a sentence and QEMU ends.
+//! the plugin is installed; where one is missing the plugin refuses with a sentence and QEMU ends. One library serves QEMU 7.2 to
+//! 11.1: the [version](version) that it declares is chosen when it is loaded, and layouts are compared before they are relied on.
 //!
 //! Because it is linked, at run time, into QEMU's internals this one crate is GPL-2.0-or-later.
 //!
 //! # Sources
 //! Plugin ABI: QEMU's `include/qemu/qemu-plugin.h`; device functions: `include/exec/memory.h`,
-//! `include/hw/qdev-core.h`, `include/hw/irq.h` of QEMU 7.2. Tried on Debian 12's 7.2.22.
+//! `include/hw/qdev-core.h`, `include/hw/irq.h` of QEMU 7.2. Tried on Debian's 7.2.22, 10.0.13 and 11.1.3.
 #![deny(unsafe_code)]
 
 mod device;
-#[allow(unsafe_code, reason = "QEMU's C ABI: the one file that crosses into the emulator")]
+#[allow(unsafe_code, reason = "QEMU's C ABI: the one module that crosses into the emulator")]
 mod ffi;
 mod options;
+mod version;
