@@ -233,7 +233,13 @@ impl Command {
                 let Ok(count) = count.parse::<u64>() else {
                     return Err(wrong("scene run", format!("\"{count}\" is no number of frames")));
                 };
-                (Self::SceneRun { name: (*name).into(), frames: (count > 0).then_some(count) }, left)
+                if count == 0 {
+                    return Err(wrong(
+                        "scene run",
+                        "0 frames draw nothing; without a number it draws until a key is pressed",
+                    ));
+                }
+                (Self::SceneRun { name: (*name).into(), frames: Some(count) }, left)
             }
             ["run", _, "frames"] => return Err(wrong("scene run", "how many frames?")),
             ["run", name, left @ ..] => (Self::SceneRun { name: (*name).into(), frames: None }, left),
@@ -363,7 +369,7 @@ mod tests {
         let run = |name: &str, frames| Command::SceneRun { name: name.into(), frames };
         assert_eq!(parsed("  scene  run cube "), run("cube", None));
         assert_eq!(parsed("scene run cube frames 12"), run("cube", Some(12)));
-        assert_eq!(parsed("scene run cube frames 0"), run("cube", None));
+        assert_eq!(parsed("scene run cube"), run("cube", None));
         assert_eq!(parsed("stop"), Command::SceneStop);
         assert_eq!(parsed("log"), Command::Log(LogRequest::Show));
         assert_eq!(parsed("log debug"), Command::Log(LogRequest::Level(LevelFilter::Debug)));
@@ -386,6 +392,10 @@ mod tests {
             ("scene run", "scene run: which scene? `scene list` names them"),
             ("scene run cube frames", "scene run: how many frames?"),
             ("scene run cube frames many", "scene run: \"many\" is no number of frames"),
+            (
+                "scene run cube frames 0",
+                "scene run: 0 frames draw nothing; without a number it draws until a key is pressed",
+            ),
             ("scene run cube twice", "scene run: it does not take \"twice\""),
             ("temp now", "temp: it does not take \"now\""),
             (
