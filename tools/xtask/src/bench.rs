@@ -12,6 +12,7 @@ use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use lexopt::prelude::*;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
@@ -92,15 +93,19 @@ fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, fram
     let deadline = Instant::now() + PATIENCE;
     machine.console.wait_ready(deadline)?;
     let keyboard = machine.console.keyboard();
+    let ended = AtomicBool::new(false);
     let seconds = std::thread::scope(|scope| {
         let watch = scope.spawn(|| {
-            let first = wait_for_frames(&trace, 1, deadline);
-            let last = wait_for_frames(&trace, frames, deadline);
+            let first = wait_for_frames(&trace, 1, deadline, &ended);
+            let last = first.and_then(|first| Ok((first, wait_for_frames(&trace, frames, deadline, &ended)?)));
             // Any key ends the scene; after a failure this ends the wait for it, too.
             keyboard.press(b" ")?;
-            Ok::<_, anyhow::Error>((last? - first?).as_secs_f64())
+            last.map(|(first, last)| (last - first).as_secs_f64())
         });
-        machine.console.command("scene run", &format!(" {scene}"), deadline, |_| {})?.lines()?;
+        let reply = machine.console.command("scene run", &format!(" {scene}"), deadline, |_| {});
+        // A scene that has ended by itself, or that there is not, draws no further frame.
+        ended.store(true, Ordering::Relaxed);
+        reply?.lines()?;
         watch.join().map_err(|_| anyhow::anyhow!("the watch over the trace panicked"))?
     })?;
     machine.check_faults()?;
@@ -116,9 +121,12 @@ fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, fram
     })
 }
 
-/// Waits until so many frames have been started, and tells when.
-fn wait_for_frames(trace: &Path, frames: usize, deadline: Instant) -> Result<Instant> {
+/// Waits until so many frames have been started, and tells when; an error if the scene ends before.
+fn wait_for_frames(trace: &Path, frames: usize, deadline: Instant, ended: &AtomicBool) -> Result<Instant> {
     while Instant::now() < deadline {
+        if ended.load(Ordering::Relaxed) {
+            bail!("the scene ended before {frames} frames were drawn");
+        }
         interrupt::check()?;
         let text = std::fs::read_to_string(trace).context("the plugin writes no trace")?;
         if counts(&text).len() >= frames {
@@ -155,6 +163,14 @@ mod tests {
         for (counts, expected) in [(&[][..], 0), (&[7], 0), (&[10, 15], 5), (&[0, 900, 1800, 1830, 1860, 1890], 30)] {
             assert_eq!(median_step(counts), expected);
         }
+    }
+
+    #[test]
+    fn nobody_waits_for_frames_of_a_scene_that_has_ended() {
+        let start = Instant::now();
+        let error = wait_for_frames(Path::new("no trace"), 1, start + PATIENCE, &AtomicBool::new(true)).unwrap_err();
+        assert!(error.to_string().contains("ended before 1 frames"), "{error}");
+        assert!(start.elapsed() < PATIENCE / 10);
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use crate::kernel_image;
 use crate::setup;
+use crate::whole_file;
 use crate::workspace::{KERNEL_TARGET, Workspace, cargo};
 use anyhow::{Context, Result, bail};
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const HELP: &str = "\
@@ -37,21 +39,22 @@ pub(crate) struct Kernel {
 /// Builds the kernel.
 pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
     setup::kernel_target()?;
-    eprintln!("==> building the kernel");
-    compile(workspace, &["--package", "kernel", "--bin", "kernel", "--release", "--target", KERNEL_TARGET])?;
     let folder = workspace.target.join(KERNEL_TARGET).join("release");
     let (elf, image) = (folder.join("kernel"), folder.join("kernel8.img"));
+    announce("the kernel", &elf);
+    compile(workspace, &["--package", "kernel", "--bin", "kernel", "--release", "--target", KERNEL_TARGET])?;
     let bytes = std::fs::read(&elf).with_context(|| format!("cannot read {}", elf.display()))?;
     let flat = kernel_image::from_elf(&bytes).with_context(|| format!("{} is not a kernel", elf.display()))?;
-    std::fs::write(&image, flat).with_context(|| format!("cannot write {}", image.display()))?;
+    whole_file::write(&image, &flat)?;
     Ok(Kernel { image })
 }
 
 /// Builds the QEMU plugin, with the model in it.
 pub(crate) fn plugin(workspace: &Workspace) -> Result<PathBuf> {
-    eprintln!("==> building the QEMU plugin");
+    let library = workspace.target.join("release/libqemu_v3d.so");
+    announce("the QEMU plugin, with the model in it", &library);
     compile(workspace, &["--package", "qemu-v3d", "--release"])?;
-    Ok(workspace.target.join("release/libqemu_v3d.so"))
+    Ok(library)
 }
 
 /// Builds the command `v3d` as the tests have it: built by itself it would be another build of the model, since tests need more features of some crates.
@@ -60,9 +63,18 @@ pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.target.join("debug/v3d"))
 }
 
+/// Says what is built, and what to expect of the first time.
+fn announce(what: &str, product: &Path) {
+    let first = if product.exists() { "" } else { " for the first time, which takes minutes; later it is seconds" };
+    eprintln!("==> building {what}{first}");
+}
+
+/// Runs `cargo build`, which shows its progress where somebody watches.
 fn compile(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    let quiet: &[&str] = if std::io::stderr().is_terminal() { &[] } else { &["--quiet"] };
     let status = Command::new(cargo())
-        .args(["build", "--quiet"])
+        .arg("build")
+        .args(quiet)
         .args(arguments)
         .current_dir(&workspace.root)
         .status()

@@ -26,6 +26,7 @@ use crate::interrupt;
 use crate::qemu::{self, Machine};
 use crate::run::run_scene;
 use crate::setup;
+use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use lexopt::prelude::*;
@@ -40,6 +41,8 @@ cargo xtask capture -o DIR --serial DEVICE
 cargo xtask capture -o DIR --log FILE
 cargo xtask capture -o DIR SCENE
 
+A DIR that has a job already is left as it is, unless --force is told, too.
+
 Turns the kernel's last job into the folder DIR, which `cargo run -p v3d-sim --bin v3d -- replay DIR` runs:
   --serial DEVICE   ask a kernel on a board at the end of a serial line, such as /dev/ttyUSB0
   --log FILE        take it from a recording of the console in which `capture` was typed
@@ -52,6 +55,10 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 /// The image begins and ends at multiples of this.
 const PAGE_BYTES: usize = 4096;
 
+/// The files of a folder.
+const DESCRIPTION: &str = "job.json";
+const MEMORY: &str = "mem0.bin.zst";
+
 /// A job that spans more than this is a damaged one: the GPU's window on memory is 1 GiB.
 const LARGEST_IMAGE_BYTES: usize = 1 << 30;
 
@@ -63,13 +70,14 @@ enum Source {
 
 /// Runs the task.
 pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
-    let (mut output, mut sources): (Option<PathBuf>, Vec<Source>) = Default::default();
+    let (mut output, mut sources, mut force): (Option<PathBuf>, Vec<Source>, bool) = Default::default();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("help") | Short('h') => {
                 eprint!("{HELP}");
                 return Ok(());
             }
+            Long("force") => force = true,
             Short('o') | Long("output") => output = Some(arguments.value()?.into()),
             Long("serial") => sources.push(Source::Serial(arguments.value()?.into())),
             Long("log") => sources.push(Source::Log(arguments.value()?.into())),
@@ -80,6 +88,11 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let (Some(output), [source]) = (output, sources.as_slice()) else {
         bail!("say where the folder goes, and from where the job comes; see `cargo xtask capture --help`");
     };
+    if !force {
+        refuse_replacement(&output)?;
+    }
+    std::fs::create_dir_all(&output).with_context(|| format!("cannot create {}", output.display()))?;
+    whole_file::check(&output.join(DESCRIPTION))?;
     interrupt::watch()?;
     let lines = match source {
         Source::Serial(device) => from_board(device)?,
@@ -91,6 +104,15 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     };
     let remark = write_folder(lines.iter().map(String::as_str), &output)?;
     eprintln!("{}: {remark}", output.display());
+    Ok(())
+}
+
+/// An error if a folder has files that a capture would replace.
+fn refuse_replacement(folder: &Path) -> Result<()> {
+    for name in [DESCRIPTION, MEMORY] {
+        let path = folder.join(name);
+        ensure!(!path.exists(), "{} is there already; --force replaces it", path.display());
+    }
     Ok(())
 }
 
@@ -200,7 +222,7 @@ impl Job {
     fn write(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let mut job = self.description.clone();
-        job.insert("mem".to_owned(), json!("mem0.bin.zst"));
+        job.insert("mem".to_owned(), json!(MEMORY));
         job.insert("mem_bytes".to_owned(), json!(self.memory.len()));
         job.insert("arena_base".to_owned(), json!(self.base));
         let size = self.end_of_regions().saturating_sub(self.base).max(self.memory.len());
@@ -213,12 +235,9 @@ impl Job {
             "jobs": [job],
             "result": { "job": 0 },
         });
-        let write = |name: &str, bytes: &[u8]| {
-            let path = folder.join(name);
-            std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
-        };
-        write("job.json", (serde_json::to_string_pretty(&all)? + "\n").as_bytes())?;
-        write("mem0.bin.zst", &compress_to_vec(self.memory.as_slice(), CompressionLevel::Fastest))
+        // The description comes last: a folder that has one is whole.
+        whole_file::write(&folder.join(MEMORY), &compress_to_vec(self.memory.as_slice(), CompressionLevel::Fastest))?;
+        whole_file::write(&folder.join(DESCRIPTION), (serde_json::to_string_pretty(&all)? + "\n").as_bytes())
     }
 }
 
@@ -290,6 +309,11 @@ mod tests {
         let mut memory = Vec::new();
         ruzstd::decoding::StreamingDecoder::new(packed.as_slice()).unwrap().read_to_end(&mut memory).unwrap();
         assert_eq!(memory, job.memory);
+        let refusal = refuse_replacement(&folder).unwrap_err().to_string();
+        assert!(refusal.contains("--force"), "{refusal}");
+        std::fs::remove_file(folder.join(DESCRIPTION)).unwrap();
+        assert!(refuse_replacement(&folder).is_err(), "its memory is worth keeping, too");
+        assert!(refuse_replacement(&folder.join("new")).is_ok());
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -9,8 +9,9 @@ mod device;
 mod firmware;
 
 use crate::build;
+use crate::whole_file;
 use crate::workspace::Workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use card::CardFile;
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,9 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     if output.is_none() && device.is_none() {
         bail!("say where the image goes: -o FILE or --device DEVICE; see `cargo xtask image --help`");
     }
+    if let Some(path) = &output {
+        whole_file::check(path)?;
+    }
     // Before the long work: a disk that may not be written is refused at once.
     let disk = device.as_deref().map(device::Disk::find).transpose()?;
     let firmware = firmware::find(folder.as_deref())?;
@@ -57,7 +61,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let kernel = build::kernel(&workspace)?;
     let image = card::build(&files(&workspace, &kernel.image, firmware.as_deref().unwrap_or_default())?)?;
     if let Some(path) = &output {
-        std::fs::write(path, &image).with_context(|| format!("cannot write {}", path.display()))?;
+        whole_file::write(path, &image)?;
         eprintln!("{}: {} bytes; write it to a card with any imager, or with --device", path.display(), image.len());
     }
     match disk {

@@ -22,6 +22,8 @@ mod setup;
 mod terminal;
 mod test;
 mod tidy;
+mod watchdog;
+mod whole_file;
 mod workspace;
 
 use anyhow::{Result, bail};
@@ -40,6 +42,9 @@ cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
   bench     measure the kernel: its size, and the instructions and time that it takes to draw
   tidy      check the rules that the sources keep (dependency arrows, unsafe code, documentation)
   ci        do what continuous integration does
+
+Environment:
+  QEMU=PROGRAM   the qemu-system-aarch64 to use, if it is not the one in the PATH
 
 The first two to try:
   cargo xtask run

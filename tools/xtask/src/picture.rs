@@ -1,8 +1,9 @@
 //! Pictures: QEMU's PPM screen dumps in, PNG files out.
 
+use crate::whole_file;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::BufReader;
 use std::path::Path;
 
 /// A picture of 8 bits a channel, rows from top to bottom.
@@ -67,13 +68,14 @@ impl Picture {
 
     /// Writes a PNG file.
     pub(crate) fn write_png(&self, path: &Path) -> Result<()> {
-        let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-        let mut encoder =
-            png::Encoder::new(BufWriter::new(file), u32::try_from(self.width)?, u32::try_from(self.height)?);
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, u32::try_from(self.width)?, u32::try_from(self.height)?);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
-        encoder.write_header()?.write_image_data(self.pixels.as_flattened())?;
-        Ok(())
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(self.pixels.as_flattened())?;
+        writer.finish()?;
+        whole_file::write(path, &bytes)
     }
 }
 

@@ -1,23 +1,30 @@
 //! A running QEMU `raspi3b` with our kernel in it.
 //!
 //! The serial console is QEMU's standard input and output. The V3D is the plugin, which writes what the model finds wrong
-//! to a file. A control socket gives screen dumps. QEMU never outlives the [`Machine`] value.
+//! to a file. A control socket gives screen dumps. QEMU never outlives the [`Machine`] value, nor this program.
 
 use crate::console::Console;
 use crate::picture::Picture;
 use crate::qmp::Qmp;
 use crate::setup;
+use crate::watchdog::Watchdog;
 use crate::workspace::Scratch;
 use anyhow::{Context, Result, bail};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// The screen has the kernel's size from the beginning.
 ///
 /// QEMU 7.2 lets go of its lock while it redraws a window. If the guest changes the size of the framebuffer meanwhile, QEMU
 /// draws into the picture that it has just freed, and crashes; without a change of size the picture stays. [measured]
 const FIRST_SCREEN: [&str; 4] = ["-global", "bcm2835-fb.xres=1280", "-global", "bcm2835-fb.yres=720"];
+
+/// How long QEMU's last message may take to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What to start.
 pub(crate) struct Options<'a> {
@@ -45,6 +52,9 @@ impl<'a> Options<'a> {
 /// A QEMU process, ended when this value is dropped.
 pub(crate) struct Machine {
     process: Child,
+    watchdog: Watchdog,
+    /// Whether QEMU has said something on its standard error.
+    has_spoken: Arc<AtomicBool>,
     /// The kernel's serial console.
     pub(crate) console: Console,
     scratch: Scratch,
@@ -56,7 +66,8 @@ impl Machine {
     /// Starts QEMU; its files lie in `scratch`.
     pub(crate) fn start(options: Options<'_>, scratch: Scratch) -> Result<Self> {
         let faults = scratch.path().join("faults");
-        let mut command = Command::new(setup::QEMU);
+        let program = setup::qemu_program();
+        let mut command = Command::new(&program);
         command.args(["-M", "raspi3b", "-serial", "stdio", "-monitor", "none", "-kernel"]).arg(options.image);
         command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", comma_free(&socket(&scratch))?));
         command.args(FIRST_SCREEN);
@@ -73,21 +84,37 @@ impl Machine {
             }
             command.arg("-plugin").arg(argument);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().with_context(|| format!("{} cannot be started", setup::QEMU))?;
-        let (Some(output), Some(input)) = (process.stdout.take(), process.stdin.take()) else {
-            bail!("{} has no serial console", setup::QEMU);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().with_context(|| format!("{} cannot be started", program.display()))?;
+        let (Some(output), Some(input), Some(errors)) =
+            (process.stdout.take(), process.stdin.take(), process.stderr.take())
+        else {
+            bail!("{} has no serial console", program.display());
         };
+        let watchdog = match Watchdog::over(process.id()) {
+            Ok(watchdog) => watchdog,
+            Err(error) => {
+                // It fails only if QEMU has ended by itself.
+                let _ = process.kill();
+                let _ = process.wait();
+                return Err(error);
+            }
+        };
+        let has_spoken = Arc::new(AtomicBool::new(false));
+        let spoken = Arc::clone(&has_spoken);
+        std::thread::spawn(move || pass_on(errors, &spoken));
         let console = Console::new(output, input, options.copies);
-        Ok(Self { process, console, scratch, faults, has_v3d: options.plugin.is_some() })
+        Ok(Self { process, watchdog, has_spoken, console, scratch, faults, has_v3d: options.plugin.is_some() })
     }
 
     /// The framebuffer as QEMU displays it.
     pub(crate) fn screenshot(&self) -> Result<Picture> {
-        let ppm = self.scratch.path().join("screen.ppm");
-        Qmp::connect(&socket(&self.scratch))?.screendump(&ppm)?;
-        let bytes = std::fs::read(&ppm).with_context(|| format!("cannot read {}", ppm.display()))?;
-        Picture::from_ppm(&bytes)
+        self.lens().screenshot()
+    }
+
+    /// What takes pictures of the screen, on any thread.
+    pub(crate) fn lens(&self) -> Lens {
+        Lens { socket: socket(&self.scratch), ppm: self.scratch.path().join("screen.ppm") }
     }
 
     /// An error if the model has found something wrong, or could not be asked.
@@ -95,8 +122,10 @@ impl Machine {
         if !self.has_v3d {
             return Ok(());
         }
-        let faults = std::fs::read_to_string(&self.faults)
-            .context("the V3D plugin did not start: QEMU's message above says why")?;
+        let faults = std::fs::read_to_string(&self.faults).with_context(|| {
+            let why = if self.has_spoken() { ": QEMU's message above says why" } else { ", and QEMU does not say why" };
+            format!("the V3D plugin did not start{why}")
+        })?;
         match (faults.lines().count(), faults.lines().next()) {
             (_, None) => Ok(()),
             (1, Some(fault)) => bail!("the V3D model reports: {fault}"),
@@ -105,11 +134,49 @@ impl Machine {
     }
 }
 
+/// Takes pictures of a machine's screen.
+pub(crate) struct Lens {
+    socket: PathBuf,
+    /// Where QEMU puts the picture.
+    ppm: PathBuf,
+}
+
+impl Lens {
+    /// The framebuffer as QEMU displays it.
+    pub(crate) fn screenshot(&self) -> Result<Picture> {
+        Qmp::connect(&self.socket)?.screendump(&self.ppm)?;
+        let bytes = std::fs::read(&self.ppm).with_context(|| format!("cannot read {}", self.ppm.display()))?;
+        Picture::from_ppm(&bytes)
+    }
+}
+
+impl Machine {
+    /// Whether QEMU has said something on its standard error. What it says last may arrive just after its end is noticed.
+    fn has_spoken(&self) -> bool {
+        let patience = Instant::now() + LAST_WORDS;
+        while !self.has_spoken.load(Ordering::Relaxed) && Instant::now() < patience {
+            std::thread::sleep(LAST_WORDS / 50);
+        }
+        self.has_spoken.load(Ordering::Relaxed)
+    }
+}
+
 impl Drop for Machine {
     fn drop(&mut self) {
         // Both fail only if QEMU has ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
+        self.watchdog.dismiss();
+    }
+}
+
+/// Hands on what QEMU says, and that it has said something.
+fn pass_on(mut errors: impl Read, has_spoken: &AtomicBool) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = errors.read(&mut buffer) {
+        has_spoken.store(true, Ordering::Relaxed);
+        // There is nobody else to tell.
+        let _ = std::io::stderr().write_all(&buffer[..count]);
     }
 }
 
@@ -132,22 +199,4 @@ fn comma_free(path: &Path) -> Result<&str> {
         bail!("QEMU cannot use {text}: its path has a comma in it");
     }
     Ok(text)
-}
-
-/// Whether there is a display, and a QEMU that can show a window on it.
-pub(crate) fn can_show_window() -> bool {
-    if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
-        return false;
-    }
-    let Ok(output) = Command::new(setup::QEMU).args(["-display", "help"]).stderr(Stdio::null()).output() else {
-        return false;
-    };
-    let text = String::from_utf8_lossy(&output.stdout);
-    let shows = text.lines().any(|line| matches!(line.trim(), "gtk" | "sdl" | "cocoa"));
-    if !shows {
-        eprintln!(
-            "this QEMU cannot open a window (Debian has that part in the package qemu-system-gui); going on without"
-        );
-    }
-    shows
 }

@@ -4,9 +4,10 @@ use crate::board;
 use crate::build;
 use crate::console::{Console, FrameLine};
 use crate::interrupt;
-use crate::qemu::{self, Machine};
+use crate::qemu::{self, Lens, Machine};
 use crate::setup;
 use crate::terminal::SingleKeys;
+use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
 use lexopt::prelude::*;
@@ -19,14 +20,16 @@ const HELP: &str = "\
 cargo xtask run [SCENE] [OPTIONS]
 
 Boots the kernel in QEMU's raspi3b with the V3D model behind its registers and runs SCENE: one of those that the kernel's
-command `scene list` names, or `all` for every one in turn. Without SCENE: triangle.
+command `scene list` names, or `all` for every one in turn. Without SCENE: cube.
 
-With a display there is a window, and the terminal is the kernel's shell (type `help`; Ctrl-C ends). Without a display, where
-input is no terminal, and with --headless or --frames, the scene draws its frames and the run ends.
+With a display there is a window, which shows the scene until it is closed. A terminal is the kernel's shell, with a window and
+without (over ssh): type `help`; Ctrl-T saves the screen as a PNG file; Ctrl-C ends. With --headless or --frames, and where there is
+neither a display nor a terminal, the scene draws its frames and the run ends.
 
-  --headless          no window
+  --headless          no window, and unless --shell is told, no shell: for scripts
+  --shell             the kernel's shell, on this terminal
   --frames N          draw N frames, then end (3 if not told)
-  --screenshot FILE   write the screen, as QEMU displays it when the frames are done, to a PNG file
+  --screenshot FILE   write the screen, as QEMU displays it when the frames are done or Ctrl-T is pressed, to a PNG file
   --timeout SECONDS   give up when boot or a scene takes longer (300, and 2 more for each frame)
   --serial FILE       keep what the kernel prints in FILE, too
   --trace FILE        record every access of a V3D register in FILE, with the number of instructions before it
@@ -39,7 +42,9 @@ Exit status 0 when the kernel reports the frames done; otherwise there is one se
 ";
 
 /// What a run without arguments draws.
-const DEFAULT_SCENE: &str = "triangle";
+const DEFAULT_SCENE: &str = "cube";
+/// What stands for every scene in turn.
+const EVERY_SCENE: &str = "all";
 /// How many frames, where nobody watches and nobody said.
 const DEFAULT_FRAMES: u64 = 3;
 /// How long boot or a scene may take, where nobody said: this, and so much more for each frame.
@@ -55,6 +60,7 @@ const SHELL_HISTORY_LINES: usize = 16;
 struct Options {
     scene: Option<String>,
     headless: bool,
+    shell: bool,
     frames: Option<u64>,
     screenshot: Option<PathBuf>,
     timeout: Option<Duration>,
@@ -73,6 +79,7 @@ impl Options {
             match argument {
                 Long("help") | Short('h') => return Ok(None),
                 Long("headless") => options.headless = true,
+                Long("shell") => options.shell = true,
                 Long("frames") => options.frames = Some(arguments.value()?.parse()?),
                 Long("screenshot") => options.screenshot = Some(arguments.value()?.into()),
                 Long("timeout") => {
@@ -95,6 +102,9 @@ impl Options {
         if options.frames == Some(0) {
             bail!("--frames 0 draws nothing");
         }
+        if options.shell && (options.frames.is_some() || options.scene.as_deref() == Some(EVERY_SCENE)) {
+            bail!("--shell leaves the frames to you: type `scene run NAME frames N` there");
+        }
         if options.board.is_some() && options.screenshot.is_some() {
             bail!("--screenshot is what QEMU displays; a board's frames are told by their CRCs");
         }
@@ -108,6 +118,18 @@ impl Options {
             bail!("--no-v3d is about QEMU; a board has its V3D");
         }
         Ok(Some(options))
+    }
+
+    /// How the run goes on once the kernel is up.
+    fn form(&self, window: bool, terminal: bool) -> Form {
+        let counted = self.frames.is_some() || self.scene.as_deref() == Some(EVERY_SCENE);
+        if self.shell || (!counted && !self.headless && terminal && (window || self.screenshot.is_none())) {
+            Form::Shell
+        } else if window && !counted {
+            Form::Watched
+        } else {
+            Form::Finite
+        }
     }
 
     fn scene(&self) -> &str {
@@ -135,6 +157,17 @@ impl Options {
     }
 }
 
+/// How a run goes on once the kernel is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// The terminal is the kernel's shell, until the machine is gone or Ctrl-C.
+    Shell,
+    /// A window shows the scene until it is closed.
+    Watched,
+    /// The scene draws its frames.
+    Finite,
+}
+
 /// When the mailbox stops answering.
 fn silence(text: &str) -> Result<String> {
     match text {
@@ -149,21 +182,28 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
         eprint!("{HELP}");
         return Ok(());
     };
+    let terminal = std::io::stdin().is_terminal();
+    if options.shell && !terminal {
+        bail!("--shell needs a terminal to type at; scripts use --headless");
+    }
+    if let Some(path) = &options.screenshot {
+        whole_file::check(path)?;
+    }
     interrupt::watch()?;
     match &options.board {
         Some(device) => {
             let console = board::open(device, options.copies()?)?;
             console.wait_prompt(Instant::now() + options.patience())?;
-            if options.scene.is_none() && std::io::stdin().is_terminal() {
-                return shell(&console);
+            if options.shell || (options.scene.is_none() && terminal) {
+                return shell(&console, None);
             }
             finite(&console, &options)
         }
-        None => in_qemu(&options),
+        None => in_qemu(&options, terminal),
     }
 }
 
-fn in_qemu(options: &Options) -> Result<()> {
+fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
     let version = setup::qemu()?;
     if !options.no_v3d {
         version.check_plugin()?;
@@ -171,7 +211,7 @@ fn in_qemu(options: &Options) -> Result<()> {
     let workspace = Workspace::find()?;
     let kernel = build::kernel(&workspace)?;
     let plugin = if options.no_v3d { None } else { Some(build::plugin(&workspace)?) };
-    let window = !options.headless && qemu::can_show_window();
+    let window = !options.headless && setup::has_display() && can_show_window();
     eprintln!("==> starting QEMU");
     let machine = Machine::start(
         qemu::Options {
@@ -184,8 +224,7 @@ fn in_qemu(options: &Options) -> Result<()> {
         },
         workspace.scratch()?,
     )?;
-    let interactive = window && options.frames.is_none() && std::io::stdin().is_terminal();
-    let result = dialogue(&machine, options, interactive);
+    let result = dialogue(&machine, options, window, options.form(window, terminal));
     // A fault is why the rest went wrong, so it comes first in the sentence.
     match (result, machine.check_faults()) {
         (result, Ok(())) => result,
@@ -195,7 +234,12 @@ fn in_qemu(options: &Options) -> Result<()> {
     }
 }
 
-fn dialogue(machine: &Machine, options: &Options, interactive: bool) -> Result<()> {
+/// Whether QEMU can open a window, if need be after an installation; says why not.
+fn can_show_window() -> bool {
+    setup::window().inspect_err(|problem| eprintln!("{problem:#}; going on without")).is_ok()
+}
+
+fn dialogue(machine: &Machine, options: &Options, window: bool, form: Form) -> Result<()> {
     let console = &machine.console;
     let deadline = Instant::now() + options.patience();
     console.wait_ready(deadline)?;
@@ -204,25 +248,43 @@ fn dialogue(machine: &Machine, options: &Options, interactive: bool) -> Result<(
         let Err(sentence) = reply.result else {
             bail!("this machine has no V3D, and the kernel believes that it has one");
         };
-        if interactive {
-            return shell(console);
+        match form {
+            Form::Shell => return shell(console, Some(Camera::new(machine, options))),
+            Form::Watched => console.wait_end(),
+            Form::Finite => screenshot(machine, options)?,
         }
-        screenshot(machine, options)?;
         eprintln!("\nThe kernel is up and says: {sentence}. Nothing was drawn by a V3D.");
         return Ok(());
     }
-    if interactive {
-        console.keyboard().press(format!("scene run {}\r", options.scene()).as_bytes())?;
-        return shell(console);
+    match form {
+        Form::Shell => {
+            // Without a window there is nothing to see of a scene that nobody has asked for.
+            if window || options.scene.is_some() {
+                console.keyboard().press(format!("scene run {}\r", options.scene()).as_bytes())?;
+            }
+            shell(console, Some(Camera::new(machine, options)))
+        }
+        Form::Watched => {
+            let scene = options.scene();
+            if !list_scenes(console, deadline)?.iter().any(|name| name == scene) {
+                bail!("the kernel has no scene {scene}");
+            }
+            console.keyboard().press(format!("scene run {scene}\r").as_bytes())?;
+            console.wait_end();
+            Ok(())
+        }
+        Form::Finite => {
+            finite(console, options)?;
+            screenshot(machine, options)
+        }
     }
-    finite(console, options)?;
-    screenshot(machine, options)
 }
 
 /// Leaves the shell to the user, until the machine is gone or Ctrl-C.
-fn shell(console: &Console) -> Result<()> {
-    eprintln!("(the terminal is the kernel's shell: `help` tells its commands; Ctrl-C ends)");
-    let keys = SingleKeys::connect(console.keyboard())?;
+fn shell(console: &Console, camera: Option<Camera>) -> Result<()> {
+    let saves = if camera.is_some() { "Ctrl-T saves the screen; " } else { "" };
+    eprintln!("(the terminal is the kernel's shell: `help` tells its commands; {saves}Ctrl-C ends)");
+    let keys = SingleKeys::connect(console.keyboard(), camera.map(|camera| move || camera.press()))?;
     console.wait_end();
     drop(keys);
     eprintln!();
@@ -233,7 +295,7 @@ fn shell(console: &Console) -> Result<()> {
 fn finite(console: &Console, options: &Options) -> Result<()> {
     let (frames, patience) = (options.frames(), options.patience());
     let reports = match options.scene() {
-        "all" => every_scene(console, frames, patience)?,
+        EVERY_SCENE => every_scene(console, frames, patience)?,
         one => vec![timed_scene(console, one, frames, patience)?],
     };
     eprintln!("\n{}", reports.join("\n"));
@@ -266,6 +328,35 @@ fn timed_scene(console: &Console, scene: &str, frames: u64, patience: Duration) 
     let start = Instant::now();
     run_scene(console, scene, frames, start + patience).with_context(|| format!("scene {scene}"))?;
     Ok(format!("{scene}: {frames} frames done in {:.2} s", start.elapsed().as_secs_f64()))
+}
+
+/// Saves the screen while the user is at the shell.
+struct Camera {
+    lens: Lens,
+    /// Where every picture goes; without it each gets a name of its own.
+    file: Option<PathBuf>,
+}
+
+impl Camera {
+    fn new(machine: &Machine, options: &Options) -> Self {
+        Self { lens: machine.lens(), file: options.screenshot.clone() }
+    }
+
+    fn press(&self) {
+        let file = self.file.clone().unwrap_or_else(free_name);
+        match self.lens.screenshot().and_then(|picture| picture.write_png(&file)) {
+            Ok(()) => eprintln!("\n(screen: {})", file.display()),
+            Err(error) => eprintln!("\n(the screen is not saved: {error:#})"),
+        }
+    }
+}
+
+/// The first of `screen-1.png`, `screen-2.png` and so on that is not there.
+fn free_name() -> PathBuf {
+    (1_u64..)
+        .map(|number| PathBuf::from(format!("screen-{number}.png")))
+        .find(|path| !path.exists())
+        .unwrap_or_default()
 }
 
 fn screenshot(machine: &Machine, options: &Options) -> Result<()> {
@@ -355,7 +446,28 @@ mod tests {
             }
         );
         assert_eq!(parse(&["--help"]).unwrap(), None);
-        assert_eq!(parse(&[]).unwrap().unwrap().scene(), "triangle");
+        assert_eq!(parse(&[]).unwrap().unwrap().scene(), "cube");
+    }
+
+    #[test]
+    fn what_a_run_becomes() {
+        let terminal = true;
+        for (arguments, with_window, without_window, without_both) in [
+            (&[][..], Form::Shell, Form::Shell, Form::Finite),
+            (&["cube"], Form::Shell, Form::Shell, Form::Finite),
+            (&["all"], Form::Finite, Form::Finite, Form::Finite),
+            (&["cube", "--frames", "7"], Form::Finite, Form::Finite, Form::Finite),
+            (&["cube", "--screenshot", "c.png"], Form::Shell, Form::Finite, Form::Finite),
+        ] {
+            let options = parse(arguments).unwrap().unwrap();
+            assert_eq!(options.form(true, terminal), with_window, "{arguments:?}");
+            assert_eq!(options.form(false, terminal), without_window, "{arguments:?}");
+            assert_eq!(options.form(false, !terminal), without_both, "{arguments:?}");
+        }
+        let form = |arguments, window, terminal| parse(arguments).unwrap().unwrap().form(window, terminal);
+        assert_eq!(form(&[], true, !terminal), Form::Watched);
+        assert_eq!(form(&["--headless"], false, terminal), Form::Finite);
+        assert_eq!(form(&["--headless", "--shell"], false, terminal), Form::Shell);
     }
 
     #[test]
@@ -364,6 +476,7 @@ mod tests {
             (vec!["cube", "again"], "again"),
             (vec!["--frames", "0"], "nothing"),
             (vec!["--frames", "many"], "many"),
+            (vec!["--shell", "--frames", "3"], "scene run"),
             (vec!["--colour"], "--colour"),
             (vec!["a\rb"], "name of a scene"),
             (vec!["--board", "d", "--no-v3d"], "board"),

@@ -10,6 +10,7 @@ use crate::console::Console;
 use crate::interrupt;
 use crate::qemu::{self, Machine};
 use crate::setup;
+use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use lexopt::prelude::*;
@@ -129,10 +130,7 @@ impl Results {
     /// Writes both files. The column of the saturated result, which the kernel does not compute, is that of `records`.
     pub(crate) fn save(&self, folder: &Path, records: &str) -> Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        let write = |name: &str, text: String| {
-            let path = folder.join(name);
-            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
-        };
+        let write = |name: &str, text: String| whole_file::write(&folder.join(name), text.as_bytes());
         write("alu_op_flags.tsv", self.alu_table(records)?)?;
         let rows: String = self.pictures.iter().map(|(name, crc)| format!("{name}\t{crc}\n")).collect();
         write("pictures.tsv", format!("#scene\tCRC-32 of its first picture at 1280x720\n{rows}"))

@@ -5,7 +5,7 @@
 
 use crate::workspace::KERNEL_TARGET;
 use anyhow::{Context, Result, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const HELP: &str = "\
@@ -14,14 +14,24 @@ cargo xtask setup
 Installs what the other tasks need, and says what it does:
   the Rust target aarch64-unknown-none, through rustup
   qemu-system-aarch64, through apt-get if this is root or sudo asks for no password
+  with a display (DISPLAY or WAYLAND_DISPLAY is set), the part of it that opens windows, likewise
 Where it may not install something, it ends with the command to type.
 ";
 
 /// The emulator's program.
-pub(crate) const QEMU: &str = "qemu-system-aarch64";
+const QEMU: &str = "qemu-system-aarch64";
+
+/// What names another program instead.
+const QEMU_VARIABLE: &str = "QEMU";
 
 /// Debian's package of it.
 const QEMU_PACKAGE: &str = "qemu-system-arm";
+
+/// Debian's package of the part of it that opens windows.
+const WINDOW_PACKAGE: &str = "qemu-system-gui";
+
+/// Kinds of displays that QEMU can have and that are windows.
+const WINDOWS: [&str; 3] = ["gtk", "sdl", "cocoa"];
 
 /// Runs the task.
 pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
@@ -31,9 +41,13 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     kernel_target()?;
     eprintln!("Rust target {KERNEL_TARGET}: installed");
     let version = qemu()?;
-    eprintln!("{QEMU}: version {version}");
+    eprintln!("{}: version {version}", qemu_program().display());
     if let Err(problem) = version.check_plugin() {
         eprintln!("{problem:#}");
+    }
+    if has_display() {
+        window()?;
+        eprintln!("{}: can open a window", qemu_program().display());
     }
     Ok(())
 }
@@ -78,15 +92,15 @@ impl QemuVersion {
         Some(Self { major: numbers.next()?.ok()?, minor: numbers.next()?.ok()? })
     }
 
-    /// An error if QEMUs of this version do not take the V3D plugin: its interface must be version 1, which QEMU 6.0
-    /// to 8.2 have.
+    /// An error if QEMUs of this version do not take the V3D plugin. Newer ones than are known are tried: the plugin looks
+    /// itself for what it needs, and says what is missing.
     pub(crate) fn check_plugin(self) -> Result<()> {
-        if (6..=8).contains(&self.major) {
+        if self.major >= 6 {
             return Ok(());
         }
         bail!(
-            "the V3D plugin needs a QEMU from 6.0 to 8.2 (Debian 12's 7.2 is what it is tested with), and this is {self}; \
-             with --no-v3d the kernel boots in this one, without a V3D"
+            "the V3D plugin needs a QEMU from 6.0 on (Debian's packages {QEMU_PACKAGE} 7.2, 10.0 and 11.1 are what it is tested \
+             with), and this is {self}; with --no-v3d the kernel boots in this one, without a V3D"
         )
     }
 }
@@ -96,12 +110,49 @@ pub(crate) fn qemu() -> Result<QemuVersion> {
     if let Some(version) = installed_qemu() {
         return Ok(version);
     }
+    if std::env::var_os(QEMU_VARIABLE).is_some() {
+        bail!("{QEMU_VARIABLE} names {}, which does not tell a version of QEMU", qemu_program().display());
+    }
     apt_install(&[QEMU_PACKAGE])?;
     installed_qemu().with_context(|| format!("{QEMU_PACKAGE} was installed, but {QEMU} cannot be started"))
 }
 
+/// The QEMU to use: what the variable `QEMU` names, or the one in the PATH.
+pub(crate) fn qemu_program() -> PathBuf {
+    std::env::var_os(QEMU_VARIABLE).filter(|name| !name.is_empty()).map_or_else(|| QEMU.into(), PathBuf::from)
+}
+
+/// Whether there is something to open a window on.
+pub(crate) fn has_display() -> bool {
+    ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+/// Makes sure that QEMU can open a window.
+pub(crate) fn window() -> Result<()> {
+    if has_window_part() {
+        return Ok(());
+    }
+    let without = "this QEMU cannot open a window";
+    if std::env::var_os(QEMU_VARIABLE).is_some() {
+        bail!("{without}: `{} -display help` names none of {}", qemu_program().display(), WINDOWS.join(", "));
+    }
+    apt_install(&[WINDOW_PACKAGE]).with_context(|| without)?;
+    if !has_window_part() {
+        bail!("{without}, though {WINDOW_PACKAGE} was installed");
+    }
+    Ok(())
+}
+
+/// Whether QEMU has a kind of display that is a window.
+fn has_window_part() -> bool {
+    let Ok(output) = Command::new(qemu_program()).args(["-display", "help"]).stderr(Stdio::null()).output() else {
+        return false;
+    };
+    String::from_utf8_lossy(&output.stdout).lines().any(|line| WINDOWS.contains(&line.trim()))
+}
+
 fn installed_qemu() -> Option<QemuVersion> {
-    let output = Command::new(QEMU).arg("--version").output().ok()?;
+    let output = Command::new(qemu_program()).arg("--version").output().ok()?;
     QemuVersion::parse(&String::from_utf8_lossy(&output.stdout))
 }
 
@@ -165,7 +216,9 @@ mod tests {
         assert_eq!(debian, QemuVersion { major: 7, minor: 2 });
         assert!(debian.check_plugin().is_ok());
         let newer = QemuVersion::parse("QEMU emulator version 10.0.2").unwrap();
-        assert!(newer.check_plugin().unwrap_err().to_string().contains("this is 10.0"));
+        assert!(newer.check_plugin().is_ok());
+        let older = QemuVersion::parse("QEMU emulator version 5.2.0").unwrap();
+        assert!(older.check_plugin().unwrap_err().to_string().contains("this is 5.2"));
         assert_eq!(QemuVersion::parse("something else"), None);
     }
 }
