@@ -2,8 +2,10 @@
 //!
 //! The model computes without a clock. When something asks for cycles, stalls or cache hits, every run of a program leaves a [`Trace`] of what it has
 //! accessed, and the clock goes through the traces of all QPUs side by side, always with the one that is furthest behind. It has the caches, the TMUs'
-//! and interpolators' queues, the scoreboard, the VPM's port with its two DMA channels, mutex and semaphores; [`costs`] is its table of times. What it
-//! gives is a function of the traces and their order alone.
+//! and interpolators' queues, the scoreboard, the VPM's port with its two DMA channels, mutex and semaphores, and behind them the [memory](memory);
+//! [`costs`] is its table of times. What it gives is a function of the traces and their order alone.
+//!
+//! Traces of user programs that run for long come in parts. The clock goes as far as the parts allow, so that no part has to be kept.
 //!
 //! # What is estimated
 //! - Work of one kind (binning, rendering, user programs) begins together, and the next kind begins when it is done. Between them no time passes.
@@ -11,13 +13,18 @@
 //!   beside it how long they would take on their own.
 //! - A QPU takes the oldest work there is, as soon as a thread of it is free; two threads take turns at thread switches [AG p.20]. That a thread waiting
 //!   at the scoreboard for its own QPU's other thread lets that one go on is a guess.
+//! - Of memory's traffic there are the lines for the caches and VPM DMA by programs; what VCD and TLB move is not in it.
 //! - Vertices are shaded once for all tiles of a wave, as the model does it; silicon shades them again for each tile.
 
 pub mod cache;
 pub mod costs;
+mod dma;
+pub mod memory;
 pub mod trace;
 
 use cache::{Caches, Level1, Lookups};
+use dma::{Burst, Channel, Job, Owner};
+use memory::Traffic;
 use std::collections::{BTreeMap, VecDeque};
 use trace::{Dma, Event, LINE_INSTRUCTIONS, Trace, Work};
 use v3d_hw::qpu::INSTRUCTION_BYTES;
@@ -160,6 +167,8 @@ pub struct Estimate {
     pub uniform_fetches: u64,
     /// Lines that were missing, and where they were found.
     pub lookups: Lookups,
+    /// What memory has done.
+    pub traffic: Traffic,
     /// Cycles in which the VDW waited for the VPM.
     pub vdw_stalls: u64,
     /// Cycles in which the VCD waited for the VPM.
@@ -177,6 +186,7 @@ struct Thread {
     ready: u64,
     next_event: usize,
     next_line: usize,
+    next_transfer: usize,
     /// When the results of its lookups are there, by TMU.
     results: [VecDeque<u64>; 2],
     /// When the TMUs begin with its lookups.
@@ -201,6 +211,7 @@ impl Thread {
             ready,
             next_event: 0,
             next_line: 0,
+            next_transfer: 0,
             results: Default::default(),
             begun: Default::default(),
             uniforms: VecDeque::new(),
@@ -217,7 +228,7 @@ impl Thread {
 
     /// Lets the instructions that were not kept go on as those did that were; gives the cycles that they take.
     fn go_on(&mut self) -> u64 {
-        let (rest, before) = (self.trace.rest, self.trace.instructions_in_events().max(1));
+        let (rest, before) = (self.trace.rest, self.trace.instructions_before_rest().max(1));
         let mut cycles = rest * costs::INSTRUCTION;
         for stall in Stall::ALL {
             let waiting = (u128::from(self.stalls.get(stall)) * u128::from(rest) / u128::from(before)) as u64;
@@ -226,6 +237,21 @@ impl Thread {
         }
         self.cycles += cycles;
         cycles
+    }
+
+    /// Whether it has done all that is known of it, and will do more.
+    fn is_paused(&self) -> bool {
+        self.trace.is_open && self.next_event >= self.trace.events.len()
+    }
+
+    /// Takes the next part of its trace, in exchange for what it has done.
+    fn append(&mut self, part: Trace) {
+        self.trace.forget(
+            std::mem::take(&mut self.next_event),
+            std::mem::take(&mut self.next_line),
+            std::mem::take(&mut self.next_transfer),
+        );
+        self.trace.append(part);
     }
 
     fn is_threaded(&self) -> bool {
@@ -261,6 +287,16 @@ impl Qpu {
         self.threads.iter().all(Option::is_none)
     }
 
+    /// Whether a part of its program is still to come.
+    fn is_open(&self) -> bool {
+        self.threads.iter().flatten().any(|thread| thread.trace.is_open)
+    }
+
+    /// Whether its program has done all that is known of it, and will do more.
+    fn is_paused(&self) -> bool {
+        self.threads.iter().flatten().any(Thread::is_paused)
+    }
+
     /// Lets time pass for the active thread.
     fn spend(&mut self, cycles: u64, stall: Option<Stall>) {
         self.time += cycles;
@@ -275,30 +311,6 @@ impl Qpu {
 
     fn wait_until(&mut self, time: u64, stall: Stall) {
         self.spend(time.saturating_sub(self.time), Some(stall));
-    }
-}
-
-/// Who is told when DMA is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
-    /// The QPU that started it.
-    Qpu(usize),
-    /// The work with this number, whose attributes are there now.
-    Vertices(u64),
-}
-
-/// VPM DMA of one direction.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Channel {
-    /// From when on it can be done, how many vectors are left, who is told.
-    jobs: VecDeque<(u64, u32, Owner)>,
-    time: u64,
-    stalls: u64,
-}
-
-impl Channel {
-    fn next_time(&self) -> Option<u64> {
-        self.jobs.front().map(|(ready, ..)| self.time.max(*ready))
     }
 }
 
@@ -379,15 +391,17 @@ impl Clock {
             Work::Vertices { .. } | Work::Fragments { .. } => Phase::Rendering,
             Work::UserProgram { .. } => Phase::UserPrograms,
         };
-        if self.phase.replace(phase) != Some(phase) {
+        if self.phase != Some(phase) {
             self.finish();
+            self.drop_unfinished();
             self.phase = Some(phase);
         }
+        let Some(trace) = self.continued(trace) else { return };
         let order = self.orders;
         self.orders += 1;
         let ready = match trace.work {
             Work::Coordinates { rows } | Work::Vertices { rows } => {
-                self.channels[Dma::Load as usize].jobs.push_back((self.start, rows, Owner::Vertices(order)));
+                self.channels[Dma::Load as usize].jobs.push_back(Job::of_vertices(order, rows, self.start));
                 None
             }
             Work::Fragments { rasterised, .. } => {
@@ -399,13 +413,46 @@ impl Clock {
         self.queue.push_back(Waiting { trace, order, ready });
         self.place();
         // All user programs must be there before the clock goes on: they may wait for each other.
-        while phase != Phase::UserPrograms && self.queue.len() > WAITING_TRACES && self.step() {}
+        while phase != Phase::UserPrograms && self.queue.len() > WAITING_TRACES && self.step(true) {}
+    }
+
+    /// Adds a part of a trace to what it continues; gives it back if there is nothing of the kind.
+    fn continued(&mut self, part: Trace) -> Option<Trace> {
+        let Work::UserProgram { qpu } = part.work else { return Some(part) };
+        let number = usize::from(qpu) % self.qpus.len();
+        let open = self.qpus[number].threads.iter_mut().flatten().find(|thread| thread.trace.is_open);
+        match open {
+            Some(thread) if part.continues => thread.append(part),
+            _ => match self.queue.iter_mut().find(|waiting| waiting.trace.is_open && waiting.trace.work == part.work) {
+                Some(waiting) if part.continues => waiting.trace.append(part),
+                _ => return Some(part),
+            },
+        }
+        None
+    }
+
+    /// Forgets programs of which parts are still to come: other work has begun, and they are not waited for.
+    fn drop_unfinished(&mut self) {
+        self.queue.retain(|waiting| !waiting.trace.is_open);
+        for qpu in &mut self.qpus {
+            if qpu.is_open() {
+                (qpu.threads, qpu.waiting) = (Default::default(), None);
+            }
+        }
+    }
+
+    /// Goes as far as the parts of user programs allow that are there.
+    pub fn advance(&mut self) {
+        if self.phase == Some(Phase::UserPrograms) {
+            self.place();
+            while self.step(false) {}
+        }
     }
 
     /// Goes on until all work is done.
     fn finish(&mut self) {
         self.place();
-        while self.step() {}
+        while self.step(true) {}
         let channels = self.channels.iter().map(|channel| channel.time);
         let end = self.qpus.iter().map(|qpu| qpu.time).chain(channels).max().unwrap_or(0).max(self.start);
         let elapsed = end - self.start;
@@ -415,7 +462,7 @@ impl Clock {
         for qpu in &mut self.qpus {
             (qpu.time, qpu.occupied) = (end, 0);
         }
-        (self.start, self.phase) = (end, None);
+        self.start = end;
     }
 
     /// Goes on until all work is done, and gives what was found since the last call.
@@ -423,6 +470,7 @@ impl Clock {
         self.finish();
         let mut estimate = std::mem::take(&mut self.estimate);
         estimate.lookups = std::mem::take(&mut self.caches.lookups);
+        estimate.traffic = self.caches.memory.take_traffic();
         estimate.vcd_stalls = std::mem::take(&mut self.channels[Dma::Load as usize].stalls);
         estimate.vdw_stalls = std::mem::take(&mut self.channels[Dma::Store as usize].stalls);
         estimate
@@ -500,19 +548,25 @@ impl Clock {
         thread.varyings.push_back(*free);
     }
 
-    /// Lets whoever is furthest behind go on; `false` if there is nothing left to do.
-    fn step(&mut self) -> bool {
-        let running = self.qpus.iter().enumerate().filter(|(_, qpu)| qpu.waiting.is_none() && !qpu.is_free());
+    /// Lets whoever is furthest behind go on; `false` if there is nothing left to do. A program whose next part has not come is waited for, unless this is
+    /// the `end`: then the others go on without it.
+    fn step(&mut self, end: bool) -> bool {
+        let goes_on = |qpu: &Qpu| qpu.waiting.is_none() && !qpu.is_free() && !(end && qpu.is_paused());
+        let running = self.qpus.iter().enumerate().filter(|(_, qpu)| goes_on(qpu));
         let qpu = running.map(|(number, qpu)| (qpu.time, number)).min();
         let dma = [Dma::Load, Dma::Store].into_iter().filter_map(|dma| {
             let time = self.channels[dma as usize].next_time()?;
             Some((time, dma as usize))
         });
         match (qpu, dma.min()) {
-            (Some((time, number)), Some((other, _))) if time <= other => self.run(number),
+            (Some((time, number)), other) if other.is_none_or(|(other, _)| time <= other) => {
+                if self.qpus[number].is_paused() {
+                    return false;
+                }
+                self.run(number);
+            }
             (_, Some((time, channel))) => self.transfer(channel, time),
-            (Some((_, number)), None) => self.run(number),
-            (None, None) => return self.give_up_waiting(),
+            _ => return end && !self.qpus.iter().any(Qpu::is_paused) && self.give_up_waiting(),
         }
         true
     }
@@ -540,26 +594,31 @@ impl Clock {
         }
     }
 
-    /// Moves a vector by DMA.
+    /// Moves a burst by DMA.
     fn transfer(&mut self, number: usize, time: u64) {
+        let dma = if number == Dma::Load as usize { Dma::Load } else { Dma::Store };
         let channel = &mut self.channels[number];
-        let Some((_, vectors, owner)) = channel.jobs.front_mut() else { return };
-        if let Some(left) = vectors.checked_sub(1) {
-            *vectors = left;
+        let Some(job) = channel.jobs.front_mut() else { return };
+        channel.time = time;
+        if let Some(Burst { address, bytes, cycles }) = job.take_burst(dma) {
             let begin = time.max(self.vpm);
             channel.stalls += begin - time;
             self.vpm = begin + costs::VPM_VECTOR;
             let units = &mut self.estimate.units;
             units.vpm += costs::VPM_VECTOR;
-            *if number == Dma::Load as usize { &mut units.loads } else { &mut units.stores } += costs::DMA_VECTOR;
-            channel.time = begin + costs::DMA_VECTOR;
-        } else {
-            channel.time = time;
+            *if dma == Dma::Load { &mut units.loads } else { &mut units.stores } += cycles;
+            let memory = &mut self.caches.memory;
+            let taken = match (address, dma) {
+                (None, _) => begin,
+                (Some(address), Dma::Load) => memory.stream(address, bytes, begin),
+                (Some(address), Dma::Store) => memory.write(address, bytes, begin),
+            };
+            channel.time = taken.max(begin + cycles);
         }
-        if *vectors > 0 {
+        if !job.is_done() {
             return;
         }
-        let (owner, done) = (*owner, channel.time);
+        let (owner, done) = (job.owner, channel.time);
         channel.jobs.pop_front();
         match owner {
             Owner::Qpu(qpu) => {
@@ -651,6 +710,7 @@ impl Clock {
         // The thread is put back before time passes for it.
         let time = self.qpus[number].time;
         let (mut until, mut stall, mut instructions) = (time, Stall::Vpm, 0);
+        let mut started = None;
         match event {
             Event::Instructions { at, count } => {
                 (until, stall) = (self.fetch_instructions(slice, at, count, time), Stall::Instructions);
@@ -690,9 +750,12 @@ impl Clock {
                 self.access_vpm(until);
             }
             Event::ScoreboardUnlock => thread.unlocked = true,
+            Event::Dma(_) => {
+                started = thread.trace.transfers.get(thread.next_transfer).copied();
+                thread.next_transfer += 1;
+            }
             Event::ThreadSwitch
             | Event::ScoreboardWait
-            | Event::Dma(..)
             | Event::DmaWait(_)
             | Event::MutexAcquire
             | Event::MutexRelease
@@ -707,13 +770,11 @@ impl Clock {
                 let ready = qpu.threads[active ^ 1].as_ref().is_some_and(|other| other.ready <= qpu.time);
                 qpu.active ^= usize::from(ready);
             }
-            Event::Dma(dma, vectors) => {
-                qpu.dma[dma as usize] += 1;
-                let latency = match dma {
-                    Dma::Load => costs::DMA_LOAD_LATENCY,
-                    Dma::Store => costs::DMA_STORE_LATENCY,
-                };
-                self.channels[dma as usize].jobs.push_back((time + latency, vectors, Owner::Qpu(number)));
+            Event::Dma(dma) => {
+                if let Some(transfer) = started {
+                    qpu.dma[dma as usize] += 1;
+                    self.channels[dma as usize].jobs.push_back(Job::of_program(number, dma, transfer, time));
+                }
             }
             Event::MutexAcquire => self.mutex = Some(number),
             Event::MutexRelease => {
@@ -771,33 +832,40 @@ impl Clock {
         }
         let Some(free) = self.tmus.get_mut(slice).and_then(|tmus| tmus.get_mut(physical)) else { return until };
         let begin = until.max(*free);
-        let (mut slowest, mut missing) = (0, 0);
+        // Lines come one after the other.
+        let (mut there, mut missing) = (begin, 0);
         for &line in thread.trace.lines.iter().skip(thread.next_line).take(lines) {
             let misses = self.caches.lookups.texture_misses;
-            let latency = self.caches.access(slice, Level1::Texture(physical as u8), line, begin);
-            missing += self.caches.lookups.texture_misses - misses;
-            slowest = latency.max(slowest);
+            let arrival = begin + self.caches.access(slice, Level1::Texture(physical as u8), line, begin);
+            let is_missing = self.caches.lookups.texture_misses > misses;
+            there = arrival.max(there + if is_missing && missing > 0 { costs::LINE_TRANSFER } else { 0 });
+            missing += u64::from(is_missing);
         }
         thread.next_line += lines;
-        let further = u64::from(missing > 1) * (missing.max(1) - 1) * costs::LINE_TRANSFER;
         let busy = costs::TMU_VECTOR.max(missing * costs::LINE_TRANSFER);
         *free = begin + busy;
         self.estimate.units.tmus += busy;
         begun.push_back(begin);
         let before = thread.results[unit].back().copied().unwrap_or(0);
-        thread.results[unit].push_back(before.max(begin + costs::TMU_LATENCY + slowest + further));
+        thread.results[unit].push_back(before.max(there + costs::TMU_LATENCY));
         until
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::trace::Transfer;
     use super::*;
     use v3d_hw::BusAddr;
 
     const EIGHT: Event = Event::Instructions { at: 0, count: 8 };
-    /// A line from memory.
-    const COLD: u64 = costs::L2_LATENCY + costs::MEMORY_LATENCY;
+    /// A line of an open row of the SDRAM, in the V3D's cache.
+    const NEXT: u64 = costs::L2_LATENCY + costs::MEMORY_LATENCY + costs::SDRAM_LATENCY + costs::SDRAM_LINE;
+    /// The first line of instructions or of a texture: another row has to be opened, when the first uniforms have come from theirs.
+    const COLD: u64 = NEXT + costs::SDRAM_ROW + (costs::SDRAM_LINE + costs::SDRAM_ROW);
+
+    /// What DMA moves.
+    const BLOCK: Transfer = Transfer { address: 0x20_0000, rows: 3, row_bytes: 64, pitch_bytes: 64 };
 
     fn fragments(quad: u32, threaded: bool, varyings: u32) -> Work {
         let quads = [quad, Work::NO_QUAD, Work::NO_QUAD, Work::NO_QUAD];
@@ -815,6 +883,7 @@ mod tests {
             let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), *work);
             trace.events = events.to_vec();
             trace.lines = vec![0x20_0000; events.len()];
+            trace.transfers = vec![BLOCK; events.len()];
             clock.submit(trace);
         }
         clock.take_estimate()
@@ -836,7 +905,7 @@ mod tests {
         check(&[(program(11), &[EIGHT])], COLD + 32, &[(Stall::Instructions, COLD)]);
         check(&[(program(11), &[EIGHT, EIGHT])], COLD + 64, &[(Stall::Instructions, COLD)]);
         let across = Event::Instructions { at: 32, count: 5 };
-        check(&[(program(11), &[across])], 2 * COLD + 20, &[(Stall::Instructions, 2 * COLD)]);
+        check(&[(program(11), &[across])], COLD + NEXT + 20, &[(Stall::Instructions, COLD + NEXT)]);
     }
 
     /// QPUs work side by side, user programs of one QPU after each other. Slices have caches of their own, but share L2. Whoever needs a line that is on
@@ -851,7 +920,7 @@ mod tests {
         assert_eq!(idle, 11 * elapsed);
     }
 
-    /// 64 reads in a row, then four instructions, again and again: efficiency 0.6 was measured [imrc QU3-6].
+    /// 64 reads in a row, then four instructions, again and again: efficiency 0.6 was measured [imrc QU3-6]. The chip's cache has the uniforms.
     #[test]
     fn uniforms_in_a_row_are_as_slow_as_on_a_board() {
         let one = Event::Instructions { at: 0, count: 1 };
@@ -860,7 +929,14 @@ mod tests {
             events.extend([Event::Uniform, one].repeat(64));
             events.push(Event::Instructions { at: 0, count: 4 });
         }
-        let found = estimate(Machine::default(), &[(program(11), &events)]);
+        let mut clock = Clock::new(Machine::default());
+        let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), program(11));
+        trace.events = events;
+        for line in 0..=200 {
+            clock.caches.memory.read(0x10_0000 + 64 * line, 0);
+        }
+        clock.submit(trace);
+        let found = clock.take_estimate();
         let efficiency = (50 * 68 * costs::INSTRUCTION) as f64 / found.elapsed as f64;
         assert!((0.55..0.65).contains(&efficiency), "{efficiency}");
         // Each read is a fetch, and two are fetched in advance [vc4cl].
@@ -937,23 +1013,72 @@ mod tests {
         check(&programs, 3 * costs::DMA_VECTOR + COLD + 32, &[(Stall::Instructions, COLD)]);
     }
 
-    /// Vectors of three DMA loads and of reads and writes, each of which keeps the port for four cycles.
+    /// Three lines each way, each of which keeps the port for four cycles.
     #[test]
     fn dma_waits_for_the_port_of_the_vpm() {
-        let events = [
-            Event::Dma(Dma::Load, 2),
-            Event::Dma(Dma::Store, 1),
-            Event::DmaWait(Dma::Load),
-            Event::DmaWait(Dma::Store),
-        ];
+        let load = [Event::Dma(Dma::Load), Event::DmaWait(Dma::Load)];
+        let found = estimate(Machine::default(), &[(program(0), &load)]);
+        // Lines at 24, 47 and 70, done at 93.
+        assert_eq!((found.elapsed, found.stalls.get(Stall::Vpm)), (93, 93));
+        assert_eq!((found.vcd_stalls, found.vdw_stalls, found.units.vpm, found.units.loads), (0, 0, 12, 69));
+        let both =
+            [Event::Dma(Dma::Load), Event::Dma(Dma::Store), Event::DmaWait(Dma::Load), Event::DmaWait(Dma::Store)];
+        // Stores at 40, 54 and 68: the last load has to wait for two cycles.
+        let found = estimate(Machine::default(), &[(program(0), &both)]);
+        assert_eq!((found.elapsed, found.vcd_stalls, found.vdw_stalls, found.units.stores), (95, 2, 0, 42));
+    }
+
+    /// The second block begins when the first is done.
+    #[test]
+    fn blocks_come_one_after_the_other() {
+        let events = [Event::Dma(Dma::Store), Event::Dma(Dma::Store), Event::DmaWait(Dma::Store)];
         let found = estimate(Machine::default(), &[(program(0), &events)]);
-        // Loads at 24 and 32, done at 40; the store at 40, done at 48.
-        assert_eq!((found.elapsed, found.stalls.get(Stall::Vpm)), (48, 48));
-        assert_eq!((found.vcd_stalls, found.vdw_stalls, found.units.vpm), (0, 0, 12));
-        let late = [Event::Dma(Dma::Load, 3), Event::Dma(Dma::Store, 1), Event::DmaWait(Dma::Store)];
-        // The third load and the store both want the port at 40: the load comes first.
-        let found = estimate(Machine::default(), &[(program(0), &late)]);
-        assert_eq!((found.vcd_stalls, found.vdw_stalls), (0, 4));
+        let block = costs::DMA_STORE_LATENCY + 3 * costs::DMA_STORE_LINE;
+        assert_eq!(found.elapsed, 2 * block);
+    }
+
+    /// Two programs that wait for each other, whole and in parts of any size that come in any order.
+    #[test]
+    fn traces_in_parts_are_as_long_as_whole_ones() {
+        let up = |number| Event::Semaphore { number, decrement: false };
+        let down = |number| Event::Semaphore { number, decrement: true };
+        let lookup = [Event::TmuRequest { unit: 0, swaps: false, lines: 1 }, EIGHT, Event::TmuLoad(0)];
+        let store = [Event::Dma(Dma::Store), EIGHT, Event::DmaWait(Dma::Store)];
+        let first: Vec<Event> = (0..40).flat_map(|_| [up(0), EIGHT, down(1)].into_iter().chain(lookup)).collect();
+        let second: Vec<Event> =
+            (0..40).flat_map(|_| [down(0), EIGHT, EIGHT, up(1)].into_iter().chain(store)).collect();
+        let traces = || {
+            [(11, &first), (2, &second)].map(|(qpu, events)| {
+                let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), program(qpu));
+                trace.events = events.clone();
+                trace.lines = (0..40).map(|line| 4096 * line).collect();
+                trace.transfers = vec![BLOCK; 40];
+                trace
+            })
+        };
+        let mut clock = Clock::new(Machine::default());
+        traces().into_iter().for_each(|trace| clock.submit(trace));
+        let whole = clock.take_estimate();
+        assert!(whole.stalls.get(Stall::Synchronisation) > 0 && whole.stalls.get(Stall::Vpm) > 0);
+        for seed in 0..30 {
+            let mut random = Random(seed);
+            let mut clock = Clock::new(Machine::default());
+            let mut left = traces();
+            // Programs begin together: that of all of them there are parts is what the scheduler sees to.
+            for trace in &mut left {
+                clock.submit(trace.split_off(random.below(9) as usize));
+            }
+            clock.advance();
+            while left.iter().any(|trace| trace.events() > 0) {
+                let trace = &mut left[random.below(2) as usize];
+                clock.submit(trace.split_off(random.below(30) as usize));
+                clock.advance();
+            }
+            for trace in left {
+                clock.submit(trace);
+            }
+            assert_eq!(clock.take_estimate(), whole, "seed {seed}");
+        }
     }
 
     /// splitmix64.
@@ -985,13 +1110,18 @@ mod tests {
                 8 => Event::VpmReadSetup,
                 9 => Event::VpmRead,
                 10 => Event::VpmWrite,
-                11 => Event::Dma(dma, self.below(20)),
+                11 => Event::Dma(dma),
                 12 => Event::DmaWait(dma),
                 13 => Event::MutexAcquire,
                 14 => Event::MutexRelease,
                 15 => Event::Semaphore { number: self.below(3) as u8, decrement: self.below(2) == 0 },
                 _ => Event::Instructions { at: 8 * self.below(1000), count: 1 + self.below(32) },
             }
+        }
+
+        fn transfer(&mut self) -> Transfer {
+            let (rows, row_bytes) = (self.below(20), 4 * self.below(40));
+            Transfer { address: 4 * self.below(1 << 30), rows, row_bytes, pitch_bytes: row_bytes + self.below(1 << 13) }
         }
 
         fn work(&mut self) -> Work {
@@ -1015,6 +1145,7 @@ mod tests {
                 let mut trace = Trace::new(BusAddr(random.below(3)), BusAddr(0), random.work());
                 trace.events = (0..random.below(60)).map(|_| random.event()).collect();
                 trace.lines = (0..60).map(|_| 64 * random.below(1000)).collect();
+                trace.transfers = (0..60).map(|_| random.transfer()).collect();
                 clock.submit(trace);
             }
             let Estimate { elapsed, idle, programs, stalls, .. } = clock.take_estimate();

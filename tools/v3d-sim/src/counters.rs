@@ -6,6 +6,7 @@
 //! Every unit adds to its own sources; the registers PCTRn take what they are mapped to. Programs and tiles are counted for people: the hardware
 //! has nothing of the kind.
 
+use crate::clock::memory::Traffic;
 use crate::clock::trace::Trace;
 use crate::clock::{Clock, Estimate, Machine, Stall, Stalls, UnitCycles};
 use std::collections::BTreeMap;
@@ -56,6 +57,7 @@ pub struct Counters {
     clock: Option<Box<Clock>>,
     elapsed: u64,
     units: UnitCycles,
+    traffic: Traffic,
     tile_bytes_stored: u64,
     primitives: u64,
 }
@@ -151,11 +153,23 @@ impl Counters {
         self.units
     }
 
+    /// What memory has done for the caches and for DMA by programs, as the clock estimates it and as far as it is settled.
+    pub const fn memory_traffic(&self) -> Traffic {
+        self.traffic
+    }
+
     /// Takes what a program has done.
     pub fn add_trace(&mut self, trace: Trace) {
         match &mut self.clock {
             Some(clock) => clock.submit(trace),
             None => self.traces.push(trace),
+        }
+    }
+
+    /// Lets the clock go as far as the parts of traces that it has allow.
+    pub fn advance_clock(&mut self) {
+        if let Some(clock) = &mut self.clock {
+            clock.advance();
         }
     }
 
@@ -177,12 +191,14 @@ impl Counters {
             instruction_fetches,
             uniform_fetches,
             lookups,
+            traffic,
             vdw_stalls,
             vcd_stalls,
             programs,
         } = clock.take_estimate();
         self.elapsed += elapsed;
         self.units.merge(&units);
+        self.traffic.merge(&traffic);
         for (source, events) in [
             (CounterSource::QpuIdleCycles, idle),
             (CounterSource::QpuVertexCycles, vertex_stalls),
@@ -213,6 +229,7 @@ impl Counters {
         other.traces.into_iter().for_each(|trace| self.add_trace(trace));
         self.elapsed += other.elapsed;
         self.units.merge(&other.units);
+        self.traffic.merge(&other.traffic);
         self.tile_bytes_stored += other.tile_bytes_stored;
         self.primitives += other.primitives;
         for (count, more) in self.sources.iter_mut().zip(other.sources) {

@@ -395,8 +395,7 @@ impl V3d {
         if self.programs.is_waiting() {
             self.programs.record = self.counters.has_clock();
             let budget = self.config.instruction_budget.min(PROGRAM_BUDGET);
-            self.programs.run(memory, &self.code, budget, &mut self.faults);
-            self.counters.merge(self.programs.take_counters());
+            self.programs.run(memory, &self.code, budget, &mut self.faults, &mut self.counters);
         }
         let mut context = cle::Context { memory, counters: &mut self.counters, faults: &mut self.faults };
         self.cle.run(&mut context);

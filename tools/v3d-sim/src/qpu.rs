@@ -298,6 +298,18 @@ impl Qpu {
         }
     }
 
+    /// Events that the running program has left since its trace was handed over, in whole or in part.
+    pub fn recorded_events(&self) -> usize {
+        self.trace.as_ref().map_or(0, |trace| trace.events())
+    }
+
+    /// Hands over what has been recorded so far; the program goes on.
+    pub fn hand_over_trace(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            self.counters.add_trace(trace.take_part());
+        }
+    }
+
     /// Runs until the program ends or stalls or `budget` instructions are executed; takes what it executes from the budget.
     pub fn run(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         if self.trace.is_some() {
@@ -582,12 +594,10 @@ impl Qpu {
             (WriteTarget::VpmWrite, _) => trace.note(Event::VpmWrite),
             (WriteTarget::VpmVcdRdSetup, Some(word)) => trace.read_setup(word),
             (WriteTarget::VpmVcdWrSetup, Some(word)) => trace.write_setup(word),
-            (WriteTarget::VpmLdAddr, Some(_)) => trace.dma(Dma::Load),
-            (WriteTarget::VpmStAddr, Some(_)) => trace.dma(Dma::Store),
+            (WriteTarget::VpmLdAddr, Some(word)) => trace.dma(Dma::Load, word),
+            (WriteTarget::VpmStAddr, Some(word)) => trace.dma(Dma::Store, word),
             (WriteTarget::MutexRelease, _) if mask != 0 => trace.note(Event::MutexRelease),
-            (WriteTarget::UniformsAddress, Some(word)) => {
-                trace.note(Event::UniformsAddress(BusAddr(word).offset()));
-            }
+            (WriteTarget::UniformsAddress, Some(word)) => trace.note(Event::UniformsAddress(word)),
             _ => {}
         }
     }

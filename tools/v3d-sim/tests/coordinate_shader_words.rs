@@ -3,6 +3,7 @@
 //! The words (low, high) and the seven values are from JayStation's article "VPM, VCD, and VCM For Vertex Shaders".
 
 use v3d_hw::BusAddr;
+use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::CodeCache;
@@ -68,7 +69,7 @@ fn the_published_words_store_the_printed_values() {
     programs.set_uniforms(BusAddr(BusAddr::UNCACHED | UNIFORMS));
     programs.set_length(1024);
     programs.request(BusAddr(BusAddr::UNCACHED | CODE));
-    programs.run(memory, &CodeCache::new(), 1000, &mut faults);
+    programs.run(memory, &CodeCache::new(), 1000, &mut faults, &mut Counters::default());
 
     assert_eq!(faults.faults(), []);
     assert_eq!(programs.read_status(memory, &mut faults), 1 << 16 | 1 << 8);

@@ -3,6 +3,8 @@
 //! A line that is still on its way is not fetched again: whoever else needs it waits for it. That is a guess.
 
 use super::costs::{self, LINE_BYTES};
+use super::memory::MemorySystem;
+use v3d_hw::BusAddr;
 
 /// A line that a cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +12,17 @@ struct Line {
     number: u32,
     /// When it arrives.
     arrival: u64,
+    /// Memory does not have what it contains.
+    is_written: bool,
+}
+
+/// What a cache says of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// When it arrives or has arrived.
+    pub arrival: u64,
+    /// The address of a written line that has made place for it.
+    pub displaced: Option<u32>,
 }
 
 /// A cache with ways, of which the least recently used is replaced. That it is the least recently used one is a guess.
@@ -29,18 +42,29 @@ impl Cache {
 
     /// When the line of an address arrives or has arrived, if the cache holds it. If not, `fetch` says when it will, and the cache holds it from now on.
     pub fn access(&mut self, address: u32, fetch: impl FnOnce() -> u64) -> u64 {
+        self.hold(address, false, fetch).arrival
+    }
+
+    /// The same, in a cache that is written to as well.
+    pub fn hold(&mut self, address: u32, writes: bool, fetch: impl FnOnce() -> u64) -> Held {
         let number = address / LINE_BYTES;
         let sets = self.sets.len();
-        let Some(set) = self.sets.get_mut(number as usize % sets) else { return 0 };
-        let line = match set.iter().position(|held| held.number == number) {
+        let Some(set) = self.sets.get_mut(number as usize % sets) else {
+            return Held { arrival: 0, displaced: None };
+        };
+        let mut displaced = None;
+        let mut line = match set.iter().position(|held| held.number == number) {
             Some(place) => set.remove(place),
             None => {
-                set.truncate(self.ways.saturating_sub(1));
-                Line { number, arrival: fetch() }
+                if set.len() >= self.ways {
+                    displaced = set.pop().filter(|line| line.is_written).map(|line| line.number * LINE_BYTES);
+                }
+                Line { number, arrival: fetch(), is_written: false }
             }
         };
+        line.is_written |= writes;
         set.insert(0, line);
-        line.arrival
+        Held { arrival: line.arrival, displaced }
     }
 
     /// Forgets all lines.
@@ -79,7 +103,7 @@ pub struct Lookups {
     pub texture_misses: u64,
     /// Lines that the L2 cache had.
     pub l2_hits: u64,
-    /// Lines that the L2 cache fetched from memory.
+    /// Lines that the L2 cache fetched from memory, or from the chip's cache.
     pub l2_misses: u64,
 }
 
@@ -90,6 +114,8 @@ pub struct Lookups {
 pub struct Caches {
     slices: Vec<Slice>,
     l2: Cache,
+    /// What is behind the caches.
+    pub memory: MemorySystem,
     /// L2CACTL: whether L2 is enabled. If not, lines come from memory, and nothing is counted for it.
     pub l2_enabled: bool,
     /// What has been looked up.
@@ -108,6 +134,7 @@ impl Caches {
         Self {
             slices: vec![slice; usize::from(slices)],
             l2: Cache::new(costs::L2_CACHE),
+            memory: MemorySystem::default(),
             l2_enabled: true,
             lookups: Lookups::default(),
         }
@@ -115,23 +142,23 @@ impl Caches {
 
     /// Looks the line of an address up in a slice's cache at a time; gives the cycles until it is there, 0 if it already is.
     pub fn access(&mut self, slice: usize, level: Level1, address: u32, time: u64) -> u64 {
-        let Self { slices, l2, l2_enabled, lookups } = self;
+        let Self { slices, l2, memory, l2_enabled, lookups } = self;
+        let offset = BusAddr(address).offset();
         let Some(caches) = slices.get_mut(slice) else { return 0 };
         let (cache, misses) = match level {
             Level1::Instructions => (&mut caches.instructions, &mut lookups.instruction_misses),
             Level1::Uniforms => (&mut caches.uniforms, &mut lookups.uniform_misses),
             Level1::Texture(unit) => (&mut caches.tmus[usize::from(unit & 1)], &mut lookups.texture_misses),
         };
-        let arrival = cache.access(address, || {
+        let arrival = cache.access(offset, || {
             *misses += 1;
-            let from_memory = time + costs::MEMORY_LATENCY;
             if !*l2_enabled {
-                return from_memory;
+                return memory.read(address, time);
             }
             let mut hit = true;
-            let in_l2 = l2.access(address, || {
+            let in_l2 = l2.access(offset, || {
                 hit = false;
-                from_memory
+                memory.read(address, time)
             });
             *if hit { &mut lookups.l2_hits } else { &mut lookups.l2_misses } += 1;
             in_l2.max(time) + costs::L2_LATENCY
@@ -218,6 +245,7 @@ mod tests {
         assert_eq!(later, [0, costs::L2_LATENCY, 0]);
         caches.clear(Level1::Uniforms, 0b111);
         caches.clear_l2();
+        // The chip's cache still has it.
         assert_eq!(caches.access(0, Level1::Uniforms, 0, 2000), costs::L2_LATENCY + costs::MEMORY_LATENCY);
     }
 
@@ -225,7 +253,8 @@ mod tests {
     #[test]
     fn a_line_on_its_way_is_waited_for() {
         let mut caches = Caches::new(2);
-        let (memory, l2) = (costs::MEMORY_LATENCY, costs::L2_LATENCY);
+        let sdram = costs::SDRAM_LINE + costs::SDRAM_ROW + costs::SDRAM_LATENCY;
+        let (memory, l2) = (sdram + costs::MEMORY_LATENCY, costs::L2_LATENCY);
         let access = |caches: &mut Caches, slice, time| caches.access(slice, Level1::Texture(0), 64, time);
         assert_eq!(access(&mut caches, 0, 100), memory + l2);
         assert_eq!(access(&mut caches, 0, 110), memory + l2 - 10);
@@ -236,5 +265,14 @@ mod tests {
         assert_eq!((texture_misses, l2_hits, l2_misses), (2, 1, 1));
         caches.l2_enabled = false;
         assert_eq!(caches.access(0, Level1::Texture(0), 4096, 500), memory);
+    }
+
+    /// The alias of an address says how memory is reached, not what it is.
+    #[test]
+    fn aliases_are_the_same_line() {
+        let mut caches = Caches::new(1);
+        caches.access(0, Level1::Texture(0), 0xc000_0040, 0);
+        assert_eq!(caches.access(0, Level1::Texture(0), 0x40, 1000), 0);
+        assert_eq!(caches.lookups.texture_misses, 1);
     }
 }

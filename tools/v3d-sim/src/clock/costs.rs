@@ -2,6 +2,8 @@
 //!
 //! The guide gives few times. Most of these were measured on boards by others: [imrc] are the measurements at imrc.noip.me/blog/vc4 (Raspberry Pi 2 and
 //! 3, each with its number), [vc4cl] the experiments noted in doe300/VC4CL and the emulator of doe300/VC4C. What stands as a guess is one.
+//!
+//! Times of memory do not follow the V3D's clock on a board. Here they are in its cycles all the same, at 250 MHz: 4 ns each.
 
 use crate::qpu::INSTRUCTION_CYCLES;
 
@@ -21,8 +23,28 @@ pub const L2_CACHE: (u32, usize) = (32 * 1024, 4);
 
 /// From the L2 cache to one of the first level: three instructions [vc4cl].
 pub const L2_LATENCY: u64 = 12;
-/// From memory to the L2 cache: eight instructions [vc4cl].
+/// From the chip's cache to the V3D's L2: eight instructions were measured from memory [vc4cl]. That they were from the chip's cache is inferred: no SDRAM
+/// is as fast as that.
 pub const MEMORY_LATENCY: u64 = 32;
+/// A line on its way to or from memory: 16 bytes a cycle, a guess.
+pub const MEMORY_PORT: u64 = 4;
+/// Bytes of the chip's own L2 cache and its ways: 128 KiB in four, as one of its makers has said [hermanhermitage wiki, "BCM2835 Overview"].
+/// [`LINE_BYTES`] long lines are a guess.
+pub const SYSTEM_CACHE: (u32, usize) = (128 * 1024, 4);
+/// Writes that may be on their way from there to the SDRAM, in cycles, before the next has to wait: a guess.
+pub const WRITE_BACKLOG: u64 = 64;
+/// From the SDRAM to the chip's cache, beside what the SDRAM itself takes: 80 ns, a guess.
+pub const SDRAM_LATENCY: u64 = 20;
+/// The SDRAM's bus has 32 bits, twice in each of 400 million cycles a second: 12.8 bytes in one of the V3D's [LPDDR2-800, Raspberry Pi 1].
+pub const SDRAM_LINE: u64 = 5;
+/// Another row in the same bank can be opened each 60 ns, tRC [JESD209-2]: 15 cycles, of which [`SDRAM_LINE`] are counted already.
+pub const SDRAM_ROW: u64 = 10;
+/// Banks of the SDRAM [JESD209-2].
+pub const SDRAM_BANKS: usize = 8;
+/// Bytes of a row: 1024 columns of 32 bits, as parts of 4 Gbit have [JESD209-2]. That successive rows are in successive banks is a guess.
+pub const SDRAM_ROW_BYTES: u32 = 4096;
+/// The least that the SDRAM moves: a burst of eight [JESD209-2].
+pub const SDRAM_BURST_BYTES: u32 = 32;
 /// Each further line of the same lookup, since lines come one after the other: 8 bytes a cycle, a guess.
 pub const LINE_TRANSFER: u64 = 8;
 
@@ -57,9 +79,16 @@ pub const TILE_STORE_BYTES: u64 = LINE_BYTES as u64 / LINE_TRANSFER;
 pub const VPM_READ_LATENCY: u64 = 20;
 /// A vector keeps the VPM busy, whoever accesses it: four words a cycle, as the QPU takes them; a guess.
 pub const VPM_VECTOR: u64 = 4;
-/// From the start of a VPM DMA to its first vector: six instructions for loads [vc4c issue 15].
+/// From the start of a VPM DMA load to its first burst: six instructions [vc4c issue 15]. Loads of a block begin when the block before is done: inferred from
+/// what GPU_FFT loses from 2^18 on, where it stores rows one by one.
 pub const DMA_LOAD_LATENCY: u64 = 24;
-/// From the start of a VPM DMA to its first vector: ten instructions for stores [vc4c issue 15].
+/// From the start of a VPM DMA store to its first burst: ten instructions [vc4c issue 15], with the same inference.
 pub const DMA_STORE_LATENCY: u64 = 40;
-/// A vector of 64 bytes between VPM and memory: 8 bytes a cycle, a guess.
+/// A line by DMA into the VPM: 690 MB/s, which others report second hand and without a method; 250 MHz is assumed.
+pub const DMA_LOAD_LINE: u64 = 23;
+/// A line by DMA out of the VPM: 1,120 MB/s, of the same source.
+pub const DMA_STORE_LINE: u64 = 14;
+/// A shorter burst of DMA keeps its channel as long as one of so many bytes: a guess.
+pub const DMA_BURST_BYTES: u32 = 16;
+/// A vector of attributes, 64 bytes from memory to the VPM: 8 bytes a cycle, a guess.
 pub const DMA_VECTOR: u64 = 8;

@@ -4,12 +4,14 @@
 //! computed is the same with and without.
 
 use super::costs::LINE_BYTES;
-use v3d_hw::BusAddr;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
-use v3d_hw::vpm::{ROW_WORDS, ReadSetupWord, WriteSetupWord};
+use v3d_hw::vpm::{LoadSetup, LoadStrideSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WriteSetupWord};
+use v3d_hw::{BusAddr, Layout};
 
-/// Events that are kept of one run; what comes after them counts as if it went on as before.
+/// Events that are kept of one run before the clock has gone through them; what comes after them counts as if it went on as before.
 const KEPT: usize = 1 << 18;
+/// Events of a user program that are worth handing to the clock before the program ends.
+pub const PART: usize = 1 << 14;
 /// Instructions that one event stands for at most: other programs may be late by as many.
 const LONGEST: u32 = 32;
 
@@ -63,6 +65,19 @@ pub enum Dma {
     Store,
 }
 
+/// A block that VPM DMA moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Bus address of its first row.
+    pub address: u32,
+    /// Rows in memory.
+    pub rows: u32,
+    /// Bytes of a row.
+    pub row_bytes: u32,
+    /// Bytes from the start of a row to the start of the next.
+    pub pitch_bytes: u32,
+}
+
 /// Something that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -102,8 +117,8 @@ pub enum Event {
     VpmRead,
     /// A vector is written to the VPM.
     VpmWrite,
-    /// VPM DMA is started.
-    Dma(Dma, u32),
+    /// VPM DMA is started: the next of the trace's transfers.
+    Dma(Dma),
     /// The end of VPM DMA is waited for.
     DmaWait(Dma),
     /// The mutex is taken.
@@ -130,12 +145,20 @@ pub struct Trace {
     pub work: Work,
     /// What it did, in its order.
     pub(super) events: Vec<Event>,
-    /// Addresses of the lines that its lookups touch, in their order.
+    /// Bus addresses of the lines that its lookups touch, in their order.
     pub(super) lines: Vec<u32>,
+    /// What its DMA moves, in its order.
+    pub(super) transfers: Vec<Transfer>,
     /// Instructions that came after the last event.
     pub(super) rest: u64,
-    load_vectors: u32,
-    store_vectors: u32,
+    /// It goes on where an earlier part of it has ended.
+    pub(super) continues: bool,
+    /// The program has not ended: another part will come.
+    pub(super) is_open: bool,
+    load: (LoadSetup, LoadStrideSetup),
+    store: (StoreSetup, StoreStrideSetup),
+    /// Instructions of events that were forgotten.
+    forgotten: u64,
 }
 
 impl Trace {
@@ -143,14 +166,67 @@ impl Trace {
     pub fn new(program: BusAddr, uniforms: BusAddr, work: Work) -> Self {
         Self {
             program,
-            uniforms: uniforms.offset(),
+            uniforms: uniforms.0,
             work,
             events: Vec::new(),
             lines: Vec::new(),
+            transfers: Vec::new(),
             rest: 0,
-            load_vectors: 0,
-            store_vectors: 0,
+            continues: false,
+            is_open: false,
+            load: (LoadSetup::from_word(0), LoadStrideSetup::from_word(0)),
+            store: (StoreSetup::from_word(0), StoreStrideSetup::from_word(0)),
+            forgotten: 0,
         }
+    }
+
+    /// Takes what the program has done since the last part was taken; what it does from now on makes the next part.
+    pub fn take_part(&mut self) -> Self {
+        let next = Self {
+            events: Vec::new(),
+            lines: Vec::new(),
+            transfers: Vec::new(),
+            rest: 0,
+            continues: true,
+            forgotten: 0,
+            ..*self
+        };
+        Self { is_open: true, ..std::mem::replace(self, next) }
+    }
+
+    /// Adds the next part. Of more events than are kept, only the instructions are counted.
+    pub(super) fn append(&mut self, part: Self) {
+        self.is_open = part.is_open;
+        if self.rest > 0 || self.events.len() + part.events.len() > KEPT {
+            self.rest += part.instructions();
+            return;
+        }
+        self.events.extend(part.events);
+        self.lines.extend(part.lines);
+        self.transfers.extend(part.transfers);
+        self.rest = part.rest;
+    }
+
+    /// Takes the first of its events as a part; the rest continues it.
+    #[cfg(test)]
+    pub(super) fn split_off(&mut self, events: usize) -> Self {
+        let mut part = self.take_part();
+        let later = part.events.split_off(events.min(part.events.len()));
+        let count = |of: fn(&Event) -> u32| part.events.iter().map(of).sum::<u32>() as usize;
+        let lines = count(|event| if let Event::TmuRequest { lines, .. } = event { u32::from(*lines) } else { 0 });
+        let transfers = count(|event| u32::from(matches!(event, Event::Dma(_))));
+        self.events = later;
+        self.lines = part.lines.split_off(lines);
+        self.transfers = part.transfers.split_off(transfers);
+        self.rest = std::mem::take(&mut part.rest);
+        part
+    }
+
+    /// Forgets the first of its events, of its lines and of its transfers.
+    pub(super) fn forget(&mut self, events: usize, lines: usize, transfers: usize) {
+        self.forgotten += instructions_of(self.events.drain(..events.min(self.events.len())));
+        self.lines.drain(..lines.min(self.lines.len()));
+        self.transfers.drain(..transfers.min(self.transfers.len()));
     }
 
     /// Notes an event.
@@ -162,7 +238,6 @@ impl Trace {
 
     /// Notes an instruction.
     pub fn instruction(&mut self, pc: u32) {
-        let pc = BusAddr(pc).offset();
         if let Some(Event::Instructions { at, count }) = self.events.last_mut()
             && *count < LONGEST
             && at.wrapping_add(*count * INSTRUCTION_BYTES) == pc
@@ -187,35 +262,73 @@ impl Trace {
     pub fn read_setup(&mut self, word: u32) {
         match ReadSetupWord::decode(word) {
             ReadSetupWord::Read(_) => self.note(Event::VpmReadSetup),
-            ReadSetupWord::Load(setup) => self.load_vectors = or(setup.rows, 16),
-            ReadSetupWord::LoadStride(_) | ReadSetupWord::Reserved(_) => {}
+            ReadSetupWord::Load(setup) => self.load.0 = setup,
+            ReadSetupWord::LoadStride(setup) => self.load.1 = setup,
+            ReadSetupWord::Reserved(_) => {}
         }
     }
 
     /// Notes a word that is written to VPMVCD_WR_SETUP.
     pub fn write_setup(&mut self, word: u32) {
-        if let WriteSetupWord::Store(setup) = WriteSetupWord::decode(word) {
-            self.store_vectors = or(setup.units, 128) * or(setup.depth, 128).div_ceil(ROW_WORDS);
+        match WriteSetupWord::decode(word) {
+            WriteSetupWord::Store(setup) => self.store.0 = setup,
+            WriteSetupWord::StoreStride(setup) => self.store.1 = setup,
+            WriteSetupWord::Write(_) | WriteSetupWord::Reserved(_) => {}
         }
     }
 
-    /// Notes that VPM DMA is started.
-    pub fn dma(&mut self, dma: Dma) {
-        self.note(Event::Dma(dma, if dma == Dma::Load { self.load_vectors } else { self.store_vectors }));
+    /// Notes that VPM DMA is started, and what it moves to or from a bus address.
+    pub fn dma(&mut self, dma: Dma, address: u32) {
+        if self.events.len() < KEPT {
+            self.events.push(Event::Dma(dma));
+            self.transfers.push(match dma {
+                Dma::Load => Transfer::of_load(&self.load.0, &self.load.1, address),
+                Dma::Store => Transfer::of_store(&self.store.0, &self.store.1, address),
+            });
+        }
+    }
+
+    /// Events in it.
+    pub fn events(&self) -> usize {
+        self.events.len()
     }
 
     /// Instructions in it.
     pub fn instructions(&self) -> u64 {
-        self.instructions_in_events() + self.rest
+        self.instructions_before_rest() + self.rest
     }
 
-    /// Instructions that there are events of.
-    pub(super) fn instructions_in_events(&self) -> u64 {
-        let counted = self.events.iter().map(|event| match event {
-            Event::Instructions { count, .. } => u64::from(*count),
-            _ => 0,
-        });
-        counted.sum()
+    /// Instructions that there are or have been events of.
+    pub(super) fn instructions_before_rest(&self) -> u64 {
+        self.forgotten + instructions_of(self.events.iter().copied())
+    }
+}
+
+/// Instructions among events.
+fn instructions_of(events: impl Iterator<Item = Event>) -> u64 {
+    let counted = events.map(|event| match event {
+        Event::Instructions { count, .. } => u64::from(count),
+        _ => 0,
+    });
+    counted.sum()
+}
+
+impl Transfer {
+    /// What a load moves.
+    fn of_load(setup: &LoadSetup, stride: &LoadStrideSetup, address: u32) -> Self {
+        let pitch_bytes = if setup.mpitch == 0 { u32::from(stride.mpitchb) } else { 8 << setup.mpitch };
+        Self {
+            address,
+            rows: or(setup.rows, 16),
+            row_bytes: or(setup.row_length, 16) * setup.mode.bytes(),
+            pitch_bytes,
+        }
+    }
+
+    /// What a store moves.
+    fn of_store(setup: &StoreSetup, stride: &StoreStrideSetup, address: u32) -> Self {
+        let row_bytes = or(setup.depth, 128) * setup.mode.bytes();
+        Self { address, rows: or(setup.units, 128), row_bytes, pitch_bytes: row_bytes + u32::from(stride.stride) }
     }
 }
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::tile_size_px;
 use v3d_sim::Config;
+use v3d_sim::clock::memory::Traffic;
 use v3d_sim::clock::{Stall, Stalls, UnitCycles, costs};
 use v3d_sim::counters::{Counters, TileEvents};
 use v3d_sim::dump::{self, Survey};
@@ -218,18 +219,25 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     let busy = (elapsed * slices * each).saturating_sub(idle) / (slices * each);
     line(busy, "QPUs", format!(": each of the {} on average, waiting included", slices * each))?;
     let executing = counters.get(CounterSource::QpuInstructionCycles) / (slices * each);
-    line(executing, "QPUs", ": executing instructions".to_owned())?;
-    line(counters.get(CounterSource::FepQuads) * costs::FEP_QUAD, "FEP", ": a quad each cycle".to_owned())?;
-    line(tmus / (2 * slices), "TMUs", format!(": each of the {} on average", 2 * slices))?;
-    line(vpm, "VPM", ": a vector at a time".to_owned())?;
-    line(loads, "VCD, VDR", ": attributes and DMA into the VPM".to_owned())?;
-    line(stores, "VDW", ": DMA out of the VPM".to_owned())?;
-    let lines = counters.get(CounterSource::L2CacheMisses);
-    line(
-        lines * costs::LINE_TRANSFER,
-        "memory",
-        format!(": {} bytes for the caches", lines * u64::from(costs::LINE_BYTES)),
-    )?;
+    let Traffic { busy: memory, bytes, row_changes } = counters.memory_traffic();
+    let fep = counters.get(CounterSource::FepQuads) * costs::FEP_QUAD;
+    let units = [
+        (executing, "QPUs", ": executing instructions".to_owned()),
+        (fep, "FEP", ": a quad each cycle".to_owned()),
+        (tmus / (2 * slices), "TMUs", format!(": each of the {} on average", 2 * slices)),
+        (vpm, "VPM", ": a vector at a time".to_owned()),
+        (loads, "VCD, VDR", ": attributes and DMA into the VPM".to_owned()),
+        (stores, "VDW", ": DMA out of the VPM".to_owned()),
+        (memory, "memory", format!(": {bytes} bytes for caches and DMA, another row {row_changes} times")),
+    ];
+    // The first of several that are equally busy.
+    let busiest = units.iter().rev().max_by_key(|(cycles, ..)| *cycles).map(|(_, unit, _)| *unit);
+    for (cycles, unit, what) in units {
+        line(cycles, unit, what)?;
+    }
+    if let Some(unit) = busiest.filter(|_| elapsed > 0) {
+        writeln!(out, "{:>21}  the busiest unit: {unit}", "")?;
+    }
     Ok(())
 }
 

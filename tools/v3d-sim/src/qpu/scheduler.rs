@@ -15,7 +15,7 @@ use super::code;
 use super::micro_op::{Kind, MicroOp};
 use super::user_io::{Setup, Shared, UserIo};
 use super::{CodeCache, Exit, Launch, Qpu, Threading};
-use crate::clock::trace::Work;
+use crate::clock::trace::{PART, Work};
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
@@ -221,7 +221,7 @@ impl UserPrograms {
     }
 
     /// Takes what the QPUs have counted since the last call.
-    pub fn take_counters(&mut self) -> Counters {
+    fn take_counters(&mut self) -> Counters {
         let mut counters = Counters::default();
         for unit in &mut self.units {
             counters.merge(std::mem::take(&mut unit.qpu.counters));
@@ -230,8 +230,15 @@ impl UserPrograms {
     }
 
     /// Runs everything that is queued or stalled until it has ended or waits for something that is yet to be requested. No program executes more
-    /// than `budget` instructions.
-    pub fn run(&mut self, memory: Memory<'_>, code: &CodeCache, budget: u64, faults: &mut FaultLog) {
+    /// than `budget` instructions. What is counted goes to `counters`.
+    pub fn run(
+        &mut self,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: u64,
+        faults: &mut FaultLog,
+        counters: &mut Counters,
+    ) {
         for unit in self.units.iter_mut().filter(|unit| unit.activity == Activity::Stalled) {
             unit.activity = Activity::Running;
         }
@@ -244,12 +251,26 @@ impl UserPrograms {
             if !progress {
                 break;
             }
+            self.hand_over_traces(counters);
             self.idle_reads = 0;
             // Whoever was stalled may get on now.
             for unit in self.units.iter_mut().filter(|unit| unit.activity == Activity::Stalled) {
                 unit.activity = Activity::Running;
             }
         }
+        counters.merge(self.take_counters());
+    }
+
+    /// Lets the clock have what all programs have done so far, if that is much.
+    fn hand_over_traces(&mut self, counters: &mut Counters) {
+        if self.units.iter().all(|unit| unit.qpu.recorded_events() < PART) {
+            return;
+        }
+        for unit in &mut self.units {
+            unit.qpu.hand_over_trace();
+        }
+        counters.merge(self.take_counters());
+        counters.advance_clock();
     }
 
     /// Gives queued programs to free QPUs.
@@ -378,6 +399,7 @@ mod tests {
         owned: OwnedMemory,
         programs: UserPrograms,
         faults: FaultLog,
+        counters: Counters,
     }
 
     impl Bench {
@@ -390,12 +412,18 @@ mod tests {
                     owned.view().set_word(at + 4, (word >> 32) as u32).unwrap();
                 }
             }
-            Self { owned, programs: UserPrograms::new(12, 12), faults: FaultLog::default() }
+            Self {
+                owned,
+                programs: UserPrograms::new(12, 12),
+                faults: FaultLog::default(),
+                counters: Counters::default(),
+            }
         }
 
         fn request(&mut self, program: u32) {
             self.programs.request(BusAddr(0x100 * program));
-            self.programs.run(self.owned.view(), &CodeCache::new(), 10_000, &mut self.faults);
+            let Self { owned, programs, faults, counters } = self;
+            programs.run(owned.view(), &CodeCache::new(), 10_000, faults, counters);
         }
 
         fn status(&mut self) -> Srqcs {
@@ -434,8 +462,7 @@ mod tests {
         for program in [0, 1, 1, 2] {
             bench.request(program);
         }
-        let counters = bench.programs.take_counters();
-        let starts: Vec<_> = counters.programs().map(|(code, events)| (code.0, events.starts)).collect();
+        let starts: Vec<_> = bench.counters.programs().map(|(code, events)| (code.0, events.starts)).collect();
         assert_eq!(starts, [(0, 1), (0x100, 2), (0x200, 1)]);
     }
 
@@ -491,7 +518,8 @@ mod tests {
         let stalls = |bench: &Bench| bench.programs.stalls(bench.owned.view());
         assert_eq!(stalls(&bench), ["QPU 11 at 0x00000108 waits for semaphore 5 to be lowered"]);
         bench.programs.shared.semaphores[5] = 0;
-        bench.programs.run(bench.owned.view(), &CodeCache::new(), 10_000, &mut bench.faults);
+        let Bench { owned, programs, faults, counters } = &mut bench;
+        programs.run(owned.view(), &CodeCache::new(), 10_000, faults, counters);
         let ended = "QPU 11 at 0x00000110 waits for the mutex, which QPU 10 holds, although its program has ended";
         assert_eq!(stalls(&bench), [ended]);
         bench.programs.set_reservations(0, 0x1111_1111);

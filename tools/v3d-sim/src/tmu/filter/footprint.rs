@@ -5,7 +5,6 @@ use crate::clock::costs::LINE_BYTES;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 use crate::tmu::texture::{Level, Texture, layout_bits};
-use v3d_hw::BusAddr;
 use v3d_hw::texture::TextureType;
 use v3d_hw::tiling;
 
@@ -25,9 +24,9 @@ pub(in crate::tmu) fn lines(texture: &Texture, memory: Memory<'_>, coordinates: 
     lines
 }
 
-/// Adds the line of an address, if it is not there.
+/// Adds the line of a bus address, if it is not there.
 pub(in crate::tmu) fn add_line(lines: &mut Vec<u32>, address: u32) {
-    let line = BusAddr(address).offset() / LINE_BYTES * LINE_BYTES;
+    let line = address / LINE_BYTES * LINE_BYTES;
     if !lines.contains(&line) {
         lines.push(line);
     }
