@@ -1,16 +1,20 @@
 //! What the boot has found and brought up, which the shell's commands act on
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use core::cell::RefMut;
 
+use renderer::Device;
 use v3d::{Driver, driver::Work};
 
 use crate::{
-    bcm2837::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, scenes::Target,
+    bcm2837::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, scenes::Page,
     start::Handover, v3d_platform::V3dPlatform,
 };
 
 /// The driver of the one 3D engine that there is.
 pub type Gpu = Driver<'static, V3dPlatform>;
+/// The driver as scenes share it.
+pub type GpuDevice = Device<'static, V3dPlatform>;
 
 /// The machine.
 #[derive(Debug)]
@@ -21,8 +25,8 @@ pub struct Machine {
     pub framebuffer: Option<Pages>,
     /// The watchdog.
     pub watchdog: Watchdog,
-    /// The 3D engine's driver, or why there is none.
-    pub gpu: Result<Gpu, String>,
+    /// The 3D engine, or why there is none.
+    pub gpu: Result<GpuDevice, String>,
     /// What was drawn last.
     pub last_picture: Option<LastPicture>,
     /// How long the frames of the last scene took, and what was counted meanwhile.
@@ -39,7 +43,7 @@ pub struct LastPicture {
     /// The scene.
     pub scene: &'static str,
     /// Where it went.
-    pub target: Target,
+    pub target: Page,
 }
 
 /// What commands say that need the engine where there is none; machines look for this sentence.
@@ -50,7 +54,15 @@ impl Machine {
     ///
     /// # Errors
     /// [`NO_V3D`].
-    pub fn gpu(&mut self) -> Result<&mut Gpu, String> {
-        self.gpu.as_mut().map_err(|_| NO_V3D.into())
+    pub fn gpu(&self) -> Result<RefMut<'_, Gpu>, String> {
+        self.device()?.driver().map_err(|error| error.to_string())
+    }
+
+    /// The 3D engine.
+    ///
+    /// # Errors
+    /// [`NO_V3D`].
+    pub fn device(&self) -> Result<&GpuDevice, String> {
+        self.gpu.as_ref().map_err(|_| NO_V3D.into())
     }
 }

@@ -8,24 +8,23 @@
 
 use alloc::{
     boxed::Box,
-    format,
     string::{String, ToString},
 };
 use core::fmt;
 
-use v3d::{Fence, hw::BusAddr, surface::Surface};
+use renderer::{Error, Target};
+use v3d::{Fence, hw::BusAddr};
 
-use crate::machine::Gpu;
+use crate::machine::GpuDevice;
 
 mod cube;
-mod parts;
 mod triangle;
 mod triangle_nv;
 mod vpm;
 
 /// The page that a frame is to be drawn into: raster lines of R8G8B8A8 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct Page {
     /// Address of the first pixel of the top line, as the GPU sees it.
     pub address: BusAddr,
     /// Pixels across.
@@ -36,25 +35,21 @@ pub struct Target {
     pub pitch_bytes: u32,
 }
 
-impl Target {
-    /// The page as the rendering list names it: as wide as its lines are apart, since the hardware has no other stride. What is drawn
-    /// is [`Target::width`] pixels wide.
+impl Page {
+    /// The page as passes draw to it.
     ///
     /// # Errors
     /// When lines are not whole pixels apart.
-    pub fn surface(&self) -> Result<Surface, SceneError> {
-        let Self { width, pitch_bytes, .. } = self;
-        if pitch_bytes % 4 != 0 || pitch_bytes / 4 < *width {
-            return Err(SceneError(format!("the framebuffer's lines of {width} pixels are {pitch_bytes} bytes apart")));
-        }
-        Ok(Surface::display(self.address, pitch_bytes / 4, self.height))
+    pub fn target(&self) -> Result<Target, Error> {
+        let Self { address, width, height, pitch_bytes } = *self;
+        Target::page("display", address, width, height, pitch_bytes)
     }
 }
 
 /// What a scene draws with.
 pub struct SceneContext<'a> {
-    /// The driver of the 3D engine.
-    pub gpu: &'a mut Gpu,
+    /// The 3D engine.
+    pub device: &'a GpuDevice,
     /// Where this frame goes.
     pub target: Target,
     /// Prints lines to the console, for scenes that compute rather than draw.
@@ -79,22 +74,25 @@ impl fmt::Display for SceneError {
 
 impl core::error::Error for SceneError {}
 
+impl From<Error> for SceneError {
+    fn from(error: Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl From<v3d::Error> for SceneError {
     fn from(error: v3d::Error) -> Self {
         Self(error.to_string())
     }
 }
 
-/// A scene under way.
+/// A scene under way. Dropping it ends it.
 pub trait Scene {
     /// Hands frame `number` (counted from 0) to the engine; it is finished in memory when the fence's job is done.
     ///
     /// # Errors
     /// When it cannot be made.
     fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError>;
-
-    /// Gives back all the GPU memory that it holds. No job is under way when this is called.
-    fn end(self: Box<Self>, gpu: &mut Gpu);
 }
 
 /// A row of the table of scenes.

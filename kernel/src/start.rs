@@ -5,6 +5,8 @@
 
 use alloc::string::ToString;
 
+use renderer::Device;
+
 use crate::{
     arch::{clock, cpu, exceptions, interrupt_mask},
     bcm2837::{
@@ -94,7 +96,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     let gpu = match gpu::bring_up(platform) {
         Ok(gpu) => {
             println!("{}", gpu.identity());
-            Ok(gpu)
+            Ok(Device::new(gpu))
         }
         Err(error) => {
             println!("No scenes on this machine: {error}. Everything else works.");

@@ -5,10 +5,10 @@
 .stage coordinate
 .attribute position, 3
 .uniform matrix, mat4           # row by row
-.uniform half_width, float      # of the viewport, in 1/16 pixel
-.uniform half_height, float
-.uniform z_scale, float
-.uniform z_offset, float
+.uniform viewport_half_width, float    # in 1/16 pixel
+.uniform viewport_half_height, float
+.uniform viewport_z_scale, float
+.uniform viewport_z_offset, float
 
 .include "transform.qinc"
 

@@ -6,10 +6,10 @@
 .attribute position, 3
 .attribute color, 3
 .varying shade, 3
-.uniform half_width, float      # of the viewport, in 1/16 pixel
-.uniform half_height, float
-.uniform z_scale, float
-.uniform z_offset, float
+.uniform viewport_half_width, float    # in 1/16 pixel
+.uniform viewport_half_height, float
+.uniform viewport_z_scale, float
+.uniform viewport_z_offset, float
 
     mov vr_setup, 0x00601a00    # read 6 vectors: horizontal, 32 bits, row by row from row 0
     mov vw_setup, 0x00001a00    # write likewise, from row 0

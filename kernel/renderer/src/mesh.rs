@@ -2,94 +2,142 @@
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use qpu_shaders::VertexData;
+use shader_interface::VertexData;
+use v3d::Platform;
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::{IndexType, PrimitiveMode};
 use v3d::pool::Buffer;
 use v3d::primitives::Primitives;
-use v3d::{Driver, Error, Platform};
+
+use crate::device::Device;
+use crate::error::Error;
+
+/// Alignment of vertices and indices in bytes.
+const ALIGNMENT: usize = 16;
+
+/// What vertices make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Primitive {
+    /// Each a point.
+    Points,
+    /// Two by two a line.
+    Lines,
+    /// A line through all of them.
+    LineStrip,
+    /// A line through all of them and back to the first.
+    LineLoop,
+    /// Three by three a triangle.
+    Triangles,
+    /// Each with the two before it a triangle.
+    TriangleStrip,
+    /// Each with the one before it and the first a triangle.
+    TriangleFan,
+}
+
+impl Primitive {
+    pub(crate) const fn mode(self) -> PrimitiveMode {
+        match self {
+            Self::Points => PrimitiveMode::Points,
+            Self::Lines => PrimitiveMode::Lines,
+            Self::LineStrip => PrimitiveMode::LineStrip,
+            Self::LineLoop => PrimitiveMode::LineLoop,
+            Self::Triangles => PrimitiveMode::Triangles,
+            Self::TriangleStrip => PrimitiveMode::TriangleStrip,
+            Self::TriangleFan => PrimitiveMode::TriangleFan,
+        }
+    }
+}
 
 /// Vertices of one kind in GPU memory, and what they make.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Mesh<V> {
-    vertices: Buffer,
-    indices: Option<Buffer>,
-    mode: PrimitiveMode,
-    /// Vertices that are drawn, or indices if there are any.
-    count: u32,
-    /// The greatest index that has a vertex.
-    maximum: u32,
+    label: &'static str,
+    memory: Buffer,
+    primitives: Primitives,
     kind: PhantomData<fn(V)>,
 }
 
 impl<V: VertexData> Mesh<V> {
     /// Vertices in the order in which they are drawn.
-    pub fn new<P: Platform>(driver: &mut Driver<'_, P>, mode: PrimitiveMode, vertices: &[V]) -> Result<Self, Error> {
-        let buffer = upload_vertices(driver, vertices)?;
-        let count = vertices.len() as u32;
-        Ok(Self { vertices: buffer, indices: None, mode, count, maximum: count.saturating_sub(1), kind: PhantomData })
+    ///
+    /// # Errors
+    /// When there are none, or the pool has not enough memory.
+    pub fn new<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        primitive: Primitive,
+        vertices: &[V],
+    ) -> Result<Self, Error> {
+        let count = count(label, vertices)?;
+        let memory = device.driver()?.upload(&bytes_of(vertices), ALIGNMENT as u32)?;
+        let primitives = Primitives::Array { mode: primitive.mode(), first: 0, count };
+        Ok(Self { label, memory, primitives, kind: PhantomData })
     }
 
     /// Vertices that indices name.
+    ///
+    /// # Errors
+    /// When an index has no vertex, there are no vertices, or the pool has not enough memory.
     pub fn indexed<P: Platform>(
-        driver: &mut Driver<'_, P>,
-        mode: PrimitiveMode,
+        device: &Device<'_, P>,
+        label: &'static str,
+        primitive: Primitive,
         vertices: &[V],
         indices: &[u16],
     ) -> Result<Self, Error> {
-        if indices.iter().any(|&index| usize::from(index) >= vertices.len()) {
-            return Err(Error::Draw("an index has no vertex"));
+        let vertex_count = count(label, vertices)?;
+        if let Some(at) = indices.iter().position(|&index| u32::from(index) >= vertex_count) {
+            let index = u32::from(indices[at]);
+            return Err(Error::Index { label, at, index, vertices: vertex_count });
         }
-        let bytes: Vec<u8> = indices.iter().flat_map(|index| index.to_le_bytes()).collect();
-        let buffer = upload_vertices(driver, vertices)?;
-        let indices_buffer = match driver.upload(&bytes, 16) {
-            Ok(indices) => indices,
-            Err(error) => {
-                driver.free(buffer);
-                return Err(error);
-            }
-        };
-        Ok(Self {
-            vertices: buffer,
-            indices: Some(indices_buffer),
-            mode,
+        let mut bytes = bytes_of(vertices);
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+        let start = bytes.len();
+        bytes.extend(indices.iter().flat_map(|index| index.to_le_bytes()));
+        let memory = device.driver()?.upload(&bytes, ALIGNMENT as u32)?;
+        let primitives = Primitives::Indexed {
+            mode: primitive.mode(),
+            indices: memory.address() + start as u32,
+            index_type: IndexType::Bits16,
             count: indices.len() as u32,
-            maximum: (vertices.len() as u32).saturating_sub(1),
-            kind: PhantomData,
-        })
+            maximum: vertex_count - 1,
+        };
+        Ok(Self { label, memory, primitives, kind: PhantomData })
+    }
+
+    /// The name that it was made with.
+    pub const fn label(&self) -> &'static str {
+        self.label
+    }
+
+    pub(crate) const fn memory(&self) -> &Buffer {
+        &self.memory
     }
 
     /// The first vertex.
-    pub const fn vertices(&self) -> BusAddr {
-        self.vertices.address()
+    pub(crate) fn vertices(&self) -> BusAddr {
+        self.memory.address()
     }
 
     /// What a list says to draw it.
-    pub fn primitives(&self) -> Primitives {
-        let Self { mode, count, maximum, .. } = *self;
-        match &self.indices {
-            None => Primitives::Array { mode, first: 0, count },
-            Some(indices) => {
-                Primitives::Indexed { mode, indices: indices.address(), index_type: IndexType::Bits16, count, maximum }
-            }
-        }
-    }
-
-    /// Gives the memory back. No frame that is not done may draw it.
-    pub fn free<P: Platform>(self, driver: &mut Driver<'_, P>) {
-        driver.free(self.vertices);
-        if let Some(indices) = self.indices {
-            driver.free(indices);
-        }
+    pub(crate) const fn primitives(&self) -> &Primitives {
+        &self.primitives
     }
 }
 
-fn upload_vertices<P: Platform, V: VertexData>(driver: &mut Driver<'_, P>, vertices: &[V]) -> Result<Buffer, Error> {
-    if vertices.is_empty() {
-        return Err(Error::Draw("a mesh has at least one vertex"));
+/// How many vertices there are, at least one.
+fn count<V: VertexData>(label: &'static str, vertices: &[V]) -> Result<u32, Error> {
+    let error = Error::MeshSize { label, vertices: vertices.len() };
+    let bytes = vertices.len().checked_mul(V::BYTES).and_then(|bytes| u32::try_from(bytes).ok());
+    match (bytes, u32::try_from(vertices.len())) {
+        (Some(_), Ok(count)) if count > 0 => Ok(count),
+        _ => Err(error),
     }
+}
+
+/// Vertices as they stand in memory.
+pub(crate) fn bytes_of<V: VertexData>(vertices: &[V]) -> Vec<u8> {
     let mut words = Vec::with_capacity(vertices.len() * V::BYTES / 4);
     vertices.iter().for_each(|vertex| vertex.push(&mut words));
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    driver.upload(&bytes, 16)
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

@@ -3,7 +3,7 @@
 //! In NV mode no vertex shader runs: a vertex in memory is what a vertex shader would have written. Screen coordinates are relative to the viewport's centre.
 
 use alloc::vec::Vec;
-use qpu_shaders::VertexData;
+use shader_interface::VertexData;
 use v3d::hw::Layout;
 use v3d::hw::shaded_vertex::ScreenXy;
 

@@ -5,23 +5,22 @@ mod model;
 
 use model::Model;
 use qpu_shaders::{NoUniforms, smooth, triangle};
-use renderer::frame::{Renderer, Sizes};
-use renderer::material::Material;
-use renderer::mesh::Mesh;
+use renderer::{
+    Device, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
+};
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{Branch, BranchToSubList, GlShaderState, PrimitiveMode, Record};
+use v3d::hw::control_list::{Branch, BranchToSubList, GlShaderState, Record};
 use v3d::hw::registers::{Register, Thread};
+use v3d::hw::tiling::Tiling;
 use v3d::platform::GpuMemory;
 use v3d::pool::Buffer;
 use v3d::record_list::ControlList;
-use v3d::rendering_list::ClearValues;
-use v3d::surface::Surface;
 use v3d::{Driver, Error, Failure, Fence, Job, Limits};
 use v3d_sim::Config;
 
 /// Width and height of the picture: four tiles.
 const SIZE: (u32, u32) = (128, 96);
-const CLEAR: ClearValues = ClearValues::color([0, 0, 64, 255]);
+const CLEAR: [u8; 4] = [0, 0, 64, 255];
 
 /// Small budgets, so that what never ends is seen not to end soon.
 fn config() -> Config {
@@ -36,16 +35,17 @@ fn limits() -> Limits {
 const CASES: [(Thread, bool); 4] =
     [(Thread::Binning, true), (Thread::Binning, false), (Thread::Rendering, true), (Thread::Rendering, false)];
 
-/// A driver that draws one triangle.
+/// A device that draws one triangle.
 struct Stage<'m> {
     model: &'m Model,
     width: u32,
     height: u32,
-    driver: Driver<'m, Model>,
-    target: Buffer,
-    renderer: Renderer,
+    device: Device<'m, Model>,
+    target: Target,
     mesh: Mesh<triangle::Vertex>,
-    material: Material<triangle::Vertex, triangle::Uniforms, triangle::Uniforms, NoUniforms, 3>,
+    pipeline: Pipeline<triangle::Vertex, triangle::Uniforms, NoUniforms>,
+    /// Lists that were placed, which stay as long as the stage.
+    lists: Vec<Buffer>,
 }
 
 fn vertex(x: f32, y: f32, color: [f32; 3]) -> triangle::Vertex {
@@ -62,67 +62,90 @@ impl<'m> Stage<'m> {
     }
 
     fn with_limits(model: &'m Model, (width, height): (u32, u32), limits: Limits) -> Self {
-        let mut driver = Driver::bring_up(model, &model.interrupts, limits).unwrap();
-        let target = driver.allocate(4 * width * height, 4096).unwrap();
-        let renderer = Renderer::new(&mut driver, width, height, Sizes::default()).unwrap();
+        let device = Device::new(Driver::bring_up(model, &model.interrupts, limits).unwrap());
+        let descriptor = TargetDescriptor {
+            label: "picture",
+            width_px: width,
+            height_px: height,
+            format: Format::Rgba8888,
+            tiling: Tiling::Raster,
+        };
+        let target = Target::new(&device, &descriptor).unwrap();
         let white = [1.0, 1.0, 1.0];
         let corners = [vertex(-0.5, -0.5, white), vertex(0.5, -0.5, white), vertex(0.0, 0.5, white)];
-        let mesh = Mesh::new(&mut driver, PrimitiveMode::Triangles, &corners).unwrap();
-        let material = Material::new(&mut driver, &triangle::SHADING, &smooth::FRAGMENT).unwrap();
-        Self { model, width, height, driver, target, renderer, mesh, material }
+        let mesh = Mesh::new(&device, "corners", Primitive::Triangles, &corners).unwrap();
+        let descriptor = PipelineDescriptor::new("triangle", &triangle::SHADING, &smooth::FRAGMENT);
+        let pipeline = Pipeline::new(&device, &descriptor).unwrap();
+        Self { model, width, height, device, target, mesh, pipeline, lists: Vec::new() }
     }
 
     fn submit(&mut self) -> Fence {
-        let state = self.renderer.state();
-        let uniforms = triangle::Uniforms {
-            half_width: state.viewport.half_width,
-            half_height: state.viewport.half_height,
-            z_scale: state.viewport.z_scale,
-            z_offset: state.viewport.z_offset,
-        };
-        let surface = Surface::display(self.target.address(), self.width, self.height);
-        let mut frame = self.renderer.begin(&mut self.driver, surface, CLEAR).unwrap();
-        frame.draw(&state, &self.material, &self.mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
+        let mut frame = self.device.frame().unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&self.target).clear(CLEAR)).unwrap();
+        pass.draw(&self.pipeline, &self.mesh, &triangle::Uniforms, &NoUniforms).unwrap();
         frame.submit().unwrap()
+    }
+
+    fn wait(&self, fence: Fence) -> Result<(), Error> {
+        self.device.driver().unwrap().wait(fence)
+    }
+
+    /// Clears the picture by hand, so that what is in it afterwards was drawn.
+    fn blank(&self) {
+        self.target.memory().unwrap().region().zero(self.model);
+    }
+
+    fn used(&self) -> u32 {
+        self.device.pool().used()
     }
 
     fn pixels(&self) -> Vec<[u8; 4]> {
         let mut bytes = vec![0; (4 * self.width * self.height) as usize];
-        self.target.region().load(self.model, 0, &mut bytes).unwrap();
+        self.target.read(&self.device, &mut bytes).unwrap();
         bytes.chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2], pixel[3]]).collect()
     }
 
     /// Draws the triangle and looks at the picture: white in the middle, the clear colour in the corners, nothing else.
     fn assert_next_frame_is_right(&mut self) {
-        self.target.region().zero(self.model);
+        self.blank();
         let fence = self.submit();
-        self.driver.wait(fence).unwrap();
+        self.wait(fence).unwrap();
         self.assert_picture();
     }
 
     fn assert_picture(&self) {
         let pixels = self.pixels();
         let white = pixels.iter().filter(|&&pixel| pixel == [255; 4]).count() as u32;
-        let clear = pixels.iter().filter(|&&pixel| pixel == CLEAR.color).count() as u32;
+        let clear = pixels.iter().filter(|&&pixel| pixel == CLEAR).count() as u32;
         assert_eq!(white + clear, self.width * self.height, "colours that nobody drew");
         // Half of half the width times half the height.
         let expected = self.width * self.height / 8;
         assert!(white.abs_diff(expected) < self.width / 2, "{white} white pixels, not about {expected}");
         assert_eq!(pixels[((self.height / 2) * self.width + self.width / 2) as usize], [255; 4]);
-        assert_eq!(pixels[0], CLEAR.color);
+        assert_eq!(pixels[0], CLEAR);
     }
 
     /// Places a list of these bytes in memory.
     fn list(&mut self, bytes: &[u8]) -> ControlList {
-        let buffer = self.driver.upload(bytes, 64).unwrap();
-        ControlList { start: buffer.address(), end_exclusive: buffer.region().end_exclusive() }
+        let buffer = self.device.driver().unwrap().upload(bytes, 64).unwrap();
+        let list = ControlList { start: buffer.address(), end_exclusive: buffer.region().end_exclusive() };
+        self.lists.push(buffer);
+        list
     }
 
-    /// A job whose lists are those of a good frame, for a test to spoil.
+    /// A job whose lists are those of a good frame, for a test to spoil. Its memory is kept.
     fn good_job(&mut self) -> Job {
         let fence = self.submit();
-        let job = self.driver.last_job().unwrap();
-        self.driver.wait(fence).unwrap();
+        self.wait(fence).unwrap();
+        let mut driver = self.device.driver().unwrap();
+        let job = driver.last_job().unwrap();
+        // The frame has given its memory back; whoever asks first gets the same again.
+        let kept = driver.allocate(64 * 1024, 1).unwrap();
+        let region = kept.region();
+        for list in [job.binning.unwrap(), job.rendering] {
+            assert!(region.address() <= list.start && list.end_exclusive <= region.end_exclusive());
+        }
+        self.lists.push(kept);
         job
     }
 
@@ -135,15 +158,15 @@ impl<'m> Stage<'m> {
     /// Submits a spoilt job, expects this failure, a report, and right frames before and after.
     fn assert_dropped(&mut self, job: Job, failures: &[Failure]) {
         self.assert_next_frame_is_right();
-        let fence = self.driver.submit(job);
-        match self.driver.wait(fence) {
+        let fence = self.device.driver().unwrap().submit(job);
+        match self.wait(fence) {
             Err(Error::JobFailed { fence: failed, failure }) => {
                 assert_eq!(failed, fence);
                 assert!(failures.contains(&failure), "{failure:?}");
             }
             other => panic!("the job was not dropped: {other:?}"),
         }
-        let reports = self.driver.take_reports();
+        let reports = self.device.driver().unwrap().take_reports();
         assert_eq!(reports.len(), 2);
         assert!(reports[1].dropped && reports[1].to_string().contains("CT0CA"));
         self.assert_next_frame_is_right();
@@ -190,13 +213,13 @@ fn a_qpu_that_never_ends_on(resettable: bool) {
     // A branch to itself, always, relative to the fourth instruction from here [AG p.34].
     let endless: u64 = 0xf0f8_09e7_ffff_ffe0;
     let nop: u64 = 0x1000_09e7_009e_7000;
-    let code = stage.material.fragment().code() - model.base();
+    let code = stage.pipeline.fragment_code() - model.base();
     let mut before = [0; 32];
     model.load(code, &mut before);
     let bytes: Vec<u8> = [endless, nop, nop, nop].iter().flat_map(|word| word.to_le_bytes()).collect();
     model.store(code, &bytes);
-    let fence = stage.driver.submit(job);
-    assert!(matches!(stage.driver.wait(fence), Err(Error::JobFailed { .. })));
+    let fence = stage.device.driver().unwrap().submit(job);
+    assert!(matches!(stage.wait(fence), Err(Error::JobFailed { .. })));
     model.store(code, &before);
     stage.assert_next_frame_is_right();
 }
@@ -240,8 +263,8 @@ fn a_wild_address() {
     let wild_shader = Job { binning: Some(stage.list(&binning)), ..job };
     let wild_tiles = Job { rendering: stage.list(&rendering), ..job };
     for job in [wild_shader, wild_tiles] {
-        let fence = stage.driver.submit(job);
-        let answer = stage.driver.wait(fence);
+        let fence = stage.device.driver().unwrap().submit(job);
+        let answer = stage.wait(fence);
         // A job that failed took the model's memory of faults with it when the V3D was reset.
         let told =
             matches!(answer, Err(Error::JobFailed { .. })) || (answer.is_ok() && !model.take_faults().is_empty());
@@ -283,7 +306,7 @@ fn interrupts_that_never_come() {
     for _ in 0..3 {
         stage.assert_next_frame_is_right();
     }
-    assert_eq!(stage.driver.take_reports().len(), 0);
+    assert_eq!(stage.device.driver().unwrap().take_reports().len(), 0);
 }
 
 #[test]
@@ -297,7 +320,7 @@ fn a_v3d_that_is_reset_in_mid_frame() {
         model.reset_before.set(Some(register));
         stage.assert_next_frame_is_right();
         stage.assert_next_frame_is_right();
-        assert_eq!(stage.driver.statistics().jobs_dropped, 0, "{register}");
+        assert_eq!(stage.device.look().unwrap().statistics().jobs_dropped, 0, "{register}");
     }
 }
 
@@ -305,21 +328,23 @@ fn a_v3d_that_is_reset_in_mid_frame() {
 fn no_gpu_memory() {
     let model = Model::new(2 << 20, config());
     let mut stage = Stage::new(&model);
-    let (_, bytes) = stage.driver.pool_use();
-    let (mut held, mut size) = (Vec::new(), bytes);
+    stage.assert_next_frame_is_right();
+    let device = stage.device.clone();
+    let (mut held, mut size) = (Vec::new(), device.pool().bytes());
     while size >= 16 {
-        match stage.driver.allocate(size, 16) {
+        match device.driver().unwrap().allocate(size, 16) {
             Ok(buffer) => held.push(buffer),
             Err(Error::PoolExhausted { .. }) => size /= 2,
             Err(other) => panic!("{other}"),
         }
     }
-    let used = stage.driver.pool_use();
-    let error = Renderer::new(&mut stage.driver, SIZE.0, SIZE.1, Sizes::default()).unwrap_err();
-    assert!(matches!(error, Error::PoolExhausted { .. }));
-    assert_eq!(stage.driver.pool_use(), used, "a renderer that could not be made keeps memory");
-    stage.assert_next_frame_is_right();
-    held.into_iter().for_each(|buffer| stage.driver.free(buffer));
+    let used = stage.used();
+    let mut frame = device.frame().unwrap();
+    let error = frame.pass(&PassDescriptor::to(&stage.target).clear(CLEAR)).unwrap_err();
+    assert!(matches!(error, renderer::Error::Driver(Error::PoolExhausted { .. })));
+    drop(frame);
+    assert_eq!(stage.used(), used, "a pass that could not be made keeps memory");
+    drop(held);
     stage.assert_next_frame_is_right();
 }
 
@@ -348,38 +373,33 @@ fn crowd() -> (Vec<triangle::Vertex>, Vec<u16>) {
     (vertices, indices)
 }
 
-/// 4 KiB of binner memory for a frame that needs more than 1 MiB of it: the picture is that of a binner with enough.
+/// Blocks of 64 KiB for a binner that needs more than 1 MiB: the picture is that of a binner that gets all it needs at once.
 #[test]
 fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
     let (vertices, indices) = crowd();
     let mut pictures = Vec::new();
-    for growth in [4096, 8 << 20] {
+    for block in [64 * 1024, 8 << 20] {
         let model = Model::new(48 << 20, Config { parallel: true, ..Config::default() });
-        let mut stage = Stage::new(&model);
-        let (used, _) = stage.driver.pool_use();
-        let small = Mesh::indexed(&mut stage.driver, PrimitiveMode::Triangles, &vertices, &indices).unwrap();
-        let triangle = core::mem::replace(&mut stage.mesh, small);
-        let sizes = Sizes { tile_growth_bytes: growth, ..Sizes::default() };
-        let other = Renderer::new(&mut stage.driver, SIZE.0, SIZE.1, sizes).unwrap();
-        let renderer = core::mem::replace(&mut stage.renderer, other);
+        let mut stage = Stage::with_limits(&model, SIZE, Limits { overflow_block_bytes: block, ..limits() });
+        let used = stage.used();
+        let crowd = Mesh::indexed(&stage.device, "crowd", Primitive::Triangles, &vertices, &indices).unwrap();
+        let triangle = core::mem::replace(&mut stage.mesh, crowd);
         let fence = stage.submit();
-        stage.driver.wait(fence).unwrap();
+        stage.wait(fence).unwrap();
         pictures.push(stage.pixels());
-        let blocks = stage.driver.statistics().overflow_blocks;
-        if growth == 4096 {
+        let blocks = stage.device.look().unwrap().statistics().overflow_blocks;
+        if block == 64 * 1024 {
             assert!(blocks * 64 * 1024 > 1 << 20, "only {blocks} blocks were needed");
         } else {
-            assert_eq!(blocks, 0);
+            assert_eq!(blocks, 1);
         }
-        let small = core::mem::replace(&mut stage.mesh, triangle);
-        small.free(&mut stage.driver);
-        core::mem::replace(&mut stage.renderer, renderer).free(&mut stage.driver);
-        assert_eq!(stage.driver.pool_use().0, used, "overflow memory is not given back");
+        stage.mesh = triangle;
+        assert_eq!(stage.used(), used, "overflow memory is not given back");
         stage.assert_next_frame_is_right();
         assert_eq!(model.take_faults(), []);
     }
     assert!(pictures[0] == pictures[1], "the pictures differ");
-    let drawn = pictures[0].iter().filter(|&&pixel| pixel != CLEAR.color).count();
+    let drawn = pictures[0].iter().filter(|&&pixel| pixel != CLEAR).count();
     assert!(drawn > 10_000, "only {drawn} pixels are drawn");
 }
 
@@ -391,15 +411,15 @@ fn a_binner_that_gets_no_more_memory() {
         let model = Model::new(48 << 20, Config::default());
         model.resettable.set(resettable);
         let mut stage = Stage::with_limits(&model, SIZE, Limits { most_overflow_blocks: 2, ..limits() });
-        let small = Mesh::indexed(&mut stage.driver, PrimitiveMode::Triangles, &vertices, &indices).unwrap();
-        let triangle = core::mem::replace(&mut stage.mesh, small);
+        let crowd = Mesh::indexed(&stage.device, "crowd", Primitive::Triangles, &vertices, &indices).unwrap();
+        let triangle = core::mem::replace(&mut stage.mesh, crowd);
         let fence = stage.submit();
         let failure = Failure::OutOfBinnerMemory;
-        assert_eq!(stage.driver.wait(fence), Err(Error::JobFailed { fence, failure }));
+        assert_eq!(stage.wait(fence), Err(Error::JobFailed { fence, failure }));
         stage.mesh = triangle;
         stage.assert_next_frame_is_right();
         stage.assert_next_frame_is_right();
-        assert_eq!(stage.driver.statistics().jobs_dropped, 1);
+        assert_eq!(stage.device.look().unwrap().statistics().jobs_dropped, 1);
     }
 }
 
@@ -410,7 +430,7 @@ fn a_hundred_thousand_frames_with_random_faults() {
     let model = Model::new(4 << 20, Config { instruction_budget: 200_000, record_budget: 10_000, ..config() });
     let mut stage = Stage::of_size(&model, (32, 24));
     let good = stage.good_job();
-    let (used, _) = stage.driver.pool_use();
+    let used = stage.used();
     let mut random = 3u32;
     let mut dropped = 0;
     for n in 0..FRAMES {
@@ -427,21 +447,21 @@ fn a_hundred_thousand_frames_with_random_faults() {
                     let mut byte = [0];
                     model.load(at, &mut byte);
                     model.store(at, &[0xff]);
-                    let fence = stage.driver.submit(good);
-                    assert!(stage.driver.wait(fence).is_err());
+                    let fence = stage.device.driver().unwrap().submit(good);
+                    assert!(stage.wait(fence).is_err());
                     dropped += 1;
                     model.store(at, &byte);
                 }
             }
         }
-        stage.target.region().zero(&model);
+        stage.blank();
         let fence = stage.submit();
-        stage.driver.wait(fence).unwrap();
+        stage.wait(fence).unwrap();
         stage.assert_picture();
         model.take_faults();
     }
     assert!(dropped > 500, "too few faults for a test: {dropped}");
-    let statistics = stage.driver.statistics();
+    let statistics = stage.device.look().unwrap().statistics();
     assert_eq!(statistics.jobs_dropped, dropped);
-    assert_eq!(stage.driver.pool_use().0, used);
+    assert_eq!(stage.used(), used);
 }

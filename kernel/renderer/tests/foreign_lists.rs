@@ -5,18 +5,18 @@ mod model;
 
 use model::Model;
 use qpu_shaders::{NoUniforms, smooth_depth, transformed};
-use renderer::frame::{Renderer, Sizes};
-use renderer::material::Material;
-use renderer::matrix::Matrix;
-use renderer::mesh::Mesh;
+use renderer::glam::camera::rh::proj::opengl::perspective;
+use renderer::{
+    Depth, Device, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
+    rows,
+};
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{PrimitiveMode, Record};
+use v3d::hw::control_list::Record;
 use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, Mux, Signal, Unpack};
 use v3d::hw::registers::Thread;
+use v3d::hw::tiling::Tiling;
 use v3d::platform::GpuMemory;
 use v3d::record_list::ControlList;
-use v3d::rendering_list::ClearValues;
-use v3d::surface::Surface;
 use v3d::tile_memory::STATE_BYTES;
 use v3d::validator::{self, Reason, Refusal, Rights, Span};
 use v3d::{Driver, Job, Limits};
@@ -35,30 +35,34 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let model = Model::new(4 << 20, Config::default());
-        let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default()).unwrap();
-        let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
-        let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
+        let device = Device::new(Driver::bring_up(&model, &model.interrupts, Limits::default()).unwrap());
+        let descriptor = TargetDescriptor {
+            label: "picture",
+            width_px: WIDTH,
+            height_px: HEIGHT,
+            format: Format::Rgba8888,
+            tiling: Tiling::Raster,
+        };
+        let target = Target::new(&device, &descriptor).unwrap();
         let vertices = [(-0.5, -0.5), (0.5, -0.5), (0.0, 0.5)]
             .map(|(x, y)| transformed::Vertex { position: [x, y, -2.0], color: [1.0, 0.5, 0.0] });
-        let mesh = Mesh::indexed(&mut driver, PrimitiveMode::Triangles, &vertices, &[0, 1, 2]).unwrap();
-        let material = Material::new(&mut driver, &transformed::SHADING, &smooth_depth::FRAGMENT).unwrap();
-        let state = renderer.state().with_depth_test();
-        let uniforms = transformed::Uniforms {
-            matrix: Matrix::perspective(1.0, 2.0, 1.0, 10.0).0,
-            half_width: state.viewport.half_width,
-            half_height: state.viewport.half_height,
-            z_scale: 0.5,
-            z_offset: 0.5,
+        let mesh = Mesh::indexed(&device, "corners", Primitive::Triangles, &vertices, &[0, 1, 2]).unwrap();
+        let descriptor = PipelineDescriptor {
+            depth: Depth::LESS,
+            ..PipelineDescriptor::new("triangle", &transformed::SHADING, &smooth_depth::FRAGMENT)
         };
-        let surface = Surface::display(target.address(), WIDTH, HEIGHT);
-        let mut frame = renderer.begin(&mut driver, surface, ClearValues::color([0; 4])).unwrap();
-        frame.draw(&state, &material, &mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
-        frame.submit().unwrap();
-        let job = driver.last_job().unwrap();
-        driver.wait_until_idle();
-        drop(driver);
+        let pipeline = Pipeline::new(&device, &descriptor).unwrap();
+        let matrix = rows(&perspective(1.0, 2.0, 1.0, 10.0));
+        let mut frame = device.frame().unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0; 4])).unwrap();
+        pass.draw(&pipeline, &mesh, &transformed::Uniforms { matrix }, &NoUniforms).unwrap();
+        let fence = frame.submit().unwrap();
+        device.wait(fence).unwrap();
+        let job = device.look().unwrap().last_job().unwrap();
+        let picture = Span { address: target.surface().address, bytes: 4 * WIDTH * HEIGHT };
+        drop((device, target, mesh, pipeline));
         assert_eq!(model.take_faults(), []);
-        let rights = rights(&model, &job, Span { address: target.address(), bytes: 4 * WIDTH * HEIGHT });
+        let rights = rights(&model, &job, picture);
         Self { model, job, rights }
     }
 

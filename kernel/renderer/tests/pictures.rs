@@ -4,28 +4,25 @@
 mod model;
 
 use model::Model;
-use qpu_shaders::{NoUniforms, UniformData, smooth, smooth_depth, transformed, triangle};
-use renderer::font;
-use renderer::frame::{Renderer, Sizes};
-use renderer::material::{FragmentMaterial, Material};
-use renderer::matrix::Matrix;
-use renderer::mesh::Mesh;
+use qpu_shaders::{NoUniforms, smooth, smooth_depth, transformed, triangle};
+use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::text::{self, Style};
-use v3d::draw_state::DrawState;
-use v3d::hw::control_list::PrimitiveMode;
+use renderer::{
+    Buffer, Cull, Depth, Device, Format, FrontFace, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
+    Shading, Target, TargetDescriptor, font, rows,
+};
+use v3d::draw_state::Viewport;
 use v3d::hw::registers::performance::CounterSource;
+use v3d::hw::tiling::Tiling;
 use v3d::performance;
-use v3d::pool::Buffer;
-use v3d::rendering_list::ClearValues;
-use v3d::surface::Surface;
 use v3d::user_program::UserProgram;
 use v3d::{Driver, Limits};
 use v3d_sim::Config;
 
 const WIDTH: u32 = 320;
 const HEIGHT: u32 = 180;
-const CLEAR: ClearValues = ClearValues::color([10, 20, 30, 255]);
+const CLEAR: [u8; 4] = [10, 20, 30, 255];
 
 /// The vertices and colours of the triangle of the article "HD 7350 demo: A Triangle", update 1.
 const CORNERS: [([f32; 3], [f32; 3]); 3] = [
@@ -38,9 +35,9 @@ const CORNERS: [([f32; 3], [f32; 3]); 3] = [
 struct Picture(Vec<[u8; 4]>);
 
 impl Picture {
-    fn load(model: &Model, buffer: &Buffer) -> Self {
+    fn load(device: &Device<'_, Model>, target: &Target) -> Self {
         let mut bytes = vec![0; (4 * WIDTH * HEIGHT) as usize];
-        buffer.region().load(model, 0, &mut bytes).unwrap();
+        target.read(device, &mut bytes).unwrap();
         Self(bytes.chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2], pixel[3]]).collect())
     }
 
@@ -49,12 +46,25 @@ impl Picture {
     }
 }
 
-fn driver(model: &Model) -> Driver<'_, Model> {
-    Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap()
+fn device(model: &Model) -> Device<'_, Model> {
+    Device::new(Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap())
 }
 
-fn surface(buffer: &Buffer) -> Surface {
-    Surface::display(buffer.address(), WIDTH, HEIGHT)
+fn target(device: &Device<'_, Model>) -> Target {
+    let (width_px, height_px) = (WIDTH, HEIGHT);
+    let descriptor =
+        TargetDescriptor { label: "picture", width_px, height_px, format: Format::Rgba8888, tiling: Tiling::Raster };
+    Target::new(device, &descriptor).unwrap()
+}
+
+/// The triangle's pipeline and mesh.
+fn triangle(
+    device: &Device<'_, Model>,
+) -> (Pipeline<triangle::Vertex, triangle::Uniforms, NoUniforms>, Mesh<triangle::Vertex>) {
+    let vertices = CORNERS.map(|(position, color)| triangle::Vertex { position, color });
+    let mesh = Mesh::new(device, "corners", Primitive::Triangles, &vertices).unwrap();
+    let descriptor = PipelineDescriptor::new("triangle", &triangle::SHADING, &smooth::FRAGMENT);
+    (Pipeline::new(device, &descriptor).unwrap(), mesh)
 }
 
 /// Barycentric coordinates of a pixel's centre in the triangle, computed from the corners alone; the display's top row is 0.
@@ -90,7 +100,7 @@ fn assert_is_the_triangle(picture: &Picture) {
                 assert_eq!(pixel[3], 255);
             } else if least < -margin {
                 outside += 1;
-                assert_eq!(pixel, CLEAR.color, "({x}, {y})");
+                assert_eq!(pixel, CLEAR, "({x}, {y})");
             }
         }
     }
@@ -98,42 +108,26 @@ fn assert_is_the_triangle(picture: &Picture) {
     assert!(inside > 13_000 && outside > 30_000, "{inside} inside, {outside} outside");
 }
 
-fn triangle_uniforms(state: &DrawState) -> triangle::Uniforms {
-    triangle::Uniforms {
-        half_width: state.viewport.half_width,
-        half_height: state.viewport.half_height,
-        z_scale: state.viewport.z_scale,
-        z_offset: state.viewport.z_offset,
-    }
-}
-
 /// The triangle through coordinate and vertex shader, three frames of it.
 fn triangle_of_the_gl_pipeline() -> Picture {
     let model = Model::new(8 << 20, Config::default());
-    let mut driver = driver(&model);
-    let before = driver.pool_use();
-    let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
-    let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
-    let vertices = CORNERS.map(|(position, color)| triangle::Vertex { position, color });
-    let mesh = Mesh::new(&mut driver, PrimitiveMode::Triangles, &vertices).unwrap();
-    let material = Material::new(&mut driver, &triangle::SHADING, &smooth::FRAGMENT).unwrap();
-    let state = renderer.state();
-    let uniforms = triangle_uniforms(&state);
+    let device = device(&model);
+    let before = device.pool().used();
+    let target = target(&device);
+    let (pipeline, mesh) = triangle(&device);
     let mut pictures = Vec::new();
     for _ in 0..3 {
-        target.region().zero(&model);
-        let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
-        frame.draw(&state, &material, &mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
+        let mut frame = device.frame().unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+        pass.draw(&pipeline, &mesh, &triangle::Uniforms, &NoUniforms).unwrap();
         let fence = frame.submit().unwrap();
-        driver.wait(fence).unwrap();
+        device.wait(fence).unwrap();
         assert_eq!(model.take_faults(), []);
-        pictures.push(Picture::load(&model, &target));
+        pictures.push(Picture::load(&device, &target));
+        target.memory().unwrap().region().zero(&model);
     }
-    material.free(&mut driver);
-    mesh.free(&mut driver);
-    renderer.free(&mut driver);
-    driver.free(target);
-    assert_eq!(driver.pool_use(), before);
+    drop((target, pipeline, mesh));
+    assert_eq!(device.pool().used(), before);
     assert!(pictures[0] == pictures[1] && pictures[1] == pictures[2], "frames of one scene differ");
     pictures.swap_remove(0)
 }
@@ -141,20 +135,24 @@ fn triangle_of_the_gl_pipeline() -> Picture {
 /// The triangle of vertices that the CPU has shaded.
 fn triangle_of_the_nv_pipeline() -> Picture {
     let model = Model::new(8 << 20, Config::default());
-    let mut driver = driver(&model);
-    let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
-    let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
-    let state = renderer.state();
-    let (half_width, half_height) = (state.viewport.half_width, state.viewport.half_height);
+    let device = device(&model);
+    let target = target(&device);
+    let Viewport { half_width, half_height, .. } = Viewport::display(WIDTH as u16, HEIGHT as u16);
     let vertices = CORNERS.map(|([x, y, _], color)| ShadedVertex::flat(x, y, 0.5, half_width, half_height, color));
-    let mesh = Mesh::new(&mut driver, PrimitiveMode::Triangles, &vertices).unwrap();
-    let material = FragmentMaterial::new(&mut driver, &smooth::FRAGMENT).unwrap();
-    let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
-    frame.draw_shaded(&state, &material, &mesh, &NoUniforms).unwrap();
+    let mesh = Mesh::new(&device, "corners", Primitive::Triangles, &vertices).unwrap();
+    let pipeline = shaded_pipeline(&device);
+    let mut frame = device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    pass.draw(&pipeline, &mesh, &NoUniforms, &NoUniforms).unwrap();
     let fence = frame.submit().unwrap();
-    driver.wait(fence).unwrap();
+    device.wait(fence).unwrap();
     assert_eq!(model.take_faults(), []);
-    Picture::load(&model, &target)
+    Picture::load(&device, &target)
+}
+
+/// What draws shaded vertices with colours.
+fn shaded_pipeline(device: &Device<'_, Model>) -> Pipeline<ShadedVertex<3>, NoUniforms, NoUniforms> {
+    Pipeline::new(device, &PipelineDescriptor::new("shaded", Shading::Done, &smooth::FRAGMENT)).unwrap()
 }
 
 #[test]
@@ -185,27 +183,23 @@ fn the_nearer_square_hides_the_farther_one() {
     let far = square(-4.0, 2.0, GREEN);
     for vertices in [[near, far].concat(), [far, near].concat()] {
         let model = Model::new(8 << 20, Config::default());
-        let mut driver = driver(&model);
-        let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
-        let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
+        let device = device(&model);
+        let target = target(&device);
         let indices = [0, 1, 2, 2, 1, 3, 4, 5, 6, 6, 5, 7];
-        let mesh = Mesh::indexed(&mut driver, PrimitiveMode::Triangles, &vertices, &indices).unwrap();
-        let material = Material::new(&mut driver, &transformed::SHADING, &smooth_depth::FRAGMENT).unwrap();
-        let state = renderer.state().with_depth_test();
-        let aspect = WIDTH as f32 / HEIGHT as f32;
-        let uniforms = transformed::Uniforms {
-            matrix: Matrix::perspective(core::f32::consts::FRAC_PI_2, aspect, 1.0, 10.0).0,
-            half_width: state.viewport.half_width,
-            half_height: state.viewport.half_height,
-            z_scale: state.viewport.z_scale,
-            z_offset: state.viewport.z_offset,
+        let mesh = Mesh::indexed(&device, "squares", Primitive::Triangles, &vertices, &indices).unwrap();
+        let descriptor = PipelineDescriptor {
+            depth: Depth::LESS,
+            ..PipelineDescriptor::new("squares", &transformed::SHADING, &smooth_depth::FRAGMENT)
         };
-        let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
-        frame.draw(&state, &material, &mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
+        let pipeline = Pipeline::new(&device, &descriptor).unwrap();
+        let matrix = perspective(core::f32::consts::FRAC_PI_2, target.aspect(), 1.0, 10.0);
+        let mut frame = device.frame().unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+        pass.draw(&pipeline, &mesh, &transformed::Uniforms { matrix: rows(&matrix) }, &NoUniforms).unwrap();
         let fence = frame.submit().unwrap();
-        driver.wait(fence).unwrap();
+        device.wait(fence).unwrap();
         assert_eq!(model.take_faults(), []);
-        let picture = Picture::load(&model, &target);
+        let picture = Picture::load(&device, &target);
         // At an angle of 90 degrees the near square reaches 0.25 of the half height from the centre, the far one 0.5.
         for y in 0..HEIGHT {
             for x in 0..WIDTH {
@@ -215,12 +209,42 @@ fn the_nearer_square_hides_the_farther_one() {
                 let expected = match distance {
                     d if d < 0.24 => [255, 0, 0, 255],
                     d if d > 0.26 && d < 0.49 => [0, 255, 0, 255],
-                    d if d > 0.51 => CLEAR.color,
+                    d if d > 0.51 => CLEAR,
                     _ => continue,
                 };
                 assert_eq!(picture.pixel(x, y), expected, "({x}, {y})");
             }
         }
+    }
+}
+
+/// The article's corners run clockwise as they are seen: red at the lower right, blue at the lower left, green at the top.
+#[test]
+fn the_face_that_is_culled_is_not_drawn() {
+    let model = Model::new(8 << 20, Config::default());
+    let device = device(&model);
+    let (_, mesh) = triangle(&device);
+    for (front, cull, drawn) in [
+        (FrontFace::CounterClockwise, Cull::None, true),
+        (FrontFace::CounterClockwise, Cull::Front, true),
+        (FrontFace::CounterClockwise, Cull::Back, false),
+        (FrontFace::Clockwise, Cull::Front, false),
+        (FrontFace::Clockwise, Cull::Back, true),
+    ] {
+        let descriptor = PipelineDescriptor {
+            cull,
+            front,
+            ..PipelineDescriptor::new("one face", &triangle::SHADING, &smooth::FRAGMENT)
+        };
+        let pipeline = Pipeline::new(&device, &descriptor).unwrap();
+        let target = target(&device);
+        let mut frame = device.frame().unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+        pass.draw(&pipeline, &mesh, &triangle::Uniforms, &NoUniforms).unwrap();
+        let fence = frame.submit().unwrap();
+        device.wait(fence).unwrap();
+        let seen = Picture::load(&device, &target).pixel(WIDTH / 2, HEIGHT / 2) != CLEAR;
+        assert_eq!(seen, drawn, "{front:?} {cull:?}");
     }
 }
 
@@ -230,27 +254,24 @@ fn the_published_user_program_stores_the_published_words() {
     const PUBLISHED: [u32; 7] =
         [0xbf66_5c24, 0x3f5e_dd42, 0x0000_0000, 0x3f80_0000, 0x1c00_0200, 0x3f80_0000, 0x3f80_0000];
     let model = Model::new(8 << 20, Config::default());
-    let mut driver = driver(&model);
-    let result = driver.allocate(7 * 16 * 4, 64).unwrap();
+    let device = device(&model);
+    let result = Buffer::new(&device, "result", 7 * 16 * 4, 64).unwrap();
     let uniforms = qpu_shaders::coordinate_test::Uniforms {
         screen_xy: 0x1c00_0200,
         screen_z: 1.0,
         reciprocal_w: 1.0,
         result: result.address(),
     };
-    let mut words = Vec::new();
-    uniforms.push(&mut words);
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let uniforms = driver.upload(&bytes, 16).unwrap();
-    let code: Vec<u8> =
-        qpu_shaders::coordinate_test::PROGRAM.code().iter().flat_map(|word| word.to_le_bytes()).collect();
-    let code = driver.upload(&code, 64).unwrap();
+    let uniforms = Buffer::with_uniforms(&device, "uniforms", &uniforms).unwrap();
+    let code = Buffer::with_program(&device, "program", &qpu_shaders::coordinate_test::PROGRAM).unwrap();
     let program = UserProgram { code: code.address(), uniforms: uniforms.address(), uniform_count: 4 };
-    driver.run_programs(&[program], 100_000).unwrap();
+    device.driver().unwrap().run_programs(&[program], 100_000).unwrap();
     assert_eq!(model.take_faults(), []);
+    let mut bytes = vec![0; 7 * 16 * 4];
+    result.read(&device, 0, &mut bytes).unwrap();
+    let words: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     for lane in 0..16 {
-        let found: Vec<u32> =
-            (0..7).map(|row| result.region().load_word(&model, 4 * (16 * row + lane)).unwrap()).collect();
+        let found: Vec<u32> = (0..7).map(|row| words[16 * row + lane]).collect();
         assert_eq!(found, PUBLISHED, "lane {lane}");
     }
 }
@@ -259,19 +280,18 @@ fn the_published_user_program_stores_the_published_words() {
 #[test]
 fn text_stands_where_it_should() {
     let model = Model::new(8 << 20, Config::default());
-    let mut driver = driver(&model);
-    let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
-    let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
-    let state = renderer.state();
-    let material = FragmentMaterial::new(&mut driver, &smooth::FRAGMENT).unwrap();
+    let device = device(&model);
+    let target = target(&device);
+    let pipeline = shaded_pipeline(&device);
     let style = Style { x_px: 100, y_px: 30, dot_px: 3, color: [1.0, 1.0, 0.0] };
-    let letters = text::triangles("V3D!", &style, &state.viewport);
-    let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
-    frame.draw_once(&state, &material, PrimitiveMode::Triangles, &letters, &NoUniforms).unwrap();
+    let letters = text::triangles("V3D!", &style, &Viewport::display(WIDTH as u16, HEIGHT as u16));
+    let mut frame = device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    pass.draw_vertices(&pipeline, Primitive::Triangles, &letters, &NoUniforms, &NoUniforms).unwrap();
     let fence = frame.submit().unwrap();
-    driver.wait(fence).unwrap();
+    device.wait(fence).unwrap();
     assert_eq!(model.take_faults(), []);
-    let picture = Picture::load(&model, &target);
+    let picture = Picture::load(&device, &target);
     for y in 0..HEIGHT {
         for x in 0..WIDTH {
             let dot = |offset: u32, from: u16| offset.checked_sub(u32::from(from)).map(|pixels| pixels / 3);
@@ -280,7 +300,7 @@ fn text_stands_where_it_should() {
                 let columns = letter.map(font::glyph).unwrap_or([0; 5]);
                 row < 7 && columns.get(column as usize % 6).is_some_and(|dots| dots >> row & 1 == 1)
             });
-            let expected = if set { [255, 255, 0, 255] } else { CLEAR.color };
+            let expected = if set { [255, 255, 0, 255] } else { CLEAR };
             assert_eq!(picture.pixel(x, y), expected, "({x}, {y})");
         }
     }
@@ -291,26 +311,22 @@ fn text_stands_where_it_should() {
 fn performance_counters_count_what_is_drawn() {
     let sources = [CounterSource::FepPrimitives, CounterSource::TlbQuadsWritten, CounterSource::QpuInstructionCycles];
     let model = Model::new(8 << 20, Config::default());
-    let mut driver = driver(&model);
-    let target = driver.allocate(4 * WIDTH * HEIGHT, 4096).unwrap();
-    let mut renderer = Renderer::new(&mut driver, WIDTH, HEIGHT, Sizes::default()).unwrap();
-    let vertices = CORNERS.map(|(position, color)| triangle::Vertex { position, color });
-    let mesh = Mesh::new(&mut driver, PrimitiveMode::Triangles, &vertices).unwrap();
-    let material = Material::new(&mut driver, &triangle::SHADING, &smooth::FRAGMENT).unwrap();
-    let state = renderer.state();
-    let uniforms = triangle_uniforms(&state);
+    let device = device(&model);
+    let target = target(&device);
+    let (pipeline, mesh) = triangle(&device);
     performance::start(&model, &sources).unwrap();
-    let mut frame = renderer.begin(&mut driver, surface(&target), CLEAR).unwrap();
-    frame.draw(&state, &material, &mesh, &uniforms, &uniforms, &NoUniforms).unwrap();
+    let mut frame = device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    pass.draw(&pipeline, &mesh, &triangle::Uniforms, &NoUniforms).unwrap();
     let fence = frame.submit().unwrap();
-    driver.wait(fence).unwrap();
+    device.wait(fence).unwrap();
     performance::stop(&model);
     let counts = performance::read(&model, &sources);
-    let picture = Picture::load(&model, &target);
+    let picture = Picture::load(&device, &target);
     let mut quads = 0;
     for (x, y) in (0..HEIGHT / 2).flat_map(|y| (0..WIDTH / 2).map(move |x| (2 * x, 2 * y))) {
         let pixels = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)];
-        quads += u32::from(pixels.iter().any(|&(x, y)| picture.pixel(x, y) != CLEAR.color));
+        quads += u32::from(pixels.iter().any(|&(x, y)| picture.pixel(x, y) != CLEAR));
     }
     assert_eq!(counts[1], (CounterSource::TlbQuadsWritten, quads));
     // The triangle is met once in each tile that it touches: at least the two rows of the three columns that it reaches.

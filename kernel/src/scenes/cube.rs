@@ -11,18 +11,13 @@ use qpu_shaders::{
     transformed::{SHADING, Uniforms, Vertex},
 };
 use renderer::{
-    frame::{Renderer, Sizes},
-    material::Material,
-    matrix::Matrix,
-    mesh::Mesh,
+    Depth, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
+    glam::{Mat4, Vec3, camera::rh::proj::opengl::perspective},
+    rows,
 };
-use v3d::{Fence, hw::control_list::PrimitiveMode, rendering_list::ClearValues};
+use v3d::Fence;
 
-use super::{
-    Scene, SceneContext, SceneEntry, SceneError,
-    parts::{Parts, transformed_uniforms},
-};
-use crate::machine::Gpu;
+use super::{Scene, SceneContext, SceneEntry, SceneError};
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -58,41 +53,39 @@ const INDICES: [u16; 36] = [
     1, 3, 5, 3, 7, 5, // x = 1
 ];
 
-const CLEAR: ClearValues = ClearValues::color([16, 24, 48, 255]);
-
 #[derive(Debug)]
-struct Cube(Parts<Vertex, Material<Vertex, Uniforms, Uniforms, NoUniforms, 3>>);
+struct Cube {
+    mesh: Mesh<Vertex>,
+    pipeline: Pipeline<Vertex, Uniforms, NoUniforms>,
+}
 
 impl Cube {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
-        let SceneContext { gpu, target, .. } = context;
-        let renderer = Renderer::new(gpu, target.width, target.height, Sizes::default())?;
-        let mesh = |gpu: &mut Gpu| Mesh::indexed(gpu, PrimitiveMode::Triangles, &corners(), &INDICES);
-        let material = |gpu: &mut Gpu| Material::new(gpu, &SHADING, &smooth_depth::FRAGMENT);
-        Parts::new(gpu, renderer, mesh, material).map(Self)
+        let descriptor = PipelineDescriptor {
+            depth: Depth::LESS,
+            ..PipelineDescriptor::new("cube", &SHADING, &smooth_depth::FRAGMENT)
+        };
+        Ok(Self {
+            mesh: Mesh::indexed(context.device, "cube", Primitive::Triangles, &corners(), &INDICES)?,
+            pipeline: Pipeline::new(context.device, &descriptor)?,
+        })
     }
 }
 
 /// From the cube's coordinates to clip coordinates, in frame `number`.
-fn matrix(number: u64, aspect: f32) -> Matrix {
+fn matrix(number: u64, aspect: f32) -> Mat4 {
     let angle = |period: u64| (number % period) as f32 / period as f32 * TAU;
-    let turned = Matrix::rotation_x(0.5 + angle(TILT)) * Matrix::rotation_y(angle(TURN));
-    Matrix::perspective(FRAC_PI_4, aspect, 1.0, 10.0) * Matrix::translation(0.0, 0.0, -5.0) * turned
+    let turned = Mat4::from_rotation_x(0.5 + angle(TILT)) * Mat4::from_rotation_y(angle(TURN));
+    let moved = Mat4::from_translation(Vec3::new(0.0, 0.0, -5.0));
+    perspective(FRAC_PI_4, aspect, 1.0, 10.0) * moved * turned
 }
 
 impl Scene for Cube {
     fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
-        let Parts { renderer, mesh, material } = &mut self.0;
-        let surface = context.target.surface()?;
-        let state = renderer.state().with_depth_test();
-        let aspect = context.target.width as f32 / context.target.height as f32;
-        let uniforms = transformed_uniforms(&matrix(number, aspect), &state.viewport);
-        let mut frame = renderer.begin(context.gpu, surface, CLEAR)?;
-        frame.draw(&state, material, mesh, &uniforms, &uniforms, &NoUniforms)?;
+        let matrix = matrix(number, context.target.aspect());
+        let mut frame = context.device.frame()?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear([16, 24, 48, 255]))?;
+        pass.draw(&self.pipeline, &self.mesh, &Uniforms { matrix: rows(&matrix) }, &NoUniforms)?;
         Ok(frame.submit()?)
-    }
-
-    fn end(self: Box<Self>, gpu: &mut Gpu) {
-        self.0.free(gpu);
     }
 }

@@ -10,18 +10,10 @@ use qpu_shaders::{
     NoUniforms, smooth,
     triangle::{SHADING, Uniforms, Vertex},
 };
-use renderer::{
-    frame::{Renderer, Sizes},
-    material::Material,
-    mesh::Mesh,
-};
-use v3d::{Fence, hw::control_list::PrimitiveMode, rendering_list::ClearValues};
+use renderer::{Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive};
+use v3d::Fence;
 
-use super::{
-    Scene, SceneContext, SceneEntry, SceneError,
-    parts::{Parts, viewport_uniforms},
-};
-use crate::machine::Gpu;
+use super::{Scene, SceneContext, SceneEntry, SceneError};
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -38,33 +30,29 @@ pub(super) const CORNERS: [Vertex; 3] = [
 ];
 
 /// What is around the triangle: black.
-pub(super) const CLEAR: ClearValues = ClearValues::color([0, 0, 0, 255]);
+pub(super) const CLEAR: [u8; 4] = [0, 0, 0, 255];
 
 #[derive(Debug)]
-struct Triangle(Parts<Vertex, Material<Vertex, Uniforms, Uniforms, NoUniforms, 3>>);
+struct Triangle {
+    mesh: Mesh<Vertex>,
+    pipeline: Pipeline<Vertex, Uniforms, NoUniforms>,
+}
 
 impl Triangle {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
-        let SceneContext { gpu, target, .. } = context;
-        let renderer = Renderer::new(gpu, target.width, target.height, Sizes::default())?;
-        let mesh = |gpu: &mut Gpu| Mesh::new(gpu, PrimitiveMode::Triangles, &CORNERS);
-        let material = |gpu: &mut Gpu| Material::new(gpu, &SHADING, &smooth::FRAGMENT);
-        Parts::new(gpu, renderer, mesh, material).map(Self)
+        let descriptor = PipelineDescriptor::new("triangle", &SHADING, &smooth::FRAGMENT);
+        Ok(Self {
+            mesh: Mesh::new(context.device, "corners", Primitive::Triangles, &CORNERS)?,
+            pipeline: Pipeline::new(context.device, &descriptor)?,
+        })
     }
 }
 
 impl Scene for Triangle {
     fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
-        let Parts { renderer, mesh, material } = &mut self.0;
-        let surface = context.target.surface()?;
-        let state = renderer.state();
-        let uniforms = viewport_uniforms(&state.viewport);
-        let mut frame = renderer.begin(context.gpu, surface, CLEAR)?;
-        frame.draw(&state, material, mesh, &uniforms, &uniforms, &NoUniforms)?;
+        let mut frame = context.device.frame()?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(CLEAR))?;
+        pass.draw(&self.pipeline, &self.mesh, &Uniforms, &NoUniforms)?;
         Ok(frame.submit()?)
-    }
-
-    fn end(self: Box<Self>, gpu: &mut Gpu) {
-        self.0.free(gpu);
     }
 }

@@ -6,16 +6,10 @@
 use alloc::boxed::Box;
 
 use qpu_shaders::{NoUniforms, smooth};
-use renderer::{
-    frame::{Renderer, Sizes},
-    material::FragmentMaterial,
-    mesh::Mesh,
-    shaded_vertex::ShadedVertex,
-};
-use v3d::{Fence, hw::control_list::PrimitiveMode};
+use renderer::{Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, shaded_vertex::ShadedVertex};
+use v3d::Fence;
 
-use super::{Scene, SceneContext, SceneEntry, SceneError, parts::Parts, triangle};
-use crate::machine::Gpu;
+use super::{Scene, SceneContext, SceneEntry, SceneError, triangle};
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -25,35 +19,32 @@ pub(super) const ENTRY: SceneEntry = SceneEntry {
 };
 
 #[derive(Debug)]
-struct TriangleNv(Parts<ShadedVertex<3>, FragmentMaterial<NoUniforms, 3>>);
+struct TriangleNv {
+    mesh: Mesh<ShadedVertex<3>>,
+    pipeline: Pipeline<ShadedVertex<3>, NoUniforms, NoUniforms>,
+}
 
 impl TriangleNv {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
-        let SceneContext { gpu, target, .. } = context;
-        let renderer = Renderer::new(gpu, target.width, target.height, Sizes::default())?;
-        let viewport = renderer.state().viewport;
+        let viewport = context.target.viewport();
         let corners = triangle::CORNERS.map(|corner| {
             let [x, y, z] = corner.position;
             let depth = z * viewport.z_scale + viewport.z_offset;
             ShadedVertex::flat(x, y, depth, viewport.half_width, viewport.half_height, corner.color)
         });
-        let mesh = |gpu: &mut Gpu| Mesh::new(gpu, PrimitiveMode::Triangles, &corners);
-        let material = |gpu: &mut Gpu| FragmentMaterial::new(gpu, &smooth::FRAGMENT);
-        Parts::new(gpu, renderer, mesh, material).map(Self)
+        let descriptor = PipelineDescriptor::new("triangle", Shading::Done, &smooth::FRAGMENT);
+        Ok(Self {
+            mesh: Mesh::new(context.device, "corners", Primitive::Triangles, &corners)?,
+            pipeline: Pipeline::new(context.device, &descriptor)?,
+        })
     }
 }
 
 impl Scene for TriangleNv {
     fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
-        let Parts { renderer, mesh, material } = &mut self.0;
-        let surface = context.target.surface()?;
-        let state = renderer.state();
-        let mut frame = renderer.begin(context.gpu, surface, triangle::CLEAR)?;
-        frame.draw_shaded(&state, material, mesh, &NoUniforms)?;
+        let mut frame = context.device.frame()?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(triangle::CLEAR))?;
+        pass.draw(&self.pipeline, &self.mesh, &NoUniforms, &NoUniforms)?;
         Ok(frame.submit()?)
-    }
-
-    fn end(self: Box<Self>, gpu: &mut Gpu) {
-        self.0.free(gpu);
     }
 }

@@ -7,25 +7,23 @@
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use qpu_shaders::{
-    NoUniforms, UniformData,
+    NoUniforms,
     coordinate_test::{PROGRAM, Uniforms},
     smooth,
 };
 use renderer::{
-    frame::{Renderer, Sizes},
-    material::FragmentMaterial,
+    Buffer, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading,
+    shaded_vertex::ShadedVertex,
     text::{self, Style},
 };
 use v3d::{
     Fence,
-    hw::{Layout, control_list::PrimitiveMode, shaded_vertex::ScreenXy},
-    pool::Buffer,
-    rendering_list::ClearValues,
+    hw::{Layout, shaded_vertex::ScreenXy},
     user_program::UserProgram,
 };
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::machine::Gpu;
+use crate::machine::GpuDevice;
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -41,15 +39,12 @@ const LANES: u32 = 16;
 /// How long the program may take, in microseconds.
 const LIMIT_US: u64 = 100_000;
 
-const CLEAR: ClearValues = ClearValues::color([0, 32, 0, 255]);
-/// The letters' vertices are a part of the frame.
-const SIZES: Sizes = Sizes { arena_bytes: 256 * 1024, tile_growth_bytes: 128 * 1024 };
+const CLEAR: [u8; 4] = [0, 32, 0, 255];
 const STYLE: Style = Style { x_px: 64, y_px: 64, dot_px: 4, color: [0.6, 1.0, 0.6] };
 
 #[derive(Debug)]
 struct Vpm {
-    renderer: Renderer,
-    letters: FragmentMaterial<NoUniforms, 3>,
+    letters: Pipeline<ShadedVertex<3>, NoUniforms, NoUniforms>,
     code: Buffer,
     uniforms: Buffer,
     result: Buffer,
@@ -57,8 +52,8 @@ struct Vpm {
 
 impl Vpm {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
-        let SceneContext { gpu, target, .. } = context;
-        let result = gpu.allocate(4 * LANES * ROWS.len() as u32, 64)?;
+        let SceneContext { device, .. } = context;
+        let result = Buffer::new(device, "result", 4 * LANES * ROWS.len() as u32, 64)?;
         let position = ScreenXy { x: 32 * 16, y: 448 * 16 };
         let uniforms = Uniforms {
             screen_xy: position.to_word().map_err(v3d::Error::from)?,
@@ -66,56 +61,40 @@ impl Vpm {
             reciprocal_w: 1.0,
             result: result.address(),
         };
-        let mut words = Vec::new();
-        uniforms.push(&mut words);
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let code: Vec<u8> = PROGRAM.code().iter().flat_map(|word| word.to_le_bytes()).collect();
+        let descriptor = PipelineDescriptor::new("letters", Shading::Done, &smooth::FRAGMENT);
         Ok(Self {
-            renderer: Renderer::new(gpu, target.width, target.height, SIZES)?,
-            letters: FragmentMaterial::new(gpu, &smooth::FRAGMENT)?,
-            code: gpu.upload(&code, 64)?,
-            uniforms: gpu.upload(&bytes, 16)?,
+            letters: Pipeline::new(device, &descriptor)?,
+            code: Buffer::with_program(device, "program", &PROGRAM)?,
+            uniforms: Buffer::with_uniforms(device, "uniforms", &uniforms)?,
             result,
         })
     }
-}
 
-impl Vpm {
     /// Runs the program and gives the words of lane 0.
-    fn compute(&self, gpu: &mut Gpu) -> Result<[u32; ROWS.len()], SceneError> {
+    fn compute(&self, device: &GpuDevice) -> Result<[u32; ROWS.len()], SceneError> {
+        let mut bytes = [0; 4 * LANES as usize * ROWS.len()];
         // What is read was written by this run.
-        self.result.region().zero(gpu.platform());
-        let uniform_count = (self.uniforms.region().bytes() / 4) as u16;
+        self.result.write(device, 0, &bytes)?;
+        let uniform_count = (self.uniforms.bytes() / 4) as u16;
         let program = UserProgram { code: self.code.address(), uniforms: self.uniforms.address(), uniform_count };
-        gpu.run_programs(&[program], LIMIT_US)?;
-        let mut words = [0; ROWS.len()];
-        for (row, word) in (0..).zip(&mut words) {
-            *word = self.result.region().load_word(gpu.platform(), 4 * LANES * row)?;
-        }
-        Ok(words)
+        device.driver()?.run_programs(&[program], LIMIT_US)?;
+        self.result.read(device, 0, &mut bytes)?;
+        let words = bytes.as_chunks().0;
+        Ok(core::array::from_fn(|row| u32::from_le_bytes(words[LANES as usize * row])))
     }
 }
 
 impl Scene for Vpm {
     fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
-        let words = self.compute(context.gpu)?;
+        let words = self.compute(context.device)?;
         let line: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
         writeln!(context.output, "{}", line.join(" ")).map_err(|_| SceneError("the console takes no text".into()))?;
 
         let table: String = ROWS.iter().zip(words).map(|(name, word)| format!("{name:6} {word:08x}\n")).collect();
-        let surface = context.target.surface()?;
-        let state = self.renderer.state();
-        let triangles = text::triangles(&table, &STYLE, &state.viewport);
-        let mut frame = self.renderer.begin(context.gpu, surface, CLEAR)?;
-        frame.draw_once(&state, &self.letters, PrimitiveMode::Triangles, &triangles, &NoUniforms)?;
+        let triangles = text::triangles(&table, &STYLE, &context.target.viewport());
+        let mut frame = context.device.frame()?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(CLEAR))?;
+        pass.draw_vertices(&self.letters, Primitive::Triangles, &triangles, &NoUniforms, &NoUniforms)?;
         Ok(frame.submit()?)
-    }
-
-    fn end(self: Box<Self>, gpu: &mut Gpu) {
-        gpu.free(self.code);
-        gpu.free(self.uniforms);
-        gpu.free(self.result);
-        self.letters.free(gpu);
-        self.renderer.free(gpu);
     }
 }

@@ -56,14 +56,13 @@ pub(super) fn bench(machine: &mut Machine) -> Answer {
 
 /// Writes GPU memory that is taken for the purpose.
 fn pool_speed(machine: &mut Machine) -> Answer {
-    let gpu = machine.gpu()?;
+    let mut gpu = machine.gpu()?;
     let buffer = gpu.allocate(4 * WORDS as u32, 4096).map_err(|error| error.to_string())?;
     let pool: SharedWords = gpu.platform().pool();
     let first = buffer.region().offset() as usize / 4;
     let fill_us = time(|| pool.fill(first..first + WORDS, 0));
     let sum_us = time(|| crc32::of_words(pool.iter(first..first + WORDS)));
     println!("GPU pool       fill {} MB/s, sum up {} MB/s", rate(WORDS, fill_us), rate(WORDS, sum_us));
-    gpu.free(buffer);
     Ok(())
 }
 

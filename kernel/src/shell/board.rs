@@ -38,7 +38,7 @@ pub(super) fn info(machine: &Machine) -> Answer {
         ),
         None => println!("display    none"),
     }
-    match &machine.gpu {
+    match machine.gpu() {
         Ok(gpu) => println!("V3D        {}", gpu.identity()),
         Err(reason) => println!("V3D        none: {reason}"),
     }
@@ -166,7 +166,7 @@ pub(super) fn memory(machine: &Machine) -> Answer {
     );
     let pool = layout::gpu_pool();
     println!("{:18}{:#010x}  {:>8} KiB", "GPU pool", pool.start, kib(pool.len()));
-    if let Ok(gpu) = &machine.gpu {
+    if let Ok(gpu) = machine.gpu() {
         println!("{:38}{} bytes in use", "", gpu.pool_use().0);
     }
     if let Some(pages) = &machine.framebuffer {

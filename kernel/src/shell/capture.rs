@@ -36,7 +36,8 @@ impl fmt::Write for Output {
 
 pub(super) fn capture(machine: &mut Machine) -> Answer {
     let Machine { gpu, last_picture, failed_work, watchdog, .. } = machine;
-    let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
+    let device = gpu.as_ref().map_err(|_| NO_V3D)?;
+    let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
     gpu.wait_until_idle();
     let work = failed_work.clone().unwrap_or_else(|| gpu.last_work().clone());
     if work == Work::default() {

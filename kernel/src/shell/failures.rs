@@ -1,6 +1,6 @@
 //! Failing on purpose: each way ends in a report on the console, which tests look for
 
-use alloc::{string::ToString, vec::Vec};
+use alloc::{string::ToString, vec, vec::Vec};
 
 use v3d::{
     Error, Job,
@@ -34,9 +34,11 @@ pub(super) fn fail(machine: &mut Machine, failure: Failure) -> Answer {
 
 /// Has the engine do what never ends, until the driver gives it up.
 fn hang(machine: &mut Machine, work: fn(&mut Gpu) -> Result<(), Error>) -> Answer {
-    let gpu = machine.gpu()?;
-    let outcome = work(gpu);
-    for report in gpu.take_reports() {
+    let mut gpu = machine.gpu()?;
+    let outcome = work(&mut gpu);
+    let reports = gpu.take_reports();
+    drop(gpu);
+    for report in reports {
         print!("{report}");
         machine.failed_work = Some(report.work);
     }
@@ -57,10 +59,8 @@ fn run_waiting_list(gpu: &mut Gpu) -> Result<(), Error> {
     list.push(Record::Nop);
     let buffer = gpu.upload(&list.encode()?, 16)?;
     let rendering = ControlList { start: buffer.address(), end_exclusive: buffer.region().end_exclusive() };
-    let fence = gpu.submit(Job { binning: None, rendering });
-    let outcome = gpu.wait(fence);
-    gpu.free(buffer);
-    outcome
+    let fence = gpu.submit_with(Job { binning: None, rendering }, vec![buffer.owner()]);
+    gpu.wait(fence)
 }
 
 /// A user program that waits for a semaphore which nobody increments.
@@ -73,7 +73,5 @@ fn run_waiting_program(gpu: &mut Gpu) -> Result<(), Error> {
     let code: Vec<u8> = PROGRAM.iter().flat_map(|word| word.to_le_bytes()).collect();
     let buffer = gpu.upload(&code, 64)?;
     let program = UserProgram { code: buffer.address(), uniforms: buffer.address(), uniform_count: 0 };
-    let outcome = gpu.run_programs(&[program], LIMIT_US);
-    gpu.free(buffer);
-    outcome
+    gpu.run_programs(&[program], LIMIT_US)
 }

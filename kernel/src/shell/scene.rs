@@ -13,7 +13,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::fmt;
+use core::{cell::RefMut, fmt};
 
 use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 
@@ -27,10 +27,10 @@ use crate::{
     },
     console::{self, Interruption},
     frame_times::FrameTimes,
-    machine::{Gpu, LastPicture, Machine, NO_V3D},
+    machine::{Gpu, GpuDevice, LastPicture, Machine, NO_V3D},
     pages::{PIXEL_BYTES, Pages, Turns},
     print, println,
-    scenes::{SCENES, Scene, SceneContext, SceneEntry, Target},
+    scenes::{Page, SCENES, Scene, SceneContext, SceneEntry, SceneError},
 };
 
 /// Text of scenes, to the console if somebody wants to see it.
@@ -122,40 +122,50 @@ struct Drawn {
 
 fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result<Drawn, String> {
     let Machine { framebuffer, gpu, last_picture, last_times, counted, failed_work, watchdog, .. } = machine;
-    let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
-    let (used_before, _) = gpu.pool_use();
+    let device = gpu.as_ref().map_err(|_| NO_V3D)?;
+    let used_before = device.pool().used();
     *failed_work = None;
     // The console's text would be drawn over the picture.
     console::detach_screen();
-    let canvas = Canvas::new(gpu, *framebuffer)?;
+    let canvas = Canvas::new(device, *framebuffer)?;
+    let platform = driver(device)?.platform();
 
-    performance::start(gpu.platform(), counted.sources()).map_err(|error| error.to_string())?;
+    performance::start(platform, counted.sources()).map_err(|error| error.to_string())?;
     let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye) };
-    let mut context = SceneContext { gpu, target: target(&canvas.pages, 1), output: &mut output };
-    let answer = match (entry.start)(&mut context) {
-        Ok(mut scene) => {
-            let answer = draw(scene.as_mut(), &mut context, &canvas, mode, |target| {
+    let first = page(&canvas.pages, 1);
+    let answer = first.target().map_err(SceneError::from).and_then(|target| {
+        let mut context = SceneContext { device, target, output: &mut output };
+        let scene = (entry.start)(&mut context)?;
+        Ok((context, scene))
+    });
+    let answer = match answer {
+        Ok((mut context, mut scene)) => {
+            let answer = draw(scene.as_mut(), &mut context, &canvas, mode, |page| {
                 watchdog.sign_of_life();
-                *last_picture = Some(LastPicture { scene: entry.name, target });
+                *last_picture = Some(LastPicture { scene: entry.name, target: page });
             });
-            context.gpu.wait_until_idle();
-            scene.end(context.gpu);
+            driver(device)?.wait_until_idle();
             *last_times = answer.as_ref().ok().map(|drawn| (drawn.times, *counted));
             answer
         }
         Err(error) => Err(error.to_string()),
     };
-    performance::stop(context.gpu.platform());
-    for report in context.gpu.take_reports() {
+    performance::stop(platform);
+    for report in driver(device)?.take_reports() {
         print!("{report}");
         *failed_work = Some(report.work);
     }
-    canvas.free(gpu);
-    let (used_after, _) = gpu.pool_use();
+    drop(canvas);
+    let used_after = device.pool().used();
     if used_after > used_before {
         log::warn!("scene {} keeps {} bytes of GPU memory", entry.name, used_after - used_before);
     }
     answer
+}
+
+/// The driver of a device that nobody else has.
+fn driver(device: &GpuDevice) -> Result<RefMut<'_, Gpu>, String> {
+    device.driver().map_err(|error| error.to_string())
 }
 
 /// Where scenes draw: the pages of the framebuffer, or pages in the GPU's memory where there is none.
@@ -166,7 +176,7 @@ struct Canvas {
 }
 
 impl Canvas {
-    fn new(gpu: &mut Gpu, framebuffer: Option<Pages>) -> Result<Self, String> {
+    fn new(device: &GpuDevice, framebuffer: Option<Pages>) -> Result<Self, String> {
         /// One is looked at while the other is drawn into.
         const PAGES: usize = 2;
         if let Some(pages) = framebuffer {
@@ -174,6 +184,7 @@ impl Canvas {
         }
         let (width, height) = DEFAULT_SIZE;
         let pitch_bytes = width * PIXEL_BYTES as u32;
+        let mut gpu = driver(device)?;
         let buffer = gpu.allocate(pitch_bytes * height * PAGES as u32, 4096).map_err(|error| error.to_string())?;
         println!("there is no display: the pictures stay in memory");
         let first_word = buffer.region().offset() as usize / 4;
@@ -182,22 +193,19 @@ impl Canvas {
         Ok(Self { pages, buffer: Some(buffer) })
     }
 
-    fn free(self, gpu: &mut Gpu) {
-        if let Some(buffer) = self.buffer {
-            gpu.free(buffer);
-        }
-    }
-
     /// Has the display show a page, if there is one. `false` if it goes on showing what it shows.
     ///
     /// On some firmware the mailbox dies of the 3D engine's interrupt after the first frame [aros]. Then the kernel goes on without
     /// it: the end of jobs is looked for instead of waited for.
-    fn flip(&self, gpu: &Gpu, page: usize) -> bool {
+    fn flip(&self, device: &GpuDevice, page: usize) -> bool {
         if self.buffer.is_some() {
             return true;
         }
         let mut shown = framebuffer::show(&BehindMailbox, page, self.pages.height);
-        if shown == Err(PropertyError::Timeout) && !gpu.platform().is_polling() {
+        if shown == Err(PropertyError::Timeout)
+            && let Ok(gpu) = device.look()
+            && !gpu.platform().is_polling()
+        {
             log::warn!("the firmware does not answer any more; going on without interrupts of the 3D engine");
             gpu.platform().poll();
             shown = framebuffer::show(&BehindMailbox, page, self.pages.height);
@@ -250,11 +258,11 @@ impl<'c> Finished<'c> {
     }
 
     /// A frame is in its page: it is shown and summed up, as the mode has it.
-    fn add(&mut self, gpu: &Gpu, turns: &mut Turns<UnderWay>, page: usize, number: u64, frame_us: u64) {
+    fn add(&mut self, device: &GpuDevice, turns: &mut Turns<UnderWay>, page: usize, number: u64, frame_us: u64) {
         self.dropped_in_turn = 0;
         self.times.add(frame_us);
         if self.is_flipping {
-            self.is_flipping = self.canvas.flip(gpu, page);
+            self.is_flipping = self.canvas.flip(device, page);
             if self.is_flipping {
                 turns.show(page);
             } else {
@@ -290,7 +298,7 @@ fn draw(
     context: &mut SceneContext<'_>,
     canvas: &Canvas,
     mode: Mode,
-    mut before_each: impl FnMut(Target),
+    mut before_each: impl FnMut(Page),
 ) -> Result<Drawn, String> {
     let start_us = clock::now_us();
     let mut turns =
@@ -302,8 +310,9 @@ fn draw(
     loop {
         let wanted = mode.frames().is_none_or(|frames| number < frames);
         if let (true, Some(page)) = (wanted, turns.free_page()) {
-            context.target = target(&canvas.pages, page);
-            before_each(context.target);
+            let place = self::page(&canvas.pages, page);
+            context.target = place.target().map_err(|error| error.to_string())?;
+            before_each(place);
             let begin_us = clock::now_us();
             let fence = scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
             frame_us += clock::now_us() - begin_us;
@@ -313,7 +322,8 @@ fn draw(
         }
         let Some((page, UnderWay { number: oldest, fence })) = turns.take_oldest() else { break };
         let wait_us = clock::now_us();
-        match context.gpu.wait(fence) {
+        let waited = driver(context.device)?.wait(fence);
+        match waited {
             Ok(()) => {}
             Err(Error::JobFailed { failure, .. }) => {
                 finished.leave_out(oldest, failure)?;
@@ -322,7 +332,7 @@ fn draw(
             Err(error) => return Err(format!("frame {oldest}: {error}")),
         }
         let frame_us = core::mem::take(&mut frame_us) + clock::now_us() - wait_us;
-        finished.add(context.gpu, &mut turns, page, oldest, frame_us);
+        finished.add(context.device, &mut turns, page, oldest, frame_us);
         match (mode.frames(), console::interruption()) {
             (Some(frames), Some(Interruption::ControlC)) if oldest + 1 < frames => {
                 return Err(format!("stopped after {} of {frames} frames", oldest + 1));
@@ -345,8 +355,8 @@ fn find(name: &str) -> Result<&'static SceneEntry, String> {
 }
 
 /// A page as the GPU is told of it.
-fn target(pages: &Pages, page: usize) -> Target {
-    Target {
+fn page(pages: &Pages, page: usize) -> Page {
+    Page {
         // Both the framebuffer and the GPU's memory are below 1 GiB, as all of memory.
         address: ArmPhys(pages.address(page) as u32).to_bus(),
         width: pages.width,

@@ -53,11 +53,12 @@ struct Tally {
 /// The QPUs' two ALUs against silicon's results.
 fn arithmetic(machine: &mut Machine, tally: &mut Tally, print_vectors: bool) -> Answer {
     let Machine { gpu, watchdog, .. } = machine;
-    let gpu = gpu.as_mut().map_err(|_| NO_V3D)?;
+    let device = gpu.as_ref().map_err(|_| NO_V3D)?;
+    let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
     let (used_before, _) = gpu.pool_use();
     let result = gpu.allocate(RESULT_BYTES, 64).map_err(|error| error.to_string())?;
     let answer = compare_all(gpu, &result, watchdog, print_vectors);
-    gpu.free(result);
+    drop(result);
     let (passed, failed) = answer?;
     tally.passed += passed;
     tally.failed += failed;
@@ -179,18 +180,8 @@ fn run(gpu: &mut Gpu, vectors: &[Vector], result: &Buffer) -> Result<Vec<[Row; 2
     let platform = gpu.platform();
     result.region().store(platform, 0, &[UNTOUCHED; RESULT_BYTES as usize])?;
     let code = gpu.upload(&program.code, 8)?;
-    let uniforms = match gpu.upload(&program.uniforms, 4) {
-        Ok(uniforms) => uniforms,
-        Err(error) => {
-            gpu.free(code);
-            return Err(error);
-        }
-    };
-    let request = user_program(&code, &uniforms, &program);
-    let ran = gpu.run_programs(&[request], LIMIT_US);
-    gpu.free(code);
-    gpu.free(uniforms);
-    ran?;
+    let uniforms = gpu.upload(&program.uniforms, 4)?;
+    gpu.run_programs(&[user_program(&code, &uniforms, &program)], LIMIT_US)?;
 
     let mut bytes = vec![0; RESULT_BYTES as usize];
     result.region().load(platform, 0, &mut bytes)?;

@@ -56,8 +56,8 @@ impl Arena {
         self.used
     }
 
-    /// The buffer, to be freed.
-    pub fn into_buffer(self) -> Buffer {
-        self.buffer
+    /// The memory.
+    pub const fn buffer(&self) -> &Buffer {
+        &self.buffer
     }
 }

@@ -29,7 +29,7 @@ use crate::fence::Fence;
 use crate::identity::Identity;
 use crate::interrupts::Interrupts;
 use crate::platform::Platform;
-use crate::pool::{Buffer, Pool};
+use crate::pool::{Buffer, Owner, Pool};
 use crate::record_list::ControlList;
 use crate::report::Report;
 use crate::statistics::Statistics;
@@ -45,6 +45,9 @@ use v3d_hw::Layout;
 use v3d_hw::registers::Register;
 use v3d_hw::registers::cle::Ctncs;
 use v3d_hw::registers::vpm::Vpmbase;
+
+/// Alignment of an arena in bytes: whatever stands in it has a smaller one.
+const ARENA_ALIGNMENT: u32 = 4096;
 
 /// Jobs that are usually in flight, for which there is room from the start: a binning and a rendering one, and their next.
 const JOBS_EXPECTED: usize = 4;
@@ -178,32 +181,42 @@ impl<'p, P: Platform> Driver<'p, P> {
         self.platform
     }
 
-    /// Takes memory from the pool.
+    /// The pool that all memory is taken from.
+    pub const fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Takes memory from the pool. If there is none, waits until jobs that are under way have given theirs back.
     pub fn allocate(&mut self, bytes: u32, alignment: u32) -> Result<Buffer, Error> {
-        self.pool.allocate(bytes, alignment)
+        loop {
+            match (self.pool.allocate(bytes, alignment), self.jobs.front()) {
+                (Err(Error::PoolExhausted { .. }), Some(oldest)) => {
+                    let fence = oldest.fence();
+                    while !self.is_done(fence) {
+                        self.sleep();
+                    }
+                }
+                (answer, _) => return answer,
+            }
+        }
     }
 
     /// Takes memory from the pool and copies `bytes` there.
     pub fn upload(&mut self, bytes: &[u8], alignment: u32) -> Result<Buffer, Error> {
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        let buffer = self.pool.allocate(length, alignment)?;
+        let buffer = self.allocate(length, alignment)?;
         buffer.region().store(self.platform, 0, bytes)?;
         Ok(buffer)
     }
 
-    /// Gives memory back. No job that is not done may use it.
-    pub fn free(&mut self, buffer: Buffer) {
-        self.pool.free(buffer);
-    }
-
     /// Takes an arena for the small things of a frame.
     pub fn arena(&mut self, bytes: u32) -> Result<Arena, Error> {
-        Ok(Arena::new(self.pool.allocate(bytes, 4096)?))
+        Ok(Arena::new(self.allocate(bytes, ARENA_ALIGNMENT)?))
     }
 
     /// Takes binner memory for frames of one size, with `growth_bytes` for lists longer than one block.
     pub fn tile_memory(&mut self, grid: TileGrid, growth_bytes: u32) -> Result<TileMemory, Error> {
-        TileMemory::allocate(&mut self.pool, grid, growth_bytes)
+        TileMemory::allocate(self, grid, growth_bytes)
     }
 
     /// Bytes of the pool that are taken, and bytes that there are.
@@ -213,12 +226,17 @@ impl<'p, P: Platform> Driver<'p, P> {
 
     /// Takes a job; it starts as soon as the threads are free. The memory of its lists, and all that they name, must stay as it is until the job is done.
     pub fn submit(&mut self, job: Job) -> Fence {
+        self.submit_with(job, Vec::new())
+    }
+
+    /// Takes a job, and keeps what owns the memory that it uses until it is done or dropped.
+    pub fn submit_with(&mut self, job: Job, owners: Vec<Owner>) -> Fence {
         self.last = self.last.next();
         if self.last_work.job.is_some() {
             self.last_work.programs.clear();
         }
         self.last_work.job = Some(job);
-        self.jobs.push_back(InFlight::new(self.last, job));
+        self.jobs.push_back(InFlight::new(self.last, job, owners));
         self.account();
         self.poll();
         self.last

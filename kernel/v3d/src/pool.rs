@@ -1,27 +1,69 @@
 //! The pool of GPU memory: who has which bytes.
 //!
-//! A first-fit allocator over one contiguous region. What is handed out is long-lived (arenas of frames, meshes, shaders, binner memory); the many small
-//! things of one frame go into an [`Arena`](crate::arena::Arena), so the list of free stretches stays short.
+//! A first-fit allocator over one contiguous region. What is handed out is a [`Buffer`], which any number of owners share; when the last of them drops it,
+//! its bytes go back to the pool. A job that was submitted is an owner of all that it uses, so nobody else has to keep memory until the GPU is done with it.
+//!
+//! The many small things of one frame go into an [`Arena`](crate::arena::Arena), so the list of free stretches stays short.
 
 use crate::error::Error;
 use crate::region::Region;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::any::Any;
+use core::cell::RefCell;
+use core::fmt;
 use v3d_hw::BusAddr;
 
-/// Memory that was taken from a pool. Give it back with [`Pool::free`]; dropping it loses the memory.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use = "the memory is lost unless it is given back to its pool"]
-pub struct Buffer(Region);
+/// Something that is kept as long as a job may use it: memory, as [`Buffer::owner`] gives it, or whatever owns memory.
+pub type Owner = Rc<dyn Any>;
+
+/// Memory that was taken from a pool. Clones share it; dropping the last one gives it back.
+#[derive(Clone, Debug)]
+#[must_use = "the memory goes back to its pool when nobody has it"]
+pub struct Buffer(Rc<Allocation>);
+
+/// What the owners of a buffer share.
+#[derive(Debug)]
+struct Allocation {
+    region: Region,
+    pool: Pool,
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        self.pool.0.borrow_mut().give_back(self.region);
+    }
+}
 
 impl Buffer {
     /// The bytes.
-    pub const fn region(&self) -> Region {
-        self.0
+    pub fn region(&self) -> Region {
+        self.0.region
     }
 
     /// Address of the first byte, as the GPU sees it.
-    pub const fn address(&self) -> BusAddr {
-        self.0.address()
+    pub fn address(&self) -> BusAddr {
+        self.0.region.address()
+    }
+
+    /// One more owner, of no particular type.
+    pub fn owner(&self) -> Owner {
+        self.0.clone()
+    }
+
+    /// Whether two are the same memory.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether `owner` is an owner of this memory.
+    pub fn is_owned_by(&self, owner: &Owner) -> bool {
+        owner.downcast_ref::<Allocation>().is_some_and(|allocation| core::ptr::eq(allocation, &*self.0))
+    }
+
+    /// Whether it was taken from this pool.
+    pub fn is_of(&self, pool: &Pool) -> bool {
+        self.0.pool.is_same(pool)
     }
 }
 
@@ -35,32 +77,33 @@ struct Free {
     bytes: u32,
 }
 
-/// The pool's allocator.
-#[derive(Debug)]
-pub struct Pool {
+/// What is free.
+struct Stretches {
     base: BusAddr,
     bytes: u32,
     /// Sorted by offset; no two touch.
     free: Vec<Free>,
+    /// Allocations that will still succeed, if one is to fail.
+    until_refusal: Option<u32>,
 }
 
-impl Pool {
-    /// Everything is free.
-    pub fn new(base: BusAddr, bytes: u32) -> Self {
-        // Room for the stretches of ordinary use from the start: what comes and goes leaves no trace in the heap.
-        let mut free = Vec::with_capacity(STRETCHES_EXPECTED);
-        if bytes > 0 {
-            free.push(Free { offset: 0, bytes });
-        }
-        Self { base, bytes, free }
+impl fmt::Debug for Stretches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at {} in {} free stretches", self.bytes, self.base, self.free.len())
     }
+}
 
-    /// Takes `bytes` bytes (at least one) whose bus address is a multiple of `alignment`, a power of two.
-    pub fn allocate(&mut self, bytes: u32, alignment: u32) -> Result<Buffer, Error> {
-        if !alignment.is_power_of_two() {
-            return Err(Error::Alignment(alignment));
+impl Stretches {
+    fn take(&mut self, bytes: u32, alignment: u32) -> Option<Region> {
+        if let Some(left) = &mut self.until_refusal {
+            match left.checked_sub(1) {
+                Some(fewer) => *left = fewer,
+                None => {
+                    self.until_refusal = None;
+                    return None;
+                }
+            }
         }
-        let bytes = bytes.max(1);
         for index in 0..self.free.len() {
             let Free { offset, bytes: length } = self.free[index];
             let padding = (self.base + offset).0.wrapping_neg() & (alignment - 1);
@@ -78,19 +121,21 @@ impl Pool {
                     self.free.insert(index + 1, after);
                 }
             }
-            return Ok(Buffer(Region::new(self.base, start, bytes)));
+            return Some(Region::new(self.base, start, bytes));
         }
-        Err(Error::PoolExhausted { bytes, alignment, largest: self.largest_free() })
+        None
     }
 
-    /// Takes memory back.
-    pub fn free(&mut self, buffer: Buffer) {
-        let (offset, bytes) = (buffer.0.offset(), buffer.0.bytes());
+    fn give_back(&mut self, region: Region) {
+        let (offset, bytes) = (region.offset(), region.bytes());
         let index = self.free.partition_point(|free| free.offset < offset);
         self.free.insert(index, Free { offset, bytes });
         self.join(index);
         if index > 0 {
             self.join(index - 1);
+        }
+        if self.free.len() <= STRETCHES_EXPECTED && self.free.capacity() > STRETCHES_EXPECTED {
+            self.free.shrink_to(STRETCHES_EXPECTED);
         }
     }
 
@@ -104,24 +149,78 @@ impl Pool {
         }
     }
 
+    fn largest_free(&self) -> u32 {
+        self.free.iter().map(|free| free.bytes).max().unwrap_or(0)
+    }
+}
+
+/// The pool's allocator. Clones are the same pool.
+#[derive(Clone, Debug)]
+pub struct Pool(Rc<RefCell<Stretches>>);
+
+impl Pool {
+    /// Everything is free.
+    pub fn new(base: BusAddr, bytes: u32) -> Self {
+        // Room for the stretches of ordinary use from the start: what comes and goes leaves no trace in the heap.
+        let mut free = Vec::with_capacity(STRETCHES_EXPECTED);
+        if bytes > 0 {
+            free.push(Free { offset: 0, bytes });
+        }
+        Self(Rc::new(RefCell::new(Stretches { base, bytes, free, until_refusal: None })))
+    }
+
+    /// Takes `bytes` bytes (at least one) whose bus address is a multiple of `alignment`, a power of two.
+    pub fn allocate(&self, bytes: u32, alignment: u32) -> Result<Buffer, Error> {
+        if !alignment.is_power_of_two() {
+            return Err(Error::Alignment(alignment));
+        }
+        let bytes = bytes.max(1);
+        let mut stretches = self.0.borrow_mut();
+        match stretches.take(bytes, alignment) {
+            Some(region) => Ok(Buffer(Rc::new(Allocation { region, pool: self.clone() }))),
+            None => Err(Error::PoolExhausted { bytes, alignment, largest: stretches.largest_free() }),
+        }
+    }
+
+    /// Has the allocation after the next `allocations` fail, once: a fault to be provoked, so that what follows from it can be looked at.
+    pub fn refuse_after(&self, allocations: u32) {
+        self.0.borrow_mut().until_refusal = Some(allocations);
+    }
+
+    /// Ends what [`Pool::refuse_after`] began; whether no allocation has failed because of it.
+    pub fn refuse_none(&self) -> bool {
+        self.0.borrow_mut().until_refusal.take().is_some()
+    }
+
+    /// Whether two are the same pool.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether what `owner` owns is a buffer of this pool. An owner that is no buffer is taken at its word.
+    pub fn may_have(&self, owner: &Owner) -> bool {
+        owner.downcast_ref::<Allocation>().is_none_or(|allocation| allocation.pool.is_same(self))
+    }
+
     /// Address of the pool's first byte.
-    pub const fn base(&self) -> BusAddr {
-        self.base
+    pub fn base(&self) -> BusAddr {
+        self.0.borrow().base
     }
 
     /// Size of the pool in bytes.
-    pub const fn bytes(&self) -> u32 {
-        self.bytes
+    pub fn bytes(&self) -> u32 {
+        self.0.borrow().bytes
     }
 
     /// Bytes that are taken.
     pub fn used(&self) -> u32 {
-        self.bytes - self.free.iter().map(|free| free.bytes).sum::<u32>()
+        let stretches = self.0.borrow();
+        stretches.bytes - stretches.free.iter().map(|free| free.bytes).sum::<u32>()
     }
 
     /// Bytes of the longest free stretch.
     pub fn largest_free(&self) -> u32 {
-        self.free.iter().map(|free| free.bytes).max().unwrap_or(0)
+        self.0.borrow().largest_free()
     }
 }
 
@@ -133,41 +232,40 @@ mod tests {
 
     #[test]
     fn what_is_freed_is_whole_again() {
-        let mut pool = Pool::new(BASE, 0x1_0000);
+        let pool = Pool::new(BASE, 0x1_0000);
         let first = pool.allocate(100, 16).unwrap();
         let second = pool.allocate(5000, 4096).unwrap();
         let third = pool.allocate(8, 8).unwrap();
         assert!(second.address().is_aligned(4096));
         assert!(third.region().end_exclusive() <= second.address(), "the gap in front of an aligned buffer is used");
         assert_eq!(pool.used(), 5108);
-        pool.free(second);
-        pool.free(first);
-        pool.free(third);
+        drop(second);
+        drop(first);
+        drop(third);
         assert_eq!((pool.used(), pool.largest_free()), (0, 0x1_0000));
     }
 
     #[test]
     fn running_out_says_how_much_there_is() {
-        let mut pool = Pool::new(BASE, 4096);
+        let pool = Pool::new(BASE, 4096);
         let all = pool.allocate(4000, 1).unwrap();
         let error = pool.allocate(97, 1).unwrap_err();
         assert_eq!(error, Error::PoolExhausted { bytes: 97, alignment: 1, largest: 96 });
-        pool.free(all);
+        drop(all);
         assert_eq!(pool.allocate(1, 3).unwrap_err(), Error::Alignment(3));
     }
 
     /// A long life of odd sizes, in a fixed random order: nothing overlaps, nothing is lost.
     #[test]
     fn a_hundred_thousand_allocations_leave_nothing_behind() {
-        let mut pool = Pool::new(BASE, 1 << 20);
+        let pool = Pool::new(BASE, 1 << 20);
         let mut held: Vec<Buffer> = Vec::new();
         let mut random = 1u32;
         for _ in 0..100_000 {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let (size, alignment) = (random >> 20, 1 << (random >> 8 & 7));
             if random & 1 << 30 == 0 && !held.is_empty() {
-                let buffer = held.swap_remove(size as usize % held.len());
-                pool.free(buffer);
+                drop(held.swap_remove(size as usize % held.len()));
             } else if let Ok(buffer) = pool.allocate(size, alignment) {
                 let region = buffer.region();
                 let overlaps = held.iter().any(|other| {
@@ -178,7 +276,33 @@ mod tests {
             }
         }
         assert_eq!(pool.used(), held.iter().map(|buffer| buffer.region().bytes()).sum::<u32>());
-        held.drain(..).for_each(|buffer| pool.free(buffer));
+        held.clear();
         assert_eq!((pool.used(), pool.largest_free()), (0, 1 << 20));
+    }
+
+    #[test]
+    fn memory_is_there_as_long_as_anybody_has_it() {
+        let pool = Pool::new(BASE, 4096);
+        let buffer = pool.allocate(100, 4).unwrap();
+        let (other, owner) = (buffer.clone(), buffer.owner());
+        assert!(buffer.is_same(&other) && pool.may_have(&owner));
+        drop(buffer);
+        drop(other);
+        assert_eq!(pool.used(), 100);
+        drop(owner);
+        assert_eq!(pool.used(), 0);
+        let elsewhere = Pool::new(BASE, 4096).allocate(1, 1).unwrap();
+        assert!(!elsewhere.is_of(&pool) && !pool.may_have(&elsewhere.owner()));
+    }
+
+    #[test]
+    fn a_refusal_comes_when_it_was_asked_for_and_once() {
+        let pool = Pool::new(BASE, 4096);
+        pool.refuse_after(1);
+        let first = pool.allocate(1, 1);
+        let second = pool.allocate(1, 1);
+        let third = pool.allocate(1, 1);
+        assert!(first.is_ok() && second.is_err() && third.is_ok());
+        assert!(!pool.refuse_none());
     }
 }

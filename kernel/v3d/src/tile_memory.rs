@@ -12,8 +12,10 @@
 //! # Sources
 //! [AG p.71], [linux vc4_validate.c] for sizes and alignment.
 
+use crate::driver::Driver;
 use crate::error::Error;
-use crate::pool::{Buffer, Pool};
+use crate::platform::Platform;
+use crate::pool::Buffer;
 use crate::tile_grid::TileGrid;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{TileBinningMode, TileBlockSize};
@@ -38,12 +40,12 @@ pub struct TileMemory {
 }
 
 impl TileMemory {
-    /// Takes binner memory for a picture from the pool, with `growth_bytes` for lists longer than one block.
-    pub fn allocate(pool: &mut Pool, grid: TileGrid, growth_bytes: u32) -> Result<Self, Error> {
+    /// Takes binner memory for a picture from the driver's pool, with `growth_bytes` for lists longer than one block.
+    pub fn allocate<P: Platform>(driver: &mut Driver<'_, P>, grid: TileGrid, growth_bytes: u32) -> Result<Self, Error> {
         let state_bytes = (grid.tiles() * STATE_BYTES).next_multiple_of(ALIGNMENT);
         let first_blocks = (grid.tiles() * INITIAL_BLOCK.bytes()).next_multiple_of(256);
         let growth = growth_bytes.clamp(LEAST_GROWTH_BYTES, 1 << 28).next_multiple_of(256);
-        let buffer = pool.allocate(state_bytes + first_blocks + growth, ALIGNMENT)?;
+        let buffer = driver.allocate(state_bytes + first_blocks + growth, ALIGNMENT)?;
         Ok(Self { grid, buffer, state_bytes })
     }
 
@@ -53,7 +55,7 @@ impl TileMemory {
     }
 
     /// Where the tile state array is.
-    pub const fn state(&self) -> BusAddr {
+    pub fn state(&self) -> BusAddr {
         self.buffer.address()
     }
 
@@ -67,9 +69,9 @@ impl TileMemory {
         binning_mode(&self.grid, self.state(), self.lists(), self.buffer.region().bytes() - self.state_bytes)
     }
 
-    /// The buffer, to be freed.
-    pub fn into_buffer(self) -> Buffer {
-        self.buffer
+    /// The memory.
+    pub const fn buffer(&self) -> &Buffer {
+        &self.buffer
     }
 }
 

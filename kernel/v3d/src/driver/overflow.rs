@@ -103,8 +103,9 @@ impl<P: Platform> Driver<'_, P> {
         self.overflow.spare.extend(blocks);
         self.offer_blocks();
         while self.overflow.blocks > self.limits.overflow_blocks {
-            let Some(block) = self.overflow.spare.pop() else { break };
-            self.pool.free(block);
+            if self.overflow.spare.pop().is_none() {
+                break;
+            }
             self.overflow.blocks -= 1;
         }
     }

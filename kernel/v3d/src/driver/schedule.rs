@@ -7,7 +7,7 @@ use super::{Driver, Job};
 use crate::caches;
 use crate::fence::Fence;
 use crate::platform::Platform;
-use crate::pool::Buffer;
+use crate::pool::{Buffer, Owner};
 use crate::record_list::ControlList;
 use alloc::vec::Vec;
 use v3d_hw::Layout;
@@ -40,12 +40,14 @@ pub(super) struct InFlight {
     pub(super) failures: u32,
     /// Overflow memory that the binner took for it.
     pub(super) blocks: Vec<Buffer>,
+    /// What is dropped when the job is.
+    owners: Vec<Owner>,
 }
 
 impl InFlight {
-    pub(super) fn new(fence: Fence, job: Job) -> Self {
-        let mut this =
-            Self { fence, job, binning: Stage::Waiting, rendering: Stage::Waiting, failures: 0, blocks: Vec::new() };
+    pub(super) fn new(fence: Fence, job: Job, owners: Vec<Owner>) -> Self {
+        let (binning, rendering) = (Stage::Waiting, Stage::Waiting);
+        let mut this = Self { fence, job, binning, rendering, failures: 0, blocks: Vec::new(), owners };
         this.rewind();
         this
     }
@@ -174,9 +176,10 @@ impl<P: Platform> Driver<'_, P> {
             .front()
             .is_some_and(|job| matches!((job.binning, job.rendering), (Stage::Done { .. }, Stage::Done { .. })))
         {
-            if let Some(job) = self.jobs.pop_front() {
+            if let Some(InFlight { blocks, owners, .. }) = self.jobs.pop_front() {
                 self.statistics.jobs_done += 1;
-                self.return_overflow_blocks(job.blocks);
+                self.return_overflow_blocks(blocks);
+                drop(owners);
             }
         }
     }

@@ -20,7 +20,7 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 10] = [
+const ARROWS: [Arrows; 12] = [
     Arrows {
         from: "kernel",
         normal: &["renderer", "v3d", "qpu-shaders"],
@@ -28,10 +28,24 @@ const ARROWS: [Arrows; 10] = [
         build: &["asset-build"],
         dev: &[],
     },
-    Arrows { from: "renderer", normal: &["v3d", "qpu-shaders"], optional: &[], build: &[], dev: &["v3d-sim"] },
+    Arrows {
+        from: "renderer",
+        normal: &["v3d", "shader-interface"],
+        optional: &[],
+        build: &[],
+        dev: &["v3d-sim", "qpu-shaders"],
+    },
     Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim"] },
     Arrows { from: "v3d-hw", normal: &[], optional: &[], build: &[], dev: &[] },
-    Arrows { from: "qpu-shaders", normal: &["v3d-hw"], optional: &[], build: &["qpu"], dev: &["v3d-sim"] },
+    Arrows {
+        from: "qpu-shaders",
+        normal: &["v3d-hw", "shader-interface"],
+        optional: &[],
+        build: &["shader-build"],
+        dev: &["v3d-sim"],
+    },
+    Arrows { from: "shader-interface", normal: &["v3d-hw"], optional: &[], build: &[], dev: &[] },
+    Arrows { from: "shader-build", normal: &["qpu"], optional: &[], build: &[], dev: &[] },
     // `qpu run` executes in the model; the assembler that the shaders are built with does not know it.
     Arrows { from: "qpu", normal: &["v3d-hw"], optional: &["v3d-sim"], build: &[], dev: &[] },
     Arrows { from: "v3d-sim", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["qpu"] },
@@ -42,12 +56,13 @@ const ARROWS: [Arrows; 10] = [
 ];
 
 /// The crates that run on the Pi.
-const NO_STD: [(&str, &str); 5] = [
+const NO_STD: [(&str, &str); 6] = [
     ("kernel", "kernel/src/lib.rs"),
     ("v3d-hw", "kernel/v3d-hw/src/lib.rs"),
     ("v3d", "kernel/v3d/src/lib.rs"),
     ("renderer", "kernel/renderer/src/lib.rs"),
     ("qpu-shaders", "qpu-shaders/src/lib.rs"),
+    ("shader-interface", "qpu-shaders/interface/src/lib.rs"),
 ];
 
 /// Checks the workspace.

@@ -81,18 +81,13 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     }
     writeln!(body, "}}\n}}").map_err(io)?;
 
-    let vertex_uniforms = uniform_type(body, "Uniforms", &vertex.interface)?;
-    let coordinate_uniforms = if same_uniforms(&coordinate.interface, &vertex.interface) {
-        vertex_uniforms.clone()
-    } else {
-        uniform_type(body, "CoordinateUniforms", &coordinate.interface)?
-    };
+    let uniforms = vertex_uniform_type(body, name, &vertex.interface, &coordinate.interface)?;
     words(body, "COORDINATE_CODE", coordinate);
     words(body, "VERTEX_CODE", vertex);
     let varyings = vertex.interface.varying_components();
     writeln!(
         body,
-        "/// Coordinate and vertex shader.\npub const SHADING: crate::VertexShading<Vertex, {vertex_uniforms}, {coordinate_uniforms}, {varyings}> = \
+        "/// Coordinate and vertex shader.\npub const SHADING: crate::VertexShading<Vertex, {uniforms}, {varyings}> = \
          crate::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &["
     )
     .map_err(io)?;
@@ -116,19 +111,62 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     writeln!(body, "]);").map_err(io)
 }
 
-fn same_uniforms(one: &Interface, other: &Interface) -> bool {
-    let key = |uniform: &Uniform| (uniform.name.clone(), uniform.ty, uniform.count);
-    one.uniforms.iter().map(key).eq(other.uniforms.iter().map(key))
-}
+/// Uniforms that whoever draws fills in.
+const VIEWPORT: &str = "viewport_";
+const VIEWPORT_FIELDS: [&str; 4] = ["half_width", "half_height", "z_scale", "z_offset"];
 
-/// Appends the type of a stage's uniforms and gives its name; a stage without any has none of its own.
+/// Appends the type of the uniforms of a program with one stage and gives its name; a program without any has none of its own.
 fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<String, String> {
     if interface.uniforms.is_empty() {
         return Ok("crate::NoUniforms".to_owned());
     }
+    let own: Vec<&Uniform> = interface.uniforms.iter().filter(|uniform| !uniform.name.starts_with(VIEWPORT)).collect();
+    structure(body, name, &own)?;
+    writeln!(body, "impl crate::UniformData for {name} {{").map_err(|error| error.to_string())?;
+    push(body, "push", interface)?;
+    body.push_str("}\n");
+    Ok(name.to_owned())
+}
+
+/// Appends the type of the uniforms of a vertex and its coordinate shader: those that either of them has.
+fn vertex_uniform_type(
+    body: &mut String,
+    program: &str,
+    vertex: &Interface,
+    coordinate: &Interface,
+) -> Result<String, String> {
+    if vertex.uniforms.is_empty() && coordinate.uniforms.is_empty() {
+        return Ok("crate::NoUniforms".to_owned());
+    }
+    let mut all: Vec<&Uniform> = Vec::new();
+    for uniform in vertex.uniforms.iter().chain(&coordinate.uniforms) {
+        match all.iter().find(|other| other.name == uniform.name) {
+            Some(other) if (other.ty, other.count) != (uniform.ty, uniform.count) => {
+                return Err(format!("{program}: the uniform {} has two types", uniform.name));
+            }
+            Some(_) => {}
+            None => all.push(uniform),
+        }
+    }
+    all.retain(|uniform| !uniform.name.starts_with(VIEWPORT));
+    structure(body, "Uniforms", &all)?;
+    body.push_str("impl crate::VertexUniforms for Uniforms {\n");
+    push(body, "push_vertex", vertex)?;
+    push(body, "push_coordinate", coordinate)?;
+    body.push_str("}\n");
+    Ok("Uniforms".to_owned())
+}
+
+/// Appends a structure with these uniforms as its fields.
+fn structure(body: &mut String, name: &str, uniforms: &[&Uniform]) -> Result<(), String> {
     let io = |error: std::fmt::Error| error.to_string();
-    writeln!(body, "/// Uniforms in the order in which they are read.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name} {{").map_err(io)?;
-    for Uniform { name, ty, count, .. } in &interface.uniforms {
+    writeln!(body, "/// Uniforms in the order in which they are declared.\n#[derive(Clone, Copy, Debug, PartialEq)]")
+        .map_err(io)?;
+    if uniforms.is_empty() {
+        return writeln!(body, "pub struct {name};").map_err(io);
+    }
+    writeln!(body, "pub struct {name} {{").map_err(io)?;
+    for Uniform { name, ty, count, .. } in uniforms {
         let one = match ty {
             UniformType::Float => "f32".to_owned(),
             UniformType::Int => "i32".to_owned(),
@@ -142,18 +180,33 @@ fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<
         let whole = if *count == 1 { one } else { format!("[{one}; {count}]") };
         writeln!(body, "/// `{name}`: {}.\npub {name}: {whole},", ty.name()).map_err(io)?;
     }
-    writeln!(body, "}}\nimpl crate::UniformData for {name} {{\nfn push(&self, words: &mut alloc::vec::Vec<u32>) {{")
-        .map_err(io)?;
-    for Uniform { name, count, .. } in &interface.uniforms {
-        let call = if *count == 1 {
-            format!("crate::UniformValue::push(&self.{name}, words);")
-        } else {
-            format!("self.{name}.iter().for_each(|value| crate::UniformValue::push(value, words));")
+    body.push_str("}\n");
+    Ok(())
+}
+
+/// Appends the function that writes a program's uniforms in the order in which it reads them.
+fn push(body: &mut String, function: &str, interface: &Interface) -> Result<(), String> {
+    let io = |error: std::fmt::Error| error.to_string();
+    let stream = if interface.uniforms.is_empty() { "_stream" } else { "stream" };
+    writeln!(body, "fn {function}(&self, {stream}: &mut crate::UniformStream<'_>) {{").map_err(io)?;
+    for Uniform { name, ty, count, .. } in &interface.uniforms {
+        let call = match name.strip_prefix(VIEWPORT) {
+            Some(field) if VIEWPORT_FIELDS.contains(&field) && (*ty, *count) == (UniformType::Float, 1) => {
+                format!("stream.float(stream.viewport().{field});")
+            }
+            Some(_) => {
+                let names = VIEWPORT_FIELDS.map(|field| format!("{VIEWPORT}{field}")).join(", ");
+                return Err(format!(
+                    "{name}: uniforms that begin with {VIEWPORT} are filled in by whoever draws, and are of type float: {names}"
+                ));
+            }
+            None if *count == 1 => format!("crate::UniformValue::push(&self.{name}, stream);"),
+            None => format!("self.{name}.iter().for_each(|value| crate::UniformValue::push(value, stream));"),
         };
         writeln!(body, "{call}").map_err(io)?;
     }
-    writeln!(body, "}}\n}}").map_err(io)?;
-    Ok(name.to_owned())
+    body.push_str("}\n");
+    Ok(())
 }
 
 /// Appends a program's words.

@@ -1,0 +1,113 @@
+//! Bytes in GPU memory, for whatever programs read or write by address.
+
+use alloc::vec::Vec;
+use shader_interface::{UniformData, UniformStream, UserProgram, ViewportUniforms};
+use v3d::hw::BusAddr;
+use v3d::pool::Owner;
+use v3d::{Platform, pool};
+
+use crate::device::Device;
+use crate::error::{Error, Stage};
+
+/// Alignment of a program. Records can address multiples of 8; 64 keeps a program's first instructions in one line of the instruction cache.
+pub(crate) const CODE_ALIGNMENT: u32 = 64;
+
+/// Bytes in GPU memory.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    label: &'static str,
+    memory: pool::Buffer,
+}
+
+impl Buffer {
+    /// Takes memory; what is in it is whatever was there before.
+    ///
+    /// # Errors
+    /// When the pool has not enough.
+    pub fn new<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        bytes: u32,
+        alignment: u32,
+    ) -> Result<Self, Error> {
+        Ok(Self { label, memory: device.driver()?.allocate(bytes, alignment)? })
+    }
+
+    /// Takes memory for these bytes.
+    ///
+    /// # Errors
+    /// When the pool has not enough.
+    pub fn with_bytes<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        bytes: &[u8],
+        alignment: u32,
+    ) -> Result<Self, Error> {
+        Ok(Self { label, memory: device.driver()?.upload(bytes, alignment)? })
+    }
+
+    /// Takes memory for a user program.
+    ///
+    /// # Errors
+    /// When the pool has not enough.
+    pub fn with_program<P: Platform, U>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        program: &UserProgram<U>,
+    ) -> Result<Self, Error> {
+        let bytes: Vec<u8> = program.code().iter().flat_map(|word| word.to_le_bytes()).collect();
+        Self::with_bytes(device, label, &bytes, CODE_ALIGNMENT)
+    }
+
+    /// Takes memory for a user program's uniforms.
+    ///
+    /// # Errors
+    /// When a uniform is not a number, or the pool has not enough memory.
+    pub fn with_uniforms<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        uniforms: &impl UniformData,
+    ) -> Result<Self, Error> {
+        let (mut words, mut owners) = (Vec::new(), Vec::new());
+        let mut stream = UniformStream::new(&mut words, &mut owners, ViewportUniforms::NONE);
+        uniforms.push(&mut stream);
+        if let Some(word) = stream.not_a_number() {
+            return Err(Error::NotANumber { label, stage: Stage::User, word });
+        }
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Self::with_bytes(device, label, &bytes, 16)
+    }
+
+    /// Writes bytes from `at` on. The GPU must not be using them.
+    ///
+    /// # Errors
+    /// When they leave the buffer, or it is another device's.
+    pub fn write<P: Platform>(&self, device: &Device<'_, P>, at: u32, bytes: &[u8]) -> Result<(), Error> {
+        device.expect_own(self.label, &self.memory)?;
+        Ok(self.memory.region().store(device.look()?.platform(), at, bytes)?)
+    }
+
+    /// Reads bytes from `at` on: what the GPU has written before its job was found to be done.
+    ///
+    /// # Errors
+    /// When they leave the buffer, or it is another device's.
+    pub fn read<P: Platform>(&self, device: &Device<'_, P>, at: u32, bytes: &mut [u8]) -> Result<(), Error> {
+        device.expect_own(self.label, &self.memory)?;
+        Ok(self.memory.region().load(device.look()?.platform(), at, bytes)?)
+    }
+
+    /// Address of the first byte, as the GPU sees it.
+    pub fn address(&self) -> BusAddr {
+        self.memory.address()
+    }
+
+    /// Length in bytes.
+    pub fn bytes(&self) -> u32 {
+        self.memory.region().bytes()
+    }
+
+    /// One more owner of the memory, for a job that uses it.
+    pub fn owner(&self) -> Owner {
+        self.memory.owner()
+    }
+}

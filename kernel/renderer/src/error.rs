@@ -1,0 +1,162 @@
+//! What can go wrong, with the name of the resource and the numbers in it.
+
+use core::fmt;
+use v3d::hw::FieldError;
+
+/// Why something could not be made or drawn. Labels are those that the resources were made with.
+///
+/// After an error everything is as it was before the call: a frame goes on without the draw that failed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The driver refused.
+    Driver(v3d::Error),
+    /// The device was closed.
+    DeviceClosed,
+    /// The device's driver is borrowed by somebody else.
+    DeviceInUse,
+    /// The resource belongs to another device.
+    ForeignDevice {
+        /// The resource.
+        label: &'static str,
+    },
+    /// An index has no vertex.
+    Index {
+        /// The mesh.
+        label: &'static str,
+        /// The index's place among the indices.
+        at: usize,
+        /// Its value.
+        index: u32,
+        /// How many vertices there are.
+        vertices: u32,
+    },
+    /// A mesh without vertices, or of more bytes than there can be.
+    MeshSize {
+        /// The mesh.
+        label: &'static str,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// The bytes of one vertex are too many for the hardware.
+    VertexSize {
+        /// The pipeline or mesh.
+        label: &'static str,
+        /// Bytes of a vertex.
+        bytes: usize,
+        /// Most bytes that there may be.
+        most: usize,
+    },
+    /// No vertex shader may have so many attributes.
+    Attributes {
+        /// The pipeline.
+        label: &'static str,
+        /// Attributes that the shader reads.
+        attributes: usize,
+        /// Most attributes that there may be.
+        most: usize,
+    },
+    /// The hardware does not interpolate so many varyings.
+    Varyings {
+        /// The pipeline.
+        label: &'static str,
+        /// Varyings that the fragment shader reads.
+        varyings: usize,
+        /// Most varyings that there may be.
+        most: usize,
+    },
+    /// A float among the uniforms is not a number.
+    NotANumber {
+        /// The pipeline.
+        label: &'static str,
+        /// Which program's uniforms.
+        stage: Stage,
+        /// The word in the stream of uniforms.
+        word: usize,
+    },
+    /// A target's sides are no sides of a picture that can be drawn.
+    TargetSize {
+        /// The target.
+        label: &'static str,
+        /// Width in pixels.
+        width_px: u32,
+        /// Height in pixels.
+        height_px: u32,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A draw would read the target that it draws to.
+    TargetInUse {
+        /// The target.
+        label: &'static str,
+    },
+}
+
+/// A program of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Coordinate shader.
+    Coordinate,
+    /// Vertex shader.
+    Vertex,
+    /// Fragment shader.
+    Fragment,
+    /// User program.
+    User,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Coordinate => "coordinate shader",
+            Self::Vertex => "vertex shader",
+            Self::Fragment => "fragment shader",
+            Self::User => "user program",
+        })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Driver(error) => error.fmt(f),
+            Self::DeviceClosed => f.write_str("the device is closed"),
+            Self::DeviceInUse => f.write_str("the device's driver is borrowed already"),
+            Self::ForeignDevice { label } => write!(f, "{label}: it belongs to another device"),
+            Self::Index { label, at, index, vertices } => {
+                write!(f, "{label}: index {at} is {index}, and there are {vertices} vertices")
+            }
+            Self::MeshSize { label, vertices } => write!(f, "{label}: there is no mesh of {vertices} vertices"),
+            Self::VertexSize { label, bytes, most } => {
+                write!(f, "{label}: a vertex has {bytes} bytes and may have {most}")
+            }
+            Self::Attributes { label, attributes, most } => {
+                write!(f, "{label}: the vertex shader reads {attributes} attributes and may read 1 to {most}")
+            }
+            Self::Varyings { label, varyings, most } => {
+                write!(f, "{label}: the fragment shader reads {varyings} varyings and may read {most}")
+            }
+            Self::NotANumber { label, stage, word } => {
+                write!(f, "{label}: word {word} of the {stage}'s uniforms is not a number")
+            }
+            Self::TargetSize { label, width_px, height_px, why } => {
+                write!(f, "{label}: {width_px} x {height_px} pixels: {why}")
+            }
+            Self::TargetInUse { label } => write!(f, "{label}: it is drawn to and read by the same pass"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<v3d::Error> for Error {
+    fn from(error: v3d::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        Self::Driver(error.into())
+    }
+}

@@ -1,0 +1,181 @@
+//! Pipelines: programs in GPU memory, and all the state that they draw with.
+//!
+//! A pipeline is made once and says everything about how something is drawn, but for what is drawn, with which uniforms, and where to. What is not possible
+//! together is an error when it is made.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use shader_interface::{Attribute, Fragment, VertexData, VertexShading};
+use v3d::Platform;
+use v3d::draw_state::DrawState;
+use v3d::hw::BusAddr;
+use v3d::hw::control_list::Threading;
+use v3d::pool::Buffer;
+
+use crate::buffer::CODE_ALIGNMENT;
+use crate::device::Device;
+use crate::error::Error;
+
+pub mod state;
+
+use state::{Cull, Depth, FrontFace, PolygonOffset};
+
+/// Most varyings that the hardware interpolates [AG p.69: Flat Shade Flags].
+const MOST_VARYINGS: usize = 32;
+/// Most attributes of a vertex.
+const MOST_ATTRIBUTES: usize = 8;
+/// Most bytes of a vertex: the stride has 8 bits.
+const MOST_VERTEX_BYTES: usize = 255;
+
+/// Where a pipeline's shaded vertices come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Shading<'a, V, U, const VARYINGS: usize> {
+    /// From programs: the GL pipeline.
+    Programs(&'a VertexShading<V, U, VARYINGS>),
+    /// From memory, where they lie as a vertex shader would have written them: the NV pipeline.
+    Done,
+}
+
+impl<'a, V, U, const N: usize> From<&'a VertexShading<V, U, N>> for Shading<'a, V, U, N> {
+    fn from(programs: &'a VertexShading<V, U, N>) -> Self {
+        Self::Programs(programs)
+    }
+}
+
+/// All that a pipeline is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineDescriptor<'a, V, U, F, const VARYINGS: usize> {
+    /// What errors call it.
+    pub label: &'static str,
+    /// Where shaded vertices come from.
+    pub shading: Shading<'a, V, U, VARYINGS>,
+    /// The fragment shader.
+    pub fragment: &'a Fragment<F, VARYINGS>,
+    /// Depth test.
+    pub depth: Depth,
+    /// Which faces are left out.
+    pub cull: Cull,
+    /// Which faces are in front.
+    pub front: FrontFace,
+    /// What is added to depths.
+    pub polygon_offset: PolygonOffset,
+    /// Width of lines in pixels.
+    pub line_width_px: f32,
+    /// Width and height of points in pixels.
+    pub point_size_px: f32,
+}
+
+impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
+    /// Everything is drawn in the order in which it comes, over whatever is there.
+    pub fn new(label: &'static str, shading: impl Into<Shading<'a, V, U, N>>, fragment: &'a Fragment<F, N>) -> Self {
+        Self {
+            label,
+            shading: shading.into(),
+            fragment,
+            depth: Depth::NONE,
+            cull: Cull::None,
+            front: FrontFace::CounterClockwise,
+            polygon_offset: PolygonOffset::NONE,
+            line_width_px: 1.0,
+            point_size_px: 1.0,
+        }
+    }
+}
+
+/// Vertex shading in GPU memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Vertices {
+    /// Two programs.
+    Programs { vertex: BusAddr, coordinate: BusAddr, attributes: &'static [Attribute] },
+    /// None.
+    Done,
+}
+
+/// Programs in GPU memory and the state that they draw with: for vertices `V`, with uniforms `U` of the vertex and `F` of the fragment shader.
+#[derive(Clone, Debug)]
+pub struct Pipeline<V, U, F> {
+    pub(crate) label: &'static str,
+    pub(crate) memory: Buffer,
+    pub(crate) vertices: Vertices,
+    pub(crate) stride: u8,
+    pub(crate) fragment: BusAddr,
+    pub(crate) varyings: u8,
+    pub(crate) threading: Threading,
+    /// State with the whole of a picture; passes put their own sizes in.
+    pub(crate) state: DrawState,
+    feeds: PhantomData<fn(V, U, F)>,
+}
+
+impl<V: VertexData, U, F> Pipeline<V, U, F> {
+    /// Puts programs that belong together into memory.
+    ///
+    /// # Errors
+    /// When they ask for more than the hardware has, or the pool has not enough memory.
+    pub fn new<P: Platform, const N: usize>(
+        device: &Device<'_, P>,
+        descriptor: &PipelineDescriptor<'_, V, U, F, N>,
+    ) -> Result<Self, Error> {
+        let PipelineDescriptor { label, ref shading, fragment, .. } = *descriptor;
+        if N > MOST_VARYINGS {
+            return Err(Error::Varyings { label, varyings: N, most: MOST_VARYINGS });
+        }
+        if V::BYTES > MOST_VERTEX_BYTES {
+            return Err(Error::VertexSize { label, bytes: V::BYTES, most: MOST_VERTEX_BYTES });
+        }
+        let mut code = Code::default();
+        let fragment_offset = code.append(fragment.code());
+        let offsets = match shading {
+            Shading::Programs(programs) => {
+                let attributes = programs.attributes();
+                if !(1..=MOST_ATTRIBUTES).contains(&attributes.len()) {
+                    return Err(Error::Attributes { label, attributes: attributes.len(), most: MOST_ATTRIBUTES });
+                }
+                Some((code.append(programs.vertex()), code.append(programs.coordinate()), attributes))
+            }
+            Shading::Done => None,
+        };
+        let memory = device.driver()?.upload(&code.0, CODE_ALIGNMENT)?;
+        let start = memory.address();
+        let vertices = match offsets {
+            Some((vertex, coordinate, attributes)) => {
+                Vertices::Programs { vertex: start + vertex, coordinate: start + coordinate, attributes }
+            }
+            None => Vertices::Done,
+        };
+        Ok(Self {
+            label,
+            memory,
+            vertices,
+            stride: V::BYTES as u8,
+            fragment: start + fragment_offset,
+            varyings: N as u8,
+            threading: fragment.threading(),
+            state: state::draw_state(descriptor),
+            feeds: PhantomData,
+        })
+    }
+
+    /// The name that it was made with.
+    pub const fn label(&self) -> &'static str {
+        self.label
+    }
+
+    /// Where the fragment shader's first instruction is.
+    pub const fn fragment_code(&self) -> BusAddr {
+        self.fragment
+    }
+}
+
+/// Programs behind each other, each at the start of a line of the instruction cache.
+#[derive(Default)]
+struct Code(Vec<u8>);
+
+impl Code {
+    /// Appends a program; where it begins.
+    fn append(&mut self, words: &[u64]) -> u32 {
+        self.0.resize(self.0.len().next_multiple_of(CODE_ALIGNMENT as usize), 0);
+        let start = self.0.len() as u32;
+        self.0.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        start
+    }
+}

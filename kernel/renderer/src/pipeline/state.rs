@@ -1,0 +1,126 @@
+//! What a pipeline can say about how something is drawn.
+
+use v3d::draw_state::DrawState;
+use v3d::hw::control_list::{CompareFunction, DepthOffset, Float187};
+
+use super::PipelineDescriptor;
+
+/// When a new value passes: compared with the one that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// Never.
+    Never,
+    /// When it is less.
+    Less,
+    /// When it is equal.
+    Equal,
+    /// When it is less or equal.
+    LessOrEqual,
+    /// When it is greater.
+    Greater,
+    /// When it is another.
+    NotEqual,
+    /// When it is greater or equal.
+    GreaterOrEqual,
+    /// Always.
+    Always,
+}
+
+impl Compare {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Never,
+        Self::Less,
+        Self::Equal,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::NotEqual,
+        Self::GreaterOrEqual,
+        Self::Always,
+    ];
+
+    pub(crate) const fn function(self) -> CompareFunction {
+        match self {
+            Self::Never => CompareFunction::Never,
+            Self::Less => CompareFunction::Less,
+            Self::Equal => CompareFunction::Equal,
+            Self::LessOrEqual => CompareFunction::LessOrEqual,
+            Self::Greater => CompareFunction::Greater,
+            Self::NotEqual => CompareFunction::NotEqual,
+            Self::GreaterOrEqual => CompareFunction::GreaterOrEqual,
+            Self::Always => CompareFunction::Always,
+        }
+    }
+}
+
+/// Depth test: where a fragment's depth passes it is drawn, and its depth perhaps kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth {
+    /// When a depth passes.
+    pub test: Compare,
+    /// Whether a depth that passes is kept.
+    pub write: bool,
+}
+
+impl Depth {
+    /// All is drawn.
+    pub const NONE: Self = Self { test: Compare::Always, write: false };
+    /// Nearer things hide farther ones.
+    pub const LESS: Self = Self { test: Compare::Less, write: true };
+}
+
+/// Which faces of triangles are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cull {
+    /// None.
+    None,
+    /// Those that face the eye.
+    Front,
+    /// Those that do not.
+    Back,
+}
+
+/// Which triangles face the eye, by how their corners run as they are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrontFace {
+    /// Those that run counterclockwise, as in OpenGL.
+    CounterClockwise,
+    /// Those that run clockwise.
+    Clockwise,
+}
+
+/// What is added to the depths of triangles: `factor` times how steep they are, and `units` times the smallest difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolygonOffset {
+    /// For the slope.
+    pub factor: f32,
+    /// For all alike.
+    pub units: f32,
+}
+
+impl PolygonOffset {
+    /// Nothing is added.
+    pub const NONE: Self = Self { factor: 0.0, units: 0.0 };
+}
+
+/// The fixed functions' state, for a picture without size.
+pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> DrawState {
+    let PipelineDescriptor { depth, cull, front, polygon_offset, line_width_px, point_size_px, .. } = *descriptor;
+    let mut state = DrawState::display(0, 0);
+    let bits = &mut state.configuration;
+    bits.depth_test = depth.test.function();
+    bits.z_updates = depth.write;
+    // Early Z only knows a limit that moves one way.
+    bits.early_z = matches!(depth.test, Compare::Less | Compare::LessOrEqual);
+    bits.early_z_updates = bits.early_z && depth.write;
+    bits.forward_facing = cull != Cull::Front;
+    bits.reverse_facing = cull != Cull::Back;
+    // Pictures are upright: the first row in memory is the top, which mirrors what runs which way.
+    bits.clockwise = front == FrontFace::CounterClockwise;
+    bits.depth_offset = polygon_offset != PolygonOffset::NONE;
+    let PolygonOffset { factor, units } = polygon_offset;
+    state.depth_offset = DepthOffset { units: Float187::truncate(units), factor: Float187::truncate(factor) };
+    state.line_width_px = line_width_px;
+    state.point_size_px = point_size_px;
+    state
+}

@@ -1,0 +1,165 @@
+//! Targets: pictures that passes draw to.
+
+use v3d::draw_state::Viewport;
+use v3d::hw::BusAddr;
+use v3d::hw::control_list::{FrameBufferFormat, MemoryFormat};
+use v3d::hw::tiling::{Tiling, micro_tile_px, tile_px};
+use v3d::platform::Platform;
+use v3d::pool::Buffer;
+use v3d::surface::Surface;
+use v3d::tile_grid::TileGrid;
+
+use crate::device::Device;
+use crate::error::Error;
+
+/// Pixels of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// 32 bits: red, green, blue, alpha from the lowest byte.
+    Rgba8888,
+    /// 16 bits: red in the highest five, green in six, blue in the lowest five.
+    Rgb565,
+}
+
+impl Format {
+    /// Bits of a pixel.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Rgba8888 => 32,
+            Self::Rgb565 => 16,
+        }
+    }
+
+    const fn frame_buffer(self) -> FrameBufferFormat {
+        match self {
+            Self::Rgba8888 => FrameBufferFormat::Rgba8888,
+            Self::Rgb565 => FrameBufferFormat::Bgr565,
+        }
+    }
+}
+
+/// What a target in the device's own memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetDescriptor {
+    /// What errors call it.
+    pub label: &'static str,
+    /// Width in pixels, 1 to 2048.
+    pub width_px: u32,
+    /// Height in pixels, 1 to 2048.
+    pub height_px: u32,
+    /// Its pixels.
+    pub format: Format,
+    /// Their arrangement in memory.
+    pub tiling: Tiling,
+}
+
+/// A picture in memory that passes draw to. Its first row in memory is its top.
+#[derive(Clone, Debug)]
+pub struct Target {
+    label: &'static str,
+    surface: Surface,
+    width_px: u32,
+    /// None if the memory is somebody else's.
+    memory: Option<Buffer>,
+}
+
+impl Target {
+    /// Takes memory for a picture.
+    ///
+    /// # Errors
+    /// When its sides are not possible, or the pool has not enough memory.
+    pub fn new<P: Platform>(device: &Device<'_, P>, descriptor: &TargetDescriptor) -> Result<Self, Error> {
+        let TargetDescriptor { label, width_px, height_px, format, tiling } = *descriptor;
+        let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
+        TileGrid::new(width_px, height_px, false).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
+        let (unit_width, unit_height) = match tiling {
+            Tiling::Raster => (1, 1),
+            Tiling::TFormat => tile_px(format.bits()).unwrap_or((1, 1)),
+            Tiling::LtFormat => micro_tile_px(format.bits()).unwrap_or((1, 1)),
+        };
+        let (stored_width, stored_height) =
+            (width_px.next_multiple_of(unit_width), height_px.next_multiple_of(unit_height));
+        let bytes = stored_width * stored_height * format.bits() / 8;
+        let memory = device.driver()?.allocate(bytes, 4096)?;
+        let surface = Surface {
+            address: memory.address(),
+            width_px,
+            height_px,
+            format: format.frame_buffer(),
+            arrangement: match tiling {
+                Tiling::Raster => MemoryFormat::Raster,
+                Tiling::TFormat => MemoryFormat::TFormat,
+                Tiling::LtFormat => MemoryFormat::LtFormat,
+            },
+        };
+        Ok(Self { label, surface, width_px, memory: Some(memory) })
+    }
+
+    /// A page of a display: memory that is not the device's, with rows of 32-bit pixels that are `pitch_bytes` apart.
+    ///
+    /// # Errors
+    /// When the rows are not whole pixels apart, or the sides are not possible.
+    pub fn page(
+        label: &'static str,
+        address: BusAddr,
+        width_px: u32,
+        height_px: u32,
+        pitch_bytes: u32,
+    ) -> Result<Self, Error> {
+        let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
+        TileGrid::new(width_px, height_px, false).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
+        // The hardware has no other distance of rows than a width.
+        if pitch_bytes % 4 != 0 || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
+            return Err(refuse("its rows are not whole pixels apart"));
+        }
+        let surface = Surface::display(address, pitch_bytes / 4, height_px);
+        Ok(Self { label, surface, width_px, memory: None })
+    }
+
+    /// The name that it was made with.
+    pub const fn label(&self) -> &'static str {
+        self.label
+    }
+
+    /// Width in pixels.
+    pub const fn width_px(&self) -> u32 {
+        self.width_px
+    }
+
+    /// Height in pixels.
+    pub const fn height_px(&self) -> u32 {
+        self.surface.height_px
+    }
+
+    /// Width over height.
+    pub fn aspect(&self) -> f32 {
+        self.width_px as f32 / self.surface.height_px as f32
+    }
+
+    /// The whole of it as a viewport: for vertices that are shaded by hand.
+    pub fn viewport(&self) -> Viewport {
+        // Both sides are at most 2048 pixels.
+        Viewport::display(self.width_px as u16, self.surface.height_px as u16)
+    }
+
+    /// The picture as lists name it.
+    pub const fn surface(&self) -> &Surface {
+        &self.surface
+    }
+
+    /// Its memory, if it is the device's.
+    pub const fn memory(&self) -> Option<&Buffer> {
+        self.memory.as_ref()
+    }
+
+    /// Copies the picture's bytes as they stand in memory, when the GPU is done with it.
+    ///
+    /// # Errors
+    /// When the target is not the device's, or there are more bytes than the picture has.
+    pub fn read<P: Platform>(&self, device: &Device<'_, P>, bytes: &mut [u8]) -> Result<(), Error> {
+        let label = self.label;
+        let memory = self.memory.as_ref().ok_or(Error::ForeignDevice { label })?;
+        device.expect_own(label, memory)?;
+        Ok(memory.region().load(device.look()?.platform(), 0, bytes)?)
+    }
+}

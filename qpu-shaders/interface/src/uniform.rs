@@ -1,0 +1,175 @@
+//! Uniforms: a structure that writes itself into the stream of words that a program reads.
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::any::Any;
+use v3d_hw::BusAddr;
+
+/// What keeps memory alive that a program reads by an address among its uniforms.
+pub type Owner = Rc<dyn Any>;
+
+/// How normalised device coordinates become screen coordinates: uniforms that a program declares by these names with `viewport_` in front, and whoever
+/// draws fills in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ViewportUniforms {
+    /// `viewport_half_width`: half of the width in 1/16 pixel.
+    pub half_width: f32,
+    /// `viewport_half_height`: half of the height in 1/16 pixel; negative if the picture's top is its first row in memory.
+    pub half_height: f32,
+    /// `viewport_z_scale`: Zs = Zc / Wc * scale + offset.
+    pub z_scale: f32,
+    /// `viewport_z_offset`: Zs = Zc / Wc * scale + offset.
+    pub z_offset: f32,
+}
+
+impl ViewportUniforms {
+    /// Nothing is drawn: for user programs.
+    pub const NONE: Self = Self { half_width: 0.0, half_height: 0.0, z_scale: 0.0, z_offset: 0.0 };
+}
+
+/// The stream of one program's uniforms in the making.
+#[derive(Debug)]
+pub struct UniformStream<'a> {
+    words: &'a mut Vec<u32>,
+    owners: &'a mut Vec<Owner>,
+    viewport: ViewportUniforms,
+    not_a_number: Option<usize>,
+    start: usize,
+}
+
+impl<'a> UniformStream<'a> {
+    /// A stream that is appended to `words`; what its words refer to is appended to `owners`.
+    pub fn new(words: &'a mut Vec<u32>, owners: &'a mut Vec<Owner>, viewport: ViewportUniforms) -> Self {
+        let start = words.len();
+        Self { words, owners, viewport, not_a_number: None, start }
+    }
+
+    /// Appends a word.
+    pub fn word(&mut self, word: u32) {
+        self.words.push(word);
+    }
+
+    /// Appends a float, and notes if it is none.
+    pub fn float(&mut self, value: f32) {
+        if value.is_nan() && self.not_a_number.is_none() {
+            self.not_a_number = Some(self.words.len() - self.start);
+        }
+        self.words.push(value.to_bits());
+    }
+
+    /// Keeps what a word refers to for as long as the program may run.
+    pub fn keep(&mut self, owner: Owner) {
+        self.owners.push(owner);
+    }
+
+    /// The viewport that is drawn with.
+    pub const fn viewport(&self) -> &ViewportUniforms {
+        &self.viewport
+    }
+
+    /// The first word of the stream that should be a number and is none: no program computes anything useful from it.
+    pub const fn not_a_number(&self) -> Option<usize> {
+        self.not_a_number
+    }
+}
+
+/// The uniforms of one program.
+pub trait UniformData {
+    /// Appends the words in the order in which the program reads them.
+    fn push(&self, stream: &mut UniformStream<'_>);
+}
+
+/// The uniforms of a vertex shader and its coordinate shader.
+pub trait VertexUniforms {
+    /// Appends the words in the order in which the vertex shader reads them.
+    fn push_vertex(&self, stream: &mut UniformStream<'_>);
+
+    /// Appends the words in the order in which the coordinate shader reads them.
+    fn push_coordinate(&self, stream: &mut UniformStream<'_>);
+}
+
+/// The uniforms of a program that reads none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoUniforms;
+
+impl UniformData for NoUniforms {
+    fn push(&self, _stream: &mut UniformStream<'_>) {}
+}
+
+impl VertexUniforms for NoUniforms {
+    fn push_vertex(&self, _stream: &mut UniformStream<'_>) {}
+
+    fn push_coordinate(&self, _stream: &mut UniformStream<'_>) {}
+}
+
+/// A value that can be a uniform.
+pub trait UniformValue {
+    /// Appends the value's words.
+    fn push(&self, stream: &mut UniformStream<'_>);
+}
+
+impl UniformValue for f32 {
+    fn push(&self, stream: &mut UniformStream<'_>) {
+        stream.float(*self);
+    }
+}
+
+impl UniformValue for u32 {
+    fn push(&self, stream: &mut UniformStream<'_>) {
+        stream.word(*self);
+    }
+}
+
+impl UniformValue for i32 {
+    fn push(&self, stream: &mut UniformStream<'_>) {
+        stream.word(*self as u32);
+    }
+}
+
+impl UniformValue for BusAddr {
+    fn push(&self, stream: &mut UniformStream<'_>) {
+        stream.word(self.0);
+    }
+}
+
+/// A colour: red in the lowest byte.
+impl UniformValue for [u8; 4] {
+    fn push(&self, stream: &mut UniformStream<'_>) {
+        stream.word(u32::from_le_bytes(*self));
+    }
+}
+
+/// A vector, or a matrix row by row.
+impl<const N: usize> UniformValue for [f32; N] {
+    fn push(&self, stream: &mut UniformStream<'_>) {
+        self.iter().for_each(|component| stream.float(*component));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VIEWPORT: ViewportUniforms =
+        ViewportUniforms { half_width: 8.0, half_height: -8.0, z_scale: 0.5, z_offset: 0.5 };
+
+    #[test]
+    fn values_are_words_in_their_order() {
+        let (mut words, mut owners) = (Vec::from([7]), Vec::new());
+        let mut stream = UniformStream::new(&mut words, &mut owners, VIEWPORT);
+        1.0f32.push(&mut stream);
+        (-1i32).push(&mut stream);
+        [1, 2, 3, 4].push(&mut stream);
+        [2.0, 3.0].push(&mut stream);
+        assert_eq!(stream.not_a_number(), None);
+        assert_eq!(words, [7, 0x3f80_0000, 0xffff_ffff, 0x0403_0201, 0x4000_0000, 0x4040_0000]);
+    }
+
+    #[test]
+    fn the_first_word_that_is_no_number_is_noted() {
+        let (mut words, mut owners) = (Vec::from([7, 7]), Vec::new());
+        let mut stream = UniformStream::new(&mut words, &mut owners, VIEWPORT);
+        [0.0, f32::INFINITY, f32::NAN, f32::NAN].push(&mut stream);
+        assert_eq!(stream.not_a_number(), Some(2));
+    }
+}
