@@ -1,4 +1,6 @@
-//! Rendering lists as bytes. A list only depends on the pass, and frames take turns over a few pages and a few places in memory, so it is seldom made anew.
+//! Rendering lists as bytes.
+//!
+//! A list only depends on the pass, and frames take turns over a few pages and a few places in memory, so it is seldom made anew.
 
 use alloc::vec::Vec;
 use v3d::rendering_list::RenderingPass;
