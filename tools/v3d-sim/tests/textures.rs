@@ -310,6 +310,34 @@ fn levels_are_blended_by_the_fraction() {
     assert_eq!(texture.lookup(quads(8.0)), Lanes::splat(0));
 }
 
+/// What is above the texture's 64 texels counts as 64.
+#[test]
+fn an_axis_changes_by_the_whole_texture_at_most() {
+    let mut texture = mipmapped();
+    texture.p1.min_filter = MinFilter::LinMipLin;
+    let [flat, ..] = quads(0.0);
+    let [steep, ..] = quads(320.0);
+    let [_, steep_along_y, ..] = quads(-64.5);
+    // With a bias: 2^6 is level 6, less 5 or 4. 320 texels would be a level of 8.3.
+    texture.more = vec![0, 0];
+    assert_eq!(texture.lookup([steep, flat, all(0.0), all(-5.0)]), Lanes::splat(10));
+    assert_eq!(texture.lookup([flat, steep_along_y, all(0.0), all(-4.0)]), Lanes::splat(20));
+}
+
+/// A step of 2^0.3 texels: up to a level of 0.5 a magnification that blends goes on above a minification that takes the nearest texel.
+#[test]
+fn magnification_ends_at_half_a_level_over_nearest_mipmaps() {
+    let mut texture = mipmapped();
+    let mut blend = |mag, min, lod: f32| {
+        (texture.p1.mag_filter, texture.p1.min_filter) = (mag, min);
+        texture.lookup(quads(2f32.powf(lod))).0[0]
+    };
+    assert_eq!(blend(MagFilter::Linear, MinFilter::NearMipLin, 0.3), 0);
+    assert_eq!(blend(MagFilter::Linear, MinFilter::NearMipLin, 0.6), 6);
+    assert_eq!(blend(MagFilter::Nearest, MinFilter::NearMipLin, 0.3), 3);
+    assert_eq!(blend(MagFilter::Linear, MinFilter::LinMipLin, 0.3), 3);
+}
+
 #[test]
 fn the_bias_is_added_or_stands_alone() {
     let mut texture = mipmapped();

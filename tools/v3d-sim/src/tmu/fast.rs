@@ -142,15 +142,15 @@ impl Work for Lookup<'_> {
             if texture.border { border::color(texture.texture_type, self.coordinates[2].0[0]).ok()? } else { 0 };
         let width = texture.levels[0].x.size as f32;
         let height = texture.levels[0].y.size as f32;
-        let derivatives = || match texture.cube_stride {
-            None => lod::longer_squared_of_quads([each(|i| s[i] * width), each(|i| t[i] * height)]),
-            Some(_) => lod::longer_squared_of_quads([
-                each(|i| 0.5 * s[i] * width),
-                each(|i| 0.5 * t[i] * width),
-                each(|i| 0.5 * r[i] * width),
-            ]),
+        let changes = || match texture.cube_stride {
+            None => lod::of_quads([each(|i| s[i] * width), each(|i| t[i] * height)], |quad| {
+                lod::flat_change(quad, [width, height])
+            }),
+            Some(_) => {
+                lod::of_quads([s, t, r].map(|c| each(|i| 0.5 * c[i] * width)), |quad| lod::cube_change(quad, width))
+            }
         };
-        let choice = texture.filters.choose(&b, derivatives);
+        let choice = texture.filters.choose(&b, changes);
         let points = match texture.cube_stride {
             None => Points { s, t, face: [0; LANES] },
             Some(stride) => face_points(&s, &t, &r, stride)?,

@@ -85,20 +85,20 @@ impl Lookup<'_> {
         let texture = self.texture;
         let elements = |lanes: &Lanes| -> [f32; 4] { std::array::from_fn(|i| f32::from_bits(lanes.0[4 * quad + i])) };
         let (s, t, bias) = (elements(s), elements(t), elements(b));
-        let (points, derivative) = if texture.cube_stride.is_some() {
+        let (points, change) = if texture.cube_stride.is_some() {
             self.face_points(s, t, elements(r))
         } else {
             let points = std::array::from_fn(|i| Point { s: s[i], t: t[i], face: 0 });
             let Level { x, y, .. } = texture.levels[0];
-            let texels = |c: [f32; 4], size: u32| c.map(|c| c * size as f32);
-            let derivative = if lod::matters(texture.mag, texture.min) && !texture.bias_only {
-                lod::longer_squared([texels(s, x.size), texels(t, y.size)])
+            let size = [x.size as f32, y.size as f32];
+            let change = if lod::matters(texture.mag, texture.min) && !texture.bias_only {
+                lod::flat_change([s.map(|s| s * size[0]), t.map(|t| t * size[1])], size)
             } else {
                 0.0
             };
-            (points, derivative)
+            (points, change)
         };
-        let automatic = if texture.bias_only { 0.0 } else { lod::level_of_detail(derivative) };
+        let automatic = if texture.bias_only { 0.0 } else { lod::level_of_detail(change) };
         let select = |bias: f32| lod::select(automatic + bias, texture.mag, texture.min, texture.last_level);
         let first = select(bias[0]);
         let same = bias[1..].iter().all(|other| other.to_bits() == bias[0].to_bits());
@@ -114,13 +114,12 @@ impl Lookup<'_> {
         (points, selections)
     }
 
-    /// Turns the directions of a quad into faces and coordinates on them, and gives the square of their longer derivative.
+    /// Turns the directions of a quad into faces and coordinates on them, and gives the greater of their changes in texels.
     ///
     /// It is taken of the directions, which do not jump where two faces meet; a face is two units wide.
     fn face_points(&mut self, s: [f32; 4], t: [f32; 4], r: [f32; 4]) -> ([Point; 4], f32) {
-        let width = self.texture.levels[0].x.size;
-        let texels = |c: [f32; 4]| c.map(|c| 0.5 * c * width as f32);
-        let derivative = lod::longer_squared([texels(s), texels(t), texels(r)]);
+        let width = self.texture.levels[0].x.size as f32;
+        let change = lod::cube_change([s, t, r].map(|c| c.map(|c| 0.5 * c * width)), width);
         let stride = self.texture.cube_stride.unwrap_or(0);
         let mut points = [Point::default(); 4];
         for (i, target) in points.iter_mut().enumerate() {
@@ -130,7 +129,7 @@ impl Lookup<'_> {
             }
             *target = Point { s: point.s, t: point.t, face: stride.wrapping_mul(point.face) };
         }
-        (points, derivative)
+        (points, change)
     }
 
     fn bytes<T: Texel>(mut self, coordinates: [&Lanes; 4]) -> LookedUp {

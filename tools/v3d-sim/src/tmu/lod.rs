@@ -1,8 +1,19 @@
 //! Level of detail: which levels of a texture a quad is sampled from [AG p.43].
 //!
-//! The four elements of a quad are a square of 2x2 pixels, so that the differences between them are the derivatives of the coordinates: one vector in
-//! texels of level 0 from pixel to pixel along x, one along y. The level of detail is the binary logarithm of the length of the longer one, as OpenGL
-//! defines it, plus the bias. How exactly the hardware comes to it, the guide does not say.
+//! The four elements of a quad are a square of 2x2 pixels, so that the differences between them are the derivatives of the coordinates: one for each axis
+//! of the texture in texels of level 0 from pixel to pixel along x, and as many along y. The level of detail is the binary logarithm of the greater of the
+//! two changes, plus the bias.
+//!
+//! # Surprises
+//! - The change of a cube map's direction is the sum of its derivatives without their signs, which OpenGL allows in place of their length.
+//! - An axis on which the coordinate changes by more than the whole texture from pixel to pixel counts as though it changed by that.
+//! - Between magnification and minification stands a level of detail of 0.5 if the former blends and the latter takes the nearest texel of a level of
+//!   several, as OpenGL ES 2.0 has it in section 3.7.8, else 0.
+//!
+//! # Sources
+//! All of it follows from which tests of dEQP-GLES2 a Pi 3 passes and fails [deqp]: the sums from six with cube maps, the limit from four with textures that
+//! are no squares, the 0.5 from six with cube maps. What the change is in a flat texture no test tells: with sums all 503 of them come out as with lengths.
+//! Lengths are what software renderers come near, to which the captured jobs are compared; sums would miss them by up to half a level.
 
 use v3d_hw::qpu::LANES;
 use v3d_hw::texture::{MagFilter, MinFilter};
@@ -18,29 +29,55 @@ pub(super) struct Selection {
     pub(super) linear: bool,
 }
 
-/// The square of the length of the longer derivative, of coordinates in texels of level 0.
+/// The derivatives along x and y, of coordinates in texels of level 0; each axis has so many texels.
 ///
 /// Elements are left and right of the first row, left and right of the second.
 #[inline(always)]
-pub(super) fn longer_squared<const N: usize>(coordinates: [[f32; 4]; N]) -> f32 {
-    let squared = |neighbour: usize| {
-        coordinates.iter().map(|c| c[neighbour] - c[0]).map(|difference| difference * difference).sum::<f32>()
-    };
-    squared(1).max(squared(2))
-}
-
-/// The same for the four quads of a vector.
-#[inline(always)]
-pub(super) fn longer_squared_of_quads<const N: usize>(coordinates: [[f32; LANES]; N]) -> [f32; LANES / 4] {
-    std::array::from_fn(|quad| {
-        longer_squared(coordinates.map(|c| [c[4 * quad], c[4 * quad + 1], c[4 * quad + 2], c[4 * quad + 3]]))
+fn derivatives<const N: usize>(coordinates: [[f32; 4]; N], texels: [f32; N]) -> [[f32; N]; 2] {
+    [1, 2].map(|neighbour: usize| {
+        std::array::from_fn(|axis| {
+            let derivative = (coordinates[axis][neighbour] - coordinates[axis][0]).abs();
+            if derivative > texels[axis] { texels[axis] } else { derivative }
+        })
     })
 }
 
-/// The level of detail of the square of a derivative, without bias. No change at all gives a very small one.
+/// The greater change of coordinates in a flat texture: a length.
 #[inline(always)]
-pub(super) fn level_of_detail(squared: f32) -> f32 {
-    if squared > 0.0 { 0.5 * log2(squared) } else { -126.0 }
+pub(super) fn flat_change(coordinates: [[f32; 4]; 2], texels: [f32; 2]) -> f32 {
+    let [x, y] = derivatives(coordinates, texels).map(|[s, t]| s * s + t * t);
+    x.max(y).sqrt()
+}
+
+/// The greater change of directions into a cube map whose faces are so wide: a sum.
+#[inline(always)]
+pub(super) fn cube_change(directions: [[f32; 4]; 3], texels: f32) -> f32 {
+    let [x, y] = derivatives(directions, [texels; 3]).map(|[s, t, r]| s + t + r);
+    x.max(y)
+}
+
+/// A change in each of the four quads of a vector.
+#[inline(always)]
+pub(super) fn of_quads<const N: usize>(
+    coordinates: [[f32; LANES]; N],
+    change: impl Fn([[f32; 4]; N]) -> f32,
+) -> [f32; LANES / 4] {
+    std::array::from_fn(|quad| change(coordinates.map(|c| std::array::from_fn(|i| c[4 * quad + i]))))
+}
+
+/// The level of detail of a change in texels, without bias. No change at all gives a very small one.
+#[inline(always)]
+pub(super) fn level_of_detail(change: f32) -> f32 {
+    if change > 0.0 { log2(change) } else { -150.0 }
+}
+
+/// The level of detail up to which a texture is magnified.
+#[inline(always)]
+pub(super) fn magnified_up_to(mag: MagFilter, min: MinFilter) -> f32 {
+    match (mag, min) {
+        (MagFilter::Linear, MinFilter::NearMipNear | MinFilter::NearMipLin) => 0.5,
+        _ => 0.0,
+    }
 }
 
 /// The binary logarithm of a number above 0: of our own, because libraries differ in their last bits.
@@ -71,7 +108,7 @@ pub(super) fn matters(mag: MagFilter, min: MinFilter) -> bool {
 #[inline]
 pub(super) fn select(lod: f32, mag: MagFilter, min: MinFilter, last_level: u32) -> Selection {
     let last = last_level.min(15);
-    if lod.is_nan() || lod <= 0.0 {
+    if lod.is_nan() || lod <= magnified_up_to(mag, min) {
         return Selection { level: 0, next_share: 0, linear: mag == MagFilter::Linear };
     }
     let nearest_level = || (lod + 0.5).min(last as f32) as usize;
@@ -95,14 +132,51 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longer_derivative_decides() {
+    fn the_greater_change_decides() {
         // 3 texels to the right; 0 and 8 downwards.
         let x = [10.0, 13.0, 10.0, 13.0];
         let y = [0.0, 0.0, 8.0, 8.0];
-        assert_eq!(level_of_detail(longer_squared([x, y])), 3.0);
-        // 3 and 4 to the right: 5.
-        assert_eq!(longer_squared([[0.0, 3.0, 0.0, 3.0], [0.0, 4.0, 1.0, 5.0]]), 25.0);
-        assert!(level_of_detail(longer_squared([[1.0; 4], [2.0; 4]])) < -100.0);
+        assert_eq!(level_of_detail(flat_change([x, y], [64.0; 2])), 3.0);
+        // 3 and -4 to the right: 5.
+        assert_eq!(flat_change([[0.0, 3.0, 0.0, 3.0], [0.0, -4.0, 1.0, 5.0]], [64.0; 2]), 5.0);
+        assert!(level_of_detail(flat_change([[1.0; 4], [2.0; 4]], [64.0; 2])) < -100.0);
+    }
+
+    /// 1, -2 and -5 to the right: 8, while their length is the root of 30; 3, 3 and 3 downwards are 9.
+    #[test]
+    fn the_derivatives_of_directions_are_summed_up() {
+        let directions = |down: f32| [[0.0, 1.0, down, 0.0], [0.0, -2.0, down, 0.0], [7.0, 2.0, 7.0 + down, 7.0]];
+        assert_eq!(level_of_detail(cube_change(directions(0.0), 64.0)), 3.0);
+        assert_eq!(cube_change(directions(3.0), 64.0), 9.0);
+        assert_eq!(cube_change(directions(0.0), 4.0), 7.0);
+    }
+
+    #[test]
+    fn an_axis_changes_by_the_whole_texture_at_most() {
+        // A texture of 12 by 5 texels, 3 times in a pixel along both axes: 36 and 15 texels, which count as 12 and 5.
+        let along = |texels: f32| [0.0, texels, 0.0, texels];
+        assert_eq!(flat_change([along(36.0), along(15.0)], [12.0, 5.0]), 13.0);
+        assert_eq!(flat_change([along(-36.0), along(0.0)], [12.0, 5.0]), 12.0);
+        assert_eq!(flat_change([along(9.0), along(-4.0)], [12.0, 5.0]), 97f32.sqrt());
+        assert_eq!(flat_change([along(0.0), along(-15.0)], [12.0, 5.0]), 5.0);
+    }
+
+    #[test]
+    fn linear_magnification_goes_on_to_half_a_level_over_nearest_mipmaps() {
+        let linear = |lod, mag, min| select(lod, mag, min, 4).linear;
+        for min in [MinFilter::NearMipNear, MinFilter::NearMipLin] {
+            assert!(linear(0.5, MagFilter::Linear, min) && !linear(0.51, MagFilter::Linear, min), "{min:?}");
+            // Nothing of the next level is in it up to there.
+            assert_eq!(select(0.5, MagFilter::Linear, min, 4).next_share, 0);
+            assert_eq!(select(0.25, MagFilter::Nearest, MinFilter::NearMipLin, 4).next_share, 64);
+        }
+        // With any other filters the border is at 0.
+        assert!(!linear(0.01, MagFilter::Linear, MinFilter::Nearest));
+        assert!(
+            linear(0.01, MagFilter::Nearest, MinFilter::LinMipNear)
+                && !linear(0.0, MagFilter::Nearest, MinFilter::LinMipNear)
+        );
+        assert_eq!(select(0.25, MagFilter::Linear, MinFilter::LinMipLin, 4).next_share, 64);
     }
 
     /// Against the host's, which is not exact to the last bit either, and exactly where the result is a whole number.

@@ -57,25 +57,25 @@ impl Filters {
         Self { mag, min, last_level, bias_only, always_magnified }
     }
 
-    /// Chooses levels by the bias and the squares of the quads' longer derivatives.
+    /// Chooses levels by the bias and the quads' changes.
     #[inline(always)]
-    pub(super) fn choose(&self, bias: &Floats, derivatives: impl FnOnce() -> [f32; LANES / 4]) -> Choice {
+    pub(super) fn choose(&self, bias: &Floats, changes: impl FnOnce() -> [f32; LANES / 4]) -> Choice {
         if self.always_magnified {
             return Choice::magnified(self.mag);
         }
-        let squared = if self.bias_only { [1.0; LANES / 4] } else { derivatives() };
-        if !squared.iter().any(|&squared| squared > 1.0) && bias.iter().all(|&bias| bias == 0.0) {
+        let changes = if self.bias_only { [1.0; LANES / 4] } else { changes() };
+        if !changes.iter().any(|&change| change > 1.0) && bias.iter().all(|&bias| bias == 0.0) {
             return Choice::magnified(self.mag);
         }
-        self.minified(bias, &squared)
+        self.minified(bias, &changes)
     }
 
     /// The same by the rules of [`lod::select`].
     #[inline(always)]
-    fn minified(&self, bias: &Floats, squared: &[f32; LANES / 4]) -> Choice {
+    fn minified(&self, bias: &Floats, changes: &[f32; LANES / 4]) -> Choice {
         let mut automatic = [0.0; LANES / 4];
-        for (automatic, &squared) in automatic.iter_mut().zip(squared) {
-            *automatic = lod::level_of_detail(squared);
+        for (automatic, &change) in automatic.iter_mut().zip(changes) {
+            *automatic = lod::level_of_detail(change);
         }
         let detail = each(|i| automatic[i / 4] + bias[i]);
         let last = self.last_level as f32;
@@ -90,7 +90,8 @@ impl Filters {
             }
         };
         // What is not a number is magnified too.
-        let minified = each(|i| if detail[i] > 0.0 { u32::MAX } else { 0 });
+        let magnified_up_to = lod::magnified_up_to(self.mag, self.min);
+        let minified = each(|i| if detail[i] > magnified_up_to { u32::MAX } else { 0 });
         let linear = matches!(self.min, MinFilter::Linear | MinFilter::LinMipNear | MinFilter::LinMipLin);
         let (linear, magnified) = (u32::from(linear), u32::from(self.mag == MagFilter::Linear));
         let mut choice = Choice {
