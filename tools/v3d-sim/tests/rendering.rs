@@ -686,6 +686,16 @@ fn a_point_knows_where_it_is() {
     }
 }
 
+/// A point of 5120 pixels is one of 512: the pixel at 60 is 40.5 from its centre at 20, and 296.5 of 512 from its left side.
+#[test]
+fn points_are_512_pixels_wide_at_most() {
+    let mut machine = Machine::new();
+    draw_point(&mut machine, 5120.0);
+    let [across, down, ..] = machine.pixel(FRAME, 60, 30).to_le_bytes().map(i32::from);
+    assert!((across - 148).abs() <= 1, "{across}");
+    assert!((down - 127).abs() <= 1, "{down}");
+}
+
 // performance counters
 
 /// Legs of 20 pixels: 10 + 9 + ... + 1 quads.

@@ -1,13 +1,15 @@
 //! Clipper: cuts primitives at the near and far planes and at the guard band.
 //!
 //! A primitive is cut only where it has to be: where Z leaves -Wc to Wc, or where a screen coordinate would leave the 16 bits it is stored in.
-//! The sides of the viewport cut nothing: the clip window and the choice of tiles see to that. What is left of a triangle is a convex polygon, which
+//! The sides of the viewport cut nothing: the clip window and the choice of tiles see to that. But a line both of whose ends lie beyond the same side of it
+//! is dropped, though a wide one could reach into the viewport, and the guard band would hold it. What is left of a triangle is a convex polygon, which
 //! becomes a fan of triangles. Each refers to the original's vertices, and says of those that are replaced where they are and how the varyings of the
 //! original are to be mixed there: the three coefficients sum to 1 [AG p.78].
 //!
 //! # Sources
 //! [AG p.60-61], [AG p.70] records 105 and 106, [AG p.78]. That Z is limited to -Wc to Wc is OpenGL's rule, to which records 104 and 106 fit; the
-//! guard band is what a signed 16-bit coordinate in 1/16 pixel can hold.
+//! guard band is what a signed 16-bit coordinate in 1/16 pixel can hold. That lines are dropped, but neither points so nor lines cut at the sides, follows
+//! from tests with wide lines that a Pi 3 fails (wide_line_clip_viewport) and passes (line_strip_wide) [deqp].
 
 use v3d_hw::control_list::{ClipperXyScaling, ClipperZScaleOffset};
 use v3d_hw::primitive_list::{ClippedVertex, ClippedVertexCoefficients};
@@ -64,6 +66,10 @@ const PLANES: [Plane; 6] = [
     |viewport, [_, y, _, w]| GUARD_BAND * w + y * f64::from(viewport.xy.half_height),
 ];
 
+/// The sides of the viewport: all of a line is beyond one of them where both its ends are.
+const SIDES: [fn(&[f64; 4]) -> f64; 4] =
+    [|[x, _, _, w]| w + x, |[x, _, _, w]| w - x, |[_, y, _, w]| w + y, |[_, y, _, w]| w - y];
+
 /// Whether the distance from a plane is inside it. What is not a number is not.
 fn inside(distance: f64) -> bool {
     distance >= 0.0
@@ -88,6 +94,10 @@ impl Corner {
 
 /// Clips a point, line or triangle of 1, 2 or 3 vertices.
 pub fn clip(vertices: &[ClipCoordinates], viewport: &Viewport) -> Clipped {
+    let beyond = |side: &fn(&[f64; 4]) -> f64| vertices.iter().all(|vertex| side(&vertex.map(f64::from)) < 0.0);
+    if vertices.len() == 2 && SIDES.iter().any(beyond) {
+        return Clipped::Nothing;
+    }
     // nearly all primitives: not a plane has anything to cut
     let whole = |position: &ClipCoordinates| {
         let position = position.map(f64::from);
@@ -213,6 +223,26 @@ mod tests {
             .map(|corner| if let CutVertex::New { vertex, .. } = corner { vertex.coefficient0 } else { 9.0 })
             .collect();
         assert_eq!(weights, [0.75, 0.25]);
+    }
+
+    #[test]
+    fn lines_beyond_one_side_are_dropped() {
+        let line = |from: (f32, f32), to: (f32, f32)| {
+            clip(&[[from.0, from.1, 0.0, 1.0], [2.0 * to.0, 2.0 * to.1, 0.0, 2.0]], &viewport())
+        };
+        for (x, y) in [(1.01, 0.0), (-1.01, 0.0), (0.0, 1.01), (0.0, -1.01)] {
+            assert_eq!(line((x, y), (3.0 * x, 3.0 * y)), Clipped::Nothing, "{x}, {y}");
+            // One end on the side, or beyond another one: it might cross the viewport.
+            assert_eq!(line((x / 1.01, y / 1.01), (x, y)), Clipped::Whole, "{x}, {y}");
+            assert_eq!(line((x, y), (y, x)), Clipped::Whole, "{x}, {y}");
+            assert_eq!(line((x, y), (-x, -y)), Clipped::Whole, "{x}, {y}");
+        }
+        // Of points and triangles the sides drop nothing.
+        assert_eq!(clip(&[[1.5, 0.0, 0.0, 1.0]], &viewport()), Clipped::Whole);
+        assert_eq!(
+            clip(&[[1.5, 0.0, 0.0, 1.0], [2.0, 0.0, 0.0, 1.0], [2.0, 1.0, 0.0, 1.0]], &viewport()),
+            Clipped::Whole
+        );
     }
 
     #[test]

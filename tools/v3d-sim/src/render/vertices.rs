@@ -11,7 +11,7 @@ use super::{Context, RenderError};
 use crate::memory::{Memory, OutOfMemory};
 use crate::primitive_list::Primitive;
 use crate::qpu::CodeCache;
-use crate::state::{PipelineState, Shader};
+use crate::state::{PipelineState, Shader, point_size_px};
 use crate::vertex::{Reports, ShadedBatch, Shading, Stage, VertexShader};
 use std::collections::HashMap;
 use v3d_hw::Layout;
@@ -266,6 +266,7 @@ impl Vertices {
         {
             point_size = set.vertex(corners[0]).0.point_size;
         }
+        point_size = point_size_px(point_size);
         let clipped = match list.clipped.binary_search_by_key(&place, |(place, _)| *place) {
             Ok(found) => list.clipped.get(found).map(|(_, data)| *data),
             Err(_) => None,
