@@ -162,6 +162,11 @@ codes! {
 
 codes! {
     /// How samples become a pixel in records 24 and 25 [AG p.71].
+    ///
+    /// Open: what 1x does with 4x multisampling. The guide's names leave no other reading than that a single sample of each pixel is stored. A picture
+    /// that a board rendered (`triangle-msaa4x-640x480.png` in `tools/v3d-sim/tests/silicon`) shows the average of four. Its program, asurati/x03, set 4x
+    /// in the versions of 1 October 2021 that draw this triangle (cdc860b), and 1x from 4 October on (adbcd32); which of them made the picture is not
+    /// known. If it was a later one, silicon averages with 1x too.
     pub enum DecimateMode: 2 bits {
         /// One sample a pixel.
         0 => X1 "1x",
@@ -380,7 +385,7 @@ layout! {
     pub struct VgCoordinateArray: 72 bits "VG Coordinate Array Primitives" {
         /// Address of the coordinates: 32 bits each, x in 15:0, y in 31:16.
         71:40 address: BusAddr,
-        /// Number of primitives.
+        /// Number of coordinates [brcm vg_tess_4.c] [PeterLemon]; the guide says primitives.
         39:8 length: u32,
         /// Continues the previous list (triangle fans only).
         7:4 continuation: u8,
@@ -504,7 +509,7 @@ layout! {
 layout! {
     /// Points Size, 98 [AG p.70].
     pub struct PointSize: 32 bits "Points Size" {
-        /// Width and height in pixels.
+        /// Width and height in pixels; points of more than 512 are drawn as of 512 [deqp].
         31:0 size: f32,
     }
 }

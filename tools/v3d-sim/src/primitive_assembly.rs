@@ -6,8 +6,8 @@
 //!
 //! VG lists may end early with a code in place of a vertex, may contain dummy primitives, and fans may go on in the next list.
 //!
-//! The length of a coordinate array counts primitives, as the guide says [AG p.68]. Broadcom's driver for the first stepping of the chip wrote the number of
-//! coordinates there [brcm vg_tess_4.c]; its successor uses inline lists.
+//! The length of a coordinate array counts coordinates: Broadcom's driver for the first stepping of the chip writes their number there [brcm vg_tess_4.c],
+//! and five published demos do [PeterLemon], though the guide says primitives [AG p.68].
 //!
 //! # Sources
 //! [AG p.68], [AG p.72]. The order of vertices is OpenGL ES 2.0's, section 2.6.1; the codings of compressed strips and fans [AG p.73] fit it.
@@ -90,17 +90,6 @@ impl Mode {
             Self::Rhts | Self::RhtStrip => ListPrimitive::Rht,
         }
     }
-
-    /// Vertices of `primitives` primitives.
-    const fn vertices(self, primitives: u64) -> u64 {
-        match self {
-            Self::Points => primitives,
-            Self::Lines | Self::Rhts => 2 * primitives,
-            Self::LineLoop | Self::LineStrip | Self::RhtStrip => primitives + 1,
-            Self::Triangles => 3 * primitives,
-            Self::TriangleStrip | Self::TriangleFan => primitives + 2,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -167,7 +156,7 @@ impl Assembly {
     pub fn coordinates(record: &VgCoordinateArray, fan: Fan) -> Result<Self, AssemblyFault> {
         let mode = Mode::vg(record.primitive)?;
         let source = Source::Coordinates { address: record.address };
-        Self::new(mode, source, mode.vertices(u64::from(record.length))).continue_fan(record.continuation, fan)
+        Self::new(mode, source, u64::from(record.length)).continue_fan(record.continuation, fan)
     }
 
     /// VG Inline Primitives, whose coordinates begin at `address`.
@@ -470,13 +459,32 @@ mod tests {
         assert_eq!(all(&mut first, owned.view()), [[1, 2, 3]]);
         let next = VgCoordinateArray {
             address: first.end_of_inline(),
-            length: 2,
+            length: 4,
             continuation: 1,
             primitive: VgPrimitiveType::TriangleFan,
         };
         let mut second = Assembly::coordinates(&next, first.fan()).unwrap();
         assert_eq!(all(&mut second, owned.view()), [[1, 3, 4], [1, 4, 5]]);
         assert_eq!(Assembly::coordinates(&next, Fan::default()).map(|_| ()), Err(AssemblyFault::NoFan));
+    }
+
+    /// As Broadcom's driver and published demos count: 4 vertices are two triangles of a strip, 6 are two triangles or three RHTs.
+    #[test]
+    fn the_length_of_coordinate_arrays_counts_vertices() {
+        let owned = OwnedMemory::new(0x100);
+        for n in 0..16 {
+            owned.view().set_word(BusAddr(4 * n), n).unwrap();
+        }
+        let drawn = |primitive, length| {
+            let record = VgCoordinateArray { address: BusAddr(0), length, continuation: 0, primitive };
+            all(&mut Assembly::coordinates(&record, Fan::default()).unwrap(), owned.view())
+        };
+        assert_eq!(drawn(VgPrimitiveType::Triangles, 6), [[0, 1, 2], [3, 4, 5]]);
+        assert_eq!(drawn(VgPrimitiveType::TriangleStrip, 4), [[0, 1, 2], [2, 1, 3]]);
+        assert_eq!(drawn(VgPrimitiveType::TriangleFan, 5), [[0, 1, 2], [0, 2, 3], [0, 3, 4]]);
+        assert_eq!(drawn(VgPrimitiveType::Rhts, 6), [[0, 1, 0], [2, 3, 0], [4, 5, 0]]);
+        assert_eq!(drawn(VgPrimitiveType::RhtStrip, 3), [[0, 1, 0], [1, 2, 0]]);
+        assert_eq!(drawn(VgPrimitiveType::Triangles, 2), [[0; 3]; 0]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::memory::{Memory, OutOfMemory};
 use crate::primitive_assembly::{Assembly, AssemblyFault};
 use crate::primitive_list::vertices_of;
 use crate::qpu::CodeCache;
-use crate::state::PipelineState;
+use crate::state::{PipelineState, point_size_px};
 use crate::vertex::{Reports, Shading, Stage, VertexFault, VertexShader};
 use clip::{ClipCoordinates, Clipped, CutVertex, Viewport};
 use overlap::{Grid, PixelRect, Point};
@@ -61,7 +61,8 @@ pub enum PtbError {
     /// A second configuration before the flush.
     #[error("binning is configured anew while tile lists are not flushed")]
     NotFlushed,
-    /// The initial blocks do not fit.
+    /// The initial blocks do not fit. They are used where they would be, beyond the end: published demos with multisampling have 8,192 bytes for
+    /// 20x15 tiles, and run on boards [PeterLemon].
     #[error("{bytes} bytes of tile allocation memory do not hold {tiles} initial blocks of {block_bytes} bytes")]
     TileAllocation {
         /// Size of tile allocation memory.
@@ -74,13 +75,17 @@ pub enum PtbError {
     /// Neither the hardware nor software has initialised the tile state.
     #[error("the tile state data array is not initialised")]
     TileState,
-    /// The list format does not fit what is drawn.
-    #[error("{drawn} are drawn by {given} while the primitive list format is of {data_type}")]
-    ListFormat {
+    /// Indices are drawn, but lists are to be of coordinates. Nothing is drawn.
+    #[error("{0} are drawn by indices while the primitive list format is of coordinates")]
+    ListFormat(ListPrimitive),
+    /// Coordinates are drawn without a list format that is of coordinates, most likely without any. Their lists are of coordinates all the same: published
+    /// demos draw so on boards [PeterLemon], while Broadcom's driver sends record 56.
+    #[error(
+        "{drawn} are drawn by coordinates while the primitive list format is of {data_type}: is record 56 missing?"
+    )]
+    CoordinateFormat {
         /// What is drawn.
         drawn: ListPrimitive,
-        /// What their vertices are given by.
-        given: &'static str,
         /// The format's data type.
         data_type: ListDataType,
     },
@@ -312,13 +317,11 @@ impl Ptb {
             report(PtbError::TileAllocation { bytes, tiles: grid.tiles(), block_bytes });
         }
         let start = mode.tile_allocation;
-        let list = |tile: u32| {
-            let offset = tile * block_bytes;
-            // a tile beyond the memory begins without a block
-            TileList::new(start + offset, if offset + block_bytes <= bytes { block_bytes } else { 0 })
-        };
-        let initial = (grid.tiles() * block_bytes).min(bytes);
-        self.pool = Pool::new(start.0.wrapping_add(initial), bytes - initial);
+        // Initial blocks may stand beyond the end, but where there is no memory at all silicon does not find lists afterwards [asurati].
+        let first = if bytes == 0 { 0 } else { block_bytes };
+        let list = |tile: u32| TileList::new(start + tile * first, first);
+        let initial = grid.tiles() * first;
+        self.pool = Pool::new(start.0.wrapping_add(initial), bytes.saturating_sub(initial));
         if let Err(error) = initialise_tile_state(memory, mode, grid.tiles()) {
             report(error);
         }
@@ -345,13 +348,16 @@ impl Ptb {
         let coordinates = assembly.is_coordinates();
         let drawn = assembly.primitive();
         // what the primitives are the PTB knows better than the binning list
-        let format = PrimitiveListFormat { data_type, primitive: drawn };
+        let format =
+            PrimitiveListFormat { data_type: if coordinates { ListDataType::Xy } else { data_type }, primitive: drawn };
         let error = if self.bin.is_none() {
             Some(PtbError::NotConfigured)
-        } else if coordinates != (data_type == ListDataType::Xy) {
-            let given = if coordinates { "coordinates" } else { "indices" };
-            Some(PtbError::ListFormat { drawn, given, data_type })
+        } else if !coordinates && data_type == ListDataType::Xy {
+            Some(PtbError::ListFormat(drawn))
         } else {
+            if format.data_type != data_type {
+                faults.report(PtbFault { at, error: PtbError::CoordinateFormat { drawn, data_type } });
+            }
             self.states.set_format(format).err().map(PtbError::Field)
         };
         if let Some(error) = error {
@@ -585,7 +591,8 @@ impl Draw {
 
     /// The size of a point in pixels.
     fn point_size(&self, vertex: u32) -> f32 {
-        if self.vertices.format.point_size { self.coordinates(vertex).point_size } else { self.state.point_size }
+        let of_vertex = self.vertices.format.point_size;
+        point_size_px(if of_vertex { self.coordinates(vertex).point_size } else { self.state.point_size })
     }
 
     fn point(&self, xy: ScreenXy) -> Point {

@@ -529,6 +529,28 @@ fn lines_and_points_have_the_width_that_the_state_gives_them() {
     assert_eq!(machine.faults().len(), 1, "points of size 0 are an erratum");
 }
 
+/// 512 pixels around 60 end at 316, which tile 4 has, and 528 at 324 would reach tile 5.
+#[test]
+fn points_reach_256_pixels_at_most() {
+    let mut machine = Machine::new();
+    put_vertices(machine.memory(), &[(60 * 16, 100)]);
+    let mode = binning_mode(7, 1);
+    let mut tiles = |size: f32| {
+        let mut list = List::default();
+        list.push(mode)
+            .push(Record::StartTileBinning)
+            .push(shader_state())
+            .push(PointSize { size })
+            .push(draw(PrimitiveMode::Points, 0, 1))
+            .push(Record::Flush);
+        machine.bin(&list);
+        tile_lists(&machine, &mode).iter().map(|list| list.primitives.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(tiles(528.0), [1, 1, 1, 1, 1, 0, 0]);
+    assert_eq!(tiles(512.0), [1, 1, 1, 1, 1, 0, 0]);
+    assert_eq!(tiles(380.0), [1, 1, 1, 1, 0, 0, 0]);
+}
+
 /// Vertices with clip coordinates: two in front of the near plane, one behind it.
 #[test]
 fn a_clipped_primitive_says_where_its_new_vertices_are() {
@@ -615,6 +637,53 @@ fn binning_without_configuration_or_memory_is_reported() {
     assert_eq!(machine.read(Register::BFC), 1);
     assert_eq!(machine.faults().len(), 1);
     assert_eq!(machine.memory().word(BusAddr(TILE_ALLOCATION)), Ok(0));
+}
+
+/// 640x480 pixels with 4x multisampling are 300 tiles, whose initial blocks of 32 bytes need 9,600 bytes. Demos that run on boards give 8,192 [PeterLemon].
+#[test]
+fn initial_blocks_beyond_the_memory_are_used_all_the_same() {
+    let mut machine = Machine::new();
+    // One triangle in the first tile, one in the last, whose block is beyond the end.
+    let vertices = [(16, 16), (160, 16), (16, 160), (9800, 7400), (10_100, 7400), (9800, 7600)];
+    put_vertices(machine.memory(), &vertices);
+    let mode = TileBinningMode { multisample: true, tile_allocation_bytes: 8192, ..binning_mode(20, 15) };
+    let mut list = List::default();
+    list.push(mode)
+        .push(Record::StartTileBinning)
+        .push(triangles_format())
+        .push(ClipWindow { left: 0, bottom: 0, width: 640, height: 480 })
+        .push(shader_state())
+        .push(draw(PrimitiveMode::Triangles, 0, 6))
+        .push(Record::Flush);
+    machine.bin(&list);
+    assert_eq!(machine.read(Register::BFC), 1);
+    assert!(!machine.get::<Ctncs>(Register::CT0CS).ctrun);
+    let faults = machine.faults();
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(
+        faults[0].ends_with("8192 bytes of tile allocation memory do not hold 300 initial blocks of 32 bytes"),
+        "{faults:?}"
+    );
+    let lists = tile_lists(&machine, &mode);
+    for (tile, list) in lists.iter().enumerate() {
+        let expected: &[[u32; 3]] = match tile {
+            0 => &[[0, 1, 2]],
+            299 => &[[3, 4, 5]],
+            _ => &[],
+        };
+        assert!(list.primitives.iter().map(|primitive| primitive.vertices).eq(expected.iter().copied()), "tile {tile}");
+    }
+    // Nothing is left for further blocks: a list that needs one waits for overflow memory, as with memory that is enough for the initial blocks.
+    put_vertices(machine.memory(), &[(16, 16), (160, 16), (16, 160)].repeat(40));
+    let mut many = List::default();
+    many.push(mode).push(Record::StartTileBinning).push(triangles_format()).push(shader_state());
+    many.push(draw(PrimitiveMode::Triangles, 0, 120)).push(Record::Flush);
+    machine.bin(&many);
+    assert!(machine.get::<Pcs>(Register::PCS).bmoom);
+    machine.write(Register::BPOA, 0x20_0000);
+    machine.write(Register::BPOS, 0x1000);
+    assert_eq!(machine.read(Register::BFC), 2);
+    assert_eq!(tile_lists(&machine, &mode)[0].primitives.len(), 40);
 }
 
 #[test]

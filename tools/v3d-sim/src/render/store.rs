@@ -215,6 +215,7 @@ impl Stored {
         match store {
             Store::Resolved { .. } => {
                 let resolve = match mode.decimate {
+                    // With multisampling too, which is open: see the type.
                     DecimateMode::X1 => Resolve::Sample0,
                     DecimateMode::X4 => Resolve::Average4,
                     DecimateMode::X16 => Resolve::Average16,
