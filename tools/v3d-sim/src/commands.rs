@@ -7,21 +7,34 @@ pub(crate) mod dump;
 pub(crate) mod replay;
 pub(crate) mod stats;
 
-use anyhow::Result;
+mod patience;
+
+use anyhow::{Context, Result};
+use patience::Limits;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::FolderOutcome;
 use v3d_sim::render::fep::SamplePlaces;
+use v3d_sim::whole_file;
 
 /// How the jobs of a folder are run: as its reference was made, so that all commands see the same. Says so where that is not as silicon does it.
-fn config(folder: &JobFolder, silicon_samples: bool, out: &mut impl Write) -> Result<Config> {
+fn config(folder: &JobFolder, limits: Limits, silicon_samples: bool, out: &mut impl Write) -> Result<Config> {
     let sample_places = if silicon_samples { SamplePlaces::Silicon } else { folder.reference_sample_places() };
     if sample_places != SamplePlaces::Silicon && folder.is_multisampled() {
         writeln!(out, "samples are placed as in the reference, mirrored to silicon's")?;
     }
-    Ok(Config { sample_places, ..Config::default() })
+    Ok(Config { sample_places, ..limits.config() })
+}
+
+/// An error if a file cannot be written that is to be written at the end: better before the work than behind it.
+fn check_outputs(paths: &[&Option<PathBuf>]) -> Result<()> {
+    for path in paths.iter().copied().flatten() {
+        whole_file::check(path).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
 }
 
 /// The title of a folder: its name, and what it shows if it says so.

@@ -4,15 +4,16 @@
 //! own image; regions that an earlier job produced are carried over. The kernel's captures and captures of other drivers have the
 //! same form.
 
+mod files;
 mod image;
 pub mod picture;
 pub mod run;
 
 use crate::memory::{Memory, OutOfMemory, OwnedMemory};
 use crate::render::fep::SamplePlaces;
+use files::Files;
 use picture::Picture;
 use serde::{Deserialize, Deserializer};
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
 
@@ -38,6 +39,34 @@ pub enum JobError {
         path: PathBuf,
         /// Where and why.
         error: serde_json::Error,
+    },
+    /// A file that is larger than it can be of use.
+    #[error("{}: it has {bytes} bytes; at most {limit} are read", path.display())]
+    FileTooLarge {
+        /// Which.
+        path: PathBuf,
+        /// How many it has.
+        bytes: u64,
+        /// How many it may have.
+        limit: u64,
+    },
+    /// The description names a file that is not in the folder.
+    #[error("{}: the description names the file \"{name}\", which lies outside of the folder", folder.display())]
+    Outside {
+        /// The folder.
+        folder: PathBuf,
+        /// The file's name.
+        name: String,
+    },
+    /// The description names a job as the result that is not there.
+    #[error("{}: the result is that of job {job}, and there is none: the last is job {last}", path.display())]
+    NoResult {
+        /// The description.
+        path: PathBuf,
+        /// The job that is named.
+        job: usize,
+        /// The last job.
+        last: usize,
     },
     /// A description without jobs.
     #[error("{}: there are no jobs in it", .0.display())]
@@ -298,46 +327,6 @@ struct Description {
     expected_difference: Option<ExpectedDifference>,
 }
 
-/// Where the files of a job folder are.
-#[derive(Clone, Debug)]
-enum Files {
-    /// On disk.
-    Folder(PathBuf),
-    /// In the program: names and contents.
-    Embedded(&'static [(&'static str, &'static [u8])]),
-}
-
-impl Files {
-    fn open(&self, name: &str) -> Result<Box<dyn BufRead + '_>, JobError> {
-        let failed = |error| JobError::File { path: self.path(name), error };
-        match self {
-            Self::Folder(folder) => {
-                let file = std::fs::File::open(folder.join(name)).map_err(failed)?;
-                Ok(Box::new(BufReader::new(file)))
-            }
-            Self::Embedded(files) => match files.iter().find(|(file, _)| *file == name) {
-                Some((_, contents)) => Ok(Box::new(*contents)),
-                None => Err(failed(std::io::ErrorKind::NotFound.into())),
-            },
-        }
-    }
-
-    fn read(&self, name: &str) -> Result<Vec<u8>, JobError> {
-        let mut contents = Vec::new();
-        let read = self.open(name)?.read_to_end(&mut contents);
-        read.map_err(|error| JobError::File { path: self.path(name), error })?;
-        Ok(contents)
-    }
-
-    /// How a file is called in messages.
-    fn path(&self, name: &str) -> PathBuf {
-        match self {
-            Self::Folder(folder) => folder.join(name),
-            Self::Embedded(_) => name.into(),
-        }
-    }
-}
-
 /// A job folder.
 #[derive(Clone, Debug)]
 pub struct JobFolder {
@@ -364,6 +353,15 @@ impl JobFolder {
             .map_err(|error| JobError::Description { path: files.path(DESCRIPTION), error })?;
         if description.jobs.is_empty() {
             return Err(JobError::NoJobs(files.path(DESCRIPTION)));
+        }
+        let last = description.jobs.len() - 1;
+        if let Some(JobResult { job }) = description.result
+            && job > last
+        {
+            return Err(JobError::NoResult { path: files.path(DESCRIPTION), job, last });
+        }
+        for name in description.jobs.iter().map(|job| &job.mem).chain(&description.reference) {
+            files.check_name(name)?;
         }
         if let Files::Folder(folder) = &files
             && description.name.is_empty()
@@ -411,11 +409,12 @@ impl JobFolder {
         let bad_image = |reason| JobError::Image { path: self.files.path(&job.mem), reason };
         let memory = OwnedMemory::new(bytes as usize);
         let mut outside = Ok(());
-        let length = image::unpack(&job.mem, &mut *self.files.open(&job.mem)?, job.arena_size, &mut |at, bytes| {
-            let written = write_words(memory.view(), job.arena_base.wrapping_add(at), bytes);
-            outside = std::mem::replace(&mut outside, Ok(())).and(written);
-        })
-        .map_err(bad_image)?;
+        let length =
+            image::unpack(&job.mem, &mut *self.files.open_image(&job.mem)?, job.arena_size, &mut |at, bytes| {
+                let written = write_words(memory.view(), job.arena_base.wrapping_add(at), bytes);
+                outside = std::mem::replace(&mut outside, Ok(())).and(written);
+            })
+            .map_err(bad_image)?;
         outside.map_err(|place| JobError::Memory { what: "memory image", place })?;
         if let Some(expected) = job.mem_bytes
             && length != expected
@@ -541,5 +540,25 @@ mod tests {
         assert!(matches!(folder.image(&job), Err(JobError::TooLarge(_))));
         assert!(matches!(folder.picture(OwnedMemory::new(4).view()), Err(JobError::NoPicture(_))));
         assert!(matches!(folder.reference(), Err(JobError::NoPicture(_))));
+    }
+
+    #[test]
+    fn results_and_files_that_are_not_there_are_refused() {
+        for (description, sentence) in [
+            (
+                r#""jobs": [ { "mem": "m", "arena_size": 4096 } ], "result": { "job": 1 }"#,
+                "job 1, and there is none: the last is job 0",
+            ),
+            (r#""jobs": [ { "mem": "../m", "arena_size": 4096 } ]"#, "\"../m\", which lies outside"),
+            (
+                r#""jobs": [ { "mem": "m", "arena_size": 4096 } ], "reference": "/etc/x.png""#,
+                "\"/etc/x.png\", which lies outside",
+            ),
+        ] {
+            // The files of a folder that is part of the program are part of it for good, as this one's are.
+            let file: &'static [u8] = Box::leak(format!("{{ {description} }}").into_boxed_str().into_boxed_bytes());
+            let error = JobFolder::embedded(Box::leak(Box::new([(DESCRIPTION, file)]))).unwrap_err().to_string();
+            assert!(error.contains(sentence), "{error}");
+        }
     }
 }

@@ -53,6 +53,7 @@ pub mod state;
 pub mod tmu;
 pub mod vertex;
 pub mod vpm;
+pub mod whole_file;
 
 pub use device::{Config, V3d};
 pub use fault::Fault;

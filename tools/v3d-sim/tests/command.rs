@@ -247,9 +247,9 @@ fn descriptions_that_cannot_be_followed_are_explained() {
     check("stride", &|json| json["jobs"][0]["color_buffer"]["stride_bytes"] = 16.into(), "stride");
     check("empty", &|json| json["jobs"][0]["color_buffer"]["width"] = 0.into(), "no pixels");
     check("bytes", &|json| json["jobs"][0]["mem_bytes"] = 4096.into(), "not 4096 as the description says");
-    check("directory", &|json| json["jobs"][0]["mem"] = "..".into(), "directory/..: it cannot be read: Is a directory");
+    check("directory", &|json| json["jobs"][0]["mem"] = ".".into(), "directory/.: it cannot be read: Is a directory");
     check("no_jobs", &|json| json["jobs"] = serde_json::json!([]), "no_jobs/job.json: there are no jobs in it");
-    check("result", &|json| json["result"]["job"] = 1.into(), "job 1 has not been run");
+    check("result", &|json| json["result"]["job"] = 1.into(), "the result is that of job 1, and there is none");
     let far_away = |json: &mut serde_json::Value| {
         json["jobs"][0]["color_buffer"]["tiling"] = "raster".into();
         json["jobs"][0]["color_buffer"]["stride_bytes"] = u32::MAX.into();
@@ -304,4 +304,52 @@ fn output_that_nobody_takes_is_no_panic() {
         let output = gone.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
+}
+
+/// A folder with one job: a list of these bytes on thread 1.
+fn job_folder(name: &str, list: &[u8], more: &str) -> PathBuf {
+    let folder = scratch(name);
+    let end = 16 + list.len();
+    let job = format!(
+        r#"{{ "jobs": [ {{ "mem": "mem0.bin", "arena_size": 4096, "render_ct1ca": 16, "render_ct1ea": {end} }} ]{more} }}"#
+    );
+    std::fs::write(folder.join("job.json"), job).unwrap();
+    std::fs::write(folder.join("mem0.bin"), [&[0; 16], list].concat()).unwrap();
+    folder
+}
+
+#[test]
+fn a_result_that_is_not_there_is_a_failure() {
+    let folder = job_folder("no-result", &[1], r#", "result": { "job": 7 }"#);
+    let complaint = fail(&["replay", path(&folder)]);
+    assert!(complaint.contains("job 7, and there is none: the last is job 0"), "{complaint}");
+}
+
+#[test]
+fn files_outside_of_the_folder_are_not_read() {
+    let folder = job_folder("outside", &[1], "");
+    let description = std::fs::read_to_string(folder.join("job.json")).unwrap();
+    std::fs::write(folder.join("job.json"), description.replace("mem0.bin", "../outside/mem0.bin")).unwrap();
+    let complaint = fail(&["replay", path(&folder)]);
+    assert!(complaint.contains("lies outside of the folder"), "{complaint}");
+}
+
+#[test]
+fn a_person_can_limit_endless_lists() {
+    // Branch (16) to itself [AG p.68].
+    let folder = job_folder("endless", &[16, 16, 0, 0, 0, 1], "");
+    let start = std::time::Instant::now();
+    let output = v3d(&["replay", path(&folder), "--records", "1000"]);
+    assert!(!output.status.success());
+    assert!(text(&output).contains("job 0: fault"), "{}", text(&output));
+    assert!(start.elapsed().as_secs() < 30);
+    assert!(fail(&["replay", path(&folder), "--records", "0"]).contains("0 is not in 1.."));
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_told_before_the_work() {
+    let folder = job_folder("unwritable", &[16, 16, 0, 0, 0, 1], "");
+    // The list is endless: with its default limit the work would take minutes.
+    let complaint = fail(&["replay", path(&folder), "--out", path(&folder.join("no/such/folder.png"))]);
+    assert!(complaint.contains("no/such/folder.png"), "{complaint}");
 }

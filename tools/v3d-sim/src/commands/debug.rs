@@ -1,12 +1,13 @@
 //! `v3d debug`: everything that happened to one pixel, in its order.
 
+use super::patience::{Limits, run_jobs};
 use anyhow::{Context, Result, ensure};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
-use v3d_sim::job::run::{End, run_folder};
+use v3d_sim::job::run::End;
 use v3d_sim::render::history::Event;
 
 /// Which pixel to watch.
@@ -20,6 +21,8 @@ pub(crate) struct Arguments {
     /// Leave the programs' instructions out
     #[arg(long)]
     brief: bool,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 fn pixel(text: &str) -> Result<(u32, u32)> {
@@ -34,8 +37,8 @@ fn pixel(text: &str) -> Result<(u32, u32)> {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
     let mut out = std::io::stdout().lock();
-    let config = super::config(&folder, false, &mut out)?;
-    let outcome = run_folder(&folder, Config { watched_pixel: Some(arguments.pixel), ..config })?;
+    let config = super::config(&folder, arguments.limits, false, &mut out)?;
+    let outcome = run_jobs(&folder, Config { watched_pixel: Some(arguments.pixel), ..config })?;
     let (x, y) = arguments.pixel;
     for (number, job) in outcome.jobs.iter().enumerate() {
         writeln!(out, "job {number}: pixel {x}, {y}")?;

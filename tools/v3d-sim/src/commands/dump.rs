@@ -1,13 +1,12 @@
 //! `v3d dump`: explains everything that a job consists of.
 
+use super::patience::{Limits, run_jobs};
 use anyhow::Result;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use v3d_sim::Config;
 use v3d_sim::dump;
 use v3d_sim::job::JobFolder;
-use v3d_sim::job::run::run_folder;
 
 /// What to explain.
 #[derive(clap::Args)]
@@ -17,6 +16,8 @@ pub(crate) struct Arguments {
     /// Explain memory as the job finds it, without running the job; there are no tile lists then
     #[arg(long)]
     before: bool,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 /// Runs the command.
@@ -31,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let outcome = run_folder(&folder, Config::default())?;
+    let outcome = run_jobs(&folder, arguments.limits.config())?;
     for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
         // A job that stands still has more to say than fits into a title.
         let end = outcome.end.to_string();

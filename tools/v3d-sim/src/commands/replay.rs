@@ -1,16 +1,17 @@
 //! `v3d replay`: runs the jobs of a folder and looks at the result.
 
+use super::patience::{Limits, run_jobs};
 use anyhow::{Context, Result, bail};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use v3d_hw::BusAddr;
 use v3d_sim::Config;
 use v3d_sim::job::picture::Difference;
-use v3d_sim::job::run::{FolderOutcome, run_folder};
+use v3d_sim::job::run::FolderOutcome;
 use v3d_sim::job::{ExpectedDifference, JobFolder};
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::whole_file;
 
 /// What to run, and what to do with the result.
 #[derive(clap::Args)]
@@ -35,15 +36,18 @@ pub(crate) struct Arguments {
     /// Place samples as silicon does even if the reference has them elsewhere
     #[arg(long)]
     silicon_samples: bool,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
+    super::check_outputs(&[&arguments.out, &arguments.memory_out])?;
     let mut out = std::io::stdout().lock();
-    let config = super::config(&folder, arguments.silicon_samples, &mut out)?;
+    let config = super::config(&folder, arguments.limits, arguments.silicon_samples, &mut out)?;
     let config = Config { parallel: !arguments.serial, estimate: arguments.stats, ..config };
-    let outcome = run_folder(&folder, config)?;
+    let outcome = run_jobs(&folder, config)?;
     report(&outcome, &mut out)?;
     super::write_left_out(&folder, &outcome, &mut out)?;
     if arguments.stats {
@@ -79,16 +83,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Writes memory from an address on to a file.
-fn write_memory(path: &Path, memory: &OwnedMemory, base: u32) -> Result<()> {
+fn write_memory(path: &Path, memory: &OwnedMemory, base: u32) -> io::Result<()> {
     let memory = memory.view();
-    let mut file = BufWriter::new(File::create(path)?);
     let mut portion = [0; 4096];
-    for at in (u64::from(base)..memory.bytes()).step_by(portion.len()) {
-        let portion = &mut portion[..(memory.bytes() - at).min(4096) as usize];
-        memory.read(BusAddr(at as u32), portion)?;
-        file.write_all(portion)?;
-    }
-    Ok(file.flush()?)
+    whole_file::write(path, |file| {
+        for at in (u64::from(base)..memory.bytes()).step_by(portion.len()) {
+            let portion = &mut portion[..(memory.bytes() - at).min(4096) as usize];
+            memory.read(BusAddr(at as u32), portion).map_err(io::Error::other)?;
+            file.write_all(portion)?;
+        }
+        Ok(())
+    })
 }
 
 fn report(outcome: &FolderOutcome, out: &mut impl Write) -> Result<()> {

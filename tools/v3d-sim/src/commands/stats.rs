@@ -1,5 +1,6 @@
 //! `v3d stats`: what a job costs, by program, by unit and by tile.
 
+use super::patience::{Limits, run_jobs};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -13,7 +14,7 @@ use v3d_sim::clock::{Stall, Stalls, UnitCycles, costs};
 use v3d_sim::counters::{Counters, TileEvents};
 use v3d_sim::dump::{self, Survey};
 use v3d_sim::job::picture::Picture;
-use v3d_sim::job::run::{FolderOutcome, Outcome, run_folder};
+use v3d_sim::job::run::{FolderOutcome, Outcome};
 use v3d_sim::job::{Job, JobFolder};
 
 /// What colours the tiles of a heat map.
@@ -54,14 +55,17 @@ pub(crate) struct Arguments {
     /// Print a line for each tile of the result's job
     #[arg(long)]
     tiles: bool,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = JobFolder::open(&arguments.dir)?;
+    super::check_outputs(&[&arguments.heat_map])?;
     let mut out = std::io::stdout().lock();
-    let config = super::config(&folder, false, &mut out)?;
-    let outcome = run_folder(&folder, Config { estimate: true, ..config })?;
+    let config = super::config(&folder, arguments.limits, false, &mut out)?;
+    let outcome = run_jobs(&folder, Config { estimate: true, ..config })?;
     out.write_all(tables(&folder, &outcome)?.as_bytes())?;
     super::write_left_out(&folder, &outcome, &mut out)?;
     if arguments.tiles || arguments.heat_map.is_some() {

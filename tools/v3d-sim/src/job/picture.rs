@@ -2,6 +2,7 @@
 
 use super::{BufferTiling, ColorBuffer, ExpectedDifference, JobError, PixelFormat};
 use crate::memory::{Memory, OutOfMemory};
+use crate::whole_file;
 use std::path::Path;
 use v3d_hw::BusAddr;
 use v3d_hw::tiling::{self, Tiling};
@@ -97,6 +98,9 @@ impl Picture {
     pub fn from_png(bytes: &[u8]) -> Result<Self, String> {
         let mut reader =
             png::Decoder::new(std::io::Cursor::new(bytes)).read_info().map_err(|error| error.to_string())?;
+        if reader.info().width > LARGEST_SIDE_PX || reader.info().height > LARGEST_SIDE_PX {
+            return Err(format!("it is wider or higher than {LARGEST_SIDE_PX} pixels"));
+        }
         let size = reader.output_buffer_size().ok_or_else(|| "it is too large".to_owned())?;
         let mut pixels = vec![0; size];
         let info = reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
@@ -116,14 +120,16 @@ impl Picture {
         if self.width == 0 || self.height == 0 {
             return Err(JobError::NoPicture("the colour buffer has no pixels"));
         }
-        let file = std::fs::File::create(path).map_err(|error| JobError::File { path: path.to_owned(), error })?;
+        let mut file = Vec::new();
         let bad = |error: png::EncodingError| JobError::Png { path: path.to_owned(), reason: error.to_string() };
-        let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), self.width, self.height);
+        let mut encoder = png::Encoder::new(&mut file, self.width, self.height);
         encoder.set_color(png::ColorType::Rgba);
         encoder.set_depth(png::BitDepth::Eight);
         let mut writer = encoder.write_header().map_err(bad)?;
         writer.write_image_data(&self.rgba).map_err(bad)?;
-        writer.finish().map_err(bad)
+        writer.finish().map_err(bad)?;
+        whole_file::write(path, |out| out.write_all(&file))
+            .map_err(|error| JobError::File { path: path.to_owned(), error })
     }
 
     /// How much this picture differs from another; `None` if they are of different sizes.

@@ -1,0 +1,78 @@
+//! How long jobs may take: a limit that a person can set, and a sign of life while they run.
+//!
+//! The model counts instructions and records, and no time, so that a job ends the same way on every machine. What it reports of a job that
+//! exceeds a limit says which.
+
+use std::io::Write;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use v3d_sim::Config;
+use v3d_sim::job::run::{FolderOutcome, run_folder};
+use v3d_sim::job::{JobError, JobFolder};
+
+/// When somebody begins to wonder, and how often to say that it goes on.
+const EACH: Duration = Duration::from_secs(5);
+
+/// How much a job may execute.
+#[derive(Clone, Copy, clap::Args)]
+pub(crate) struct Limits {
+    /// Most QPU instructions that one list may execute before it counts as endless; a user program at most 1,000,000,000
+    #[arg(long, value_name = "N", default_value_t = Config::default().instruction_budget, value_parser = clap::value_parser!(u64).range(1..))]
+    instructions: u64,
+    /// Most control records, list items and vertices that one list may go through before it counts as endless
+    #[arg(long, value_name = "N", default_value_t = Config::default().record_budget, value_parser = clap::value_parser!(u64).range(1..))]
+    records: u64,
+}
+
+impl Limits {
+    /// The Pi's V3D with these limits.
+    pub(super) fn config(self) -> Config {
+        Config { instruction_budget: self.instructions, record_budget: self.records, ..Config::default() }
+    }
+}
+
+/// Runs the jobs of a folder, and says on standard error that they still run if it takes long.
+pub(super) fn run_jobs(folder: &JobFolder, config: Config) -> Result<FolderOutcome, JobError> {
+    let (done, is_done) = channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || show_life(&is_done, EACH, config, &mut std::io::stderr()));
+        let outcome = run_folder(folder, config);
+        drop::<std::sync::mpsc::Sender<()>>(done);
+        outcome
+    })
+}
+
+/// Writes a line now and then, until the other end of `is_done` is gone.
+fn show_life(is_done: &Receiver<()>, each: Duration, config: Config, out: &mut impl Write) {
+    let start = Instant::now();
+    while is_done.recv_timeout(each) == Err(RecvTimeoutError::Timeout) {
+        let Config { instruction_budget, record_budget, .. } = config;
+        // Who does not hear it misses nothing.
+        let _ = writeln!(
+            out,
+            "v3d: running for {:.0} s; a list ends at {instruction_budget} instructions (--instructions) or {record_budget} records \
+             (--records), and Ctrl-C ends all",
+            start.elapsed().as_secs_f64()
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn life_is_shown_until_the_end() {
+        let (done, is_done) = channel();
+        let teller = std::thread::spawn(move || {
+            let mut out = Vec::new();
+            show_life(&is_done, Duration::from_millis(1), Config::default(), &mut out);
+            out
+        });
+        std::thread::sleep(Duration::from_millis(200));
+        drop(done);
+        let out = teller.join().unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.starts_with("v3d: running for 0 s; a list ends at 5000000000 instructions"), "{text}");
+    }
+}
