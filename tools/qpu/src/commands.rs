@@ -15,6 +15,7 @@ mod dis;
 mod explain;
 #[cfg(feature = "model")]
 mod run;
+mod whole_file;
 
 /// What `--help` ends with.
 const EXAMPLES: &str = "\
@@ -116,7 +117,7 @@ fn show(diagnostics: &Diagnostics) {
 /// Writes to a file, or to standard output.
 fn write(path: Option<&Path>, bytes: &[u8]) -> Result<()> {
     match path {
-        Some(path) => std::fs::write(path, bytes).with_context(|| path.display().to_string()),
+        Some(path) => whole_file::write(path, bytes).with_context(|| path.display().to_string()),
         None => match std::io::stdout().write_all(bytes) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("standard output"),
             _ => Ok(()),
