@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::interface::Interface;
 use crate::lexer::{self, Kind, Token, Tokens};
 use crate::slot::{Refusal, Slot};
-use crate::source::{Source, Span};
+use crate::source::{MOST_BYTES, Source, Span};
 use crate::symbol::{Symbol, Symbols};
 use crate::value::Value;
 
@@ -22,6 +22,7 @@ mod code_stream;
 mod data;
 mod directive;
 mod expression;
+mod hint;
 mod instruction;
 mod interface_directive;
 mod label;
@@ -117,8 +118,11 @@ const STANDARD_INCLUDE_TEXT: &str = include_str!("../include/vc4.qinc");
 
 /// Passes over the source before labels are declared not to settle.
 const MAX_PASSES: u32 = 8;
-/// Longest text that places can point into.
-const MAX_SOURCE_BYTES: usize = 1 << 30;
+
+/// Errors after which the sources are given up.
+const MAX_ERRORS: usize = 1000;
+/// Diagnostics after which warnings are not kept.
+const MAX_WARNINGS: usize = 100_000;
 
 /// A failure; boxed, because success is what usually happens.
 type Failure = Box<Diagnostic>;
@@ -160,6 +164,12 @@ struct Assembler<'o> {
     expression_depth: u32,
     /// Rounds of repetitions so far.
     rounds: u64,
+    /// Calls of macros and functions so far.
+    calls: u64,
+    /// Errors so far.
+    errors: usize,
+    /// A limit is reached: what is left is not looked at.
+    given_up: bool,
     /// Codes whose warnings are not wanted.
     allowed: Vec<Code>,
     diagnostics: Vec<Diagnostic>,
@@ -183,6 +193,9 @@ impl<'o> Assembler<'o> {
             depth: 0,
             expression_depth: 0,
             rounds: 0,
+            calls: 0,
+            errors: 0,
+            given_up: false,
             allowed: Vec::new(),
             diagnostics: Vec::new(),
         }
@@ -197,6 +210,9 @@ impl<'o> Assembler<'o> {
         self.conditions.clear();
         self.depth = 0;
         self.rounds = 0;
+        self.calls = 0;
+        self.errors = 0;
+        self.given_up = false;
         self.allowed.clear();
         self.diagnostics.clear();
         for (name, expression) in &self.options.defines {
@@ -214,7 +230,7 @@ impl<'o> Assembler<'o> {
         }
         let number = self.files.len() as u32;
         self.file_numbers.insert(source.name.clone(), number);
-        let too_long = source.text.len() > MAX_SOURCE_BYTES;
+        let too_long = source.text.len() as u64 > MOST_BYTES;
         let tokens = if too_long { Tokens::default() } else { lexer::lex(&source.text, &mut self.symbols) };
         self.files.push(File { source: source.clone(), tokens: Rc::new(tokens) });
         if too_long {
@@ -259,7 +275,9 @@ impl<'o> Assembler<'o> {
         let undefined = self.labels.undefined();
         for (label, span) in undefined {
             let name = self.symbols.name(label).to_owned();
-            self.report(Diagnostic::error(Code::LabelUndefined, span, format!("label {name} is not defined")));
+            let diagnostic = Diagnostic::error(Code::LabelUndefined, span, format!("label {name} is not defined"));
+            let diagnostic = self.hinted(diagnostic, &name, |symbol| self.labels.is_defined(symbol));
+            self.report(*diagnostic);
         }
         for (span, message) in self.code.resolve_branches(&self.labels) {
             self.report(Diagnostic::error(Code::NumberOutOfRange, span, message));
@@ -312,8 +330,14 @@ impl<'o> Assembler<'o> {
     // Diagnostics.
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        if diagnostic.severity == Severity::Warning && self.allowed.contains(&diagnostic.code) {
-            return;
+        match diagnostic.severity {
+            Severity::Warning if self.allowed.contains(&diagnostic.code) => return,
+            Severity::Warning if self.diagnostics.len() >= MAX_WARNINGS => return,
+            Severity::Warning => {}
+            Severity::Error => {
+                self.errors += 1;
+                self.given_up |= self.errors > MAX_ERRORS;
+            }
         }
         let diagnostic = self.with_call_sites(diagnostic);
         self.diagnostics.push(diagnostic);

@@ -10,6 +10,7 @@
 //! | [`flow`] | which instruction follows which |
 //! | `instruction` | within one instruction |
 //! | `sequence` | between instructions a few steps apart |
+//! | `delay_slots` | delay slots that look forgotten |
 //! | `program_end` | around the end of the program |
 //! | `state`, `queue`, `values` | what is there when an instruction is reached |
 //! | `semaphore` | accesses to semaphores, against the interface |
@@ -18,8 +19,6 @@
 //! # Sources
 //! [AG p.37] is the list of restrictions; the others are said at each code (`qpu explain CODE`).
 
-use v3d_hw::qpu::Signal;
-
 use crate::assembler::{Assembly, WordInfo};
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -27,6 +26,7 @@ use crate::disassembler::{Style, disassemble};
 use crate::interface::Interface;
 use crate::source::{Source, Span};
 
+mod delay_slots;
 mod doubtful;
 pub mod facts;
 pub mod flow;
@@ -61,6 +61,8 @@ struct Program<'p> {
     facts: &'p [Facts],
     flow: &'p Flow,
     interface: &'p Interface,
+    /// What the source says of each word; nothing, if there is none.
+    info: &'p [WordInfo],
     /// Whether two threads share the register files.
     threaded: bool,
 }
@@ -127,12 +129,13 @@ pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Inte
         .map(|(at, &word)| Facts { data: info.get(at).is_some_and(|info| info.data), ..Facts::of(word) })
         .collect();
     let flow = Flow::of(&facts);
-    let switches = facts.iter().any(|facts| matches!(facts.sig, Signal::ThreadSwitch | Signal::LastThreadSwitch));
+    let switches = facts.iter().any(Facts::switches_thread);
     let threaded = interface.threads.map_or(switches, |threads| threads == 2);
-    let program = Program { facts: &facts, flow: &flow, interface, threaded };
+    let program = Program { facts: &facts, flow: &flow, interface, info, threaded };
     let mut findings = Findings::default();
     program.check_instructions(&mut findings);
     program.check_sequences(&mut findings);
+    program.check_delay_slots(&mut findings);
     program.check_end(&mut findings);
     let states = program.states();
     program.check_values(&states, &mut findings);

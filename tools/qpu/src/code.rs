@@ -125,6 +125,13 @@ diagnostic_codes! {
     37 UnexpectedCharacter "this character has no meaning"
         "Outside comments and file names the language uses ASCII signs only."
 
+    38 SlotsWithoutBranch ".slots stands behind a branch"
+        "It says that the next three instructions are meant to be executed before the branch takes effect that stands right before it."
+
+    39 TooManyCalls "too many calls of macros and functions"
+        "An assembly may call macros, functions and repetitions a million times. A macro that calls another twice, which calls a third twice, \
+        and so on, is soon beyond every limit."
+
     // Instructions: which fields are taken.
     50 AddAluTaken "the add ALU is in use already"
         "An instruction has one operation of the add ALU and one of the mul ALU. add, sub, shifts, logic, float add and conversions need the add ALU."
@@ -225,6 +232,10 @@ diagnostic_codes! {
     97 ReadNotHere "read cannot do this"
         "read fills a read address and nothing else: registers of the files and small immediates, without rotation."
 
+    98 TargetR4 "a write to r4"
+        "r4 cannot be written by an instruction: it gets what the SFU, the TMUs and the tile buffer give. The write address of its number is \
+        that of tmu_noswap [AG p.38]; say `tmurs` or `tmu_noswap` if that is meant."
+
     // Interface directives.
     120 BadInterface "a bad interface directive"
         "The forms are `.stage fragment|vertex|coordinate|user`, `.threads 1|2`, `.uniform NAME, TYPE [, COUNT]`, \
@@ -243,7 +254,8 @@ diagnostic_codes! {
         does not matter there."
     201 RotationAfterWrite "a rotation right after its source is written"
         "The rotator takes values across quads, which the previous instruction has not all written yet: a rotated \
-        accumulator must not be written by the instruction before [AG p.37]. Put another instruction between."
+        accumulator must not be written by the instruction before [AG p.37]. Put another instruction between. It is a \
+        warning, as Broadcom's tessellator does it where the elements that come from another quad do not matter."
     202 RotationByR5AfterWrite "a rotation by r5 right after r5 is written"
         "The amount is taken from r5 before the previous instruction has written it [AG p.37]. Put another instruction between."
     203 UniformAfterAddress "a uniform is read too soon after the uniforms' address is written"
@@ -263,7 +275,7 @@ diagnostic_codes! {
         between [AG p.24]. Fill them with other work or nop."
     209 ScoreboardAtStart "a wait for the scoreboard in the first two instructions"
         "The scoreboard wait, by sbwait or by the first access of the tile buffer, must not occur in the first two \
-        instructions of a fragment shader [AG p.37] (HW-2796)."
+        instructions of a fragment shader [AG p.37] (HW-2796). For sbwait in the second, see E0269."
     210 BranchInDelaySlots "a branch in the delay slots of another"
         "Three instructions after a branch are executed before it takes effect. A branch among the first two of them makes the thread go astray [vc4asm]."
     211 BothAlusWriteSame "both ALUs write to the same register"
@@ -276,7 +288,8 @@ diagnostic_codes! {
     214 ConditionalPeripheralWrite "a conditional write to a peripheral"
         "The peripheral is triggered whether the condition holds or not, with undefined data where it does not \
         [vc4asm]. Compute the value conditionally in an accumulator, then write it unconditionally. The tile \
-        buffer's Z and colour and the host interrupt do take conditions."
+        buffer's Z and colour, the multisample mask and the host interrupt do take conditions. For VPM data it is a \
+        warning: Broadcom's tessellator writes vectors in parts."
     215 PartialPeripheralWrite "a part of a word is written to a peripheral"
         "A pack that writes one byte keeps the other bytes of a register; a peripheral has none to keep [vc4asm]."
     216 RunsOffTheEnd "execution runs off the end of the program"
@@ -326,7 +339,8 @@ diagnostic_codes! {
     234 UniformWithTmuWrite "a uniform is read by an instruction that writes a TMU parameter"
         "The TMU write reads a uniform itself, its texture parameter: the instruction must not read another one [AG p.24]."
     235 LastSwitchMissing "the last thread switch is not said to be the last"
-        "The final switch of a threaded program must be lthrsw, so that the other thread can start its next program [AG p.21]."
+        "The final switch of a threaded program must be lthrsw, so that the other thread can start its next program [AG \
+        p.21]. Where no switch is lthrsw it is a warning: Broadcom's shaders of OpenVG are so, all with the same number of switches."
     236 TmuResultLeft "a TMU result is requested but never loaded"
         "It stays in the FIFO and becomes the first result of the next program."
     237 ReservedCode "a reserved code"
@@ -360,7 +374,8 @@ diagnostic_codes! {
         wait for it [AG p.47]."
     247 TlbBeforeLastSwitch "the tile buffer is accessed before the last thread switch"
         "The access locks the scoreboard. If the QPU switches to the other thread then, which may work on the same \
-        pixels and have come first, each waits for the other [mesa vc4_qpu_emit.c]. Put all accesses behind lthrsw."
+        pixels and have come first, each waits for the other [mesa vc4_qpu_emit.c]. Put all accesses behind lthrsw. Where \
+        there is none at all it is a warning, as for E0235."
     248 VpmReadLeft "vectors of the VPM are set up, but never read"
         "Exactly as many vectors must be read as were set up [AG p.56]. What is left is cancelled at the end of the \
         program, by the same page, but must be consumed, by another [AG p.24]."
@@ -371,6 +386,12 @@ diagnostic_codes! {
         program may start [AG p.21]. Only the last switch on each path may be lthrsw."
     251 SwitchUnthreaded "a thread switch in a program for one thread"
         "The source says .threads 1. Only programs that are marked as threadable share a QPU with another and may switch [AG p.21]."
+
+    252 DelaySlots "the delay slots of a branch look forgotten"
+        "Three instructions after a branch are executed before it takes effect, whether it is taken or not [AG p.34]. A program \
+        that ends in them never gets to where the branch goes; what they do to the counter of a loop is done in each turn, not \
+        after the last; and a branch into its own delay slots executes the same instructions again. Put three nops behind the \
+        branch, or say `.slots` between the branch and the instructions if they are meant to stand there."
 
     // Rules that sources disagree about, reported on request.
     260 VpmReadSoon "the VPM is read soon after its set-up"
@@ -398,4 +419,7 @@ diagnostic_codes! {
     268 OddBranchTarget "the branch target is in an odd register"
         "An erratum allows even registers only [brcm HW-2780]: bit 45 is both the lowest bit of the register's \
         number and the bit that sets the flags. Where the flags do not matter, odd ones work [vc4asm]."
+    269 ScoreboardWaitSecond "a wait for the scoreboard in the second instruction"
+        "The guide forbids it [AG p.37]; Broadcom's own compiler writes it in nearly all of its shaders, and the note on \
+        the erratum doubts it [brcm HW-2796]."
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use qpu::output::Format;
+use qpu::source::{MOST_BYTES, read_bytes};
 use qpu::{Assembly, Diagnostics, Options, Source, assemble};
 
 mod asm;
@@ -28,7 +29,12 @@ Examples:
   qpu explain E0220                             why it minds, and how to mend it
   qpu explain 0x100009e7009e7000                a word, field by field
   qpu run program.qasm --uniforms 1.0,0x1000 --dump 0x1000+64 --trace
-                                                a user program in the model, step by step";
+                                                a user program in the model, step by step
+  qpu run program.qasm --memory input.bin@0x2000 --uniforms 0x2000,0x3000 --dump 0x3000+64
+                                                the same with memory that holds a file
+
+Exit status: 0 if all is well; 1 if there is an error, if `check` finds anything, if `asm --strict` finds an error, or if a program that
+`run` runs has a fault or does not end; 2 if the command line is wrong.";
 
 /// Assembler, optimizer, disassembler, checker and runner of VideoCore IV QPU programs
 #[derive(Parser)]
@@ -62,6 +68,9 @@ struct Input {
     /// Directory for `.include <file>`
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// Source that is included before the first one
+    #[arg(short = 'i', value_name = "FILE")]
+    first: Vec<PathBuf>,
     /// Sets a name to an expression, or to 1
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     define: Vec<String>,
@@ -82,7 +91,8 @@ impl Input {
 
     fn sources(&self) -> Result<Vec<Source>> {
         let read = |path: &PathBuf| Source::read(path).with_context(|| path.display().to_string());
-        self.sources.iter().map(read).collect()
+        let include = |path: &PathBuf| Ok(Source::new("-i", format!(".include <{}>", path.display())));
+        self.first.iter().map(include).chain(self.sources.iter().map(read)).collect()
     }
 
     /// Assembles; diagnostics go to standard error.
@@ -127,7 +137,7 @@ fn write(path: Option<&Path>, bytes: &[u8]) -> Result<()> {
 
 /// Words of a file: bytes, or text with hexadecimal numbers of 32 or 64 bits (32-bit ones in pairs, low half first).
 fn read_words(path: &Path) -> Result<Vec<u64>> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let bytes = read_bytes(path, MOST_BYTES).with_context(|| path.display().to_string())?;
     match std::str::from_utf8(&bytes).ok().and_then(words_of_text) {
         Some(words) => Ok(words),
         None if bytes.len().is_multiple_of(8) => {

@@ -60,6 +60,9 @@ impl Diagnostic {
     }
 }
 
+/// Most diagnostics that are shown; of more, errors come before warnings.
+pub const MOST_SHOWN: usize = 100;
+
 /// Diagnostics together with the sources that their places refer to.
 ///
 /// As text (`Display`) each has the source line with a caret under the place.
@@ -90,13 +93,33 @@ impl Diagnostics {
         Some((&source.name, line, column))
     }
 
-    /// The diagnostics as text, coloured or not.
+    /// The diagnostics as text, coloured or not: the first [`MOST_SHOWN`] of them, and how many there are beside them.
     pub fn render(&self, colored: bool) -> String {
         let renderer = if colored { Renderer::styled() } else { Renderer::plain() };
         let mut text = String::new();
+        let (errors, warnings) = self.count();
+        let mut errors_left = errors.min(MOST_SHOWN);
+        let mut warnings_left = warnings.min(MOST_SHOWN - errors_left);
+        let more = (errors - errors_left, warnings - warnings_left);
         for diagnostic in &self.list {
-            text.push_str(&self.render_one(&renderer, diagnostic));
-            text.push('\n');
+            let left = match diagnostic.severity {
+                Severity::Error => &mut errors_left,
+                Severity::Warning => &mut warnings_left,
+            };
+            if *left > 0 {
+                *left -= 1;
+                text.push_str(&self.render_one(&renderer, diagnostic));
+                text.push('\n');
+            }
+        }
+        let counted = |count: usize, what: &str| match count {
+            0 => None,
+            1 => Some(format!("1 more {what}")),
+            _ => Some(format!("{count} more {what}s")),
+        };
+        let more: Vec<String> = [counted(more.0, "error"), counted(more.1, "warning")].into_iter().flatten().collect();
+        if !more.is_empty() {
+            text.push_str(&format!("... and {}\n", more.join(", ")));
         }
         text
     }
@@ -118,13 +141,23 @@ impl Diagnostics {
             }
             seen.push(file);
             let Some(source) = self.sources.get(file as usize) else { continue };
-            let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str()).fold(true);
-            if let Some(span) = diagnostic.span.filter(|span| span.file == file) {
-                snippet = snippet.annotation(AnnotationKind::Primary.span(range(span, &source.text)));
+            let primary = diagnostic.span.filter(|span| span.file == file);
+            let related = || diagnostic.related.iter().filter(|(span, _)| span.file == file);
+            let all = primary.into_iter().chain(related().map(|&(span, _)| span));
+            // The renderer goes through all of the text that it is given: it gets the lines that matter and those between them.
+            let (start, end) = lines(all, &source.text);
+            let shown = source.text.get(start..end).unwrap_or_default();
+            let inside = |span: Span| {
+                let std::ops::Range { start: from, end: to } = range(span, &source.text);
+                from - start..to - start
+            };
+            let first_line = source.text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let mut snippet = Snippet::source(shown).path(source.name.as_str()).line_start(first_line).fold(true);
+            if let Some(span) = primary {
+                snippet = snippet.annotation(AnnotationKind::Primary.span(inside(span)));
             }
-            for (span, what) in diagnostic.related.iter().filter(|(span, _)| span.file == file) {
-                let kind = AnnotationKind::Context.span(range(*span, &source.text));
-                snippet = snippet.annotation(kind.label(what.as_str()));
+            for (span, what) in related() {
+                snippet = snippet.annotation(AnnotationKind::Context.span(inside(*span)).label(what.as_str()));
             }
             group = group.element(snippet);
         }
@@ -133,6 +166,23 @@ impl Diagnostics {
         }
         renderer.render(&[group])
     }
+}
+
+/// The lines that spans stand on, from the first to the last, as bytes of the text; a line more on either side, so that the renderer can show that
+/// there is one.
+fn lines(spans: impl Iterator<Item = Span>, text: &str) -> (usize, usize) {
+    let (mut first, mut last) = (text.len(), 0);
+    for span in spans {
+        let bytes = range(span, text);
+        first = first.min(bytes.start);
+        last = last.max(bytes.end);
+    }
+    let bytes = text.as_bytes();
+    let mut newlines_before = bytes[..first].iter().enumerate().rev().filter(|&(_, &byte)| byte == b'\n');
+    let start = newlines_before.nth(1).map_or(0, |(newline, _)| newline + 1);
+    let newlines_behind = bytes[last..].iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
+    let end = newlines_behind.take(2).last().map_or(text.len(), |(newline, _)| last + newline + 1);
+    (start, end.max(start))
 }
 
 /// The bytes of a span, inside the text and on character boundaries.

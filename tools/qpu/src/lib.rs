@@ -26,6 +26,7 @@ pub mod language;
 mod lexer;
 pub mod optimize;
 pub mod output;
+mod similar;
 mod slot;
 pub mod source;
 mod symbol;

@@ -2,7 +2,8 @@
 //!
 //! A place ([`Span`]) is a file number and a range of bytes; line and column are worked out only when a diagnostic is shown.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// One source text handed to the assembler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +20,31 @@ impl Source {
         Self { name: name.into(), text: text.into() }
     }
 
-    /// Reads a file; the error is the system's.
+    /// Reads a file of up to [`MOST_BYTES`]; the error is the system's, or says that it is longer.
     pub fn read(path: impl Into<PathBuf>) -> std::io::Result<Self> {
         let path = path.into();
-        let text = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
+        let text = String::from_utf8_lossy(&read_bytes(&path, MOST_BYTES)?).into_owned();
         Ok(Self { name: path.display().to_string(), text })
     }
+}
+
+/// Longest source: places in it have to fit a [`Span`], and a longer one is no program.
+pub const MOST_BYTES: u64 = 1 << 30;
+
+/// Reads a file of up to so many bytes. A longer one is refused by its size, without being read as far as its size is known.
+pub fn read_bytes(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let too_long = || {
+        let message = format!("the file is longer than {most} bytes, the most that is read");
+        std::io::Error::new(std::io::ErrorKind::FileTooLarge, message)
+    };
+    let file = std::fs::File::open(path)?;
+    if file.metadata()?.len() > most {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::new();
+    // What is no regular file has no size to ask for.
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
 }
 
 /// A range of bytes in one of the files of an assembly.

@@ -154,6 +154,11 @@ impl Symbols {
         symbol
     }
 
+    /// How many names there are: their numbers are those below.
+    pub(crate) fn count(&self) -> Symbol {
+        self.names.len() as Symbol
+    }
+
     /// The name of a number.
     pub(crate) fn name(&self, symbol: Symbol) -> &str {
         self.names.get(symbol as usize).map_or("", |name| name)

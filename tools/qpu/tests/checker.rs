@@ -80,6 +80,9 @@ fn rules_follow_branches_through_their_delay_slots() {
 fn rotations() {
     breaks(Code::RotationAfterWrite, 2, "mov r0, unif\nmov r1, r0 << 1");
     keeps("mov r0, unif\nnop\nmov r1, r0 << 1");
+    // A nop with a write address, as py-videocore writes it, gives no result that anybody waits for.
+    keeps("mov r0, unif\nanop r0\nmov r1, r0 << 1");
+    keeps("mov ra0, unif\nanop ra0\nmov r0, ra0");
     breaks(Code::RotationByR5AfterWrite, 3, "mov r0, unif\nmov r5rep, unif\nmov r1, r0 >> r5");
     keeps("mov r0, unif\nmov r5rep, unif\nnop\nmov r1, r0 >> r5");
     doubts(Code::RotatedResultSoon, 5, "mov r0, unif\nnop\nmov ra1, r0 >> 1\nnop\nmov r1, ra1");
@@ -105,7 +108,8 @@ fn tile_buffer() {
     let start = "nop\nnop\n";
     breaks(Code::MsFlagsAfterTlbZ, 5, &format!("{start}mov tlbz, rb15; sbdone\nnop\nmov r0, ms_mask"));
     keeps(&format!("{start}mov tlbz, rb15; sbdone\nnop\nnop\nmov r0, ms_mask"));
-    breaks(Code::ScoreboardAtStart, 2, "nop\nsbwait\nmov tlbc, rb15; sbdone");
+    breaks(Code::ScoreboardAtStart, 1, "sbwait\nnop\nmov tlbc, rb15; sbdone");
+    doubts(Code::ScoreboardWaitSecond, 2, "nop\nsbwait\nmov tlbc, rb15; sbdone");
     breaks(Code::ScoreboardAtStart, 2, "mov r0, rb15\nmov tlbc, r0; sbdone");
     keeps("mov r0, rb15\nnop\nmov tlbc, r0; sbdone");
     // The stencil set-up does not wait for the scoreboard.
@@ -212,6 +216,12 @@ fn one_instruction() {
     keeps("mov r0, unif\nfmul.pm8 r1.8abcdsf, r0, r0\nfmul.pm8 r1.8bsf, r0, r0");
     breaks(Code::ConditionalPeripheralWrite, 3, "mov.setf r0, unif\nldi vw_setup, 0x1a00\nmov.ifz vpm, r0");
     keeps("mov.setf r0, unif\nmov.ifz irq, r0");
+    keeps("mov.setf r0, unif\nmov.ifz ms_mask, r0");
+    // Programs that match boards tell the host from fragment shaders.
+    keeps(".stage fragment\nmov irq, 1");
+    // No result is zero and negative.
+    keeps("mov.setf r0, unif\nmov r3, r0\nmov.ifn r1, r0; mov.ifz r1, r3");
+    breaks(Code::BothAlusWriteSame, 3, "mov.setf r0, unif\nmov r3, r0\nmov.ifn r1, r0; mov.ifnz r1, r3");
     breaks(Code::PartialPeripheralWrite, 3, "mov r0, unif\nldi vw_setup, 0x1a00\nfmul vpm.8asf, r0, r0");
     breaks(Code::PartialPeripheralWrite, 3, "mov r0, unif\nldi vw_setup, 0x1a00\nfmul.pm8 vpm.8asf, r0, r0");
 }
@@ -247,6 +257,19 @@ fn thread_switches() {
     keeps("mov r0, unif\nlthrsw\nmov ra0, r0\nmov ra1, r0");
     breaks(Code::LastSwitchMissing, 6, "thrsw\nnop\nnop");
     breaks(Code::TlbBeforeLastSwitch, 3, "nop\nnop\nmov tlbz, rb15\nlthrsw\nnop\nnop\nsbdone");
+    // Where no switch is the last, as in Broadcom's shaders of OpenVG, it is a warning.
+    let severities = |source: &str| -> Vec<_> {
+        let found = check(Rules::Sure, &format!("{source}{END}"));
+        found.list.iter().map(|finding| (finding.code, finding.severity)).collect()
+    };
+    assert_eq!(
+        severities("thrsw\nnop\nnop\nmov tlbz, rb15; sbdone"),
+        [(Code::TlbBeforeLastSwitch, Severity::Warning), (Code::LastSwitchMissing, Severity::Warning)]
+    );
+    assert_eq!(
+        severities("nop\nnop\nmov tlbz, rb15\nlthrsw\nnop\nnop\nsbdone"),
+        [(Code::TlbBeforeLastSwitch, Severity::Error)]
+    );
     keeps("lthrsw\nnop\nnop\nmov tlbz, rb15; sbdone");
     breaks(Code::SwitchAfterLast, 4, "lthrsw\nnop\nnop\nlthrsw\nnop\nnop");
     breaks(Code::SwitchUnthreaded, 2, ".threads 1\nlthrsw\nnop\nnop");

@@ -74,6 +74,43 @@ fn explains() {
 }
 
 #[test]
+fn words_need_no_0x_to_be_explained() {
+    let prefixed = qpu(&["explain", "0x100009e7009e7000"]);
+    assert!(prefixed.status.success());
+    for arguments in [&["explain", "100009e7009e7000"][..], &["explain", "009e7000", "100009e7"]] {
+        assert_eq!(text(&qpu(arguments).stdout), text(&prefixed.stdout));
+    }
+    let wrong = qpu(&["explain", "100009e7009e7000", "100009e7"]);
+    assert!(text(&wrong.stderr).contains("halves of a word"), "{}", text(&wrong.stderr));
+    assert!(!qpu(&["explain", "11f0"]).status.success());
+}
+
+#[test]
+fn includes_come_first() {
+    let library = file("first.qinc", ".set answer, 42\n").display().to_string();
+    let source = file("needs_first.qasm", "ldi r0, answer\n.byte h32(0)\n").display().to_string();
+    assert!(!qpu(&["asm", "--no-check", &source]).status.success());
+    let done = qpu(&["asm", "--no-check", "-i", &library, "-i", "vc4.qinc", &source]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).starts_with("0x0000002a, 0xe0020827"), "{}", text(&done.stdout));
+}
+
+/// A file with a hole for a content.
+#[test]
+fn files_are_refused_by_their_size() {
+    let huge = file("huge.qasm", "");
+    let opened = std::fs::OpenOptions::new().write(true).open(&huge).expect("the file opens");
+    opened.set_len(5 << 30).expect("the file gets a size");
+    let huge = huge.display().to_string();
+    for command in ["asm", "check", "dis", "explain"] {
+        let output = qpu(&[command, &huge]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains("longer than 1073741824 bytes"), "{}", text(&output.stderr));
+    }
+    opened.set_len(0).expect("the file loses its size");
+}
+
+#[test]
 fn optimizes() {
     let source = file(
         "slow.qasm",
@@ -109,6 +146,103 @@ fn runs() {
     let (waited, what) = waited.expect("the cycles of waiting");
     assert_eq!(waited.parse(), Ok(cycles - 4 * 5), "{}", text(&output.stdout));
     assert!(what.contains("uniforms") && what.contains("instructions"), "{what}");
+}
+
+/// The program that the examples of `--help` are about: it stores what its first uniform says to where its second one says.
+#[cfg(feature = "model")]
+const STORES: &str = ".include <vc4.qinc>\nldi vw_setup, vpm_setup(1, 1, h32(0))\nmov vpm, unif\n\
+                      ldi vw_setup, vdw_setup_0(1, 16, dma_h32(0, 0))\nmov vw_addr, unif\nread vw_wait\nthrend\nnop\nnop\n";
+
+/// The examples with which `--help` ends do what they say.
+#[cfg(feature = "model")]
+#[test]
+fn examples_of_the_help_run() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("examples");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("program.qasm"), STORES).expect("a program");
+    std::fs::write(folder.join("shader.qasm"), "mov r0, unif\nmov r1, r0\nthrend\nnop\nnop\n").expect("a shader");
+    std::fs::write(folder.join("input.bin"), [7; 256]).expect("an input");
+    let help = qpu(&["--help"]);
+    let examples: Vec<&str> = text(&help.stdout).lines().filter_map(|line| line.strip_prefix("  qpu ")).collect();
+    assert!(examples.len() >= 9, "{examples:?}");
+    let mut dumps = Vec::new();
+    for example in examples {
+        let arguments = example.split("   ").next().unwrap_or_default().split_whitespace();
+        let run = Command::new(env!("CARGO_BIN_EXE_qpu")).args(arguments).current_dir(&folder).output();
+        let output = run.expect("the command starts");
+        assert!(output.status.success(), "{example}\n{}{}", text(&output.stdout), text(&output.stderr));
+        dumps.extend(
+            text(&output.stdout)
+                .lines()
+                .filter(|line| line.get(8..10) == Some("  ") && line.len() == 81)
+                .map(str::to_owned),
+        );
+    }
+    // 1.0 where the first says, and the address of the input where the second says: 16 words, 8 in a line.
+    let line = |address: &str, word: &str| format!("{address} {}", format!(" {word}").repeat(8));
+    assert_eq!(dumps[..2], [line("00001000", "3f800000"), line("00001020", "3f800000")]);
+    assert_eq!(dumps[2..], [line("00003000", "00002000"), line("00003020", "00002000")]);
+}
+
+#[cfg(feature = "model")]
+#[test]
+fn memory_and_program_do_not_overlap() {
+    let source = file("stores.qasm", STORES).display().to_string();
+    let input = file("input.bin", &"x".repeat(0x400)).display().to_string();
+    let at = |address: &str| format!("{input}@{address}");
+    let fails = |arguments: &[&str]| {
+        let output = qpu(&[&["run", "--uniforms", "1.0,0x8000", &source], arguments].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        text(&output.stderr).to_owned()
+    };
+    let error = fails(&["--memory", &at("0x1000"), "--code", "0x1200"]);
+    assert!(error.contains("the program with its uniforms at 0x1200 to 0x1248 overlaps"), "{error}");
+    assert!(error.contains("input.bin at 0x1000 to 0x1400"), "{error}");
+    let error = fails(&["--memory", &at("0x1000"), "--memory", &at("0x13ff")]);
+    assert!(error.contains("input.bin at 0x13ff to 0x17ff overlaps"), "{error}");
+    let error = fails(&["--memory", &at("0"), "--memory-size", "0x400"]);
+    assert!(error.contains("overlaps"), "{error}");
+    let error = fails(&["--memory-size", "32"]);
+    assert!(error.contains("32 bytes of memory have no room for 72"), "{error}");
+    let clear = qpu(&["run", "--uniforms", "1.0,0x8000", "--memory", &at("0x1000"), &source]);
+    assert!(clear.status.success(), "{}", text(&clear.stderr));
+}
+
+/// Stores in a loop, all of them out of memory: one fault, with their number, at the place that the trace names.
+#[cfg(feature = "model")]
+#[test]
+fn faults_that_repeat_are_told_once() {
+    let source = file(
+        "rows.qasm",
+        "
+        .include <vc4.qinc>
+        ldi vw_setup, vpm_setup(1, 1, h32(0))
+        ldi vpm, 1.0
+        mov r1, unif
+        ldi r2, 64
+        ldi r0, 16
+        :loop
+        ldi vw_setup, vdw_setup_0(1, 16, dma_h32(0, 0))
+        mov vw_addr, r1                 # the seventh instruction
+        read vw_wait
+        sub.setf r0, r0, 1
+        brr.anynz -, :loop
+        add r1, r1, r2
+        nop
+        nop
+        thrend
+        nop
+        nop
+        ",
+    );
+    let output = qpu(&["run", "--trace", "--uniforms", "0x200000", &source.display().to_string()]);
+    assert!(!output.status.success());
+    let shown = text(&output.stdout);
+    let faults: Vec<&str> = shown.lines().filter(|line| line.starts_with("fault")).collect();
+    let [fault] = faults[..] else { panic!("{shown}") };
+    assert!(fault.starts_with("fault at 0x00030: VPM: DMA: "), "{shown}");
+    assert!(fault.ends_with(" (and 15 more like it)"), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with("0x00030  mov vw_addr")), "{shown}");
 }
 
 /// Three QPUs store their numbers one after the other: each waits for the one before, which is held up longest where it counts.

@@ -93,31 +93,221 @@ fn several_errors_at_once() {
     check(
         "mov r5, 1\nadd r0, r1\nfrobnicate r0\n.bogus\nldi r0, 0x1ffffffff",
         expect![[r#"
-        error[E0063]: the register cannot be written
+            error[E0063]: the register cannot be written
+             --> case.qasm:1:5
+              |
+            1 | mov r5, 1
+              |     ^^
+            error[E0001]: expected `,` and a source, found the end of the line
+             --> case.qasm:2:11
+              |
+            2 | add r0, r1
+              |           ^
+              |
+              = help: the form is `add TARGET, SOURCE, SOURCE`
+            error[E0018]: `frobnicate` is no instruction and no macro
+             --> case.qasm:3:1
+              |
+            3 | frobnicate r0
+              | ^^^^^^^^^^
+            error[E0019]: `bogus` is no directive
+             --> case.qasm:4:2
+              |
+            4 | .bogus
+              |  ^^^^^
+            error[E0008]: 0x1ffffffff does not fit 32 bits
+             --> case.qasm:5:9
+              |
+            5 | ldi r0, 0x1ffffffff
+              |         ^^^^^^^^^^^
+        "#]],
+    );
+}
+
+#[test]
+fn names_that_may_be_meant() {
+    check(
+        "fmull r0, r1, r2\nmov unfi, r0\nmov r0, uinf\n.unifrom x, float\nmov.iffz r0, r1\nbrr -, :strat\n:start\n.macro twice, x\nadd x, x, x\n.endm\n\
+         twcie r0\nbrr -, start",
+        expect![[r#"
+            error[E0018]: `fmull` is no instruction and no macro
+             --> case.qasm:1:1
+              |
+            1 | fmull r0, r1, r2
+              | ^^^^^
+              |
+              = help: did you mean `fmul`?
+            error[E0003]: `unfi` is not defined
+             --> case.qasm:2:5
+              |
+            2 | mov unfi, r0
+              |     ^^^^
+              |
+              = help: did you mean `unif`?
+            error[E0003]: `uinf` is not defined
+             --> case.qasm:3:9
+              |
+            3 | mov r0, uinf
+              |         ^^^^
+              |
+              = help: did you mean `unif`?
+            error[E0019]: `unifrom` is no directive
+             --> case.qasm:4:2
+              |
+            4 | .unifrom x, float
+              |  ^^^^^^^
+              |
+              = help: did you mean `uniform`?
+            error[E0020]: `iffz` is no suffix
+             --> case.qasm:5:5
+              |
+            5 | mov.iffz r0, r1
+              |     ^^^^
+              |
+              = help: did you mean `ifnz`?
+            error[E0018]: `twcie` is no instruction and no macro
+              --> case.qasm:11:1
+               |
+            11 | twcie r0
+               | ^^^^^
+               |
+               = help: did you mean `twice`?
+            error[E0003]: `start` is not defined
+              --> case.qasm:12:8
+               |
+            12 | brr -, start
+               |        ^^^^^
+               |
+               = help: a label is written with a colon: `:start`
+            error[E0012]: label strat is not defined
+             --> case.qasm:6:9
+              |
+            6 | brr -, :strat
+              |         ^^^^^
+              |
+              = help: did you mean `start`?
+        "#]],
+    );
+}
+
+#[test]
+fn names_of_the_standard_include() {
+    check(
+        "ldi vw_setup, vpm_setup(1, 1, h32(0))\nldi r0, M_PI",
+        expect![[r#"
+        error[E0003]: `vpm_setup` is not defined
+         --> case.qasm:1:15
+          |
+        1 | ldi vw_setup, vpm_setup(1, 1, h32(0))
+          |               ^^^^^^^^^
+          |
+          = help: vpm_setup is in vc4.qinc: `.include <vc4.qinc>`
+        error[E0003]: `M_PI` is not defined
+         --> case.qasm:2:9
+          |
+        2 | ldi r0, M_PI
+          |         ^^^^
+          |
+          = help: M_PI is in vc4.qinc: `.include <vc4.qinc>`
+    "#]],
+    );
+}
+
+#[test]
+fn the_right_number_of_arguments() {
+    check(
+        ".macro row, target, source\nmov target, source\n.endm\n.func mean(a, b)\n(a + b) / 2\n.endf\n.set twice(x) 2 * x\n\
+         row r0\nldi r0, mean(1)\nldi r0, twice\nftoi r0, r1, r2, r3\nldi r0\nbrr :l\nread\nsbwait 3",
+        expect![[r#"
+            error[E0017]: macro row takes 2 arguments, not 1
+             --> case.qasm:8:1
+              |
+            8 | row r0
+              | ^^^
+              |
+              = help: the form is `row target, source`
+            error[E0017]: `mean` takes 2 arguments, not 1
+             --> case.qasm:9:9
+              |
+            9 | ldi r0, mean(1)
+              |         ^^^^
+              |
+              = help: the form is `mean(a, b)`
+            error[E0001]: expected `(` with the arguments, found the end of the line
+              --> case.qasm:10:14
+               |
+            10 | ldi r0, twice
+               |              ^
+               |
+               = help: the form is `twice(x)`
+            error[E0001]: expected `;` or the end of the line, found `,`
+              --> case.qasm:11:16
+               |
+            11 | ftoi r0, r1, r2, r3
+               |                ^
+               |
+               = help: the form is `ftoi TARGET, SOURCE`
+            error[E0001]: expected `,` and a source, found the end of the line
+              --> case.qasm:12:7
+               |
+            12 | ldi r0
+               |       ^
+               |
+               = help: the form is `ldi TARGET, NUMBER` or `ldi TARGET, TARGET, NUMBER`
+            error[E0018]: `l` is no instruction and no macro
+              --> case.qasm:13:6
+               |
+            13 | brr :l
+               |      ^
+            error[E0007]: expected a value, found the end of the line
+              --> case.qasm:14:5
+               |
+            14 | read
+               |     ^
+               |
+               = help: the form is `read REGISTER`
+            error[E0001]: expected `;` or the end of the line, found `3`
+              --> case.qasm:15:8
+               |
+            15 | sbwait 3
+               |        ^
+               |
+               = help: the form is `sbwait`
+        "#]],
+    );
+}
+
+#[test]
+fn a_write_to_r4() {
+    check(
+        "add r4, r0, r1\nmov tmurs, 1",
+        expect![[r#"
+        warning[E0098]: a write to r4 goes to the register that swaps TMUs, not to r4
          --> case.qasm:1:5
           |
-        1 | mov r5, 1
+        1 | add r4, r0, r1
           |     ^^
-        error[E0001]: expected `,` and a source, found the end of the line
-         --> case.qasm:2:11
+        warning[E0223]: r0 is read, but nothing has written it
+         --> case.qasm:1:1
           |
-        2 | add r0, r1
-          |           ^
-        error[E0018]: `frobnicate` is no instruction and no macro
-         --> case.qasm:3:1
+        1 | add r4, r0, r1
+          | ^^^^^^^^^^^^^^
           |
-        3 | frobnicate r0
-          | ^^^^^^^^^^
-        error[E0019]: `bogus` is no directive
-         --> case.qasm:4:2
+          = help: On no path is the register written before. It has whatever the program before left in it.
+        warning[E0223]: r1 is read, but nothing has written it
+         --> case.qasm:1:1
           |
-        4 | .bogus
-          |  ^^^^^
-        error[E0008]: 0x1ffffffff does not fit 32 bits
-         --> case.qasm:5:9
+        1 | add r4, r0, r1
+          | ^^^^^^^^^^^^^^
           |
-        5 | ldi r0, 0x1ffffffff
-          |         ^^^^^^^^^^^
+          = help: On no path is the register written before. It has whatever the program before left in it.
+        error[E0216]: execution runs off the end of the program
+         --> case.qasm:2:1
+          |
+        2 | mov tmurs, 1
+          | ^^^^^^^^^^^^
+          |
+          = help: A program ends with thrend and two more instructions; what stands behind the code in memory would be executed.
     "#]],
     );
 }

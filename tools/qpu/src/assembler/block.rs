@@ -181,7 +181,9 @@ impl Assembler<'_> {
         if arguments.len() != code_macro.arguments.len() {
             let (wanted, given) = (code_macro.arguments.len(), arguments.len());
             let message = format!("macro {} takes {wanted} arguments, not {given}", self.text(name));
-            return self.error(Code::ArgumentCount, name, message);
+            let form = self.signature(self.text(name), &code_macro.arguments, false);
+            let diagnostic = Diagnostic::error(Code::ArgumentCount, name.span(self.cursor.file), message);
+            return Err(Box::new(diagnostic.help(format!("the form is {form}"))));
         }
         let outer = self.enter_call(name, &code_macro.arguments, &arguments)?;
         let result = self.run_body(code_macro);
@@ -285,6 +287,7 @@ impl Assembler<'_> {
         let rounds = if each { values.len() as u64 } else { count as u64 };
         self.rounds += rounds;
         if self.rounds > MAX_ROUNDS {
+            self.given_up = true;
             return self.error(Code::TooMuchCode, open, "more than 16 Mi rounds of repetition");
         }
         let outer = self.enter_call(open, &[], &[])?;
@@ -297,7 +300,7 @@ impl Assembler<'_> {
             // Not final: it is set anew in each round.
             let _ = self.names.set(name.symbol, value, span, true, false);
             result = self.run_body(&body);
-            if result.is_err() || self.code.is_full() || self.diagnostics.len() > 1000 {
+            if result.is_err() || self.given_up {
                 break;
             }
         }
@@ -326,6 +329,7 @@ impl Assembler<'_> {
             }
         };
         if self.depth >= MAX_NESTING {
+            self.given_up = true;
             return self.error(Code::NestedTooDeep, open, Code::NestedTooDeep.title());
         }
         self.depth += 1;

@@ -13,7 +13,12 @@ pub struct WordInfo {
     pub data: bool,
     /// A label stands before it.
     pub target: bool,
+    /// The source says that it is meant to stand in a delay slot (`.slots`).
+    pub in_slot: bool,
 }
+
+/// Instructions that `.slots` is about.
+const SLOTS: u32 = 3;
 
 /// A branch whose target is a label.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +47,8 @@ pub(super) struct CodeStream {
     /// Words after the place where `.back` inserts.
     back: usize,
     back_span: Option<Span>,
+    /// Instructions to come that are meant to stand in delay slots.
+    slots: u32,
 }
 
 /// Longest program.
@@ -90,7 +97,8 @@ impl CodeStream {
     /// Adds an instruction.
     pub(super) fn push(&mut self, word: u64, span: Span, slot: &Slot) -> usize {
         let target = std::mem::take(&mut self.pending_target);
-        let at = self.insert(word, WordInfo { span, data: false, target });
+        let in_slot = self.next_is_in_slot();
+        let at = self.insert(word, WordInfo { span, data: false, target, in_slot });
         self.fix(at, slot, span);
         at
     }
@@ -99,6 +107,22 @@ impl CodeStream {
         if let Some((label, addend)) = slot.label {
             self.fixups.push(Fixup { word, base: word, label, addend, relative: slot.relative, span });
         }
+    }
+
+    /// The next three instructions are meant to be executed before the branch takes effect that is the last instruction; refused if it is none.
+    pub(super) fn mark_slots(&mut self) -> bool {
+        let last = self.position().checked_sub(1).and_then(|last| self.word(last));
+        let branch = last.is_some_and(|(word, info)| word >> 60 == 15 && !info.data);
+        if branch {
+            self.slots = SLOTS;
+        }
+        branch
+    }
+
+    fn next_is_in_slot(&mut self) -> bool {
+        let in_slot = self.slots > 0;
+        self.slots = self.slots.saturating_sub(1);
+        in_slot
     }
 
     /// Keeps an instruction open for joining.
@@ -126,13 +150,13 @@ impl CodeStream {
 
     /// Adds an unattached word that is no instruction of the source: padding.
     pub(super) fn pad(&mut self, word: u64, span: Span) {
-        self.insert(word, WordInfo { span, data: true, target: false });
+        self.insert(word, WordInfo { span, data: true, ..WordInfo::default() });
     }
 
     /// Adds `bits` bits of data.
     pub(super) fn push_bits(&mut self, value: u64, bits: u32, span: Span) {
         let target = std::mem::take(&mut self.pending_target);
-        let info = WordInfo { span, data: true, target };
+        let info = WordInfo { span, data: true, target, in_slot: false };
         if self.bit_offset == 0 {
             self.insert(0, info);
         }
@@ -169,7 +193,8 @@ impl CodeStream {
     /// Copies a word to the end. A branch keeps the distance of the original.
     pub(super) fn copy(&mut self, from: usize, word: u64, info: WordInfo) {
         let target = std::mem::take(&mut self.pending_target);
-        let at = self.insert(word, WordInfo { target, ..info });
+        let in_slot = self.next_is_in_slot();
+        let at = self.insert(word, WordInfo { target, in_slot, ..info });
         if let Some(&fixup) = self.fixups.iter().find(|fixup| fixup.word == from) {
             self.fixups.push(Fixup { word: at, ..fixup });
         }

@@ -38,6 +38,7 @@ impl Assembler<'_> {
                 }
             };
             if self.code.is_full() {
+                self.given_up = true;
                 return self.error(Code::TooMuchCode, first, Code::TooMuchCode.title());
             }
             if !warned && !self.code.bit_offset().is_multiple_of(width) {

@@ -17,7 +17,9 @@ impl Assembler<'_> {
         let directive = (token.kind == Kind::Word).then(|| self.symbols.meaning(token.symbol).directive).flatten();
         let Some(directive) = directive else {
             let message = format!("{} is no directive", self.found(token));
-            return self.error(Code::UnknownDirective, token, message);
+            let diagnostic = Diagnostic::error(Code::UnknownDirective, token.span(self.cursor.file), message);
+            let known = |symbol| self.symbols.meaning(symbol).directive.is_some();
+            return Err(self.hinted(diagnostic, self.text(token), known));
         };
         let span = token.span(self.cursor.file);
         match directive {
@@ -88,6 +90,12 @@ impl Assembler<'_> {
             | Directive::Threads
             | Directive::Stage => self.interface_directive(directive, token)?,
             Directive::Allow => self.allow()?,
+            Directive::Slots => {
+                self.expect_end()?;
+                if !self.code.mark_slots() {
+                    return self.error(Code::SlotsWithoutBranch, token, Code::SlotsWithoutBranch.title());
+                }
+            }
         }
         Ok(line + 1)
     }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::scope::ScopeKind;
 use super::{Assembler, Cursor, Res};
 use crate::code::Code;
+use crate::diagnostic::Diagnostic;
 use crate::language::suffix::{Action, Places};
 use crate::language::{Binary, Unary};
 use crate::lexer::{Kind, Token};
@@ -16,6 +17,8 @@ use crate::value::{Access, PerElement, Register, Rotation, Sign, Value};
 
 /// Deepest nesting of an expression.
 const MAX_DEPTH: u32 = 200;
+/// Most calls of macros, functions and repetitions in an assembly.
+const MAX_CALLS: u64 = 1 << 20;
 
 impl Assembler<'_> {
     /// An expression; `places` says which suffixes registers may have.
@@ -155,7 +158,7 @@ impl Assembler<'_> {
             return Ok(value);
         }
         if let Some(function) = self.names.function(token.symbol) {
-            let arguments = self.arguments(token, function.arguments.len())?;
+            let arguments = self.arguments(token, &function.arguments)?;
             let outer = self.enter_call(token, &function.arguments, &arguments)?;
             self.cursor = Cursor { file: function.file, tokens: Rc::clone(&function.tokens), at: function.start };
             let result = self.binary(0, Places::EXPRESSION).and_then(|value| self.expect_end().map(|()| value));
@@ -164,7 +167,7 @@ impl Assembler<'_> {
             return result;
         }
         if let Some(function) = self.names.body_function(token.symbol) {
-            let arguments = self.arguments(token, function.arguments.len())?;
+            let arguments = self.arguments(token, &function.arguments)?;
             let outer = self.enter_call(token, &function.arguments, &arguments)?;
             let result = self.function_body(&function, token);
             self.leave_call(outer);
@@ -177,13 +180,22 @@ impl Assembler<'_> {
             let colon = self.next();
             return self.label_reference(colon);
         }
-        let name = self.text(token).to_owned();
-        self.error(Code::UndefinedName, token, format!("`{name}` is not defined"))
+        let name = self.text(token);
+        let span = token.span(self.cursor.file);
+        let diagnostic = Diagnostic::error(Code::UndefinedName, span, format!("`{name}` is not defined"));
+        if self.labels.is_defined(token.symbol) {
+            return Err(Box::new(diagnostic.help(format!("a label is written with a colon: `:{name}`"))));
+        }
+        Err(self.hinted(diagnostic, name, |symbol| self.is_value(symbol)))
     }
 
     /// Arguments in parentheses.
-    fn arguments(&mut self, name: Token, count: usize) -> Res<Vec<Value>> {
-        self.expect(Kind::Open, "`(` with the arguments")?;
+    fn arguments(&mut self, name: Token, wanted: &[Symbol]) -> Res<Vec<Value>> {
+        let count = wanted.len();
+        self.expect(Kind::Open, "`(` with the arguments").map_err(|failure| {
+            let form = self.signature(self.text(name), wanted, true);
+            Box::new(failure.help(format!("the form is {form}")))
+        })?;
         let mut arguments = Vec::with_capacity(count);
         if !self.take(Kind::Close) {
             loop {
@@ -201,14 +213,23 @@ impl Assembler<'_> {
         }
         if arguments.len() != count {
             let message = format!("`{}` takes {count} arguments, not {}", self.text(name), arguments.len());
-            return self.error(Code::ArgumentCount, name, message);
+            let form = self.signature(self.text(name), wanted, true);
+            let diagnostic = Diagnostic::error(Code::ArgumentCount, name.span(self.cursor.file), message);
+            return Err(Box::new(diagnostic.help(format!("the form is {form}"))));
         }
         Ok(arguments)
     }
 
     /// Opens a context with arguments; gives back the cursor to return to.
     pub(super) fn enter_call(&mut self, at: Token, names: &[Symbol], values: &[Value]) -> Res<Cursor> {
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            self.given_up = true;
+            let message = format!("more than {MAX_CALLS} calls of macros and functions");
+            return self.error(Code::TooManyCalls, at, message);
+        }
         if self.depth >= super::block::MAX_NESTING {
+            self.given_up = true;
             return self.error(Code::NestedTooDeep, at, Code::NestedTooDeep.title());
         }
         self.depth += 1;
@@ -334,7 +355,9 @@ impl Assembler<'_> {
             };
             let Some(suffix) = suffix else {
                 let message = format!("{} is no suffix", self.found(token));
-                return self.error(Code::UnknownSuffix, token, message);
+                let diagnostic = Diagnostic::error(Code::UnknownSuffix, token.span(self.cursor.file), message);
+                let known = |symbol| self.symbols.meaning(symbol).suffix.is_some();
+                return Err(self.hinted(diagnostic, self.text(token), known));
             };
             if suffix.places.0 & places == 0 {
                 let message = format!("suffix {} cannot stand here", self.found(token));

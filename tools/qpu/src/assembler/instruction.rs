@@ -4,6 +4,7 @@ use v3d_hw::qpu::ImmediateKind;
 
 use super::{Assembler, Res};
 use crate::code::Code;
+use crate::diagnostic::Diagnostic;
 use crate::language::Mnemonic;
 use crate::language::mnemonic::Choice;
 use crate::language::suffix::Places;
@@ -49,6 +50,7 @@ impl Assembler<'_> {
         let unfinished = open.then(|| self.slot.clone());
         let word = self.encoded()?;
         if self.code.is_full() {
+            self.given_up = true;
             let token = self.peek();
             return self.error(Code::TooMuchCode, token, Code::TooMuchCode.title());
         }
@@ -93,7 +95,11 @@ impl Assembler<'_> {
     /// Instructions up to the end of the line; says whether a semicolon ends it.
     fn instructions(&mut self) -> Res<bool> {
         loop {
-            self.instruction()?;
+            let first = self.peek();
+            self.instruction().map_err(|failure| match failure.code {
+                Code::UnexpectedText | Code::MissingValue => self.with_form(*failure, first),
+                _ => failure,
+            })?;
             let token = self.next();
             match token.kind {
                 Kind::End => return Ok(false),
@@ -104,7 +110,8 @@ impl Assembler<'_> {
                 }
                 _ => {
                     let message = format!("expected `;` or the end of the line, found {}", self.found(token));
-                    return self.error(Code::UnexpectedText, token, message);
+                    let diagnostic = Diagnostic::error(Code::UnexpectedText, token.span(self.cursor.file), message);
+                    return Err(self.with_form(diagnostic, first));
                 }
             }
         }
@@ -115,7 +122,8 @@ impl Assembler<'_> {
         let mnemonic = (first.kind == Kind::Word).then(|| self.symbols.meaning(first.symbol).mnemonic).flatten();
         let Some(mnemonic) = mnemonic else {
             let message = format!("{} is no instruction and no macro", self.found(first));
-            return self.error(Code::UnknownMnemonic, first, message);
+            let diagnostic = Diagnostic::error(Code::UnknownMnemonic, first.span(self.cursor.file), message);
+            return Err(self.hinted(diagnostic, self.text(first), |symbol| self.is_instruction(symbol)));
         };
         self.slot.warnings.clear();
         match mnemonic {
@@ -206,6 +214,9 @@ impl Assembler<'_> {
         self.enter_place(Place::TARGET);
         let first = self.peek();
         let register = self.register(Places::TARGET, "a target")?;
+        if register.address == 36 && self.text(first) == "r4" {
+            self.warn(Code::TargetR4, first, "a write to r4 goes to the register that swaps TMUs, not to r4");
+        }
         self.slot_do(first, |slot| slot.target(register))
     }
 

@@ -113,6 +113,14 @@ impl Labels {
         met.filter(|label| label.address.is_none()).filter_map(|label| Some((label.name, label.used?))).collect()
     }
 
+    /// Whether a name is that of a label that is defined so far.
+    pub(super) fn is_defined(&self, name: Symbol) -> bool {
+        self.by_name
+            .get(&name)
+            .and_then(|&id| self.labels.get(id as usize))
+            .is_some_and(|label| label.address.is_some())
+    }
+
     /// Whether addresses were needed before they were known, and differ from what was assumed.
     pub(super) fn another_pass(&self) -> bool {
         self.needs_words.is_some()

@@ -21,9 +21,6 @@ pub(super) struct IfState {
     pub(super) span: Span,
 }
 
-/// Failures after which a file is given up.
-const MAX_DIAGNOSTICS: usize = 1000;
-
 impl Assembler<'_> {
     /// Whether lines count at the moment.
     pub(super) fn active(&self) -> bool {
@@ -34,16 +31,13 @@ impl Assembler<'_> {
     pub(super) fn run_lines(&mut self, file: u32, tokens: &Rc<Tokens>, lines: Range<usize>) -> Res {
         let outer = std::mem::replace(&mut self.cursor, Cursor { file, tokens: Rc::clone(tokens), at: 0 });
         let mut line = lines.start;
-        while line < lines.end {
+        while line < lines.end && !self.given_up {
             let Some(&start) = tokens.lines.get(line) else { break };
             self.cursor.at = start as usize;
             let next = match self.run_line(line, lines.end) {
                 Ok(next) => next,
                 Err(failure) => {
                     self.report(*failure);
-                    if self.diagnostics.len() > MAX_DIAGNOSTICS {
-                        break;
-                    }
                     line + 1
                 }
             };

@@ -2,7 +2,7 @@
 //!
 //! They are applied only if asked for ([`super::Rules::All`]), and give warnings.
 
-use v3d_hw::qpu::Condition;
+use v3d_hw::qpu::{Condition, Signal};
 
 use super::facts::{Facts, WriteFact, overlap};
 use super::flow::{Node, Pending};
@@ -45,7 +45,7 @@ impl Program<'_> {
                 self.doubtful_values(at, facts, state, findings);
             }
         }
-        self.tmu_at_start(findings);
+        self.at_start(findings);
     }
 
     fn doubtful_values(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
@@ -98,12 +98,15 @@ impl Program<'_> {
     }
 
     /// The first two instructions.
-    fn tmu_at_start(&self, findings: &mut Findings) {
+    fn at_start(&self, findings: &mut Findings) {
         let Some(&start) = self.flow.entries().first() else { return };
         for node in std::iter::once(start).chain(self.flow.successors(start).iter()) {
             let at = self.flow.at(node);
             if self.facts[at].writes_tmu() {
                 findings.warning(Code::TmuAtStart, at, "a TMU is written in the first two instructions");
+            }
+            if node != start && self.facts[at].sig == Signal::ScoreboardWait {
+                findings.warning(Code::ScoreboardWaitSecond, at, "the second instruction waits for the scoreboard");
             }
         }
     }
@@ -111,7 +114,7 @@ impl Program<'_> {
 
 /// Both ALUs write one peripheral, each in the elements that the other leaves out.
 fn both_conditions(at: usize, facts: &Facts, findings: &mut Findings) {
-    let (Some(WriteFact { address, condition: a }), Some(b)) = (facts.write_a, facts.write_b) else { return };
+    let (Some(WriteFact { address, condition: a, .. }), Some(b)) = (facts.write_a, facts.write_b) else { return };
     let opposite = address == b.address && a != Condition::Always && !overlap(a, b.condition);
     if opposite && facts.branch.is_none() && is_peripheral(address) && !takes_condition(address) {
         let message = "both ALUs write to a peripheral, with opposite conditions";

@@ -12,6 +12,8 @@ pub struct WriteFact {
     pub address: u8,
     /// Condition.
     pub condition: Condition,
+    /// No operation gives it a value: what was there before arrives, which is nobody's result [vc4asm].
+    pub idle: bool,
 }
 
 /// What an instruction does beside computing.
@@ -33,6 +35,8 @@ pub struct Facts {
     pub write_a: Option<WriteFact>,
     /// Write to file B.
     pub write_b: Option<WriteFact>,
+    /// Which ALU has no operation: add, mul.
+    pub idle: [bool; 2],
     /// Both ALUs' writes: add, mul; with conditions, also those that are never.
     pub writes: [WriteFact; 2],
     /// Accumulators that are read: bit n is r`n`.
@@ -92,7 +96,7 @@ pub struct BranchFact {
 impl Facts {
     /// The facts of an instruction that does nothing.
     fn nothing() -> Self {
-        let never = WriteFact { address: NOP, condition: Condition::Never };
+        let never = WriteFact { address: NOP, condition: Condition::Never, idle: true };
         Self {
             data: false,
             sig: Signal::None,
@@ -102,6 +106,7 @@ impl Facts {
             read_b_condition: Condition::Never,
             write_a: None,
             write_b: None,
+            idle: [false; 2],
             writes: [never; 2],
             accumulators_read: 0,
             rotated: 0,
@@ -131,6 +136,7 @@ impl Facts {
                 facts.small_immediate = alu.sig == Signal::SmallImmediate;
                 let add = alu.op_add != AddOp::Nop;
                 let mul = alu.op_mul != MulOp::Nop;
+                facts.idle = [!add, !mul];
                 let unary = alu.op_add.is_unary();
                 let add_condition = if alu.sf && add { Condition::Always } else { alu.cond_add };
                 let mul_condition = if alu.sf && !add { Condition::Always } else { alu.cond_mul };
@@ -218,8 +224,8 @@ impl Facts {
     }
 
     fn targets(&mut self, add: u8, cond_add: Condition, mul: u8, cond_mul: Condition, ws: bool, sf: bool) {
-        let add = WriteFact { address: add & 63, condition: cond_add };
-        let mul = WriteFact { address: mul & 63, condition: cond_mul };
+        let add = WriteFact { address: add & 63, condition: cond_add, idle: self.idle[0] };
+        let mul = WriteFact { address: mul & 63, condition: cond_mul, idle: self.idle[1] };
         self.writes = [add, mul];
         let real = |write: WriteFact| (write.address != NOP && write.condition != Condition::Never).then_some(write);
         let (a, b) = if ws { (mul, add) } else { (add, mul) };
@@ -282,6 +288,11 @@ impl Facts {
             || matches!(self.sig, LoadAlpha | LoadColor | LoadColorEnd | LoadCoverage | ScoreboardWait)
     }
 
+    /// Whether the QPU goes on with its other thread, two instructions later.
+    pub fn switches_thread(&self) -> bool {
+        matches!(self.sig, Signal::ThreadSwitch | Signal::LastThreadSwitch)
+    }
+
     /// Whether the program ends here, after two more instructions.
     pub fn ends(&self) -> bool {
         matches!(self.sig, Signal::ProgramEnd | Signal::LoadColorEnd)
@@ -313,6 +324,7 @@ pub fn overlap(a: Condition, b: Condition) -> bool {
     if a == Condition::Never || b == Condition::Never {
         return false;
     }
-    // The conditions come in pairs of opposites.
-    !(a.code() >= 2 && a.code() ^ 1 == b.code())
+    // The conditions come in pairs of opposites; and no result is zero and negative.
+    let never_together = matches!((a, b), (Condition::ZSet, Condition::NSet) | (Condition::NSet, Condition::ZSet));
+    !never_together && !(a.code() >= 2 && a.code() ^ 1 == b.code())
 }

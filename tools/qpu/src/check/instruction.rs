@@ -6,6 +6,7 @@ use v3d_hw::qpu::{Condition, File, ReadSource, Signal};
 use super::facts::{Facts, overlap};
 use super::{Findings, Program};
 use crate::code::Code;
+use crate::diagnostic::Severity;
 use crate::interface::Stage;
 
 /// Write addresses of peripherals: all but registers, accumulators and "none".
@@ -14,10 +15,13 @@ pub(super) fn is_peripheral(address: u8) -> bool {
 }
 
 /// Peripherals that work with a condition: the host interrupt [vc4asm], Z and colour of the tile buffer, where elements that are left out are
-/// pixels that are left out [mesa vc4_qpu_emit.c].
+/// pixels that are left out [mesa vc4_qpu_emit.c], and the multisample mask, one for each element [brcm glsl_allocator_4.c].
 pub(super) fn takes_condition(address: u8) -> bool {
-    matches!(address, 38 | 44..=46)
+    matches!(address, 38 | 42 | 44..=46)
 }
+
+/// Address of VPM data.
+const VPM: u8 = 48;
 
 impl Program<'_> {
     pub(super) fn check_instructions(&self, findings: &mut Findings) {
@@ -66,11 +70,10 @@ impl Program<'_> {
             for write in facts.writes {
                 let conditional = !matches!(write.condition, Condition::Always | Condition::Never);
                 if conditional && is_peripheral(write.address) && !takes_condition(write.address) && !opposite {
-                    findings.error(
-                        Code::ConditionalPeripheralWrite,
-                        at,
-                        "a conditional write to a peripheral register",
-                    );
+                    // Broadcom's tessellator writes vectors in parts.
+                    let severity = if write.address == VPM { Severity::Warning } else { Severity::Error };
+                    let message = "a conditional write to a peripheral register".to_owned();
+                    findings.add(severity, Code::ConditionalPeripheralWrite, at, None, message);
                 }
             }
             if facts.mul_byte_pack && is_peripheral(mul.address) && mul.condition != Condition::Never {

@@ -1,7 +1,5 @@
 //! Rules around the end of the program [AG p.21, p.37].
 
-use v3d_hw::qpu::Signal;
-
 use super::flow::Pending;
 use super::{Findings, Program};
 use crate::code::Code;
@@ -37,9 +35,7 @@ impl Program<'_> {
             if matches!(pending, Pending::End(_, 2)) && facts.writes_to(44) {
                 findings.error_after(Code::TlbZAtEnd, at, ending, what, "a Z write in the last instruction");
             }
-            if matches!(pending, Pending::End(..))
-                && matches!(facts.sig, Signal::ThreadSwitch | Signal::LastThreadSwitch)
-            {
+            if matches!(pending, Pending::End(..)) && facts.switches_thread() {
                 findings.error_after(Code::AccessAtEnd, at, ending, what, "a thread switch after the program's end");
             }
         }

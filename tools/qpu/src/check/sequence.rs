@@ -1,6 +1,6 @@
 //! Rules between instructions a few steps apart.
 
-use v3d_hw::qpu::Condition;
+use v3d_hw::qpu::{Condition, Signal};
 
 use super::facts::{Facts, overlap};
 use super::flow::{Node, Pending};
@@ -80,7 +80,7 @@ impl Program<'_> {
     }
 
     fn read_after_write(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
-        let written = |write: Option<super::facts::WriteFact>| write.filter(|write| write.address < 32);
+        let written = |write: Option<super::facts::WriteFact>| write.filter(|write| write.address < 32 && !write.idle);
         let (a, b) = (written(facts.write_a), written(facts.write_b));
         if a.is_none() && b.is_none() {
             return;
@@ -112,7 +112,7 @@ impl Program<'_> {
         let accumulators: Vec<(u8, Condition)> = facts
             .writes
             .iter()
-            .filter(|write| (32..36).contains(&write.address) && write.condition != Condition::Never)
+            .filter(|write| (32..36).contains(&write.address) && write.condition != Condition::Never && !write.idle)
             .map(|write| (write.address - 32, write.condition))
             .collect();
         let r5 = facts.writes_to(37);
@@ -137,7 +137,14 @@ impl Program<'_> {
                 let conditional = condition != Condition::Always || reader.mul_condition != Condition::Always;
                 if rotation == 0 || reader.mul_sets_flags || !into_r5 && !conditional {
                     let message = format!("r{number} is rotated right after it is written");
-                    findings.error_after(Code::RotationAfterWrite, next_at, at, "written here", message);
+                    // Broadcom's tessellator does it where the elements that come from another quad do not matter.
+                    findings.add(
+                        Severity::Warning,
+                        Code::RotationAfterWrite,
+                        next_at,
+                        Some((at, "written here")),
+                        message,
+                    );
                 }
             }
         }
@@ -163,22 +170,23 @@ impl Program<'_> {
         });
     }
 
-    /// The first two instructions of a fragment shader.
+    /// The first instruction of a fragment shader, and the second, as far as it accesses the tile.
     fn start(&self, findings: &mut Findings) {
         if !matches!(self.interface.stage, Stage::Fragment | Stage::Unknown) {
             return;
         }
         let Some(&start) = self.flow.entries().first() else { return };
-        let mut check = |at: usize| {
+        let mut check = |at: usize, first: bool| {
             let facts = &self.facts[at];
-            if facts.locks_scoreboard() {
+            let waits_only = facts.sig == Signal::ScoreboardWait && !facts.accesses_tlb();
+            if facts.locks_scoreboard() && (first || !waits_only) {
                 let message = "a scoreboard wait in the first two instructions";
                 findings.error(Code::ScoreboardAtStart, at, message);
             }
         };
-        check(self.flow.at(start));
+        check(self.flow.at(start), true);
         for next in self.flow.successors(start).iter() {
-            check(self.flow.at(next));
+            check(self.flow.at(next), false);
         }
     }
 }

@@ -7,6 +7,7 @@ use super::flow::{Node, Pending};
 use super::state::{FREE, HELD, LAST, MANY, NOT_LAST, State};
 use super::{Findings, Program};
 use crate::code::Code;
+use crate::diagnostic::Severity;
 use crate::interface::Stage;
 
 /// Joins at one place after which numbers are taken for endless.
@@ -126,10 +127,10 @@ impl Program<'_> {
             findings.error(Code::TlbAfterUnlock, at, "the tile buffer is accessed after the scoreboard is unlocked");
         }
         if self.threaded && facts.locks_scoreboard() && state.switched & LAST == 0 {
-            let message = "the tile buffer is accessed before the last thread switch";
-            findings.error(Code::TlbBeforeLastSwitch, at, message);
+            let message = "the tile buffer is accessed before the last thread switch".to_owned();
+            findings.add(self.without_last_switch(), Code::TlbBeforeLastSwitch, at, None, message);
         }
-        if matches!(facts.sig, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+        if facts.switches_thread() {
             if state.switched == LAST {
                 findings.error(Code::SwitchAfterLast, at, "a thread switch after the last one");
             }
@@ -141,6 +142,13 @@ impl Program<'_> {
         if self.interface.stage != Stage::Fragment {
             self.vpm(at, facts, state, findings);
         }
+    }
+
+    /// How bad it is that a thread switch is not the last: Broadcom's shaders of OpenVG never say which is, and switch equally often in all
+    /// programs that share a QPU.
+    fn without_last_switch(&self) -> Severity {
+        let says = self.facts.iter().any(|facts| facts.sig == Signal::LastThreadSwitch);
+        if says { Severity::Error } else { Severity::Warning }
     }
 
     fn mutex(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
@@ -195,7 +203,8 @@ impl Program<'_> {
             findings.warning(Code::VpmReadLeft, at, message);
         }
         if self.threaded && state.switched == NOT_LAST {
-            findings.error(Code::LastSwitchMissing, at, "the program ends without a last thread switch");
+            let message = "the program ends without a last thread switch".to_owned();
+            findings.add(self.without_last_switch(), Code::LastSwitchMissing, at, None, message);
         }
         for unit in 0..2 {
             let count = state.requests[unit].least();

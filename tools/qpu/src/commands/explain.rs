@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use qpu::explain::explain;
 use qpu::{Code, Options, Source, assemble};
@@ -13,24 +13,37 @@ use super::{is_source, read_words, show, write};
 /// Explains words, files and codes.
 #[derive(Args)]
 pub(crate) struct Explain {
-    /// A word (0x…, 64 bits), a file, or a code (E0123)
+    /// A word (64 bits in hexadecimal, with 0x or without), a file, or a code (E0123)
     what: String,
     /// With a 32-bit number before it: the high half of the word
     high: Option<String>,
 }
 
+/// A number with 0x before it, or without if it has all the digits of a word or of half a word.
 fn hexadecimal(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(',').strip_prefix("0x")?;
-    u64::from_str_radix(digits, 16).ok()
+    let text = text.trim_end_matches(',');
+    let digits = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => digits,
+        None if matches!(text.len(), 8 | 16) => text,
+        None => return None,
+    };
+    u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
 }
 
 impl Explain {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let path = Path::new(&self.what);
-        if let Some(word) = hexadecimal(&self.what) {
+        if let Some(word) = hexadecimal(&self.what).filter(|_| !path.exists()) {
             let word = match &self.high {
                 None => word,
-                Some(high) => hexadecimal(high).with_context(|| format!("{high} is no number"))? << 32 | word,
+                Some(high) => {
+                    let high = hexadecimal(high).with_context(|| format!("{high} is no hexadecimal number"))?;
+                    ensure!(
+                        word >> 32 == 0 && high >> 32 == 0,
+                        "two numbers are the halves of a word, of 32 bits each"
+                    );
+                    high << 32 | word
+                }
             };
             write(None, explain(word).as_bytes())?;
         } else if path.exists() {

@@ -1,6 +1,7 @@
 //! `qpu run`
 //!
-//! The program stands at address 0x1000, the uniforms of each QPU behind it; all other memory is zero but for what `--memory` loads.
+//! The program stands at the end of memory or where `--code` says, the uniforms of each QPU behind it; all other memory is zero but for what
+//! `--memory` loads. Places in the program are told as offsets from its start, by traces and faults alike.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -9,10 +10,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use qpu::Assembly;
+use qpu::source::read_bytes;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction};
 use v3d_sim::clock::trace::Work;
 use v3d_sim::clock::{Estimate, Stall};
+use v3d_sim::fault::{Fault, FaultLog};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::{Memory, OwnedMemory};
 use v3d_sim::qpu::registers::{ACCUMULATORS, FILE_A, FILE_B, Place};
@@ -24,8 +27,10 @@ mod machine;
 
 use machine::{Machine, Watched};
 
-/// Where the program stands.
-const CODE: u32 = 0x1000;
+/// Alignment of the program: uniforms behind it stand at multiples of a part of it.
+const PAGE: u32 = 0x1000;
+/// Alignment of each list of uniforms.
+const LINE: u32 = 64;
 /// QPUs that can run a program: as many as the largest V3D of this family can have.
 const MOST_QPUS: u8 = 16;
 
@@ -43,6 +48,9 @@ pub(crate) struct Run {
     /// Loads a file into memory: FILE@ADDRESS
     #[arg(long, value_parser = placed, value_name = "FILE@ADDRESS")]
     memory: Vec<(PathBuf, u32)>,
+    /// Where the program and its uniforms stand, if not at the end of memory
+    #[arg(long, value_parser = number, value_name = "ADDRESS")]
+    code: Option<u32>,
     /// Bytes of memory
     #[arg(long, value_parser = number, default_value = "0x100000")]
     memory_size: u32,
@@ -107,16 +115,18 @@ impl Run {
         };
         let owned = OwnedMemory::new(self.memory_size as usize);
         let memory = owned.view();
+        let mut image = Image { memory, parts: Vec::new() };
         for (path, address) in &self.memory {
-            let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-            memory.write(BusAddr(*address), &bytes)?;
+            let bytes = read_bytes(path, u64::from(self.memory_size)).with_context(|| path.display().to_string())?;
+            image.put(&path.display().to_string(), *address, &bytes)?;
         }
-        let launches = self.load(&assembly, memory)?;
+        let launches = self.load(&assembly, &mut image)?;
+        let code = launches.first().map_or(BusAddr(0), |launch| launch.pc);
         let mut machine = Machine::new(memory, launches.into_iter());
         let mut text = String::new();
         let named = self.qpus > 1;
         if self.trace {
-            machine.run_watched(self.budget, &mut |watched| traced(&mut text, &assembly, watched, named));
+            machine.run_watched(self.budget, &mut |watched| traced(&mut text, &assembly, watched, code, named));
         } else {
             machine.run(self.budget);
         }
@@ -132,33 +142,50 @@ impl Run {
         for &(address, bytes) in &self.dump {
             dump(&mut text, memory, address, bytes)?;
         }
-        let clean = self.summary(&mut text, &mut machine);
+        let clean = self.summary(&mut text, &mut machine, code);
         write(None, text.as_bytes())?;
         Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// Puts the program and the uniforms of all QPUs into memory.
-    fn load(&self, assembly: &Assembly, memory: Memory<'_>) -> Result<Vec<Launch>> {
+    fn load(&self, assembly: &Assembly, image: &mut Image<'_>) -> Result<Vec<Launch>> {
         let lists = self.uniforms.len();
         ensure!(
             lists <= 1 || lists == usize::from(self.qpus),
             "{lists} lists of uniforms for {} QPUs: give one for each, or one for all",
             self.qpus
         );
-        let code: Vec<u8> = assembly.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        memory.write(BusAddr(CODE), &code)?;
-        let mut next = CODE + code.len() as u32;
         let none = Uniforms::default();
+        let list = |qpu: u8| self.uniforms.get(usize::from(qpu).min(lists.saturating_sub(1))).unwrap_or(&none);
+        let mut bytes: Vec<u8> = assembly.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut offsets = Vec::new();
+        for Uniforms(words) in (0..self.qpus).map(list) {
+            bytes.resize(bytes.len().next_multiple_of(LINE as usize), 0);
+            offsets.push(bytes.len() as u32);
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        }
+        let code = match self.code {
+            Some(code) => code,
+            None => {
+                let room = u32::try_from(bytes.len()).ok().and_then(|bytes| self.memory_size.checked_sub(bytes));
+                let room = room.with_context(|| {
+                    format!(
+                        "{} bytes of memory have no room for {} of program and uniforms",
+                        self.memory_size,
+                        bytes.len()
+                    )
+                })?;
+                room / PAGE * PAGE
+            }
+        };
+        ensure!(code % 8 == 0, "--code {code:#x}: instructions stand at multiples of 8 bytes");
+        image.put("the program with its uniforms", code, &bytes)?;
         let mut launches = Vec::new();
-        for qpu in 0..self.qpus {
-            let Uniforms(words) = self.uniforms.get(usize::from(qpu).min(lists.saturating_sub(1))).unwrap_or(&none);
-            let uniforms = BusAddr(next.next_multiple_of(64));
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            memory.write(uniforms, &bytes)?;
-            next = uniforms.0 + bytes.len() as u32;
+        for (qpu, offset) in (0..self.qpus).zip(offsets) {
+            let Uniforms(words) = list(qpu);
             launches.push(Launch {
-                pc: BusAddr(CODE),
-                uniforms,
+                pc: BusAddr(code),
+                uniforms: BusAddr(code + offset),
                 uniforms_limit: Some(words.len() as u32),
                 qpu,
                 record: Some(Work::UserProgram { qpu }),
@@ -169,7 +196,7 @@ impl Run {
     }
 
     /// How the programs ended, and what was wrong; whether all is well.
-    fn summary(&self, text: &mut String, machine: &mut Machine<'_>) -> bool {
+    fn summary(&self, text: &mut String, machine: &mut Machine<'_>, code: BusAddr) -> bool {
         let mut clean = true;
         for (number, unit) in machine.units.iter_mut().enumerate() {
             if self.qpus > 1 {
@@ -178,14 +205,12 @@ impl Run {
             let executed = unit.qpu.executed();
             let end = match unit.exit {
                 Exit::Ended => "the program ended".to_owned(),
-                Exit::Stalled => format!("the program waits for ever at {:#07x}", unit.qpu.pc().0.wrapping_sub(CODE)),
+                Exit::Stalled => format!("the program waits for ever at {}", place(unit.qpu.pc(), code)),
                 Exit::OutOfBudget => "the program was stopped: its budget is used up".to_owned(),
             };
             let _ = writeln!(text, "{executed} instructions; {end}");
             let log = unit.qpu.take_faults();
-            for fault in log.faults() {
-                let _ = writeln!(text, "{fault}");
-            }
+            faults(text, &log, code);
             clean &= unit.exit == Exit::Ended && log.faults().is_empty();
         }
         if clean {
@@ -193,6 +218,74 @@ impl Run {
         }
         clean
     }
+}
+
+/// Memory as it is filled before the start.
+struct Image<'m> {
+    memory: Memory<'m>,
+    /// What stands where: first address, address behind it, name.
+    parts: Vec<(u64, u64, String)>,
+}
+
+impl Image<'_> {
+    /// Writes something that nothing else may overlap.
+    fn put(&mut self, name: &str, address: u32, bytes: &[u8]) -> Result<()> {
+        let (start, end) = (u64::from(address), u64::from(address) + bytes.len() as u64);
+        if let Some((from, to, other)) = self.parts.iter().find(|&&(from, to, _)| start < to && from < end) {
+            bail!(
+                "{name} at {start:#x} to {end:#x} overlaps {other} at {from:#x} to {to:#x}: \
+                 --code places the program elsewhere, --memory-size makes more room"
+            );
+        }
+        self.memory.write(BusAddr(address), bytes).with_context(|| name.to_owned())?;
+        self.parts.push((start, end, name.to_owned()));
+        Ok(())
+    }
+}
+
+/// A place in the program.
+fn place(pc: BusAddr, code: BusAddr) -> String {
+    format!("{:#07x}", pc.0.wrapping_sub(code.0))
+}
+
+/// What went wrong. Faults of an instruction that differ in their numbers only, as those of the rows of a DMA do, are told once.
+fn faults(text: &mut String, log: &FaultLog, code: BusAddr) {
+    let kind = |fault: &Fault| match fault {
+        Fault::Qpu(fault) => (Some(fault.pc), without_numbers(&fault.error.to_string())),
+        other => (None, without_numbers(&other.to_string())),
+    };
+    let mut kinds: Vec<(_, &Fault, usize)> = Vec::new();
+    for fault in log.faults() {
+        let kind = kind(fault);
+        match kinds.iter_mut().find(|(other, ..)| *other == kind) {
+            Some((.., times)) => *times += 1,
+            None => kinds.push((kind, fault, 1)),
+        }
+    }
+    for (_, fault, times) in &kinds {
+        let _ = match fault {
+            Fault::Qpu(fault) => write!(text, "fault at {}: {}", place(fault.pc, code), fault.error),
+            other => write!(text, "fault: {other}"),
+        };
+        let _ = match times {
+            1 => writeln!(text),
+            _ => writeln!(text, " (and {} more like it)", times - 1),
+        };
+    }
+    let kept = log.faults().len() as u64;
+    if log.total() > kept {
+        let _ = writeln!(
+            text,
+            "{} faults in all; repeated ones and those after the first {kept} are not told",
+            log.total()
+        );
+    }
+}
+
+/// A sentence with all numbers left out.
+fn without_numbers(sentence: &str) -> String {
+    let number = |word: &&str| !word.starts_with(|first: char| first.is_ascii_digit());
+    sentence.split(' ').filter(number).collect::<Vec<_>>().join(" ")
 }
 
 /// Cycles and stalls, for programs that have ended.
@@ -253,13 +346,13 @@ fn register(text: &mut String, name: &str, lanes: &Lanes) {
 }
 
 /// One instruction, and the registers that it changes.
-fn traced(text: &mut String, assembly: &Assembly, watched: &Watched<'_>, named: bool) {
-    let at = (watched.pc.0.wrapping_sub(CODE) / INSTRUCTION_BYTES) as usize;
+fn traced(text: &mut String, assembly: &Assembly, watched: &Watched<'_>, code: BusAddr, named: bool) {
+    let at = (watched.pc.0.wrapping_sub(code.0) / INSTRUCTION_BYTES) as usize;
     let Some(&word) = assembly.words.get(at) else { return };
     if named {
         let _ = write!(text, "QPU {:<2} ", watched.number);
     }
-    let _ = writeln!(text, "{:05x}  {}", at * INSTRUCTION_BYTES as usize, Instruction::decode(word));
+    let _ = writeln!(text, "{}  {}", place(watched.pc, code), Instruction::decode(word));
     for (place, (old, new)) in watched.before.iter().zip(watched.after).enumerate() {
         if old == new {
             continue;
@@ -269,7 +362,7 @@ fn traced(text: &mut String, assembly: &Assembly, watched: &Watched<'_>, named: 
             32..64 => format!("rb{}", place - 32),
             _ => format!("r{}", place - 64),
         };
-        text.push_str("         ");
+        text.push_str("           ");
         let Lanes(values) = new;
         if values.iter().all(|value| value == &0) {
             let _ = writeln!(text, "{name:<6} all 00000000");

@@ -57,6 +57,7 @@ pub enum Directive {
     Threads,
     Stage,
     Allow,
+    Slots,
 }
 
 const GLOBAL: Definition = Definition { local: false, final_value: false };
@@ -132,5 +133,6 @@ impl Directive {
         ("threads", Self::Threads),
         ("stage", Self::Stage),
         ("allow", Self::Allow),
+        ("slots", Self::Slots),
     ];
 }

@@ -1,0 +1,165 @@
+//! Delay slots that look forgotten: whoever wrote the program took a branch to take effect at once.
+//!
+//! Nothing here breaks a rule of the hardware, and instructions in delay slots are good practice. What is reported has no sense if it is meant: an end
+//! of the program that comes before every turn of a loop but the first, a counter that is set anew in each turn, a result that is thrown away, a branch to
+//! what was executed just now. `.slots` in the source says that it is meant all the same.
+
+use v3d_hw::qpu::Condition;
+
+use super::facts::{Facts, WriteFact};
+use super::flow::{Node, Pending};
+use super::{Findings, Program};
+use crate::code::Code;
+use crate::diagnostic::Severity;
+
+/// Instructions that are executed after a branch before it takes effect [AG p.34].
+const SLOTS: usize = 3;
+/// Instructions behind a delay slot among which a second write of a result is looked for.
+const FAR: u32 = 12;
+
+/// A register of file A, of file B, or an accumulator r0 to r3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Register {
+    A(u8),
+    B(u8),
+    Accumulator(u8),
+}
+
+impl Register {
+    /// The registers that an instruction gives a result to, with the condition of each.
+    fn written(facts: &Facts) -> impl Iterator<Item = (Self, Condition)> + use<> {
+        let register = |write: Option<WriteFact>, file: fn(u8) -> Self| {
+            let write = write.filter(|write| !write.idle)?;
+            match write.address {
+                address @ 0..32 => Some((file(address), write.condition)),
+                address @ 32..36 => Some((Self::Accumulator(address - 32), write.condition)),
+                _ => None,
+            }
+        };
+        [register(facts.write_a, Self::A), register(facts.write_b, Self::B)].into_iter().flatten()
+    }
+
+    fn is_read(self, facts: &Facts) -> bool {
+        match self {
+            Self::A(address) => facts.read_a == Some(address),
+            Self::B(address) => facts.read_b == Some(address),
+            Self::Accumulator(number) => facts.accumulators_read & 1 << number != 0,
+        }
+    }
+
+    /// Whether an instruction leaves nothing of what was in the register.
+    fn is_replaced(self, facts: &Facts) -> bool {
+        let whole = !(facts.partial_a && matches!(self, Self::A(_))) && !facts.mul_byte_pack;
+        whole && Self::written(facts).any(|(register, condition)| register == self && condition == Condition::Always)
+    }
+
+    /// As it is written.
+    fn name(self) -> String {
+        match self {
+            Self::A(address) => format!("ra{address}"),
+            Self::B(address) => format!("rb{address}"),
+            Self::Accumulator(number) => format!("r{number}"),
+        }
+    }
+}
+
+impl Program<'_> {
+    pub(super) fn check_delay_slots(&self, findings: &mut Findings) {
+        for node in self.flow.nodes() {
+            let at = self.flow.at(node);
+            match self.flow.pending(node) {
+                Pending::Branch(branch, _) if !self.is_meant(at) => {
+                    if self.facts[at].ends() {
+                        let message = "the program ends in the delay slots of this branch, which never takes effect";
+                        warn(findings, branch, at, "the program ends here", message.to_owned());
+                    }
+                    self.undone(node, at, branch, findings);
+                }
+                Pending::None if self.facts[at].branch.is_some() => {
+                    self.into_own_slots(at, findings);
+                    self.counter(at, findings);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the source says that a word is meant to stand in a delay slot.
+    fn is_meant(&self, at: usize) -> bool {
+        self.info.get(at).is_some_and(|info| info.in_slot)
+    }
+
+    /// The word that a branch goes to, if it is known and inside of the program.
+    fn target(&self, branch: usize) -> Option<usize> {
+        let distance = self.facts[branch].branch?.distance?;
+        let target = usize::try_from((branch + SLOTS + 1) as i64 + distance).ok()?;
+        (target < self.facts.len()).then_some(target)
+    }
+
+    /// A branch over fewer than three instructions executes them, and some of them again.
+    fn into_own_slots(&self, branch: usize, findings: &mut Findings) {
+        let Some(target) = self.target(branch).filter(|target| (branch + 1..=branch + SLOTS).contains(target)) else {
+            return;
+        };
+        let again = (target..=branch + SLOTS).find(|&at| self.facts.get(at).is_some_and(has_effect));
+        if let Some(at) = again.filter(|&at| !self.is_meant(at)) {
+            let message = "this branch goes into its own delay slots: what stands there is executed twice".to_owned();
+            warn(findings, branch, at, "executed before the branch takes effect, and again", message);
+        }
+    }
+
+    /// The counter of a loop that is set anew in each turn.
+    fn counter(&self, branch: usize, findings: &mut Findings) {
+        let conditional = self.facts[branch].branch.is_some_and(|branch| !branch.always);
+        let Some(start) = self.target(branch).filter(|&target| conditional && target <= branch) else { return };
+        // The instruction whose flags the branch looks at, if it is the loop's own.
+        let before = (start..branch).rev().take_while(|&at| self.facts[at].branch.is_none());
+        let Some(decides) = before.into_iter().find(|&at| self.facts[at].sets_flags) else { return };
+        let counters: Vec<Register> = Register::written(&self.facts[decides])
+            .map(|(register, _)| register)
+            .filter(|register| register.is_read(&self.facts[decides]))
+            .collect();
+        for at in (branch + 1..=branch + SLOTS).filter(|&at| at < self.facts.len() && !self.is_meant(at)) {
+            for (register, _) in Register::written(&self.facts[at]) {
+                if counters.contains(&register) && !register.is_read(&self.facts[at]) {
+                    let message =
+                        format!("{} decides whether this loop goes on, and is set in each turn of it", register.name());
+                    warn(findings, branch, at, "a delay slot of the branch: executed in each turn", message);
+                }
+            }
+        }
+    }
+
+    /// A result in a delay slot that is replaced on all paths before it is read.
+    fn undone(&self, node: Node, at: usize, branch: usize, findings: &mut Findings) {
+        for (register, _) in Register::written(&self.facts[at]) {
+            if self.is_dead(node, register, FAR) {
+                let message = format!("{} is written in a delay slot of this branch, and never read", register.name());
+                warn(findings, branch, at, "executed before the branch takes effect", message);
+            }
+        }
+    }
+
+    /// Whether all paths from behind a node replace what is in a register before they read it, within so many steps.
+    fn is_dead(&self, node: Node, register: Register, steps: u32) -> bool {
+        let successors = self.flow.successors(node);
+        let mut any = false;
+        let all = successors.iter().all(|next| {
+            any = true;
+            let facts = &self.facts[self.flow.at(next)];
+            !register.is_read(facts)
+                && !facts.switches_thread()
+                && (register.is_replaced(facts) || steps > 1 && self.is_dead(next, register, steps - 1))
+        });
+        any && all && !successors.falls_off
+    }
+}
+
+/// Whether an instruction is more than a nop.
+fn has_effect(facts: &Facts) -> bool {
+    facts.write_a.is_some() || facts.write_b.is_some() || facts.sets_flags || facts.sig != v3d_hw::qpu::Signal::None
+}
+
+fn warn(findings: &mut Findings, branch: usize, at: usize, what: &'static str, message: String) {
+    findings.add(Severity::Warning, Code::DelaySlots, branch, Some((at, what)), message);
+}
