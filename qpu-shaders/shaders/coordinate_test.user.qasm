@@ -12,6 +12,8 @@
 .uniform reciprocal_w, float
 .uniform result, address        # 7 * 16 words
 
+.include <vc4.qinc>
+
     nop
 
     or ra0, ra32, rb39; nop -, ra32, rb39       # Ys:Xs
@@ -42,7 +44,7 @@
     or ra48, r0, r0                             # Xc
     or ra48, r1, r1; nop -, r1, r1              # Yc
 
-    ldi rb49, 0x83904000                        # DMA store: 7 rows of 16 words from row 0
+    ldi rb49, vdw_setup_0(7, 16, dma_h32(0, 0)) # DMA store: 7 rows of 16 words from row 0
     or rb50, ra32, 0; nop -, ra32, 0            # to the address in the last uniform
     sbdone
     thrend

@@ -10,10 +10,11 @@
 .uniform viewport_z_scale, float
 .uniform viewport_z_offset, float
 
+.include <vc4.qinc>
 .include "transform.qinc"
 
-    mov vr_setup, 0x00301a00    # read 3 vectors: horizontal, 32 bits, row by row from row 0
-    mov vw_setup, 0x00001a00    # write likewise, from row 0
+    mov vr_setup, vpm_setup(3, 1, h32(0))   # read 3 vectors: horizontal, 32 bits, row by row from row 0
+    mov vw_setup, vpm_setup(0, 1, h32(0))   # write likewise, from row 0
     nop                         # three instructions between set-up and first read
     nop
     mov ra0, vpm                # x

@@ -49,8 +49,8 @@ impl Register {
 
     /// Whether an instruction leaves nothing of what was in the register.
     fn is_replaced(self, facts: &Facts) -> bool {
-        let whole = !(facts.partial_a && matches!(self, Self::A(_))) && !facts.mul_byte_pack;
-        whole && Self::written(facts).any(|(register, condition)| register == self && condition == Condition::Always)
+        let in_part = facts.mul_byte_pack || facts.partial_a && matches!(self, Self::A(_));
+        !in_part && Self::written(facts).any(|(register, condition)| register == self && condition == Condition::Always)
     }
 
     /// As it is written.
@@ -76,7 +76,7 @@ impl Program<'_> {
                     self.undone(node, at, branch, findings);
                 }
                 Pending::None if self.facts[at].branch.is_some() => {
-                    self.into_own_slots(at, findings);
+                    self.branch_to_own_slots(at, findings);
                     self.counter(at, findings);
                 }
                 _ => {}
@@ -97,7 +97,7 @@ impl Program<'_> {
     }
 
     /// A branch over fewer than three instructions executes them, and some of them again.
-    fn into_own_slots(&self, branch: usize, findings: &mut Findings) {
+    fn branch_to_own_slots(&self, branch: usize, findings: &mut Findings) {
         let Some(target) = self.target(branch).filter(|target| (branch + 1..=branch + SLOTS).contains(target)) else {
             return;
         };

@@ -325,6 +325,6 @@ pub fn overlap(a: Condition, b: Condition) -> bool {
         return false;
     }
     // The conditions come in pairs of opposites; and no result is zero and negative.
-    let never_together = matches!((a, b), (Condition::ZSet, Condition::NSet) | (Condition::NSet, Condition::ZSet));
-    !never_together && !(a.code() >= 2 && a.code() ^ 1 == b.code())
+    let exclusive = matches!((a, b), (Condition::ZSet, Condition::NSet) | (Condition::NSet, Condition::ZSet));
+    !(exclusive || a.code() >= 2 && a.code() ^ 1 == b.code())
 }
