@@ -62,8 +62,8 @@ pub struct Assembly {
     pub interface: Interface,
     /// Codes of warnings that the source does not want (`.allow`).
     pub allowed: Vec<Code>,
-    /// Addresses of labels are used as numbers somewhere.
-    pub addresses_used: bool,
+    /// Where the address of a label is used as a number, if it is.
+    pub addresses_used: Option<Span>,
     /// The optimizer has moved and merged instructions: none of them is what one line of the sources says.
     pub optimized: bool,
     /// Warnings, and the sources that places refer to.

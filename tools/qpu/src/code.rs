@@ -236,6 +236,10 @@ diagnostic_codes! {
         "r4 cannot be written by an instruction: it gets what the SFU, the TMUs and the tile buffer give. The write address of its number is \
         that of tmu_noswap [AG p.38]; say `tmurs` or `tmu_noswap` if that is meant."
 
+    99 NotOptimized "the program is not optimized"
+        "The optimizer moves instructions. It leaves programs alone whose meaning depends on where instructions stand: that have data between \
+        them, use addresses of labels as numbers, or branch to computed places other than a table behind a call that jumps over it."
+
     // Interface directives.
     120 BadInterface "a bad interface directive"
         "The forms are `.stage fragment|vertex|coordinate|user`, `.threads 1|2`, `.uniform NAME, TYPE [, COUNT]`, \

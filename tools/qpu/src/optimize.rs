@@ -8,16 +8,16 @@
 //! An instruction moves over another only if neither writes what the other reads or writes, and accesses to one kind of peripheral keep their
 //! order. The checker has the last word: a block whose new form breaks a rule that its old form kept stays as it was.
 //!
-//! Programs that compute with addresses of labels, or have data between their code, are refused: their meaning depends on where things are.
+//! Programs that compute with addresses of labels, or have data between their code, are refused: their meaning depends on where things are. Tables of
+//! code behind a call, which an offset chooses from, stay as they are.
 //!
 //! | file | what |
 //! |---|---|
-//! | `code_address` | which registers hold addresses of code |
+//! | `code_address` | which registers hold addresses of code, and what must stay because of them |
 //! | `effects` | what an instruction depends on and changes |
 //! | `merge` | two instructions in one |
+//! | `refusal` | why a program is left alone |
 //! | `schedule` | the order of a block |
-
-use std::fmt;
 
 use v3d_hw::qpu::{AddOp, Instruction, MulOp, Mux, Signal};
 
@@ -30,39 +30,15 @@ use crate::interface::Interface;
 mod code_address;
 mod effects;
 mod merge;
+mod refusal;
 mod schedule;
 
 use effects::Effects;
 pub use merge::merge;
+pub use refusal::{Reason, Refused};
 
 /// The instruction that does nothing.
 const NOP: u64 = 0x1000_09e7_009e_7000;
-
-/// Why a program is left alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// There are data between the instructions.
-    Data,
-    /// Addresses of labels are used as numbers.
-    Addresses,
-    /// A branch goes to a place that is not known: an absolute or computed address, or outside of the program.
-    UnknownTarget,
-    /// An instruction takes what another has read or computed before it, through an address where nothing is.
-    LeftOver,
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Data => "the program has data between its instructions",
-            Self::Addresses => "the program computes with addresses of labels",
-            Self::UnknownTarget => "a branch goes to a place that is not known",
-            Self::LeftOver => "an instruction uses what an earlier one has left on the way to the ALUs",
-        })
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Instructions before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,17 +66,23 @@ struct Block {
     lines: Vec<Line>,
     /// A branch, program end or thread switch with its delay slots: the order in it is fixed.
     fixed: bool,
+    /// Part of a table: nothing may come to it or go from it.
+    in_table: bool,
 }
 
 /// Optimizes an assembled program.
 pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
-    if assembly.info.iter().any(|info| info.data) {
-        return Err(Refused::Data);
+    if let Some(word) = assembly.info.iter().position(|info| info.data) {
+        return Err(Refused { span: Some(assembly.info[word].span), ..Refused::at(Reason::Data, word) });
     }
-    if assembly.addresses_used {
-        return Err(Refused::Addresses);
+    if let Some(span) = assembly.addresses_used {
+        return Err(Refused { reason: Reason::Addresses, word: None, span: Some(span) });
     }
-    let mut program = Program::of(&assembly.words, &assembly.info, &assembly.interface)?;
+    let placed = |refused: Refused| {
+        let info = refused.word.and_then(|word| assembly.info.get(word));
+        Refused { span: info.map(|info| info.span), ..refused }
+    };
+    let mut program = Program::of(&assembly.words, &assembly.info, &assembly.interface).map_err(placed)?;
     program.improve();
     let (words, info, places) = program.finish();
     let report = Report { before: assembly.words.len(), after: words.len() };
@@ -123,15 +105,14 @@ pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
     Ok((Assembly { words, info, labels, globals, optimized: true, ..assembly.clone() }, report))
 }
 
-/// Whether a word reads "nothing" as an operand, or gives the result of no operation a target: both give what was there before [vc4asm].
+/// Whether a word reads "nothing" as an operand, or gives the result of no operation a target: both give what was there before [vc4asm]. That does not
+/// matter to an operation that makes 0 of anything.
 fn takes_left_over(word: u64) -> bool {
     let Instruction::Alu(alu) = Instruction::decode(word) else { return false };
-    let operands = [
-        (alu.op_add != AddOp::Nop, alu.add_a),
-        (alu.op_add != AddOp::Nop, alu.add_b),
-        (alu.op_mul != MulOp::Nop, alu.mul_a),
-        (alu.op_mul != MulOp::Nop, alu.mul_b),
-    ];
+    let add_zero = matches!(alu.op_add, AddOp::Xor | AddOp::Sub) && alu.add_a == alu.add_b;
+    let mul_zero = alu.op_mul == MulOp::V8subs && alu.mul_a == alu.mul_b;
+    let (add, mul) = (alu.op_add != AddOp::Nop && !add_zero, alu.op_mul != MulOp::Nop && !mul_zero);
+    let operands = [(add, alu.add_a), (add, alu.add_b), (mul, alu.mul_a), (mul, alu.mul_b)];
     let nothing = |mux: Mux| match mux {
         Mux::A => alu.raddr_a == NO_REGISTER,
         Mux::B => alu.raddr_b == NO_REGISTER && alu.sig != Signal::SmallImmediate,
@@ -163,11 +144,16 @@ impl<'a> Program<'a> {
         let mut fixed = vec![false; length];
         let mut targets = Vec::new();
         starts[0] = true;
-        if !code_address::only_returns(words) {
-            return Err(Refused::UnknownTarget);
+        let tables = code_address::tables(words).map_err(|word| Refused::at(Reason::ComputedTarget, word))?;
+        if let Some(word) = words.iter().position(|&word| takes_left_over(word)) {
+            return Err(Refused::at(Reason::LeftOver, word));
         }
-        if words.iter().any(|&word| takes_left_over(word)) {
-            return Err(Refused::LeftOver);
+        let mut in_table = vec![false; length];
+        for table in tables {
+            starts[table.start] = true;
+            starts[table.end] = true;
+            fixed[table.clone()].fill(true);
+            in_table[table].fill(true);
         }
         for (at, facts) in facts.iter().enumerate() {
             let slots = match facts.sig {
@@ -187,14 +173,14 @@ impl<'a> Program<'a> {
                     Some(distance) => {
                         let target = at as i64 + 4 + distance;
                         let target = usize::try_from(target).ok().filter(|&target| target <= length);
-                        let target = target.ok_or(Refused::UnknownTarget)?;
+                        let target = target.ok_or(Refused::at(Reason::UnknownTarget, at))?;
                         starts[target] = true;
                         targets.push((at, target));
                     }
-                    // A return goes back behind the call.
+                    // A return goes back behind the call; what goes into a table is looked at above.
                     None if matches!(Instruction::decode(words[at]), Instruction::Branch(b) if b.reg && b.immediate == 0) =>
                         {}
-                    None => return Err(Refused::UnknownTarget),
+                    None => return Err(Refused::at(Reason::UnknownTarget, at)),
                 }
             }
             starts[at] |= info.get(at).is_some_and(|info| info.target);
@@ -203,7 +189,7 @@ impl<'a> Program<'a> {
         for at in 0..length {
             let continues = blocks.last().is_some_and(|block| block.fixed == fixed[at] && !starts[at]);
             if !continues {
-                blocks.push(Block { start: at, lines: Vec::new(), fixed: fixed[at] });
+                blocks.push(Block { start: at, lines: Vec::new(), fixed: fixed[at], in_table: in_table[at] });
             }
             let line = Line { word: words[at], info: info.get(at).copied().unwrap_or_default(), origin: at };
             if let Some(block) = blocks.last_mut() {
@@ -352,7 +338,7 @@ impl<'a> Program<'a> {
 
     /// The branch, end or switch after a block with its delay slots, if execution comes to it through the block only.
     fn slots_after(&self, at: usize) -> Option<Vec<Line>> {
-        let next = self.blocks.get(at + 1).filter(|next| next.fixed)?;
+        let next = self.blocks.get(at + 1).filter(|next| next.fixed && !next.in_table)?;
         let arrives = self.targets.iter().any(|&(_, target)| target == next.start);
         (!arrives && !next.lines.first()?.info.target).then(|| next.lines.clone())
     }

@@ -27,7 +27,8 @@ pub(super) struct Labels {
     /// Labels met in this pass; the same ones come in the same order in each pass.
     met: usize,
     needs_addresses: Option<Span>,
-    addresses_used: bool,
+    /// Where the address of a label first became a number.
+    addresses_used: Option<Span>,
     /// Words further down were needed, by `.clone`.
     needs_words: Option<Span>,
     previous_words: Vec<u64>,
@@ -86,7 +87,7 @@ impl Labels {
 
     /// The address of a label where a number is needed at once.
     pub(super) fn address_now(&mut self, id: u32, span: Span) -> i64 {
-        self.addresses_used = true;
+        self.addresses_used.get_or_insert(span);
         let Some(label) = self.labels.get(id as usize) else { return 0 };
         label.address.map_or_else(
             || {
@@ -97,8 +98,8 @@ impl Labels {
         )
     }
 
-    /// Whether a number was made of an address.
-    pub(super) fn addresses_used(&self) -> bool {
+    /// Where a number was made of an address.
+    pub(super) fn addresses_used(&self) -> Option<Span> {
         self.addresses_used
     }
 

@@ -40,7 +40,7 @@ impl Asm {
                     eprintln!("{} instructions before optimization, {} after", report.before, report.after);
                     assembly = optimized;
                 }
-                Err(refused) => eprintln!("not optimized: {refused}"),
+                Err(refused) => show(&refused.diagnostics(&assembly)),
             }
         }
         if !self.no_check {

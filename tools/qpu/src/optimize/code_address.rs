@@ -1,58 +1,102 @@
-//! Which registers hold addresses of code.
+//! Which registers hold addresses of code, and what must not move because of them.
 //!
-//! A branch to a register goes where that register says. If it only ever holds what calls put there, it goes behind a call wherever the code lies;
-//! if anything is computed with it, where it goes depends on distances in the code, which the optimizer changes.
+//! A branch to a register goes where that register says. If it only ever holds what calls put there, it goes behind a call wherever the code lies.
+//! If an offset is added to what one call put there, and that call jumps ahead, what it jumps over is taken to be a table that the offset chooses from, as
+//! in GPU_FFT: the table stays as it is, and a branch by an offset within it, too. Anything else that is computed with such a register depends on
+//! distances in the code, which the optimizer changes.
+
+use std::ops::Range;
 
 use v3d_hw::qpu::{AddOp, Alu, Instruction, MulOp, Mux, Signal};
 
 /// Registers of file A, of file B, then r0 to r3.
 const REGISTERS: usize = 68;
 
-/// Whether all registers that branches go to hold return addresses and nothing else.
-pub(super) fn only_returns(words: &[u64]) -> bool {
+/// Words that must keep their distances; the error is the word of an instruction that makes a target unknown.
+pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
     let mut holds = [false; REGISTERS];
+    let mut bases = [false; REGISTERS];
     for &word in words {
         if let Instruction::Branch(branch) = Instruction::decode(word)
             && branch.reg
+            && !branch.rel
         {
             holds[usize::from(branch.raddr_a & 31)] = true;
         }
     }
-    // What is moved into such a register is such an address too.
+    // What is moved into such a register is such an address too, and so is what an offset is added to.
     loop {
         let mut more = false;
-        for &word in words {
-            match Instruction::decode(word) {
-                Instruction::Branch(_) => {}
-                Instruction::Alu(alu) => {
-                    for mul in [false, true] {
-                        let Some(target) = target(alu.waddr_add, alu.waddr_mul, alu.ws, mul) else { continue };
-                        if !holds[target] {
-                            continue;
-                        }
-                        let Some(source) = moved(&alu, mul) else { return false };
-                        more |= !std::mem::replace(&mut holds[source], true);
-                    }
+        for (at, &word) in words.iter().enumerate() {
+            for (alu, target) in results(word) {
+                if !holds[target] {
+                    continue;
                 }
-                Instruction::LoadImmediate(load) => {
-                    let targets = [false, true].map(|mul| target(load.waddr_add, load.waddr_mul, load.ws, mul));
-                    if targets.into_iter().flatten().any(|target| holds[target]) {
-                        return false;
-                    }
-                }
-                Instruction::Semaphore(semaphore) => {
-                    let (add, mul) = (semaphore.waddr_add, semaphore.waddr_mul);
-                    let targets = [false, true].map(|second| target(add, mul, semaphore.ws, second));
-                    if targets.into_iter().flatten().any(|target| holds[target]) {
-                        return false;
-                    }
+                let alu = alu.ok_or(at)?;
+                if let Some(source) = moved(&alu.0, alu.1) {
+                    more |= !std::mem::replace(&mut holds[source], true);
+                } else {
+                    let base = added(&alu.0, alu.1).into_iter().flatten().find(|&base| is_link_only(words, base));
+                    let base = base.ok_or(at)?;
+                    bases[base] = true;
+                    more |= !std::mem::replace(&mut holds[base], true);
                 }
             }
         }
         if !more {
-            return true;
+            break;
         }
     }
+    let mut tables = Vec::new();
+    for (at, &word) in words.iter().enumerate() {
+        if links(word).into_iter().flatten().any(|register| bases[register]) {
+            tables.push(jumped_over(word, at, words.len()).ok_or(at)?);
+        }
+    }
+    // An offset from a branch behind a call leads to what the call jumps over, too.
+    for (at, &word) in words.iter().enumerate() {
+        let relative = matches!(Instruction::decode(word), Instruction::Branch(branch) if branch.reg && branch.rel);
+        if relative && !tables.iter().any(|table| table.contains(&at)) {
+            let calls = words.iter().enumerate().filter(|&(_, &word)| links(word) != [None; 2]);
+            let mut around = calls.filter_map(|(call, &word)| jumped_over(word, call, words.len()));
+            tables.push(around.find(|table| table.contains(&at)).ok_or(at)?);
+        }
+    }
+    Ok(tables)
+}
+
+/// The registers that an instruction other than a branch writes, with its operation and the ALU, if it has an operation.
+fn results(word: u64) -> impl Iterator<Item = (Option<(Alu, bool)>, usize)> {
+    let (alu, add, mul, ws) = match Instruction::decode(word) {
+        Instruction::Branch(_) => (None, 63, 63, false),
+        Instruction::Alu(alu) => (Some(alu), alu.waddr_add, alu.waddr_mul, alu.ws),
+        Instruction::LoadImmediate(load) => (None, load.waddr_add, load.waddr_mul, load.ws),
+        Instruction::Semaphore(semaphore) => (None, semaphore.waddr_add, semaphore.waddr_mul, semaphore.ws),
+    };
+    [false, true].into_iter().filter_map(move |second| {
+        let target = target(add, mul, ws, second)?;
+        Some((alu.map(|alu| (alu, second)), target))
+    })
+}
+
+/// The registers that a call keeps the address behind it in.
+fn links(word: u64) -> [Option<usize>; 2] {
+    let Instruction::Branch(branch) = Instruction::decode(word) else { return [None; 2] };
+    [false, true].map(|second| target(branch.waddr_add, branch.waddr_mul, branch.ws, second))
+}
+
+/// Whether nothing but calls writes a register, and one does.
+fn is_link_only(words: &[u64], register: usize) -> bool {
+    let called = words.iter().any(|&word| links(word).contains(&Some(register)));
+    called && !words.iter().any(|&word| results(word).any(|(_, target)| target == register))
+}
+
+/// What a call jumps over that goes ahead.
+fn jumped_over(word: u64, at: usize, length: usize) -> Option<Range<usize>> {
+    let Instruction::Branch(branch) = Instruction::decode(word) else { return None };
+    let words = usize::try_from(branch.immediate / 8).ok().filter(|&words| words > 0 && branch.rel && !branch.reg)?;
+    let start = at + 4;
+    (start + words <= length).then_some(start..start + words)
 }
 
 /// The register that an ALU writes, if it is one.
@@ -73,13 +117,23 @@ fn moved(alu: &Alu, mul: bool) -> Option<usize> {
     } else {
         (alu.op_add == AddOp::Or && alu.add_a == alu.add_b, alu.add_a)
     };
-    let immediate = alu.sig == Signal::SmallImmediate;
-    if !moves || alu.pack != 0 || alu.unpack.code() != 0 || immediate && alu.raddr_b >= 48 {
+    let rotates = alu.sig == Signal::SmallImmediate && alu.raddr_b >= 48;
+    if moves && !rotates { plain(alu, mux) } else { None }
+}
+
+/// The registers that an operation adds, if it is an addition.
+fn added(alu: &Alu, mul: bool) -> [Option<usize>; 2] {
+    if mul || alu.op_add != AddOp::Add { [None; 2] } else { [alu.add_a, alu.add_b].map(|mux| plain(alu, mux)) }
+}
+
+/// The register that an operand comes from, if it comes and the result goes as it is.
+fn plain(alu: &Alu, mux: Mux) -> Option<usize> {
+    if alu.pack != 0 || alu.unpack.code() != 0 {
         return None;
     }
     match mux {
         Mux::A => (alu.raddr_a < 32).then_some(usize::from(alu.raddr_a)),
-        Mux::B => (!immediate && alu.raddr_b < 32).then_some(32 + usize::from(alu.raddr_b)),
+        Mux::B => (alu.sig != Signal::SmallImmediate && alu.raddr_b < 32).then_some(32 + usize::from(alu.raddr_b)),
         Mux::R0 | Mux::R1 | Mux::R2 | Mux::R3 => Some(64 + usize::from(mux.code())),
         Mux::R4 | Mux::R5 => None,
     }

@@ -1,0 +1,74 @@
+//! Why a program is left alone, and where.
+
+use std::fmt;
+
+use crate::assembler::Assembly;
+use crate::code::Code;
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::source::Span;
+
+/// A reason to leave a program alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// There are data between the instructions.
+    Data,
+    /// Addresses of labels are used as numbers.
+    Addresses,
+    /// A branch goes to a place that is not known: an absolute or computed address, or outside of the program.
+    UnknownTarget,
+    /// A register that a branch goes to gets something else than the address behind a call.
+    ComputedTarget,
+    /// An instruction takes what another has read or computed before it, through an address where nothing is.
+    LeftOver,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Data => "the program has data between its instructions",
+            Self::Addresses => "the program computes with addresses of labels",
+            Self::UnknownTarget => "a branch goes to a place that is not known",
+            Self::ComputedTarget => "this computes where a branch goes, other than into a table behind a call",
+            Self::LeftOver => "an instruction uses what an earlier one has left on the way to the ALUs",
+        })
+    }
+}
+
+/// Why a program is left alone, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Why.
+    pub reason: Reason,
+    /// The word that is the reason, if it is one.
+    pub word: Option<usize>,
+    /// Its place in the sources.
+    pub span: Option<Span>,
+}
+
+impl Refused {
+    /// A refusal because of a word.
+    pub(super) const fn at(reason: Reason, word: usize) -> Self {
+        Self { reason, word: Some(word), span: None }
+    }
+
+    /// As a warning with its place.
+    pub fn diagnostics(&self, assembly: &Assembly) -> Diagnostics {
+        let list = vec![Diagnostic {
+            code: Code::NotOptimized,
+            severity: Severity::Warning,
+            message: format!("not optimized: {self}"),
+            span: self.span,
+            related: Vec::new(),
+            help: None,
+        }];
+        Diagnostics { list, sources: assembly.warnings.sources.clone() }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl std::error::Error for Refused {}
