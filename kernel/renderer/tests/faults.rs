@@ -62,6 +62,7 @@ impl<'m> Stage<'m> {
     }
 
     fn with_limits(model: &'m Model, (width, height): (u32, u32), limits: Limits) -> Self {
+        model.interrupts.arm(model);
         let device = Device::new(Driver::bring_up(model, &model.interrupts, limits).unwrap());
         let descriptor = TargetDescriptor {
             label: "picture",

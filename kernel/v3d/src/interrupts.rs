@@ -7,9 +7,15 @@
 //!
 //! Everything here is atomic and never waits: the handler may come in the middle of any of the driver's own operations.
 //!
+//! # Polling
+//! Until [`Interrupts::arm`] INTENA is never written, and the V3D does not drive its line at all: on boards the firmware listens to it, too, and was
+//! seen to die of it [aros]. INTCTL latches causes that are masked all the same [aros], so that whoever polls calls [`Interrupts::service`] and loses
+//! nothing but the time until the next look.
+//!
 //! # Surprises
 //! - OUTOMEM is an edge latch in INTCTL, but comes back while the cause is there; PCS.BMOOM tells whether it is [linux vc4_irq.c] [aros].
-//! - With no block to give, the interrupt must be disabled, or it would come again at once and for ever.
+//! - With no block to give, the interrupt must be disabled, or it would come again at once and for ever. So it must if OUTOMEM stays up although the
+//!   binner lacks nothing, as after power-on [linux vc4_v3d.c]: it is enabled again when the next list is binned.
 //!
 //! # Sources
 //! [AG p.88-89, p.95-96], [linux vc4_irq.c]
@@ -40,6 +46,10 @@ pub struct Interrupts {
     starved: AtomicBool,
     /// Set while a block is being handed over: the handler may have interrupted the driver in the middle of doing so.
     feeding: AtomicBool,
+    /// Whether the V3D may drive its line.
+    armed: AtomicBool,
+    /// Whether out-of-memory interrupts are off until the next list is binned.
+    stale: AtomicBool,
 }
 
 impl Default for Interrupts {
@@ -58,6 +68,8 @@ impl Interrupts {
             served: AtomicU32::new(0),
             starved: AtomicBool::new(false),
             feeding: AtomicBool::new(false),
+            armed: AtomicBool::new(false),
+            stale: AtomicBool::new(false),
         }
     }
 
@@ -86,8 +98,23 @@ impl Interrupts {
         }
         if Pcs::from_word(registers.read(Register::PCS)).bmoom {
             self.hand_over(registers);
+        } else if Intctl::from_word(registers.read(Register::INTCTL)).int_outomem {
+            // It was acknowledged, is up again, and nothing lacks.
+            self.stale.store(true, Ordering::Release);
+            self.mask_overflow(registers);
         }
         self.feeding.store(false, Ordering::Release);
+    }
+
+    fn mask_overflow(&self, registers: &impl RegisterAccess) {
+        registers.write(Register::INTDIS, flags(Intdis { di_outomem: true, ..Intdis::default() }));
+    }
+
+    /// A list is about to be binned: what was up before without a cause may get one.
+    pub(crate) fn binning_begins(&self, registers: &impl RegisterAccess) {
+        if self.stale.swap(false, Ordering::AcqRel) {
+            self.enable(registers);
+        }
     }
 
     /// Writes the next block into BPOA and BPOS, or notes that there is none.
@@ -97,11 +124,11 @@ impl Interrupts {
                 registers.write(Register::BPOA, address.0);
                 registers.write(Register::BPOS, bytes);
                 registers.write(Register::INTCTL, flags(Intctl { int_outomem: true, ..Intctl::default() }));
-                registers.write(Register::INTENA, used());
+                self.enable(registers);
             }
             None => {
                 self.starved.store(true, Ordering::Release);
-                registers.write(Register::INTDIS, flags(Intdis { di_outomem: true, ..Intdis::default() }));
+                self.mask_overflow(registers);
             }
         }
     }
@@ -151,9 +178,23 @@ impl Interrupts {
         while self.take().is_some() {}
     }
 
-    /// Enables the interrupts that the driver uses: frame done, flush done, out of memory.
+    /// Lets the V3D drive its line from now on, after resets, too.
+    pub fn arm(&self, registers: &impl RegisterAccess) {
+        self.armed.store(true, Ordering::Release);
+        self.enable(registers);
+    }
+
+    /// Keeps the V3D off its line from now on. What is latched stays latched, for whoever polls.
+    pub fn disarm(&self, registers: &impl RegisterAccess) {
+        self.armed.store(false, Ordering::Release);
+        registers.write(Register::INTDIS, ALL);
+    }
+
+    /// Enables the interrupts that the driver uses, if the V3D may drive its line: frame done, flush done, out of memory.
     pub fn enable(&self, registers: &impl RegisterAccess) {
-        registers.write(Register::INTENA, used());
+        if self.armed.load(Ordering::Acquire) {
+            registers.write(Register::INTENA, used());
+        }
     }
 
     /// Disables all interrupts of the V3D and forgets what is latched.

@@ -5,6 +5,8 @@ mod engine;
 
 use engine::{Behaviour, Engine, Event};
 use v3d::hw::BusAddr;
+use v3d::hw::registers::Register;
+use v3d::platform::RegisterAccess;
 use v3d::record_list::ControlList;
 use v3d::user_program::UserProgram;
 use v3d::{Driver, Error, Failure, Fence, Job, Limits};
@@ -25,6 +27,7 @@ fn limits() -> Limits {
 }
 
 fn driver(engine: &Engine) -> Driver<'_, Engine> {
+    engine.interrupts.arm(engine);
     Driver::bring_up(engine, &engine.interrupts, limits()).unwrap()
 }
 
@@ -51,6 +54,47 @@ fn binning_overlaps_the_rendering_of_the_job_before() {
     ];
     assert_eq!(*engine.events.borrow(), expected);
     assert_eq!((driver.statistics().jobs_done, driver.statistics().resets), (2, 0));
+}
+
+/// Until it is asked to, the driver never lets the V3D drive its line; jobs end and the binner gets its memory all the same.
+#[test]
+fn polling_leaves_the_line_alone() {
+    let engine = Engine::new(1 << 20);
+    let mut driver = Driver::bring_up(&engine, &engine.interrupts, limits()).unwrap();
+    engine.script(lists(2)[0], &[Behaviour::Takes(3)]);
+    for n in 1..=3 {
+        let fence = driver.submit(job(n));
+        driver.wait(fence).unwrap();
+    }
+    assert_eq!(engine.taken.borrow().len(), 3);
+    assert_eq!(driver.statistics().jobs_done, 3);
+    assert_eq!(engine.enables.get(), 0, "INTENA was written");
+
+    engine.interrupts.arm(&engine);
+    assert_eq!(engine.read(Register::INTENA), 0b0111);
+    engine.interrupts.disarm(&engine);
+    assert_eq!(engine.read(Register::INTENA), 0);
+}
+
+/// OUTOMEM up without BMOOM, as after power-on: it interrupts once, and again for the next list that needs memory.
+#[test]
+fn an_out_of_memory_interrupt_without_a_cause_is_masked() {
+    let engine = Engine::new(1 << 20);
+    let mut driver = driver(&engine);
+    engine.keep_out_of_memory_up();
+    let mut served = 0;
+    while engine.raised() {
+        engine.interrupts.service(&engine);
+        served += 1;
+        assert!(served < 10, "the interrupt never ends");
+    }
+    assert_eq!(engine.read(Register::INTENA), 0b0011);
+    engine.out_of_memory_is_stuck.set(false);
+    engine.script(lists(1)[0], &[Behaviour::Takes(2)]);
+    let fence = driver.submit(job(1));
+    driver.wait(fence).unwrap();
+    assert_eq!(engine.taken.borrow().len(), 2);
+    assert_eq!(engine.read(Register::INTENA), 0b0111);
 }
 
 /// BFC and RFC have 8 bits; job 256 looks like job 0 to who subtracts them.

@@ -129,6 +129,7 @@ impl<P: Platform> Driver<'_, P> {
             // What the binner was given for the job before must not serve this one: it belongs to that job's tile lists.
             self.platform.write(Register::BPOA, 0);
             self.platform.write(Register::BPOS, 0);
+            self.interrupts.binning_begins(self.platform);
         }
         let count = self.count(thread);
         *self.jobs[index].stage_mut(thread) = Stage::Running { since_us: self.platform.now_us(), count };

@@ -85,6 +85,10 @@ pub(crate) struct Engine {
     /// Overflow blocks the binner has taken, by address.
     pub(crate) taken: RefCell<Vec<u32>>,
     pub(crate) ident0: Cell<u32>,
+    /// How often INTENA was written.
+    pub(crate) enables: Cell<u32>,
+    /// Whether OUTOMEM comes back without a cause.
+    pub(crate) out_of_memory_is_stuck: Cell<bool>,
 }
 
 impl Engine {
@@ -103,6 +107,8 @@ impl Engine {
             programs_end: Cell::new(true),
             taken: RefCell::default(),
             ident0: Cell::new(IDENT0_VALUE),
+            enables: Cell::new(0),
+            out_of_memory_is_stuck: Cell::new(false),
         }
     }
 
@@ -195,7 +201,14 @@ impl Engine {
         state.threads[number] = thread;
     }
 
-    fn raised(&self) -> bool {
+    /// OUTOMEM rises, and comes back for as long as `out_of_memory_is_stuck`.
+    pub(crate) fn keep_out_of_memory_up(&self) {
+        self.out_of_memory_is_stuck.set(true);
+        self.state.borrow_mut().causes.int_outomem = true;
+    }
+
+    /// Whether the V3D drives its line.
+    pub(crate) fn raised(&self) -> bool {
         let state = self.state.borrow();
         state.causes.to_word().unwrap() & state.enabled != 0
     }
@@ -230,6 +243,7 @@ impl RegisterAccess for Engine {
             Register::BFC => state.counts[0].into(),
             Register::RFC => state.counts[1].into(),
             Register::INTCTL => state.causes.to_word().unwrap(),
+            Register::INTENA => state.enabled,
             Register::PCS => {
                 let busy = state.threads.map(|thread| thread.running);
                 let pcs = Pcs { bmoom: state.out_of_memory, bmactive: busy[0], rmactive: busy[1], ..Pcs::default() };
@@ -246,9 +260,12 @@ impl RegisterAccess for Engine {
             Register::INTCTL => {
                 let left = state.causes.to_word().unwrap() & !value;
                 state.causes = Intctl::from_word(left);
-                state.causes.int_outomem |= state.out_of_memory;
+                state.causes.int_outomem |= state.out_of_memory || self.out_of_memory_is_stuck.get();
             }
-            Register::INTENA => state.enabled |= value,
+            Register::INTENA => {
+                self.enables.set(self.enables.get() + 1);
+                state.enabled |= value;
+            }
             Register::INTDIS => state.enabled &= !value,
             Register::CT0CS if Ctncs::from_word(value).ctrsta => state.threads[0] = Thread::default(),
             Register::CT1CS if Ctncs::from_word(value).ctrsta => state.threads[1] = Thread::default(),
