@@ -1,5 +1,6 @@
 //! `cargo xtask build`: kernel8.img and the QEMU plugin.
 
+use crate::erratum::Code;
 use crate::kernel_image;
 use crate::setup;
 use crate::whole_file;
@@ -13,7 +14,7 @@ const HELP: &str = "\
 cargo xtask build
 
 Builds the kernel for aarch64-unknown-none, turns its ELF file into kernel8.img (what the Pi's firmware loads at
-0x80000), builds the QEMU plugin, and says where they are.
+0x80000) without the sequences that errata of the Cortex-A53 are about, builds the QEMU plugin, and says where they are.
 ";
 
 /// Runs the task.
@@ -34,6 +35,10 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
 pub(crate) struct Kernel {
     /// What the firmware and QEMU load.
     pub(crate) image: PathBuf,
+    /// Where its instructions are.
+    pub(crate) code: Code,
+    /// Instructions that were moved because of an erratum of the processor.
+    pub(crate) veneers: usize,
 }
 
 /// Builds the kernel.
@@ -44,9 +49,11 @@ pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
     announce("the kernel", &elf);
     compile(workspace, &["--package", "kernel", "--bin", "kernel", "--release", "--target", KERNEL_TARGET])?;
     let bytes = std::fs::read(&elf).with_context(|| format!("cannot read {}", elf.display()))?;
-    let flat = kernel_image::from_elf(&bytes).with_context(|| format!("{} is not a kernel", elf.display()))?;
+    let mut flat = kernel_image::from_elf(&bytes).with_context(|| format!("{} is not a kernel", elf.display()))?;
+    let code = Code::of(&bytes)?;
+    let veneers = code.mend(&mut flat, kernel_image::LOAD_ADDRESS)?;
     whole_file::write(&image, &flat)?;
-    Ok(Kernel { image })
+    Ok(Kernel { image, code, veneers })
 }
 
 /// Builds the QEMU plugin, with the model in it.

@@ -10,7 +10,7 @@ use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 
 /// Where the firmware puts a 64-bit kernel [raspberrypi.com config.txt, kernel_address].
-const LOAD_ADDRESS: u64 = 0x8_0000;
+pub(crate) const LOAD_ADDRESS: u64 = 0x8_0000;
 
 /// No kernel of this repository comes near: more is a broken linker script.
 const LARGEST_IMAGE_BYTES: u64 = 64 << 20;

@@ -10,6 +10,7 @@ mod build;
 mod capture;
 mod ci;
 mod console;
+mod erratum;
 mod image;
 mod interrupt;
 mod kernel_image;
