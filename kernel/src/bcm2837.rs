@@ -7,6 +7,7 @@
 //! BCM2837 ARM Peripherals; BCM2835 ARM Peripherals with its errata; QA7 (ARM quad A7 core) rev 3.4; the wiki of
 //! raspberrypi/firmware for the property interface.
 
+pub mod act_led;
 pub mod board;
 pub mod boot_requests;
 pub mod edid;

@@ -1,8 +1,13 @@
 //! The console: everything the kernel says and hears
 //!
-//! Text goes to the serial port and, as long as no scene has taken it, to the screen. What arrives on the serial port is
-//! collected in a ring, by interrupt and whenever the sender has to wait, so that nothing typed during a long answer is
-//! lost.
+//! Text goes to the serial port and, as long as no scene has taken it, to the screen; what was said before there was a screen is shown when it attaches.
+//! What arrives on the serial port is collected in a ring, by interrupt and whenever the sender has to wait, so that nothing typed during a long answer
+//! is lost. For that interrupts must not be masked for long: the port's FIFO holds 1.4 ms of input. Text for the screen is only noted under
+//! the lock ([`TextGrid`]), and drawn outside.
+//!
+//! # A port that takes nothing
+//! A UART without a clock has a full FIFO for ever. A byte is waited for at most [`PATIENCE_US`]; then the port counts as dead and gets what it has room
+//! for, without waiting, until it takes a byte again. Screen and log go on.
 
 use core::{
     fmt::{self, Write},
@@ -10,12 +15,13 @@ use core::{
 };
 
 use crate::{
-    arch::cpu,
+    arch::{clock, cpu},
     bcm2837::{gpio::SerialPins, interrupt_controller, mini_uart::MiniUart, peripherals, pl011::Pl011, uart::Uart},
     byte_ring::ByteRing,
     irq_lock::IrqLock,
     pages::Pages,
-    screen::TextScreen,
+    screen::{self, Page, Strip, TextGrid},
+    text_history::TextHistory,
 };
 
 /// Bytes that may wait between two looks of the shell.
@@ -36,16 +42,35 @@ impl Port {
     }
 }
 
+/// How long a byte may wait for room in the port's FIFO; at the console's rate there is some every 87 microseconds.
+const PATIENCE_US: u64 = 20_000;
+
 struct Console {
     port: Option<Port>,
-    screen: Option<TextScreen>,
+    /// The port has taken nothing for too long.
+    port_is_dead: bool,
+    /// What was said before there was a screen.
+    history: TextHistory,
+    grid: TextGrid,
+    /// Where the grid is drawn, as long as no scene has the screen.
+    page: Option<Page>,
     /// The pages of the framebuffer, for last words on whichever is on show.
     pages: Option<Pages>,
     received: ByteRing<RECEIVE_RING_BYTES>,
 }
 
-static CONSOLE: IrqLock<Console> =
-    IrqLock::new(Console { port: None, screen: None, pages: None, received: ByteRing::new() });
+static CONSOLE: IrqLock<Console> = IrqLock::new(Console {
+    port: None,
+    port_is_dead: false,
+    history: TextHistory::new(),
+    grid: TextGrid::new(),
+    page: None,
+    pages: None,
+    received: ByteRing::new(),
+});
+
+/// The port has just been found dead, and nobody has said so yet.
+static PORT_DIED: AtomicBool = AtomicBool::new(false);
 
 /// Set when the kernel is about to die: from then on nobody waits for the console's lock.
 static LAST_WORDS: AtomicBool = AtomicBool::new(false);
@@ -64,22 +89,45 @@ impl Console {
     }
 
     fn send(&mut self, byte: u8) {
+        let end_us = clock::now_us() + PATIENCE_US;
         loop {
             let Some(port) = &mut self.port else { return };
             if port.uart().try_send(byte) {
+                self.port_is_dead = false;
                 return;
             }
             self.receive();
+            if self.port_is_dead {
+                return;
+            }
+            if clock::now_us() > end_us {
+                self.port_is_dead = true;
+                PORT_DIED.store(true, Ordering::Relaxed);
+            }
         }
+    }
+
+    /// The next piece of text that has to be drawn, and where.
+    fn take_strip(&mut self) -> Option<(Strip, Page)> {
+        let page = self.page?;
+        self.grid.take_strip().map(|strip| (strip, page))
+    }
+
+    /// Shows the text on this page from now on.
+    fn show_on(&mut self, mut page: Page) {
+        screen::clear(&mut page);
+        self.grid.draw_again();
+        self.page = Some(page);
     }
 }
 
 impl Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         send_lines(text, |byte| self.send(byte));
-        if let Some(screen) = &mut self.screen {
-            screen.write(text);
+        if self.pages.is_none() {
+            self.history.append(text);
         }
+        self.grid.write(text);
         Ok(())
     }
 }
@@ -108,7 +156,13 @@ impl Write for LastWords {
             pl011 = Pl011::already_set_up(peripherals::pl011_for_last_words());
             &mut pl011
         };
-        send_lines(text, |byte| while !uart.try_send(byte) {});
+        let mut is_dead = false;
+        send_lines(text, |byte| {
+            let end_us = clock::now_us() + PATIENCE_US;
+            while !uart.try_send(byte) && !is_dead {
+                is_dead = clock::now_us() > end_us;
+            }
+        });
         Ok(())
     }
 }
@@ -131,18 +185,63 @@ impl Write for InPieces {
     }
 }
 
+/// Draws what has changed on the screen. Interrupts are masked only while a strip is copied; whoever comes while somebody draws leaves it to them.
+fn draw() {
+    static DRAWING: AtomicBool = AtomicBool::new(false);
+    if DRAWING.swap(true, Ordering::Acquire) {
+        return;
+    }
+    loop {
+        let taken = CONSOLE.lock().take_strip();
+        let Some((strip, mut page)) = taken else { break };
+        strip.draw(&mut page);
+    }
+    DRAWING.store(false, Ordering::Release);
+}
+
 /// Prints; what [`print!`](crate::print) and [`println!`](crate::println) call.
 pub fn write(arguments: fmt::Arguments<'_>) {
     let result = if LAST_WORDS.load(Ordering::Relaxed) {
         match CONSOLE.try_lock() {
-            Some(mut console) => console.write_fmt(arguments),
+            Some(mut console) => {
+                let result = console.write_fmt(arguments);
+                while let Some((strip, mut page)) = console.take_strip() {
+                    strip.draw(&mut page);
+                }
+                result
+            }
             None => LastWords.write_fmt(arguments),
         }
     } else {
-        InPieces.write_fmt(arguments)
+        let result = InPieces.write_fmt(arguments);
+        draw();
+        result
     };
     // All writers always succeed; a failure can only be that of a Display implementation, whose text then stops short.
     let _ = result;
+    // The first text comes before there is a log.
+    if log::max_level() > log::LevelFilter::Off && PORT_DIED.swap(false, Ordering::Relaxed) {
+        log::warn!("the serial port takes no bytes: what is said goes to the screen and the log alone");
+    }
+}
+
+/// Sends a byte to the port that the pins belong to before there is a console, if it takes it soon.
+pub(crate) fn send_early(pins: SerialPins, byte: u8) {
+    /// Looks at a port that nobody has set up yet.
+    const LOOKS: usize = 8192;
+    let mut pl011;
+    let mut mini_uart;
+    let uart: &mut dyn Uart = match pins {
+        SerialPins::MiniUart => {
+            mini_uart = MiniUart::already_set_up(peripherals::mini_uart_for_last_words());
+            &mut mini_uart
+        }
+        SerialPins::Pl011 => {
+            pl011 = Pl011::already_set_up(peripherals::pl011_for_last_words());
+            &mut pl011
+        }
+    };
+    let _ = (0..LOOKS).any(|_| uart.try_send(byte));
 }
 
 /// Prints text to the console.
@@ -259,16 +358,24 @@ pub fn flush() {
     }
 }
 
-/// Shows the console's text on the first of the framebuffer's pages, too.
+/// Shows the console's text on the first of the framebuffer's pages, too, with what was said before.
 pub fn attach_screen(pages: Pages) {
-    let mut console = CONSOLE.lock();
-    console.screen = Some(TextScreen::new(pages.page(0)));
-    console.pages = Some(pages);
+    {
+        let mut console = CONSOLE.lock();
+        let Console { grid, history, .. } = &mut *console;
+        grid.fit(&pages.page(0));
+        history.read().for_each(|text| grid.write(text));
+        console.pages = Some(pages);
+    }
+    // The page is larger than what may be cleared under the lock.
+    screen::clear(&mut pages.page(0));
+    CONSOLE.lock().page = Some(pages.page(0));
+    draw();
 }
 
 /// Takes the screen from the console: a scene wants to draw.
 pub fn detach_screen() {
-    CONSOLE.lock().screen = None;
+    CONSOLE.lock().page = None;
 }
 
 /// Which page is on show.
@@ -287,8 +394,8 @@ pub fn take_over_for_last_words() {
     LAST_WORDS.store(true, Ordering::Relaxed);
     if let Some(mut console) = CONSOLE.try_lock() {
         let shown = console.pages.map(|pages| pages.page(SHOWN_PAGE.load(Ordering::Relaxed)));
-        if let (None, Some(page)) = (&console.screen, shown) {
-            console.screen = Some(TextScreen::new(page));
+        if let (None, Some(page)) = (console.page, shown) {
+            console.show_on(page);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Waking the 3D engine: clock, power, identity
 //!
-//! The firmware starts the engine's clock and power domain when asked; then IDENT0 must read "V3D" and version 2. A chip
-//! without the engine (QEMU's) reads 0, one without power 0xDEADBEEF. The engine is then reset, because the firmware may have
+//! The firmware starts the engine's power domain and clock when asked; then IDENT0 must read "V3D" and version 2. A chip
+//! without the engine (QEMU's) reads 0, one without power 0xDEADBEEF: only then is the firmware asked to enable the QPUs, which takes the engine over
+//! from its own driver in another way. The engine is then reset, because the firmware may have
 //! used it and some registers are only right directly after a reset, and handed to its driver.
 //!
 //! # Sources
@@ -9,12 +10,19 @@
 
 use core::fmt;
 
-use v3d::{Driver, Error, Limits, identity::Identity, platform::Power};
+use v3d::{
+    Driver, Error, Limits,
+    hw::registers::{Register, UNPOWERED_VALUE},
+    identity::Identity,
+    platform::{Power, RegisterAccess},
+};
 
 use crate::{
     bcm2837::{boot_requests, firmware::BehindMailbox},
+    boot_trace::Stage,
     machine::Gpu,
     mm::layout,
+    start,
     v3d_platform::{INTERRUPTS, V3dPlatform},
 };
 
@@ -53,7 +61,7 @@ impl From<Error> for BringUpError {
     }
 }
 
-/// Wakes the engine.
+/// Wakes the engine. Its interrupts stay off.
 ///
 /// # Errors
 /// When there is no engine, or no memory for it.
@@ -62,15 +70,23 @@ pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, BringUpError> {
         Ok(rate_hz) => log::info!("V3D clock {} MHz", rate_hz / 1_000_000),
         Err(error) => log::info!("V3D clock and power are left as they are: {error}"),
     }
+    start::reach(Stage::V3dPower);
+    if platform.read(Register::IDENT0) == UNPOWERED_VALUE {
+        match boot_requests::enable_qpus(&BehindMailbox) {
+            Ok(status) => log::info!("V3D had no power; asked to enable the QPUs, the firmware answers {status}"),
+            Err(error) => log::info!("V3D has no power, and the QPUs cannot be enabled: {error}"),
+        }
+    }
     Identity::read(platform).map_err(Error::Identity)?;
+    start::reach(Stage::V3dIdentity);
     check_pool()?;
+    log::info!("before the reset: {}", platform.power_status());
     match platform.reset() {
-        Ok(()) => log::debug!("V3D is reset"),
+        Ok(()) => log::info!("V3D is reset"),
         Err(error) => log::info!("V3D is not reset: {error}"),
     }
-    let driver = Driver::bring_up(platform, &INTERRUPTS, Limits::default())?;
-    platform.use_interrupt();
-    Ok(driver)
+    start::reach(Stage::V3dReset);
+    Ok(Driver::bring_up(platform, &INTERRUPTS, Limits::default())?)
 }
 
 /// The pool's place is fixed at link time, the memory split at boot: they must suit each other. Firmware that does not tell the

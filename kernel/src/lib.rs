@@ -6,6 +6,7 @@
 //! - [`mm`]: memory: linker.ld's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
 //! - [`pages`]: pictures in memory, and whose turn it is to be drawn into; `console` and [`screen`]: everything said and heard; `logger` and
 //!   [`log_ring`]: what was said with a time.
+//! - [`boot_trace`]: how far a boot has come, for the next one; [`boot_options`]: what the card asks for.
 //! - [`shell`]: the commands of the console, which are also the protocol of `cargo xtask`; [`capture`] and [`selftest`]: the pure
 //!   parts of the two largest.
 //! - `gpu` wakes the 3D engine, `v3d_platform` is what the driver crate `v3d` asks of the board, `scenes` is what can be drawn,
@@ -33,6 +34,8 @@ pub mod arch;
 pub mod assets;
 #[allow(unsafe_code, reason = "addresses of registers (peripherals.rs alone)")]
 pub mod bcm2837;
+pub mod boot_options;
+pub mod boot_trace;
 pub mod byte_ring;
 pub mod capture;
 #[cfg(target_os = "none")]
@@ -62,6 +65,7 @@ pub mod selftest;
 pub mod shell;
 #[cfg(target_os = "none")]
 pub mod start;
+pub mod text_history;
 #[cfg(target_os = "none")]
 mod tick;
 #[cfg(target_os = "none")]

@@ -18,22 +18,27 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     if PANICKING.swap(true, Ordering::Relaxed) {
         cpu::halt();
     }
-    console::take_over_for_last_words();
-    println!();
-    println!("The kernel has stopped because of a mistake in itself.");
-    println!("backtrace, innermost first:");
-    for address in backtrace::here() {
-        println!("  {address:#x}");
-    }
+    let explain = || {
+        println!();
+        println!("The kernel has stopped because of a mistake in itself.");
+        println!("backtrace, innermost first:");
+        for address in backtrace::here() {
+            println!("  {address:#x}");
+        }
+    };
     match info.location() {
-        Some(place) => die_with(format_args!("panic: {}:{}: {}", place.file(), place.line(), info.message())),
-        None => die_with(format_args!("panic: {}", info.message())),
+        Some(place) => die_with(format_args!("panic: {}:{}: {}", place.file(), place.line(), info.message()), explain),
+        None => die_with(format_args!("panic: {}", info.message()), explain),
     }
 }
 
-/// Says the line that machines look for, keeps it for the next run, and stops.
-pub(crate) fn die_with(line: fmt::Arguments<'_>) -> ! {
+/// Keeps the line that machines look for, for the next run; then takes the console, explains, says it, and stops.
+///
+/// Keeping comes first, because nothing on the way to the console is needed for it.
+pub(crate) fn die_with(line: fmt::Arguments<'_>, explain: impl FnOnce()) -> ! {
     logger::keep_last_words(line);
+    console::take_over_for_last_words();
+    explain();
     println!("{line}");
     cpu::halt();
 }

@@ -1,14 +1,15 @@
 //! Text on the framebuffer, through embedded-graphics
 //!
-//! [`Page`] is one page as a `DrawTarget`: anything that embedded-graphics can draw, draws there. [`TextScreen`] writes the
-//! console's lines on it. The memory is not cached, reading it back is slow: instead of moving the text up line by line, a
-//! full screen goes up by a quarter of its height at once.
+//! [`Page`] is one page as a `DrawTarget`: anything that embedded-graphics can draw, draws there. The memory is not cached, and reading it back is
+//! slow. So the console's text is kept as text, in a [`TextGrid`]: writing changes characters in ordinary memory only, and what has changed comes out
+//! as [`Strip`]s, which whoever has the time draws. Nothing is ever read from the page. A full screen goes up by a quarter of its height at once, so
+//! that most lines draw one line.
 
 use embedded_graphics::{
     Pixel,
     draw_target::DrawTarget,
     geometry::{OriginDimensions, Point, Size},
-    mono_font::{MonoFont, MonoTextStyle, ascii::FONT_10X20},
+    mono_font::{MonoFont, MonoTextStyleBuilder, ascii::FONT_10X20},
     pixelcolor::{Rgb888, RgbColor},
     primitives::{PointsIter, Rectangle},
     text::{Baseline, Text},
@@ -31,18 +32,6 @@ impl Page {
     #[must_use]
     pub fn new(memory: SharedWords, first_word: usize, pitch_words: usize, width: u32, height: u32) -> Self {
         Self { memory, first_word, pitch_words, width, height }
-    }
-
-    /// Moves the picture up by `lines` and fills what comes free below.
-    pub fn scroll_up(&mut self, lines: u32, color: Rgb888) {
-        let end = self.first_word + self.pitch_words * self.height as usize;
-        let distance = self.pitch_words * lines.min(self.height) as usize;
-        for word in self.first_word..end - distance {
-            if let Some(value) = self.memory.get(word + distance) {
-                self.memory.set(word, value);
-            }
-        }
-        self.memory.fill(end - distance..end, word(color));
     }
 
     fn line(&self, y: u32) -> usize {
@@ -102,43 +91,84 @@ const FONT: &MonoFont<'static> = &FONT_10X20;
 const PAPER: Rgb888 = Rgb888::new(0x10, 0x14, 0x1c);
 const INK: Rgb888 = Rgb888::new(0xe0, 0xe4, 0xe8);
 
-/// The console's text on a page.
-#[derive(Clone, Copy, Debug)]
-pub struct TextScreen {
-    page: Page,
-    column: u32,
-    row: u32,
+/// Characters across and lines of the largest page: 1920x1080.
+const MOST_COLUMNS: usize = 192;
+const MOST_ROWS: usize = 54;
+/// What no cell shows: it has to be drawn.
+const UNKNOWN: u8 = 0;
+
+/// Clears a page for text.
+pub fn clear(page: &mut Page) {
+    let all = Rectangle::new(Point::zero(), page.size());
+    let Ok(()) = page.fill_solid(&all, PAPER);
 }
 
-impl TextScreen {
-    /// An empty screen.
+/// The console's text as it is to be seen, and as it was drawn last.
+#[derive(Clone, Debug)]
+pub struct TextGrid {
+    columns: usize,
+    rows: usize,
+    column: usize,
+    row: usize,
+    cells: [[u8; MOST_COLUMNS]; MOST_ROWS],
+    drawn: [[u8; MOST_COLUMNS]; MOST_ROWS],
+    /// Bit n: row n may have cells that are not drawn.
+    changed: u64,
+}
+
+impl Default for TextGrid {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TextGrid {
+    /// A grid without cells.
     #[must_use]
-    pub fn new(mut page: Page) -> Self {
-        let all = Rectangle::new(Point::zero(), page.size());
-        let Ok(()) = page.fill_solid(&all, PAPER);
-        Self { page, column: 0, row: 0 }
+    pub const fn new() -> Self {
+        let cells = [[UNKNOWN; MOST_COLUMNS]; MOST_ROWS];
+        Self { columns: 0, rows: 0, column: 0, row: 0, cells, drawn: cells, changed: 0 }
+    }
+
+    /// Becomes an empty grid as large as the page, of which nothing is drawn.
+    pub fn fit(&mut self, page: &Page) {
+        let (size, cell) = (page.size(), FONT.character_size);
+        self.columns = ((size.width / cell.width) as usize).min(MOST_COLUMNS);
+        self.rows = ((size.height / cell.height) as usize).min(MOST_ROWS);
+        (self.column, self.row) = (0, 0);
+        self.cells = [[b' '; MOST_COLUMNS]; MOST_ROWS];
+        self.draw_again();
     }
 
     /// Characters across, and lines.
     #[must_use]
-    pub fn size_in_characters(&self) -> (u32, u32) {
-        let size = self.page.size();
-        (size.width / FONT.character_size.width, size.height / FONT.character_size.height)
+    pub fn size_in_characters(&self) -> (usize, usize) {
+        (self.columns, self.rows)
     }
 
-    /// Writes text: line feeds end lines, long lines go on below, a backspace goes one character back.
+    /// Nothing counts as drawn any more but blanks: the page was cleared.
+    pub fn draw_again(&mut self) {
+        self.drawn = [[b' '; MOST_COLUMNS]; MOST_ROWS];
+        self.changed = u64::MAX;
+    }
+
+    /// Writes text: line feeds end lines, long lines go on below, a backspace goes one character back. What is not ASCII becomes a question mark.
     pub fn write(&mut self, text: &str) {
-        let (columns, _) = self.size_in_characters();
+        if self.columns == 0 || self.rows == 0 {
+            return;
+        }
         for character in text.chars() {
             match character {
                 '\n' => self.next_line(),
                 '\r' => self.column = 0,
                 '\u{8}' => self.column = self.column.saturating_sub(1),
                 _ => {
-                    if self.column >= columns {
+                    if self.column >= self.columns {
                         self.next_line();
                     }
-                    self.put(character);
+                    let byte = if (' '..='~').contains(&character) { character as u8 } else { b'?' };
+                    self.cells[self.row][self.column] = byte;
+                    self.changed |= 1 << self.row;
                     self.column += 1;
                 }
             }
@@ -146,24 +176,56 @@ impl TextScreen {
     }
 
     fn next_line(&mut self) {
-        let (_, rows) = self.size_in_characters();
         self.column = 0;
         self.row += 1;
-        if self.row >= rows {
-            let up = (rows / 4).max(1);
-            self.page.scroll_up(up * FONT.character_size.height, PAPER);
-            self.row = rows.saturating_sub(up);
+        if self.row >= self.rows {
+            let up = (self.rows / 4).max(1);
+            self.cells.copy_within(up..self.rows, 0);
+            self.cells[self.rows - up..self.rows].fill([b' '; MOST_COLUMNS]);
+            self.row = self.rows - up;
+            self.changed = u64::MAX;
         }
     }
 
-    fn put(&mut self, character: char) {
+    /// The next piece that has to be drawn, which counts as drawn from now on.
+    pub fn take_strip(&mut self) -> Option<Strip> {
+        while self.changed != 0 {
+            let row = self.changed.trailing_zeros() as usize;
+            self.changed &= self.changed - 1;
+            if row >= self.rows {
+                continue;
+            }
+            let differs = |column: &usize| self.cells[row][*column] != self.drawn[row][*column];
+            let mut columns = (0..self.columns).filter(differs);
+            if let Some(first) = columns.next() {
+                let end = columns.last().unwrap_or(first) + 1;
+                self.drawn[row][first..end].copy_from_slice(&self.cells[row][first..end]);
+                return Some(Strip { row, first, end, characters: self.cells[row] });
+            }
+        }
+        None
+    }
+}
+
+/// A piece of a line that is to be drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strip {
+    row: usize,
+    /// Columns.
+    first: usize,
+    end: usize,
+    characters: [u8; MOST_COLUMNS],
+}
+
+impl Strip {
+    /// Draws it.
+    pub fn draw(&self, page: &mut Page) {
         let size = FONT.character_size;
-        let place = Point::new((self.column * size.width) as i32, (self.row * size.height) as i32);
-        let Ok(()) = self.page.fill_solid(&Rectangle::new(place, size), PAPER);
-        let mut bytes = [0; 4];
-        let text =
-            Text::with_baseline(character.encode_utf8(&mut bytes), place, MonoTextStyle::new(FONT, INK), Baseline::Top);
-        let Ok(_) = embedded_graphics::Drawable::draw(&text, &mut self.page);
+        let place = Point::new((self.first as u32 * size.width) as i32, (self.row as u32 * size.height) as i32);
+        let style = MonoTextStyleBuilder::new().font(FONT).text_color(INK).background_color(PAPER).build();
+        // Only ASCII is ever put in.
+        let text = str::from_utf8(&self.characters[self.first..self.end]).unwrap_or_default();
+        let Ok(_) = embedded_graphics::Drawable::draw(&Text::with_baseline(text, place, style, Baseline::Top), page);
     }
 }
 
@@ -201,18 +263,61 @@ mod tests {
         assert_eq!(set, [7, 8, 14, 15]);
     }
 
+    /// Draws all that has changed; how many strips.
+    fn draw(grid: &mut TextGrid, page: &mut Page) -> usize {
+        core::iter::from_fn(|| grid.take_strip()).inspect(|strip| strip.draw(page)).count()
+    }
+
     #[test]
     fn text_wraps_scrolls_and_goes_back() {
-        let mut screen = TextScreen::new(page(30, 80));
-        assert_eq!(screen.size_in_characters(), (3, 4));
+        let mut page = page(30, 80);
+        let mut grid = TextGrid::new();
+        grid.write("lost: there is no page");
+        clear(&mut page);
+        grid.fit(&page);
+        assert_eq!(grid.size_in_characters(), (3, 4));
         let cell = |column: i32, row: i32| Rectangle::new(Point::new(column * 10, row * 20), Size::new(10, 20));
-        screen.write("###\u{8} \n#");
-        assert!(ink(&screen.page, cell(0, 0)) > 0 && ink(&screen.page, cell(1, 0)) > 0);
-        assert_eq!(ink(&screen.page, cell(2, 0)), 0, "a blank over the third character");
-        assert!(ink(&screen.page, cell(0, 1)) > 0);
-        screen.write("\n\n\n@");
-        assert!(ink(&screen.page, cell(0, 0)) > 0, "the second line has come up");
-        assert_eq!(ink(&screen.page, cell(1, 0)), 0);
-        assert!(ink(&screen.page, cell(0, 3)) > 0);
+        grid.write("###\u{8} \n#");
+        assert_eq!(draw(&mut grid, &mut page), 2);
+        assert!(ink(&page, cell(0, 0)) > 0 && ink(&page, cell(1, 0)) > 0);
+        assert_eq!(ink(&page, cell(2, 0)), 0, "a blank over the third character");
+        assert!(ink(&page, cell(0, 1)) > 0);
+        assert_eq!(draw(&mut grid, &mut page), 0, "nothing has changed");
+        grid.write("\n\n\n@\u{e9}");
+        draw(&mut grid, &mut page);
+        assert!(ink(&page, cell(0, 0)) > 0, "the second line has come up");
+        assert_eq!(ink(&page, cell(1, 0)), 0);
+        assert!(ink(&page, cell(0, 3)) > 0 && ink(&page, cell(1, 3)) > 0);
+    }
+
+    /// What is drawn piece by piece is what is drawn at once, whatever was written in between (seed 3).
+    #[test]
+    fn pieces_add_up_to_the_whole() {
+        let mut random = 3u32;
+        let mut next = |below: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 16) % below
+        };
+        let mut piecemeal = page(120, 100);
+        let (mut grid, mut all) = (TextGrid::new(), TextGrid::new());
+        clear(&mut piecemeal);
+        grid.fit(&piecemeal);
+        all.fit(&piecemeal);
+        for _ in 0..500 {
+            let characters = ["a", "W", " ", "\n", "\r", "\u{8}", "#"];
+            let text = characters[next(7) as usize].repeat(next(4) as usize);
+            grid.write(&text);
+            all.write(&text);
+            if next(3) == 0 {
+                draw(&mut grid, &mut piecemeal);
+            }
+        }
+        draw(&mut grid, &mut piecemeal);
+        let mut whole = page(120, 100);
+        clear(&mut whole);
+        draw(&mut all, &mut whole);
+        let words = 0..(123 * 100);
+        assert!(piecemeal.memory.iter(words.clone()).eq(whole.memory.iter(words)));
+        assert!(ink(&whole, Rectangle::new(Point::zero(), Size::new(120, 100))) > 100);
     }
 }

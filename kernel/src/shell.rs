@@ -21,6 +21,8 @@ mod run;
 mod scene;
 #[cfg(target_os = "none")]
 mod selftest;
+#[cfg(target_os = "none")]
+mod selftest_board;
 
 #[cfg(target_os = "none")]
 pub use run::run;

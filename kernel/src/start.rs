@@ -1,17 +1,20 @@
 //! From the first line of Rust to the shell: devices in the order of their needs
 //!
-//! The firmware comes first, because it sets the clock that the serial port runs on; then the console, so that all that
-//! follows can be told; then heap, log, interrupts, screen, V3D.
+//! The watchdog comes first, so that a boot that stands still is started again and told by the next one ([`crate::boot_trace`]); then the firmware,
+//! because it sets the clock that the serial port runs on; then the console, so that all that
+//! follows can be told; then heap, log, interrupts, screen, V3D. Each stage leaves its mark.
 
-use alloc::string::ToString;
+use alloc::{string::ToString, vec::Vec};
 
 use renderer::Device;
 
 use crate::{
     arch::{clock, cpu, exceptions, interrupt_mask},
     bcm2837::{
+        act_led,
+        board::Revision,
         boot_requests,
-        firmware::{self, BehindMailbox},
+        firmware::{self, BehindMailbox, Firmware},
         framebuffer,
         gpio::{self, SerialPins},
         interrupt_controller,
@@ -19,26 +22,50 @@ use crate::{
         peripherals::Peripherals,
         pl011::Pl011,
         power::GraphicsPower,
+        property::GetBoardRevision,
         system_timer::SystemTimer,
-        watchdog::Watchdog,
+        watchdog::{self, Watchdog},
     },
+    boot_options::BootOptions,
+    boot_trace::{BootTrace, Stage},
     console,
     counter_set::CounterSet,
     gpu, logger,
     machine::Machine,
-    mm::heap,
+    mm::{heap, shared::SharedWords},
     pages::Pages,
-    println, shell, tick,
+    print, println, shell, tick,
     v3d_platform::V3dPlatform,
 };
 
 /// What the boot code hands over.
 #[derive(Clone, Copy, Debug)]
 pub struct Handover {
-    /// Where the firmware left the device tree.
-    pub device_tree: u64,
+    /// Where the firmware left a device tree, if it left one.
+    pub device_tree: Option<u64>,
     /// The exception level that it entered the kernel at.
     pub entry_level: u64,
+}
+
+/// How long a boot may take before the watchdog starts it again: as long as it can count.
+const BOOT_MS: u32 = watchdog::LONGEST_MS;
+
+/// Lines of the log of a boot that did not end well that are shown at once.
+const LAST_LINES: usize = 6;
+
+/// The trace of this boot and of the one before.
+#[must_use]
+pub fn trace() -> BootTrace {
+    BootTrace::new(SharedWords::boot_trace())
+}
+
+/// Notes that the boot has come this far, wherever that can be seen.
+pub(crate) fn reach(stage: Stage) {
+    trace().reach(stage, clock::ticks());
+    act_led::toggle();
+    if trace().take_hang(stage) {
+        cpu::halt();
+    }
 }
 
 /// Brings the kernel up and never returns.
@@ -58,10 +85,26 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         async_bridge,
         v3d,
     } = peripherals;
+    let pins = gpio::serial_pins(&gpio);
+    let reach_early = |stage: Stage| {
+        console::send_early(pins, stage.letter());
+        reach(stage);
+    };
+    reach_early(Stage::Rust);
+    let mut watchdog = Watchdog::new(watchdog);
+    reach_early(Stage::ArmingWatchdog);
+    if trace().watchdog_is_useless() {
+        trace().note_watchdog_is_useless();
+    } else {
+        watchdog.arm(BOOT_MS);
+    }
+    reach_early(Stage::WatchdogArmed);
+
     firmware::init(mailbox);
     // The core clock may follow the ARM's, and the mini UART's rate follows the core clock: this comes before the console.
     let arm_clock = boot_requests::raise_arm_clock(&BehindMailbox);
-    match gpio::serial_pins(&gpio) {
+    reach_early(Stage::Firmware);
+    match pins {
         SerialPins::Pl011 => {
             gpio::connect_pl011(&gpio, || clock::spin_for_us(2));
             console::use_pl011(Pl011::new(pl011, boot_requests::pl011_clock_hz(&BehindMailbox)));
@@ -72,14 +115,22 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     }
     println!();
     println!("vc4 kernel {}", env!("CARGO_PKG_VERSION"));
+    reach(Stage::Console);
 
     heap::init();
     logger::init();
+    reach(Stage::Heap);
     log::info!("entered at EL{}, now at EL{}", handover.entry_level, cpu::exception_level());
     match arm_clock {
         Ok(rate_hz) => log::info!("ARM clock {} MHz", rate_hz / 1_000_000),
         Err(error) => log::info!("the ARM clock is left as it is: {error}"),
     }
+    if watchdog.timeout_ms().is_none() {
+        log::info!("the watchdog is off: this machine restarted while it was being armed");
+    }
+    let board = BehindMailbox.ask(&GetBoardRevision {}).map(|revision| Revision(revision.code).model());
+    let has_led = board.is_ok_and(|model| act_led::install(gpio, model));
+    tell_boot_before(has_led, &mut watchdog);
     if let Some(syndrome) = exceptions::unmask_serror() {
         log::warn!("an error was pending when the kernel was entered: {syndrome}");
     }
@@ -87,8 +138,11 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     console::receive_by_interrupt();
     tick::start(SystemTimer::new(system_timer));
     interrupt_mask::unmask();
+    reach(Stage::Interrupts);
 
+    watchdog.sign_of_life();
     let framebuffer = start_screen();
+    reach(Stage::Screen);
     if firmware::is_silent() {
         println!("The firmware does not answer: clocks and power stay as it left them, and there is no display.");
     }
@@ -96,6 +150,10 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     let gpu = match gpu::bring_up(platform) {
         Ok(gpu) => {
             println!("{}", gpu.identity());
+            if BootOptions::parse(&boot_requests::command_line(&BehindMailbox)).v3d_interrupts {
+                log::info!("cmdline.txt asks for the 3D engine's interrupts");
+                platform.use_interrupt();
+            }
             Ok(Device::new(gpu))
         }
         Err(error) => {
@@ -103,18 +161,41 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
             Err(error.to_string())
         }
     };
+    reach(Stage::Driver);
+    watchdog.disarm();
     let machine = Machine {
         handover,
         framebuffer,
-        watchdog: Watchdog::new(watchdog),
+        watchdog,
         gpu,
         last_picture: None,
         last_times: None,
         counted: CounterSet::default(),
         failed_work: None,
     };
+    reach(Stage::Ready);
     println!("ready");
     shell::run(machine)
+}
+
+/// Says where the boot before stood still, if it did: in words, with the last of its log, and with the LED for whoever has neither cable nor screen.
+fn tell_boot_before(has_led: bool, watchdog: &mut Watchdog) {
+    let Some(before) = trace().boot_before() else { return };
+    // Arming the watchdog may restart the machine; that was told.
+    if before.is_complete() || before.last == Stage::ArmingWatchdog {
+        return;
+    }
+    let (number, name) = (before.last as u32, before.last.name());
+    println!("The boot before this one came no further than stage {number} of {}, \"{name}\":", Stage::ALL.len());
+    print!("{}", before.lines(clock::frequency_hz()));
+    let log = logger::text_of_previous_run().unwrap_or_default();
+    let lines: Vec<&str> = log.lines().collect();
+    for line in &lines[lines.len().saturating_sub(LAST_LINES)..] {
+        println!("  its log: {line}");
+    }
+    if has_led {
+        act_led::blink(number, || watchdog.sign_of_life());
+    }
 }
 
 /// Makes the framebuffer and shows the console on its first page.
@@ -122,7 +203,13 @@ fn start_screen() -> Option<Pages> {
     let (width, height) = framebuffer::preferred_size(&BehindMailbox);
     match framebuffer::allocate(&BehindMailbox, width, height) {
         Ok(pages) => {
-            log::info!("framebuffer {width}x{height}, {} pages, at {:#x}", pages.count, pages.address(0));
+            log::info!(
+                "framebuffer {}x{}, {} pages, at {:#x}",
+                pages.width,
+                pages.height,
+                pages.count,
+                pages.address(0)
+            );
             console::attach_screen(pages);
             Some(pages)
         }

@@ -1,10 +1,10 @@
 //! The heartbeat: an interrupt a hundred times a second
 //!
 //! It does nothing but come: whoever sleeps until something happens wakes up for it and looks at the clock. Tests that need
-//! something to happen in an interrupt have it happen here.
+//! something to happen in an interrupt have it happen here. And it counts: a line that interrupts without end is switched off until the next tick.
 
 use crate::{
-    arch::{provoke, register_survival},
+    arch::{clock, provoke, register_survival},
     bcm2837::{
         interrupt_controller,
         system_timer::{self, SystemTimer},
@@ -28,6 +28,20 @@ fn beat() {
     if let Some(timer) = TIMER.lock().as_ref() {
         timer.alarm_in(PERIOD_US);
     }
+    interrupt_controller::tick();
     register_survival::disturb_if_testing();
     provoke::overflow_if_asked();
+}
+
+/// Has an interrupt come that nobody quiets, for `duration_us` microseconds.
+pub(crate) fn storm(duration_us: u64) {
+    interrupt_controller::enable(system_timer::SPARE_INTERRUPT, || {});
+    if let Some(timer) = TIMER.lock().as_ref() {
+        timer.raise_spare_in(100);
+    }
+    clock::spin_for_us(duration_us);
+    interrupt_controller::disable(system_timer::SPARE_INTERRUPT);
+    if let Some(timer) = TIMER.lock().as_ref() {
+        timer.quiet_spare();
+    }
 }

@@ -5,9 +5,9 @@
 //! and the driver share it.
 //!
 //! # Completion
-//! The driver looks at counters whenever a wait ends, so that an interrupt is only a reason to look earlier. When waiting by
-//! interrupt is switched off ([`V3dPlatform::poll`]), each wait serves the engine itself and returns at once: what is left to
-//! do on a board whose firmware's mailbox dies of V3D interrupts [aros].
+//! The driver looks at counters whenever a wait ends, so that an interrupt is only a reason to look earlier. Unless somebody asks for interrupts
+//! ([`V3dPlatform::use_interrupt`]) a wait is a short pause between two looks, and the engine never drives its line: firmware that was started without
+//! a device tree listens to it, too, and its mailbox was seen to die of V3D interrupts [aros].
 //!
 //! # Sources
 //! [AG section 10] for the registers, [lk] [qemu] for the interrupt line.
@@ -30,12 +30,15 @@ use crate::{
     arch::{clock, cpu, interrupt_mask},
     bcm2837::{
         interrupt_controller,
-        power::{GraphicsPower, ResetError},
+        power::{GraphicsPower, PowerStatus, ResetError},
     },
     irq_lock::IrqLock,
     mm::shared::SharedWords,
     mmio::Mmio,
 };
+
+/// How long a wait without interrupts pauses, in microseconds: short against a frame, long against an access of a register.
+const PAUSE_US: u64 = 2;
 
 /// GPU interrupt line of the 3D engine.
 pub const INTERRUPT_LINE: u8 = 10;
@@ -77,7 +80,13 @@ impl V3dPlatform {
         })
     }
 
-    /// Waits by interrupt from now on.
+    /// The platform, if it was installed.
+    #[must_use]
+    pub fn installed() -> Option<&'static Self> {
+        PLATFORM.get()
+    }
+
+    /// Waits by interrupt from now on, and lets the engine drive its line.
     pub fn use_interrupt(&'static self) {
         interrupt_controller::enable(INTERRUPT_LINE, || {
             if let Some(platform) = PLATFORM.get() {
@@ -86,12 +95,20 @@ impl V3dPlatform {
             }
         });
         self.polling.store(false, Ordering::Relaxed);
+        INTERRUPTS.arm(self);
     }
 
-    /// Waits by looking from now on, with the engine's interrupt line off.
+    /// Waits by looking from now on; the engine no longer drives its line.
     pub fn poll(&self) {
+        INTERRUPTS.disarm(self);
         interrupt_controller::disable(INTERRUPT_LINE);
         self.polling.store(true, Ordering::Relaxed);
+    }
+
+    /// What the registers of power and bus bridges read.
+    #[must_use]
+    pub fn power_status(&self) -> PowerStatus {
+        self.power.lock().status()
     }
 
     /// Whether waits look instead of sleeping.
@@ -167,8 +184,8 @@ impl Time for V3dPlatform {
 
     fn wait_until(&self, deadline_us: u64) {
         if self.is_polling() {
-            INTERRUPTS.service(self);
-            cpu::spin_hint();
+            // The driver serves the engine at its next look; in between the bus is the engine's.
+            clock::spin_for_us(PAUSE_US);
             return;
         }
         // Masked, an interrupt that comes after the test still ends the sleep. So does the timer's tick: a deadline is met to

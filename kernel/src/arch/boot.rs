@@ -1,16 +1,23 @@
-//! The first instructions: from the firmware's jump to 0x80000 to Rust
+//! The first instructions: from the firmware's jump into the image to Rust
 //!
-//! The firmware's stub enters all cores at EL2 with MMU and caches off, `x0` of core 0 pointing at the device tree. An
+//! The firmware's stub enters all cores at EL2 with MMU and caches off, `x0` of core 0 pointing at the device tree, if there is one. An
 //! entry at EL1 works just as well. What happens, in order:
 //! 1. cores 1 to 3 go to sleep for good;
-//! 2. EL2 is left for EL1, after it has been told to trap nothing;
-//! 3. FP/SIMD is switched on (the compiler uses it anywhere) and the vectors are set;
-//! 4. MMU and caches are switched on with a provisional map: the first 64 MiB as ordinary memory. While the MMU is off all
-//!    data is Device memory, where an unaligned access faults and atomics need not work, and the compiler knows nothing of
-//!    either: no line of Rust may run before this;
-//! 5. the stacks are set up: `SP_EL1` for exceptions, `SP_EL0` for the kernel, and .bss is cleared;
-//! 6. all stacks are painted with a pattern, from which `mem` later reads how deep they ever went;
-//! 7. `kernel_entry` below replaces the provisional map by the final one and goes on in [`crate::start`].
+//! 2. the boot trace is begun ([`crate::boot_trace`]): from here on each stage leaves a word there, and a letter on the serial port;
+//! 3. where the image is not at the address that it is linked for, it is copied there: firmware loads 64-bit kernels at 0x80000 or at
+//!    0x200000 [config.txt docs]. All code up to here finds itself relative to where it is;
+//! 4. EL2 is left for EL1, after it has been told to trap nothing;
+//! 5. FP/SIMD is switched on (the compiler uses it anywhere) and the vectors are set;
+//! 6. MMU and caches are switched on with a provisional map: the first 64 MiB as ordinary memory, the boot trace, the serial ports. While the MMU is
+//!    off all data is Device memory, where an unaligned access faults and atomics need not work, and the compiler knows nothing of either: no line
+//!    of Rust may run before this;
+//! 7. the stacks are set up: `SP_EL1` for exceptions, `SP_EL0` for the kernel, and .bss is cleared;
+//! 8. all stacks are painted with a pattern, from which `mem` later reads how deep they ever went;
+//! 9. `kernel_entry` below replaces the provisional map by the final one and goes on in [`crate::start`].
+//!
+//! # The letters
+//! They go to the port that pins 14 and 15 belong to, as the firmware left it: nobody has set it up yet. A port that takes none is waited for some
+//! thousand looks for each letter, no longer.
 //!
 //! # Sources
 //! ARM DDI 0487 (D1.2 exception levels, D19.2 system registers); the firmware's armstub8.S for the state at entry.
@@ -18,10 +25,22 @@
 use core::arch::global_asm;
 
 use super::mmu;
-use crate::mm::layout::STACK_PAINT;
+use crate::{
+    boot_trace::{LAST_STAGE_WORD, MAGIC, PREVIOUS_WORDS, RECORD_WORDS, STAGES_WORD, STICKY_WORD, Stage},
+    mm::layout::STACK_PAINT,
+};
+
+/// Where an image goes that lies too near its place to be copied there at once: beyond everything that the image and its stacks take.
+const REFUGE: usize = 0x0300_0000;
 
 global_asm!(
     r#"
+// Leaves a stage's mark. Changes x0, x1, x9 to x13 and x30.
+.macro STAGE number
+    mov     x0, #\number
+    bl      __leave_mark
+.endm
+
 .pushsection .text.boot, "ax"
 .global _start
 _start:
@@ -32,14 +51,106 @@ _start:
 1:  wfe
     b       1b
 
-2:  mov     x19, x0                     // the device tree, kept for kernel_entry
-    mrs     x20, currentel
+2:  mov     x19, x0                     // what may be the device tree, kept for kernel_entry
+
+    // The trace of the boot before moves over, and an empty one takes its place.
+    ldr     x9, =__boot_trace_start
+    add     x10, x9, #4 * {previous}
+    mov     x11, #0
+3:  ldr     w12, [x9, x11]
+    str     w12, [x10, x11]
+    str     wzr, [x9, x11]
+    add     x11, x11, #4
+    cmp     x11, #4 * {record}
+    b.lo    3b
+    ldr     w11, [x10]
+    ldr     w12, ={magic}
+    str     w12, [x9]
+    cmp     w11, w12
+    ldr     w11, [x10, #4]
+    csinc   w11, wzr, w11, ne           // boots before this one, if memory holds a trace
+    str     w11, [x9, #4]
+    ldr     w11, [x10, #4 * {sticky}]
+    csel    w11, wzr, w11, ne
+    str     w11, [x9, #4 * {sticky}]
+    STAGE   {entered}
+
+__find_place:
+    adr     x0, _start
+    ldr     x1, =_start
+    cmp     x0, x1
+    b.eq    __in_place
+    ldr     x2, =__bss_start            // what is loaded ends there; a multiple of 16, as _start is
+    sub     x2, x2, x1
+    subs    x3, x0, x1
+    cneg    x3, x3, lo
+    cmp     x3, x2
+    b.hs    4f
+    ldr     x1, ={refuge}               // too near: away first, and from there to its place
+4:  mov     x4, x0
+    mov     x5, x1
+    add     x6, x0, x2
+5:  ldp     x7, x8, [x4], #16
+    stp     x7, x8, [x5], #16
+    cmp     x4, x6
+    b.lo    5b
+    dsb     sy
+    ic      iallu
+    dsb     sy
+    isb
+    add     x1, x1, #(__find_place - _start)
+    br      x1
+
+// Leaves the mark of stage x0: the low half of the counter in the trace, and a letter on the line.
+__leave_mark:
+    ldr     x9, =__boot_trace_start
+    mrs     x10, cntpct_el0
+    orr     w10, w10, #1                // never 0
+    add     x11, x9, x0, lsl #2
+    str     w10, [x11, #4 * {stages}]
+    str     w0, [x9, #4 * {last}]
+    add     w0, w0, #'a' - 1
+    ldr     x9, =0x3f200000             // GPFSEL1 bits 14:12: whom pin 14 belongs to
+    ldr     w10, [x9, #4]
+    ubfx    w10, w10, #12, #3
+    mov     x11, #0x2000                // looks, at most
+    cmp     w10, #2                     // ALT5: the mini UART
+    b.eq    7f
+    ldr     x9, =0x3f201000
+6:  subs    x11, x11, #1
+    b.eq    9f
+    ldr     w10, [x9, #0x18]            // FR bit 5: the PL011's FIFO is full
+    tbnz    w10, #5, 6b
+    str     w0, [x9]
+    ret
+7:  ldr     x9, =0x3f215000
+8:  subs    x11, x11, #1
+    b.eq    9f
+    ldr     w10, [x9, #0x54]            // LSR bit 5: the mini UART takes a byte
+    tbz     w10, #5, 8b
+    str     w0, [x9, #0x40]
+9:  ret
+
+__in_place:
+    STAGE   {in_place}
+    // Memory begins at 0, and what is no multiple of 8 or beyond memory is no device tree.
+    mov     w21, #0
+    cbz     x19, 2f
+    tst     x19, #7
+    b.ne    2f
+    ldr     x9, =0x3f000000
+    cmp     x19, x9
+    b.hs    2f
+    ldr     w21, [x19]                  // its first word, kept for kernel_entry
+
+2:  mrs     x20, currentel
     lsr     x20, x20, #2                // the level we were entered at, kept for kernel_entry
     cmp     x20, #2
     b.eq    3f
     cmp     x20, #1
     b.eq    4f
-    b       1b                          // EL3: no firmware of this family does that
+1:  wfe                                 // EL3: no firmware of this family does that
+    b       1b
 
     // EL2: let EL1 use everything, then go there.
 3:  mov     x0, #3                      // EL1PCTEN, EL1PCEN: counter and timer are free to use
@@ -61,6 +172,7 @@ _start:
     eret
 
 4:  msr     daifset, #0xf
+    STAGE   {el1}
     ldr     x0, =0x30d00800             // SCTLR_EL1: the bits that must be one; MMU, caches, alignment check off
     msr     sctlr_el1, x0
     isb
@@ -81,6 +193,7 @@ _start:
     ldr     x0, =0x30d01805             // the same with M, C and I
     msr     sctlr_el1, x0
     isb
+    STAGE   {mmu}
 
     msr     spsel, #1
     ldr     x0, =__exception_stack_end_exclusive
@@ -113,8 +226,10 @@ _start:
     b.lo    7b
     ret
 
-8:  mov     x0, x19
+8:  STAGE   {stacks}
+    mov     x0, x19
     mov     x1, x20
+    mov     w2, w21
     mov     x29, xzr                    // the end of every backtrace
     mov     x30, xzr
     bl      kernel_entry
@@ -122,7 +237,8 @@ _start:
     b       9b
 .popsection
 
-// The provisional map: 32 blocks of 2 MiB, cached, read, write and execute.
+// The provisional map: 32 blocks of 2 MiB, cached, read, write and execute; the block of the boot trace, not cached; that of GPIO and UARTs, as
+// device memory.
 .pushsection .data.provisional_map, "aw"
 .balign 4096
 __provisional_level_2:
@@ -131,7 +247,10 @@ __provisional_level_2:
     .quad   (block << 21) | (1 << 10) | (3 << 8) | 1    // access flag, inner shareable, attribute 0, block
     .set    block, block + 1
 .endr
-    .fill   480, 8, 0
+    .quad   (32 << 21) | (1 << 10) | (2 << 8) | (1 << 2) | 1
+    .fill   472, 8, 0
+    .quad   0x3f200000 | (1 << 54) | (1 << 53) | (1 << 10) | (2 << 8) | (2 << 2) | 1
+    .fill   6, 8, 0
 __provisional_level_1:
     .quad   __provisional_level_2 + 3
     .fill   3, 8, 0
@@ -140,13 +259,30 @@ __provisional_level_1:
     paint = const STACK_PAINT,
     mair = const mmu::MEMORY_ATTRIBUTES,
     tcr = const mmu::TRANSLATION_CONTROL,
+    refuge = const REFUGE,
+    magic = const MAGIC,
+    record = const RECORD_WORDS,
+    previous = const PREVIOUS_WORDS,
+    last = const LAST_STAGE_WORD,
+    sticky = const STICKY_WORD,
+    stages = const STAGES_WORD,
+    entered = const Stage::Entered as u32,
+    in_place = const Stage::InPlace as u32,
+    el1 = const Stage::El1 as u32,
+    mmu = const Stage::Mmu as u32,
+    stacks = const Stage::Stacks as u32,
 );
 
 /// Where the assembly above calls into Rust.
 ///
-/// `device_tree` is what the firmware left in `x0`, `entry_level` the exception level it entered at.
+/// `device_tree` is what the firmware left in `x0`, `first_word` the word there, 0 where there can be none; `entry_level` is the exception level that it
+/// entered at.
 #[unsafe(no_mangle)]
-extern "C" fn kernel_entry(device_tree: u64, entry_level: u64) -> ! {
+extern "C" fn kernel_entry(device_tree: u64, entry_level: u64, first_word: u32) -> ! {
+    /// What a device tree begins with, in the order of its bytes [devicetree specification 5.2].
+    const DEVICE_TREE_MAGIC: [u8; 4] = [0xd0, 0x0d, 0xfe, 0xed];
+
     mmu::install_final_map();
+    let device_tree = (first_word.to_le_bytes() == DEVICE_TREE_MAGIC).then_some(device_tree);
     crate::start::kernel_main(crate::start::Handover { device_tree, entry_level })
 }

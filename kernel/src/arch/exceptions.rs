@@ -17,7 +17,7 @@ use core::{
 };
 
 use super::{backtrace, cpu, syndrome::Syndrome};
-use crate::{bcm2837::interrupt_controller, console, mm::layout, panic::die_with, println};
+use crate::{bcm2837::interrupt_controller, mm::layout, panic::die_with, println};
 
 /// Every register of the interrupted code, in the order in which the vectors store them.
 #[repr(C)]
@@ -249,8 +249,17 @@ fn report_and_halt(frame: &Frame, vector: u64) -> ! {
     if REPORTING.swap(true, Ordering::Relaxed) {
         cpu::halt();
     }
-    console::take_over_for_last_words();
+    let syndrome = Syndrome(frame.esr);
+    let (place, kind) = describe(vector);
+    let explain = || explain(frame, vector);
+    if syndrome.has_fault_address() {
+        die_with(format_args!("exception: {syndrome}, address {:#x}, at {:#x} {place}", frame.far, frame.elr), explain);
+    }
+    die_with(format_args!("exception: {syndrome}, at {:#x} {place} ({kind})", frame.elr), explain);
+}
 
+/// Says all that is known of an exception.
+fn explain(frame: &Frame, vector: u64) {
     let syndrome = Syndrome(frame.esr);
     let (place, kind) = describe(vector);
     println!();
@@ -267,11 +276,7 @@ fn report_and_halt(frame: &Frame, vector: u64) -> ! {
     for address in backtrace::from_frame(frame.x[29] as usize) {
         println!("             {address:#x}");
     }
-    if !syndrome.has_fault_address() {
-        die_with(format_args!("exception: {syndrome}, at {:#x} {place}", frame.elr));
-    }
-    if let Some(stack) = layout::guard_page_of(frame.far as usize) {
+    if let (true, Some(stack)) = (syndrome.has_fault_address(), layout::guard_page_of(frame.far as usize)) {
         println!("  the {stack} stack overflowed: {:#x} is in the guard page under it", frame.far);
     }
-    die_with(format_args!("exception: {syndrome}, address {:#x}, at {:#x} {place}", frame.far, frame.elr));
 }

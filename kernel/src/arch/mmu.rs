@@ -44,7 +44,7 @@ pub(super) const TRANSLATION_CONTROL: u64 = TCR_EL1::T0SZ.val(32).value
     | TCR_EL1::EPD1::DisableTTBR1Walks.value;
 
 /// The part of the map that is known at link time.
-fn fixed_map() -> [(Range<usize>, Access); 11] {
+fn fixed_map() -> [(Range<usize>, Access); 12] {
     [
         (layout::text(), Access::Code),
         (layout::rodata(), Access::ReadOnly),
@@ -55,6 +55,7 @@ fn fixed_map() -> [(Range<usize>, Access); 11] {
         (layout::last_resort_stack(), Access::ReadWrite),
         (layout::heap(), Access::ReadWrite),
         (layout::persistent(), Access::Shared),
+        (layout::boot_trace(), Access::Shared),
         (layout::gpu_pool(), Access::Shared),
         (layout::PERIPHERALS, Access::Device),
         (layout::CORE_PERIPHERALS, Access::Device),

@@ -5,11 +5,13 @@
 //! # Sources
 //! [asurati] [linux] for the properties; raspberrypi.com documentation, "config.txt", for the usual clocks.
 
+use alloc::string::String;
+
 use super::{
     firmware::Firmware,
     property::{
-        EnableQpu, GetArmMemory, GetClockRate, GetMaxClockRate, Message, PropertyError, SetClockRate, SetDomainState,
-        clock, domain,
+        EnableQpu, GetArmMemory, GetClockRate, GetCommandLine, GetMaxClockRate, Message, PropertyError, SetClockRate,
+        SetDomainState, clock, domain,
     },
 };
 
@@ -49,8 +51,7 @@ pub fn raise_arm_clock(firmware: &impl Firmware) -> Result<u32, PropertyError> {
     Ok(firmware.ask(&SetClockRate { clock: clock::ARM, rate_hz, skip_turbo: 0 })?.rate_hz)
 }
 
-/// Switches the 3D engine's power domain, clock and QPUs on; the clock's rate in hertz. Which of the three the firmware does not know is
-/// logged.
+/// Switches the 3D engine's power domain and clock on; the clock's rate in hertz. What the firmware answers of the domain is logged.
 ///
 /// # Errors
 /// When the firmware does not set the clock. The engine is then as the firmware left it.
@@ -61,15 +62,27 @@ pub fn switch_v3d_on(firmware: &impl Firmware) -> Result<u32, PropertyError> {
     let domain = message.push(&SetDomainState { domain: domain::V3D, on: 1 })?;
     let rate_hz = fastest.unwrap_or(V3D_CLOCK_HZ);
     let clock = message.push(&SetClockRate { clock: clock::V3D, rate_hz, skip_turbo: 0 })?;
-    let qpu = message.push(&EnableQpu { enable: 1 })?;
     firmware.exchange(&mut message)?;
-    if let Err(error) = message.answer(&domain) {
-        log::debug!("{error}");
-    }
-    if let Err(error) = message.answer(&qpu) {
-        log::debug!("{error}");
+    match message.answer(&domain) {
+        Ok(domain) => log::info!("V3D power domain {}: state {}", domain.domain, domain.on),
+        Err(error) => log::info!("V3D power domain is left as it is: {error}"),
     }
     message.answer(&clock).map(|clock| clock.rate_hz)
+}
+
+/// Has the firmware enable the QPUs for the ARM; the status that it answers, 0 if it worked.
+///
+/// # Errors
+/// When the firmware does not know how.
+pub fn enable_qpus(firmware: &impl Firmware) -> Result<u32, PropertyError> {
+    firmware.ask(&EnableQpu { enable: 1 }).map(|enabled| enabled.status)
+}
+
+/// The words of cmdline.txt, as far as they have room in a message; none if the firmware does not tell.
+pub fn command_line(firmware: &impl Firmware) -> String {
+    let Ok(line) = firmware.ask(&GetCommandLine) else { return String::new() };
+    let end = line.bytes.iter().position(|&byte| byte == 0).unwrap_or(line.bytes.len());
+    String::from_utf8_lossy(&line.bytes[..end]).into_owned()
 }
 
 /// Where the ARM's part of memory ends, if the firmware tells.
@@ -92,6 +105,8 @@ mod tests {
             (0x0003_8030, [domain, on]) => Some(vec![*domain, *on]),
             (0x0003_0012, _) => Some(vec![0]),
             (0x0001_0005, _) => Some(vec![0, 0x3b00_0000]),
+            // "one two", and the zero that ends it.
+            (0x0005_0001, _) => Some(vec![0x2065_6e6f, 0x006f_7774]),
             _ => None,
         }
     }
@@ -104,6 +119,9 @@ mod tests {
         assert_eq!(raise_arm_clock(&firmware), Ok(1_200_000_000));
         assert_eq!(switch_v3d_on(&firmware), Ok(400_000_000));
         assert_eq!(arm_memory_end_exclusive(&firmware), Some(0x3b00_0000));
+        assert_eq!(enable_qpus(&firmware), Ok(0));
+        assert_eq!(command_line(&firmware), "one two");
+        assert_eq!(firmware.tags.borrow().iter().filter(|&&tag| tag == 0x0003_0012).count(), 1, "QPUs only on request");
     }
 
     /// Silence, refusal and nonsense: the serial port still has a clock that it can be divided from, and nobody runs at 0 Hz.
@@ -116,6 +134,9 @@ mod tests {
             assert!(raise_arm_clock(&firmware).is_err(), "{behaviour:?}");
             let answers_something = matches!(behaviour, Behaviour::Ones | Behaviour::Zeros);
             assert_eq!(switch_v3d_on(&firmware).is_ok(), answers_something, "{behaviour:?}");
+            assert_eq!(enable_qpus(&firmware).is_ok(), answers_something, "{behaviour:?}");
+            let line = command_line(&firmware);
+            assert!(line.is_empty() || behaviour == Behaviour::Ones, "{behaviour:?}: {line}");
             let end = arm_memory_end_exclusive(&firmware);
             assert_eq!(end.is_some(), behaviour == Behaviour::Ones, "{behaviour:?}");
         }

@@ -124,7 +124,8 @@ pub(crate) mod double {
     pub(crate) struct Double {
         behaviour: Behaviour,
         answer: Answer,
-        messages: Cell<u32>,
+        /// Messages that were sent to it.
+        pub(crate) messages: Cell<u32>,
         pub(crate) tags: RefCell<Vec<u32>>,
     }
 

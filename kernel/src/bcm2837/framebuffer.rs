@@ -1,7 +1,9 @@
 //! The framebuffer: pages of 32-bit pixels that the display shows in turn
 //!
 //! The firmware makes it, several times as high as the display, and shows the part that the virtual offset names: flipping pages is
-//! one property. With three pages one is on show while the GPU works on two; firmware that makes only two will do. Pixels are red, green, blue,
+//! one property. With three pages one is on show while the GPU works on two; firmware that makes only two will do, and one is better than none:
+//! all is drawn where it is seen then. Firmware limits the height (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; what it
+//! refuses is asked for again with fewer pages, and at last in the smallest usual size. Pixels are red, green, blue,
 //! unused in rising addresses, which is what the tile buffer stores for R8G8B8A8.
 //!
 //! The address comes back as a bus address (0xC000_0000 or 0x4000_0000 added on the boards, nothing in QEMU). It lies in the
@@ -29,8 +31,8 @@ use crate::{
 
 /// Pages that are asked for, one above the other in the virtual framebuffer.
 const MOST_PAGES: u32 = 3;
-/// Pages that there must be: one on show, and one to draw into.
-const LEAST_PAGES: u32 = 2;
+/// The size that is asked for when the display's own is refused with a single page.
+const SMALLEST_SIZE: (u32, u32) = (640, 480);
 /// Pixels that a line has beyond those on show.
 ///
 /// QEMU heeds the virtual offset only where the framebuffer is larger than the display both ways [qemu hw/display/bcm2835_fb.c];
@@ -99,14 +101,40 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Has the firmware make a framebuffer of three pages, or of two.
+    /// Has the firmware make a framebuffer of three pages, of two or of one, or a small one.
     ///
     /// # Errors
-    /// When the firmware makes none, or one that is of no use.
+    /// When the firmware makes none, or none that is of use: why the last one was not.
     pub fn request(firmware: &impl Firmware, width: u32, height: u32) -> Result<Self, FramebufferError> {
+        let sizes = (1..=MOST_PAGES).rev().map(|pages| (width, height, pages));
+        let mut refusal = FramebufferError::Unusable("none was asked for");
+        for (width, height, pages) in sizes.chain([(SMALLEST_SIZE.0, SMALLEST_SIZE.1, 1)]) {
+            match Self::request_pages(firmware, width, height, pages) {
+                Ok(allocation) => return Ok(allocation),
+                Err(error) => {
+                    log::info!("no framebuffer of {pages} pages of {width}x{height}: {error}");
+                    refusal = error;
+                }
+            }
+            if refusal == FramebufferError::Property(PropertyError::Timeout) {
+                break;
+            }
+        }
+        Err(refusal)
+    }
+
+    /// Has the firmware make a framebuffer of at most `most_pages`.
+    fn request_pages(
+        firmware: &impl Firmware,
+        width: u32,
+        height: u32,
+        most_pages: u32,
+    ) -> Result<Self, FramebufferError> {
+        // A page that is never flipped needs no gap.
+        let virtual_width = if most_pages == 1 { width } else { width + GAP };
         let mut message = Message::new();
         let physical = message.push(&SetPhysicalSize { width, height })?;
-        let virtual_size = message.push(&SetVirtualSize { width: width + GAP, height: height * MOST_PAGES })?;
+        let virtual_size = message.push(&SetVirtualSize { width: virtual_width, height: height * most_pages })?;
         let depth = message.push(&SetDepth { bits: 8 * PIXEL_BYTES as u32 })?;
         let order = message.push(&SetPixelOrder { red_first: 1 })?;
         let alpha = message.push(&SetAlphaMode { mode: 2 })?;
@@ -125,8 +153,8 @@ impl Allocation {
             return Err(FramebufferError::Unusable("it has another size"));
         }
         let pages = virtual_size.height / height.max(1);
-        if virtual_size.width != width + GAP || !(LEAST_PAGES..=MOST_PAGES).contains(&pages) {
-            return Err(FramebufferError::Unusable("it has no second page"));
+        if virtual_size.width != virtual_width || !(1..=most_pages).contains(&pages) {
+            return Err(FramebufferError::Unusable("it has another virtual size"));
         }
         if message.answer(&depth)?.bits != 32 || message.answer(&order)?.red_first != 1 {
             return Err(FramebufferError::Unusable("its pixels are not R8G8B8A8"));
@@ -205,9 +233,19 @@ mod tests {
         }
     }
 
+    /// The same, where requests of more lines than `lines` are answered with nothing.
+    fn answer_up_to(lines: u32, tag: u32, request: &[u32]) -> Option<Vec<u32>> {
+        match (tag, request) {
+            (0x0004_8004, [_, height]) if *height > lines => None,
+            _ => answer(tag, request),
+        }
+    }
+
     #[test]
-    fn a_framebuffer_has_three_pages_or_two() {
-        for (answer, pages) in [(answer as Answer, 3), (answer_with_two_pages, 2)] {
+    fn a_framebuffer_has_three_pages_or_two_or_one() {
+        let one: Answer = |tag, request| answer_up_to(720, tag, request);
+        let two: Answer = |tag, request| answer_up_to(1500, tag, request);
+        for (answer, pages) in [(answer as Answer, 3), (answer_with_two_pages, 2), (two, 2), (one, 1)] {
             let firmware = Double::new(Behaviour::Answers, answer);
             assert_eq!(
                 Allocation::request(&firmware, 1280, 720),
@@ -215,6 +253,21 @@ mod tests {
             );
             assert_eq!(show(&firmware, 1, 720), Ok(()));
         }
+    }
+
+    #[test]
+    fn a_small_one_is_better_than_none() {
+        let firmware = Double::new(Behaviour::Answers, |tag, request| answer_up_to(600, tag, request));
+        let made = Allocation::request(&firmware, 1280, 720).map(|made| (made.pages, made.width, made.height));
+        assert_eq!(made, Ok((1, 640, 480)));
+    }
+
+    /// Each refusal costs a message; a firmware that is silent is asked once.
+    #[test]
+    fn a_silent_firmware_is_not_asked_again() {
+        let firmware = Double::new(Behaviour::Dies { after: 0 }, answer);
+        assert_eq!(Allocation::request(&firmware, 1280, 720), Err(FramebufferError::Property(PropertyError::Timeout)));
+        assert_eq!(firmware.messages.get(), 1);
     }
 
     /// The block of a display that prefers `width` x `height`, as the firmware answers it.
@@ -251,8 +304,8 @@ mod tests {
                 "another size",
             ),
             (
-                |tag, request| if tag == 0x0004_8004 { Some(vec![1296, 720]) } else { answer(tag, request) },
-                "second page",
+                |tag, request| if tag == 0x0004_8004 { Some(vec![1024, 720]) } else { answer(tag, request) },
+                "virtual size",
             ),
             (|tag, request| if tag == 0x0004_8005 { Some(vec![16]) } else { answer(tag, request) }, "R8G8B8A8"),
             (|tag, request| if tag == 0x0004_0008 { Some(vec![5118]) } else { answer(tag, request) }, "too short"),
@@ -270,7 +323,7 @@ mod tests {
         ];
         for (answer, reason) in cases {
             let firmware = Double::new(Behaviour::Answers, answer);
-            let refusal = Allocation::request(&firmware, 1280, 720).unwrap_err().to_string();
+            let refusal = Allocation::request_pages(&firmware, 1280, 720, 3).unwrap_err().to_string();
             assert!(refusal.contains(reason), "{refusal}");
         }
     }

@@ -1,4 +1,4 @@
-//! Pins of the header: which block drives the serial pins 14 and 15
+//! Pins: which block drives the header's serial pins 14 and 15, and pins as outputs
 //!
 //! On boards with Bluetooth the PL011 is wired to the Bluetooth chip by default (pins 32 and 33), and the header's serial
 //! pins belong to the mini UART. Which one the firmware meant is read off the pins' function: `enable_uart=1` leaves them at
@@ -10,7 +10,7 @@
 use tock_registers::{
     interfaces::{ReadWriteable, Readable, Writeable},
     register_bitfields, register_structs,
-    registers::ReadWrite,
+    registers::{ReadWrite, WriteOnly},
 };
 
 use crate::mmio::Mmio;
@@ -42,9 +42,14 @@ register_structs! {
     pub Registers {
         (0x00 => _gpfsel0),
         (0x04 => pub gpfsel1: ReadWrite<u32, GPFSEL1::Register>),
-        (0x08 => _gpfsel2),
+        (0x08 => pub gpfsel2: ReadWrite<u32>),
         (0x0c => pub gpfsel3: ReadWrite<u32, GPFSEL3::Register>),
-        (0x10 => _others),
+        (0x10 => pub gpfsel4: ReadWrite<u32>),
+        (0x14 => _gpfsel5),
+        (0x1c => pub gpset: [WriteOnly<u32>; 2]),
+        (0x24 => _reserved),
+        (0x28 => pub gpclr: [WriteOnly<u32>; 2]),
+        (0x30 => _others),
         (0x94 => pub gppud: ReadWrite<u32, GPPUD::Register>),
         (0x98 => pub gppudclk0: ReadWrite<u32>),
         (0x9c => @END),
@@ -80,4 +85,25 @@ pub fn connect_pl011(registers: &Mmio<Registers>, wait_150_cycles: impl Fn()) {
     wait_150_cycles();
     registers.gppud.write(GPPUD::PUD::Off);
     registers.gppudclk0.set(0);
+}
+
+/// Makes a pin from 20 to 29 or from 40 to 49 an output. Others are left alone.
+pub fn make_output(registers: &Mmio<Registers>, pin: u8) {
+    const OUTPUT: u32 = 0b001;
+    let select = match pin / 10 {
+        2 => &registers.gpfsel2,
+        4 => &registers.gpfsel4,
+        _ => return,
+    };
+    let shift = 3 * u32::from(pin % 10);
+    select.set(select.get() & !(0b111 << shift) | OUTPUT << shift);
+}
+
+/// Sets an output high or low. Pins beyond 63 do not exist and are left alone.
+pub fn set_output(registers: &Mmio<Registers>, pin: u8, high: bool) {
+    let bank = usize::from(pin / 32);
+    let bits = if high { registers.gpset.get(bank) } else { registers.gpclr.get(bank) };
+    if let Some(register) = bits {
+        register.set(1 << (pin % 32));
+    }
 }

@@ -3,10 +3,14 @@
 //! Two pending, two enable and two disable registers of 32 lines. The chip's local controller routes their sum to core 0's
 //! IRQ by default. Lines are level-triggered: a handler must quiet its device.
 //!
+//! # A device that is never quiet
+//! It would keep the processor in its handler for ever. So a line that is served more often than [`MOST_IN_A_TICK`] between two ticks of the timer is
+//! off until the next one: everything else goes on, slowly, and says what is wrong ([`take_storms`]).
+//!
 //! # Sources
 //! BCM2835 ARM Peripherals, chapter 7; QA7 rev 3.4, section 4.2.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tock_registers::{
     interfaces::{Readable, Writeable},
@@ -31,6 +35,9 @@ register_structs! {
     }
 }
 
+/// How often a line may be served between two ticks. The serial ports need a hundred at most, the 3D engine some for each list.
+pub const MOST_IN_A_TICK: u32 = 2000;
+
 /// What is called when a line is up. Runs with interrupts masked, on the exception stack.
 pub type Handler = fn();
 
@@ -43,6 +50,13 @@ static CONTROLLER: IrqLock<Controller> = IrqLock::new(Controller { registers: No
 
 /// How often each line was served.
 static COUNTS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// How often each line was served since the last tick.
+static IN_THIS_TICK: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
+/// Lines that are off until the next tick.
+static RESTING: AtomicU64 = AtomicU64::new(0);
+/// Lines that have been, since somebody asked.
+static STORMS: AtomicU64 = AtomicU64::new(0);
 
 /// Takes the controller over, all lines off: what the firmware left on would have no handler.
 pub fn init(registers: Mmio<Registers>) {
@@ -67,11 +81,35 @@ pub fn enable(line: u8, handler: Handler) {
 
 /// Switches `line` off.
 pub fn disable(line: u8) {
+    RESTING.fetch_and(!1u64.checked_shl(line.into()).unwrap_or(0), Ordering::Relaxed);
+    switch_off(line);
+}
+
+fn switch_off(line: u8) {
     let controller = CONTROLLER.lock();
     let (bank, bit) = place(line);
     if let Some(register) = controller.registers.as_ref().and_then(|registers| registers.disable.get(bank)) {
         register.set(bit);
     }
+}
+
+/// A tick of the timer: lines that came too often come again.
+pub(crate) fn tick() {
+    IN_THIS_TICK.iter().for_each(|count| count.store(0, Ordering::Relaxed));
+    let resting = RESTING.swap(0, Ordering::Relaxed);
+    if resting != 0 {
+        let controller = CONTROLLER.lock();
+        if let Some(registers) = &controller.registers {
+            registers.enable[0].set(resting as u32);
+            registers.enable[1].set((resting >> 32) as u32);
+        }
+    }
+}
+
+/// The lines that came too often since the last call.
+pub fn take_storms() -> impl Iterator<Item = u8> {
+    let storms = STORMS.swap(0, Ordering::Relaxed);
+    (0..64).filter(move |line| storms >> line & 1 != 0)
 }
 
 /// How often `line` was served since boot.
@@ -98,6 +136,12 @@ pub(crate) fn dispatch() {
             let line = bank * 32 + pending.trailing_zeros() as u8;
             pending &= pending - 1;
             COUNTS[usize::from(line)].fetch_add(1, Ordering::Relaxed);
+            if IN_THIS_TICK[usize::from(line)].fetch_add(1, Ordering::Relaxed) >= MOST_IN_A_TICK {
+                switch_off(line);
+                RESTING.fetch_or(1 << line, Ordering::Relaxed);
+                STORMS.fetch_or(1 << line, Ordering::Relaxed);
+                continue;
+            }
             let handler = CONTROLLER.lock().handlers[usize::from(line)];
             match handler {
                 // The lock is open again: a handler may switch lines on and off.

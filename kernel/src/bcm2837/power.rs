@@ -96,6 +96,51 @@ impl fmt::Display for ResetError {
 
 impl core::error::Error for ResetError {}
 
+/// What the registers of power and bridges read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerStatus {
+    /// PM_GRAFX.
+    pub grafx: u32,
+    /// The bridges' ID.
+    pub bridge_id: u32,
+    /// V3D_S_CTRL.
+    pub slave: u32,
+    /// V3D_M_CTRL.
+    pub master: u32,
+}
+
+impl PowerStatus {
+    /// What keeps V3D from working, by these registers.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<&'static str> {
+        let bridge_is_stopped = |word: u32| word & BRIDGE::ACK::SET.value != 0;
+        if self.bridge_id != BRIDGE_ID {
+            return Some("there are no bus bridges where they should be");
+        }
+        if self.grafx & GRAFX::POWOK::SET.value == 0 {
+            return Some("the graphics' power is not there (POWOK)");
+        }
+        if self.grafx & GRAFX::V3DRSTN::SET.value == 0 {
+            return Some("V3D is held in reset (V3DRSTN)");
+        }
+        match (bridge_is_stopped(self.slave), bridge_is_stopped(self.master)) {
+            (true, _) => Some("the slave bridge is stopped"),
+            (_, true) => Some("the master bridge is stopped"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for PowerStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { grafx, bridge_id, slave, master } = self;
+        write!(
+            f,
+            "PM_GRAFX {grafx:#010x}, bridges' ID {bridge_id:#010x}, V3D_S_CTRL {slave:#x}, V3D_M_CTRL {master:#x}"
+        )
+    }
+}
+
 /// Power and reset of V3D.
 #[derive(Debug)]
 pub struct GraphicsPower {
@@ -110,21 +155,41 @@ impl GraphicsPower {
         Self { power, bridges }
     }
 
+    /// What the registers of power and bridges read now.
+    #[must_use]
+    pub fn status(&self) -> PowerStatus {
+        PowerStatus {
+            grafx: self.power.grafx.get(),
+            bridge_id: self.bridges.id.get(),
+            slave: self.bridges.v3d_s_ctrl.get(),
+            master: self.bridges.v3d_m_ctrl.get(),
+        }
+    }
+
     /// Resets V3D: all its registers go back to what they are after power-on.
     ///
     /// # Errors
-    /// When there are no bridges, or one does not follow. V3D is out of reset in any case.
+    /// When there are no bridges, or one does not follow. Where one does not stop, V3D is left as it is, as Linux does: a reset in the middle of a
+    /// transfer could take the bus along.
     pub fn reset_v3d(&mut self) -> Result<(), ResetError> {
         let id = self.bridges.id.get();
         if id != BRIDGE_ID {
             return Err(ResetError::NoBridges(id));
         }
-        let stopped = stop(&self.bridges.v3d_s_ctrl, "slave").and_then(|()| stop(&self.bridges.v3d_m_ctrl, "master"));
+        if let Err(error) = stop(&self.bridges.v3d_s_ctrl, "slave") {
+            // The request is taken back; whether the bridge minds says nothing more.
+            let _ = start(&self.bridges.v3d_s_ctrl, "slave");
+            return Err(error);
+        }
+        if let Err(error) = stop(&self.bridges.v3d_m_ctrl, "master") {
+            let _ = start(&self.bridges.v3d_m_ctrl, "master");
+            let _ = start(&self.bridges.v3d_s_ctrl, "slave");
+            return Err(error);
+        }
         self.power.grafx.modify(GRAFX::PASSWORD::Correct + GRAFX::V3DRSTN::CLEAR);
         clock::spin_for_us(1);
         self.power.grafx.modify(GRAFX::PASSWORD::Correct + GRAFX::V3DRSTN::SET);
-        let started = start(&self.bridges.v3d_m_ctrl, "master").and_then(|()| start(&self.bridges.v3d_s_ctrl, "slave"));
-        stopped.and(started)
+        start(&self.bridges.v3d_m_ctrl, "master").and_then(|()| start(&self.bridges.v3d_s_ctrl, "slave"))
     }
 }
 

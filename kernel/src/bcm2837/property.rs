@@ -22,6 +22,10 @@
 
 use core::{fmt, marker::PhantomData};
 
+mod of_bytes;
+
+pub use of_bytes::{CommandLine, EdidBlock, GetCommandLine, GetEdidBlock};
+
 /// Words that a message has room for.
 pub const MESSAGE_WORDS: usize = 128;
 const WORDS_BEFORE_TAGS: usize = 2;
@@ -346,6 +350,18 @@ properties! {
         /// 1: on.
         on,
     }
+    /// Sets a pin of the board's expander, which only the firmware reaches.
+    SetGpioState = 0x0003_8041 {
+        /// The pin, 128 and up.
+        pin,
+        /// 0 or 1.
+        state,
+    } -> GpioState {
+        /// 0 when it worked.
+        status,
+        /// As set.
+        state,
+    }
     /// Makes the framebuffer.
     AllocateFramebuffer = 0x0004_0001 {
         /// Bytes of alignment.
@@ -455,44 +471,6 @@ pub mod clock {
 pub mod domain {
     /// The 3D engine's: the index that Linux has, plus one. [linux include/dt-bindings/power/raspberrypi-power.h]
     pub const V3D: u32 = 11;
-}
-
-/// One block of the display's EDID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GetEdidBlock {
-    /// Which block; 0 is the base block.
-    pub block: u32,
-}
-
-/// The answer to [`GetEdidBlock`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EdidBlock {
-    /// 0 when there is such a block.
-    pub status: u32,
-    /// Its bytes.
-    pub bytes: [u8; 128],
-}
-
-impl Property for GetEdidBlock {
-    const TAG: u32 = 0x0003_0020;
-    const NAME: &'static str = "GetEdidBlock";
-    const VALUE_WORDS: usize = 2 + 32;
-    const ANSWER_BYTES: u32 = 4 * (2 + 32);
-    type Answer = EdidBlock;
-
-    fn request(&self, value: &mut [u32]) {
-        if let Some(first) = value.first_mut() {
-            *first = self.block;
-        }
-    }
-
-    fn answer(value: &[u32; MESSAGE_WORDS]) -> EdidBlock {
-        let mut bytes = [0; 128];
-        for (four, word) in bytes.chunks_exact_mut(4).zip(&value[2..]) {
-            four.copy_from_slice(&word.to_le_bytes());
-        }
-        EdidBlock { status: value[1], bytes }
-    }
 }
 
 #[cfg(test)]

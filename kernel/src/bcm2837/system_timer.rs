@@ -16,10 +16,13 @@ use crate::mmio::Mmio;
 
 /// GPU interrupt line of channel 1.
 pub const INTERRUPT: u8 = 1;
+/// GPU interrupt line of channel 3, which has no use but to fail on purpose.
+pub const SPARE_INTERRUPT: u8 = 3;
 
 register_bitfields! { u32,
     /// Which channels have matched; a one written takes it back.
     CS [
+        M3 OFFSET(3) NUMBITS(1) [],
         M1 OFFSET(1) NUMBITS(1) [],
     ],
 }
@@ -57,5 +60,15 @@ impl SystemTimer {
         self.registers.cs.write(CS::M1::SET);
         // The match is for equality: a moment that has passed would come back only after 71 minutes. From "now" it cannot.
         self.registers.c1.set(self.registers.clo.get().wrapping_add(delay_us));
+    }
+
+    /// Raises the interrupt of channel 3 in `delay_us` microseconds, for good.
+    pub fn raise_spare_in(&self, delay_us: u32) {
+        self.registers.c3.set(self.registers.clo.get().wrapping_add(delay_us));
+    }
+
+    /// Takes the interrupt of channel 3 back.
+    pub fn quiet_spare(&self) {
+        self.registers.cs.write(CS::M3::SET);
     }
 }

@@ -77,6 +77,8 @@ regions! {
     heap = __heap_start..__heap_end_exclusive;
     /// Memory that nothing clears at boot: the log of the run before a warm reset.
     persistent = __persistent_start..__persistent_end_exclusive;
+    /// How far this boot and the one before a warm reset have come.
+    boot_trace = __boot_trace_start..__boot_trace_end_exclusive;
     /// What the GPU may read and write: lists, shaders, vertices, binner memory.
     gpu_pool = __gpu_pool_start..__gpu_pool_end_exclusive;
 }

@@ -33,6 +33,13 @@ impl SharedWords {
         Self::of_mapped_range(layout::persistent())
     }
 
+    /// The memory of the boot trace.
+    #[cfg(target_os = "none")]
+    #[must_use]
+    pub fn boot_trace() -> Self {
+        Self::of_mapped_range(layout::boot_trace())
+    }
+
     /// A range that the map has as shared memory: the fixed ones above, and the firmware's framebuffer.
     #[cfg(target_os = "none")]
     pub(crate) fn of_mapped_range(range: Range<usize>) -> Self {

@@ -15,10 +15,11 @@ use crate::{
             PropertyError, clock,
         },
     },
+    boot_trace::Stage,
     console,
     machine::Machine,
     mm::{heap, layout, watermark},
-    println,
+    print, println, start,
 };
 
 const MIB: u32 = 1 << 20;
@@ -54,8 +55,27 @@ pub(super) fn info(machine: &Machine) -> Answer {
         cpu::identity(),
         core_clock::frequency_hz() / 1000
     );
-    println!("loader     left a device tree at {:#x}", machine.handover.device_tree);
+    match machine.handover.device_tree {
+        Some(address) => println!("loader     left a device tree at {address:#x}"),
+        None => println!("loader     left no device tree"),
+    }
     println!("booted     {} s ago", core_clock::now_us() / 1_000_000);
+    Ok(())
+}
+
+/// The stages of this boot and of the one before.
+pub(super) fn boot() -> Answer {
+    let frequency_hz = core_clock::frequency_hz();
+    let this = start::trace().this_boot().ok_or("the boot trace is gone")?;
+    println!("this boot, {} before it since power-on:", this.boots_before);
+    print!("{}", this.lines(frequency_hz));
+    match start::trace().boot_before() {
+        Some(before) => {
+            println!("the boot before came to stage {} of {}:", before.last as u32, Stage::ALL.len());
+            print!("{}", before.lines(frequency_hz));
+        }
+        None => println!("memory holds no trace of a boot before"),
+    }
     Ok(())
 }
 

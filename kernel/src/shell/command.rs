@@ -11,7 +11,7 @@ use core::fmt;
 
 use log::LevelFilter;
 
-use crate::counter_set::CounterSet;
+use crate::{boot_trace::Stage, counter_set::CounterSet};
 
 /// A command with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,10 @@ pub enum Command {
     Help,
     /// Board, memory split, firmware.
     Info,
+    /// The stages of this boot and of the one before.
+    Boot,
+    /// How the end of jobs is awaited, or a new way.
+    Interrupts(Option<bool>),
     /// All clocks.
     Clocks,
     /// The chip's temperature and throttling.
@@ -48,10 +52,7 @@ pub enum Command {
     /// Measures.
     Bench,
     /// Draws known scenes and runs known programs, and compares what comes out.
-    Selftest {
-        /// Whether to print what came out, as rows of the table that it is compared with.
-        vectors: bool,
-    },
+    Selftest(SelftestRequest),
     /// The log of this run, of the one before, or a new level.
     Log(LogRequest),
     /// Watches over the kernel, or stops to.
@@ -60,6 +61,17 @@ pub enum Command {
     Fail(Failure),
     /// Starts again.
     Reboot,
+}
+
+/// What is to be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelftestRequest {
+    /// Processor, arithmetic and pictures.
+    All,
+    /// The same, and the results of the arithmetic as rows of the table that they are compared with.
+    Vectors,
+    /// From the first register on, a step at a time.
+    Board,
 }
 
 /// What is wanted of the log.
@@ -101,6 +113,10 @@ pub enum Failure {
     Job,
     /// A user program without an end, likewise.
     Program,
+    /// An interrupt that nobody quiets: it is switched off, and the kernel lives on.
+    Storm,
+    /// The next boot stands still in this stage.
+    Boot(Stage),
 }
 
 /// A row of the help table.
@@ -119,13 +135,19 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 18] = [
+pub const TABLE: [Row; 20] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
+    row("boot", "", "the stages of this boot and of the one before, with times"),
     row("clocks", "", "the clocks, as set and as measured"),
     row("temp", "", "the chip's temperature, and whether it is throttled"),
     row("mem", "", "stacks, heap and GPU memory: in use, and the most that ever was"),
     row("v3d", "", "what the 3D engine says it is"),
+    row(
+        "interrupts",
+        "[on | off]",
+        "let the 3D engine interrupt, which firmware may not stand, or look for the end of jobs",
+    ),
     row("regs", "", "every register of the 3D engine, field by field"),
     row("scene list", "", "the scenes there are"),
     row("scene run", "NAME [frames N]", "draw a scene; without frames, until a key is pressed"),
@@ -137,12 +159,16 @@ pub const TABLE: [Row; 18] = [
     ),
     row("capture", "", "write the last job over this line, for `cargo xtask capture`"),
     row("bench", "", "measure memory, clears and scenes"),
-    row("selftest", "[vectors]", "compare scenes and QPU programs with records, or print the results"),
+    row(
+        "selftest",
+        "[vectors | board]",
+        "compare scenes and QPU programs with records, print the results, or go from register to register",
+    ),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "restart the board when the kernel hangs"),
     row(
         "fail",
-        "panic | null | stack | constant | handler | job | program",
+        "panic | null | stack | constant | handler | job | program | storm | boot STAGE",
         "fail on purpose, to see how that is told",
     ),
     row("reboot", "", "start again"),
@@ -172,6 +198,8 @@ impl Command {
         match self {
             Self::Help => "help",
             Self::Info => "info",
+            Self::Boot => "boot",
+            Self::Interrupts(_) => "interrupts",
             Self::Clocks => "clocks",
             Self::Temp => "temp",
             Self::Mem => "mem",
@@ -183,7 +211,7 @@ impl Command {
             Self::Stats(_) => "stats",
             Self::Capture => "capture",
             Self::Bench => "bench",
-            Self::Selftest { .. } => "selftest",
+            Self::Selftest(_) => "selftest",
             Self::Log(_) => "log",
             Self::Watchdog(_) => "watchdog",
             Self::Fail(_) => "fail",
@@ -201,6 +229,8 @@ impl Command {
         let (command, left) = match first {
             "help" | "?" => (Self::Help, rest),
             "info" => (Self::Info, rest),
+            "boot" => (Self::Boot, rest),
+            "interrupts" => (Self::Interrupts(parse_interrupts(rest)?), rest.get(1..).unwrap_or_default()),
             "clocks" => (Self::Clocks, rest),
             "temp" => (Self::Temp, rest),
             "mem" => (Self::Mem, rest),
@@ -212,12 +242,16 @@ impl Command {
             "capture" => (Self::Capture, rest),
             "bench" => (Self::Bench, rest),
             "selftest" => match rest {
-                ["vectors", left @ ..] => (Self::Selftest { vectors: true }, left),
-                _ => (Self::Selftest { vectors: false }, rest),
+                ["vectors", left @ ..] => (Self::Selftest(SelftestRequest::Vectors), left),
+                ["board", left @ ..] => (Self::Selftest(SelftestRequest::Board), left),
+                _ => (Self::Selftest(SelftestRequest::All), rest),
             },
             "log" => (Self::Log(parse_log(rest)?), rest.get(1..).unwrap_or_default()),
             "watchdog" => (Self::Watchdog(parse_watchdog(rest)?), rest.get(1..).unwrap_or_default()),
-            "fail" => (Self::Fail(parse_failure(rest)?), rest.get(1..).unwrap_or_default()),
+            "fail" => {
+                let (failure, left) = parse_failure(rest)?;
+                (Self::Fail(failure), left)
+            }
             "reboot" => (Self::Reboot, rest),
             other => return Err(unknown(other)),
         };
@@ -285,17 +319,40 @@ fn parse_watchdog(words: &[&str]) -> Result<WatchdogRequest, ParseError> {
     }
 }
 
-fn parse_failure(words: &[&str]) -> Result<Failure, ParseError> {
+fn parse_interrupts(words: &[&str]) -> Result<Option<bool>, ParseError> {
     match words.first() {
-        Some(&"panic") => Ok(Failure::Panic),
-        Some(&"null") => Ok(Failure::NullPointer),
-        Some(&"stack") => Ok(Failure::StackOverflow),
-        Some(&"constant") => Ok(Failure::WriteToConstant),
-        Some(&"handler") => Ok(Failure::Handler),
-        Some(&"job") => Ok(Failure::Job),
-        Some(&"program") => Ok(Failure::Program),
-        _ => Err(wrong("fail", "how? panic, null, stack, constant, handler, job or program")),
+        None => Ok(None),
+        Some(&"on") => Ok(Some(true)),
+        Some(&"off") => Ok(Some(false)),
+        Some(other) => Err(wrong("interrupts", format!("they can be on or off, but not \"{other}\""))),
     }
+}
+
+fn parse_failure<'a, 'b>(words: &'a [&'b str]) -> Result<(Failure, &'a [&'b str]), ParseError> {
+    let failure = match words.first() {
+        Some(&"panic") => Failure::Panic,
+        Some(&"null") => Failure::NullPointer,
+        Some(&"stack") => Failure::StackOverflow,
+        Some(&"constant") => Failure::WriteToConstant,
+        Some(&"handler") => Failure::Handler,
+        Some(&"job") => Failure::Job,
+        Some(&"program") => Failure::Program,
+        Some(&"storm") => Failure::Storm,
+        Some(&"boot") => {
+            let number = words.get(1).and_then(|word| word.parse().ok());
+            let Some(stage) = number.and_then(Stage::from_number).filter(|stage| *stage >= Stage::Rust) else {
+                return Err(wrong(
+                    "fail",
+                    format!("in which stage, {} to {}? `boot` has them", Stage::Rust as u32, Stage::ALL.len()),
+                ));
+            };
+            return Ok((Failure::Boot(stage), &words[2..]));
+        }
+        _ => {
+            return Err(wrong("fail", "how? panic, null, stack, constant, handler, job, program, storm or boot STAGE"));
+        }
+    };
+    Ok((failure, &words[1..]))
 }
 
 fn nothing_left(command: &Command, words: &[&str]) -> Result<(), ParseError> {
@@ -374,7 +431,12 @@ mod tests {
         assert_eq!(parsed("log"), Command::Log(LogRequest::Show));
         assert_eq!(parsed("log debug"), Command::Log(LogRequest::Level(LevelFilter::Debug)));
         assert_eq!(parsed("log previous"), Command::Log(LogRequest::Previous));
-        assert_eq!(parsed("selftest vectors"), Command::Selftest { vectors: true });
+        assert_eq!(parsed("selftest vectors"), Command::Selftest(SelftestRequest::Vectors));
+        assert_eq!(parsed("selftest board"), Command::Selftest(SelftestRequest::Board));
+        assert_eq!(parsed("selftest"), Command::Selftest(SelftestRequest::All));
+        assert_eq!(parsed("interrupts on"), Command::Interrupts(Some(true)));
+        assert_eq!(parsed("interrupts"), Command::Interrupts(None));
+        assert_eq!(parsed("fail boot 13"), Command::Fail(Failure::Boot(Stage::Screen)));
         assert_eq!(parsed("watchdog off"), Command::Watchdog(WatchdogRequest::Off));
         assert_eq!(parsed("stats"), Command::Stats(None));
         assert_eq!(parsed("stats cycles"), Command::Stats(Some(CounterSet::Cycles)));
@@ -404,7 +466,12 @@ mod tests {
             ),
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
-            ("fail", "fail: how? panic, null, stack, constant, handler, job or program"),
+            ("interrupts maybe", "interrupts: they can be on or off, but not \"maybe\""),
+            ("fail", "fail: how? panic, null, stack, constant, handler, job, program, storm or boot STAGE"),
+            ("fail panic now", "fail: it does not take \"now\""),
+            ("fail boot", "fail: in which stage, 6 to 18? `boot` has them"),
+            ("fail boot 3", "fail: in which stage, 6 to 18? `boot` has them"),
+            ("fail boot 13 now", "fail: it does not take \"now\""),
         ];
         for (line, sentence) in cases {
             assert_eq!(refused(line), sentence);

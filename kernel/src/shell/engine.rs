@@ -1,18 +1,38 @@
-//! Commands about the 3D engine: v3d, regs, stats
+//! Commands about the 3D engine: v3d, interrupts, regs, stats
 
 use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
 use super::run::Answer;
 use crate::{
-    arch::clock, bcm2837::interrupt_controller, counter_set::CounterSet, frame_times::FrameTimes, machine::Machine,
+    arch::clock,
+    bcm2837::interrupt_controller,
+    counter_set::CounterSet,
+    frame_times::FrameTimes,
+    machine::{Gpu, Machine},
     print, println, v3d_platform,
 };
 
 pub(super) fn identity(machine: &mut Machine) -> Answer {
     let gpu = machine.gpu()?;
     println!("{}", gpu.identity());
+    tell_way(&gpu);
+    Ok(())
+}
+
+fn tell_way(gpu: &Gpu) {
     let way = if gpu.platform().is_polling() { "by looking" } else { "by interrupt" };
     println!("the end of jobs is awaited {way}");
+}
+
+/// Chooses how the end of jobs is awaited.
+pub(super) fn interrupts(machine: &mut Machine, wanted: Option<bool>) -> Answer {
+    let gpu = machine.gpu()?;
+    match wanted {
+        Some(true) => gpu.platform().use_interrupt(),
+        Some(false) => gpu.platform().poll(),
+        None => {}
+    }
+    tell_way(&gpu);
     Ok(())
 }
 

@@ -9,12 +9,18 @@ use v3d::{
     user_program::UserProgram,
 };
 
-use super::{command::Failure, run::Answer};
+use super::{
+    command::Failure,
+    run::{Answer, reboot, tell_storms},
+};
 use crate::{
     arch::{clock, provoke},
     machine::{Gpu, Machine},
-    print, println,
+    print, println, start, tick,
 };
+
+/// How long an interrupt comes that nobody quiets: some ticks.
+const STORM_US: u64 = 50_000;
 
 pub(super) fn fail(machine: &mut Machine, failure: Failure) -> Answer {
     match failure {
@@ -28,6 +34,16 @@ pub(super) fn fail(machine: &mut Machine, failure: Failure) -> Answer {
         }
         Failure::Job => return hang(machine, run_waiting_list),
         Failure::Program => return hang(machine, run_waiting_program),
+        Failure::Storm => {
+            tick::storm(STORM_US);
+            tell_storms();
+            return Ok(());
+        }
+        Failure::Boot(stage) => {
+            start::trace().ask_to_hang(stage);
+            println!("the next boot stands still in stage {}, \"{}\"", stage as u32, stage.name());
+            return reboot(machine);
+        }
     }
     Err("nothing happened, although it should have".into())
 }

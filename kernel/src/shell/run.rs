@@ -8,12 +8,22 @@ use core::fmt;
 
 use super::{
     bench, board, capture,
-    command::{Command, LogRequest, TABLE, WatchdogRequest},
+    command::{Command, LogRequest, SelftestRequest, TABLE, WatchdogRequest},
     engine, failures,
     line_editor::LineEditor,
-    scene, selftest,
+    scene, selftest, selftest_board,
 };
-use crate::{bcm2837::watchdog::Watchdog, console, logger, machine::Machine, print, println};
+use crate::{
+    arch::clock,
+    bcm2837::{
+        act_led,
+        interrupt_controller::{self, MOST_IN_A_TICK},
+        watchdog::Watchdog,
+    },
+    console, logger,
+    machine::Machine,
+    print, println,
+};
 
 /// What a command comes to: nothing more to say, or why it failed, as a sentence.
 pub(super) type Answer = Result<(), String>;
@@ -53,6 +63,8 @@ pub fn run(mut machine: Machine) -> ! {
 fn read_line<'a>(editor: &'a mut LineEditor, machine: &mut Machine) -> &'a str {
     loop {
         machine.watchdog.sign_of_life();
+        act_led::show_life();
+        tell_storms();
         let Some(byte) = console::read_until_tick() else { continue };
         if editor.feed(byte, &mut Terminal) {
             return editor.line();
@@ -64,6 +76,8 @@ fn execute(command: Command, machine: &mut Machine) -> Answer {
     match command {
         Command::Help => help(),
         Command::Info => board::info(machine),
+        Command::Boot => board::boot(),
+        Command::Interrupts(wanted) => engine::interrupts(machine, wanted),
         Command::Clocks => board::clocks(),
         Command::Temp => board::temperature(),
         Command::Mem => board::memory(machine),
@@ -75,18 +89,32 @@ fn execute(command: Command, machine: &mut Machine) -> Answer {
         Command::Stats(None) => engine::stats(machine),
         Command::Stats(Some(set)) => engine::count(machine, set),
         Command::Capture => capture::capture(machine),
-        Command::Selftest { vectors } => selftest::selftest(machine, vectors),
+        Command::Selftest(SelftestRequest::All) => selftest::selftest(machine, false),
+        Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(machine, true),
+        Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(machine),
         Command::Bench => bench::bench(machine),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, &mut machine.watchdog),
         Command::Fail(failure) => failures::fail(machine, failure),
-        Command::Reboot => {
-            println!("restarting");
-            console::flush();
-            machine.watchdog.reboot();
-            crate::arch::clock::spin_for_us(1_000_000);
-            Err("the board does not restart".to_string())
-        }
+        Command::Reboot => reboot(machine),
+    }
+}
+
+/// Restarts the board.
+pub(super) fn reboot(machine: &mut Machine) -> Answer {
+    println!("restarting");
+    console::flush();
+    machine.watchdog.reboot();
+    clock::spin_for_us(1_000_000);
+    Err("the board does not restart".to_string())
+}
+
+/// Says which interrupts had to be switched off for coming without end.
+pub(super) fn tell_storms() {
+    for line in interrupt_controller::take_storms() {
+        println!(
+            "interrupt line {line} came more than {MOST_IN_A_TICK} times within a tick, and was off until the next one"
+        );
     }
 }
 

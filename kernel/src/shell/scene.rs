@@ -13,7 +13,11 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::{cell::RefMut, fmt};
+use core::{
+    cell::RefMut,
+    fmt,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 
@@ -21,9 +25,10 @@ use super::run::Answer;
 use crate::{
     arch::clock,
     bcm2837::{
-        firmware::BehindMailbox,
+        act_led,
+        firmware::{self, BehindMailbox},
         framebuffer::{self, DEFAULT_SIZE},
-        property::PropertyError,
+        property::{GetFirmwareRevision, PropertyError},
     },
     console::{self, Interruption},
     frame_times::FrameTimes,
@@ -142,6 +147,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result
         Ok((mut context, mut scene)) => {
             let answer = draw(scene.as_mut(), &mut context, &canvas, mode, |page| {
                 watchdog.sign_of_life();
+                act_led::show_life();
                 *last_picture = Some(LastPicture { scene: entry.name, target: page });
             });
             driver(device)?.wait_until_idle();
@@ -218,6 +224,24 @@ impl Canvas {
     }
 }
 
+/// Asks the firmware, after each of the first frames since boot, whether it is still there: on one stack it was not [aros].
+fn ping_firmware(device: &GpuDevice, number: u64) {
+    /// Frames after which it is asked.
+    const FIRST_FRAMES: u64 = 8;
+    static FRAMES: AtomicU64 = AtomicU64::new(0);
+    if FRAMES.load(Ordering::Relaxed) >= FIRST_FRAMES || firmware::is_silent() {
+        return;
+    }
+    FRAMES.fetch_add(1, Ordering::Relaxed);
+    if firmware::ask(&GetFirmwareRevision {}) == Err(PropertyError::Timeout) {
+        let cause = match device.look().is_ok_and(|gpu| gpu.platform().is_polling()) {
+            true => "although the 3D engine does not interrupt",
+            false => "the 3D engine's interrupts are on, which firmware without a device tree may not stand",
+        };
+        println!("the firmware stopped answering after frame {number}: {cause}");
+    }
+}
+
 /// A frame that the engine works on.
 struct UnderWay {
     number: u64,
@@ -261,6 +285,7 @@ impl<'c> Finished<'c> {
     fn add(&mut self, device: &GpuDevice, turns: &mut Turns<UnderWay>, page: usize, number: u64, frame_us: u64) {
         self.dropped_in_turn = 0;
         self.times.add(frame_us);
+        ping_firmware(device, number);
         if self.is_flipping {
             self.is_flipping = self.canvas.flip(device, page);
             if self.is_flipping {

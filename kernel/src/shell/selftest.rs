@@ -43,6 +43,28 @@ pub(super) fn selftest(machine: &mut Machine, print_vectors: bool) -> Answer {
     }
 }
 
+/// The QPUs' two ALUs against silicon's results; how many came out right.
+pub(super) fn arithmetic_in_short(machine: &mut Machine) -> Result<String, String> {
+    let mut tally = Tally::default();
+    arithmetic(machine, &mut tally, false)?;
+    let remark = format!("{} of {} as recorded", tally.passed, tally.passed + tally.failed);
+    if tally.failed == 0 { Ok(remark) } else { Err(remark) }
+}
+
+/// One user program of a few operations.
+pub(super) fn one_program(machine: &mut Machine) -> Result<String, String> {
+    let gpu = &mut *machine.gpu()?;
+    let vectors: Vec<Vector> = alu_vectors::all().take(OPERATIONS).collect();
+    let result = gpu.allocate(RESULT_BYTES, 64).map_err(|error| error.to_string())?;
+    let rows = run(gpu, &vectors, &result).map_err(|error| error.to_string())?;
+    let mut differences =
+        vectors.iter().zip(rows).filter_map(|(vector, [value, flags])| difference(vector, value, flags));
+    match differences.next() {
+        None => Ok(format!("it has ended, and stored {} right results", vectors.len())),
+        Some(first) => Err(format!("{first}, and {} more are wrong", differences.count())),
+    }
+}
+
 /// What came out right and wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {

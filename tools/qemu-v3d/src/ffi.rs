@@ -26,6 +26,7 @@ use crate::options::{Options, Silence};
 use crate::version::WITH_USER_DATA;
 use functions::{Qemu, declared_version};
 use layout::{MemoryRegion, MemoryRegionOps};
+use std::collections::VecDeque;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -44,6 +45,15 @@ const MAILBOX_BYTES: u64 = 0x40;
 const MAILBOX_STATUS: u64 = 0x18;
 /// Its bit that says that no word is there.
 const MAILBOX_EMPTY: u64 = 1 << 30;
+/// ARM physical address of UART0, a PL011.
+const UART_BASE: u64 = 0x3f20_1000;
+/// Length of its registers in bytes.
+const UART_BYTES: u64 = 0x1000;
+/// Its data register and its flags: the receive FIFO is empty, the transmit FIFO is full, a byte is on the line [DDI 0183G, 3.3].
+const UART_DATA: u64 = 0x00;
+const UART_FLAGS: u64 = 0x18;
+const UART_RECEIVE_EMPTY: u64 = 1 << 4;
+const UART_NEVER_SENT: u64 = 1 << 5 | 1 << 3;
 /// Above QEMU's own "unimplemented device" at the same place, which has -1000.
 const PRIORITY: c_int = 1000;
 /// The V3D's line among the GPU interrupts.
@@ -65,6 +75,9 @@ static OPS: MemoryRegionOps = MemoryRegionOps::registers(register_read, register
 /// A mailbox behind which nobody is.
 static SILENT_MAILBOX_OPS: MemoryRegionOps = MemoryRegionOps::registers(silent_mailbox_read, silent_mailbox_write);
 
+/// A serial port that is typed on and takes nothing.
+static STUCK_UART_OPS: MemoryRegionOps = MemoryRegionOps::registers(stuck_uart_read, stuck_uart_write);
+
 /// All that the callbacks share.
 struct Plugin {
     qemu: Qemu,
@@ -76,6 +89,8 @@ struct State {
     device: Device,
     /// When the mailbox is to fall silent, as long as it has not.
     silence: Option<Silence>,
+    /// What is still to be typed on a serial port that is stuck.
+    keys: Option<VecDeque<u8>>,
     /// Looked up at the first access.
     board: Option<Board>,
     /// The level that the interrupt controller was last told.
@@ -166,7 +181,8 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
     }
     let register_vcpu_init = qemu.qemu_plugin_register_vcpu_init_cb;
     let register_translation = qemu.qemu_plugin_register_vcpu_tb_trans_cb;
-    let state = Mutex::new(State { device, silence: options.mailbox, board: None, level: false });
+    let keys = options.stuck_uart.as_ref().map(|keys| keys.bytes().chain([b'\r']).collect());
+    let state = Mutex::new(State { device, silence: options.mailbox, keys, board: None, level: false });
     if PLUGIN.set(Plugin { qemu, state }).is_err() {
         return Err("it is loaded already".to_owned());
     }
@@ -239,6 +255,9 @@ fn first_vcpu() {
     plugin.qemu.put_registers(c"v3d", &OPS, V3D_BASE, V3D_BYTES);
     if plugin.state().silence.take_if(|silence| *silence == Silence::FromPowerOn).is_some() {
         plugin.qemu.silence_mailbox();
+    }
+    if plugin.state().keys.is_some() {
+        plugin.qemu.put_registers(c"stuck-uart", &STUCK_UART_OPS, UART_BASE, UART_BYTES);
     }
 }
 
@@ -351,3 +370,23 @@ extern "C" fn silent_mailbox_read(_opaque: *mut c_void, offset: u64, _bytes: c_u
 
 /// A guest store to the silent mailbox, which nobody sees.
 extern "C" fn silent_mailbox_write(_opaque: *mut c_void, _offset: u64, _value: u64, _bytes: c_uint) {}
+
+/// A guest load from the stuck serial port: bytes have arrived until all is typed.
+extern "C" fn stuck_uart_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
+    let Some(plugin) = PLUGIN.get() else {
+        return 0;
+    };
+    let mut state = plugin.state();
+    let Some(keys) = &mut state.keys else {
+        return 0;
+    };
+    match offset {
+        UART_DATA => keys.pop_front().map_or(0, u64::from),
+        UART_FLAGS if keys.is_empty() => UART_NEVER_SENT | UART_RECEIVE_EMPTY,
+        UART_FLAGS => UART_NEVER_SENT,
+        _ => 0,
+    }
+}
+
+/// A guest store to the stuck serial port, which nobody sees.
+extern "C" fn stuck_uart_write(_opaque: *mut c_void, _offset: u64, _value: u64, _bytes: c_uint) {}

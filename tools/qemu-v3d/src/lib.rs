@@ -6,7 +6,7 @@
 //! the store starts before the store returns, and answers with the level of the V3D interrupt line (GPU interrupt 10).
 //!
 //! ```text
-//! qemu-system-aarch64 -M raspi3b -kernel kernel8.img -plugin libqemu_v3d.so[,faults=FILE][,trace=FILE][,mailbox=silent|dies]
+//! qemu-system-aarch64 -M raspi3b -kernel kernel8.img -plugin libqemu_v3d.so[,faults=FILE][,trace=FILE][,mailbox=silent|dies][,stuck-uart=KEYS]
 //! ```
 //!
 //! * `faults=FILE`: what the model finds wrong is written there, one line a fault; standard error otherwise.
@@ -14,6 +14,7 @@
 //!   the register, the direction, the value (`81234 CT1EA <- 0xc8001000`).
 //! * `mailbox=silent`: the firmware's mailbox takes words and never answers; `mailbox=dies`: from the V3D's first interrupt on. So a kernel
 //!   can be tried that has to live without its firmware.
+//! * `stuck-uart=KEYS`: the serial port has a full FIFO for ever, as one without a clock has; KEYS and a carriage return are typed on it.
 //!
 //! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian
 //! builds QEMU with loadable modules, and such a binary exports its whole symbol table. Every function is looked up when

@@ -1,4 +1,4 @@
-//! The plugin's arguments: `faults=FILE`, `trace=FILE`, `mailbox=silent`, `mailbox=dies`.
+//! The plugin's arguments: `faults=FILE`, `trace=FILE`, `mailbox=silent`, `mailbox=dies`, `stuck-uart=KEYS`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ pub(crate) struct Options {
     pub(crate) trace: Option<PathBuf>,
     /// When the mailbox stops answering; never if absent.
     pub(crate) mailbox: Option<Silence>,
+    /// What is typed on a serial port that never takes a byte; the port is QEMU's own if absent.
+    pub(crate) stuck_uart: Option<String>,
 }
 
 /// An argument that the plugin does not have.
@@ -29,7 +31,11 @@ pub(crate) struct UnknownArgument(String);
 
 impl fmt::Display for UnknownArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no argument \"{}\"; there are faults=FILE, trace=FILE, mailbox=silent and mailbox=dies", self.0)
+        write!(
+            f,
+            "no argument \"{}\"; there are faults=FILE, trace=FILE, mailbox=silent, mailbox=dies and stuck-uart=KEYS",
+            self.0
+        )
     }
 }
 
@@ -44,6 +50,7 @@ impl Options {
                 Some(("trace", file)) => options.trace = Some(file.into()),
                 Some(("mailbox", "silent")) => options.mailbox = Some(Silence::FromPowerOn),
                 Some(("mailbox", "dies")) => options.mailbox = Some(Silence::FromFirstInterrupt),
+                Some(("stuck-uart", keys)) => options.stuck_uart = Some(keys.to_owned()),
                 _ => return Err(UnknownArgument(argument.to_owned())),
             }
         }
@@ -65,6 +72,7 @@ mod tests {
         {
             assert_eq!(Options::parse([argument]).unwrap().mailbox, Some(mailbox));
         }
+        assert_eq!(Options::parse(["stuck-uart=fail panic"]).unwrap().stuck_uart.as_deref(), Some("fail panic"));
         assert_eq!(Options::parse::<&str>([]).unwrap(), Options::default());
     }
 
@@ -73,7 +81,7 @@ mod tests {
         for argument in ["ram=x", "mailbox=x"] {
             let error = Options::parse([argument]).unwrap_err();
             let expected = format!(
-                "no argument \"{argument}\"; there are faults=FILE, trace=FILE, mailbox=silent and mailbox=dies"
+                "no argument \"{argument}\"; there are faults=FILE, trace=FILE, mailbox=silent, mailbox=dies and stuck-uart=KEYS"
             );
             assert_eq!(error.to_string(), expected);
         }

@@ -81,14 +81,7 @@ struct Measured {
 fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, frames: usize) -> Result<Measured> {
     let folder = workspace.scratch()?;
     let trace = folder.path().join("trace");
-    let options = qemu::Options {
-        image,
-        plugin: Some(plugin),
-        trace: Some(&trace),
-        mailbox: None,
-        window: false,
-        copies: Vec::new(),
-    };
+    let options = qemu::Options { trace: Some(&trace), ..qemu::Options::with_v3d(image, plugin) };
     let machine = Machine::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + PATIENCE;
     machine.console.wait_ready(deadline)?;

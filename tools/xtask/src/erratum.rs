@@ -234,7 +234,8 @@ mod tests {
     fn code(words: &[u32], veneers: u64) -> (Code, Vec<u8>) {
         let end = BASE + 4 * words.len() as u64;
         let image = image(&[words, &vec![0; 2 * veneers as usize]].concat());
-        (Code { ranges: vec![BASE..end + 8 * veneers], veneers: end..end + 8 * veneers }, image)
+        let all = BASE..end + 8 * veneers;
+        (Code { ranges: Vec::from([all.clone()]), veneers: end..all.end }, image)
     }
 
     #[test]

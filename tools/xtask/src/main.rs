@@ -6,6 +6,7 @@
 
 mod bench;
 mod board;
+mod board_report;
 mod build;
 mod capture;
 mod ci;

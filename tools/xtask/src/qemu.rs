@@ -51,6 +51,10 @@ pub(crate) struct Options<'a> {
     pub(crate) trace: Option<&'a Path>,
     /// When the firmware's mailbox stops answering, as the plugin spells it.
     pub(crate) mailbox: Option<&'a str>,
+    /// What is typed on a serial port that never takes a byte.
+    pub(crate) stuck_uart: Option<&'a str>,
+    /// A file that lies in memory besides, and its physical address.
+    pub(crate) loaded: Option<(&'a Path, u64)>,
     /// Show a window.
     pub(crate) window: bool,
     /// Where copies of the serial output go.
@@ -58,9 +62,23 @@ pub(crate) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// A kernel with the V3D behind its registers, and nothing else: no window, no records, no failing firmware.
+    /// A kernel with the V3D behind its registers, and nothing else: no window, no records, nothing that fails.
     pub(crate) fn with_v3d(image: &'a Path, plugin: &'a Path) -> Self {
-        Self { image, plugin: Some(plugin), trace: None, mailbox: None, window: false, copies: Vec::new() }
+        Self { plugin: Some(plugin), ..Self::without_v3d(image) }
+    }
+
+    /// A kernel on QEMU as it is.
+    pub(crate) fn without_v3d(image: &'a Path) -> Self {
+        Self {
+            image,
+            plugin: None,
+            trace: None,
+            mailbox: None,
+            stuck_uart: None,
+            loaded: None,
+            window: false,
+            copies: Vec::new(),
+        }
     }
 }
 
@@ -97,7 +115,14 @@ impl Machine {
             if let Some(mailbox) = options.mailbox {
                 argument += &format!(",mailbox={mailbox}");
             }
+            if let Some(keys) = options.stuck_uart {
+                argument += &format!(",stuck-uart={keys}");
+            }
             command.arg("-plugin").arg(argument);
+        }
+        if let Some((file, address)) = options.loaded {
+            let file = comma_free(file)?;
+            command.arg("-device").arg(format!("loader,file={file},addr={address:#x},force-raw=on"));
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("{} cannot be started", program.display()))?;
@@ -130,6 +155,18 @@ impl Machine {
     /// What takes pictures of the screen, on any thread.
     pub(crate) fn lens(&self) -> Lens {
         Lens { socket: socket(&self.scratch), ppm: self.scratch.path().join("screen.ppm") }
+    }
+
+    /// The bytes of physical memory from `address` on.
+    pub(crate) fn memory(&self, address: u64, bytes: usize) -> Result<Vec<u8>> {
+        let file = self.scratch.path().join("memory");
+        Qmp::connect(&socket(&self.scratch))?.save_memory(address, bytes, &file)?;
+        std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))
+    }
+
+    /// Resets the machine as its watchdog would: memory stays.
+    pub(crate) fn reset(&self) -> Result<()> {
+        Qmp::connect(&socket(&self.scratch))?.reset()
     }
 
     /// An error if the model has found something wrong, or could not be asked.

@@ -1,10 +1,11 @@
-//! QEMU's machine protocol, as much of it as a screen dump needs.
+//! QEMU's machine protocol, as much of it as the tests need.
 //!
 //! JSON messages, one a line, over a Unix socket. QEMU greets first; `qmp_capabilities` ends the negotiation. Events
 //! come in between and are passed over.
 //!
 //! # Sources
-//! QEMU's `docs/interop/qmp-spec.txt`; the command is `screendump` of `qapi/ui.json`.
+//! QEMU's `docs/interop/qmp-spec.txt`; `screendump` of `qapi/ui.json`, `pmemsave` and `system_reset` of
+//! `qapi/machine.json`.
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -39,6 +40,17 @@ impl Qmp {
     pub(crate) fn screendump(&mut self, ppm: &Path) -> Result<()> {
         let path = ppm.to_str().context("the path of the screen dump is not UTF-8")?;
         self.execute("screendump", json!({ "filename": path })).map(drop)
+    }
+
+    /// Writes bytes of physical memory to a file.
+    pub(crate) fn save_memory(&mut self, address: u64, bytes: usize, file: &Path) -> Result<()> {
+        let path = file.to_str().context("the path of the memory's file is not UTF-8")?;
+        self.execute("pmemsave", json!({ "val": address, "size": bytes, "filename": path })).map(drop)
+    }
+
+    /// Resets the machine; its memory stays as it is.
+    pub(crate) fn reset(&mut self) -> Result<()> {
+        self.execute("system_reset", json!({})).map(drop)
     }
 
     fn execute(&mut self, command: &str, arguments: Value) -> Result<Value> {

@@ -35,7 +35,8 @@ neither a display nor a terminal, the scene draws its frames and the run ends.
   --trace FILE        record every access of a V3D register in FILE, with the number of instructions before it
   --no-v3d            a machine without V3D, as QEMU itself has it: the kernel says so and lives on
   --mailbox silent    a firmware that never answers: no display, clocks and power as they are; with `dies` instead of
-                      `silent`: it answers until the V3D's first interrupt, as was seen on a board
+                      `silent`: it answers until the V3D's first interrupt, as was seen on a board; the kernel has no
+                      interrupts of the V3D until its command `interrupts on`
   --board DEVICE      no QEMU: the same dialogue with a real board at the end of a serial line, such as /dev/ttyUSB0
 
 Exit status 0 when the kernel reports the frames done; otherwise there is one sentence that says why.
@@ -215,12 +216,12 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
     eprintln!("==> starting QEMU");
     let machine = Machine::start(
         qemu::Options {
-            image: &kernel.image,
             plugin: plugin.as_deref(),
             trace: options.trace.as_deref(),
             mailbox: options.mailbox.as_deref(),
             window,
             copies: options.copies()?,
+            ..qemu::Options::without_v3d(&kernel.image)
         },
         workspace.scratch()?,
     )?;

@@ -5,6 +5,7 @@
 //! `alu_op_flags.tsv` beside the model's tests, and the kernel's `pictures.tsv`.
 
 use crate::board;
+use crate::board_report::Report;
 use crate::build;
 use crate::console::Console;
 use crate::interrupt;
@@ -19,10 +20,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-cargo xtask selftest [--board DEVICE] [--save DIR]
+cargo xtask selftest [board] [--board DEVICE] [--save DIR]
 
 Has the kernel run known QPU programs and draw known scenes, in QEMU or on the board at the end of a serial line, and prints its table of passes.
 With --save, what came out is written to DIR/alu_op_flags.tsv and DIR/pictures.tsv, right or wrong. Exit status 0 if everything was as recorded.
+
+With the word `board`, the kernel goes through a board step by step, from the first register to a frame by interrupt; with --save, its report is
+written to DIR/report.txt, and its last job to the folder DIR/job.
 ";
 
 /// For boot and for all comparisons; over a serial line, the results alone take half a minute.
@@ -34,6 +38,7 @@ pub(crate) const ALU_TABLE: &str = "tools/v3d-sim/tests/vectors/alu_op_flags.tsv
 /// Runs the task.
 pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let (mut device, mut folder): (Option<PathBuf>, Option<PathBuf>) = (None, None);
+    let mut by_steps = false;
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("help") | Short('h') => {
@@ -42,19 +47,19 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
             }
             Long("board") => device = Some(arguments.value()?.into()),
             Long("save") => folder = Some(arguments.value()?.into()),
+            Value(word) if word == "board" => by_steps = true,
             other => return Err(other.unexpected().into()),
         }
     }
     interrupt::watch()?;
     let workspace = Workspace::find()?;
-    let results = match device {
-        Some(device) => {
-            let console = board::open(&device, Vec::new())?;
-            console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
-            Results::ask(&console)?
-        }
-        None => in_qemu(&workspace)?,
-    };
+    let far_end = FarEnd::connect(&workspace, device.as_deref())?;
+    if by_steps {
+        report(far_end.console(), folder.as_deref())?;
+        return far_end.check_faults();
+    }
+    let results = Results::ask(far_end.console())?;
+    far_end.check_faults()?;
     println!("{}", results.table.join("\n"));
     if let Some(folder) = folder {
         let records = workspace.root.join(ALU_TABLE);
@@ -69,15 +74,55 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     }
 }
 
-fn in_qemu(workspace: &Workspace) -> Result<Results> {
-    setup::qemu()?.check_plugin()?;
-    let (kernel, plugin) = (build::kernel(workspace)?, build::plugin(workspace)?);
-    let options = qemu::Options::with_v3d(&kernel.image, &plugin);
-    let machine = Machine::start(options, workspace.scratch()?)?;
-    machine.console.wait_ready(Instant::now() + PATIENCE)?;
-    let results = Results::ask(&machine.console)?;
-    machine.check_faults()?;
-    Ok(results)
+/// Has the kernel go through a board, and prints its report as it comes.
+fn report(console: &Console, folder: Option<&Path>) -> Result<()> {
+    let report = Report::ask(console, |line| println!("{line}"))?;
+    if let Some(folder) = folder {
+        let remark = report.save(console, folder)?;
+        println!("{}: report.txt; job: {remark}", folder.display());
+    }
+    match report.failure {
+        None => Ok(()),
+        Some(sentence) => bail!("the kernel says: {sentence}"),
+    }
+}
+
+/// A kernel at the end of a line.
+enum FarEnd {
+    Board(Console),
+    Qemu(Box<Machine>),
+}
+
+impl FarEnd {
+    /// The board behind this device; without one, a new machine.
+    fn connect(workspace: &Workspace, device: Option<&Path>) -> Result<Self> {
+        if let Some(device) = device {
+            let console = board::open(device, Vec::new())?;
+            console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
+            return Ok(Self::Board(console));
+        }
+        setup::qemu()?.check_plugin()?;
+        let (kernel, plugin) = (build::kernel(workspace)?, build::plugin(workspace)?);
+        let options = qemu::Options::with_v3d(&kernel.image, &plugin);
+        let machine = Machine::start(options, workspace.scratch()?)?;
+        machine.console.wait_ready(Instant::now() + PATIENCE)?;
+        Ok(Self::Qemu(Box::new(machine)))
+    }
+
+    fn console(&self) -> &Console {
+        match self {
+            Self::Board(console) => console,
+            Self::Qemu(machine) => &machine.console,
+        }
+    }
+
+    /// An error if the model has found something wrong.
+    fn check_faults(&self) -> Result<()> {
+        match self {
+            Self::Board(_) => Ok(()),
+            Self::Qemu(machine) => machine.check_faults(),
+        }
+    }
 }
 
 /// One operation on two operands.

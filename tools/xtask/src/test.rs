@@ -3,6 +3,7 @@
 //! Host steps come first, from cheap to dear. Then the kernel is booted in QEMU, once for each step, and spoken to over its
 //! serial console. A step that fails does not keep the others from running; the last line counts them.
 
+mod board;
 mod guest;
 mod triangle;
 

@@ -22,9 +22,10 @@ const TYPE_FAT32_LBA: u8 = 0x0c;
 /// Identifies the disk and its volume. Any number does; a fixed one keeps images identical.
 const SERIAL: u32 = 0x5643_3444;
 
-/// A file for the card's root folder.
+/// A file for the card.
 #[derive(Debug, Clone)]
 pub(super) struct CardFile {
+    /// Its name, behind that of its folder and a `/` if it is not the root folder.
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
 }
@@ -65,6 +66,10 @@ pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
     let options = FsOptions::new().time_provider(&BeginningOfTime);
     let volume = FileSystem::new(Cursor::new(partition), options).context("cannot open the card")?;
     for CardFile { name, bytes } in files {
+        if let Some((folder, _)) = name.split_once('/') {
+            // A folder that is there already is opened.
+            volume.root_dir().create_dir(folder).with_context(|| format!("{folder} does not fit on the card"))?;
+        }
         let written = volume.root_dir().create_file(name).and_then(|mut file| file.write_all(bytes));
         written.with_context(|| format!("{name} does not fit on the card"))?;
     }
@@ -105,10 +110,13 @@ mod tests {
         let files = [
             CardFile { name: "kernel8.img".to_owned(), bytes: kernel.clone() },
             CardFile { name: "config.txt".to_owned(), bytes: b"arm_64bit=1\n".to_vec() },
+            CardFile { name: "overlays/one.dtbo".to_owned(), bytes: b"one".to_vec() },
+            CardFile { name: "overlays/two.dtbo".to_owned(), bytes: b"two".to_vec() },
         ];
         let image = build(&files).unwrap();
         assert_eq!(read(&image, "KERNEL8.IMG").unwrap(), kernel);
         assert_eq!(read(&image, "config.txt").unwrap(), b"arm_64bit=1\n");
+        assert_eq!(read(&image, "overlays/two.dtbo").unwrap(), b"two");
         assert!(read(&image, "start.elf").is_err());
         assert!(build(&files).unwrap() == image, "two images of the same files differ");
         assert_eq!(image[510..512], [0x55, 0xaa]);

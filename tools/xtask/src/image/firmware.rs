@@ -52,6 +52,21 @@ pub(super) fn find(folder: Option<&Path>) -> Result<Option<Vec<CardFile>>> {
     Ok(Some(files))
 }
 
+/// The device trees of the boards with a BCM2837, and the overlay that puts the 3D engine into them: what the firmware looks for by itself
+/// [raspberrypi.com config.txt, device trees].
+pub(super) fn device_trees(folder: &Path) -> Result<Vec<CardFile>> {
+    const OVERLAY: &str = "overlays/vc4-fkms-v3d.dtbo";
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| name.starts_with("bcm2710-") && name.ends_with(".dtb"));
+    names.sort_unstable();
+    if names.is_empty() || !folder.join(OVERLAY).is_file() {
+        bail!("{} has no device trees: there must be bcm2710-*.dtb and {OVERLAY}", folder.display());
+    }
+    names.push(OVERLAY.to_owned());
+    names.iter().map(|name| CardFile::read(name, &folder.join(name))).collect()
+}
+
 /// The release that this file is from, if it is known.
 fn release(name: &str, bytes: &[u8]) -> Option<&'static str> {
     let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -70,6 +85,12 @@ mod tests {
             assert!(sum.len() == 64 && sum.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
         }
         assert_eq!(release("start.elf", b"something"), None);
+    }
+
+    #[test]
+    fn a_folder_without_device_trees_is_refused() {
+        let message = device_trees(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap_err().to_string();
+        assert!(message.contains("bcm2710-*.dtb") && message.contains("vc4-fkms-v3d.dtbo"), "{message}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The kernel's tests in QEMU: each boots a machine and speaks to it over the serial console.
 
-use super::{Built, triangle};
+use super::{Built, board, triangle};
 use crate::build;
 use crate::capture;
 use crate::image;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 16] = [
+pub(super) const STEPS: [(&str, Step); 22] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
@@ -37,29 +37,33 @@ pub(super) const STEPS: [(&str, Step); 16] = [
     ("QEMU: a firmware that dies of the first interrupt", dying_firmware),
     ("QEMU: failures are told", failures),
     ("QEMU: the kernel of the SD card", sd_card),
+    ("QEMU: loaded at other addresses", board::other_addresses),
+    ("QEMU: by looking and by interrupt", board::polling_and_interrupts),
+    ("QEMU: a serial port that takes nothing", board::stuck_serial_port),
+    ("QEMU: selftest board", board::selftest),
+    ("QEMU: a boot that hangs is told by the next", board::hang_in_boot),
+    ("QEMU: an interrupt without end", board::interrupt_storm),
 ];
 
 /// What the triangle scenes clear the screen to.
 const CLEAR: [u8; 3] = [0, 0, 0];
 
 /// How long a step may take, from power-on to its last answer.
-const PATIENCE: Duration = Duration::from_secs(180);
+pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// How many of the kernel's last lines are shown when a step fails.
 const LINES_SHOWN: usize = 25;
 
 /// Boots a machine, lets `work` speak with it, and adds the kernel's last words to an error.
-fn with_machine(
+pub(super) fn with_machine(
     workspace: &Workspace,
-    image: &Path,
-    plugin: Option<&Path>,
-    mailbox: Option<&str>,
+    options: Options<'_>,
     work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
 ) -> Result<String> {
     let scratch = workspace.scratch()?;
     let log = scratch.path().join("serial.log");
     let copies: Vec<Box<dyn std::io::Write + Send>> = vec![Box::new(File::create(&log)?)];
-    let machine = Machine::start(Options { image, plugin, trace: None, mailbox, window: false, copies }, scratch)?;
+    let machine = Machine::start(Options { copies, ..options }, scratch)?;
     let deadline = Instant::now() + PATIENCE;
     let result = machine.console.wait_ready(deadline).and_then(|boot| work(&machine, boot, deadline));
     let result = match (result, machine.check_faults()) {
@@ -84,7 +88,7 @@ fn with_v3d(
     built: &Built,
     work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
 ) -> Result<String> {
-    with_machine(workspace, built.image()?, Some(built.plugin()?), None, work)
+    with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), work)
 }
 
 /// Boots; `help` answers; what is unknown gets a hint, and the kernel lives on.
@@ -323,7 +327,7 @@ fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
 
 /// Without a V3D the kernel says so, refuses to draw, and lives on.
 fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_machine(workspace, built.image()?, None, None, |machine, boot, deadline| {
+    with_machine(workspace, Options::without_v3d(built.image()?), |machine, boot, deadline| {
         ensure!(boot.iter().any(|line| line.contains("V3D")), "the kernel says nothing of V3D when it boots");
         let reply = machine.console.command("v3d", "", deadline, |_| {})?;
         let Err(sentence) = reply.result else {
@@ -336,11 +340,12 @@ fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
 }
 
 /// The first frame of the triangle at 1280 x 720, as the kernel sums it up.
-const TRIANGLE_CRC: u32 = 0xc75c_9afa;
+pub(super) const TRIANGLE_CRC: u32 = 0xc75c_9afa;
 
 /// A firmware that has never answered: no display, and everything else.
 fn silent_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_machine(workspace, built.image()?, Some(built.plugin()?), Some("silent"), |machine, boot, deadline| {
+    let options = Options { mailbox: Some("silent"), ..Options::with_v3d(built.image()?, built.plugin()?) };
+    with_machine(workspace, options, |machine, boot, deadline| {
         let said = boot.iter().find(|line| line.contains("The firmware does not answer"));
         let said = said.context("the kernel says nothing of its firmware when it boots")?.clone();
         let command = |name: &str| machine.console.command(name, "", deadline, |_| {});
@@ -356,19 +361,27 @@ fn silent_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// A firmware that answers until the V3D raises its interrupt: pages cannot be flipped any more, frames are still right.
+/// A firmware that answers until the V3D raises its interrupt: it lives for as long as nobody asks for interrupts. Then pages cannot be flipped any
+/// more, and frames are still right.
 fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_machine(workspace, built.image()?, Some(built.plugin()?), Some("dies"), |machine, _, deadline| {
+    let options = Options { mailbox: Some("dies"), ..Options::with_v3d(built.image()?, built.plugin()?) };
+    with_machine(workspace, options, |machine, _, deadline| {
         let way = |wanted: &str| -> Result<()> {
             let lines = machine.console.command("v3d", "", deadline, |_| {})?.lines()?;
             ensure!(lines.iter().any(|line| line.contains(wanted)), "`v3d` says: {}", lines.join(" / "));
             Ok(())
         };
-        way("awaited by interrupt")?;
+        way("awaited by looking")?;
+        let run = run_scene(&machine.console, "triangle", 4, deadline)?;
+        let silent = run.lines.iter().any(|line| line.contains("stopped answering") || line.contains("flipped"));
+        ensure!(!silent, "the firmware has died although the V3D does not interrupt");
+        machine.console.command("interrupts", " on", deadline, |_| {})?.lines()?;
         let run = run_scene(&machine.console, "triangle", 4, deadline)?;
         let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
         ensure!(right == 4, "{right} of 4 frames are right");
-        ensure!(run.lines.iter().any(|line| line.contains("pages cannot be flipped")), "the kernel does not say so");
+        for sentence in ["the firmware stopped answering after frame 0", "pages cannot be flipped"] {
+            ensure!(run.lines.iter().any(|line| line.contains(sentence)), "the kernel does not say: {sentence}");
+        }
         way("awaited by looking")?;
         run_scene(&machine.console, "cube", 2, deadline)?;
         // The last frame was drawn where the display looks.
@@ -384,9 +397,9 @@ fn triangle_on_screen(machine: &Machine, deadline: Instant) -> Result<String> {
 }
 
 /// Colour of the console's text on the screen.
-const INK: [u8; 3] = [0xe0, 0xe4, 0xe8];
+pub(super) const INK: [u8; 3] = [0xe0, 0xe4, 0xe8];
 /// Pixels of text that last words have at least: a line of a hundred letters has more.
-const LEAST_INK: usize = 2000;
+pub(super) const LEAST_INK: usize = 2000;
 
 /// A panic, and what the MMU must catch: the kernel's last words say what happened, on the line and on the screen.
 fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
@@ -409,13 +422,14 @@ fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
     Ok("panic, null pointer, stack overflow, write to a constant".to_owned())
 }
 
-/// The kernel as it lies on the SD card's file system boots, too.
+/// The kernel as it lies on the SD card's file system boots, too, and config.txt has the lines that boards need.
 fn sd_card(workspace: &Workspace, built: &Built) -> Result<String> {
-    let bytes = image::kernel_from_image(workspace, built.image()?)?;
+    let image::Card { kernel: bytes, config } = image::card_without_firmware(workspace, built.image()?)?;
+    board::check_config(&config)?;
     let scratch = workspace.scratch()?;
     let path = scratch.path().join("kernel8.img");
     std::fs::write(&path, bytes)?;
-    with_machine(workspace, &path, Some(built.plugin()?), None, |machine, _, deadline| {
+    with_machine(workspace, Options::with_v3d(&path, built.plugin()?), |machine, _, deadline| {
         machine.console.command("help", "", deadline, |_| {})?.lines().map(|_| String::new())
     })
 }

@@ -1,0 +1,39 @@
+//! What cmdline.txt on the card may ask of the kernel
+//!
+//! The firmware adds words of its own, so that what is not known here is passed over.
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BootOptions {
+    /// Wait for the 3D engine by interrupt from the beginning.
+    pub v3d_interrupts: bool,
+}
+
+impl BootOptions {
+    /// Reads the words of a command line.
+    #[must_use]
+    pub fn parse(line: &str) -> Self {
+        let mut options = Self::default();
+        for word in line.split_ascii_whitespace() {
+            match word {
+                "v3d.interrupts=on" => options.v3d_interrupts = true,
+                "v3d.interrupts=off" => options.v3d_interrupts = false,
+                _ => {}
+            }
+        }
+        options
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BootOptions;
+
+    #[test]
+    fn known_words_are_found_among_others() {
+        assert_eq!(BootOptions::parse(""), BootOptions { v3d_interrupts: false });
+        assert!(BootOptions::parse("coherent_pool=1M v3d.interrupts=on\n").v3d_interrupts);
+        assert!(!BootOptions::parse("v3d.interrupts=on x v3d.interrupts=off").v3d_interrupts);
+        assert!(!BootOptions::parse("xv3d.interrupts=on").v3d_interrupts);
+    }
+}

@@ -1,0 +1,68 @@
+//! The report of a board: the text of the kernel's `selftest board`, and its last job as a folder.
+//!
+//! Both are what somebody with a desk needs of a board that is elsewhere: which step failed, and what the engine had been given.
+
+use crate::capture;
+use crate::console::Console;
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// For all steps, and for the memory of a job over a serial line.
+const PATIENCE: Duration = Duration::from_secs(1800);
+
+/// What the kernel told.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// The text.
+    pub(crate) lines: Vec<String>,
+    /// What the kernel was not content with.
+    pub(crate) failure: Option<String>,
+}
+
+impl Report {
+    /// Has the kernel go through its steps, each line shown as it comes: a board may stop in the middle.
+    pub(crate) fn ask(console: &Console, each_line: impl FnMut(&str)) -> Result<Self> {
+        let reply = console.command("selftest", " board", Instant::now() + PATIENCE, each_line)?;
+        Ok(Self { lines: reply.lines, failure: reply.result.err() })
+    }
+
+    /// Writes the text to `folder`/report.txt, and the kernel's last job, if there was one, to `folder`/job. Returns a remark on the job.
+    pub(crate) fn save(&self, console: &Console, folder: &Path) -> Result<String> {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        let path = folder.join("report.txt");
+        std::fs::write(&path, self.lines.join("\n") + "\n")
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        let reply = console.command("capture", "", Instant::now() + PATIENCE, |_| {})?;
+        match reply.result {
+            Ok(()) => capture::write_folder(reply.lines.iter().map(String::as_str), &folder.join("job")),
+            Err(sentence) => Ok(format!("no job: {sentence}")),
+        }
+    }
+
+    /// The number of steps that did not fail.
+    pub(crate) fn steps_without_failure(&self) -> usize {
+        let is_good = |line: &&String| {
+            let verdict = line.strip_prefix("step ").and_then(|rest| rest.split_once(": ")).map(|(_, verdict)| verdict);
+            verdict.is_some_and(|verdict| verdict.starts_with("passed, ") || verdict.starts_with("not told, "))
+        };
+        self.lines.iter().filter(is_good).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+
+    #[test]
+    fn verdicts_are_counted() {
+        let lines = [
+            "step  1: IDENT0 ...",
+            "step  1: passed, 0 ms: fine",
+            "step  2: FAILED, 0 ms: a bridge does not stop",
+            "step  3: not told, 0 ms: nothing there",
+        ];
+        let report = Report { lines: lines.map(str::to_owned).to_vec(), failure: None };
+        assert_eq!(report.steps_without_failure(), 2);
+    }
+}

@@ -1,0 +1,187 @@
+//! What a board would meet, as far as QEMU can show it.
+//!
+//! Other load addresses, interrupts wanted and unwanted, a dead port, a hang on the way to the shell.
+
+use super::Built;
+use super::guest::{INK, LEAST_INK, PATIENCE, TRIANGLE_CRC, with_machine};
+use crate::board_report::Report;
+use crate::qemu::{Machine, Options};
+use crate::run::run_scene;
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail, ensure};
+use std::time::{Duration, Instant};
+
+/// Where the kernel keeps its log over a warm reset, see linker.ld.
+const LOG: (u64, usize) = (0x0400_0000, 0x2_0000);
+/// Where it keeps the boot trace, and which word of it has the stage that was reached last.
+const TRACE: u64 = 0x0402_0000;
+const LAST_STAGE_WORD: usize = 2;
+
+/// Loaded where current firmware loads 64-bit kernels, and where the image overlaps its place: it copies itself, and draws.
+pub(super) fn other_addresses(workspace: &Workspace, built: &Built) -> Result<String> {
+    const ADDRESSES: [u64; 2] = [0x20_0000, 0x9_0000];
+    for address in ADDRESSES {
+        // What QEMU starts at 0x80000 jumps there: `mov x9, #address; br x9`, in two halves.
+        let halves = [0xd280_0009 | (address as u32 & 0xffff) << 5, 0xf2a0_0009 | (address as u32 >> 16) << 5];
+        let words = [halves[0], halves[1], 0xd61f_0120u32];
+        let scratch = workspace.scratch()?;
+        let jump = scratch.path().join("jump");
+        std::fs::write(&jump, words.map(u32::to_le_bytes).concat())?;
+        let image = built.image()?;
+        let options = Options { loaded: Some((image, address)), ..Options::with_v3d(&jump, built.plugin()?) };
+        with_machine(workspace, options, |machine, _, deadline| {
+            let lines = machine.console.command("boot", "", deadline, |_| {})?.lines()?;
+            ensure!(
+                lines.iter().any(|line| line.ends_with("image in its place")),
+                "`boot` says: {}",
+                lines.join(" / ")
+            );
+            ensure_triangle(machine, 2, deadline)?;
+            Ok(String::new())
+        })
+        .with_context(|| format!("loaded at {address:#x}"))?;
+    }
+    Ok("0x200000, and 0x90000, where the image overlaps its place".to_owned())
+}
+
+/// Draws the triangle and compares its sums.
+fn ensure_triangle(machine: &Machine, frames: usize, deadline: Instant) -> Result<()> {
+    let run = run_scene(&machine.console, "triangle", frames as u64, deadline)?;
+    let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
+    ensure!(right == frames, "{right} of {frames} frames are right");
+    Ok(())
+}
+
+/// Without being asked the kernel never lets the V3D interrupt; by interrupt it draws the same.
+pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Result<String> {
+    const FRAMES: u64 = 10;
+    let scratch = workspace.scratch()?;
+    let trace = scratch.path().join("trace");
+    let options = Options { trace: Some(&trace), ..Options::with_v3d(built.image()?, built.plugin()?) };
+    with_machine(workspace, options, |machine, _, deadline| {
+        let command = |name: &str, arguments: &str| machine.console.command(name, arguments, deadline, |_| {})?.lines();
+        let enables = || -> Result<usize> {
+            Ok(std::fs::read_to_string(&trace)?.lines().filter(|line| line.contains(" INTENA <- ")).count())
+        };
+        let raised = || -> Result<u64> {
+            let lines = command("stats", "")?;
+            let line = lines.iter().find(|line| line.starts_with("interrupts")).context("`stats` has no interrupts")?;
+            let count = line.split_whitespace().rev().nth(1).and_then(|word| word.parse().ok());
+            count.with_context(|| format!("`stats` says: {line}"))
+        };
+        let way = command("interrupts", "")?;
+        ensure!(way.iter().any(|line| line.ends_with("by looking")), "`interrupts` says: {}", way.join(" / "));
+        let polled = run_scene(&machine.console, "cube", FRAMES, deadline)?;
+        ensure!((enables()?, raised()?) == (0, 0), "the V3D may interrupt, and nobody asked for it");
+        let way = command("interrupts", " on")?;
+        ensure!(way.iter().any(|line| line.ends_with("by interrupt")), "`interrupts on` says: {}", way.join(" / "));
+        let woken = run_scene(&machine.console, "cube", FRAMES, deadline)?;
+        let interrupts = raised()?;
+        ensure!(enables()? > 0 && interrupts > 0, "no interrupt has come");
+        ensure!(polled.frames == woken.frames, "the frames differ: {:x?} and {:x?}", polled.frames, woken.frames);
+        ensure!(polled.frames.len() as u64 == FRAMES, "{} frames were drawn", polled.frames.len());
+        command("interrupts", " off")?;
+        let polled = run_scene(&machine.console, "cube", FRAMES, deadline)?;
+        ensure!(raised()? == interrupts && polled.frames == woken.frames, "`interrupts off` leaves them on");
+        Ok(format!("{FRAMES} equal frames each way, {interrupts} interrupts"))
+    })
+}
+
+/// A serial port that never takes a byte: the kernel boots, shows its text, hears what is typed, and keeps its last words.
+pub(super) fn stuck_serial_port(workspace: &Workspace, built: &Built) -> Result<String> {
+    const LAST_WORDS: &[u8] = b"panic: ";
+    let options = Options { stuck_uart: Some("fail panic"), ..Options::with_v3d(built.image()?, built.plugin()?) };
+    let machine = Machine::start(options, workspace.scratch()?)?;
+    let deadline = Instant::now() + PATIENCE;
+    let has_last_words = || {
+        // Nothing on the line tells when QEMU can be asked.
+        let memory = machine.memory(LOG.0, LOG.1).unwrap_or_default();
+        Ok(memory.windows(LAST_WORDS.len()).any(|bytes| bytes == LAST_WORDS))
+    };
+    wait_until(deadline, "the kernel keeps no last words", has_last_words)?;
+    let ink = || -> Result<usize> { Ok(machine.screenshot()?.pixels.iter().filter(|&&pixel| pixel == INK).count()) };
+    wait_until(deadline, "the screen shows no last words", || Ok(ink()? > LEAST_INK))?;
+    let memory = machine.memory(LOG.0, LOG.1)?;
+    let warning = b"the serial port takes no bytes";
+    ensure!(memory.windows(warning.len()).any(|bytes| bytes == warning), "the log does not say that the port is dead");
+    machine.check_faults()?;
+    Ok(format!("{} pixels of text", ink()?))
+}
+
+/// Looks until it is so.
+fn wait_until(deadline: Instant, otherwise: &str, is_so: impl Fn() -> Result<bool>) -> Result<()> {
+    while !is_so()? {
+        if Instant::now() > deadline {
+            bail!("time-out: {otherwise}");
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
+}
+
+/// The kernel's own way through the board, and its report.
+pub(super) fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), |machine, _, _| {
+        let report = Report::ask(&machine.console, |_| {})?;
+        if let Some(sentence) = &report.failure {
+            bail!("`selftest board` ends with: {sentence}; {}", report.lines.join(" / "));
+        }
+        let (begins, ends) =
+            (report.lines.iter().filter(|line| line.ends_with(" ...")).count(), report.steps_without_failure());
+        ensure!(begins == ends && begins >= 10, "{begins} steps begin, and {ends} end well");
+        let scratch = workspace.scratch()?;
+        let remark = report.save(&machine.console, scratch.path())?;
+        ensure!(scratch.path().join("job/job.json").is_file(), "the report has no job: {remark}");
+        let text = std::fs::read_to_string(scratch.path().join("report.txt"))?;
+        ensure!(text.contains("---- board report") && text.contains("IDENT0 0x02443356"), "the report is: {text}");
+        Ok(format!("{ends} steps; job: {remark}"))
+    })
+}
+
+/// A boot that stands still in the middle is told by the next one, with its log.
+pub(super) fn hang_in_boot(workspace: &Workspace, built: &Built) -> Result<String> {
+    /// "screen".
+    const STAGE: u32 = 13;
+    with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), |machine, boot, deadline| {
+        let says_so = |line: &String| line.starts_with("The boot before this one came no further");
+        ensure!(!boot.iter().any(says_so), "a boot that was complete is told as one that was not");
+        machine.console.keyboard().press(format!("fail boot {STAGE}\r").as_bytes())?;
+        let stands_still = || {
+            let words = machine.memory(TRACE, 4 * (LAST_STAGE_WORD + 1))?;
+            Ok(words[4 * LAST_STAGE_WORD..] == STAGE.to_le_bytes())
+        };
+        wait_until(deadline, "the kernel does not stand still", stands_still)?;
+        // On a board the watchdog does this.
+        machine.reset()?;
+        let boot = machine.console.wait_ready(deadline)?;
+        let told = boot.iter().find(|line| says_so(line)).context("the boot after says nothing of the hang")?;
+        ensure!(told.contains("stage 13 of 18, \"screen\""), "the boot after says: {told}");
+        let has_log = boot.iter().any(|line| line.contains("its log: ") && line.contains("framebuffer 1280x720"));
+        ensure!(has_log, "the boot after does not have the log");
+        ensure_triangle(machine, 1, deadline)?;
+        Ok(told.clone())
+    })
+}
+
+/// An interrupt that nobody quiets: the kernel lives on and says which.
+pub(super) fn interrupt_storm(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_machine(workspace, Options::without_v3d(built.image()?), |machine, _, deadline| {
+        let lines = machine.console.command("fail", " storm", deadline, |_| {})?.lines()?;
+        let told = lines.iter().find(|line| line.starts_with("interrupt line 3 came more than"));
+        let told = told.with_context(|| format!("`fail storm` says: {}", lines.join(" / ")))?;
+        machine.console.command("help", "", deadline, |_| {})?.lines()?;
+        Ok(told.clone())
+    })
+}
+
+/// A file of the card's image, as the test of the image reads it.
+pub(super) fn check_config(config: &str) -> Result<()> {
+    let lines: Vec<&str> = config.lines().map(str::trim).filter(|line| !line.starts_with('#')).collect();
+    for wanted in
+        ["arm_64bit=1", "kernel=kernel8.img", "kernel_address=0x80000", "gpu_mem=64", "max_framebuffer_height=3240"]
+    {
+        ensure!(lines.contains(&wanted), "config.txt has no line {wanted}");
+    }
+    ensure!(!lines.contains(&"disable_splash=1"), "config.txt takes the coloured square away");
+    Ok(())
+}
