@@ -198,7 +198,7 @@ impl TextGrid {
             let differs = |column: &usize| self.cells[row][*column] != self.drawn[row][*column];
             let mut columns = (0..self.columns).filter(differs);
             if let Some(first) = columns.next() {
-                let end = columns.last().unwrap_or(first) + 1;
+                let end = columns.next_back().unwrap_or(first) + 1;
                 self.drawn[row][first..end].copy_from_slice(&self.cells[row][first..end]);
                 return Some(Strip { row, first, end, characters: self.cells[row] });
             }

@@ -11,7 +11,7 @@ mod firmware;
 use crate::build;
 use crate::whole_file;
 use crate::workspace::Workspace;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use card::CardFile;
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
