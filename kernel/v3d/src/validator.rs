@@ -4,19 +4,80 @@
 //! tile lists and pictures; so before it is executed, everything that it can make the V3D read or write is held against what it may read and write. What cannot
 //! be proved is refused, with the place of the record in its list.
 //!
-//! What is read must not change after it was checked. Therefore what the job may write and what it may read are disjoint, and the caller keeps the
-//! CPU away from both until the job is done.
+//! # What is assumed
+//! Memory does not change from the beginning of the check to the end of the job: what the job may write and what it may read are disjoint, and the caller
+//! keeps the CPU away from both. Each list, record, program and uniform is read as if it stayed the same; some are read more than once.
+//!
+//! # How long it takes
+//! Each program is followed once, each pair of program and uniforms and each shader record is looked at once, whatever the number of states that name them. What is
+//! left is work in proportion to the lists, and all of it is counted: a job that needs more than [`MOST_WORK`] is refused.
 //!
 //! # What is not proved
-//! That the job ends. A job that hangs is the business of the driver's recovery.
+//! - That the job ends. A job that hangs is the business of the driver's recovery.
+//! - That it draws what somebody wanted: vertices, indices, texels and uniforms may have any values.
+//! - That programs read only registers that they have written; what other programs left in a QPU's registers and in the VPM's rows of a batch can be seen.
+//!
+//! # Faults and the rules that answer them
+//! The model of the V3D (`v3d-sim`) reports what software must not do. Everything that it can report of a list or program is refused here, or cannot be helped:
+//!
+//! | fault of the model | answer |
+//! |---|---|
+//! | access outside of memory, by whatever unit | rights: lists, records, programs, uniforms, textures, vertices, indices, tile memory, pictures |
+//! | record: reserved, cut short, of the other thread, out of order | `Checker::records`; the stages of `binning`, the order in `rendering` |
+//! | sub-lists nested | branches lead to tile lists only, which the binner wrote |
+//! | semaphore incremented too often | once in a binning list |
+//! | list or program without end | none: recovery |
+//! | shader record unaligned | `records`; its alignment is in the GL record's field |
+//! | compressed lists: bad items | none from outside: the binner writes them into memory that nothing else of the job writes to |
+//! | primitive mode, index type reserved | `binning` |
+//! | index beyond the maximum | none: nothing is fetched for it and its primitive is not drawn |
+//! | a fan that continues nothing, VG shaders, lists of coordinates | their records are not allowed |
+//! | VPM too small for a batch | `records` |
+//! | NV vertices unaligned, or to be clipped without clip coordinates | `records` |
+//! | binning not configured, configured twice, without tiles, with too little tile memory, with tile state that is not initialised | `binning` |
+//! | tile list format | `binning` |
+//! | too many changes of state (HW-2116) | `binning` |
+//! | point too small (HW-2726) | `binning` for the record; none for sizes in vertices, which are values |
+//! | no rendering mode, no tile, no shader | `rendering`; primitives follow a shader in the binning list |
+//! | two loads, a tile buffer that was never cleared, reserved formats and modes, decimation by 16, alpha mask | `rendering` |
+//! | coverage pipe (HW-2885), oversampling that does not fit | `binning` |
+//! | early Z after a load in full resolution (HW-2905) | `rendering` |
+//! | varyings unread or exhausted | `Shading::draw`: the count on every path is that of the record and of the kind of primitive |
+//! | samples beyond the last, coverage in multisample mode | `Shading::draw` |
+//! | quads moved, alpha mask accessed | `rules` |
+//! | mixed stencil set-ups (HW-2924) | none: which of the job's own set-ups applies to its own pixels |
+//! | deadlock | semaphores and the mutex are refused; nothing else waits for anything |
+//! | VPM read or written outside of the window, without or with a bad set-up | `vpm`, with `records` for the number of rows |
+//! | VPM DMA | refused |
+//! | a unit that this kind of program cannot access | `rules` |
+//! | reserved operation, pack mode, immediate, condition; unmapped address; unpacking and packing of peripherals | `rules` |
+//! | double write, several peripherals, semaphore with peripheral, breakpoint | `rules` |
+//! | stale register, SFU too early or clobbered, rotation too early, mask too early | `rules`, also over branches |
+//! | uniform too early, uniform with a TMU write | `path` |
+//! | TMU swapping disabled too late | `path`: before any write to a TMU, and three instructions before the first |
+//! | conditional write to SFU, VPM or TMU | `rules`: conditional writes are refused, whether they hold or not |
+//! | scoreboard too early; registers, accesses and Z at the end | `path` |
+//! | accumulators lost, switch after the last, switch unthreaded, the other thread's registers | `path`, `rules` |
+//! | branch by an odd register, branches too close | branches by registers are refused; `walk` |
+//! | TMU: result that was not asked for, FIFO overflow, coordinate twice | `lookups` |
+//! | TMU: reserved type or filter, cube stride missing, border of a cube, child image incomplete or too large, S16 blended, border unknown, raster width (HW-2898) | `texture` |
+//! | TMU: cube direction not normalised, HW-2619, HW-2645 | none: the values of coordinates and texels |
+//! | uniforms exhausted, QPU scheduler, registers | none: jobs have no user programs and write no registers |
+//!
+//! Beyond that, what the model gives a meaning to is refused where silicon's is not known: two parameters of one kind for a texture, thread switches next to
+//! branches and ends, a lookup that has begun when the program ends.
 //!
 //! # Sources
 //! [AG p.65-81] for what records mean, [linux vc4_validate.c, vc4_validate_shaders.c] for which dangers there are.
 
 mod binning;
+mod records;
 mod rendering;
+mod rights;
 mod shader;
 mod texture;
+
+pub use rights::{Rights, Span};
 
 use crate::driver::Job;
 use crate::platform::GpuMemory;
@@ -24,62 +85,14 @@ use crate::record_list::ControlList;
 use crate::tile_grid::TileGrid;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::fmt;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{DecodeError, Record};
 use v3d_hw::registers::Thread;
 
-/// A stretch of memory, by the GPU's addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The first byte.
-    pub address: BusAddr,
-    /// Length in bytes.
-    pub bytes: u32,
-}
-
-impl Span {
-    /// Whether no byte belongs to both.
-    fn is_apart_from(&self, other: &Self) -> bool {
-        let range = |span: &Self| (u64::from(span.address.offset()), u64::from(span.bytes));
-        let ((one, one_bytes), (two, two_bytes)) = (range(self), range(other));
-        one + one_bytes <= two || two + two_bytes <= one
-    }
-}
-
-/// What a job may read and what it may write.
-#[derive(Clone, Debug, Default)]
-pub struct Rights {
-    readable: Vec<Span>,
-    writable: Vec<Span>,
-}
-
-impl Rights {
-    /// `None` if something may be both read and written, or is not inside the 1 GiB of memory.
-    pub fn new(readable: &[Span], writable: &[Span]) -> Option<Self> {
-        let fits = |span: &Span| u64::from(span.address.offset()) + u64::from(span.bytes) <= 1 << 30;
-        let sound = readable.iter().chain(writable).all(fits)
-            && readable.iter().all(|one| writable.iter().all(|other| one.is_apart_from(other)));
-        sound.then(|| Self { readable: readable.to_vec(), writable: writable.to_vec() })
-    }
-
-    fn may_read(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
-        if contains(&self.readable, address, bytes) { Ok(()) } else { Err(Reason::Reads { address, bytes }) }
-    }
-
-    fn may_write(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
-        if contains(&self.writable, address, bytes) { Ok(()) } else { Err(Reason::Writes { address, bytes }) }
-    }
-}
-
-/// Whether one of the spans holds all of it. Aliases of one address are one address.
-fn contains(spans: &[Span], address: BusAddr, bytes: u64) -> bool {
-    let start = u64::from(address.offset());
-    spans.iter().any(|span| {
-        let first = u64::from(span.address.offset());
-        first <= start && start + bytes <= first + u64::from(span.bytes)
-    })
-}
+/// Most units of work that the check of a job may take: records of lists, instructions that are followed, uniforms that are looked at.
+pub const MOST_WORK: u32 = 1 << 22;
 
 /// Why a job was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,24 +184,43 @@ struct Binned {
 struct Checker<'a, M> {
     memory: &'a M,
     rights: &'a Rights,
+    /// Units of work that may still be done.
+    work: Cell<u32>,
 }
 
 impl<M: GpuMemory> Checker<'_, M> {
+    /// Counts work that is about to be done.
+    fn spend(&self, units: u32) -> Result<(), Reason> {
+        let left = self.work.get().checked_sub(units);
+        self.work.set(left.ok_or(Reason::Value("the job takes more work to check than a job may"))?);
+        Ok(())
+    }
+
+    /// Fills `bytes` from a stretch that the job may read.
+    fn load(&self, address: BusAddr, bytes: &mut [u8]) -> Result<(), Reason> {
+        let count = bytes.len() as u64;
+        self.rights.may_read(address, count)?;
+        let offset = address.offset().wrapping_sub(self.memory.base().offset());
+        if u64::from(offset) + count > u64::from(self.memory.bytes()) {
+            return Err(Reason::Reads { address, bytes: count });
+        }
+        self.memory.load(offset, bytes);
+        Ok(())
+    }
+
     /// The bytes of a stretch that the job may read.
     fn bytes(&self, address: BusAddr, count: u32) -> Result<Vec<u8>, Reason> {
+        // So that nobody makes this take memory for what is not there.
         self.rights.may_read(address, u64::from(count))?;
-        let offset = address.offset().wrapping_sub(self.memory.base().offset());
-        if u64::from(offset) + u64::from(count) > u64::from(self.memory.bytes()) {
-            return Err(Reason::Reads { address, bytes: u64::from(count) });
-        }
         let mut bytes = vec![0; count as usize];
-        self.memory.load(offset, &mut bytes);
+        self.load(address, &mut bytes)?;
         Ok(bytes)
     }
 
     fn word(&self, address: BusAddr) -> Result<u32, Reason> {
-        let bytes = self.bytes(address, 4)?;
-        Ok(bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)))
+        let mut bytes = [0; 4];
+        self.load(address, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
     }
 
     /// Calls `each` with every record of a list and its offset; what that refuses gets its place here.
@@ -199,13 +231,16 @@ impl<M: GpuMemory> Checker<'_, M> {
         mut each: impl FnMut(u32, Record) -> Result<(), Reason>,
     ) -> Result<(), Refusal> {
         let at_start = |reason| Refusal { thread, offset: 0, record: "start of the list", reason };
-        let bytes = self.bytes(list.start, list.end_exclusive - list.start).map_err(at_start)?;
+        let length = list.end_exclusive.0.checked_sub(list.start.0);
+        let length = length.ok_or_else(|| at_start(Reason::Value("the list ends before it begins")))?;
+        let bytes = self.bytes(list.start, length).map_err(at_start)?;
         let mut offset = 0;
         while offset < bytes.len() {
             let place = |record, reason| Refusal { thread, offset: offset as u32, record, reason };
             let record =
                 Record::decode(&bytes[offset..]).map_err(|error| place("unknown record", Reason::NotARecord(error)))?;
-            each(offset as u32, record).map_err(|reason| place(record.info().name, reason))?;
+            let checked = self.spend(1).and_then(|()| each(offset as u32, record));
+            checked.map_err(|reason| place(record.info().name, reason))?;
             offset += record.bytes();
         }
         Ok(())
@@ -214,7 +249,13 @@ impl<M: GpuMemory> Checker<'_, M> {
 
 /// Whether a job can only read and write what it may.
 pub fn check(memory: &impl GpuMemory, rights: &Rights, job: &Job) -> Result<(), Refusal> {
-    let checker = Checker { memory, rights };
+    check_with(memory, rights, job, MOST_WORK).map(|_work| ())
+}
+
+/// The same with another limit of work; gives the units that it has taken.
+pub fn check_with(memory: &impl GpuMemory, rights: &Rights, job: &Job, most_work: u32) -> Result<u32, Refusal> {
+    let checker = Checker { memory, rights, work: Cell::new(most_work) };
     let binned = job.binning.map(|list| binning::check(&checker, list)).transpose()?;
-    rendering::check(&checker, job.rendering, binned)
+    rendering::check(&checker, job.rendering, binned)?;
+    Ok(most_work - checker.work.get())
 }

@@ -5,14 +5,72 @@
 //! writes it is as undefined here as on the chip, but never a data race in the host's sense.
 //!
 //! Bus addresses lose their alias bits and become offsets; what lies beyond the end of memory cannot be accessed.
+//!
+//! A view can be [limited](Memory::limited) to some stretches of memory, as if the rest were not there. Every access outside of them is then the same fault as an
+//! access beyond the end, with its place: that is how it is seen what a job touches that it has no right to.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use v3d_hw::BusAddr;
 
 /// A view of guest memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a> {
+    /// Empty if there are limits: so what looks words up by itself finds none, and accesses of all engines come to the one place that knows the limits.
     words: &'a [AtomicU32],
+    limits: Option<&'a Limits<'a>>,
+}
+
+/// Memory of which only some stretches can be accessed.
+#[derive(Clone, Debug)]
+pub struct Limits<'a> {
+    words: &'a [AtomicU32],
+    readable: Vec<Range<u64>>,
+    writable: Vec<Range<u64>>,
+}
+
+impl<'a> Limits<'a> {
+    /// Memory that can be read in some stretches, and read and written in others: bytes from offset 0 on. Stretches that meet count as one.
+    pub fn new(memory: Memory<'a>, readable: &[Range<u64>], writable: &[Range<u64>]) -> Self {
+        let words = memory.limits.map_or(memory.words, |limits| limits.words);
+        Self { words, readable: merged(readable.iter().chain(writable)), writable: merged(writable.iter()) }
+    }
+
+    /// The word that contains an offset, if `bytes` bytes from it on may be accessed.
+    fn cell(&self, offset: u32, bytes: u32, access: Access) -> Option<&'a AtomicU32> {
+        self.allows(offset.into(), bytes.into(), access).then(|| self.words.get(offset as usize / 4)).flatten()
+    }
+
+    fn allows(&self, offset: u64, bytes: u64, access: Access) -> bool {
+        let ranges = match access {
+            Access::Read => &self.readable,
+            Access::Write => &self.writable,
+        };
+        let behind = ranges.partition_point(|range| range.start <= offset);
+        let before = behind.checked_sub(1).and_then(|last| ranges.get(last));
+        before.is_some_and(|range| offset + bytes <= range.end) && offset + bytes <= self.words.len() as u64 * 4
+    }
+}
+
+/// The same stretches in order, and as few as possible.
+fn merged<'r>(ranges: impl Iterator<Item = &'r Range<u64>>) -> Vec<Range<u64>> {
+    let mut sorted: Vec<_> = ranges.filter(|range| !range.is_empty()).cloned().collect();
+    sorted.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// Whether an access reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
 }
 
 /// An access that is not wholly inside memory.
@@ -28,27 +86,45 @@ pub struct OutOfMemory {
 impl<'a> Memory<'a> {
     /// Memory that begins at bus address offset 0. Each word holds four bytes, the lowest address in the lowest bits.
     pub const fn new(words: &'a [AtomicU32]) -> Self {
-        Self { words }
+        Self { words, limits: None }
     }
 
-    /// The words, from offset 0 on.
+    /// The part of memory that some limits leave.
+    pub const fn limited(limits: &'a Limits<'a>) -> Self {
+        Self { words: &[], limits: Some(limits) }
+    }
+
+    /// The words, from offset 0 on; none of a limited view.
     pub const fn words(self) -> &'a [AtomicU32] {
         self.words
     }
 
     /// Size in bytes.
     pub const fn bytes(self) -> u64 {
-        self.words.len() as u64 * 4
+        match self.limits {
+            Some(limits) => limits.words.len() as u64 * 4,
+            None => self.words.len() as u64 * 4,
+        }
     }
 
-    fn cell(self, address: BusAddr, bytes: u32) -> Result<&'a AtomicU32, OutOfMemory> {
-        self.words.get(address.offset() as usize / 4).ok_or(OutOfMemory { address, bytes })
+    /// The word that contains `address`, of which `bytes` bytes are accessed: those of its size that contain the address.
+    #[inline(always)]
+    fn cell(self, address: BusAddr, bytes: u32, access: Access) -> Result<&'a AtomicU32, OutOfMemory> {
+        match self.words.get(address.offset() as usize / 4) {
+            Some(cell) => Ok(cell),
+            None => self.limited_cell(address, bytes, access).ok_or(OutOfMemory { address, bytes }),
+        }
+    }
+
+    #[cold]
+    fn limited_cell(self, address: BusAddr, bytes: u32, access: Access) -> Option<&'a AtomicU32> {
+        self.limits?.cell(address.offset() & !(bytes - 1), bytes, access)
     }
 
     /// The word that contains `address`; the two lowest bits are ignored.
     #[inline]
     pub fn word(self, address: BusAddr) -> Result<u32, OutOfMemory> {
-        Ok(self.cell(address, 4)?.load(Relaxed))
+        Ok(self.cell(address, 4, Access::Read)?.load(Relaxed))
     }
 
     /// Reads the words of some numbers, counted from the start of memory; false if one is outside.
@@ -66,14 +142,14 @@ impl<'a> Memory<'a> {
     /// Sets the word that contains `address`; the two lowest bits are ignored.
     #[inline]
     pub fn set_word(self, address: BusAddr, value: u32) -> Result<(), OutOfMemory> {
-        self.cell(address, 4)?.store(value, Relaxed);
+        self.cell(address, 4, Access::Write)?.store(value, Relaxed);
         Ok(())
     }
 
     /// The half-word that contains `address`; the lowest bit is ignored.
     #[inline]
     pub fn half(self, address: BusAddr) -> Result<u16, OutOfMemory> {
-        Ok((self.cell(address, 2)?.load(Relaxed) >> (8 * (address.0 & 2))) as u16)
+        Ok((self.cell(address, 2, Access::Read)?.load(Relaxed) >> (8 * (address.0 & 2))) as u16)
     }
 
     /// Sets the half-word that contains `address`; the lowest bit is ignored.
@@ -86,7 +162,7 @@ impl<'a> Memory<'a> {
     /// A byte.
     #[inline]
     pub fn byte(self, address: BusAddr) -> Result<u8, OutOfMemory> {
-        Ok((self.cell(address, 1)?.load(Relaxed) >> (8 * (address.0 & 3))) as u8)
+        Ok((self.cell(address, 1, Access::Read)?.load(Relaxed) >> (8 * (address.0 & 3))) as u8)
     }
 
     /// Sets a byte.
@@ -98,7 +174,7 @@ impl<'a> Memory<'a> {
 
     /// Replaces some bits of a word and leaves the others to whoever writes them at the same time.
     fn set_part(self, address: BusAddr, bytes: u32, mask: u32, value: u32) -> Result<(), OutOfMemory> {
-        let cell = self.cell(address, bytes)?;
+        let cell = self.cell(address, bytes, Access::Write)?;
         let mut old = cell.load(Relaxed);
         while let Err(current) = cell.compare_exchange_weak(old, old & !mask | value, Relaxed, Relaxed) {
             old = current;
@@ -108,7 +184,7 @@ impl<'a> Memory<'a> {
 
     /// Copies memory out; nothing is copied if any of it is outside.
     pub fn read(self, address: BusAddr, target: &mut [u8]) -> Result<(), OutOfMemory> {
-        self.check(address, target.len())?;
+        self.check_access(address, target.len(), Access::Read)?;
         let mut at = address.offset();
         let (before, words) = split(at, target.len());
         let (first, rest) = target.split_at_mut(before);
@@ -130,14 +206,15 @@ impl<'a> Memory<'a> {
 
     /// Copies bytes in; nothing is copied if any of it is outside.
     pub fn write(self, address: BusAddr, source: &[u8]) -> Result<(), OutOfMemory> {
-        self.check(address, source.len())?;
+        self.check_access(address, source.len(), Access::Write)?;
         let mut at = address.offset();
         let (before, words) = split(at, source.len());
         let (first, rest) = source.split_at(before);
         let (middle, last) = rest.split_at(words);
         self.write_bytes(at, first)?;
         at += before as u32;
-        let cells = self.words.get(at as usize / 4..).unwrap_or_default();
+        let all = self.limits.map_or(self.words, |limits| limits.words);
+        let cells = all.get(at as usize / 4..).unwrap_or_default();
         for (word, cell) in middle.chunks_exact(4).zip(cells) {
             cell.store(u32::from_le_bytes([word[0], word[1], word[2], word[3]]), Relaxed);
         }
@@ -151,10 +228,15 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Whether `bytes` bytes at `address` are inside memory.
+    /// Whether `bytes` bytes at `address` are inside memory, and may be read.
     pub fn check(self, address: BusAddr, bytes: usize) -> Result<(), OutOfMemory> {
+        self.check_access(address, bytes, Access::Read)
+    }
+
+    fn check_access(self, address: BusAddr, bytes: usize, access: Access) -> Result<(), OutOfMemory> {
         let end = u64::from(address.offset()) + bytes as u64;
-        if end > self.bytes() {
+        let forbidden = |limits: &Limits<'_>| !limits.allows(address.offset().into(), bytes as u64, access);
+        if end > self.bytes() || bytes > 0 && self.limits.is_some_and(forbidden) {
             return Err(OutOfMemory { address, bytes: u32::try_from(bytes).unwrap_or(u32::MAX) });
         }
         Ok(())
@@ -220,6 +302,35 @@ mod tests {
             owned.view().read(BusAddr(start), &mut back).unwrap();
             assert_eq!(back, source);
         }
+    }
+
+    #[test]
+    fn nothing_outside_of_the_limits_can_be_accessed() {
+        let owned = OwnedMemory::new(64);
+        owned.view().write(BusAddr(0), &[7; 64]).unwrap();
+        // Bytes 8 to 13 and 13 to 22 may be read, 32 to 40 written too.
+        let limits = Limits::new(owned.view(), &[13..22, 8..13], &[32..40]);
+        let memory = Memory::limited(&limits);
+        assert_eq!((memory.bytes(), memory.words().len()), (64, 0));
+        let words: Vec<u32> = (0..16).filter(|n| memory.word(BusAddr(4 * n + 1)).is_ok()).collect();
+        assert_eq!(words, [2, 3, 4, 8, 9]);
+        let halves: Vec<u32> = (0..32).filter(|n| memory.half(BusAddr(2 * n + 1)).is_ok()).collect();
+        assert_eq!(halves, [4, 5, 6, 7, 8, 9, 10, 16, 17, 18, 19]);
+        let bytes: Vec<u32> = (0..64).filter(|n| memory.byte(BusAddr(*n)).is_ok()).collect();
+        assert_eq!(bytes, (8..22).chain(32..40).collect::<Vec<_>>());
+        let mut copy = [0; 14];
+        assert_eq!(memory.read(BusAddr(8), &mut copy), Ok(()));
+        assert_eq!(copy, [7; 14]);
+        assert!(memory.read(BusAddr(7), &mut copy).is_err() && memory.read(BusAddr(9), &mut copy).is_err());
+        let written: Vec<u32> = (0..64).filter(|n| memory.set_byte(BusAddr(*n), 9).is_ok()).collect();
+        assert_eq!(written, (32..40).collect::<Vec<_>>());
+        assert_eq!(memory.set_word(BusAddr(8), 1), Err(OutOfMemory { address: BusAddr(8), bytes: 4 }));
+        assert!(memory.set_half(BusAddr(40), 1).is_err() && memory.write(BusAddr(30), &[1; 4]).is_err());
+        assert_eq!(memory.write(BusAddr(33), &[5; 7]), Ok(()));
+        assert!(!memory.gather(&[2, 5], &mut [0; 2]));
+        let mut expected = [7; 64];
+        expected[32..40].copy_from_slice(&[9, 5, 5, 5, 5, 5, 5, 5]);
+        assert_eq!(owned.to_bytes(), expected);
     }
 
     #[test]

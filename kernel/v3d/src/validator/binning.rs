@@ -1,24 +1,19 @@
 //! Binning lists: tile memory, state, shader records, vertices and indices.
 
-use super::shader::{self, Kind};
+use super::records::{Records, Shading};
 use super::{Binned, Checker, Reason, Refusal, Span};
+use crate::binning_list::MOST_STATE_CHANGES;
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
 use crate::tile_grid::TileGrid;
 use crate::tile_memory;
-use v3d_hw::control_list::{GlShaderState, IndexType, IndexedPrimitiveList, NvShaderState, Record, TileBinningMode};
+use v3d_hw::control_list::{
+    ConfigurationBits, IndexType, IndexedPrimitiveList, Oversample, PrimitiveListFormat, PrimitiveMode, Record,
+    TileBinningMode, VertexArrayPrimitives,
+};
+use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::Thread;
-use v3d_hw::shader_record::{ALIGNMENT, AttributeArray, GlFragment, GlVertex, NvShaderRecord, gl};
 use v3d_hw::tile_buffer::tile_size_px;
-use v3d_hw::{BusAddr, Layout};
-
-/// What a draw fetches for vertex `n`: `bytes` bytes at `address + n * stride`.
-#[derive(Clone, Copy)]
-struct Fetch {
-    address: BusAddr,
-    stride: u32,
-    bytes: u32,
-}
 
 /// How far the list has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,39 +25,65 @@ enum Stage {
     Flushed,
 }
 
-/// Most attribute arrays.
-const FETCHES: usize = gl::MAX_ATTRIBUTES as usize;
+/// The smallest point that the binner can handle, in pixels (HW-2726).
+const SMALLEST_POINT_PX: f32 = 0.125;
+/// Alignment of tile state and tile lists in bytes. The guide asks for 16 of tile state [AG p.71].
+const TILE_MEMORY_ALIGNMENT: u32 = 16;
+
+/// What the records so far have set up.
+struct State {
+    multisample: bool,
+    /// What vertices are numbered by in tile lists; a format takes effect with the next shader state [AG p.65].
+    numbers: ListDataType,
+    next_numbers: ListDataType,
+    shading: Option<Shading>,
+    records: Records,
+    /// Something has been set since the last primitives.
+    is_changed: bool,
+    /// What was drawn last: the kind of primitive is state, too.
+    drawn: Option<PrimitiveMode>,
+    changes: u32,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let numbers = ListDataType::Index16;
+        let (shading, records, drawn) = (None, Records::default(), None);
+        Self {
+            multisample: false,
+            numbers,
+            next_numbers: numbers,
+            shading,
+            records,
+            is_changed: false,
+            drawn,
+            changes: 0,
+        }
+    }
+}
 
 pub(super) fn check<M: GpuMemory>(checker: &Checker<'_, M>, list: ControlList) -> Result<Binned, Refusal> {
     let mut stage = Stage::Empty;
     let mut binned = None;
-    let mut fetches: Option<[Option<Fetch>; FETCHES]> = None;
+    let mut state = State::default();
     let mut end = 0;
     checker.records(Thread::Binning, list, |offset, record| {
         end = offset;
         match (stage, record) {
             (Stage::Empty, Record::TileBinningMode(mode)) => {
                 binned = Some(tile_memory_of(checker, &mode)?);
+                state.multisample = mode.multisample;
                 stage = Stage::Configured;
             }
             (Stage::Empty, _) => {
                 return Err(Reason::Order("a binning list begins with Tile Binning Mode Configuration"));
             }
             (Stage::Configured, Record::StartTileBinning) => stage = Stage::Binning,
-            (Stage::Binning, Record::IndexedPrimitiveList(draw)) => indexed(checker, &draw, fetches.as_ref())?,
-            (Stage::Binning, Record::VertexArrayPrimitives(draw)) => {
-                let last = u64::from(draw.first_vertex) + u64::from(draw.length);
-                vertices(checker, last, fetches.as_ref())?;
-            }
-            (Stage::Configured | Stage::Binning, Record::GlShaderState(state)) => {
-                fetches = Some(gl_record(checker, &state)?);
-            }
-            (Stage::Configured | Stage::Binning, Record::NvShaderState(state)) => {
-                fetches = Some(nv_record(checker, &state)?);
-            }
+            (Stage::Binning, Record::IndexedPrimitiveList(draw)) => state.indexed(checker, &draw)?,
+            (Stage::Binning, Record::VertexArrayPrimitives(draw)) => state.array(checker, &draw)?,
             (Stage::Binning, Record::IncrementSemaphore) => stage = Stage::Signalled,
             (Stage::Signalled, Record::Flush | Record::FlushAllState) => stage = Stage::Flushed,
-            (Stage::Configured | Stage::Binning, state) if is_plain_state(&state) => {}
+            (Stage::Configured | Stage::Binning, record) if state.set(checker, &record)? => {}
             (_, Record::Nop) => {}
             (Stage::Signalled, _) => return Err(Reason::Order("Increment Semaphore is followed by Flush")),
             (Stage::Flushed, _) => return Err(Reason::Order("Flush ends a binning list")),
@@ -77,13 +98,97 @@ pub(super) fn check<M: GpuMemory>(checker: &Checker<'_, M>, list: ControlList) -
     }
 }
 
+impl State {
+    /// Notes a state record; `false` if it is none that may be set.
+    fn set<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, record: &Record) -> Result<bool, Reason> {
+        match record {
+            Record::GlShaderState(state) => {
+                (self.shading, self.numbers) = (Some(self.records.gl(checker, state)?), self.next_numbers);
+            }
+            Record::NvShaderState(state) => {
+                (self.shading, self.numbers) = (Some(self.records.nv(checker, state)?), self.next_numbers);
+            }
+            Record::PrimitiveListFormat(format) => {
+                list_format(*format)?;
+                self.next_numbers = format.data_type;
+            }
+            Record::ConfigurationBits(bits) => self.configuration(bits)?,
+            Record::PointSize(size) if size.size < SMALLEST_POINT_PX || size.size.is_nan() => {
+                return Err(Reason::Value("a point is smaller than 1/8 pixel (HW-2726)"));
+            }
+            state if is_plain_state(state) => {}
+            _ => return Ok(false),
+        }
+        self.is_changed = true;
+        Ok(true)
+    }
+
+    fn configuration(&self, bits: &ConfigurationBits) -> Result<(), Reason> {
+        if bits.coverage_pipe {
+            return Err(Reason::Value(
+                "the coverage pipe is not supported: after varyings silicon may lock up (HW-2885)",
+            ));
+        }
+        match bits.oversample {
+            Oversample::Reserved(_) => Err(Reason::Value("the oversample mode is reserved")),
+            Oversample::X16 if self.multisample => {
+                Err(Reason::Value("16x oversampling does not go with multisampling"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn indexed<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, draw: &IndexedPrimitiveList) -> Result<(), Reason> {
+        let bytes = match draw.index_type {
+            IndexType::Bits8 => 1,
+            IndexType::Bits16 => 2,
+            IndexType::Reserved(_) => return Err(Reason::Value("indices have 8 or 16 bits")),
+        };
+        if !draw.address.is_aligned(bytes) {
+            return Err(Reason::Value("16-bit indices are 2-byte aligned"));
+        }
+        checker.rights.may_read(draw.address, u64::from(draw.length) * u64::from(bytes))?;
+        // Greater indices are an error of the hardware's, which fetches nothing for them.
+        self.draw(checker, draw.mode, u64::from(draw.maximum_index) + 1)
+    }
+
+    fn array<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, draw: &VertexArrayPrimitives) -> Result<(), Reason> {
+        let end = u64::from(draw.first_vertex) + u64::from(draw.length);
+        let most = if self.numbers == ListDataType::Index16 { 1 << 16 } else { 1 << 24 };
+        if end > most {
+            return Err(Reason::Value("tile lists have no numbers for so many vertices"));
+        }
+        self.draw(checker, draw.mode, end)
+    }
+
+    /// Primitives with vertices 0 to `count` - 1.
+    fn draw<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, mode: PrimitiveMode, count: u64) -> Result<(), Reason> {
+        let shading = self.shading.ok_or(Reason::Order("primitives come after a shader state record"))?;
+        self.changes += u32::from(self.is_changed || self.drawn != Some(mode));
+        (self.is_changed, self.drawn) = (false, Some(mode));
+        if self.changes > MOST_STATE_CHANGES {
+            return Err(Reason::Value("the binner cannot count so many changes of state (HW-2116)"));
+        }
+        shading.draw(checker, mode, count, self.multisample)
+    }
+}
+
+/// Which formats of tile lists primitives can be written in: what is drawn here has indices.
+fn list_format(format: PrimitiveListFormat) -> Result<(), Reason> {
+    match (format.data_type, format.primitive) {
+        (ListDataType::Xy | ListDataType::Reserved(_), _) => {
+            Err(Reason::Value("tile lists of these primitives have indices"))
+        }
+        (_, ListPrimitive::Reserved(_)) => Err(Reason::Value("the primitive list format is reserved")),
+        _ => Ok(()),
+    }
+}
+
 /// State that is only numbers.
 fn is_plain_state(record: &Record) -> bool {
     matches!(
         record,
-        Record::PrimitiveListFormat(_)
-            | Record::ConfigurationBits(_)
-            | Record::FlatShadeFlags(_)
+        Record::FlatShadeFlags(_)
             | Record::PointSize(_)
             | Record::LineWidth(_)
             | Record::RhtXBoundary(_)
@@ -114,6 +219,11 @@ fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode
     if *mode != expected {
         return Err(Reason::Value("initial blocks have 32 bytes and further blocks 128"));
     }
+    for address in [mode.tile_state, mode.tile_allocation] {
+        if !address.is_aligned(TILE_MEMORY_ALIGNMENT) {
+            return Err(Reason::Value("tile state and tile lists are 16-byte aligned"));
+        }
+    }
     let state = Span { address: mode.tile_state, bytes: grid.tiles() * tile_memory::STATE_BYTES };
     let lists = Span { address: mode.tile_allocation, bytes: mode.tile_allocation_bytes };
     for span in [state, lists] {
@@ -127,89 +237,4 @@ fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode
         return Err(Reason::Value("tile allocation memory is too small for the tiles' first blocks"));
     }
     Ok(Binned { grid, lists: mode.tile_allocation, memory: [state, lists] })
-}
-
-fn indexed<M: GpuMemory>(
-    checker: &Checker<'_, M>,
-    draw: &IndexedPrimitiveList,
-    fetches: Option<&[Option<Fetch>; FETCHES]>,
-) -> Result<(), Reason> {
-    let bytes = match draw.index_type {
-        IndexType::Bits8 => 1,
-        IndexType::Bits16 => 2,
-        IndexType::Reserved(_) => return Err(Reason::Value("indices have 8 or 16 bits")),
-    };
-    checker.rights.may_read(draw.address, u64::from(draw.length) * bytes)?;
-    // Greater indices are an error of the hardware's, which fetches nothing for them.
-    vertices(checker, u64::from(draw.maximum_index) + 1, fetches)
-}
-
-/// Whether vertices 0 to `count` - 1 may be fetched.
-fn vertices<M: GpuMemory>(
-    checker: &Checker<'_, M>,
-    count: u64,
-    fetches: Option<&[Option<Fetch>; FETCHES]>,
-) -> Result<(), Reason> {
-    let fetches = fetches.ok_or(Reason::Order("primitives come after a shader state record"))?;
-    if count == 0 {
-        return Ok(());
-    }
-    for fetch in fetches.iter().flatten() {
-        checker.rights.may_read(fetch.address, (count - 1) * u64::from(fetch.stride) + u64::from(fetch.bytes))?;
-    }
-    Ok(())
-}
-
-/// One part of a record, from its bytes.
-fn part<L: Layout>(bytes: &[u8], at: u32) -> Result<L, Reason> {
-    bytes.get(at as usize..).and_then(L::read_from).ok_or(Reason::Value("the shader record is cut short"))
-}
-
-fn gl_record<M: GpuMemory>(
-    checker: &Checker<'_, M>,
-    state: &GlShaderState,
-) -> Result<[Option<Fetch>; FETCHES], Reason> {
-    if state.extended {
-        return Err(Reason::Value("extended shader records are not supported"));
-    }
-    let count = if state.attribute_arrays == 0 { gl::MAX_ATTRIBUTES } else { u32::from(state.attribute_arrays) };
-    let bytes = checker.bytes(state.address.0, gl::ATTRIBUTES + count * gl::ATTRIBUTE_BYTES)?;
-    let fragment: GlFragment = part(&bytes, gl::FRAGMENT)?;
-    let vertex: GlVertex = part(&bytes, gl::VERTEX)?;
-    let coordinate: GlVertex = part(&bytes, gl::COORDINATE)?;
-    shader::check(checker, Kind::Fragment, fragment.code, fragment.uniforms)?;
-    shader::check(checker, Kind::Vertex, vertex.code, vertex.uniforms)?;
-    shader::check(checker, Kind::Vertex, coordinate.code, coordinate.uniforms)?;
-    let mut fetches = [None; FETCHES];
-    for (index, fetch) in (0..count).zip(&mut fetches) {
-        let attribute: AttributeArray = part(&bytes, gl::ATTRIBUTES + index * gl::ATTRIBUTE_BYTES)?;
-        *fetch = Some(Fetch {
-            address: attribute.address,
-            stride: u32::from(attribute.stride),
-            bytes: u32::from(attribute.bytes_minus_1) + 1,
-        });
-    }
-    Ok(fetches)
-}
-
-fn nv_record<M: GpuMemory>(
-    checker: &Checker<'_, M>,
-    state: &NvShaderState,
-) -> Result<[Option<Fetch>; FETCHES], Reason> {
-    if !state.address.is_aligned(ALIGNMENT) {
-        return Err(Reason::Value("shader records are 16-byte aligned"));
-    }
-    let bytes = checker.bytes(state.address, NvShaderRecord::BYTES as u32)?;
-    let record: NvShaderRecord = part(&bytes, 0)?;
-    shader::check(checker, Kind::Fragment, record.code, record.uniforms)?;
-    let format = v3d_hw::shaded_vertex::Format { clip_header: record.clip_header, point_size: record.point_size };
-    let vertex_bytes = 4 * (format.varyings() + u32::from(record.varyings));
-    let mut fetches = [None; FETCHES];
-    // The fetch is by whole vertices: it may reach to the end of the stride.
-    fetches[0] = Some(Fetch {
-        address: record.vertices,
-        stride: u32::from(record.stride),
-        bytes: vertex_bytes.max(u32::from(record.stride)),
-    });
-    Ok(fetches)
 }

@@ -9,7 +9,8 @@ use crate::record_list::ControlList;
 use crate::tile_memory::tile_list;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
-    FrameBufferFormat, MemoryFormat, PixelFormat, Record, TileBufferSelect, TileCoordinates, TileRenderingMode,
+    DecimateMode, FrameBufferFormat, MemoryFormat, PixelFormat, Record, StoreMode, TileBufferSelect, TileCoordinates,
+    TileRenderingMode,
 };
 use v3d_hw::registers::Thread;
 use v3d_hw::tile_buffer::tile_size_px;
@@ -17,6 +18,9 @@ use v3d_hw::tiling::{self, Tiling};
 
 /// Bytes of one kind of value in a full-resolution dump of a tile: 64 x 64 values of 32 bits, with or without multisampling.
 const FULL_TILE_BYTES: u64 = 64 * 64 * 4;
+
+/// Alignment of a picture in bytes: that of the addresses in general stores.
+const PICTURE_ALIGNMENT: u32 = 16;
 
 /// Bytes of a full-resolution dump: colour, and behind it depth with stencil.
 const fn dump_bytes(disable_zs: bool) -> u64 {
@@ -50,6 +54,7 @@ pub(super) fn check<M: GpuMemory>(
     let mut tile = None;
     let mut ended = false;
     let mut end = 0;
+    let mut buffer = Buffer::default();
     checker.records(Thread::Rendering, list, |offset, record| {
         end = offset;
         if ended {
@@ -72,6 +77,7 @@ pub(super) fn check<M: GpuMemory>(
             Record::TileCoordinates(coordinates) => {
                 inside(&mode, coordinates)?;
                 tile = Some(coordinates);
+                buffer.begin_tile();
             }
             Record::BranchToSubList(branch) => {
                 let binned = binned.ok_or(Reason::Value("there is no binning list, so there are no tile lists"))?;
@@ -79,31 +85,49 @@ pub(super) fn check<M: GpuMemory>(
                     return Err(Reason::Order("tile lists are there after Wait on Semaphore"));
                 }
                 let tile = tile.ok_or(Reason::Order("Tile Coordinates come before a tile's list"))?;
+                buffer.is_used()?;
                 if branch.address != tile_list(binned.lists, &binned.grid, tile.row, tile.column) {
                     return Err(Reason::Value("it does not lead to the tile's own list"));
                 }
             }
             Record::StoreResolved | Record::StoreResolvedEndOfFrame => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                buffer.is_used()?;
                 may_store(checker, binned, mode.address, frame_bytes(&mode)?)?;
+                buffer.is_defined = true;
                 ended = matches!(record, Record::StoreResolvedEndOfFrame);
             }
-            Record::StoreGeneral(store) if store.buffer == TileBufferSelect::None => ended = store.last_tile,
+            Record::StoreGeneral(store) if store.buffer == TileBufferSelect::None => {
+                tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                buffer.is_defined |= !store.disable_color_clear && !store.disable_zs_clear;
+                ended = store.last_tile;
+            }
             Record::StoreGeneral(store) => {
+                tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                buffer.is_used()?;
+                decimates(&mode, store.buffer, store.mode)?;
                 let bytes = picture_bytes(&mode, store.format, bits(store.buffer, store.pixel_format)?)?;
                 may_store(checker, binned, store.address.0, bytes)?;
                 ended = store.last_tile;
             }
+            Record::LoadGeneral(load) if load.buffer == TileBufferSelect::None => buffer.load()?,
             Record::LoadGeneral(load) => {
+                buffer.load()?;
                 let bytes = picture_bytes(&mode, load.format, bits(load.buffer, load.pixel_format)?)?;
                 // What is loaded is a picture, never a program: it may be one that the job writes.
                 checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
             }
             Record::StoreFullResolution(store) => {
+                tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                buffer.is_used()?;
                 may_store(checker, binned, store.address.0, dump_bytes(store.disable_zs))?;
                 ended = store.last_tile;
             }
             Record::LoadFullResolution(load) => {
+                buffer.load()?;
+                if mode.multisample && !mode.disable_early_z && !load.disable_zs {
+                    return Err(Reason::Value("early Z does not know what Z is loaded in full resolution (HW-2905)"));
+                }
                 let bytes = dump_bytes(load.disable_zs);
                 checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
             }
@@ -118,8 +142,60 @@ pub(super) fn check<M: GpuMemory>(
     Err(Refusal { thread: Thread::Rendering, offset: end, record: "end of the list", reason })
 }
 
+/// What the tile buffer has been through.
+#[derive(Clone, Copy, Default)]
+struct Buffer {
+    /// It was cleared or loaded. Before, it holds what somebody else has left in it.
+    is_defined: bool,
+    /// A load waits for the next tile.
+    has_load: bool,
+}
+
+impl Buffer {
+    fn load(&mut self) -> Result<(), Reason> {
+        if self.has_load {
+            return Err(Reason::Order("one load comes before Tile Coordinates"));
+        }
+        self.has_load = true;
+        Ok(())
+    }
+
+    fn begin_tile(&mut self) {
+        self.is_defined |= self.has_load;
+        self.has_load = false;
+    }
+
+    /// Primitives are drawn to it or it is stored.
+    fn is_used(self) -> Result<(), Reason> {
+        if self.is_defined {
+            Ok(())
+        } else {
+            Err(Reason::Order("the tile buffer is cleared or loaded before it is used"))
+        }
+    }
+}
+
+/// Whether a colour store's samples can be had.
+fn decimates(mode: &TileRenderingMode, buffer: TileBufferSelect, store: StoreMode) -> Result<(), Reason> {
+    match store {
+        StoreMode::Reserved(_) => Err(Reason::Value("the store mode is reserved")),
+        StoreMode::Decimate16 if buffer == TileBufferSelect::Color && !mode.multisample => {
+            Err(Reason::Value("16 samples need multisampling"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether the frame is one that can be rendered, and the one that was binned.
 fn frame(mode: &TileRenderingMode, binned: Option<Binned>) -> Result<(), Reason> {
+    match mode.decimate {
+        DecimateMode::Reserved(_) => return Err(Reason::Value("the decimate mode is reserved")),
+        DecimateMode::X16 if !mode.multisample => return Err(Reason::Value("16 samples need multisampling")),
+        _ => {}
+    }
+    if !mode.address.is_aligned(PICTURE_ALIGNMENT) {
+        return Err(Reason::Value("the picture is 16-byte aligned"));
+    }
     if mode.color_64_bit || mode.double_buffer || mode.coverage_mode || mode.vg_mask {
         return Err(Reason::Value("64-bit colour, double-buffering, coverage and mask are not supported"));
     }

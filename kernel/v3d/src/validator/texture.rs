@@ -1,15 +1,22 @@
 //! Textures: which memory a lookup with these parameters can touch.
 //!
 //! Level 0 begins at the base address and the smaller levels lie in front of it, each padded to whole micro-tiles or tiles. Faces of cube maps follow each
-//! other at the stride of parameter 2 or 3.
+//! other at the stride of parameter 2 or 3. A child image is a window on each level, which has to lie within it.
+//!
+//! Parameters that the guide gives no meaning to are refused, and so are types of whose lookups too little is known: what the TMU would read is not known then.
 
 use super::Reason;
-use v3d_hw::texture::{CubeMapStride, MAX_SIZE, Parameter0, Parameter1, ParameterType, TextureType};
+use v3d_hw::texture::{
+    ChildDimensions, ChildOffsets, CubeMapStride, MAX_SIZE, MagFilter, MinFilter, Parameter0, Parameter1,
+    ParameterType, TextureType, Wrap,
+};
 use v3d_hw::tiling::{self, Tiling};
 use v3d_hw::{BusAddr, Layout};
 
 /// Texels of a block of ETC1, in each direction, and its bits.
 const ETC1: (u32, u32) = (4, 64);
+/// Bytes that the TMU reads at once, at least.
+const WORD: u64 = 4;
 
 /// Start and length in bytes of all that a lookup can touch.
 pub(super) fn extent(parameters: &[u32]) -> Result<(BusAddr, u64), Reason> {
@@ -20,6 +27,9 @@ pub(super) fn extent(parameters: &[u32]) -> Result<(BusAddr, u64), Reason> {
     let texture_type = TextureType::join(zero.type_low, one.type_high);
     let side = |stored: u16| if stored == 0 { MAX_SIZE } else { u32::from(stored) };
     let (width, height) = (side(one.width), side(one.height));
+    let further = Further::of(parameters)?;
+    supported(texture_type, &one, width)?;
+    further.child_fits(width, height)?;
 
     let first = level_bytes(texture_type, width, height)?;
     let mut smaller = 0;
@@ -31,15 +41,87 @@ pub(super) fn extent(parameters: &[u32]) -> Result<(BusAddr, u64), Reason> {
     let smaller = u32::try_from(smaller).map_err(|_| Reason::Value("the texture's levels are too large"))?;
     let start = BusAddr(zero.base.0.offset().checked_sub(smaller).ok_or(Reason::Value("levels below address 0"))?);
 
-    let faces = if zero.cube_map { 5 * u64::from(face_stride(parameters)?) } else { 0 };
-    Ok((start, u64::from(smaller) + faces + first))
+    let faces = match (zero.cube_map, further.stride) {
+        (false, _) => 0,
+        (true, _) if one.wrap_s == Wrap::Border || one.wrap_t == Wrap::Border => {
+            return Err(Reason::Value("a cube map has no border"));
+        }
+        (true, Some(stride)) => 5 * u64::from(stride),
+        (true, None) => return Err(Reason::Value("a cube map has a stride")),
+    };
+    Ok((start, (u64::from(smaller) + faces + first).next_multiple_of(WORD)))
 }
 
-/// Distance between the faces of a cube map.
-fn face_stride(parameters: &[u32]) -> Result<u32, Reason> {
-    let found = parameters.iter().skip(2).map(|&word| CubeMapStride::from_word(word));
-    let mut strides = found.filter(|parameter| parameter.ptype == ParameterType::CubeMapStride);
-    strides.next().map(|parameter| parameter.stride.0.0).ok_or(Reason::Value("a cube map has a stride"))
+/// What parameters 2 and 3 say.
+#[derive(Clone, Copy, Default)]
+struct Further {
+    /// Distance between the faces of a cube map.
+    stride: Option<u32>,
+    dimensions: Option<ChildDimensions>,
+    offsets: Option<ChildOffsets>,
+}
+
+impl Further {
+    /// Each may be given once: which of two the TMU takes is not documented.
+    fn of(parameters: &[u32]) -> Result<Self, Reason> {
+        let mut further = Self::default();
+        for &word in parameters.iter().skip(2) {
+            let stride = CubeMapStride::from_word(word);
+            let twice = match stride.ptype {
+                ParameterType::NotUsed => false,
+                ParameterType::CubeMapStride => further.stride.replace(stride.stride.0.0).is_some(),
+                ParameterType::ChildDimensions => {
+                    further.dimensions.replace(ChildDimensions::from_word(word)).is_some()
+                }
+                ParameterType::ChildOffsets => further.offsets.replace(ChildOffsets::from_word(word)).is_some(),
+            };
+            if twice {
+                return Err(Reason::Value("a texture has one parameter of each kind"));
+            }
+        }
+        Ok(further)
+    }
+
+    /// Whether the child image lies within the image. Then it does so on each level, too: both are halved.
+    fn child_fits(&self, width: u32, height: u32) -> Result<(), Reason> {
+        let (dimensions, offsets) = match (self.dimensions, self.offsets) {
+            (None, None) => return Ok(()),
+            (Some(dimensions), Some(offsets)) => (dimensions, offsets),
+            _ => return Err(Reason::Value("a child image has dimensions and offsets")),
+        };
+        if dimensions.width == 0 || dimensions.height == 0 {
+            return Err(Reason::Value("child images of 2048 texels fail (HW-2753)"));
+        }
+        let inside = |offset: u16, child: u16, parent: u32| u32::from(offset) + u32::from(child) <= parent;
+        if inside(offsets.x, dimensions.width, width) && inside(offsets.y, dimensions.height, height) {
+            Ok(())
+        } else {
+            Err(Reason::Value("the child image lies outside of the image"))
+        }
+    }
+}
+
+/// Whether all that decides about what is read is documented.
+fn supported(texture_type: TextureType, one: &Parameter1, width: u32) -> Result<(), Reason> {
+    if texture_type.is_raster() && !width.is_power_of_two() {
+        return Err(Reason::Value("the width of a raster texture is a power of two (HW-2898)"));
+    }
+    if matches!(one.min_filter, MinFilter::Reserved(_)) {
+        return Err(Reason::Value("the minification filter is reserved"));
+    }
+    if texture_type == TextureType::Rgba64 {
+        return Err(Reason::Value("lookups of RGBA64 have two results each and are not supported"));
+    }
+    let unknown = matches!(texture_type, TextureType::S16 | TextureType::S16F | TextureType::Yuyv422R);
+    if unknown && (one.wrap_s == Wrap::Border || one.wrap_t == Wrap::Border) {
+        return Err(Reason::Value("the border colour of this texture type is not documented"));
+    }
+    let nearest =
+        one.mag_filter == MagFilter::Nearest && matches!(one.min_filter, MinFilter::Nearest | MinFilter::NearMipNear);
+    if texture_type == TextureType::S16 && !nearest {
+        return Err(Reason::Value("textures of type S16 cannot be blended"));
+    }
+    Ok(())
 }
 
 /// Bytes of one level.

@@ -13,12 +13,24 @@ pub(super) enum Known {
     /// Nothing.
     #[default]
     Nothing,
-    /// The value.
-    Constant(u32),
+    /// The value of a uniform, by its number in the stretch, and a constant; or the constant alone.
+    Value {
+        /// Which uniform.
+        uniform: Option<u32>,
+        /// The constant.
+        plus: u32,
+    },
     /// As a signed number it is at least 0.
     NotNegative,
-    /// As a signed number it is at least 0 if this one is, and at most this.
+    /// As a signed number it is at least 0 if the uniform of this number is, and at most that.
     AtMost(u32),
+}
+
+impl Known {
+    /// A constant.
+    pub(super) const fn constant(value: u32) -> Self {
+        Self::Value { uniform: None, plus: value }
+    }
 }
 
 /// What is known of a register of a file.
@@ -105,7 +117,7 @@ impl Registers {
 mod tests {
     use super::*;
 
-    const VALUE: Known = Known::Constant(5);
+    const VALUE: Known = Known::constant(5);
 
     #[test]
     fn a_file_reads_its_new_value_one_instruction_later() {

@@ -1,0 +1,196 @@
+//! Shader records: programs, uniforms and vertices that a shader state brings into effect.
+//!
+//! A record is looked at once for all states that point at it: nothing in memory changes while a job is checked.
+
+use super::shader::{Facts, Kind, Programs};
+use super::{Checker, Reason};
+use crate::platform::GpuMemory;
+use crate::user_program::VPM_RESERVATION;
+use alloc::collections::BTreeMap;
+use v3d_hw::control_list::{GlShaderState, NvShaderState, PrimitiveMode, Threading};
+use v3d_hw::shaded_vertex::Format;
+use v3d_hw::shader_record::{ALIGNMENT, AttributeArray, GlFragment, GlVertex, NvShaderRecord, gl};
+use v3d_hw::vpm::WINDOW_ROWS;
+use v3d_hw::{BusAddr, Layout};
+
+/// Rows of the VPM: 12 KiB of 64 bytes.
+const VPM_ROWS: u32 = 192;
+/// Rows that the driver keeps for user programs, in units of 256 bytes.
+const RESERVED_ROWS: u32 = VPM_RESERVATION as u32 * 4;
+/// Most attribute arrays.
+const FETCHES: usize = gl::MAX_ATTRIBUTES as usize;
+
+/// What a draw fetches for vertex `n`: `bytes` bytes at `address + n * stride`.
+#[derive(Clone, Copy, Debug)]
+struct Fetch {
+    address: BusAddr,
+    stride: u32,
+    bytes: u32,
+}
+
+/// What is in effect.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shading {
+    fetches: [Option<Fetch>; FETCHES],
+    /// Varyings that vertices have.
+    varyings: u8,
+    fragment: Facts,
+}
+
+impl Shading {
+    /// Whether primitives of this mode with vertices 0 to `count` - 1 may be drawn into pixels of so many samples.
+    pub(super) fn draw<M: GpuMemory>(
+        &self,
+        checker: &Checker<'_, M>,
+        mode: PrimitiveMode,
+        count: u64,
+        multisample: bool,
+    ) -> Result<(), Reason> {
+        let implicit = match mode {
+            PrimitiveMode::Points => 2,
+            PrimitiveMode::Lines | PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => 1,
+            PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => 0,
+            PrimitiveMode::Reserved(_) => return Err(Reason::Value("the primitive mode is reserved")),
+        };
+        // A program that does not end reads none to its end; that is the business of the driver's recovery.
+        let read = self.fragment.varyings.map(u32::from);
+        if read.is_some_and(|read| read != u32::from(self.varyings) + implicit) {
+            return Err(Reason::Value("the fragment shader reads another number of varyings than primitives have"));
+        }
+        let samples = if multisample { 4 } else { 1 };
+        if self.fragment.samples > samples {
+            return Err(Reason::Value("the fragment shader accesses more samples than a pixel has"));
+        }
+        if self.fragment.reads_coverage && multisample {
+            return Err(Reason::Value("the fragment shader reads coverage, which multisampling has not"));
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        for fetch in self.fetches.iter().flatten() {
+            let bytes = (count - 1) * u64::from(fetch.stride) + u64::from(fetch.bytes);
+            checker.rights.may_read(fetch.address, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// The records of a job that have been checked, and their programs.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    gl: BTreeMap<(BusAddr, u8), Shading>,
+    nv: BTreeMap<BusAddr, Shading>,
+    programs: Programs,
+}
+
+/// One part of a record, from its bytes.
+fn part<L: Layout>(bytes: &[u8], at: u32) -> Result<L, Reason> {
+    bytes.get(at as usize..).and_then(L::read_from).ok_or(Reason::Value("the shader record is cut short"))
+}
+
+const fn fragment_kind(threading: Threading) -> Kind {
+    Kind::Fragment { threaded: matches!(threading, Threading::Dual) }
+}
+
+/// Whether the VPM has room for a batch of vertices.
+fn fits_the_vpm(rows: u32) -> Result<(), Reason> {
+    if rows <= VPM_ROWS - RESERVED_ROWS { Ok(()) } else { Err(Reason::Value("the VPM has no room for the vertices")) }
+}
+
+impl Records {
+    /// What a GL shader state brings into effect.
+    pub(super) fn gl<M: GpuMemory>(
+        &mut self,
+        checker: &Checker<'_, M>,
+        state: &GlShaderState,
+    ) -> Result<Shading, Reason> {
+        if state.extended {
+            return Err(Reason::Value("extended shader records are not supported"));
+        }
+        let key = (state.address.0, state.attribute_arrays);
+        if let Some(known) = self.gl.get(&key) {
+            return Ok(*known);
+        }
+        let count = if state.attribute_arrays == 0 { gl::MAX_ATTRIBUTES } else { u32::from(state.attribute_arrays) };
+        checker.spend(1 + count)?;
+        let bytes = checker.bytes(state.address.0, gl::ATTRIBUTES + count * gl::ATTRIBUTE_BYTES)?;
+        let fragment: GlFragment = part(&bytes, gl::FRAGMENT)?;
+        let kind = fragment_kind(fragment.threading);
+        let facts = self.programs.check(checker, kind, fragment.code, fragment.uniforms)?;
+        let screen = Format { clip_header: false, point_size: fragment.point_size };
+        let shaded = [
+            (gl::VERTEX, screen.varyings() + u32::from(fragment.varyings)),
+            (gl::COORDINATE, Format { clip_header: true, ..screen }.varyings()),
+        ];
+        for (at, outputs) in shaded {
+            self.vertex_program(checker, &part(&bytes, at)?, outputs)?;
+        }
+        let mut fetches = [None; FETCHES];
+        for (index, fetch) in (0..count).zip(&mut fetches) {
+            let attribute: AttributeArray = part(&bytes, gl::ATTRIBUTES + index * gl::ATTRIBUTE_BYTES)?;
+            *fetch = Some(Fetch {
+                address: attribute.address,
+                stride: u32::from(attribute.stride),
+                bytes: u32::from(attribute.bytes_minus_1) + 1,
+            });
+        }
+        let shading = Shading { fetches, varyings: fragment.varyings, fragment: facts };
+        self.gl.insert(key, shading);
+        Ok(shading)
+    }
+
+    /// A vertex or coordinate shader whose vertices have so many rows.
+    fn vertex_program<M: GpuMemory>(
+        &mut self,
+        checker: &Checker<'_, M>,
+        program: &GlVertex,
+        outputs: u32,
+    ) -> Result<(), Reason> {
+        let inputs = u32::from(program.attributes_bytes).div_ceil(4);
+        let facts = self.programs.check(checker, Kind::Vertex, program.code, program.uniforms)?;
+        if facts.input_rows > inputs {
+            return Err(Reason::Value("a vertex or coordinate shader reads more rows than its attributes have"));
+        }
+        if facts.output_rows > outputs.min(WINDOW_ROWS) {
+            return Err(Reason::Value("a vertex or coordinate shader writes more rows than shaded vertices have"));
+        }
+        fits_the_vpm(inputs + outputs)
+    }
+
+    /// What an NV shader state brings into effect.
+    pub(super) fn nv<M: GpuMemory>(
+        &mut self,
+        checker: &Checker<'_, M>,
+        state: &NvShaderState,
+    ) -> Result<Shading, Reason> {
+        if !state.address.is_aligned(ALIGNMENT) {
+            return Err(Reason::Value("shader records are 16-byte aligned"));
+        }
+        if let Some(known) = self.nv.get(&state.address) {
+            return Ok(*known);
+        }
+        checker.spend(1)?;
+        let bytes = checker.bytes(state.address, NvShaderRecord::BYTES as u32)?;
+        let record: NvShaderRecord = part(&bytes, 0)?;
+        if record.clip_header && !record.vertices.is_aligned(ALIGNMENT) {
+            return Err(Reason::Value("vertices with clip coordinates are 16-byte aligned"));
+        }
+        if record.clipping && !record.clip_header {
+            return Err(Reason::Value("vertices without clip coordinates cannot be clipped"));
+        }
+        let fragment = self.programs.check(checker, fragment_kind(record.threading), record.code, record.uniforms)?;
+        let format = Format { clip_header: record.clip_header, point_size: record.point_size };
+        let rows = format.varyings() + u32::from(record.varyings);
+        fits_the_vpm(rows)?;
+        let mut fetches = [None; FETCHES];
+        // The fetch is by whole vertices: it may reach to the end of the stride.
+        fetches[0] = Some(Fetch {
+            address: record.vertices,
+            stride: u32::from(record.stride),
+            bytes: (4 * rows).max(u32::from(record.stride)),
+        });
+        let shading = Shading { fetches, varyings: record.varyings, fragment };
+        self.nv.insert(state.address, shading);
+        Ok(shading)
+    }
+}

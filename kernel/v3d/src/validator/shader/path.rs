@@ -1,0 +1,434 @@
+//! One stretch of a program, from its first instruction to a branch or the end: what it does with uniforms, and what it hands on.
+
+use super::lookups::{Parameters, Results};
+use super::registers::{Known, Registers};
+use super::touches::{self, ALL_ACCUMULATORS, Touches};
+use super::vpm::Vpm;
+use super::{Event, Facts, Kind, rules};
+use alloc::vec::Vec;
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::address_map::TmuCoordinate;
+use v3d_hw::qpu::{
+    AddOp, Alu, Condition, File, ImmediateKind, Instruction, LoadImmediate, Mux, ReadSource, Signal, SmallImmediate,
+    THREAD_DELAY_SLOTS, Unpack, WriteTarget,
+};
+
+/// TMUs that a program can write to.
+const TMUS: usize = 2;
+/// Instructions after a new address of the uniforms in which none may be read [AG p.20].
+const UNIFORM_DELAY_SLOTS: u32 = 2;
+/// Instructions after TMU swapping is disabled until a TMU may be written, the first of them that may [AG p.24, p.37].
+const NO_SWAP_DELAY: u8 = 3;
+/// Instructions that must not wait for the scoreboard [AG p.37].
+const BEFORE_SCOREBOARD: u8 = 2;
+
+/// What one stretch hands on to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Carried {
+    /// What the last two instructions touched, the last one first.
+    recent: [Touches; 2],
+    /// Instructions executed, up to those that must not wait for the scoreboard.
+    executed: u8,
+    /// Accumulators and flags that a thread switch has left undefined.
+    undefined: u8,
+    /// Bytes of each accumulator that are.
+    undefined_bytes: [u8; 6],
+    last_switch: bool,
+    /// Instructions until a TMU may be written, after swapping was disabled.
+    no_swap: u8,
+    /// A TMU has been written to.
+    used_tmus: bool,
+    results: [Results; TMUS],
+    varyings: u8,
+    colors_read: u8,
+    colors_written: u8,
+    vpm: Vpm,
+}
+
+/// A stretch as far as it was followed.
+pub(super) struct Path {
+    kind: Kind,
+    carried: Carried,
+    registers: Registers,
+    /// Instructions in which no uniform may be read.
+    uniform_delay: u32,
+    /// Instructions until a thread switch has taken effect.
+    switching: u32,
+    /// Uniforms read so far, which are named by their number.
+    uniforms: u32,
+    pending: [Parameters; TMUS],
+    events: Vec<(BusAddr, Event)>,
+}
+
+impl Path {
+    /// A stretch that begins with what another has handed on.
+    pub(super) fn new(kind: Kind, carried: Carried) -> Self {
+        Self {
+            kind,
+            carried,
+            registers: Registers::default(),
+            uniform_delay: 0,
+            switching: 0,
+            uniforms: 0,
+            pending: Default::default(),
+            events: Vec::new(),
+        }
+    }
+
+    /// What is to be done with uniforms, and what is handed on.
+    pub(super) fn into_parts(self) -> (Vec<(BusAddr, Event)>, Carried) {
+        (self.events, self.carried)
+    }
+
+    /// Varyings read since the program began.
+    pub(super) const fn varyings(&self) -> u8 {
+        self.carried.varyings
+    }
+
+    /// Whether a thread switch has not taken effect.
+    pub(super) const fn is_switching(&self) -> bool {
+        self.switching > 0
+    }
+
+    /// Whether a new address of the uniforms has not taken effect.
+    pub(super) const fn is_moving_uniforms(&self) -> bool {
+        self.uniform_delay > 0
+    }
+
+    /// Whether coordinates have been written of a lookup that has not begun.
+    pub(super) fn is_in_lookup(&self) -> bool {
+        self.pending.iter().any(|pending| !pending.is_empty())
+    }
+
+    /// Goes on by an instruction. `ending`: how many more there are, if the end has been signalled.
+    pub(super) fn instruction(
+        &mut self,
+        address: BusAddr,
+        instruction: &Instruction,
+        ending: Option<u32>,
+        facts: &mut Facts,
+    ) -> Result<(), &'static str> {
+        rules::alone(self.kind, instruction)?;
+        let touches = Touches::of(instruction);
+        let [previous, before] = self.carried.recent;
+        if touches.uniform && self.uniform_delay > 0 {
+            return Err("reads a uniform too soon after their address was moved");
+        }
+        rules::between(&touches, &previous, &before)?;
+        self.situation(instruction, &touches)?;
+        end(instruction, &touches, ending)?;
+
+        let may_read_uniforms = self.uniform_delay == 0;
+        self.uniform_delay = self.uniform_delay.saturating_sub(1);
+        self.carried.no_swap = self.carried.no_swap.saturating_sub(1);
+        self.registers.step();
+        let uniform = touches.uniform.then(|| self.take_uniform(address));
+        self.streams(&touches, facts)?;
+        let sum = match instruction {
+            Instruction::Alu(alu) => self.sum(alu, uniform),
+            Instruction::LoadImmediate(LoadImmediate { kind: ImmediateKind::Word, pack: 0, immediate, .. }) => {
+                Sum::Value(Known::constant(*immediate))
+            }
+            _ => Sum::Other,
+        };
+        let results = touches::results(instruction);
+        let sums = if matches!(instruction, Instruction::Alu(_)) { [sum, Sum::Other] } else { [sum; 2] };
+        let takes_uniforms =
+            |target| matches!(target, WriteTarget::Tmu { .. } | WriteTarget::UniformsAddress | WriteTarget::TmuNoSwap);
+        if results.iter().all(|result| takes_uniforms(result.target)) {
+            return Err("writes two texture coordinates at once, or one beside an address of the uniforms");
+        }
+        for (result, sum) in results.into_iter().zip(sums) {
+            let value = match sum {
+                Sum::Value(known) if result.condition == Condition::Always && !result.is_nop => known,
+                _ => Known::Nothing,
+            };
+            match result.target {
+                WriteTarget::Register(number) => self.registers.set_in_file(result.file, number, value),
+                WriteTarget::Accumulator(number) => self.registers.set_accumulator(number, value),
+                WriteTarget::Tmu { unit, coordinate } => {
+                    let mixed = uniform.is_some() || !may_read_uniforms;
+                    self.write_tmu(address, usize::from(unit) % TMUS, coordinate, sum, mixed)?;
+                }
+                target => self.write_peripheral(address, target, value, facts)?,
+            }
+        }
+        self.obey(instruction.signal(), facts)?;
+        self.pass_on(instruction, touches)
+    }
+
+    /// The rules that depend on what has been executed.
+    fn situation(&self, instruction: &Instruction, touches: &Touches) -> Result<(), &'static str> {
+        const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
+        let threaded = self.kind == Kind::Fragment { threaded: true };
+        if threaded && (touches.reads | touches.writes) & UPPER_REGISTERS != 0 {
+            return Err("uses registers 16 to 31, which are the other thread's");
+        }
+        if touches.reads_accumulators & self.carried.undefined != 0 {
+            return Err("reads an accumulator or flag that a thread switch has left undefined");
+        }
+        let waits = touches.tlb_samples || instruction.signal() == Signal::ScoreboardWait;
+        if waits && self.carried.executed < BEFORE_SCOREBOARD {
+            return Err("waits for the scoreboard among the first two");
+        }
+        if touches.tmu && self.carried.no_swap > 1 {
+            return Err("writes to a TMU too soon after swapping was disabled");
+        }
+        if !matches!(instruction.signal(), Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+            return Ok(());
+        }
+        if self.is_switching() {
+            return Err("switches threads before another switch has taken effect");
+        }
+        if self.carried.last_switch {
+            return Err("switches threads after the last switch");
+        }
+        Ok(())
+    }
+
+    /// Reads varyings and rows of the VPM.
+    fn streams(&mut self, touches: &Touches, facts: &mut Facts) -> Result<(), &'static str> {
+        if touches.varying {
+            self.carried.varyings = self.carried.varyings.checked_add(1).ok_or("reads too many varyings")?;
+        }
+        if touches.reads_vpm {
+            let row = self.carried.vpm.read()?;
+            facts.input_rows = facts.input_rows.max(u32::from(row) + 1);
+        }
+        Ok(())
+    }
+
+    /// Goes on by one uniform; its number.
+    fn take_uniform(&mut self, address: BusAddr) -> u32 {
+        let number = self.uniforms;
+        self.uniforms += 1;
+        self.events.push((address, Event::Read));
+        number
+    }
+
+    /// What the add ALU computes, as far as it matters.
+    fn sum(&self, alu: &Alu, uniform: Option<u32>) -> Sum {
+        // Packing and unpacking would change values on their way.
+        if alu.unpack != Unpack::None || alu.pack != 0 {
+            return Sum::Other;
+        }
+        let is_zero = |operand| matches!(operand, Operand::Known(Known::Value { uniform: None, plus: 0 }));
+        let operand = |mux| self.operand(alu, mux, uniform);
+        match (alu.op_add, [operand(alu.add_a), operand(alu.add_b)]) {
+            (AddOp::Max, [one, other]) if is_zero(one) || is_zero(other) => Sum::Value(Known::NotNegative),
+            (AddOp::Min, [Operand::Known(Known::NotNegative), Operand::Uniform(limit)])
+            | (AddOp::Min, [Operand::Uniform(limit), Operand::Known(Known::NotNegative)]) => {
+                Sum::Value(Known::AtMost(limit))
+            }
+            (AddOp::Add, [Operand::Known(Known::AtMost(limit)), Operand::Uniform(base)])
+            | (AddOp::Add, [Operand::Uniform(base), Operand::Known(Known::AtMost(limit))]) => {
+                Sum::Within { base, limit }
+            }
+            (AddOp::Add, [Operand::Known(Known::Value { uniform: None, plus }), Operand::Uniform(uniform)])
+            | (AddOp::Add, [Operand::Uniform(uniform), Operand::Known(Known::Value { uniform: None, plus })]) => {
+                Sum::Value(Known::Value { uniform: Some(uniform), plus })
+            }
+            (AddOp::Or, [Operand::Uniform(uniform), Operand::Uniform(_)]) => {
+                Sum::Value(Known::Value { uniform: Some(uniform), plus: 0 })
+            }
+            (AddOp::Or, [Operand::Known(one), Operand::Known(other)]) if one == other => Sum::Value(one),
+            _ => Sum::Other,
+        }
+    }
+
+    /// An operand of the add ALU.
+    fn operand(&self, alu: &Alu, mux: Mux, uniform: Option<u32>) -> Operand {
+        let [a, b] = touches::sources(alu);
+        let of_file = |file, source| match (source, uniform) {
+            (ReadSource::Uniform, Some(uniform)) => Operand::Uniform(uniform),
+            (ReadSource::Register(number), _) => Operand::Known(self.registers.in_file(file, number)),
+            _ => Operand::Known(Known::Nothing),
+        };
+        match mux {
+            Mux::R0 => Operand::Known(self.registers.accumulator(0)),
+            Mux::R1 => Operand::Known(self.registers.accumulator(1)),
+            Mux::R2 => Operand::Known(self.registers.accumulator(2)),
+            Mux::R3 => Operand::Known(self.registers.accumulator(3)),
+            Mux::R4 | Mux::R5 => Operand::Known(Known::Nothing),
+            Mux::A => of_file(File::A, a),
+            Mux::B if alu.sig == Signal::SmallImmediate => {
+                let value = SmallImmediate::from_code(alu.raddr_b).value();
+                Operand::Known(value.map_or(Known::Nothing, Known::constant))
+            }
+            Mux::B => of_file(File::B, b),
+        }
+    }
+
+    /// Writes a texture coordinate. `mixed`: the instruction must not take a uniform, because it reads one or none is to be had yet.
+    fn write_tmu(
+        &mut self,
+        address: BusAddr,
+        unit: usize,
+        coordinate: TmuCoordinate,
+        sum: Sum,
+        mixed: bool,
+    ) -> Result<(), &'static str> {
+        self.carried.used_tmus = true;
+        let threaded = self.kind == Kind::Fragment { threaded: true };
+        if coordinate == TmuCoordinate::S && self.pending[unit].is_empty() {
+            let Sum::Within { base, limit } = sum else {
+                return Err("looks memory up by its address, which may be any");
+            };
+            self.events.push((address, Event::LookUpWord { base, limit }));
+            return self.carried.results[unit].push(1, threaded);
+        }
+        if mixed {
+            return Err(
+                "reads a uniform and writes a texture coordinate at once, or too soon after their address was moved",
+            );
+        }
+        let uniform = self.take_uniform(address);
+        self.pending[unit].push(coordinate, uniform)?;
+        if coordinate == TmuCoordinate::S {
+            let parameters = core::mem::take(&mut self.pending[unit]);
+            self.events.push((address, Event::LookUp(parameters)));
+            self.carried.results[unit].push(parameters.count(), threaded)?;
+        }
+        Ok(())
+    }
+
+    fn write_peripheral(
+        &mut self,
+        address: BusAddr,
+        target: WriteTarget,
+        value: Known,
+        facts: &mut Facts,
+    ) -> Result<(), &'static str> {
+        match target {
+            WriteTarget::UniformsAddress => {
+                let Known::Value { uniform, plus } = value else {
+                    return Err("moves the address of the uniforms, where to, nobody can say");
+                };
+                self.events.push((address, Event::Move { uniform, plus }));
+                self.uniform_delay = UNIFORM_DELAY_SLOTS;
+            }
+            WriteTarget::TmuNoSwap if self.carried.used_tmus => {
+                return Err("disables the swapping of TMUs after one was written to");
+            }
+            WriteTarget::TmuNoSwap => self.carried.no_swap = NO_SWAP_DELAY,
+            WriteTarget::VpmVcdRdSetup | WriteTarget::VpmVcdWrSetup => {
+                let Known::Value { uniform: None, plus: word } = value else {
+                    return Err("sets the VPM up by a value that is no constant");
+                };
+                if target == WriteTarget::VpmVcdRdSetup {
+                    self.carried.vpm.set_up_read(word)?;
+                } else {
+                    self.carried.vpm.set_up_write(word)?;
+                }
+            }
+            WriteTarget::VpmWrite => {
+                let row = self.carried.vpm.write()?;
+                facts.output_rows = facts.output_rows.max(u32::from(row) + 1);
+            }
+            WriteTarget::TlbColorMs => {
+                self.carried.colors_written = self.carried.colors_written.saturating_add(1);
+                facts.samples = facts.samples.max(self.carried.colors_written);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, signal: Signal, facts: &mut Facts) -> Result<(), &'static str> {
+        match signal {
+            Signal::LoadTmu0 => self.carried.results[0].pop(),
+            Signal::LoadTmu1 => self.carried.results[1].pop(),
+            Signal::LoadColor | Signal::LoadColorEnd => {
+                self.carried.colors_read = self.carried.colors_read.saturating_add(1);
+                facts.samples = facts.samples.max(self.carried.colors_read);
+                Ok(())
+            }
+            Signal::LoadCoverage => {
+                facts.reads_coverage = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the next instruction has to know.
+    fn pass_on(&mut self, instruction: &Instruction, touches: Touches) -> Result<(), &'static str> {
+        let carried = &mut self.carried;
+        carried.undefined &= !touches.replaces_accumulators;
+        // Four packed bytes make an accumulator defined, too.
+        for result in touches::results(instruction) {
+            if let (WriteTarget::Accumulator(number), Condition::Always, false) =
+                (result.target, result.condition, result.is_nop)
+                && let Some(bytes) = carried.undefined_bytes.get_mut(usize::from(number))
+            {
+                *bytes &= !result.bytes;
+                if *bytes == 0 {
+                    carried.undefined &= !(1 << number);
+                }
+            }
+        }
+        carried.recent = [touches, carried.recent[0]];
+        carried.executed = carried.executed.saturating_add(1).min(BEFORE_SCOREBOARD);
+        if self.switching > 0 {
+            self.switching -= 1;
+            if self.switching == 0 {
+                // Mesa signals the switch within a lookup, whose last coordinate stands in a delay slot.
+                if self.pending.iter().any(|pending| !pending.is_empty()) {
+                    return Err("is the last before a thread switch in the middle of a lookup");
+                }
+                (carried.undefined, carried.undefined_bytes) = (ALL_ACCUMULATORS, [15; 6]);
+            }
+        } else if matches!(instruction.signal(), Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+            self.switching = THREAD_DELAY_SLOTS;
+            self.registers.switch_threads();
+            carried.last_switch |= instruction.signal() == Signal::LastThreadSwitch;
+        }
+        Ok(())
+    }
+}
+
+/// The rules of the end: the instruction that signals it and the two behind [AG p.37].
+fn end(instruction: &Instruction, touches: &Touches, ending: Option<u32>) -> Result<(), &'static str> {
+    let ends = matches!(instruction.signal(), Signal::ProgramEnd | Signal::LoadColorEnd);
+    if !ends && ending.is_none() {
+        return Ok(());
+    }
+    if ends && touches.writes != 0 {
+        return Err("signals the end and writes a register of a file");
+    }
+    if touches.register_14 {
+        return Err("uses register 14 among the last three");
+    }
+    if touches.uniform || touches.varying || touches.vpm || touches.tmu {
+        return Err("reads uniforms or varyings, uses the VPM or writes to a TMU among the last three");
+    }
+    if ending == Some(1) && touches.tlb_z {
+        return Err("writes Z as the last one");
+    }
+    Ok(())
+}
+
+/// An operand, as far as it matters.
+#[derive(Clone, Copy)]
+enum Operand {
+    /// The uniform that the instruction reads, by its number.
+    Uniform(u32),
+    /// A value of which this much is known, in all elements.
+    Known(Known),
+}
+
+/// What an ALU computes, as far as it matters.
+#[derive(Clone, Copy)]
+enum Sum {
+    /// A value of which this much is known, in all elements.
+    Value(Known),
+    /// An address from a uniform to that plus another, in all elements.
+    Within {
+        /// The lowest.
+        base: u32,
+        /// The greatest distance from it in bytes.
+        limit: u32,
+    },
+    /// Anything.
+    Other,
+}

@@ -1,0 +1,117 @@
+//! A program with its uniforms: what it looks up.
+//!
+//! The program was followed without them. Here the same paths are followed by what they do with uniforms only, with the address of the next one known
+//! exactly; a path ends where another has come with the same next uniform.
+
+use super::super::{Checker, Reason, texture};
+use super::{Event, Program};
+use crate::platform::GpuMemory;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use v3d_hw::BusAddr;
+
+/// Bytes of a uniform, and of a word that is looked up.
+const WORD: u32 = 4;
+
+/// Checks all that a program reads if its uniforms begin at an address.
+pub(super) fn check<M: GpuMemory>(
+    checker: &Checker<'_, M>,
+    program: &Program,
+    uniforms: BusAddr,
+) -> Result<(), Reason> {
+    let (mut begun, mut waiting) = (BTreeSet::new(), Vec::new());
+    let mut words = Vec::new();
+    begun.insert((0, uniforms));
+    waiting.push((0, uniforms));
+    while let Some((number, start)) = waiting.pop() {
+        let Some(stretch) = program.stretches.get(number) else { continue };
+        checker.spend(1 + stretch.events.len() as u32)?;
+        words.clear();
+        let mut stream = Stream { checker, next: start, words: &mut words };
+        for (address, event) in &stretch.events {
+            stream.follow(*event).map_err(|refused| match refused {
+                Refused::Because(why) => Reason::Instruction { address: *address, why },
+                Refused::For(reason) => reason,
+            })?;
+        }
+        let next = stream.next;
+        for exit in stretch.exits.iter().flatten() {
+            if begun.insert((*exit, next)) {
+                waiting.push((*exit, next));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why an instruction is refused.
+enum Refused {
+    /// For what it is.
+    Because(&'static str),
+    /// For what it reaches.
+    For(Reason),
+}
+
+impl From<&'static str> for Refused {
+    fn from(why: &'static str) -> Self {
+        Self::Because(why)
+    }
+}
+
+impl From<Reason> for Refused {
+    fn from(reason: Reason) -> Self {
+        Self::For(reason)
+    }
+}
+
+/// The uniforms of a stretch.
+struct Stream<'a, M> {
+    checker: &'a Checker<'a, M>,
+    /// Where the next one stands.
+    next: BusAddr,
+    /// Those that were read in this stretch.
+    words: &'a mut Vec<u32>,
+}
+
+impl<M: GpuMemory> Stream<'_, M> {
+    /// A uniform by its number. Events name only what was read before them.
+    fn word(&self, number: u32) -> u32 {
+        self.words.get(number as usize).copied().unwrap_or(0)
+    }
+
+    fn follow(&mut self, event: Event) -> Result<(), Refused> {
+        match event {
+            Event::Read => {
+                if !self.next.is_aligned(WORD) {
+                    return Err("reads a uniform between words".into());
+                }
+                self.words.push(self.checker.word(self.next)?);
+                self.next = self.next + WORD;
+            }
+            Event::Move { uniform, plus } => {
+                let address = BusAddr(uniform.map_or(0, |number| self.word(number)).wrapping_add(plus));
+                if !address.is_aligned(WORD) {
+                    return Err("moves the address of the uniforms between words".into());
+                }
+                self.next = address;
+            }
+            Event::LookUpWord { base, limit } => {
+                let (base, limit) = (BusAddr(self.word(base)), self.word(limit));
+                if !base.is_aligned(WORD) || limit > i32::MAX as u32 {
+                    return Err("looks memory up between words, or without a limit".into());
+                }
+                self.checker.rights.may_read(base, u64::from(limit) + u64::from(WORD))?;
+            }
+            Event::LookUp(parameters) => {
+                let mut words = [0; 4];
+                for (word, number) in words.iter_mut().zip(parameters.uniforms()) {
+                    *word = self.word(*number);
+                }
+                let words = words.get(..parameters.uniforms().len()).unwrap_or_default();
+                let (start, bytes) = texture::extent(words)?;
+                self.checker.rights.may_read(start, bytes)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! All paths through a program, followed once: the stretches between its branches.
+//!
+//! A stretch begins where a path comes to with what it brings along; a path ends where another has come with the same.
+
+use super::super::{Checker, Reason};
+use super::path::{Carried, Path};
+use super::touches::{self, results};
+use super::{Facts, Kind, Program, Stretch};
+use crate::platform::GpuMemory;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::{
+    BRANCH_DELAY_SLOTS, Branch, BranchCondition, INSTRUCTION_BYTES, Instruction, Signal, THREAD_DELAY_SLOTS,
+    WriteTarget,
+};
+
+/// Instructions that are followed at most, over all paths.
+const MOST_STEPS: u32 = 1 << 16;
+
+/// Follows a program.
+pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: BusAddr) -> Result<Program, Reason> {
+    if !code.is_aligned(INSTRUCTION_BYTES) {
+        return Err(Reason::Value("a program is 8-byte aligned"));
+    }
+    let mut found = Found::default();
+    let mut program = Program { stretches: Vec::new(), facts: Facts::default() };
+    let mut steps = 0;
+    found.stretch(code, Carried::default());
+    while let Some((number, start, carried)) = found.waiting.pop() {
+        let mut path = Path::new(kind, carried);
+        let mut address = start;
+        let mut end = End::Open;
+        let exits = loop {
+            steps += 1;
+            if steps > MOST_STEPS {
+                return Err(Reason::Instruction { address, why: "is on too many paths to be followed" });
+            }
+            checker.spend(1)?;
+            let (low, high) = (checker.word(address)?, checker.word(address + 4)?);
+            let instruction = Instruction::decode(u64::from(high) << 32 | u64::from(low));
+            let refused = |why| Reason::Instruction { address, why };
+            let next = end.after(address, &instruction, &path).map_err(refused)?;
+            path.instruction(address, &instruction, end.slots_to_end(), &mut program.facts).map_err(refused)?;
+            match next {
+                End::Reached => {
+                    program.facts.ends_with(&path).map_err(refused)?;
+                    break [None; 2];
+                }
+                End::Left { target, falls_through } => {
+                    let behind = address + INSTRUCTION_BYTES;
+                    leave(&path, target).map_err(|why| Reason::Instruction { address: behind, why })?;
+                    break [Some(target), falls_through.then_some(behind)];
+                }
+                other => end = other,
+            }
+            address = address + INSTRUCTION_BYTES;
+        };
+        let (events, carried) = path.into_parts();
+        let exits = exits.map(|exit| exit.map(|place| found.stretch(place, carried)));
+        if program.stretches.len() <= number {
+            program.stretches.resize_with(number + 1, Stretch::default);
+        }
+        program.stretches[number] = Stretch { events, exits };
+    }
+    Ok(program)
+}
+
+/// Stretches by where they begin and what they begin with.
+#[derive(Default)]
+struct Found {
+    numbers: BTreeMap<(BusAddr, Carried), usize>,
+    waiting: Vec<(usize, BusAddr, Carried)>,
+}
+
+impl Found {
+    /// The number of a stretch, which is followed later if it is new.
+    fn stretch(&mut self, place: BusAddr, carried: Carried) -> usize {
+        let next = self.numbers.len();
+        let number = *self.numbers.entry((place, carried)).or_insert(next);
+        if number == next {
+            self.waiting.push((number, place, carried));
+        }
+        number
+    }
+}
+
+/// Whether a path may go on at a branch's target.
+fn leave(path: &Path, target: BusAddr) -> Result<(), &'static str> {
+    if path.is_in_lookup() {
+        return Err("is branched around in the middle of a lookup");
+    }
+    if path.is_moving_uniforms() {
+        return Err("follows a new address of the uniforms too soon");
+    }
+    if !target.is_aligned(INSTRUCTION_BYTES) {
+        return Err("branches between instructions");
+    }
+    Ok(())
+}
+
+/// How the path goes on.
+#[derive(Clone, Copy)]
+enum End {
+    /// Straight on.
+    Open,
+    /// A program end takes effect after so many more instructions.
+    Ending(u32),
+    /// A branch takes effect after so many more instructions.
+    Branching { slots: u32, target: BusAddr, falls_through: bool },
+    /// The program has ended.
+    Reached,
+    /// The path goes on at the branch's target, and behind the branch if that is conditional.
+    Left { target: BusAddr, falls_through: bool },
+}
+
+impl End {
+    /// How many more instructions there are, if the end has been signalled.
+    const fn slots_to_end(self) -> Option<u32> {
+        match self {
+            Self::Ending(slots) => Some(slots),
+            _ => None,
+        }
+    }
+
+    /// How it goes on after the instruction at `address`.
+    fn after(self, address: BusAddr, instruction: &Instruction, path: &Path) -> Result<Self, &'static str> {
+        let ends = matches!(instruction.signal(), Signal::ProgramEnd | Signal::LoadColorEnd);
+        let switches = matches!(instruction.signal(), Signal::ThreadSwitch | Signal::LastThreadSwitch);
+        let branches = matches!(instruction, Instruction::Branch(_));
+        if (ends || branches) && path.is_switching() {
+            return Err("branches or ends the program before a thread switch has taken effect");
+        }
+        match (self, instruction) {
+            (Self::Open, Instruction::Branch(branch)) => {
+                let slots = BRANCH_DELAY_SLOTS;
+                let falls_through = branch.cond_br != BranchCondition::Always;
+                Ok(Self::Branching { slots, target: target(address, branch)?, falls_through })
+            }
+            (Self::Open, _) if ends => Ok(Self::Ending(THREAD_DELAY_SLOTS)),
+            (Self::Open, _) => Ok(self),
+            (_, Instruction::Branch(_)) => Err("branches before another branch or the end has taken effect"),
+            _ if switches => Err("switches threads before a branch or the end has taken effect"),
+            (Self::Branching { .. }, _) if ends => Err("ends the program before a branch has taken effect"),
+            (Self::Ending(1), _) => Ok(Self::Reached),
+            (Self::Ending(slots), _) => Ok(Self::Ending(slots.saturating_sub(1))),
+            (Self::Branching { slots: 1, target, falls_through }, _) => Ok(Self::Left { target, falls_through }),
+            (Self::Branching { slots, target, falls_through }, _) => {
+                Ok(Self::Branching { slots: slots.saturating_sub(1), target, falls_through })
+            }
+            (other, _) => Ok(other),
+        }
+    }
+}
+
+/// Where the branch at `address` leads.
+fn target(address: BusAddr, branch: &Branch) -> Result<BusAddr, &'static str> {
+    if branch.reg {
+        return Err("branches to where a register says");
+    }
+    let keeps = |result: &touches::Result| result.target != WriteTarget::Nop;
+    if results(&Instruction::Branch(*branch)).iter().any(keeps) {
+        return Err("branches and keeps the address behind it");
+    }
+    let behind_slots = address.0.wrapping_add(INSTRUCTION_BYTES * (BRANCH_DELAY_SLOTS + 1));
+    Ok(BusAddr(if branch.rel { behind_slots } else { 0 }.wrapping_add_signed(branch.immediate)))
+}

@@ -1,0 +1,131 @@
+//! Suites of cases for the validator: what it accepts touches nothing but what it has a right to, and breaks no rule.
+//!
+//! `cargo test -p v3d --test accepted_jobs -- --suite captures --range 0..100000` tries other cases than `cargo xtask test` does; `--seconds 3600` goes on
+//! through the range until the time is over.
+
+#[path = "../fuzz/src/lib.rs"]
+#[expect(unreachable_pub, reason = "the cases are a crate of their own when they are fuzzed")]
+mod cases;
+
+use arbitrary::Unstructured;
+use cases::{Suite, Suites, Verdict};
+use std::ops::Range;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Cases of each suite that are tried unless a range is given.
+const USUAL: Range<u64> = 0..250;
+/// Bytes that a case is made of.
+const CASE_BYTES: usize = 1024;
+/// Cases between two looks at the clock and between two lines of progress.
+const PORTION: u64 = 50;
+/// The least share of cases that a suite must accept, in percent: a suite that is all refused proves nothing.
+const LEAST_ACCEPTED_PERCENT: u64 = 15;
+
+/// What the cases of a suite came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    cases: u64,
+    accepted: u64,
+    refused: u64,
+    unclear: u64,
+    escaped: u64,
+}
+
+/// The bytes of a case: splitmix64, begun with the suite's and the case's number.
+fn bytes(suite: Suite, case: u64) -> Vec<u8> {
+    let number = Suite::ALL.iter().position(|other| *other == suite).unwrap_or(0) as u64 + 1;
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case.wrapping_mul(0xd134_2543_de82_ef95);
+    let next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31).to_le_bytes()
+    };
+    std::iter::repeat_with(next).flatten().take(CASE_BYTES).collect()
+}
+
+fn run(suites: &mut Suites, suite: Suite, range: Range<u64>, until: Option<Instant>) -> Counts {
+    let mut counts = Counts::default();
+    for case in range {
+        if counts.cases.is_multiple_of(PORTION) && until.is_some_and(|until| Instant::now() > until) {
+            break;
+        }
+        counts.cases += 1;
+        match suites.case(suite, &mut Unstructured::new(&bytes(suite, case))) {
+            Ok(Verdict::Accepted) => counts.accepted += 1,
+            Ok(Verdict::Unclear) => counts.unclear += 1,
+            Ok(Verdict::Escaped(what)) => {
+                counts.escaped += 1;
+                println!("suite {}, case {case}: accepted, but {what}", suite.name());
+            }
+            // Too few bytes are no case.
+            Ok(Verdict::Refused) | Err(_) => counts.refused += 1,
+        }
+    }
+    counts
+}
+
+/// What the command line asks for. What is meant for the usual test harness is passed over.
+fn arguments() -> Result<(Vec<Suite>, Range<u64>, Option<Duration>), String> {
+    let (mut suites, mut range, mut seconds) = (Suite::ALL.to_vec(), USUAL, None);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--suite" => {
+                let name = value()?;
+                suites.retain(|suite| suite.name() == name);
+                if suites.is_empty() {
+                    let names = Suite::ALL.map(Suite::name).join(", ");
+                    return Err(format!("there is no suite \"{name}\"; there are {names}"));
+                }
+            }
+            "--range" => {
+                let text = value()?;
+                let bounds =
+                    text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+                let (low, high) = bounds.ok_or(format!("\"{text}\" is no range: LO..HI"))?;
+                range = low..high;
+            }
+            "--seconds" => {
+                let text = value()?;
+                let number: u64 = text.parse().map_err(|_| format!("\"{text}\" is no number of seconds"))?;
+                (seconds, range) = (Some(Duration::from_secs(number)), 0..u64::MAX);
+            }
+            _ => {}
+        }
+    }
+    Ok((suites, range, seconds))
+}
+
+fn main() -> ExitCode {
+    let (chosen, range, seconds) = match arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut suites = Suites::load();
+    let mut failed = false;
+    for (name, verdict) in suites.unchanged() {
+        if verdict != Verdict::Accepted {
+            println!("{name} as it was captured: {verdict:?}");
+            failed = true;
+        }
+    }
+    println!("{:10} {:>10} {:>10} {:>10} {:>10} {:>10}", "suite", "cases", "accepted", "refused", "unclear", "escaped");
+    for suite in &chosen {
+        let until = seconds.map(|seconds| Instant::now() + seconds / chosen.len() as u32);
+        let Counts { cases, accepted, refused, unclear, escaped } = run(&mut suites, *suite, range.clone(), until);
+        println!("{:10} {cases:>10} {accepted:>10} {refused:>10} {unclear:>10} {escaped:>10}", suite.name());
+        if 100 * accepted < LEAST_ACCEPTED_PERCENT * cases {
+            println!("suite {}: too few cases are accepted to prove anything", suite.name());
+            failed = true;
+        }
+        failed |= escaped > 0;
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

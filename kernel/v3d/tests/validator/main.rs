@@ -1,0 +1,8 @@
+//! The validator: what it accepts, and that every way out of a job's rights is refused.
+
+mod lists;
+mod lookups;
+mod programs;
+mod rules;
+mod scene;
+mod work;
