@@ -194,7 +194,7 @@ impl Captured {
         for buffer in &self.buffers {
             let Buffer { span, contents, .. } = buffer;
             let memory = self.memory.view();
-            let mut put = |at: u32, bytes: &[u8]| {
+            let put = |at: u32, bytes: &[u8]| {
                 memory.write(span.address + at, bytes).expect("a capture's buffers are in its memory");
             };
             put(0, contents);

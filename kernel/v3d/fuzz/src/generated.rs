@@ -2,7 +2,7 @@
 //!
 //! A captured job's first fragment shader gives way to one of these. Its uniforms, and what they name, are in memory of its own.
 
-use crate::captured::Captured;
+use super::captured::Captured;
 use arbitrary::{Result, Unstructured};
 use v3d::hw::BusAddr;
 use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal};
@@ -130,7 +130,7 @@ pub(crate) fn lookups(captured: &mut Captured, u: &mut Unstructured<'_>) -> Resu
 pub(crate) fn program(captured: &mut Captured, u: &mut Unstructured<'_>) -> Result<()> {
     let mut program = begin(captured, u)?;
     let own = captured.own().address;
-    for _ in 0..u.int_in_range(2..=12)? {
+    for _ in 0..u.int_in_range(1..=7)? {
         step(&mut program, own, u)?;
     }
     program.install(captured, u)
@@ -146,10 +146,10 @@ fn step(program: &mut Program, own: BusAddr, u: &mut Unstructured<'_>) -> Result
         8 => {
             // A special function and its result.
             program.add(AddOp::Or, 52 + u.int_in_range(0..=3u8)?, [Mux::R0, Mux::R0], 39, Signal::None);
-            program.nops(u.int_in_range(1..=3)?);
+            program.nops(if u.ratio(1, 8)? { 1 } else { 2 });
             program.add(AddOp::Or, 33, [Mux::R4, Mux::R4], 39, Signal::None);
         }
-        9 => {
+        9 if program.threaded || u.ratio(1, 8)? => {
             let sig = *u.choose(&[Signal::ThreadSwitch, Signal::LastThreadSwitch])?;
             program.push(Alu { sig, ..Alu::NOP });
             program.nops(2);
@@ -175,7 +175,7 @@ fn step(program: &mut Program, own: BusAddr, u: &mut Unstructured<'_>) -> Result
             program.uniforms.push(u.arbitrary()?);
             program.add(AddOp::Or, 32 + u.int_in_range(0..=3u8)?, [Mux::B, Mux::B], 32, Signal::None);
         }
-        13 => program.load(u.int_in_range(0..=35u8)?, coordinate(u)?),
+        13 => program.load(if u.ratio(1, 8)? { 20 } else { u.int_in_range(0..=13u8)? }, coordinate(u)?),
         14 => {
             let operation = *u.choose(&[MulOp::Fmul, MulOp::Mul24, MulOp::V8min])?;
             program.push(Alu {
@@ -187,7 +187,8 @@ fn step(program: &mut Program, own: BusAddr, u: &mut Unstructured<'_>) -> Result
                 ..Alu::NOP
             });
         }
-        _ => program.words.push(u.arbitrary()?),
+        15 if u.ratio(1, 4)? => program.words.push(u.arbitrary()?),
+        _ => program.nops(1),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Changes to a captured job: few at a time, and of the kinds that somebody would try who wants out.
 
-use crate::captured::{Buffer, Captured, Use};
+use super::captured::{Buffer, Captured, Use};
 use arbitrary::{Result, Unstructured};
 use v3d::hw::BusAddr;
 

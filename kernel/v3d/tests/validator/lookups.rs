@@ -62,7 +62,7 @@ fn a_texture_within_memory_passes() {
 fn rows_of_raster_textures_are_padded_to_a_power_of_two() {
     let scene = Scene::new();
     let uniforms = [scene.end().0 - 17 * 4096, size(129, 128) | RASTER];
-    is_refused(&scene, &[(T, 0.999), (S, 0.999)], &uniforms, "HW-2898", OUTSIDE);
+    is_refused(&scene, &[(T, 0.999), (S, 0.999)], &uniforms, "HW-2898", "HW-2898");
 }
 
 /// Secret memory behind a texture: its words would end up in the picture.
@@ -77,7 +77,7 @@ fn nothing_is_drawn_of_what_is_behind_a_padded_texture() {
     scene.set_fragment(Threading::Single, &program, &[scene.data().0, size(129, 128) | RASTER]);
     assert!(scene.check().unwrap_err().to_string().contains("HW-2898"));
     let faults = scene.run();
-    assert!(faults.iter().any(|fault| fault.to_string().contains(OUTSIDE)), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.to_string().contains("HW-2898")), "{faults:?}");
 }
 
 #[test]
@@ -100,6 +100,8 @@ fn child_images_lie_within_their_images() {
     assert_eq!(check(&scene, &strb, &uniforms(quarter(16), offset | 16 << 12 | 16)), (Ok(()), vec![]));
     let (answer, _) = check(&scene, &strb, &uniforms(quarter(17), offset | 16 << 12 | 16));
     assert!(answer.is_err());
+    // In the first column: in others, T-format's wandering tiles lead back into the image.
+    let strb = [(T, 0.99), (R, 0.0), (B, 0.0), (S, 0.0)];
     is_refused(&scene, &strb, &uniforms(part, offset), "outside of the image", OUTSIDE);
     is_refused(&scene, &strb, &uniforms(all, offset | 2000 << 12), "outside of the image", OUTSIDE);
     is_refused(&scene, &strb, &uniforms(all, 0), "dimensions and offsets", "child image");

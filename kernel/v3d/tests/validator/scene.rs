@@ -39,8 +39,9 @@ const VERTICES: u32 = 0x30_5000;
 const INDICES: u32 = 0x30_6000;
 const TILE_STATE: u32 = 0x31_0000;
 const TILE_LISTS: u32 = 0x31_1000;
-const TILE_LIST_BYTES: u32 = 0x8000;
-const PICTURE: u32 = 0x32_0000;
+/// As much as the picture has, which a test puts in its place.
+const TILE_LIST_BYTES: u32 = 0x1_4000;
+const PICTURE: u32 = 0x33_0000;
 const PICTURE_BYTES: u32 = 4 * WIDTH * HEIGHT;
 /// What is changed for a test stands here: a program, its uniforms, and memory to be read.
 const OWN_PROGRAM: u32 = 0x20_0000;
