@@ -67,6 +67,12 @@
 //! Beyond that, what the model gives a meaning to is refused where silicon's is not known: two parameters of one kind for a texture, thread switches next to
 //! branches and ends, a lookup that has begun when the program ends.
 //!
+//! # How that is tested
+//! `tests/validator` breaks each rule once, and asks the model whether it finds the same. `tests/accepted_jobs.rs` changes captured jobs and makes up shaders: what
+//! is accepted runs in a model that has no memory but the job's own, and must not have any fault but the values named above. It takes
+//! `--suite NAME`, `--range LO..HI` and `--seconds N`. The same cases are a fuzz target, which needs `cargo install cargo-fuzz` and a nightly compiler:
+//! `cd kernel/v3d && cargo +nightly fuzz run accepted_jobs`.
+//!
 //! # Sources
 //! [AG p.65-81] for what records mean, [linux vc4_validate.c, vc4_validate_shaders.c] for which dangers there are.
 

@@ -67,8 +67,16 @@ fn run(suites: &mut Suites, suite: Suite, range: Range<u64>, until: Option<Insta
     counts
 }
 
-/// What the command line asks for. What is meant for the usual test harness is passed over.
-fn arguments() -> Result<(Vec<Suite>, Range<u64>, Option<Duration>), String> {
+/// What the command line asks for.
+struct Arguments {
+    suites: Vec<Suite>,
+    range: Range<u64>,
+    /// How long it goes on.
+    seconds: Option<Duration>,
+}
+
+/// Reads the command line. What is meant for the usual test harness is passed over.
+fn arguments() -> Result<Arguments, String> {
     let (mut suites, mut range, mut seconds) = (Suite::ALL.to_vec(), USUAL, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -97,11 +105,11 @@ fn arguments() -> Result<(Vec<Suite>, Range<u64>, Option<Duration>), String> {
             _ => {}
         }
     }
-    Ok((suites, range, seconds))
+    Ok(Arguments { suites, range, seconds })
 }
 
 fn main() -> ExitCode {
-    let (chosen, range, seconds) = match arguments() {
+    let Arguments { suites: chosen, range, seconds } = match arguments() {
         Ok(arguments) => arguments,
         Err(error) => {
             eprintln!("error: {error}");

@@ -247,7 +247,7 @@ fn parameters(data: BusAddr, count: usize, u: &mut Unstructured<'_>) -> Result<[
     let (width, height) = (*u.choose(&SIDES)?, *u.choose(&SIDES)?);
     let (width, height) = if u.ratio(1, 16)? { (u.arbitrary::<u16>()?.into(), height) } else { (width, height) };
     // Reserved filters are 6 and 7; border is 3.
-    let filters = u.int_in_range(0..=11u32)? % 6 << 4 | u32::from(u.arbitrary::<bool>()?) << 7;
+    let filters = u.int_in_range(0..=5u32)? << 4 | u32::from(u.arbitrary::<bool>()?) << 7;
     let wraps = u32::from(u.arbitrary::<u8>()?) & 15;
     let wraps = if u.ratio(1, 4)? { wraps } else { wraps & 0b0101 | 0b0101 };
     let one = texture_type >> 4 << 31 | (height & 2047) << 20 | (width & 2047) << 8 | filters | wraps;
@@ -255,14 +255,14 @@ fn parameters(data: BusAddr, count: usize, u: &mut Unstructured<'_>) -> Result<[
     for word in &mut further {
         *word = match u.int_in_range(0..=7u8)? {
             0..=2 => 0,
-            3 | 4 => 1 << 30 | 4096 * u.int_in_range(0..=16u32)?,
+            3 | 4 => 1 << 30 | u.int_in_range(0..=16u32)? << 12,
             5 => 2 << 30 | u32::from(u.arbitrary::<u8>()?) << 12 | u32::from(u.arbitrary::<u8>()?),
             6 => 3 << 30 | u32::from(u.arbitrary::<u8>()? & 31) << 12 | u32::from(u.arbitrary::<u8>()? & 31),
             _ => u.arbitrary()?,
         };
     }
     if cube == 1 && u.ratio(2, 3)? {
-        further = [1 << 30 | 4096 * u.int_in_range(0..=8u32)?, 0];
+        further = [1 << 30 | u.int_in_range(0..=8u32)? << 12, 0];
     }
     if cube == 0 && u.ratio(1, 3)? {
         let (width, height) = (width & 2047, height & 2047);

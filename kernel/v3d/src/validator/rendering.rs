@@ -9,8 +9,8 @@ use crate::record_list::ControlList;
 use crate::tile_memory::tile_list;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
-    DecimateMode, FrameBufferFormat, MemoryFormat, PixelFormat, Record, StoreMode, TileBufferSelect, TileCoordinates,
-    TileRenderingMode,
+    DecimateMode, FrameBufferFormat, MemoryFormat, PixelFormat, Record, StoreGeneral, StoreMode, TileBufferSelect,
+    TileCoordinates, TileRenderingMode,
 };
 use v3d_hw::registers::Thread;
 use v3d_hw::tile_buffer::tile_size_px;
@@ -85,46 +85,51 @@ pub(super) fn check<M: GpuMemory>(
                     return Err(Reason::Order("tile lists are there after Wait on Semaphore"));
                 }
                 let tile = tile.ok_or(Reason::Order("Tile Coordinates come before a tile's list"))?;
-                buffer.is_used()?;
+                buffer.is_drawn()?;
                 if branch.address != tile_list(binned.lists, &binned.grid, tile.row, tile.column) {
                     return Err(Reason::Value("it does not lead to the tile's own list"));
                 }
             }
             Record::StoreResolved | Record::StoreResolvedEndOfFrame => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.is_used()?;
+                buffer.is_stored(Parts { color: true, zs: false })?;
                 may_store(checker, binned, mode.address, frame_bytes(&mode)?)?;
-                buffer.is_defined = true;
+                // That clears all of it.
+                buffer.defined = Parts::ALL;
                 ended = matches!(record, Record::StoreResolvedEndOfFrame);
             }
             Record::StoreGeneral(store) if store.buffer == TileBufferSelect::None => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.is_defined |= !store.disable_color_clear && !store.disable_zs_clear;
+                buffer.defined = buffer.defined.or(cleared(&store));
                 ended = store.last_tile;
             }
             Record::StoreGeneral(store) => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.is_used()?;
+                buffer.is_stored(Parts::of(store.buffer))?;
+                buffer.defined = buffer.defined.or(cleared(&store));
                 decimates(&mode, store.buffer, store.mode)?;
                 let bytes = picture_bytes(&mode, store.format, bits(store.buffer, store.pixel_format)?)?;
                 may_store(checker, binned, store.address.0, bytes)?;
                 ended = store.last_tile;
             }
-            Record::LoadGeneral(load) if load.buffer == TileBufferSelect::None => buffer.load()?,
+            Record::LoadGeneral(load) if load.buffer == TileBufferSelect::None => buffer.load(Parts::default())?,
             Record::LoadGeneral(load) => {
-                buffer.load()?;
+                buffer.load(Parts::of(load.buffer))?;
                 let bytes = picture_bytes(&mode, load.format, bits(load.buffer, load.pixel_format)?)?;
                 // What is loaded is a picture, never a program: it may be one that the job writes.
                 checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
             }
             Record::StoreFullResolution(store) => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.is_used()?;
+                buffer.is_stored(Parts { color: !store.disable_color, zs: !store.disable_zs })?;
+                if !store.disable_clear {
+                    buffer.defined = Parts::ALL;
+                }
                 may_store(checker, binned, store.address.0, dump_bytes(store.disable_zs))?;
                 ended = store.last_tile;
             }
             Record::LoadFullResolution(load) => {
-                buffer.load()?;
+                buffer.load(Parts { color: !load.disable_color, zs: !load.disable_zs })?;
                 if mode.multisample && !mode.disable_early_z && !load.disable_zs {
                     return Err(Reason::Value("early Z does not know what Z is loaded in full resolution (HW-2905)"));
                 }
@@ -142,37 +147,65 @@ pub(super) fn check<M: GpuMemory>(
     Err(Refusal { thread: Thread::Rendering, offset: end, record: "end of the list", reason })
 }
 
+/// Parts of the tile buffer.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    color: bool,
+    zs: bool,
+}
+
+impl Parts {
+    const ALL: Self = Self { color: true, zs: true };
+
+    /// The part that a general store or load moves.
+    fn of(buffer: TileBufferSelect) -> Self {
+        Self { color: buffer == TileBufferSelect::Color, zs: buffer == TileBufferSelect::ZStencil }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self { color: self.color || other.color, zs: self.zs || other.zs }
+    }
+}
+
 /// What the tile buffer has been through.
 #[derive(Clone, Copy, Default)]
 struct Buffer {
-    /// It was cleared or loaded. Before, it holds what somebody else has left in it.
-    is_defined: bool,
-    /// A load waits for the next tile.
-    has_load: bool,
+    /// What was cleared or loaded. Before, it holds what somebody else has left in it.
+    defined: Parts,
+    /// What is loaded at the beginning of the next tile.
+    load: Option<Parts>,
 }
 
 impl Buffer {
-    fn load(&mut self) -> Result<(), Reason> {
-        if self.has_load {
+    fn load(&mut self, parts: Parts) -> Result<(), Reason> {
+        if self.load.replace(parts).is_some() {
             return Err(Reason::Order("one load comes before Tile Coordinates"));
         }
-        self.has_load = true;
         Ok(())
     }
 
     fn begin_tile(&mut self) {
-        self.is_defined |= self.has_load;
-        self.has_load = false;
+        self.defined = self.defined.or(self.load.take().unwrap_or_default());
     }
 
-    /// Primitives are drawn to it or it is stored.
-    fn is_used(self) -> Result<(), Reason> {
-        if self.is_defined {
-            Ok(())
-        } else {
-            Err(Reason::Order("the tile buffer is cleared or loaded before it is used"))
-        }
+    /// Primitives are drawn to it.
+    fn is_drawn(self) -> Result<(), Reason> {
+        Self::defined(self.defined.color || self.defined.zs)
     }
+
+    /// Parts of it are stored.
+    fn is_stored(self, parts: Parts) -> Result<(), Reason> {
+        Self::defined((self.defined.color || !parts.color) && (self.defined.zs || !parts.zs))
+    }
+
+    fn defined(holds: bool) -> Result<(), Reason> {
+        if holds { Ok(()) } else { Err(Reason::Order("the tile buffer is cleared or loaded before it is used")) }
+    }
+}
+
+/// What a general store clears.
+const fn cleared(store: &StoreGeneral) -> Parts {
+    Parts { color: !store.disable_color_clear, zs: !store.disable_zs_clear }
 }
 
 /// Whether a colour store's samples can be had.
