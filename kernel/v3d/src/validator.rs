@@ -1,16 +1,16 @@
 //! Lists that come from elsewhere: may they be executed?
 //!
 //! There is no IOMMU between the V3D and memory. A list that somebody else wrote can name any address for code, uniforms, vertices, indices, textures,
-//! tile lists and pictures; so before it is executed, everything that it can make the V3D read or write is held against what it may read and write. What cannot
-//! be proved is refused, with the place of the record in its list.
+//! tile lists and pictures; so before it is executed, everything that it can make the V3D read or write is held against what it may read and write. What
+//! cannot be proved is refused, with the place of the record in its list.
 //!
 //! # What is assumed
 //! Memory does not change from the beginning of the check to the end of the job: what the job may write and what it may read are disjoint, and the caller
 //! keeps the CPU away from both. Each list, record, program and uniform is read as if it stayed the same; some are read more than once.
 //!
 //! # How long it takes
-//! Each program is followed once, each pair of program and uniforms and each shader record is looked at once, whatever the number of states that name them. What is
-//! left is work in proportion to the lists, and all of it is counted: a job that needs more than [`MOST_WORK`] is refused.
+//! Each program is followed once, each pair of program and uniforms and each shader record is looked at once, whatever the number of states that name them.
+//! What is left is work in proportion to the lists, and all of it is counted: a job that needs more than [`MOST_WORK`] is refused.
 //!
 //! # What is not proved
 //! - That the job ends. A job that hangs is the business of the driver's recovery.
@@ -60,7 +60,8 @@
 //! | accumulators lost, switch after the last, switch unthreaded, the other thread's registers | `path`, `rules` |
 //! | branch by an odd register, branches too close | branches by registers are refused; `walk` |
 //! | TMU: result that was not asked for, FIFO overflow, coordinate twice | `lookups` |
-//! | TMU: reserved type or filter, cube stride missing, border of a cube, child image incomplete or too large, S16 blended, border unknown, raster width (HW-2898) | `texture` |
+//! | TMU: reserved type or filter, cube stride missing, border of a cube, child image incomplete or too large | `texture` |
+//! | TMU: S16 blended, border unknown, raster width (HW-2898) | `texture` |
 //! | TMU: cube direction not normalised, HW-2619, HW-2645 | none: the values of coordinates and texels |
 //! | uniforms exhausted, QPU scheduler, registers | none: jobs have no user programs and write no registers |
 //!
@@ -68,8 +69,8 @@
 //! branches and ends, a lookup that has begun when the program ends.
 //!
 //! # How that is tested
-//! `tests/validator` breaks each rule once, and asks the model whether it finds the same. `tests/accepted_jobs.rs` changes captured jobs and makes up shaders: what
-//! is accepted runs in a model that has no memory but the job's own, and must not have any fault but the values named above. It takes
+//! `tests/validator` breaks each rule once, and asks the model whether it finds the same. `tests/accepted_jobs.rs` changes captured jobs and makes up
+//! shaders: what is accepted runs in a model that has no memory but the job's own, and must not have any fault but the values named above. It takes
 //! `--suite NAME`, `--range LO..HI` and `--seconds N`. The same cases are a fuzz target, which needs `cargo install cargo-fuzz` and a nightly compiler:
 //! `cd kernel/v3d && cargo +nightly fuzz run accepted_jobs`.
 //!

@@ -6,8 +6,8 @@
 //!
 //! Bus addresses lose their alias bits and become offsets; what lies beyond the end of memory cannot be accessed.
 //!
-//! A view can be [limited](Memory::limited) to some stretches of memory, as if the rest were not there. Every access outside of them is then the same fault as an
-//! access beyond the end, with its place: that is how it is seen what a job touches that it has no right to.
+//! A view can be [limited](Memory::limited) to some stretches of memory, as if the rest were not there. Every access outside of them is then the same fault
+//! as an access beyond the end, with its place: that is how it is seen what a job touches that it has no right to.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

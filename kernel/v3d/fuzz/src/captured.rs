@@ -1,4 +1,6 @@
-//! Captured jobs with their rights: what the lists store to may be written, all else that belongs to the job may be read.
+//! Captured jobs with their rights.
+//!
+//! What the lists store to may be written, all else that belongs to the job may be read.
 
 use std::path::{Path, PathBuf};
 use v3d::Job;

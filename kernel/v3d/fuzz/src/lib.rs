@@ -1,8 +1,10 @@
-//! Jobs that the validator is asked about, and that the model runs if it accepts them: real ones with some bytes changed, and generated ones.
+//! Jobs that the validator is asked about, and that the model runs if it accepts them.
 //!
-//! While a job runs, the model has no memory but what the job may read and write, and what the driver gives the binner when it runs out. So every access beyond
-//! the job's rights is a fault of the model with its place. Other faults are found, too: what is accepted breaks no rule, but for those of which the validator's
-//! documentation says that nothing can be said before a job runs.
+//! They are real ones with some bytes changed, and generated ones.
+//!
+//! While a job runs, the model has no memory but what the job may read and write, and what the driver gives the binner when it runs out. So every access
+//! beyond the job's rights is a fault of the model with its place. Other faults are found, too: what is accepted breaks no rule, but for those of which
+//! the validator's documentation says that nothing can be said before a job runs.
 //!
 //! Each case is made of bytes, which a fuzzer makes up, or a test from the case's number.
 

@@ -3,11 +3,11 @@
 //! A program reaches memory in four ways: it reads uniforms, it looks textures up, it moves VPM data by DMA, and it moves the address of its own
 //! uniforms. DMA is refused. For the rest the program is followed along all its paths, twice.
 //!
-//! First without its uniforms, once for each program of a job ([`walk`]): every instruction is held against the rules of the instruction set, since nothing could
-//! be said of a program that breaks one, and what it does with uniforms is written down, which are named by their order. Then, once for each pair of
-//! program and uniforms ([`uniforms`]), with the address of the next uniform known exactly at each of these places: it begins where the shader record says, goes
-//! on by a word with each uniform that is read, and may be moved to an address that can be computed here. So every uniform that can be
-//! read is known, and with it the textures that can be looked up.
+//! First without its uniforms, once for each program of a job ([`walk`]): every instruction is held against the rules of the instruction set, since
+//! nothing could be said of a program that breaks one, and what it does with uniforms is written down, which are named by their order. Then, once for
+//! each pair of program and uniforms ([`uniforms`]), with the address of the next uniform known exactly at each of these places: it begins where the
+//! shader record says, goes on by a word with each uniform that is read, and may be moved to an address that can be computed here. So every uniform that
+//! can be read is known, and with it the textures that can be looked up.
 //!
 //! - Branches lead to a fixed place, and nothing is assumed there of what registers hold.
 //! - A new address of the uniforms is a uniform, a constant, or the sum of both, and is not used in the two instructions that follow [AG p.20].

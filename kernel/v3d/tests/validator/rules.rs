@@ -1,4 +1,6 @@
-//! The rules of the instruction set: each broken once in a program that is accepted otherwise, and reported by the model, too.
+//! The rules of the instruction set.
+//!
+//! Each is broken once in a program that is accepted otherwise; the model reports it, too.
 
 use super::scene::{NOP, Scene, add, branch, copies, copy_row, load, load_b, rows, word};
 use v3d::hw::control_list::Threading;

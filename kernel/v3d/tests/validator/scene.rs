@@ -1,7 +1,7 @@
-//! A job in memory that the validator accepts, made of nothing but records and instructions, to be changed in one place or another.
+//! A job in memory that the validator accepts, to be changed in one place or another.
 //!
-//! It draws one triangle by indices into a raster picture. Its coordinate and vertex shader copy their attributes; its fragment shader interpolates three
-//! varyings and stores them as a colour.
+//! It is made of nothing but records and instructions, and draws one triangle by indices into a raster picture. Its coordinate and vertex shader copy
+//! their attributes; its fragment shader interpolates three varyings and stores them as a colour.
 
 use v3d::Job;
 use v3d::hw::BusAddr;

@@ -1,4 +1,6 @@
-//! One stretch of a program, from its first instruction to a branch or the end: what it does with uniforms, and what it hands on.
+//! One stretch of a program, from its first instruction to a branch or the end.
+//!
+//! What it does with uniforms is written down; what it hands on is what the next stretch begins with.
 
 use super::lookups::{Parameters, Results};
 use super::registers::{Known, Registers};
