@@ -10,7 +10,6 @@ use renderer::{
     Depth, Device, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
     rows,
 };
-use v3d::hw::BusAddr;
 use v3d::hw::control_list::Record;
 use v3d::hw::tiling::Tiling;
 use v3d::platform::GpuMemory;
