@@ -109,7 +109,7 @@ impl Target {
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
         TileGrid::new(width_px, height_px, false).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
         // The hardware has no other distance of rows than a width.
-        if pitch_bytes % 4 != 0 || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
+        if !pitch_bytes.is_multiple_of(4) || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
             return Err(refuse("its rows are not whole pixels apart"));
         }
         let surface = Surface::display(address, pitch_bytes / 4, height_px);

@@ -309,7 +309,7 @@ mod tests {
         let owned = OwnedMemory::new(64);
         owned.view().write(BusAddr(0), &[7; 64]).unwrap();
         // Bytes 8 to 13 and 13 to 22 may be read, 32 to 40 written too.
-        let limits = Limits::new(owned.view(), &[13..22, 8..13], &[32..40]);
+        let limits = Limits::new(owned.view(), &[13..22, 8..13], std::slice::from_ref(&(32..40)));
         let memory = Memory::limited(&limits);
         assert_eq!((memory.bytes(), memory.words().len()), (64, 0));
         let words: Vec<u32> = (0..16).filter(|n| memory.word(BusAddr(4 * n + 1)).is_ok()).collect();

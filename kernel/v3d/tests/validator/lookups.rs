@@ -119,7 +119,7 @@ fn a_cube_map_has_one_stride() {
     // -z is the last face.
     let minus_z = [(T, 0.0), (R, -1.0), (B, 0.0), (S, 0.0)];
     assert_eq!(check(&scene, &minus_z, &uniforms(1 << 30 | 4096, 0)), (Ok(()), vec![]));
-    is_refused(&scene, &minus_z, &uniforms(1 << 30 | 2 * 4096, 0), "may not read", OUTSIDE);
+    is_refused(&scene, &minus_z, &uniforms((1 << 30) | (2 * 4096), 0), "may not read", OUTSIDE);
     is_refused(&scene, &str, &uniforms(1 << 30 | 4096, 1 << 30 | 1 << 20), "one parameter of each kind", OUTSIDE);
     is_refused(&scene, &str, &uniforms(0, 0), "has a stride", "cube map");
     let border = uniforms(1 << 30 | 4096, 0).map(|word| if word == size(32, 32) { word | 3 } else { word });
@@ -148,6 +148,6 @@ fn texels_of_half_a_word_are_read_as_words() {
     let mut scene = Scene::new();
     scene.forbid(Span { address: scene.data() + 4096 + 2, bytes: 2 });
     // Type 17: 1 and the highest bit.
-    let uniforms = [scene.data().0 + 4096 | 1 << 4, size(1, 1) | RASTER];
+    let uniforms = [(scene.data().0 + 4096) | (1 << 4), size(1, 1) | RASTER];
     is_refused(&scene, &[(T, 0.5), (S, 0.5)], &uniforms, "may not read", OUTSIDE);
 }

@@ -365,7 +365,7 @@ fn what_a_vertex_shader_has_not() {
     };
     let behind_set_up = |extra: &[u64]| [&vertex[..vertex.len() - 3], extra, &vertex[vertex.len() - 3..]].concat();
     let vary = word(Alu { raddr_b: 35, ..Alu::NOP });
-    let cases: Vec<(&str, Vec<u64>, Option<(&str, &str)>)> = vec![
+    let cases = [
         ("its own", vertex.clone(), None),
         ("a row more read", behind_set_up(&[copy_row()]), Some(("no read is set up", "no read is set up"))),
         (
