@@ -2,6 +2,9 @@
 
 use core::fmt;
 use v3d::hw::FieldError;
+use v3d::hw::texture::TextureType;
+use v3d::hw::tiling::Tiling;
+use v3d::texture::TextureError;
 
 /// Why something could not be made or drawn. Labels are those that the resources were made with.
 ///
@@ -85,6 +88,29 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// There is no such texture, or it cannot be used so.
+    Texture {
+        /// The texture.
+        label: &'static str,
+        /// Why.
+        error: TextureError,
+    },
+    /// Passes cannot draw texels of this type.
+    NotDrawable {
+        /// The texture.
+        label: &'static str,
+        /// Its type.
+        texture_type: TextureType,
+    },
+    /// A target stands in memory as no texture of its size does.
+    TargetTiling {
+        /// The target.
+        label: &'static str,
+        /// Its arrangement.
+        tiling: Tiling,
+        /// That of a texture of this size.
+        expected: Tiling,
+    },
     /// A draw would read the target that it draws to.
     TargetInUse {
         /// The target.
@@ -141,6 +167,13 @@ impl fmt::Display for Error {
             }
             Self::TargetSize { label, width_px, height_px, why } => {
                 write!(f, "{label}: {width_px} x {height_px} pixels: {why}")
+            }
+            Self::Texture { label, error } => write!(f, "{label}: {error}"),
+            Self::NotDrawable { label, texture_type } => {
+                write!(f, "{label}: passes draw no texels of type {}", texture_type.name())
+            }
+            Self::TargetTiling { label, tiling, expected } => {
+                write!(f, "{label}: it stands in memory as {tiling:?}, and a texture of its size as {expected:?}")
             }
             Self::TargetInUse { label } => write!(f, "{label}: it is drawn to and read by the same pass"),
         }

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! - A [`Device`] is a driver that resources share; [`Device::driver`] borrows it.
-//! - A [`Mesh`] is vertices in GPU memory, a [`Buffer`] any bytes, a [`Target`] a picture that is drawn to.
+//! - A [`Mesh`] is vertices in GPU memory, a [`Buffer`] any bytes, a [`Target`] a picture that is drawn to, a [`Texture`] one that is read.
 //! - A [`Pipeline`] is the programs and the state that something is drawn with. It carries the types of the vertices and uniforms that its programs
 //!   read, so that only what belongs together can be drawn. Programs come from a crate that `shader-build` has made.
 //! - A [`Frame`] is [passes](Pass) in their order; each draws to one target.
@@ -42,6 +42,7 @@ pub mod pipeline;
 pub mod shaded_vertex;
 pub mod target;
 pub mod text;
+pub mod texture;
 
 pub use buffer::Buffer;
 pub use device::Device;
@@ -53,6 +54,7 @@ pub use pass::{Pass, PassDescriptor, Rectangle};
 pub use pipeline::state::{Compare, Cull, Depth, FrontFace, PolygonOffset};
 pub use pipeline::{Pipeline, PipelineDescriptor, Shading};
 pub use target::{Format, Target, TargetDescriptor};
+pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};
 
 /// A matrix row by row, as shaders read it.
 pub fn rows(matrix: &glam::Mat4) -> [f32; 16] {

@@ -116,6 +116,28 @@ impl Target {
         Ok(Self { label, surface, width_px, memory: None })
     }
 
+    /// A level of a texture.
+    pub(crate) const fn of_level(label: &'static str, surface: Surface, width_px: u32, memory: Option<Buffer>) -> Self {
+        Self { label, surface, width_px, memory }
+    }
+
+    /// Its pixels.
+    pub const fn format(&self) -> Format {
+        match self.surface.format {
+            FrameBufferFormat::Bgr565 => Format::Rgb565,
+            _ => Format::Rgba8888,
+        }
+    }
+
+    /// Their arrangement in memory.
+    pub const fn tiling(&self) -> Tiling {
+        match self.surface.arrangement {
+            MemoryFormat::TFormat => Tiling::TFormat,
+            MemoryFormat::LtFormat => Tiling::LtFormat,
+            _ => Tiling::Raster,
+        }
+    }
+
     /// The name that it was made with.
     pub const fn label(&self) -> &'static str {
         self.label

@@ -139,11 +139,14 @@ pub enum TextureKind {
     TwoDimensional,
     /// A cube map, looked up by s, t and r.
     Cube,
+    /// A child image: a part of a two-dimensional texture, looked up by s and t, with r and b written as 0 [AG p.40].
+    Child,
 }
 
 impl TextureKind {
     /// The names in the source.
-    pub const NAMED: &'static [(&'static str, Self)] = &[("2d", Self::TwoDimensional), ("cube", Self::Cube)];
+    pub const NAMED: &'static [(&'static str, Self)] =
+        &[("2d", Self::TwoDimensional), ("cube", Self::Cube), ("child", Self::Child)];
 
     /// The name in the source.
     pub fn name(self) -> &'static str {
@@ -165,13 +168,14 @@ pub struct TextureWords {
 }
 
 impl TextureWords {
-    /// Words of one lookup: parameters 0 and 1, and with a cube or a bias parameter 2, with both parameter 3.
+    /// Words of one lookup: parameters 0 and 1, and with a cube or a bias parameter 2, with both parameter 3. A child image has all four.
     pub const fn lookup_words(self) -> u32 {
-        let coordinates = match self.kind {
-            TextureKind::TwoDimensional => 2,
-            TextureKind::Cube => 3,
-        };
-        coordinates + self.bias as u32
+        let bias = self.bias as u32;
+        match self.kind {
+            TextureKind::TwoDimensional => 2 + bias,
+            TextureKind::Cube => 3 + bias,
+            TextureKind::Child => 4,
+        }
     }
 
     /// Words in the stream.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use qpu::Assembly;
-use qpu::interface::{Components, Interface, Stage, Uniform, UniformType};
+use qpu::interface::{Components, Interface, Stage, StreamItem, Texture, TextureKind, Uniform, UniformType};
 
 use super::Programs;
 
@@ -117,10 +117,11 @@ const VIEWPORT_FIELDS: [&str; 4] = ["half_width", "half_height", "z_scale", "z_o
 
 /// Appends the type of the uniforms of a program with one stage and gives its name; a program without any has none of its own.
 fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<String, String> {
-    if interface.uniforms.is_empty() {
+    let stream = interface.stream();
+    if stream.is_empty() {
         return Ok("crate::NoUniforms".to_owned());
     }
-    let own: Vec<&Uniform> = interface.uniforms.iter().filter(|uniform| !uniform.name.starts_with(VIEWPORT)).collect();
+    let own: Vec<StreamItem<'_>> = stream.into_iter().filter(is_field).collect();
     structure(body, name, &own)?;
     writeln!(body, "impl crate::UniformData for {name} {{").map_err(|error| error.to_string())?;
     push(body, "push", interface)?;
@@ -135,20 +136,20 @@ fn vertex_uniform_type(
     vertex: &Interface,
     coordinate: &Interface,
 ) -> Result<String, String> {
-    if vertex.uniforms.is_empty() && coordinate.uniforms.is_empty() {
-        return Ok("crate::NoUniforms".to_owned());
-    }
-    let mut all: Vec<&Uniform> = Vec::new();
-    for uniform in vertex.uniforms.iter().chain(&coordinate.uniforms) {
-        match all.iter().find(|other| other.name == uniform.name) {
-            Some(other) if (other.ty, other.count) != (uniform.ty, uniform.count) => {
-                return Err(format!("{program}: the uniform {} has two types", uniform.name));
+    let mut all: Vec<StreamItem<'_>> = Vec::new();
+    for item in vertex.stream().into_iter().chain(coordinate.stream()) {
+        match all.iter().find(|other| item_name(other) == item_name(&item)) {
+            Some(other) if !is_same(other, &item) => {
+                return Err(format!("{program}: the uniform {} has two types", item_name(&item)));
             }
             Some(_) => {}
-            None => all.push(uniform),
+            None => all.push(item),
         }
     }
-    all.retain(|uniform| !uniform.name.starts_with(VIEWPORT));
+    if all.is_empty() {
+        return Ok("crate::NoUniforms".to_owned());
+    }
+    all.retain(is_field);
     structure(body, "Uniforms", &all)?;
     body.push_str("impl crate::VertexUniforms for Uniforms {\n");
     push(body, "push_vertex", vertex)?;
@@ -157,56 +158,102 @@ fn vertex_uniform_type(
     Ok("Uniforms".to_owned())
 }
 
-/// Appends a structure with these uniforms as its fields.
-fn structure(body: &mut String, name: &str, uniforms: &[&Uniform]) -> Result<(), String> {
+fn item_name<'i>(item: &StreamItem<'i>) -> &'i str {
+    match item {
+        StreamItem::Uniform(Uniform { name, .. }) | StreamItem::Texture(Texture { name, .. }, _) => name,
+    }
+}
+
+/// Whether whoever draws gives it, and not the renderer.
+fn is_field(item: &StreamItem<'_>) -> bool {
+    !item_name(item).starts_with(VIEWPORT)
+}
+
+/// Whether two of one name are one field.
+fn is_same(one: &StreamItem<'_>, other: &StreamItem<'_>) -> bool {
+    match (one, other) {
+        (StreamItem::Uniform(one), StreamItem::Uniform(other)) => (one.ty, one.count) == (other.ty, other.count),
+        (StreamItem::Texture(_, one), StreamItem::Texture(_, other)) => one.kind == other.kind,
+        _ => false,
+    }
+}
+
+/// Appends a structure with these uniforms and textures as its fields.
+fn structure(body: &mut String, name: &str, items: &[StreamItem<'_>]) -> Result<(), String> {
     let io = |error: std::fmt::Error| error.to_string();
-    writeln!(body, "/// Uniforms in the order in which they are declared.\n#[derive(Clone, Copy, Debug, PartialEq)]")
-        .map_err(io)?;
-    if uniforms.is_empty() {
+    let textures = items.iter().any(|item| matches!(item, StreamItem::Texture(..)));
+    let derives = if textures { "Clone, Debug" } else { "Clone, Copy, Debug, PartialEq" };
+    writeln!(body, "/// Uniforms in the order in which they are declared.\n#[derive({derives})]").map_err(io)?;
+    if items.is_empty() {
         return writeln!(body, "pub struct {name};").map_err(io);
     }
     writeln!(body, "pub struct {name} {{").map_err(io)?;
-    for Uniform { name, ty, count, .. } in uniforms {
-        let one = match ty {
-            UniformType::Float => "f32".to_owned(),
-            UniformType::Int => "i32".to_owned(),
-            UniformType::Uint | UniformType::Texture | UniformType::Setup => "u32".to_owned(),
-            UniformType::Color => "[u8; 4]".to_owned(),
-            UniformType::Address => "v3d_hw::BusAddr".to_owned(),
-            UniformType::Vec2 | UniformType::Vec3 | UniformType::Vec4 | UniformType::Mat3 | UniformType::Mat4 => {
-                format!("[f32; {}]", ty.words())
+    for item in items {
+        match item {
+            StreamItem::Uniform(uniform) => uniform_field(body, uniform)?,
+            StreamItem::Texture(Texture { name, unit, .. }, words) => {
+                let (kind, ty) = match words.kind {
+                    TextureKind::TwoDimensional => ("two-dimensional texture", "Texture2d"),
+                    TextureKind::Cube => ("cube map", "TextureCube"),
+                    TextureKind::Child => ("child image of a texture", "TextureChild"),
+                };
+                writeln!(body, "/// `{name}`: {kind}, looked up by TMU {unit}.\npub {name}: crate::{ty},")
+                    .map_err(io)?;
             }
-        };
-        let whole = if *count == 1 { one } else { format!("[{one}; {count}]") };
-        writeln!(body, "/// `{name}`: {}.\npub {name}: {whole},", ty.name()).map_err(io)?;
+        }
     }
     body.push_str("}\n");
     Ok(())
 }
 
+fn uniform_field(body: &mut String, Uniform { name, ty, count, .. }: &Uniform) -> Result<(), String> {
+    let one = match ty {
+        UniformType::Float => "f32".to_owned(),
+        UniformType::Int => "i32".to_owned(),
+        UniformType::Uint | UniformType::Texture | UniformType::Setup => "u32".to_owned(),
+        UniformType::Color => "[u8; 4]".to_owned(),
+        UniformType::Address => "v3d_hw::BusAddr".to_owned(),
+        UniformType::Vec2 | UniformType::Vec3 | UniformType::Vec4 | UniformType::Mat3 | UniformType::Mat4 => {
+            format!("[f32; {}]", ty.words())
+        }
+    };
+    let whole = if *count == 1 { one } else { format!("[{one}; {count}]") };
+    writeln!(body, "/// `{name}`: {}.\npub {name}: {whole},", ty.name()).map_err(|error| error.to_string())
+}
+
 /// Appends the function that writes a program's uniforms in the order in which it reads them.
 fn push(body: &mut String, function: &str, interface: &Interface) -> Result<(), String> {
     let io = |error: std::fmt::Error| error.to_string();
-    let stream = if interface.uniforms.is_empty() { "_stream" } else { "stream" };
+    let items = interface.stream();
+    let stream = if items.is_empty() { "_stream" } else { "stream" };
     writeln!(body, "fn {function}(&self, {stream}: &mut crate::UniformStream<'_>) {{").map_err(io)?;
-    for Uniform { name, ty, count, .. } in &interface.uniforms {
-        let call = match name.strip_prefix(VIEWPORT) {
-            Some(field) if VIEWPORT_FIELDS.contains(&field) && (*ty, *count) == (UniformType::Float, 1) => {
-                format!("stream.float(stream.viewport().{field});")
+    for item in items {
+        let call = match item {
+            StreamItem::Uniform(uniform) => uniform_push(uniform)?,
+            StreamItem::Texture(Texture { name, .. }, words) => {
+                format!("self.{name}.push(stream, {}, {});", words.lookups, words.lookup_words())
             }
-            Some(_) => {
-                let names = VIEWPORT_FIELDS.map(|field| format!("{VIEWPORT}{field}")).join(", ");
-                return Err(format!(
-                    "{name}: uniforms that begin with {VIEWPORT} are filled in by whoever draws, and are of type float: {names}"
-                ));
-            }
-            None if *count == 1 => format!("crate::UniformValue::push(&self.{name}, stream);"),
-            None => format!("self.{name}.iter().for_each(|value| crate::UniformValue::push(value, stream));"),
         };
         writeln!(body, "{call}").map_err(io)?;
     }
     body.push_str("}\n");
     Ok(())
+}
+
+fn uniform_push(Uniform { name, ty, count, .. }: &Uniform) -> Result<String, String> {
+    Ok(match name.strip_prefix(VIEWPORT) {
+        Some(field) if VIEWPORT_FIELDS.contains(&field) && (*ty, *count) == (UniformType::Float, 1) => {
+            format!("stream.float(stream.viewport().{field});")
+        }
+        Some(_) => {
+            let names = VIEWPORT_FIELDS.map(|field| format!("{VIEWPORT}{field}")).join(", ");
+            return Err(format!(
+                "{name}: uniforms that begin with {VIEWPORT} are filled in by whoever draws, and are of type float: {names}"
+            ));
+        }
+        None if *count == 1 => format!("crate::UniformValue::push(&self.{name}, stream);"),
+        None => format!("self.{name}.iter().for_each(|value| crate::UniformValue::push(value, stream));"),
+    })
 }
 
 /// Appends a program's words.

@@ -18,6 +18,7 @@
 //! - a fragment shader: `FRAGMENT` and `FragmentUniforms`;
 //! - a user program: `PROGRAM` and `Uniforms`.
 //!
+//! A texture that is declared with its kind is a field of type `Texture2d`, `TextureCube` or `TextureChild`, and another kind does not compile.
 //! A program without uniforms has `NoUniforms`. Float uniforms by the names `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and
 //! `viewport_z_offset` are no fields of these structures: whoever draws fills them in.
 //!

@@ -60,7 +60,7 @@ impl Assembler<'_> {
         self.expect_end()
     }
 
-    /// `NAME, UNIT [, 2d|cube [, bias] [, LOOKUPS]]`
+    /// `NAME, UNIT [, 2d|cube|child [, bias] [, LOOKUPS]]`
     fn texture_directive(&mut self, directive: Directive) -> Res {
         let (name, span) = self.interface_name(directive)?;
         self.expect(Kind::Comma, "`,` and a TMU")?;
@@ -78,7 +78,7 @@ impl Assembler<'_> {
         // `2d` is a number to the lexer.
         let token = self.next();
         let Some(&(_, kind)) = TextureKind::NAMED.iter().find(|(name, _)| *name == self.text(token)) else {
-            let message = format!("{} is no kind of texture: 2d or cube", self.found(token));
+            let message = format!("{} is no kind of texture: 2d, cube or child", self.found(token));
             return self.error(Code::BadInterface, token, message);
         };
         let bias = self.peek().kind == Kind::Comma && self.text(self.peek_ahead(1)) == "bias";

@@ -1,0 +1,129 @@
+//! What textures of both forms have in common: memory, and how it is laid out.
+
+use v3d::hw::BusAddr;
+use v3d::hw::control_list::{FrameBufferFormat, MemoryFormat};
+use v3d::hw::texture::TextureType;
+use v3d::hw::tiling::Tiling;
+use v3d::pool::{Buffer, Owner};
+use v3d::surface::Surface;
+use v3d::texture::{ALIGNMENT, Parameters, Part, Sampler, TextureError, TextureLayout};
+use v3d::tiler::{GpuImage, Rectangle};
+use v3d::{Platform, region::Region};
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::target::Target;
+
+/// A texture's memory.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    label: &'static str,
+    layout: TextureLayout,
+    memory: Buffer,
+}
+
+impl Image {
+    pub(super) fn new<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        layout: Result<TextureLayout, TextureError>,
+    ) -> Result<Self, Error> {
+        let layout = layout.map_err(|error| Error::Texture { label, error })?;
+        let memory = device.driver()?.allocate(layout.bytes(), ALIGNMENT)?;
+        memory.region().zero(device.look()?.platform());
+        Ok(Self { label, layout, memory })
+    }
+
+    /// Memory that is somebody's else already.
+    pub(super) const fn of(label: &'static str, layout: TextureLayout, memory: Buffer) -> Self {
+        Self { label, layout, memory }
+    }
+
+    pub(super) const fn label(&self) -> &'static str {
+        self.label
+    }
+
+    pub(super) const fn layout(&self) -> &TextureLayout {
+        &self.layout
+    }
+
+    pub(super) fn address(&self) -> BusAddr {
+        self.memory.address()
+    }
+
+    pub(super) fn owner(&self) -> Owner {
+        self.memory.owner()
+    }
+
+    pub(super) const fn error(&self, error: TextureError) -> Error {
+        Error::Texture { label: self.label, error }
+    }
+
+    pub(super) fn parameters(&self, sampler: &Sampler) -> Result<Parameters, Error> {
+        self.layout.parameters(self.address(), sampler).map_err(|error| self.error(error))
+    }
+
+    /// A part, and the memory of its level.
+    fn part(&self, face: u32, level: u32, rectangle: Option<Rectangle>) -> Result<(Part, Region), Error> {
+        let part = match rectangle {
+            Some(rectangle) => self.layout.part(face, level, rectangle),
+            None => self.layout.level(face, level),
+        };
+        let part = part.map_err(|error| self.error(error))?;
+        let region = self.memory.region().part(part.offset, part.image.bytes())?;
+        Ok((part, region))
+    }
+
+    pub(super) fn write<P: Platform>(
+        &self,
+        device: &Device<'_, P>,
+        face: u32,
+        level: u32,
+        rectangle: Option<Rectangle>,
+        texels: &[u8],
+    ) -> Result<(), Error> {
+        device.expect_own(self.label, &self.memory)?;
+        let (part, region) = self.part(face, level, rectangle)?;
+        let driver = device.look()?;
+        part.put(&mut GpuImage::new(driver.platform(), region), texels).map_err(|error| self.error(error))
+    }
+
+    pub(super) fn read<P: Platform>(
+        &self,
+        device: &Device<'_, P>,
+        face: u32,
+        level: u32,
+        rectangle: Option<Rectangle>,
+        texels: &mut [u8],
+    ) -> Result<(), Error> {
+        device.expect_own(self.label, &self.memory)?;
+        let (part, region) = self.part(face, level, rectangle)?;
+        let driver = device.look()?;
+        part.get(&GpuImage::new(driver.platform(), region), texels).map_err(|error| self.error(error))
+    }
+
+    /// A level of the first face as a target. `exclusive`: no pass may read the texture while it draws to it.
+    pub(super) fn target(&self, level: u32, exclusive: bool) -> Result<Target, Error> {
+        let texture_type = self.layout.texture_type();
+        let format = match texture_type {
+            TextureType::Rgba8888 | TextureType::Rgbx8888 | TextureType::Rgba32R => FrameBufferFormat::Rgba8888,
+            TextureType::Rgb565 => FrameBufferFormat::Bgr565,
+            _ => return Err(Error::NotDrawable { label: self.label, texture_type }),
+        };
+        let (part, region) = self.part(0, level, None)?;
+        let surface = Surface {
+            address: region.address(),
+            // The padded width, from which the places of rows follow.
+            width_px: part.image.width_px(),
+            height_px: part.rectangle.height_px,
+            format,
+            arrangement: match part.image.tiling() {
+                Tiling::Raster => MemoryFormat::Raster,
+                Tiling::TFormat => MemoryFormat::TFormat,
+                Tiling::LtFormat => MemoryFormat::LtFormat,
+            },
+        };
+        let memory = exclusive.then(|| self.memory.clone());
+        Ok(Target::of_level(self.label, surface, part.rectangle.width_px, memory))
+    }
+}

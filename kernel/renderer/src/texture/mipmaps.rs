@@ -1,0 +1,52 @@
+//! Smaller levels, drawn by the GPU: each a picture of the level before it.
+
+use shader_interface::{NoUniforms, Texture2d, UniformData};
+use v3d::Platform;
+
+use super::{MagFilter, MinFilter, Sampler, Texture, Wrap};
+use crate::error::Error;
+use crate::frame::Frame;
+use crate::mesh::Primitive;
+use crate::pass::PassDescriptor;
+use crate::pipeline::Pipeline;
+use crate::shaded_vertex::ShadedVertex;
+use crate::target::Target;
+
+/// A blend of 2x2 texels of one level.
+const SAMPLER: Sampler =
+    Sampler { wrap_s: Wrap::Clamp, wrap_t: Wrap::Clamp, mag: MagFilter::Linear, min: MinFilter::LinMipNear };
+
+impl Texture {
+    /// Draws all levels but the first, each from the one before it, in passes of this frame.
+    ///
+    /// The pipeline reads one level of a texture by its number and writes what it finds; `uniforms` gives it both. Where a side has an even number of texels
+    /// each new one is the mean of those that it covers; of an odd number the middle is blended and the last ones count less, as OpenGL ES 2 leaves open.
+    ///
+    /// # Errors
+    /// When passes cannot draw texels of its type, or memory runs out.
+    pub fn generate_mipmaps<P: Platform, F: UniformData>(
+        &self,
+        frame: &mut Frame<'_, P>,
+        pipeline: &Pipeline<ShadedVertex<2>, NoUniforms, F>,
+        uniforms: impl Fn(f32, Texture2d) -> F,
+    ) -> Result<(), Error> {
+        let source = self.bind_for_levels(&SAMPLER)?;
+        for level in 1..self.layout().levels() {
+            // The level that is drawn is not the one that is read, though both are this texture, which the binding keeps.
+            let target = self.0.target(level, false)?;
+            let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0; 4]))?;
+            let uniforms = uniforms((level - 1) as f32, source.clone());
+            pass.draw_vertices(pipeline, Primitive::TriangleStrip, &whole(&target), &NoUniforms, &uniforms)?;
+        }
+        Ok(())
+    }
+}
+
+/// The whole of a target, with the coordinates of a texture that covers it: its first row in memory has t = 0.
+fn whole(target: &Target) -> [ShadedVertex<2>; 4] {
+    let viewport = target.viewport();
+    [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(|(x, y): (f32, f32)| {
+        let uv = [0.5 + 0.5 * x, 0.5 - 0.5 * y];
+        ShadedVertex::flat(x, y, 0.5, viewport.half_width, viewport.half_height, uv)
+    })
+}

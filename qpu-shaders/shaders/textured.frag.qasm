@@ -1,0 +1,15 @@
+# Fragment shader: the texture's colour, whatever is there already.
+
+.stage fragment
+.threads 1
+.varying uv, 2
+.texture image, 0, 2d
+
+.include "texture_coordinates.qinc"
+
+    look_up_uv
+    ldtmu0                      # waits for the result, which comes into r4: alpha, blue, green, red from the highest byte
+    mov tlbc, r4
+    thrend
+    nop
+    sbdone

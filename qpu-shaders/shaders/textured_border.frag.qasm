@@ -1,0 +1,20 @@
+# Fragment shader: the texture's colour, and around it the border's, which stands in r of the lookup as the texture's type has it.
+
+.stage fragment
+.threads 1
+.varying uv, 2
+.uniform border, uint
+.texture image, 0, 2d, bias     # three words: r takes the third, as a bias would
+
+.include "texture_coordinates.qinc"
+
+    mov r2, unif
+    interpolate_uv
+    mov t0t, r1
+    mov t0r, r2
+    mov t0s, r0
+    ldtmu0
+    mov tlbc, r4
+    thrend
+    nop
+    sbdone

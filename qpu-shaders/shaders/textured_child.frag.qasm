@@ -1,0 +1,19 @@
+# Fragment shader: the colour of a part of a texture, which the coordinates span. All four coordinates are written [AG p.40].
+
+.stage fragment
+.threads 1
+.varying uv, 2
+.texture image, 0, child
+
+.include "texture_coordinates.qinc"
+
+    interpolate_uv
+    mov t0t, r1
+    mov t0r, 0
+    mov t0b, 0
+    mov t0s, r0
+    ldtmu0
+    mov tlbc, r4
+    thrend
+    nop
+    sbdone

@@ -1,0 +1,25 @@
+# Fragment shader: the texture's colour times the light, where the depth test passes.
+#
+# While the TMU is at work, the light is interpolated and packed: the product of two packed colours is one operation.
+
+.stage fragment
+.threads 1
+.varying uv, 2
+.varying light
+.texture image, 0, 2d
+
+.include "texture_coordinates.qinc"
+
+    look_up_uv
+    fmul r0, vary, ra15
+    fadd r0, r0, r5
+    fmul r3.8abcd, r0, 1.0
+    fmul r3.8d, 1.0, 1.0        # alpha stays
+    ldtmu0
+    v8muld r3, r4, r3
+    mov tlbz, rb15
+    mov tlbc, r3
+    nop
+    thrend
+    nop
+    sbdone
