@@ -106,6 +106,8 @@ fn stats_add_up() {
         succeed(&["stats", path(&capture("tri_flat")), "--heat-map", path(&heat_map), "--metric", "pixels", "--tiles"]);
     // One draw of three vertices: a batch of each of the two vertex stages.
     assert!(out.contains("1 draw, 3 vertices, 1 primitive\n"), "{out}");
+    let busiest = out.lines().find_map(|line| line.trim_start().strip_prefix("the busiest unit: ")).unwrap();
+    assert!(["QPUs", "FEP", "TMUs", "VPM", "VCD, VDR", "VDW", "memory"].contains(&busiest), "{out}");
     assert!(fail(&["stats", path(&capture("tri_flat")), "--metric", "pixels"]).contains("--heat-map"));
     let batches = |kind: &str| {
         let line = out.lines().find(|line| line.starts_with(kind)).unwrap();

@@ -4,6 +4,36 @@
 //! 3, each with its number), [vc4cl] the experiments noted in doe300/VC4CL and the emulator of doe300/VC4C. What stands as a guess is one.
 //!
 //! Times of memory do not follow the V3D's clock on a board. Here they are in its cycles all the same, at 250 MHz: 4 ns each.
+//!
+//! # Held against a board
+//! [gpu_fft.txt] are the run times that Andrew Holme published with GPU_FFT 3.0 [raspberrypi/userland, hello_fft] for a Raspberry Pi 1 whose chip's cache
+//! is in use. The model ran the same programs, through the alias that uses the cache, each up to 2^14 for the second time; 0.015 ms are added for a call,
+//! which is what the published times of one transform have more than those in a batch of ten. Milliseconds for a transform:
+//!
+//! | points | alone, published | modelled | ratio | in a batch of ten, published | modelled | ratio |
+//! |---|---|---|---|---|---|---|
+//! | 2^8 | 0.033 | 0.036 | 1.09 | 0.017 | 0.015 | 0.88 |
+//! | 2^9 | 0.049 | 0.048 | 0.99 | 0.029 | 0.031 | 1.07 |
+//! | 2^10 | 0.070 | 0.064 | 0.92 | 0.049 | 0.052 | 1.06 |
+//! | 2^11 | 0.12 | 0.102 | 0.85 | 0.11 | 0.103 | 0.93 |
+//! | 2^12 | 0.25 | 0.235 | 0.94 | 0.27 | 0.263 | 0.97 |
+//! | 2^13 | 0.61 | 0.519 | 0.85 | 0.66 | 0.591 | 0.90 |
+//! | 2^14 | 1.2 | 1.09 | 0.91 | 1.2 | 1.12 | 0.93 |
+//! | 2^15 | 3.5 | 3.37 | 0.96 | 3.3 | 3.37 | 1.02 |
+//! | 2^16 | 7.0 | 6.66 | 0.95 | | | |
+//! | 2^17 | 17 | 15.7 | 0.93 | | | |
+//! | 2^18 | 43 | 38.9 | 0.90 | | | |
+//! | 2^19 | 97 | 93.3 | 0.96 | | | |
+//! | 2^20 | 194 | 184.8 | 0.95 | | | |
+//! | 2^21 | 388 | 374.5 | 0.97 | | | |
+//! | 2^22 | 786 | 751.6 | 0.96 | | | |
+//!
+//! With nothing in the chip's cache at first, 2^8 takes 0.040 ms, a fifth too much. No figure below was chosen for one of these sizes; those that these
+//! times have confirmed or decided are marked [inferred]. From 2^15 to 2^17 memory is what is busy, for 85 to 89 % of the time. Past the chip's cache
+//! 2^15 and 2^17 are 2 to 3 % faster; the author's source says that this improves longer transforms, too.
+//!
+//! The guesses matter little, but for one: half or twice [`SDRAM_LATENCY`] changes 2^11 by 3 to 6 % and 2^15 by less than 1 %, [`WRITE_BACKLOG`] from
+//! 16 to 256 changes none of 2^11, 2^13, 2^15, 2^16 by more than 3 %; twice [`MEMORY_PORT`] makes 2^13 a fifth slower, and the others not by more than 3 %.
 
 use crate::qpu::INSTRUCTION_CYCLES;
 
@@ -23,8 +53,8 @@ pub const L2_CACHE: (u32, usize) = (32 * 1024, 4);
 
 /// From the L2 cache to one of the first level: three instructions [vc4cl].
 pub const L2_LATENCY: u64 = 12;
-/// From the chip's cache to the V3D's L2: eight instructions were measured from memory [vc4cl]. That they were from the chip's cache is inferred: no SDRAM
-/// is as fast as that.
+/// From the chip's cache to the V3D's L2: eight instructions were measured from memory [vc4cl]. That they were from the chip's cache is a guess:
+/// no SDRAM is as fast as that.
 pub const MEMORY_LATENCY: u64 = 32;
 /// A line on its way to or from memory: 16 bytes a cycle, a guess.
 pub const MEMORY_PORT: u64 = 4;
@@ -37,13 +67,14 @@ pub const WRITE_BACKLOG: u64 = 64;
 pub const SDRAM_LATENCY: u64 = 20;
 /// The SDRAM's bus has 32 bits, twice in each of 400 million cycles a second: 12.8 bytes in one of the V3D's [LPDDR2-800, Raspberry Pi 1].
 pub const SDRAM_LINE: u64 = 5;
-/// Another row in the same bank can be opened each 60 ns, tRC [JESD209-2]: 15 cycles, of which [`SDRAM_LINE`] are counted already.
+/// To open another row, beside [`SDRAM_LINE`]: a line of another row of the same bank each 60 ns, which is a usual tRC of LPDDR2. That no bank works while
+/// another opens a row is a simplification. [inferred] to be as much from the sizes from 2^15 on, all of them alike.
 pub const SDRAM_ROW: u64 = 10;
-/// Banks of the SDRAM [JESD209-2].
+/// Banks of the SDRAM [ISSI IS43LD32128A, an LPDDR2 part of 4 Gbit].
 pub const SDRAM_BANKS: usize = 8;
-/// Bytes of a row: 1024 columns of 32 bits, as parts of 4 Gbit have [JESD209-2]. That successive rows are in successive banks is a guess.
+/// Bytes of a row: 1024 columns of 32 bits [ISSI IS43LD32128A]. That successive rows are in successive banks is a guess.
 pub const SDRAM_ROW_BYTES: u32 = 4096;
-/// The least that the SDRAM moves: a burst of eight [JESD209-2].
+/// The least that the SDRAM moves: a burst of eight, one of the three lengths that there are; which one boards use is a guess.
 pub const SDRAM_BURST_BYTES: u32 = 32;
 /// Each further line of the same lookup, since lines come one after the other: 8 bytes a cycle, a guess.
 pub const LINE_TRANSFER: u64 = 8;
@@ -79,10 +110,10 @@ pub const TILE_STORE_BYTES: u64 = LINE_BYTES as u64 / LINE_TRANSFER;
 pub const VPM_READ_LATENCY: u64 = 20;
 /// A vector keeps the VPM busy, whoever accesses it: four words a cycle, as the QPU takes them; a guess.
 pub const VPM_VECTOR: u64 = 4;
-/// From the start of a VPM DMA load to its first burst: six instructions [vc4c issue 15]. Loads of a block begin when the block before is done: inferred from
-/// what GPU_FFT loses from 2^18 on, where it stores rows one by one.
+/// From the start of a VPM DMA load to its first burst: six instructions [vc4c issue 15]. It begins when the block before is done, as it does for stores.
 pub const DMA_LOAD_LATENCY: u64 = 24;
-/// From the start of a VPM DMA store to its first burst: ten instructions [vc4c issue 15], with the same inference.
+/// From the start of a VPM DMA store to its first burst: ten instructions [vc4c issue 15]. It begins when the block before is done: [inferred]
+/// from what GPU_FFT loses from 2^18 on, where it stores rows one by one.
 pub const DMA_STORE_LATENCY: u64 = 40;
 /// A line by DMA into the VPM: 690 MB/s, which others report second hand and without a method; 250 MHz is assumed.
 pub const DMA_LOAD_LINE: u64 = 23;

@@ -1,0 +1,309 @@
+//! The clock on traces that are written by hand.
+
+use super::trace::Transfer;
+use super::*;
+use v3d_hw::BusAddr;
+
+const EIGHT: Event = Event::Instructions { at: 0, count: 8 };
+/// A line of an open row of the SDRAM, in the V3D's cache.
+const NEXT: u64 = costs::L2_LATENCY + costs::MEMORY_LATENCY + costs::SDRAM_LATENCY + costs::SDRAM_LINE;
+/// The first line of instructions or of a texture: another row has to be opened, when the first uniforms have come from theirs.
+const COLD: u64 = NEXT + costs::SDRAM_ROW + (costs::SDRAM_LINE + costs::SDRAM_ROW);
+
+/// What DMA moves.
+const BLOCK: Transfer = Transfer { address: 0x20_0000, rows: 3, row_bytes: 64, pitch_bytes: 64 };
+
+fn fragments(quad: u32, threaded: bool, varyings: u32) -> Work {
+    let quads = [quad, Work::NO_QUAD, Work::NO_QUAD, Work::NO_QUAD];
+    Work::Fragments { quads, varyings, threaded, rasterised: 0 }
+}
+
+fn program(qpu: u8) -> Work {
+    Work::UserProgram { qpu }
+}
+
+/// What a clock finds of programs that do what the events say.
+fn estimate(machine: Machine, programs: &[(Work, &[Event])]) -> Estimate {
+    let mut clock = Clock::new(machine);
+    for (work, events) in programs {
+        let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), *work);
+        trace.events = events.to_vec();
+        trace.lines = vec![0x20_0000; events.len()];
+        trace.transfers = vec![BLOCK; events.len()];
+        clock.submit(trace);
+    }
+    clock.take_estimate()
+}
+
+/// Programs on a Pi, the cycles that they take, and how long they wait for what.
+fn check(programs: &[(Work, &[Event])], elapsed: u64, expected: &[(Stall, u64)]) {
+    let estimate = estimate(Machine::default(), programs);
+    let stalls: Vec<(Stall, u64)> =
+        Stall::ALL.iter().map(|&stall| (stall, estimate.stalls.get(stall))).filter(|(_, cycles)| *cycles > 0).collect();
+    assert_eq!((estimate.elapsed, stalls.as_slice()), (elapsed, expected), "{programs:?}");
+}
+
+#[test]
+fn an_instruction_takes_four_cycles_and_a_new_line_more() {
+    check(&[(program(11), &[EIGHT])], COLD + 32, &[(Stall::Instructions, COLD)]);
+    check(&[(program(11), &[EIGHT, EIGHT])], COLD + 64, &[(Stall::Instructions, COLD)]);
+    let across = Event::Instructions { at: 32, count: 5 };
+    check(&[(program(11), &[across])], COLD + NEXT + 20, &[(Stall::Instructions, COLD + NEXT)]);
+}
+
+/// QPUs work side by side, user programs of one QPU after each other. Slices have caches of their own, but share L2. Whoever needs a line that is on
+/// its way waits for it as well.
+#[test]
+fn programs_of_different_qpus_overlap() {
+    check(&[(program(11), &[EIGHT]), (program(11), &[EIGHT])], COLD + 64, &[(Stall::Instructions, COLD)]);
+    check(&[(program(11), &[EIGHT]), (program(10), &[EIGHT])], COLD + 32, &[(Stall::Instructions, 2 * COLD)]);
+    let slices = [(program(11), [EIGHT].as_slice()), (program(0), &[EIGHT])];
+    check(&slices, COLD + 32, &[(Stall::Instructions, 2 * COLD)]);
+    let Estimate { idle, elapsed, .. } = estimate(Machine::default(), &[(program(11), &[EIGHT])]);
+    assert_eq!(idle, 11 * elapsed);
+}
+
+/// 64 reads in a row, then four instructions, again and again: efficiency 0.6 was measured [imrc QU3-6]. The chip's cache has the uniforms.
+#[test]
+fn uniforms_in_a_row_are_as_slow_as_on_a_board() {
+    let one = Event::Instructions { at: 0, count: 1 };
+    let mut events = Vec::new();
+    for _ in 0..50 {
+        events.extend([Event::Uniform, one].repeat(64));
+        events.push(Event::Instructions { at: 0, count: 4 });
+    }
+    let mut clock = Clock::new(Machine::default());
+    let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), program(11));
+    trace.events = events;
+    for line in 0..=200 {
+        clock.caches.memory.read(0x10_0000 + 64 * line, 0);
+    }
+    clock.submit(trace);
+    let found = clock.take_estimate();
+    let efficiency = (50 * 68 * costs::INSTRUCTION) as f64 / found.elapsed as f64;
+    assert!((0.55..0.65).contains(&efficiency), "{efficiency}");
+    // Each read is a fetch, and two are fetched in advance [vc4cl].
+    assert_eq!(found.uniform_fetches, 50 * 64 + 2);
+    assert_eq!(found.lookups.uniform_misses, (50u64 * 64 + 2).div_ceil(16));
+}
+
+/// Interpolators give a vector every two cycles: the eight of four QPUs are there after 2, 4, ... 16.
+#[test]
+fn varyings_of_a_slice_come_one_after_the_other() {
+    let both = [Event::Varying, Event::Varying];
+    let one = [(fragments(0, false, 2), both.as_slice())];
+    check(&one, 4, &[(Stall::Varyings, 4)]);
+    let four = [0, 1, 2, 3].map(|quad| (fragments(quad, false, 2), both.as_slice()));
+    check(&four, 16, &[(Stall::Varyings, 4 + 8 + 12 + 16)]);
+}
+
+/// The first lookup has a line to fetch, the second finds it, but has to let the first begin.
+#[test]
+fn two_threads_share_the_time_that_lookups_take() {
+    let lookup = [Event::TmuRequest { unit: 0, swaps: true, lines: 1 }, Event::ThreadSwitch, Event::TmuLoad(0)];
+    let machine = Machine { slices: 1, qpus_per_slice: 1 };
+    let time = |threaded| {
+        let programs = [0, 1].map(|quad| (fragments(quad, threaded, 0), lookup.as_slice()));
+        let Estimate { elapsed, units, stalls, .. } = estimate(machine, &programs);
+        (elapsed, stalls.get(Stall::Tmu), units.tmus)
+    };
+    let first = costs::TMU_LATENCY + COLD;
+    assert_eq!(time(true), (first, first, 2 * costs::TMU_VECTOR));
+    let both = first + costs::TMU_LATENCY;
+    assert_eq!(time(false), (both, both, 2 * costs::TMU_VECTOR));
+}
+
+/// Four requests wait for the TMU; the sixth has to wait until the second begins.
+#[test]
+fn a_full_request_fifo_stalls() {
+    let request = Event::TmuRequest { unit: 1, swaps: false, lines: 0 };
+    check(&[(program(0), &[request; 5])], 0, &[]);
+    check(&[(program(0), &[request; 6])], costs::TMU_VECTOR, &[(Stall::Tmu, costs::TMU_VECTOR)]);
+}
+
+#[test]
+fn fragments_of_the_same_quad_wait_for_each_other() {
+    let first = [EIGHT, Event::ScoreboardUnlock, EIGHT];
+    let second = [Event::ScoreboardWait];
+    let unlocked = COLD + 32;
+    let same = [(fragments(5, false, 0), first.as_slice()), (fragments(5, false, 0), &second)];
+    check(&same, unlocked + 32, &[(Stall::Scoreboard, unlocked), (Stall::Instructions, COLD)]);
+    let others = [(fragments(5, false, 0), first.as_slice()), (fragments(6, false, 0), &second)];
+    check(&others, unlocked + 32, &[(Stall::Instructions, COLD)]);
+}
+
+#[test]
+fn only_one_program_has_the_mutex() {
+    let events = [Event::MutexAcquire, EIGHT, Event::MutexRelease];
+    let programs = [(program(11), events.as_slice()), (program(10), &events)];
+    let waits = [(Stall::Instructions, COLD), (Stall::Synchronisation, COLD + 32)];
+    check(&programs, COLD + 64, &waits);
+}
+
+#[test]
+fn semaphores_are_waited_for_and_nobody_waits_for_ever() {
+    let down = Event::Semaphore { number: 3, decrement: true };
+    let up = Event::Semaphore { number: 3, decrement: false };
+    let waits = [(Stall::Instructions, COLD), (Stall::Synchronisation, COLD + 32)];
+    check(&[(program(11), &[down]), (program(10), &[EIGHT, up])], COLD + 32, &waits);
+    check(&[(program(11), &[down, EIGHT])], COLD + 32, &[(Stall::Instructions, COLD)]);
+}
+
+/// Sixteen vertices wait until the VCD has put three vectors into the VPM.
+#[test]
+fn vertices_wait_for_their_attributes() {
+    let programs = [(Work::Vertices { rows: 3 }, [EIGHT].as_slice())];
+    check(&programs, 3 * costs::DMA_VECTOR + COLD + 32, &[(Stall::Instructions, COLD)]);
+}
+
+/// Three lines each way, each of which keeps the port for four cycles.
+#[test]
+fn dma_waits_for_the_port_of_the_vpm() {
+    let load = [Event::Dma(Dma::Load), Event::DmaWait(Dma::Load)];
+    let found = estimate(Machine::default(), &[(program(0), &load)]);
+    // Lines at 24, 47 and 70, done at 93.
+    assert_eq!((found.elapsed, found.stalls.get(Stall::Vpm)), (93, 93));
+    assert_eq!((found.vcd_stalls, found.vdw_stalls, found.units.vpm, found.units.loads), (0, 0, 12, 69));
+    let both = [Event::Dma(Dma::Load), Event::Dma(Dma::Store), Event::DmaWait(Dma::Load), Event::DmaWait(Dma::Store)];
+    // Stores at 40, 54 and 68: the last load has to wait for two cycles.
+    let found = estimate(Machine::default(), &[(program(0), &both)]);
+    assert_eq!((found.elapsed, found.vcd_stalls, found.vdw_stalls, found.units.stores), (95, 2, 0, 42));
+}
+
+/// The second block begins when the first is done.
+#[test]
+fn blocks_come_one_after_the_other() {
+    let events = [Event::Dma(Dma::Store), Event::Dma(Dma::Store), Event::DmaWait(Dma::Store)];
+    let found = estimate(Machine::default(), &[(program(0), &events)]);
+    let block = costs::DMA_STORE_LATENCY + 3 * costs::DMA_STORE_LINE;
+    assert_eq!(found.elapsed, 2 * block);
+}
+
+/// Two programs that wait for each other, whole and in parts of any size that come in any order.
+#[test]
+fn traces_in_parts_are_as_long_as_whole_ones() {
+    let up = |number| Event::Semaphore { number, decrement: false };
+    let down = |number| Event::Semaphore { number, decrement: true };
+    let lookup = [Event::TmuRequest { unit: 0, swaps: false, lines: 1 }, EIGHT, Event::TmuLoad(0)];
+    let store = [Event::Dma(Dma::Store), EIGHT, Event::DmaWait(Dma::Store)];
+    let first: Vec<Event> = (0..40).flat_map(|_| [up(0), EIGHT, down(1)].into_iter().chain(lookup)).collect();
+    let second: Vec<Event> = (0..40).flat_map(|_| [down(0), EIGHT, EIGHT, up(1)].into_iter().chain(store)).collect();
+    let traces = || {
+        [(11, &first), (2, &second)].map(|(qpu, events)| {
+            let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), program(qpu));
+            trace.events = events.clone();
+            trace.lines = (0..40).map(|line| 4096 * line).collect();
+            trace.transfers = vec![BLOCK; 40];
+            trace
+        })
+    };
+    let mut clock = Clock::new(Machine::default());
+    traces().into_iter().for_each(|trace| clock.submit(trace));
+    let whole = clock.take_estimate();
+    assert!(whole.stalls.get(Stall::Synchronisation) > 0 && whole.stalls.get(Stall::Vpm) > 0);
+    for seed in 0..30 {
+        let mut random = Random(seed);
+        let mut clock = Clock::new(Machine::default());
+        let mut left = traces();
+        // Programs begin together: that of all of them there are parts is what the scheduler sees to.
+        for trace in &mut left {
+            clock.submit(trace.split_off(random.below(9) as usize));
+        }
+        clock.advance();
+        while left.iter().any(|trace| trace.events() > 0) {
+            let trace = &mut left[random.below(2) as usize];
+            clock.submit(trace.split_off(random.below(30) as usize));
+            clock.advance();
+        }
+        for trace in left {
+            clock.submit(trace);
+        }
+        assert_eq!(clock.take_estimate(), whole, "seed {seed}");
+    }
+}
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) >> 32) as u32 % limit
+    }
+
+    fn event(&mut self) -> Event {
+        let dma = if self.below(2) == 0 { Dma::Load } else { Dma::Store };
+        match self.below(18) {
+            0 => Event::Uniform,
+            1 => Event::UniformsAddress(4 * self.below(10_000)),
+            2 => Event::Varying,
+            3 => {
+                Event::TmuRequest { unit: self.below(2) as u8, swaps: self.below(2) == 0, lines: self.below(3) as u16 }
+            }
+            4 => Event::TmuLoad(self.below(2) as u8),
+            5 => Event::ScoreboardWait,
+            6 => Event::ScoreboardUnlock,
+            7 => Event::ThreadSwitch,
+            8 => Event::VpmReadSetup,
+            9 => Event::VpmRead,
+            10 => Event::VpmWrite,
+            11 => Event::Dma(dma),
+            12 => Event::DmaWait(dma),
+            13 => Event::MutexAcquire,
+            14 => Event::MutexRelease,
+            15 => Event::Semaphore { number: self.below(3) as u8, decrement: self.below(2) == 0 },
+            _ => Event::Instructions { at: 8 * self.below(1000), count: 1 + self.below(32) },
+        }
+    }
+
+    fn transfer(&mut self) -> Transfer {
+        let (rows, row_bytes) = (self.below(20), 4 * self.below(40));
+        Transfer { address: 4 * self.below(1 << 30), rows, row_bytes, pitch_bytes: row_bytes + self.below(1 << 13) }
+    }
+
+    fn work(&mut self) -> Work {
+        match self.below(8) {
+            0 => program(self.below(16) as u8),
+            1 => Work::Coordinates { rows: self.below(20) },
+            2 => Work::Vertices { rows: self.below(20) },
+            _ => fragments(self.below(6), self.below(2) == 0, self.below(4)),
+        }
+    }
+}
+
+/// Programs that do anything, in any order: the clock comes to an end, and each QPU is idle or kept by a program at any time.
+#[test]
+fn random_programs_come_to_an_end() {
+    for seed in 0..300 {
+        let mut random = Random(seed);
+        let machine = Machine { slices: 1 + random.below(3) as u8, qpus_per_slice: 1 + random.below(4) as u8 };
+        let mut clock = Clock::new(machine);
+        for _ in 0..random.below(150) {
+            let mut trace = Trace::new(BusAddr(random.below(3)), BusAddr(0), random.work());
+            trace.events = (0..random.below(60)).map(|_| random.event()).collect();
+            trace.lines = (0..60).map(|_| 64 * random.below(1000)).collect();
+            trace.transfers = (0..60).map(|_| random.transfer()).collect();
+            clock.submit(trace);
+        }
+        let Estimate { elapsed, idle, programs, stalls, .. } = clock.take_estimate();
+        let kept: u64 = programs.values().map(|(cycles, _)| cycles).sum();
+        let qpus = u64::from(machine.slices) * u64::from(machine.qpus_per_slice);
+        assert_eq!(idle + kept, qpus * elapsed, "seed {seed}");
+        assert!(stalls.total() <= kept, "seed {seed}");
+    }
+}
+
+/// Eight instructions that wait for a line, and 80 more: they wait for ten.
+#[test]
+fn the_rest_of_a_trace_that_was_cut_goes_on_as_it_began() {
+    let mut clock = Clock::new(Machine::default());
+    let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), program(0));
+    trace.events = vec![EIGHT];
+    trace.rest = 80;
+    clock.submit(trace);
+    let Estimate { elapsed, instruction_fetches, stalls, .. } = clock.take_estimate();
+    assert_eq!((elapsed, instruction_fetches), (11 * (COLD + 32), 88));
+    assert_eq!(stalls.get(Stall::Instructions), 11 * COLD);
+}
