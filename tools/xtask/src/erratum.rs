@@ -196,9 +196,9 @@ fn writes(word: u32, register: u32) -> bool {
     (is_data_processing || is_load) && word & 31 == register
 }
 
-/// Branches, exceptions and system instructions: op0 is 101x [DDI 0487 C4.1].
+/// Branches and exceptions: op0 is 101x, without the system instructions (first byte 0xd5), NOP among them [DDI 0487 C4.1].
 fn is_branch(word: u32) -> bool {
-    word & 0x1c00_0000 == 0x1400_0000
+    word & 0x1c00_0000 == 0x1400_0000 && word >> 24 != 0xd5
 }
 
 #[cfg(test)]
