@@ -9,7 +9,7 @@ use embedded_graphics::{
     Pixel,
     draw_target::DrawTarget,
     geometry::{OriginDimensions, Point, Size},
-    mono_font::{MonoFont, MonoTextStyleBuilder, ascii::FONT_10X20},
+    mono_font::{MonoFont, MonoTextStyle, ascii::FONT_10X20},
     pixelcolor::{Rgb888, RgbColor},
     primitives::{PointsIter, Rectangle},
     text::{Baseline, Text},
@@ -220,12 +220,15 @@ pub struct Strip {
 impl Strip {
     /// Draws it.
     pub fn draw(&self, page: &mut Page) {
-        let size = FONT.character_size;
-        let place = Point::new((self.first as u32 * size.width) as i32, (self.row as u32 * size.height) as i32);
-        let style = MonoTextStyleBuilder::new().font(FONT).text_color(INK).background_color(PAPER).build();
+        let Size { width, height } = FONT.character_size;
+        let place = Point::new((self.first as u32 * width) as i32, (self.row as u32 * height) as i32);
+        let paper = Size::new((self.end - self.first) as u32 * width, height);
+        // Paper in whole lines, then ink: a pixel of ink costs several times as much.
+        let Ok(()) = page.fill_solid(&Rectangle::new(place, paper), PAPER);
         // Only ASCII is ever put in.
         let text = str::from_utf8(&self.characters[self.first..self.end]).unwrap_or_default();
-        let Ok(_) = embedded_graphics::Drawable::draw(&Text::with_baseline(text, place, style, Baseline::Top), page);
+        let text = Text::with_baseline(text, place, MonoTextStyle::new(FONT, INK), Baseline::Top);
+        let Ok(_) = embedded_graphics::Drawable::draw(&text, page);
     }
 }
 
