@@ -1,4 +1,4 @@
-//! Textures among the uniforms: words that say where a texture is and how it is looked up, and what kind of lookups may have them.
+//! Textures among the uniforms: their parameter words, and what kind of lookups may have them.
 
 use alloc::rc::Rc;
 use core::fmt;

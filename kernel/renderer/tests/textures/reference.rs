@@ -1,5 +1,6 @@
-//! A sampler of textures as the OpenGL ES 2 specification words it (section 3.7), in floats; texels by their definition in the guide's table 18.
+//! A sampler of textures as the OpenGL ES 2 specification words it, in floats
 //!
+//! Filters, wraps and levels are those of section 3.7, texels those of the guide's table 18.
 //! Nothing of the model's or the driver's textures is used: pictures are rows of colours.
 
 use renderer::texture::Wrap;
