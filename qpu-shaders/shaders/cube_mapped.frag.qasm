@@ -1,4 +1,4 @@
-# Fragment shader: the colour that a cube map has in a direction, where the depth test passes.
+# Fragment shader: the colour that a cube map has in a direction, in r0.
 #
 # The TMU wants the direction divided by its largest component [AG p.44].
 
@@ -24,9 +24,4 @@
     fmul t0r, r2, r3
     fmul t0s, ra0, r3
     ldtmu0
-    mov tlbz, rb15
-    mov tlbc, r4
-    nop
-    thrend
-    nop
-    sbdone
+    mov r0, r4

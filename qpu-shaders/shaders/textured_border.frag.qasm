@@ -14,7 +14,4 @@
     mov t0r, r2
     mov t0s, r0
     ldtmu0
-    mov tlbc, r4
-    thrend
-    nop
-    sbdone
+    mov r0, r4

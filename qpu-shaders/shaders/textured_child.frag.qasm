@@ -13,7 +13,4 @@
     mov t0b, 0
     mov t0s, r0
     ldtmu0
-    mov tlbc, r4
-    thrend
-    nop
-    sbdone
+    mov r0, r4

@@ -1,4 +1,4 @@
-# Fragment shader: the texture's colour times the light, where the depth test passes.
+# Fragment shader: the texture's colour times the light, in r0.
 #
 # While the TMU is at work, the light is interpolated and packed: the product of two packed colours is one operation.
 
@@ -16,10 +16,4 @@
     fmul r3.8abcd, r0, 1.0
     fmul r3.8d, 1.0, 1.0        # alpha stays
     ldtmu0
-    v8muld r3, r4, r3
-    mov tlbz, rb15
-    mov tlbc, r3
-    nop
-    thrend
-    nop
-    sbdone
+    v8muld r0, r4, r3

@@ -111,6 +111,22 @@ pub enum Error {
         /// That of a texture of this size.
         expected: Tiling,
     },
+    /// Two things that a pipeline was asked for are not possible together.
+    Impossible {
+        /// The pipeline or pass.
+        label: &'static str,
+        /// What does not go together, as a sentence.
+        why: &'static str,
+    },
+    /// A pipeline draws with another number of samples than the pass.
+    Samples {
+        /// The pipeline.
+        label: &'static str,
+        /// Samples of the pipeline.
+        pipeline: u8,
+        /// Samples of the pass.
+        pass: u8,
+    },
     /// A draw would read the target that it draws to.
     TargetInUse {
         /// The target.
@@ -174,6 +190,10 @@ impl fmt::Display for Error {
             }
             Self::TargetTiling { label, tiling, expected } => {
                 write!(f, "{label}: it stands in memory as {tiling:?}, and a texture of its size as {expected:?}")
+            }
+            Self::Impossible { label, why } => write!(f, "{label}: {why}"),
+            Self::Samples { label, pipeline, pass } => {
+                write!(f, "{label}: it draws {pipeline} samples a pixel, and the pass has {pass}")
             }
             Self::TargetInUse { label } => write!(f, "{label}: it is drawn to and read by the same pass"),
         }

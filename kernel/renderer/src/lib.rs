@@ -6,7 +6,7 @@
 //! let mesh = Mesh::indexed(&device, "cube", Primitive::Triangles, &vertices, &indices)?;
 //! let pipeline = Pipeline::new(&device, &PipelineDescriptor {
 //!     depth: Depth::LESS,
-//!     ..PipelineDescriptor::new("cube", &transformed::SHADING, &smooth_depth::FRAGMENT)
+//!     ..PipelineDescriptor::new("cube", &transformed::SHADING, &smooth::FRAGMENT)
 //! })?;
 //! let target = Target::new(&device, &TargetDescriptor { .. })?;      // or Target::page(..): a page of a display
 //!
@@ -51,7 +51,9 @@ pub use frame::Frame;
 pub use glam;
 pub use mesh::{Mesh, Primitive};
 pub use pass::{Pass, PassDescriptor, Rectangle};
-pub use pipeline::state::{Compare, Cull, Depth, FrontFace, PolygonOffset};
+pub use pipeline::blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
+pub use pipeline::state::{Compare, Cull, Depth, FrontFace, PolygonOffset, Samples};
+pub use pipeline::stencil::{Stencil, StencilChange, StencilSide};
 pub use pipeline::{Pipeline, PipelineDescriptor, Shading};
 pub use target::{Format, Target, TargetDescriptor};
 pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};

@@ -18,6 +18,7 @@ use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::frame::memory::FrameMemory;
 use crate::mesh::{Mesh, Primitive, bytes_of};
+use crate::pipeline::state::Samples;
 use crate::pipeline::{Pipeline, Vertices};
 use crate::target::Target;
 
@@ -35,12 +36,14 @@ pub struct PassDescriptor<'t> {
     pub clear_depth: f32,
     /// The stencil that all pixels begin with.
     pub clear_stencil: u8,
+    /// Samples a pixel; the target gets their average.
+    pub samples: Samples,
 }
 
 impl<'t> PassDescriptor<'t> {
     /// Draws over what is there.
     pub const fn to(target: &'t Target) -> Self {
-        Self { target, clear: None, clear_depth: 1.0, clear_stencil: 0 }
+        Self { target, clear: None, clear_depth: 1.0, clear_stencil: 0, samples: Samples::One }
     }
 
     /// Begins with a colour: red, green, blue, alpha.
@@ -75,13 +78,18 @@ pub(crate) struct Recording {
 
 impl Recording {
     pub(crate) fn new<P: Platform>(device: &Device<'_, P>, descriptor: &PassDescriptor<'_>) -> Result<Self, Error> {
-        let PassDescriptor { target, clear, clear_depth, clear_stencil } = *descriptor;
+        let PassDescriptor { target, clear, clear_depth, clear_stencil, samples } = *descriptor;
+        let multisample = samples == Samples::Four;
+        if multisample && clear.is_none() {
+            let label = target.label();
+            return Err(Error::Impossible { label, why: "a picture of one sample a pixel does not become four again" });
+        }
         let mut owners = Vec::new();
         if let Some(memory) = target.memory() {
             device.expect_own(target.label(), memory)?;
             owners.push(memory.owner());
         }
-        let grid = TileGrid::new(target.width_px(), target.height_px(), false)?;
+        let grid = TileGrid::new(target.width_px(), target.height_px(), multisample)?;
         let tiles = device.driver()?.tile_memory(grid, GROWTH_BYTES_PER_TILE * grid.tiles())?;
         owners.push(tiles.buffer().owner());
         let color = clear.unwrap_or([0; 4]);
@@ -186,13 +194,19 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
     ) -> Result<(), Error> {
         let label = pipeline.label;
         self.device.expect_own(label, &pipeline.memory)?;
+        let pass = if self.recording.pass.grid.multisample { Samples::Four } else { Samples::One };
+        if pass != pipeline.samples {
+            return Err(Error::Samples { label, pipeline: pipeline.samples.count(), pass: pass.count() });
+        }
         let driver = &mut *self.device.driver()?;
         let mut uniforms = Uniforms { label, viewport: self.viewport_uniforms(), owners: Vec::new() };
         let fragment = FragmentProgram {
             program: Program {
                 code: pipeline.fragment,
-                uniforms: uniforms
-                    .place(driver, self.memory, Stage::Fragment, |stream| fragment_uniforms.push(stream))?,
+                uniforms: uniforms.place(driver, self.memory, Stage::Fragment, |stream| {
+                    fragment_uniforms.push(stream);
+                    pipeline.tail_uniforms.iter().for_each(|&word| stream.word(word));
+                })?,
             },
             varyings: pipeline.varyings,
             threading: pipeline.threading,

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use shader_interface::{Attribute, Fragment, VertexData, VertexShading};
+use shader_interface::{Attribute, Ending, Fragment, VertexData, VertexShading};
 use v3d::Platform;
 use v3d::draw_state::DrawState;
 use v3d::hw::BusAddr;
@@ -16,9 +16,15 @@ use crate::buffer::CODE_ALIGNMENT;
 use crate::device::Device;
 use crate::error::Error;
 
+pub mod blend;
 pub mod state;
+pub mod stencil;
+mod tail;
 
-use state::{Cull, Depth, FrontFace, PolygonOffset};
+use blend::{AlphaTest, Blend, Logic};
+use state::{Cull, Depth, FrontFace, PolygonOffset, Samples};
+use stencil::Stencil;
+use tail::{Tail, TailState};
 
 /// Most varyings that the hardware interpolates [AG p.69: Flat Shade Flags].
 const MOST_VARYINGS: usize = 32;
@@ -53,6 +59,20 @@ pub struct PipelineDescriptor<'a, V, U, F, const VARYINGS: usize> {
     pub fragment: &'a Fragment<F, VARYINGS>,
     /// Depth test.
     pub depth: Depth,
+    /// Stencil test, if there is one.
+    pub stencil: Option<Stencil>,
+    /// How colours are mixed with those that are there.
+    pub blend: Blend,
+    /// What is done with the bits of colours instead of blending.
+    pub logic: Logic,
+    /// The bits of each channel that are changed: red, green, blue, alpha.
+    pub color_mask: [u8; 4],
+    /// Which fragments are drawn by their alpha.
+    pub alpha_test: AlphaTest,
+    /// Samples a pixel: those of the passes that it draws in.
+    pub samples: Samples,
+    /// As many of four samples are drawn as alpha says.
+    pub alpha_to_coverage: bool,
     /// Which faces are left out.
     pub cull: Cull,
     /// Which faces are in front.
@@ -73,6 +93,13 @@ impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
             shading: shading.into(),
             fragment,
             depth: Depth::NONE,
+            stencil: None,
+            blend: Blend::NONE,
+            logic: Logic::Copy,
+            color_mask: [0xff; 4],
+            alpha_test: AlphaTest::NONE,
+            samples: Samples::One,
+            alpha_to_coverage: false,
             cull: Cull::None,
             front: FrontFace::CounterClockwise,
             polygon_offset: PolygonOffset::NONE,
@@ -101,6 +128,9 @@ pub struct Pipeline<V, U, F> {
     pub(crate) fragment: BusAddr,
     pub(crate) varyings: u8,
     pub(crate) threading: Threading,
+    pub(crate) samples: Samples,
+    /// Uniforms of what follows the fragment shader.
+    pub(crate) tail_uniforms: Vec<u32>,
     /// State with the whole of a picture; passes put their own sizes in.
     pub(crate) state: DrawState,
     feeds: PhantomData<fn(V, U, F)>,
@@ -122,8 +152,9 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         if V::BYTES > MOST_VERTEX_BYTES {
             return Err(Error::VertexSize { label, bytes: V::BYTES, most: MOST_VERTEX_BYTES });
         }
+        let Tail { words, uniforms: tail_uniforms } = tail(descriptor)?;
         let mut code = Code::default();
-        let fragment_offset = code.append(fragment.code());
+        let fragment_offset = code.append(&[fragment.code(), &words].concat());
         let offsets = match shading {
             Shading::Programs(programs) => {
                 let attributes = programs.attributes();
@@ -150,6 +181,8 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
             fragment: start + fragment_offset,
             varyings: N as u8,
             threading: fragment.threading(),
+            samples: descriptor.samples,
+            tail_uniforms,
             state: state::draw_state(descriptor),
             feeds: PhantomData,
         })
@@ -163,6 +196,47 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
     /// Where the fragment shader's first instruction is.
     pub const fn fragment_code(&self) -> BusAddr {
         self.fragment
+    }
+}
+
+/// What follows the fragment shader; nothing if it ends by itself.
+fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> Result<Tail, Error> {
+    let label = descriptor.label;
+    let impossible = |why| Err(Error::Impossible { label, why });
+    let state = TailState {
+        samples: descriptor.samples.count(),
+        depth: descriptor.depth,
+        stencil: descriptor.stencil,
+        alpha_test: descriptor.alpha_test,
+        alpha_to_coverage: descriptor.alpha_to_coverage,
+        blend: descriptor.blend,
+        logic: descriptor.logic,
+        color_mask: u32::from_le_bytes(descriptor.color_mask),
+    };
+    if descriptor.logic != Logic::Copy && descriptor.blend != Blend::NONE {
+        return impossible("a logic operation takes the place of blending");
+    }
+    if descriptor.alpha_to_coverage && descriptor.samples == Samples::One {
+        return impossible("alpha becomes coverage only where a pixel has four samples");
+    }
+    match descriptor.fragment.ending() {
+        Ending::Color => state.build(),
+        Ending::Own => {
+            // Depth test and samples are records; all else is code.
+            let plain = TailState {
+                stencil: None,
+                alpha_test: AlphaTest::NONE,
+                alpha_to_coverage: false,
+                blend: Blend::NONE,
+                logic: Logic::Copy,
+                color_mask: u32::MAX,
+                ..state
+            };
+            if state == plain {
+                return Ok(Tail { words: Vec::new(), uniforms: Vec::new() });
+            }
+            impossible("the fragment shader ends by itself, and what was asked for comes behind it")
+        }
     }
 }
 

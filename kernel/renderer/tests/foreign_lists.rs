@@ -4,7 +4,7 @@
 mod model;
 
 use model::Model;
-use qpu_shaders::{NoUniforms, smooth_depth, transformed};
+use qpu_shaders::{NoUniforms, smooth, transformed};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::{
     Depth, Device, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
@@ -46,7 +46,7 @@ impl Scene {
         let mesh = Mesh::indexed(&device, "corners", Primitive::Triangles, &vertices, &[0, 1, 2]).unwrap();
         let descriptor = PipelineDescriptor {
             depth: Depth::LESS,
-            ..PipelineDescriptor::new("triangle", &transformed::SHADING, &smooth_depth::FRAGMENT)
+            ..PipelineDescriptor::new("triangle", &transformed::SHADING, &smooth::FRAGMENT)
         };
         let pipeline = Pipeline::new(&device, &descriptor).unwrap();
         let matrix = rows(&perspective(1.0, 2.0, 1.0, 10.0));

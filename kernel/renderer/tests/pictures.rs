@@ -4,7 +4,7 @@
 mod model;
 
 use model::Model;
-use qpu_shaders::{NoUniforms, smooth, smooth_depth, transformed, triangle};
+use qpu_shaders::{NoUniforms, smooth, transformed, triangle};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::text::{self, Style};
@@ -189,7 +189,7 @@ fn the_nearer_square_hides_the_farther_one() {
         let mesh = Mesh::indexed(&device, "squares", Primitive::Triangles, &vertices, &indices).unwrap();
         let descriptor = PipelineDescriptor {
             depth: Depth::LESS,
-            ..PipelineDescriptor::new("squares", &transformed::SHADING, &smooth_depth::FRAGMENT)
+            ..PipelineDescriptor::new("squares", &transformed::SHADING, &smooth::FRAGMENT)
         };
         let pipeline = Pipeline::new(&device, &descriptor).unwrap();
         let matrix = perspective(core::f32::consts::FRAC_PI_2, target.aspect(), 1.0, 10.0);

@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use core::f32::consts::{FRAC_PI_4, TAU};
 
 use qpu_shaders::{
-    NoUniforms, smooth_depth,
+    NoUniforms, smooth,
     transformed::{SHADING, Uniforms, Vertex},
 };
 use renderer::{
@@ -61,10 +61,8 @@ struct Cube {
 
 impl Cube {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
-        let descriptor = PipelineDescriptor {
-            depth: Depth::LESS,
-            ..PipelineDescriptor::new("cube", &SHADING, &smooth_depth::FRAGMENT)
-        };
+        let descriptor =
+            PipelineDescriptor { depth: Depth::LESS, ..PipelineDescriptor::new("cube", &SHADING, &smooth::FRAGMENT) };
         Ok(Self {
             mesh: Mesh::indexed(context.device, "cube", Primitive::Triangles, &corners(), &INDICES)?,
             pipeline: Pipeline::new(context.device, &descriptor)?,

@@ -36,18 +36,34 @@ impl<V, U, const VARYINGS: usize> VertexShading<V, U, VARYINGS> {
     }
 }
 
+/// How a fragment shader ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It writes to the tile buffer and ends by itself.
+    Own,
+    /// It has no end: the fragment's colour is in r0, red in the lowest byte, rb15 holds the fragment's depth as when it was started, and whoever makes a
+    /// pipeline of it puts behind what is to become of the colour.
+    Color,
+}
+
 /// A fragment shader with uniforms `U`, that reads so many varyings.
 #[derive(Clone, Copy, Debug)]
 pub struct Fragment<U, const VARYINGS: usize> {
     code: &'static [u64],
     threading: Threading,
+    ending: Ending,
     feeds: PhantomData<fn(U)>,
 }
 
 impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     /// A program. That the types fit is the caller's word.
-    pub const fn new(code: &'static [u64], threading: Threading) -> Self {
-        Self { code, threading, feeds: PhantomData }
+    pub const fn new(code: &'static [u64], threading: Threading, ending: Ending) -> Self {
+        Self { code, threading, ending, feeds: PhantomData }
+    }
+
+    /// How it ends.
+    pub const fn ending(&self) -> Ending {
+        self.ending
     }
 
     /// The instructions.

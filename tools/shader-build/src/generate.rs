@@ -18,6 +18,7 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
     if let Some(fragment) = &programs.fragment {
         expect_stage(name, fragment, Stage::Fragment)?;
         let uniforms = uniform_type(&mut body, "FragmentUniforms", &fragment.interface)?;
+        let ending = if super::ends(fragment) { "Own" } else { "Color" };
         words(&mut body, "FRAGMENT_CODE", fragment);
         let varyings = fragment.interface.varying_components();
         let threading = match fragment.interface.threads {
@@ -28,7 +29,7 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
         writeln!(
             body,
             "/// The fragment shader.\npub const FRAGMENT: crate::Fragment<{uniforms}, {varyings}> = crate::Fragment::new(&FRAGMENT_CODE, \
-             v3d_hw::control_list::Threading::{threading});"
+             v3d_hw::control_list::Threading::{threading}, crate::Ending::{ending});"
         )
         .map_err(|error| error.to_string())?;
     }

@@ -1,9 +1,10 @@
 //! What a pipeline can say about how something is drawn.
 
 use v3d::draw_state::DrawState;
-use v3d::hw::control_list::{CompareFunction, DepthOffset, Float187};
+use v3d::hw::control_list::{CompareFunction, DepthOffset, Float187, Oversample};
 
 use super::PipelineDescriptor;
+use super::blend::AlphaTest;
 
 /// When a new value passes: compared with the one that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,25 @@ impl Depth {
     pub const LESS: Self = Self { test: Compare::Less, write: true };
 }
 
+/// Samples a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Samples {
+    /// One, at its centre.
+    One,
+    /// Four; a target gets their average.
+    Four,
+}
+
+impl Samples {
+    /// How many there are.
+    pub const fn count(self) -> u8 {
+        match self {
+            Self::One => 1,
+            Self::Four => 4,
+        }
+    }
+}
+
 /// Which faces of triangles are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cull {
@@ -110,8 +130,14 @@ pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescripto
     let bits = &mut state.configuration;
     bits.depth_test = depth.test.function();
     bits.z_updates = depth.write;
-    // Early Z only knows a limit that moves one way.
-    bits.early_z = matches!(depth.test, Compare::Less | Compare::LessOrEqual);
+    // Early Z only knows a limit that moves one way, and leaves fragments out before anything else is done with them.
+    let late = descriptor.stencil.is_some_and(|stencil| !stencil.keeps_on_depth_fail())
+        || descriptor.alpha_test != AlphaTest::NONE
+        || descriptor.alpha_to_coverage;
+    bits.early_z = matches!(depth.test, Compare::Less | Compare::LessOrEqual) && !late;
+    if descriptor.samples == Samples::Four {
+        bits.oversample = Oversample::X4;
+    }
     bits.early_z_updates = bits.early_z && depth.write;
     bits.forward_facing = cull != Cull::Front;
     bits.reverse_facing = cull != Cull::Back;

@@ -2,7 +2,7 @@
 
 use super::drawing::{View, device, draw, model};
 use super::reference::{Color, etc1_block};
-use qpu_shaders::{Fragment, textured};
+use qpu_shaders::{Ending, Fragment, textured};
 use renderer::texture::TextureType;
 use renderer::{Sampler, Texture, TextureDescriptor};
 use v3d::hw::control_list::Threading;
@@ -48,7 +48,7 @@ const HALVES: [u64; 22] = [
     0x1000_09e7_009e_7000,
     0x5000_09e7_009e_7000,
 ];
-const FOUR_HALVES: Fragment<textured::FragmentUniforms, 2> = Fragment::new(&HALVES, Threading::Single);
+const FOUR_HALVES: Fragment<textured::FragmentUniforms, 2> = Fragment::new(&HALVES, Threading::Single, Ending::Own);
 
 /// A channel of so many bits, from bit `low` of `value` on, as 0 to 255.
 fn channel(value: u64, low: u32, bits: u32) -> f64 {

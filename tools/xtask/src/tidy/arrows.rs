@@ -33,7 +33,7 @@ const ARROWS: [Arrows; 12] = [
         normal: &["v3d", "shader-interface"],
         optional: &[],
         build: &[],
-        dev: &["v3d-sim", "qpu-shaders"],
+        dev: &["v3d-sim", "qpu-shaders", "qpu"],
     },
     Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim"] },
     Arrows { from: "v3d-hw", normal: &[], optional: &[], build: &[], dev: &[] },

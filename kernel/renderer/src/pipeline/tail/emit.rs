@@ -1,0 +1,329 @@
+//! Instructions of a tail, put together from operations.
+//!
+//! An operation goes into the free half of the instruction before it if nothing stands against that: both halves of an instruction read before either
+//! writes, so what the one writes the other must not read. What is written to a register file can be read two instructions later [AG p.37].
+
+use alloc::vec::Vec;
+use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal, SmallImmediate, Unpack};
+
+/// Read address of the next uniform, in both files.
+const UNIFORM: u8 = 32;
+/// Write address of accumulator 0.
+const ACCUMULATORS: u8 = 32;
+/// Write address of the multisample mask, file A only.
+pub(super) const MS_FLAGS: u8 = 42;
+/// Write address of the stencil set-up.
+pub(super) const STENCIL_SETUP: u8 = 43;
+/// Write address of Z, which makes the tests.
+pub(super) const TLB_Z: u8 = 44;
+/// Write address of one sample's colour.
+pub(super) const TLB_COLOR_MS: u8 = 45;
+/// Write address of all samples' colour.
+pub(super) const TLB_COLOR_ALL: u8 = 46;
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// Accumulator 0 to 3.
+    R(u8),
+    /// What a colour load has brought.
+    R4,
+    /// Its alpha, in all bytes.
+    R4Alpha,
+    /// A register of file A.
+    A(u8),
+    /// The highest byte of one, in all bytes.
+    AAlpha(u8),
+    /// A register of file B.
+    B(u8),
+    /// The next uniform.
+    Uniform,
+    /// A small integer.
+    Small(i8),
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    /// Accumulator 0 to 3.
+    R(u8),
+    /// A register of file A.
+    A(u8),
+    /// A unit.
+    Io(u8),
+    /// Only flags are of interest.
+    Nowhere,
+}
+
+/// What is done, by which ALU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Only the add ALU can do it.
+    Add(AddOp),
+    /// Only the mul ALU can do it.
+    Mul(MulOp),
+    /// Both can.
+    Either(AddOp, MulOp),
+}
+
+/// A copy: the first operand twice.
+pub(super) const MOVE: Work = Work::Either(AddOp::Or, MulOp::V8min);
+
+/// An operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Op {
+    pub(super) work: Work,
+    pub(super) to: To,
+    pub(super) from: [From; 2],
+    pub(super) when: Condition,
+    pub(super) set_flags: bool,
+}
+
+impl Op {
+    fn reads(&self, place: To) -> bool {
+        self.from.iter().any(|&from| match (from, place) {
+            (From::R(n), To::R(m)) | (From::A(n) | From::AAlpha(n), To::A(m)) => n == m,
+            _ => false,
+        })
+    }
+
+    fn reads_uniform(&self) -> bool {
+        self.from.contains(&From::Uniform)
+    }
+
+    fn reads_r4(&self) -> bool {
+        self.from.iter().any(|from| matches!(from, From::R4 | From::R4Alpha))
+    }
+}
+
+/// An instruction in the making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    add: Option<(AddOp, Op)>,
+    mul: Option<(MulOp, Op)>,
+    signal: Signal,
+}
+
+impl Slot {
+    const EMPTY: Self = Self { add: None, mul: None, signal: Signal::None };
+
+    fn ops(&self) -> impl Iterator<Item = Op> {
+        self.add.map(|(_, op)| op).into_iter().chain(self.mul.map(|(_, op)| op))
+    }
+
+    /// With one more operation, if there is an instruction that does all of it.
+    fn with(self, op: Op) -> Option<Self> {
+        let free = match op.work {
+            Work::Add(add) if self.add.is_none() => Self { add: Some((add, op)), ..self },
+            Work::Mul(mul) | Work::Either(_, mul) if self.mul.is_none() && op.to != To::Io(MS_FLAGS) => {
+                Self { mul: Some((mul, op)), ..self }
+            }
+            Work::Either(add, _) if self.add.is_none() => Self { add: Some((add, op)), ..self },
+            _ => return None,
+        };
+        free.encode().map(|_| free)
+    }
+
+    /// Whether an operation that comes after these may be done at the same time.
+    fn admits(&self, op: &Op) -> bool {
+        let is_io = |to: To| matches!(to, To::Io(_));
+        !(self.signal == Signal::LoadColor && (op.reads_r4() || is_io(op.to)))
+            && self.ops().all(|before| {
+                let collides = before.to != To::Nowhere && before.to == op.to;
+                let flags = before.set_flags && op.when != Condition::Always;
+                !op.reads(before.to)
+                    && !collides
+                    && !flags
+                    && !op.set_flags
+                    && !(is_io(before.to) && is_io(op.to))
+                    && !(before.reads_uniform() && op.reads_uniform())
+            })
+    }
+
+    /// The instruction, if there is one.
+    fn encode(&self) -> Option<Alu> {
+        let mut alu = Alu { sig: self.signal, ..Alu::NOP };
+        let mut ports = Ports::default();
+        if let Some((op_add, op)) = self.add {
+            let [add_a, add_b] = ports.take(op.from)?;
+            let waddr_add = address(op.to);
+            alu = Alu { op_add, add_a, add_b, waddr_add, cond_add: op.when, sf: op.set_flags, ..alu };
+        }
+        if let Some((op_mul, op)) = self.mul {
+            let [mul_a, mul_b] = ports.take(op.from)?;
+            let waddr_mul = address(op.to);
+            // The mul ALU writes to file A only if halves are swapped.
+            let swapped = matches!(op.to, To::A(_));
+            if swapped && self.add.is_some_and(|(_, add)| matches!(add.to, To::A(_) | To::Io(MS_FLAGS))) {
+                return None;
+            }
+            alu = Alu { op_mul, mul_a, mul_b, waddr_mul, cond_mul: op.when, ws: swapped, ..alu };
+        }
+        if ports.small {
+            if alu.sig != Signal::None {
+                return None;
+            }
+            alu.sig = Signal::SmallImmediate;
+        }
+        alu.raddr_a = ports.a.unwrap_or(alu.raddr_a);
+        alu.raddr_b = ports.b.unwrap_or(alu.raddr_b);
+        match (ports.a_alpha, ports.r4_alpha) {
+            (Some(true), Some(true)) => return None,
+            (Some(true), _) => alu.unpack = Unpack::Byte3Replicated,
+            (_, Some(true)) => (alu.unpack, alu.pm) = (Unpack::Byte3Replicated, true),
+            _ => {}
+        }
+        Some(alu)
+    }
+}
+
+fn address(to: To) -> u8 {
+    match to {
+        To::R(n) => ACCUMULATORS + n,
+        To::A(n) | To::Io(n) => n,
+        To::Nowhere => Alu::NOP.waddr_add,
+    }
+}
+
+/// What an instruction reads.
+#[derive(Default)]
+struct Ports {
+    a: Option<u8>,
+    b: Option<u8>,
+    small: bool,
+    /// Whether file A's value is unpacked, if it is read.
+    a_alpha: Option<bool>,
+    /// Whether r4 is unpacked, if it is read.
+    r4_alpha: Option<bool>,
+}
+
+impl Ports {
+    fn take(&mut self, from: [From; 2]) -> Option<[Mux; 2]> {
+        Some([self.operand(from[0])?, self.operand(from[1])?])
+    }
+
+    fn operand(&mut self, from: From) -> Option<Mux> {
+        match from {
+            From::R(0) => Some(Mux::R0),
+            From::R(1) => Some(Mux::R1),
+            From::R(2) => Some(Mux::R2),
+            From::R(_) => Some(Mux::R3),
+            From::R4 => agree(&mut self.r4_alpha, false).then_some(Mux::R4),
+            From::R4Alpha => agree(&mut self.r4_alpha, true).then_some(Mux::R4),
+            From::A(n) => (agree(&mut self.a, n) && agree(&mut self.a_alpha, false)).then_some(Mux::A),
+            From::AAlpha(n) => (agree(&mut self.a, n) && agree(&mut self.a_alpha, true)).then_some(Mux::A),
+            From::B(n) => (!self.small && agree(&mut self.b, n)).then_some(Mux::B),
+            // By file B, whose values are never unpacked.
+            From::Uniform if !self.small && agree(&mut self.b, UNIFORM) => Some(Mux::B),
+            From::Uniform => (agree(&mut self.a, UNIFORM) && agree(&mut self.a_alpha, false)).then_some(Mux::A),
+            From::Small(value) => {
+                let code = SmallImmediate::Integer(value).code()?;
+                let free = self.b.is_none() || self.small;
+                self.small = true;
+                (free && agree(&mut self.b, code)).then_some(Mux::B)
+            }
+        }
+    }
+}
+
+/// Whether a place has this value, or had none and has it now.
+fn agree<T: PartialEq + Copy>(place: &mut Option<T>, value: T) -> bool {
+    *place.get_or_insert(value) == value
+}
+
+/// Instructions in the making.
+#[derive(Debug, Default)]
+pub(super) struct Emitter {
+    slots: Vec<Slot>,
+    /// Where Z is written.
+    z: Option<usize>,
+}
+
+/// Instructions that follow a write of Z at least: HW-2806 [brcm].
+const AFTER_Z: usize = 5;
+
+impl Emitter {
+    /// Appends an operation.
+    pub(super) fn op(&mut self, op: Op) {
+        let paired = match self.slots.last() {
+            Some(last) if last.admits(&op) && !self.too_fresh(&op, 2) => last.with(op),
+            _ => None,
+        };
+        match (paired, self.slots.last_mut()) {
+            (Some(paired), Some(last)) => *last = paired,
+            _ => {
+                if self.too_fresh(&op, 1) {
+                    self.slots.push(Slot::EMPTY);
+                }
+                // Every operation of a tail fits an instruction of its own.
+                self.slots.push(Slot::EMPTY.with(op).unwrap_or(Slot::EMPTY));
+            }
+        }
+        if op.to == To::Io(TLB_Z) {
+            self.z = Some(self.slots.len() - 1);
+        }
+    }
+
+    /// Whether the instruction that is the `back`th from the end writes a register of a file that the operation reads.
+    fn too_fresh(&self, op: &Op, back: usize) -> bool {
+        let written = self.slots.len().checked_sub(back).and_then(|at| self.slots.get(at));
+        written.is_some_and(|slot| slot.ops().any(|before| matches!(before.to, To::A(_)) && op.reads(before.to)))
+    }
+
+    /// Appends a result of two operands, in all elements.
+    pub(super) fn compute(&mut self, work: Work, to: To, from: [From; 2]) {
+        self.op(Op { work, to, from, when: Condition::Always, set_flags: false });
+    }
+
+    /// Appends a load of one sample's colour.
+    pub(super) fn load_color(&mut self) {
+        if let Some(last) = self.slots.last_mut() {
+            let others = last.ops().any(|op| matches!(op.to, To::Io(unit) if unit != TLB_COLOR_MS));
+            let with = Slot { signal: Signal::LoadColor, ..*last };
+            if last.signal == Signal::None && !others && with.encode().is_some() {
+                *last = with;
+                return;
+            }
+        }
+        self.slots.push(Slot { signal: Signal::LoadColor, ..Slot::EMPTY });
+    }
+
+    /// Sends what the last instruction computes to `register` to a unit instead, where the condition holds; or copies it there.
+    pub(super) fn send(&mut self, from: From, unit: u8, when: Condition) {
+        if let (From::R(n), Some(last)) = (from, self.slots.last_mut()) {
+            let mut changed = *last;
+            let ops = changed.add.iter_mut().map(|(_, op)| op).chain(changed.mul.iter_mut().map(|(_, op)| op));
+            let mut found = false;
+            for op in ops.filter(|op| op.to == To::R(n) && !op.set_flags) {
+                (op.to, op.when, found) = (To::Io(unit), when, true);
+            }
+            let unsure = when != Condition::Always && last.ops().any(|op| op.set_flags);
+            let alone = last.ops().all(|op| !matches!(op.to, To::Io(_))) && last.signal == Signal::None && !unsure;
+            if n != 0 && found && alone && changed.encode().is_some() {
+                *last = changed;
+                return;
+            }
+        }
+        self.op(Op { work: MOVE, to: To::Io(unit), from: [from, from], when, set_flags: false });
+    }
+
+    /// The words, with the program's end behind them.
+    pub(super) fn finish(mut self) -> Vec<Option<u64>> {
+        // The last three instructions read no uniforms: those of the next program are on their way already [AG p.37].
+        let ends = self.slots.last().is_some_and(|last| {
+            last.signal == Signal::None
+                && Slot { signal: Signal::ProgramEnd, ..*last }.encode().is_some()
+                && last.ops().all(|op| op.to != To::Io(TLB_Z) && !op.reads_uniform())
+        });
+        let mut last = if ends { self.slots.pop().unwrap_or(Slot::EMPTY) } else { Slot::EMPTY };
+        last.signal = Signal::ProgramEnd;
+        if let Some(z) = self.z {
+            // The end, and the two instructions behind it.
+            while self.slots.len() + 3 < z + 1 + AFTER_Z {
+                self.slots.push(Slot::EMPTY);
+            }
+        }
+        self.slots.extend([last, Slot::EMPTY, Slot { signal: Signal::ScoreboardUnlock, ..Slot::EMPTY }]);
+        self.slots.iter().map(|slot| Instruction::Alu(slot.encode()?).encode().ok()).collect()
+    }
+}
