@@ -4,6 +4,7 @@
 
 .stage fragment
 .threads 1
+.output color
 .varying direction, 3
 .texture surroundings, 0, cube
 

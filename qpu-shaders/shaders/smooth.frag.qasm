@@ -7,6 +7,7 @@
 
 .stage fragment
 .threads 1
+.output color
 .varying shade, 3
 
     fmul r3, vary, ra15

@@ -2,6 +2,7 @@
 
 .stage fragment
 .threads 1
+.output color
 .varying shade, 4               # red, green, blue, alpha
 
     fmul r3, vary, ra15

@@ -3,6 +3,7 @@
 
 .stage fragment
 .threads 1
+.output color
 .varying uv, 2
 .uniform level, float
 .texture source, 0, 2d, bias

@@ -2,6 +2,7 @@
 
 .stage fragment
 .threads 1
+.output color
 .varying uv, 2
 .uniform border, uint
 .texture image, 0, 2d, bias     # three words: r takes the third, as a bias would

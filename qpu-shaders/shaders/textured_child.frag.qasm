@@ -2,6 +2,7 @@
 
 .stage fragment
 .threads 1
+.output color
 .varying uv, 2
 .texture image, 0, child
 

@@ -4,6 +4,7 @@
 
 .stage fragment
 .threads 1
+.output color
 .varying uv, 2
 .varying light
 .texture image, 0, 2d

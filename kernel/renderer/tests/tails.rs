@@ -367,7 +367,7 @@ fn every_stencil_test_and_change() {
                     depth_fail: StencilChange::ALL[(number + 3) % 8],
                     pass: StencilChange::ALL[(number + 5) % 8],
                 };
-                let (in_front, reversed) = (number % 2 == 0, number % 5 < 2);
+                let (in_front, reversed) = (number.is_multiple_of(2), number % 5 < 2);
                 // The square's corners run counterclockwise: it shows its front.
                 let stencil =
                     if reversed { Stencil { front: other, back: side } } else { Stencil { front: side, back: other } };

@@ -121,10 +121,16 @@ pub fn check(words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Fin
     check_by(Rules::Sure, words, info, interface)
 }
 
+/// What a program that leaves its colour is checked with: `mov tlbc, r0`, `thrend`, `nop`, `sbdone`.
+const END_BEHIND_COLOR: [u64; 4] =
+    [0x1002_0ba7_159e_7000, 0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x5000_09e7_009e_7000];
+
 /// Checks a program by some of the rules.
 pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Finding> {
+    let end: &[u64] = if interface.leaves_color { &END_BEHIND_COLOR } else { &[] };
     let facts: Vec<Facts> = words
         .iter()
+        .chain(end)
         .enumerate()
         .map(|(at, &word)| Facts { data: info.get(at).is_some_and(|info| info.data), ..Facts::of(word) })
         .collect();
@@ -142,6 +148,10 @@ pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Inte
     program.check_semaphores(&mut findings);
     if rules == Rules::All {
         program.check_doubtful(&states, &mut findings);
+    }
+    for finding in &mut findings.list {
+        // What the end shows is the fault of what stands before it.
+        finding.at = finding.at.min(words.len().saturating_sub(1));
     }
     findings.list.sort_by_key(|finding| (finding.at, finding.code));
     findings.list

@@ -244,6 +244,9 @@ pub struct Interface {
     pub stage: Stage,
     /// Threads per QPU: 1 or 2; `None` if the source does not say.
     pub threads: Option<u8>,
+    /// The program has no end of its own (`.output color`): its colour stands in r0, red in the lowest byte, and rb15 holds the fragment's depth as at its
+    /// start. What writes the tile buffer and ends it is put behind it later. It is checked with the shortest that could.
+    pub leaves_color: bool,
     /// Uniforms in the order in which they are read.
     pub uniforms: Vec<Uniform>,
     /// Attributes in the order in which they stand in the VPM.

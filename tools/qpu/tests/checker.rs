@@ -383,3 +383,26 @@ fn every_code_has_an_explanation() {
     }
     assert!(numbers.is_sorted_by(|a, b| a < b));
 }
+
+/// A program that leaves its colour in r0 is checked with an end behind it: it needs none, and what stands directly before the end counts.
+#[test]
+fn a_program_that_leaves_its_colour_needs_no_end() {
+    let program =
+        |output: &str, last: &str| format!(".stage fragment\n.threads 1\n{output}\nmov r0, 0\nmov r1, 0\n{last}");
+    assert_eq!(findings(&program(".output color", "mov r2, 0")), []);
+    assert_eq!(findings(&program("", "mov r2, 0")), [(Code::RunsOffTheEnd, 6)]);
+    // The end stands in a branch's delay slots.
+    assert_eq!(findings(&program(".output color", "bra -, 0")), [(Code::DelaySlots, 6)]);
+}
+
+#[test]
+fn what_a_program_leaves_is_said_once_and_is_a_colour() {
+    let refused = |source: &str| {
+        let Err(diagnostics) = assemble(&[Source::new("case.qasm", source)], &Options::default()) else {
+            panic!("{source} is accepted");
+        };
+        diagnostics.list.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(refused(".output color\n.output color\nnop"), ["the output is declared twice"]);
+    assert_eq!(refused(".output depth\nnop"), ["`depth` is nothing that a program can leave behind: color"]);
+}

@@ -18,7 +18,7 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
     if let Some(fragment) = &programs.fragment {
         expect_stage(name, fragment, Stage::Fragment)?;
         let uniforms = uniform_type(&mut body, "FragmentUniforms", &fragment.interface)?;
-        let ending = if super::ends(fragment) { "Own" } else { "Color" };
+        let ending = if fragment.interface.leaves_color { "Color" } else { "Own" };
         words(&mut body, "FRAGMENT_CODE", fragment);
         let varyings = fragment.interface.varying_components();
         let threading = match fragment.interface.threads {

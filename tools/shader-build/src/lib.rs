@@ -15,7 +15,7 @@
 //! # What becomes of a folder
 //! `NAME.STAGE.qasm` is one program; the stage is `coord`, `vert`, `frag` or `user`. Everything of one name becomes a module `NAME`:
 //! - coordinate and vertex shader, which come in pairs: `SHADING`, a structure `Vertex` with the attributes, and one with the `Uniforms` of both;
-//! - a fragment shader: `FRAGMENT` and `FragmentUniforms`. One that does not end, with `thrend`, leaves its colour in r0: see `shader_interface::Ending`;
+//! - a fragment shader: `FRAGMENT` and `FragmentUniforms`. One with `.output color` leaves its end to the pipeline: see `shader_interface::Ending`;
 //! - a user program: `PROGRAM` and `Uniforms`.
 //!
 //! A texture that is declared with its kind is a field of type `Texture2d`, `TextureCube` or `TextureChild`, and another kind does not compile.
@@ -120,26 +120,11 @@ fn name_and_stage(path: &Path) -> Result<(String, String), String> {
     }
 }
 
-/// What a fragment shader without an end is checked with.
-const ENDING: &str = "    mov tlbc, r0\n    thrend\n    nop\n    sbdone\n";
-
-/// Whether a program has an end: an instruction with one of the two signals that say so [AG p.29].
-fn ends(assembly: &Assembly) -> bool {
-    assembly.words.iter().any(|word| matches!(word >> 60, 3 | 9))
-}
-
 fn assemble(folder: &Path, path: &Path, warnings: &mut Vec<String>) -> Result<Assembly, String> {
     let source = qpu::Source::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let options = qpu::Options { include_dirs: vec![folder.to_owned()], ..qpu::Options::default() };
     let assembly = qpu::assemble(&[source], &options).map_err(|diagnostics| diagnostics.to_string())?;
-    let found = if !ends(&assembly) && assembly.interface.stage == qpu::interface::Stage::Fragment {
-        // What is put behind it on the Pi is checked where it is made; here, the program with the simplest of ends.
-        let source = qpu::Source::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let whole = qpu::assemble(&[source, qpu::Source::new("its end", ENDING)], &options);
-        qpu::check::check_assembly(&whole.map_err(|diagnostics| diagnostics.to_string())?)
-    } else {
-        qpu::check::check_assembly(&assembly)
-    };
+    let found = qpu::check::check_assembly(&assembly);
     if found.has_errors() {
         return Err(found.to_string());
     }

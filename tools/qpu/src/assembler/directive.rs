@@ -88,7 +88,8 @@ impl Assembler<'_> {
             | Directive::Texture
             | Directive::Semaphore
             | Directive::Threads
-            | Directive::Stage => self.interface_directive(directive, token)?,
+            | Directive::Stage
+            | Directive::Output => self.interface_directive(directive, token)?,
             Directive::Allow => self.allow()?,
             Directive::Slots => {
                 self.expect_end()?;

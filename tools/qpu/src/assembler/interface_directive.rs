@@ -34,6 +34,17 @@ impl Assembler<'_> {
                 }
                 self.interface.threads = Some(threads as u8);
             }
+            Directive::Output => {
+                let name = self.identifier("color")?;
+                if self.text(name) != "color" {
+                    let message = format!("{} is nothing that a program can leave behind: color", self.found(name));
+                    return self.error(Code::BadInterface, name, message);
+                }
+                if self.interface.leaves_color {
+                    return self.error(Code::InterfaceRedefined, token, "the output is declared twice");
+                }
+                self.interface.leaves_color = true;
+            }
             Directive::Uniform => {
                 let (name, span) = self.interface_name(directive)?;
                 self.expect(Kind::Comma, "`,` and a type")?;

@@ -56,6 +56,7 @@ pub enum Directive {
     Semaphore,
     Threads,
     Stage,
+    Output,
     Allow,
     Slots,
 }
@@ -132,6 +133,7 @@ impl Directive {
         ("semaphore", Self::Semaphore),
         ("threads", Self::Threads),
         ("stage", Self::Stage),
+        ("output", Self::Output),
         ("allow", Self::Allow),
         ("slots", Self::Slots),
     ];

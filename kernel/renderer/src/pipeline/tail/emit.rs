@@ -127,17 +127,16 @@ impl Slot {
     /// Whether an operation that comes after these may be done at the same time.
     fn admits(&self, op: &Op) -> bool {
         let is_io = |to: To| matches!(to, To::Io(_));
-        !(self.signal == Signal::LoadColor && (op.reads_r4() || is_io(op.to)))
-            && self.ops().all(|before| {
-                let collides = before.to != To::Nowhere && before.to == op.to;
-                let flags = before.set_flags && op.when != Condition::Always;
-                !op.reads(before.to)
-                    && !collides
-                    && !flags
-                    && !op.set_flags
-                    && !(is_io(before.to) && is_io(op.to))
-                    && !(before.reads_uniform() && op.reads_uniform())
-            })
+        let waits_for_load = self.signal == Signal::LoadColor && (op.reads_r4() || is_io(op.to));
+        let depends = |before: Op| {
+            op.reads(before.to)
+                || before.to != To::Nowhere && before.to == op.to
+                || before.set_flags && op.when != Condition::Always
+                || op.set_flags
+                || is_io(before.to) && is_io(op.to)
+                || before.reads_uniform() && op.reads_uniform()
+        };
+        !waits_for_load && !self.ops().any(depends)
     }
 
     /// The instruction, if there is one.
