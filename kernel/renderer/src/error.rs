@@ -127,6 +127,22 @@ pub enum Error {
         /// Samples of the pass.
         pass: u8,
     },
+    /// The heap has no room for what is to be remembered until it is drawn.
+    HeapFull {
+        /// Who wants to remember it.
+        label: &'static str,
+        /// How many bytes more it asked for.
+        bytes: usize,
+    },
+    /// What is to be drawn was made for a larger target.
+    LargerTarget {
+        /// What was to be drawn.
+        label: &'static str,
+        /// Width and height in pixels that it was made for.
+        size_px: [u32; 2],
+        /// Width and height in pixels of the target.
+        target_px: [u32; 2],
+    },
     /// A draw would read the target that it draws to.
     TargetInUse {
         /// The target.
@@ -195,6 +211,11 @@ impl fmt::Display for Error {
             Self::Samples { label, pipeline, pass } => {
                 write!(f, "{label}: it draws {pipeline} samples a pixel, and the pass has {pass}")
             }
+            Self::HeapFull { label, bytes } => write!(f, "{label}: the heap has no room for {bytes} bytes more"),
+            Self::LargerTarget { label, size_px: [width, height], target_px: [target_width, target_height] } => write!(
+                f,
+                "{label}: it is made for {width} x {height} pixels, and the target has {target_width} x {target_height}"
+            ),
             Self::TargetInUse { label } => write!(f, "{label}: it is drawn to and read by the same pass"),
         }
     }

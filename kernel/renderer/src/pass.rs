@@ -132,6 +132,11 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         Self { device, memory, recording }
     }
 
+    /// Whose pass it is.
+    pub(crate) const fn device(&self) -> &'f Device<'p, P> {
+        self.device
+    }
+
     /// What is drawn to.
     pub const fn target(&self) -> &Target {
         &self.recording.target

@@ -28,12 +28,13 @@ const ARROWS: [Arrows; 12] = [
         build: &["asset-build"],
         dev: &[],
     },
+    // What draws in two dimensions brings its own programs; for pipelines the renderer knows a program only by its interface.
     Arrows {
         from: "renderer",
-        normal: &["v3d", "shader-interface"],
+        normal: &["v3d", "shader-interface", "qpu-shaders"],
         optional: &[],
         build: &[],
-        dev: &["v3d-sim", "qpu-shaders", "qpu"],
+        dev: &["v3d-sim", "qpu"],
     },
     Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim"] },
     Arrows { from: "v3d-hw", normal: &[], optional: &[], build: &[], dev: &[] },

@@ -1,0 +1,136 @@
+//! Sheets: images side by side, which become textures when they are drawn.
+//!
+//! Small images stand on shelves: from left to right, and when a shelf is full a new one begins below. A large image has a sheet of its own.
+
+use alloc::vec::Vec;
+use embedded_graphics::pixelcolor::{Rgb888, RgbColor};
+use v3d::Platform;
+
+use super::reserve;
+use crate::device::Device;
+use crate::error::Error;
+use crate::texture::{Texture, TextureDescriptor, TextureType};
+
+/// Width and greatest height of a sheet of small images, in texels.
+const SIDE: u16 = 512;
+/// Bytes of a texel.
+const TEXEL_BYTES: usize = 4;
+
+/// Where an image stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) sheet: usize,
+    pub(super) left: u16,
+    pub(super) top: u16,
+    width: u16,
+    height: u16,
+}
+
+/// Texels, and the texture with them when it was drawn with.
+#[derive(Debug)]
+struct Sheet {
+    width: u16,
+    texels: Vec<u8>,
+    /// Top of the last shelf, and where the next image on it stands.
+    shelf: u16,
+    next: u16,
+    /// No other image stands here.
+    is_full: bool,
+    texture: Option<Texture>,
+}
+
+impl Sheet {
+    const fn new(width: u16, is_full: bool) -> Self {
+        Self { width, texels: Vec::new(), shelf: 0, next: 0, is_full, texture: None }
+    }
+
+    /// Rows that have texels.
+    const fn height(&self) -> u16 {
+        (self.texels.len() / (self.width as usize * TEXEL_BYTES)) as u16
+    }
+
+    /// Makes room for an image, if there is any: its left and top texel.
+    fn place(&mut self, label: &'static str, width: u16, height: u16, most: u16) -> Result<Option<(u16, u16)>, Error> {
+        let (left, top) = if self.next + width <= self.width { (self.next, self.shelf) } else { (0, self.height()) };
+        if left + width > self.width || top + height > most {
+            return Ok(None);
+        }
+        let bytes = usize::from(self.width) * usize::from(top + height) * TEXEL_BYTES;
+        if let Some(more) = bytes.checked_sub(self.texels.len()) {
+            reserve(label, &mut self.texels, more)?;
+            self.texels.resize(bytes, 0);
+        }
+        (self.shelf, self.next) = (top, left + width);
+        self.texture = None;
+        Ok(Some((left, top)))
+    }
+}
+
+/// All sheets of a list.
+#[derive(Debug)]
+pub(super) struct Sheets {
+    label: &'static str,
+    sheets: Vec<Sheet>,
+}
+
+impl Sheets {
+    pub(super) const fn new(label: &'static str) -> Self {
+        Self { label, sheets: Vec::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.sheets.clear();
+    }
+
+    /// Makes room for an image.
+    pub(super) fn place(&mut self, width: u16, height: u16) -> Result<Place, Error> {
+        let is_large = width > SIDE || height > SIDE / 4;
+        if let Some(last) = self.sheets.last_mut()
+            && !is_large
+            && !last.is_full
+            && let Some((left, top)) = last.place(self.label, width, height, SIDE)?
+        {
+            return Ok(Place { sheet: self.sheets.len() - 1, left, top, width, height });
+        }
+        reserve(self.label, &mut self.sheets, 1)?;
+        let mut sheet = Sheet::new(if is_large { width } else { SIDE }, is_large);
+        sheet.place(self.label, width, height, height)?;
+        self.sheets.push(sheet);
+        Ok(Place { sheet: self.sheets.len() - 1, left: 0, top: 0, width, height })
+    }
+
+    /// Gives the room of the last image back.
+    pub(super) fn take_back(&mut self, place: &Place) {
+        let is_own = self.sheets.get(place.sheet).is_some_and(|sheet| sheet.is_full);
+        if is_own {
+            self.sheets.truncate(place.sheet);
+        } else if let Some(sheet) = self.sheets.get_mut(place.sheet) {
+            sheet.next = place.left;
+        }
+    }
+
+    /// Sets a texel of an image.
+    pub(super) fn set(&mut self, place: &Place, column: u16, row: u16, color: Rgb888) {
+        let Some(sheet) = self.sheets.get_mut(place.sheet) else { return };
+        let texel = usize::from(place.top + row) * usize::from(sheet.width) + usize::from(place.left + column);
+        if let Some(bytes) = sheet.texels.get_mut(texel * TEXEL_BYTES..(texel + 1) * TEXEL_BYTES) {
+            bytes.copy_from_slice(&[color.r(), color.g(), color.b(), 0xff]);
+        }
+    }
+
+    /// Makes textures of sheets that have changed.
+    pub(super) fn upload<P: Platform>(&mut self, device: &Device<'_, P>) -> Result<(), Error> {
+        for sheet in self.sheets.iter_mut().filter(|sheet| sheet.texture.is_none()) {
+            let (width, height) = (u32::from(sheet.width), u32::from(sheet.height()));
+            let descriptor = TextureDescriptor::new(self.label, TextureType::Rgba8888, width, height);
+            sheet.texture = Some(Texture::from_pixels(device, &descriptor, &sheet.texels)?);
+        }
+        Ok(())
+    }
+
+    /// A sheet's texture, and its width and height in texels.
+    pub(super) fn texture(&self, sheet: usize) -> Option<(&Texture, [u32; 2])> {
+        let sheet = self.sheets.get(sheet)?;
+        Some((sheet.texture.as_ref()?, [u32::from(sheet.width), u32::from(sheet.height())]))
+    }
+}
