@@ -34,7 +34,18 @@ pub enum Error {
         /// How many vertices there are.
         vertices: u32,
     },
-    /// A mesh without vertices, or of more bytes than there can be.
+    /// Bytes that are no vertices or no indices.
+    MeshBytes {
+        /// The mesh.
+        label: &'static str,
+        /// What they should be.
+        what: &'static str,
+        /// How many bytes there are.
+        bytes: usize,
+        /// Bytes of one vertex or index.
+        unit: usize,
+    },
+    /// A mesh of more bytes than there can be.
     MeshSize {
         /// The mesh.
         label: &'static str,
@@ -183,6 +194,9 @@ impl fmt::Display for Error {
             Self::ForeignDevice { label } => write!(f, "{label}: it belongs to another device"),
             Self::Index { label, at, index, vertices } => {
                 write!(f, "{label}: index {at} is {index}, and there are {vertices} vertices")
+            }
+            Self::MeshBytes { label, what, bytes, unit } => {
+                write!(f, "{label}: {bytes} bytes are no {what} of {unit} bytes each")
             }
             Self::MeshSize { label, vertices } => write!(f, "{label}: there is no mesh of {vertices} vertices"),
             Self::VertexSize { label, bytes, most } => {

@@ -52,7 +52,7 @@ pub use draw_list::DrawList;
 pub use error::Error;
 pub use frame::Frame;
 pub use glam;
-pub use mesh::{Mesh, Primitive};
+pub use mesh::{Indices, Mesh, Primitive};
 pub use pass::{Pass, PassDescriptor, Rectangle};
 pub use pipeline::blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
 pub use pipeline::state::{Compare, Cull, Depth, FrontFace, PolygonOffset, Samples};

@@ -1,19 +1,22 @@
 //! Meshes: vertices, and perhaps indices, in GPU memory.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use shader_interface::VertexData;
 use v3d::Platform;
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{IndexType, PrimitiveMode};
+use v3d::hw::control_list::PrimitiveMode;
 use v3d::pool::Buffer;
-use v3d::primitives::Primitives;
 
 use crate::device::Device;
 use crate::error::Error;
 
-/// Alignment of vertices and indices in bytes.
-const ALIGNMENT: usize = 16;
+mod indices;
+pub(crate) mod layout;
+
+pub use indices::Indices;
+use layout::{ALIGNMENT, Layout, Part, Parts};
 
 /// What vertices make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,11 +52,13 @@ impl Primitive {
 }
 
 /// Vertices of one kind in GPU memory, and what they make.
+///
+/// There may be any number of vertices and indices: what is too much for one record of the hardware is drawn in parts.
 #[derive(Clone, Debug)]
 pub struct Mesh<V> {
     label: &'static str,
     memory: Buffer,
-    primitives: Primitives,
+    parts: Parts,
     kind: PhantomData<fn(V)>,
 }
 
@@ -68,16 +73,13 @@ impl<V: VertexData> Mesh<V> {
         primitive: Primitive,
         vertices: &[V],
     ) -> Result<Self, Error> {
-        let count = count(label, vertices)?;
-        let memory = device.driver()?.upload(&bytes_of(vertices), ALIGNMENT as u32)?;
-        let primitives = Primitives::Array { mode: primitive.mode(), first: 0, count };
-        Ok(Self { label, memory, primitives, kind: PhantomData })
+        Self::place(device, label, primitive, bytes_of(vertices).into(), None)
     }
 
     /// Vertices that indices name.
     ///
     /// # Errors
-    /// When an index has no vertex, there are no vertices, or the pool has not enough memory.
+    /// When an index has no vertex, there are no vertices or indices, or the pool has not enough memory.
     pub fn indexed<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -85,24 +87,56 @@ impl<V: VertexData> Mesh<V> {
         vertices: &[V],
         indices: &[u16],
     ) -> Result<Self, Error> {
-        let vertex_count = count(label, vertices)?;
-        if let Some(at) = indices.iter().position(|&index| u32::from(index) >= vertex_count) {
-            let index = u32::from(indices[at]);
-            return Err(Error::Index { label, at, index, vertices: vertex_count });
+        Self::with_indices(device, label, primitive, vertices, Indices::U16(indices))
+    }
+
+    /// Vertices that indices of any width name.
+    ///
+    /// # Errors
+    /// As [`Mesh::indexed`].
+    pub fn with_indices<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        primitive: Primitive,
+        vertices: &[V],
+        indices: Indices<'_>,
+    ) -> Result<Self, Error> {
+        Self::place(device, label, primitive, bytes_of(vertices).into(), Some(indices))
+    }
+
+    /// Vertices as they stand in memory, [`VertexData::BYTES`] each, and perhaps indices: what a build script has laid out is only copied. The vertices'
+    /// values are not looked at.
+    ///
+    /// # Errors
+    /// When the bytes are no whole number of vertices or indices, and as [`Mesh::indexed`].
+    pub fn from_bytes<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        primitive: Primitive,
+        vertices: &[u8],
+        indices: Option<Indices<'_>>,
+    ) -> Result<Self, Error> {
+        Self::place(device, label, primitive, vertices.into(), indices)
+    }
+
+    fn place<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        primitive: Primitive,
+        vertices: Cow<'_, [u8]>,
+        indices: Option<Indices<'_>>,
+    ) -> Result<Self, Error> {
+        let layout = layout::<V>(label, primitive, vertices, indices)?;
+        let count = layout.vertices.len() / V::BYTES;
+        let bytes = layout.bytes().ok_or(Error::MeshSize { label, vertices: count })?;
+        let mut driver = device.driver()?;
+        let memory = driver.allocate(bytes, ALIGNMENT)?;
+        let region = memory.region();
+        region.store(driver.platform(), 0, &layout.vertices)?;
+        if !layout.indices.is_empty() {
+            region.store(driver.platform(), layout.indices_offset(), &layout.indices)?;
         }
-        let mut bytes = bytes_of(vertices);
-        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
-        let start = bytes.len();
-        bytes.extend(indices.iter().flat_map(|index| index.to_le_bytes()));
-        let memory = device.driver()?.upload(&bytes, ALIGNMENT as u32)?;
-        let primitives = Primitives::Indexed {
-            mode: primitive.mode(),
-            indices: memory.address() + start as u32,
-            index_type: IndexType::Bits16,
-            count: indices.len() as u32,
-            maximum: vertex_count - 1,
-        };
-        Ok(Self { label, memory, primitives, kind: PhantomData })
+        Ok(Self { label, memory, parts: layout.parts, kind: PhantomData })
     }
 
     /// The name that it was made with.
@@ -114,25 +148,41 @@ impl<V: VertexData> Mesh<V> {
         &self.memory
     }
 
-    /// The first vertex.
-    pub(crate) fn vertices(&self) -> BusAddr {
+    /// The first byte.
+    pub(crate) fn start(&self) -> BusAddr {
         self.memory.address()
     }
 
-    /// What a list says to draw it.
-    pub(crate) const fn primitives(&self) -> &Primitives {
-        &self.primitives
+    /// What is drawn, record by record.
+    pub(crate) fn parts(&self) -> &[Part] {
+        self.parts.as_slice()
     }
 }
 
-/// How many vertices there are, at least one.
-fn count<V: VertexData>(label: &'static str, vertices: &[V]) -> Result<u32, Error> {
-    let error = Error::MeshSize { label, vertices: vertices.len() };
-    let bytes = vertices.len().checked_mul(V::BYTES).and_then(|bytes| u32::try_from(bytes).ok());
-    match (bytes, u32::try_from(vertices.len())) {
-        (Some(_), Ok(count)) if count > 0 => Ok(count),
-        _ => Err(error),
+/// How vertices of one kind are laid out, if they and their indices are possible.
+pub(crate) fn layout<'a, V: VertexData>(
+    label: &'static str,
+    primitive: Primitive,
+    vertices: Cow<'a, [u8]>,
+    indices: Option<Indices<'a>>,
+) -> Result<Layout<'a>, Error> {
+    let whole = |bytes: usize, unit: usize, what| {
+        if bytes > 0 && bytes.is_multiple_of(unit) {
+            Ok(())
+        } else {
+            Err(Error::MeshBytes { label, what, bytes, unit })
+        }
+    };
+    let count = vertices.len() / V::BYTES;
+    whole(vertices.len(), V::BYTES, "vertices")?;
+    let vertex_count = u32::try_from(count).map_err(|_| Error::MeshSize { label, vertices: count })?;
+    if let Some(indices) = &indices {
+        whole(indices.bytes(), indices.width(), "indices")?;
+        if let Some(at) = indices.first_beyond(vertex_count) {
+            return Err(Error::Index { label, at, index: indices.at(at), vertices: vertex_count });
+        }
     }
+    Layout::new(primitive, vertices, V::BYTES, indices).ok_or(Error::MeshSize { label, vertices: count })
 }
 
 /// Vertices as they stand in memory.

@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 use shader_interface::{UniformData, UniformStream, VertexData, VertexUniforms, ViewportUniforms};
-use v3d::binning_list::BinningList;
+use v3d::binning_list::{BinningList, MOST_STATE_CHANGES};
 use v3d::draw_state::{DrawState, Viewport};
+use v3d::errata::Erratum;
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::{ClipWindow, Record};
 use v3d::pool::{Buffer, Owner};
-use v3d::primitives::Primitives;
 use v3d::record_list::RecordList;
 use v3d::rendering_list::{ClearValues, RenderingPass};
 use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RECORD_ALIGNMENT};
@@ -17,7 +17,8 @@ use v3d::{Driver, Platform};
 use crate::device::Device;
 use crate::error::{Error, Stage};
 use crate::frame::memory::FrameMemory;
-use crate::mesh::{Mesh, Primitive, bytes_of};
+use crate::mesh::layout::{ALIGNMENT, Part};
+use crate::mesh::{Mesh, Primitive, bytes_of, layout};
 use crate::pipeline::state::Samples;
 use crate::pipeline::{Pipeline, Vertices};
 use crate::target::Target;
@@ -165,7 +166,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         fragment_uniforms: &F,
     ) -> Result<(), Error> {
         self.device.expect_own(mesh.label(), mesh.memory())?;
-        let vertices = Source { address: mesh.vertices(), memory: Some(mesh.memory()), primitives: mesh.primitives() };
+        let vertices = Source { start: mesh.start(), memory: Some(mesh.memory()), parts: mesh.parts() };
         self.draw_source(pipeline, &vertices, vertex_uniforms, fragment_uniforms)
     }
 
@@ -184,9 +185,9 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         if vertices.is_empty() {
             return Ok(());
         }
-        let address = self.memory.place(&mut *self.device.driver()?, &bytes_of(vertices), 16)?;
-        let primitives = Primitives::Array { mode: primitive.mode(), first: 0, count: vertices.len() as u32 };
-        let source = Source { address, memory: None, primitives: &primitives };
+        let layout = layout::<V>(pipeline.label, primitive, bytes_of(vertices).into(), None)?;
+        let start = self.memory.place(&mut *self.device.driver()?, &layout.vertices, ALIGNMENT)?;
+        let source = Source { start, memory: None, parts: layout.parts.as_slice() };
         self.draw_source(pipeline, &source, vertex_uniforms, fragment_uniforms)
     }
 
@@ -216,42 +217,44 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
             varyings: pipeline.varyings,
             threading: pipeline.threading,
         };
-        let shader: Record = match pipeline.vertices {
+        let vertex = match pipeline.vertices {
             Vertices::Programs { vertex, coordinate, attributes } => {
-                let mut arrays = Vec::with_capacity(attributes.len());
-                arrays.extend(attributes.iter().map(|attribute| Attribute {
-                    address: source.address + attribute.memory_offset,
-                    bytes: attribute.bytes,
-                    stride: pipeline.stride,
-                    vertex_offset: Some(attribute.vertex_offset),
-                    coordinate_offset: attribute.coordinate_offset,
-                }));
                 let vertex_words =
                     uniforms.place(driver, self.memory, Stage::Vertex, |stream| vertex_uniforms.push_vertex(stream))?;
                 let coordinate_words = uniforms.place(driver, self.memory, Stage::Coordinate, |stream| {
                     vertex_uniforms.push_coordinate(stream);
                 })?;
-                let record = GlRecord {
-                    fragment,
+                Some(VertexPrograms {
                     vertex: Program { code: vertex, uniforms: vertex_words },
                     coordinate: Program { code: coordinate, uniforms: coordinate_words },
-                    attributes: &arrays,
-                    point_size: false,
-                };
-                let address = self.memory.place(driver, &record.encode()?, RECORD_ALIGNMENT)?;
-                record.state(address).into()
+                    attributes,
+                })
             }
-            Vertices::Done => {
-                let record =
-                    NvRecord { fragment, vertices: source.address, stride: pipeline.stride, clip_header: false };
-                let address = self.memory.place(driver, &record.encode()?, RECORD_ALIGNMENT)?;
-                NvRecord::state(address).into()
-            }
+            Vertices::Done => None,
         };
+        let records = Records { fragment, vertex, stride: pipeline.stride };
+        let Some((first, others)) = source.parts.split_first() else { return Ok(()) };
+        let first_shader = records.place(driver, self.memory, first.vertices(source.start))?;
+        // Parts with the same vertices have the same record.
+        let mut shaders = Vec::new();
+        let (mut vertices, mut shader) = (first.vertices(source.start), first_shader);
+        for part in others {
+            if part.vertices(source.start) != vertices {
+                vertices = part.vertices(source.start);
+                shader = records.place(driver, self.memory, vertices)?;
+            }
+            shaders.push(shader);
+        }
         let Recording { target, list, owners, viewport, scissor, .. } = &mut *self.recording;
         uniforms.check_owners(self.device, target)?;
+        if list.state_changes() + source.parts.len() as u32 > MOST_STATE_CHANGES {
+            return Err(v3d::Error::Erratum(Erratum::Hw2116).into());
+        }
         let state = DrawState { viewport: *viewport, clip_window: *scissor, ..pipeline.state };
-        list.draw(&state, shader, source.primitives)?;
+        list.draw(&state, first_shader, &first.primitives(source.start))?;
+        for (part, shader) in others.iter().zip(shaders) {
+            list.draw(&state, shader, &part.primitives(source.start))?;
+        }
         owners.append(&mut uniforms.owners);
         owners.push(pipeline.memory.owner());
         owners.extend(source.memory.map(Buffer::owner));
@@ -266,10 +269,59 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
 
 /// Vertices of a draw.
 struct Source<'s> {
-    address: BusAddr,
+    /// Where they begin.
+    start: BusAddr,
     /// What they are in, if that is not the frame's own memory.
     memory: Option<&'s Buffer>,
-    primitives: &'s Primitives,
+    parts: &'s [Part],
+}
+
+/// What makes shaded vertices of a draw's vertices.
+struct VertexPrograms {
+    vertex: Program,
+    coordinate: Program,
+    attributes: &'static [shader_interface::Attribute],
+}
+
+/// The shader records of a draw: the same programs and uniforms for each of its parts.
+struct Records {
+    fragment: FragmentProgram,
+    /// None if the vertices are shaded already.
+    vertex: Option<VertexPrograms>,
+    stride: u8,
+}
+
+impl Records {
+    /// Puts the record for vertices from `vertices` on into memory; the answer selects it.
+    fn place<P: Platform>(
+        &self,
+        driver: &mut Driver<'_, P>,
+        memory: &mut FrameMemory,
+        vertices: BusAddr,
+    ) -> Result<Record, Error> {
+        let Some(VertexPrograms { vertex, coordinate, attributes }) = &self.vertex else {
+            let record = NvRecord { fragment: self.fragment, vertices, stride: self.stride, clip_header: false };
+            let address = memory.place(driver, &record.encode()?, RECORD_ALIGNMENT)?;
+            return Ok(NvRecord::state(address).into());
+        };
+        let mut arrays = Vec::with_capacity(attributes.len());
+        arrays.extend(attributes.iter().map(|attribute| Attribute {
+            address: vertices + attribute.memory_offset,
+            bytes: attribute.bytes,
+            stride: self.stride,
+            vertex_offset: Some(attribute.vertex_offset),
+            coordinate_offset: attribute.coordinate_offset,
+        }));
+        let record = GlRecord {
+            fragment: self.fragment,
+            vertex: *vertex,
+            coordinate: *coordinate,
+            attributes: &arrays,
+            point_size: false,
+        };
+        let address = memory.place(driver, &record.encode()?, RECORD_ALIGNMENT)?;
+        Ok(record.state(address).into())
+    }
 }
 
 /// The uniforms of one draw.

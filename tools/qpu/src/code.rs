@@ -243,7 +243,7 @@ diagnostic_codes! {
     // Interface directives.
     120 BadInterface "a bad interface directive"
         "The forms are `.stage fragment|vertex|coordinate|user`, `.threads 1|2`, `.uniform NAME, TYPE [, COUNT]`, \
-        `.attribute NAME, COMPONENTS`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT [, 2d|cube [, bias] \
+        `.attribute NAME [, COMPONENTS [, KIND]]`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT [, 2d|cube [, bias] \
         [, LOOKUPS]]`, `.semaphore NUMBER, ACQUIRES, RELEASES`."
     121 InterfaceRedefined "the interface names this twice"
         "Uniforms, attributes, varyings and textures have a name each. Only an attribute and a varying can have the same: a \

@@ -119,7 +119,91 @@ impl Uniform {
     }
 }
 
-/// A vertex attribute or a varying: a number of 32-bit components.
+/// What the components of an attribute are in memory. A shader finds the words in the VPM as they stand in memory; what it makes of them is its own affair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AttributeKind {
+    /// 32-bit float.
+    #[default]
+    F32,
+    /// 16-bit float, which reads of register file A unpack [AG p.31].
+    F16,
+    /// Signed integer of 8 bits.
+    I8,
+    /// Unsigned integer of 8 bits, which reads of register file A unpack for integer operations [AG p.31].
+    U8,
+    /// Signed integer of 16 bits, which reads of register file A unpack for integer operations [AG p.31].
+    I16,
+    /// Unsigned integer of 16 bits.
+    U16,
+    /// Signed integer of 32 bits.
+    I32,
+    /// Unsigned integer of 32 bits.
+    U32,
+    /// 0 to 255, meant as 0 to 1, which reads of register file A unpack for float operations [AG p.31].
+    Unorm8,
+    /// -127 to 127, meant as -1 to 1.
+    Snorm8,
+    /// 0 to 65,535, meant as 0 to 1.
+    Unorm16,
+    /// -32,767 to 32,767, meant as -1 to 1.
+    Snorm16,
+}
+
+impl AttributeKind {
+    /// The names in the source.
+    pub const NAMED: &'static [(&'static str, Self)] = &[
+        ("f32", Self::F32),
+        ("f16", Self::F16),
+        ("i8", Self::I8),
+        ("u8", Self::U8),
+        ("i16", Self::I16),
+        ("u16", Self::U16),
+        ("i32", Self::I32),
+        ("u32", Self::U32),
+        ("unorm8", Self::Unorm8),
+        ("snorm8", Self::Snorm8),
+        ("unorm16", Self::Unorm16),
+        ("snorm16", Self::Snorm16),
+    ];
+
+    /// Bytes of a component.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::F16 | Self::I16 | Self::U16 | Self::Unorm16 | Self::Snorm16 => 2,
+            Self::I8 | Self::U8 | Self::Unorm8 | Self::Snorm8 => 1,
+        }
+    }
+
+    /// The name in the source.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// A vertex attribute: components that fill whole words of the VPM and of the vertex in memory, the first in the lowest bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Name.
+    pub name: String,
+    /// Components.
+    pub components: u32,
+    /// What a component is.
+    pub kind: AttributeKind,
+    /// Words before it.
+    pub offset_words: u32,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Attribute {
+    /// Words in the VPM and in memory.
+    pub const fn words(&self) -> u32 {
+        self.components.saturating_mul(self.kind.bytes()).div_ceil(4)
+    }
+}
+
+/// A varying: a number of 32-bit components.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components {
     /// Name.
@@ -250,7 +334,7 @@ pub struct Interface {
     /// Uniforms in the order in which they are read.
     pub uniforms: Vec<Uniform>,
     /// Attributes in the order in which they stand in the VPM.
-    pub attributes: Vec<Components>,
+    pub attributes: Vec<Attribute>,
     /// Varyings in the order in which they are read or written.
     pub varyings: Vec<Components>,
     /// Textures in the order in which they are declared; [`Interface::stream`] has those with words between the uniforms.
@@ -275,9 +359,9 @@ impl Interface {
         stream
     }
 
-    /// Components of all attributes.
-    pub fn attribute_components(&self) -> u32 {
-        self.attributes.last().map_or(0, |last| last.offset.saturating_add(last.components))
+    /// Words of all attributes.
+    pub fn attribute_words(&self) -> u32 {
+        self.attributes.last().map_or(0, |last| last.offset_words.saturating_add(last.words()))
     }
 
     /// Components of all varyings.

@@ -327,6 +327,10 @@ fn stages() {
     };
     breaks(Code::AttributeCount, 11, &vertex(2));
     keeps(&vertex(3));
+    // Three bytes take a word, three 16-bit components two.
+    let packed = |vectors| vertex(vectors).replace("position, 3", "position, 3, u8\n.attribute normal, 3, f16");
+    breaks(Code::AttributeCount, 12, &packed(2));
+    keeps(&packed(3));
     let lookup = "mov r0, unif\nmov t1t, r0\nmov t1s, r0\nldtmu1";
     breaks(Code::TextureNotDeclared, 4, &format!(".texture wood, 0\n{lookup}"));
     keeps(&format!(".texture wood, 1\n{lookup}"));

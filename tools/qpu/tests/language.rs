@@ -1,6 +1,6 @@
 //! The language: what directives, expressions and choices come to.
 
-use qpu::interface::{StreamItem, TextureKind};
+use qpu::interface::{AttributeKind, StreamItem, TextureKind};
 use qpu::{Assembly, Code, Options, Source, assemble};
 
 fn try_assembly(source: &str) -> Assembly {
@@ -277,6 +277,21 @@ fn textures_have_their_words_among_the_uniforms() {
     // What is passed on has its name twice; nothing else has.
     try_assembly(".attribute colour, 4\n.varying colour, 4\nnop");
     assert!(fails(".attribute colour, 4\n.attribute colour, 4") && fails(".varying colour\n.uniform colour, vec4"));
+}
+
+#[test]
+fn attributes_take_whole_words() {
+    let assembly = try_assembly(
+        ".attribute position, 3\n.attribute normal, 4, f16\n.attribute bones, 3, u8\n.attribute color, 4, unorm8\n\
+        .attribute weights, 3, snorm16\n.attribute last, 5, i8\nnop",
+    );
+    let attributes: Vec<_> =
+        assembly.interface.attributes.iter().map(|attribute| (attribute.offset_words, attribute.words())).collect();
+    assert_eq!(attributes, [(0, 3), (3, 2), (5, 1), (6, 1), (7, 2), (9, 2)]);
+    assert_eq!(assembly.interface.attribute_words(), 11);
+    assert_eq!(assembly.interface.attributes[4].kind, AttributeKind::Snorm16);
+    let wrong = assemble(&[Source::new("case", ".attribute color, 4, rgb")], &Options::default()).unwrap_err();
+    assert_eq!(wrong.list[0].code, Code::BadInterface);
 }
 
 #[test]

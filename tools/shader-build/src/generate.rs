@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use qpu::Assembly;
-use qpu::interface::{Components, Interface, Stage, StreamItem, Texture, TextureKind, Uniform, UniformType};
+use qpu::interface::{
+    Attribute, AttributeKind, Interface, Stage, StreamItem, Texture, TextureKind, Uniform, UniformType,
+};
 
 use super::Programs;
 
@@ -61,7 +63,10 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     let io = |error: std::fmt::Error| error.to_string();
     let attributes = &vertex.interface.attributes;
     for attribute in &coordinate.interface.attributes {
-        if !attributes.iter().any(|other| other.name == attribute.name && other.components == attribute.components) {
+        let is_same = |other: &Attribute| {
+            (&other.name, other.components, other.kind) == (&attribute.name, attribute.components, attribute.kind)
+        };
+        if !attributes.iter().any(is_same) {
             return Err(format!(
                 "{name}: the vertex shader has no attribute {} like the coordinate shader's",
                 attribute.name
@@ -71,14 +76,16 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
 
     writeln!(body, "/// One vertex in memory.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Vertex {{")
         .map_err(io)?;
-    for Components { name, components, .. } in attributes {
-        writeln!(body, "/// `{name}`.\npub {name}: [f32; {components}],").map_err(io)?;
+    for Attribute { name, components, kind, .. } in attributes {
+        let (component, meaning) = component(*kind);
+        writeln!(body, "/// `{name}`{meaning}.\npub {name}: [{component}; {components}],").map_err(io)?;
     }
-    let floats = vertex.interface.attribute_components();
-    writeln!(body, "}}\nimpl crate::VertexData for Vertex {{\nconst BYTES: usize = {};", 4 * floats).map_err(io)?;
+    let words_of_vertex = vertex.interface.attribute_words();
+    writeln!(body, "}}\nimpl crate::VertexData for Vertex {{\nconst BYTES: usize = {};", 4 * words_of_vertex)
+        .map_err(io)?;
     writeln!(body, "fn push(&self, words: &mut alloc::vec::Vec<u32>) {{").map_err(io)?;
-    for Components { name, .. } in attributes {
-        writeln!(body, "words.extend(self.{name}.iter().map(|component| component.to_bits()));").map_err(io)?;
+    for Attribute { name, .. } in attributes {
+        writeln!(body, "crate::push_attribute(&self.{name}, words);").map_err(io)?;
     }
     writeln!(body, "}}\n}}").map_err(io)?;
 
@@ -98,18 +105,36 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
             .attributes
             .iter()
             .find(|other| other.name == attribute.name)
-            .map(|other| 4 * other.offset);
+            .map(|other| 4 * other.offset_words);
         writeln!(
             body,
             "crate::Attribute {{ name: {:?}, bytes: {}, memory_offset: {}, vertex_offset: {}, coordinate_offset: {in_coordinate:?} }},",
             attribute.name,
-            4 * attribute.components,
-            4 * attribute.offset,
-            4 * attribute.offset
+            4 * attribute.words(),
+            4 * attribute.offset_words,
+            4 * attribute.offset_words
         )
         .map_err(io)?;
     }
     writeln!(body, "]);").map_err(io)
+}
+
+/// The Rust type of an attribute's component, and what is to be said about its values.
+fn component(kind: AttributeKind) -> (&'static str, &'static str) {
+    match kind {
+        AttributeKind::F32 => ("f32", ""),
+        AttributeKind::F16 => ("crate::f16", ""),
+        AttributeKind::I8 => ("i8", ""),
+        AttributeKind::U8 => ("u8", ""),
+        AttributeKind::I16 => ("i16", ""),
+        AttributeKind::U16 => ("u16", ""),
+        AttributeKind::I32 => ("i32", ""),
+        AttributeKind::U32 => ("u32", ""),
+        AttributeKind::Unorm8 => ("u8", ": 255 means 1"),
+        AttributeKind::Snorm8 => ("i8", ": 127 means 1, -127 means -1"),
+        AttributeKind::Unorm16 => ("u16", ": 65535 means 1"),
+        AttributeKind::Snorm16 => ("i16", ": 32767 means 1, -32767 means -1"),
+    }
 }
 
 /// Uniforms that whoever draws fills in.

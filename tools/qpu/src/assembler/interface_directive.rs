@@ -3,7 +3,9 @@
 use super::{Assembler, Res};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
-use crate::interface::{Components, SemaphoreUse, Stage, Texture, TextureKind, TextureWords, Uniform, UniformType};
+use crate::interface::{
+    Attribute, AttributeKind, Components, SemaphoreUse, Stage, Texture, TextureKind, TextureWords, Uniform, UniformType,
+};
 use crate::language::Directive;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
@@ -56,8 +58,9 @@ impl Assembler<'_> {
             Directive::Attribute => {
                 let (name, span) = self.interface_name(directive)?;
                 let components = self.interface_count(64)?.unwrap_or(1);
-                let offset = self.interface.attribute_components();
-                self.interface.attributes.push(Components { name, components, offset, span });
+                let kind = if self.take(Kind::Comma) { self.attribute_kind()? } else { AttributeKind::default() };
+                let offset_words = self.interface.attribute_words();
+                self.interface.attributes.push(Attribute { name, components, kind, offset_words, span });
             }
             Directive::Varying => {
                 let (name, span) = self.interface_name(directive)?;
@@ -138,6 +141,19 @@ impl Assembler<'_> {
             None => {
                 let names: Vec<&str> = UniformType::NAMED.iter().map(|(name, _)| *name).collect();
                 let message = format!("{} is no type: {}", self.found(token), names.join(", "));
+                self.error(Code::BadInterface, token, message)
+            }
+        }
+    }
+
+    fn attribute_kind(&mut self) -> Res<AttributeKind> {
+        let token = self.identifier("a kind of component")?;
+        let text = self.text(token);
+        match AttributeKind::NAMED.iter().find(|(name, _)| *name == text) {
+            Some(&(_, kind)) => Ok(kind),
+            None => {
+                let names: Vec<&str> = AttributeKind::NAMED.iter().map(|(name, _)| *name).collect();
+                let message = format!("{} is no kind of component: {}", self.found(token), names.join(", "));
                 self.error(Code::BadInterface, token, message)
             }
         }

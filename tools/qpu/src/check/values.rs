@@ -224,14 +224,14 @@ impl Program<'_> {
                 findings.error(Code::UniformCount, at, message);
             }
         }
-        let declared = interface.attribute_components();
+        let declared = interface.attribute_words();
         let shades_vertices = matches!(interface.stage, Stage::Vertex | Stage::Coordinate);
         if shades_vertices && !interface.attributes.is_empty() && state.vpm_reads.most != MANY {
             let wrong = state.vpm_reads.exact().is_some_and(|read| u32::from(read) != declared)
                 || u32::from(state.vpm_reads.least) > declared;
             if wrong {
                 let read = state.vpm_reads.least;
-                let message = format!("{read} components of attributes are read, the interface has {declared}");
+                let message = format!("{read} words of attributes are read, the interface has {declared}");
                 findings.error(Code::AttributeCount, at, message);
             }
         }

@@ -1,0 +1,260 @@
+//! How vertices and indices stand in memory, and in which parts they are drawn.
+//!
+//! One record draws at most 65,535 vertices, and names them by 16 bits [GFXH-515: mesa vc4_draw.c]. What is more becomes parts, each with its own vertices:
+//! lists are cut between primitives, strips repeat the last vertices of the part before, fans their first vertex, and a loop becomes a strip that comes back
+//! to its first vertex. A triangle strip is cut at even places, so that its triangles keep their winding.
+
+use alloc::borrow::Cow;
+use alloc::vec;
+use alloc::vec::Vec;
+use v3d::hw::BusAddr;
+use v3d::hw::control_list::{IndexType, PrimitiveMode};
+use v3d::primitives::Primitives;
+
+use super::Primitive;
+use super::indices::Indices;
+
+/// Alignment of vertices and of indices in bytes.
+pub(crate) const ALIGNMENT: u32 = 16;
+/// Most vertices of one record, GFXH-515.
+const MOST_VERTICES: u32 = 65535;
+/// Most vertices that 16 bits name.
+const MOST_NAMED: u32 = 1 << 16;
+
+/// What one record draws: offsets from the start of the mesh's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    vertices: u32,
+    mode: PrimitiveMode,
+    count: u32,
+    indices: Option<PartIndices>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PartIndices {
+    offset: u32,
+    index_type: IndexType,
+    /// The greatest index that has a vertex.
+    maximum: u32,
+}
+
+impl Part {
+    /// The first vertex.
+    pub(crate) fn vertices(&self, start: BusAddr) -> BusAddr {
+        start + self.vertices
+    }
+
+    /// What a list says to draw it.
+    pub(crate) fn primitives(&self, start: BusAddr) -> Primitives {
+        let Self { mode, count, indices, .. } = *self;
+        match indices {
+            None => Primitives::Array { mode, first: 0, count },
+            Some(PartIndices { offset, index_type, maximum }) => {
+                Primitives::Indexed { mode, indices: start + offset, index_type, count, maximum }
+            }
+        }
+    }
+}
+
+/// The parts of a mesh: seldom more than one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    One(Part),
+    Many(Vec<Part>),
+}
+
+impl Parts {
+    pub(crate) fn as_slice(&self) -> &[Part] {
+        match self {
+            Self::One(part) => core::slice::from_ref(part),
+            Self::Many(parts) => parts,
+        }
+    }
+}
+
+/// What stands in memory: vertices, then indices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Layout<'a> {
+    pub(crate) vertices: Cow<'a, [u8]>,
+    pub(crate) indices: Cow<'a, [u8]>,
+    pub(crate) parts: Parts,
+}
+
+impl<'a> Layout<'a> {
+    /// Vertices of `stride` bytes, drawn in their order or by indices that all have a vertex. `None` if it were more bytes than there can be.
+    pub(crate) fn new(
+        primitive: Primitive,
+        vertices: Cow<'a, [u8]>,
+        stride: usize,
+        indices: Option<Indices<'a>>,
+    ) -> Option<Self> {
+        let vertex_count = u32::try_from(vertices.len() / stride.max(1)).ok()?;
+        let count = match &indices {
+            Some(indices) => u32::try_from(indices.count()).ok()?,
+            None => vertex_count,
+        };
+        let stretches = Stretch::all(primitive, count);
+        let layout = match (stretches, indices) {
+            (None, None) => {
+                let parts = Parts::One(Part { vertices: 0, mode: primitive.mode(), count, indices: None });
+                Self { vertices, indices: Cow::Borrowed(&[]), parts }
+            }
+            (Some(stretches), None) => Self::ordered_parts(&stretches, &vertices, stride)?,
+            (stretches, Some(indices)) if vertex_count > MOST_NAMED => {
+                let one =
+                    || vec![Stretch { mode: primitive.mode(), lead: false, start: 0, length: count, close: false }];
+                Self::remapped_parts(&stretches.unwrap_or_else(one), &vertices, stride, &indices, vertex_count)?
+            }
+            (None, Some(indices)) => {
+                let index_type = if indices.width() == 1 { IndexType::Bits8 } else { IndexType::Bits16 };
+                let offset = u32::try_from(vertices.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
+                let part_indices = PartIndices { offset, index_type, maximum: vertex_count.saturating_sub(1) };
+                let parts =
+                    Parts::One(Part { vertices: 0, mode: primitive.mode(), count, indices: Some(part_indices) });
+                Self { vertices, indices: indices.stored(), parts }
+            }
+            (Some(stretches), Some(indices)) => {
+                let start = u32::try_from(vertices.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
+                let mut parts = Vec::with_capacity(stretches.len());
+                let mut stored = Vec::new();
+                for stretch in stretches {
+                    let offset = start.checked_add(u32::try_from(stored.len()).ok()?)?;
+                    stored.extend(stretch.places().flat_map(|place| (indices.at(place) as u16).to_le_bytes()));
+                    let maximum = vertex_count.saturating_sub(1);
+                    let indices = Some(PartIndices { offset, index_type: IndexType::Bits16, maximum });
+                    parts.push(Part { vertices: 0, mode: stretch.mode, count: stretch.count(), indices });
+                }
+                Self { vertices, indices: Cow::Owned(stored), parts: Parts::Many(parts) }
+            }
+        };
+        layout.bytes().map(|_| layout)
+    }
+
+    /// Each stretch's vertices behind those of the one before.
+    fn ordered_parts(stretches: &[Stretch], vertices: &[u8], stride: usize) -> Option<Self> {
+        let mut stored = Vec::with_capacity(vertices.len() + 3 * stride * stretches.len());
+        let mut parts = Vec::with_capacity(stretches.len());
+        for stretch in stretches {
+            let offset = align(&mut stored)?;
+            for place in stretch.places() {
+                stored.extend_from_slice(vertices.get(place * stride..(place + 1) * stride)?);
+            }
+            parts.push(Part { vertices: offset, mode: stretch.mode, count: stretch.count(), indices: None });
+        }
+        Some(Self { vertices: Cow::Owned(stored), indices: Cow::Borrowed(&[]), parts: Parts::Many(parts) })
+    }
+
+    /// Each stretch with the vertices that it names, and with indices to these.
+    fn remapped_parts(
+        stretches: &[Stretch],
+        vertices: &[u8],
+        stride: usize,
+        indices: &Indices<'_>,
+        vertex_count: u32,
+    ) -> Option<Self> {
+        let mut stored = Vec::with_capacity(vertices.len());
+        let mut new_indices = Vec::with_capacity(2 * indices.count());
+        let mut parts = Vec::with_capacity(stretches.len());
+        // For each vertex the part that it was stored for last, counted from 1, and its index there.
+        let mut known = vec![(0u32, 0u16); vertex_count as usize];
+        for (number, stretch) in (1..).zip(stretches) {
+            let offset = align(&mut stored)?;
+            let first_index = new_indices.len();
+            let mut count = 0u32;
+            for place in stretch.places() {
+                let index = indices.at(place) as usize;
+                let (part, new) = known.get_mut(index)?;
+                if *part != number {
+                    (*part, *new) = (number, u16::try_from(count).ok()?);
+                    stored.extend_from_slice(vertices.get(index * stride..(index + 1) * stride)?);
+                    count += 1;
+                }
+                new_indices.extend(new.to_le_bytes());
+            }
+            // The start of the indices is added when it is known.
+            let offset_of_indices = u32::try_from(first_index).ok()?;
+            let maximum = count.saturating_sub(1);
+            let indices = Some(PartIndices { offset: offset_of_indices, index_type: IndexType::Bits16, maximum });
+            parts.push(Part { vertices: offset, mode: stretch.mode, count: stretch.count(), indices });
+        }
+        let start = u32::try_from(stored.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
+        for indices in parts.iter_mut().filter_map(|part| part.indices.as_mut()) {
+            indices.offset = indices.offset.checked_add(start)?;
+        }
+        Some(Self { vertices: Cow::Owned(stored), indices: Cow::Owned(new_indices), parts: Parts::Many(parts) })
+    }
+
+    /// Offset of the first index.
+    pub(crate) fn indices_offset(&self) -> u32 {
+        (self.vertices.len() as u32).next_multiple_of(ALIGNMENT)
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn bytes(&self) -> Option<u32> {
+        let vertices = u32::try_from(self.vertices.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
+        vertices.checked_add(u32::try_from(self.indices.len()).ok()?)
+    }
+}
+
+/// Fills up to the alignment; the length then.
+fn align(stored: &mut Vec<u8>) -> Option<u32> {
+    stored.resize(stored.len().next_multiple_of(ALIGNMENT as usize), 0);
+    u32::try_from(stored.len()).ok()
+}
+
+/// A part of a sequence of vertices or indices that is drawn at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stretch {
+    mode: PrimitiveMode,
+    /// The sequence's first element comes before it.
+    lead: bool,
+    start: u32,
+    length: u32,
+    /// The sequence's first element comes behind it.
+    close: bool,
+}
+
+impl Stretch {
+    /// The stretches of a sequence that is too long for one record.
+    fn all(primitive: Primitive, count: u32) -> Option<Vec<Self>> {
+        if count <= MOST_VERTICES {
+            return None;
+        }
+        // Primitives begin at multiples of `unit`, and the first `shared` elements of a stretch are the last ones of the stretch before.
+        let (mode, unit, shared) = match primitive {
+            Primitive::Points => (PrimitiveMode::Points, 1, 0),
+            Primitive::Lines => (PrimitiveMode::Lines, 2, 0),
+            Primitive::Triangles => (PrimitiveMode::Triangles, 3, 0),
+            Primitive::LineStrip | Primitive::LineLoop => (PrimitiveMode::LineStrip, 1, 1),
+            Primitive::TriangleStrip => (PrimitiveMode::TriangleStrip, 2, 2),
+            Primitive::TriangleFan => (PrimitiveMode::TriangleFan, 1, 1),
+        };
+        let (leads, closes) = (primitive == Primitive::TriangleFan, primitive == Primitive::LineLoop);
+        // Room for one element more, before or behind.
+        let most = MOST_VERTICES - u32::from(leads || closes);
+        let step = (most - shared) / unit * unit;
+        let mut stretches = Vec::new();
+        let mut start = 0;
+        while start + shared < count {
+            let length = (step + shared).min(count - start);
+            let close = closes && start + length == count;
+            stretches.push(Self { mode, lead: leads && start > 0, start, length, close });
+            start += step;
+        }
+        Some(stretches)
+    }
+
+    /// How many elements are drawn.
+    fn count(&self) -> u32 {
+        self.length + u32::from(self.lead) + u32::from(self.close)
+    }
+
+    /// Where they stand in the sequence.
+    fn places(&self) -> impl Iterator<Item = usize> {
+        let own = self.start as usize..self.start as usize + self.length as usize;
+        self.lead.then_some(0).into_iter().chain(own).chain(self.close.then_some(0))
+    }
+}
+
+#[cfg(test)]
+mod tests;
