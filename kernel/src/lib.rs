@@ -62,6 +62,7 @@ mod panic;
 pub mod scenes;
 pub mod screen;
 pub mod selftest;
+pub mod shapes;
 pub mod shell;
 #[cfg(target_os = "none")]
 pub mod start;

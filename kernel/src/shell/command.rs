@@ -40,6 +40,8 @@ pub enum Command {
     SceneRun {
         /// Its name.
         name: String,
+        /// The number of the first frame.
+        first: u64,
         /// How many frames; `None` goes on until it is stopped.
         frames: Option<u64>,
     },
@@ -150,7 +152,11 @@ pub const TABLE: [Row; 20] = [
     ),
     row("regs", "", "every register of the 3D engine, field by field"),
     row("scene list", "", "the scenes there are"),
-    row("scene run", "NAME [frames N]", "draw a scene; without frames, until a key is pressed"),
+    row(
+        "scene run",
+        "NAME [from N] [frames N]",
+        "draw a scene from a frame on; without frames, until a key is pressed",
+    ),
     row("scene stop", "", "stop drawing"),
     row(
         "stats",
@@ -263,20 +269,15 @@ impl Command {
         let (command, left) = match words {
             ["list", left @ ..] => (Self::SceneList, left),
             ["stop", left @ ..] => (Self::SceneStop, left),
-            ["run", name, "frames", count, left @ ..] => {
-                let Ok(count) = count.parse::<u64>() else {
-                    return Err(wrong("scene run", format!("\"{count}\" is no number of frames")));
-                };
-                if count == 0 {
-                    return Err(wrong(
-                        "scene run",
-                        "0 frames draw nothing; without a number it draws until a key is pressed",
-                    ));
+            ["run", name, left @ ..] => {
+                let (first, left) = number_behind("from", "from which frame?", left)?;
+                let (frames, left) = number_behind("frames", "how many frames?", left)?;
+                if frames == Some(0) {
+                    let message = "0 frames draw nothing; without a number it draws until a key is pressed";
+                    return Err(wrong("scene run", message));
                 }
-                (Self::SceneRun { name: (*name).into(), frames: Some(count) }, left)
+                (Self::SceneRun { name: (*name).into(), first: first.unwrap_or(0), frames }, left)
             }
-            ["run", _, "frames"] => return Err(wrong("scene run", "how many frames?")),
-            ["run", name, left @ ..] => (Self::SceneRun { name: (*name).into(), frames: None }, left),
             ["run"] => return Err(wrong("scene run", "which scene? `scene list` names them")),
             [] => return Err(wrong("scene", "say `scene list`, `scene run NAME` or `scene stop`")),
             [other, ..] => {
@@ -355,6 +356,24 @@ fn parse_failure<'a, 'b>(words: &'a [&'b str]) -> Result<(Failure, &'a [&'b str]
     Ok((failure, &words[1..]))
 }
 
+/// The number behind a word of `scene run`, if the word comes next, and the words after it.
+fn number_behind<'w>(
+    word: &str,
+    question: &'static str,
+    words: &'w [&'w str],
+) -> Result<(Option<u64>, &'w [&'w str]), ParseError> {
+    match words {
+        [first, rest @ ..] if *first == word => match rest {
+            [number, left @ ..] => match number.parse() {
+                Ok(number) => Ok((Some(number), left)),
+                Err(_) => Err(wrong("scene run", format!("\"{number}\" is no number of frames"))),
+            },
+            [] => Err(wrong("scene run", question)),
+        },
+        _ => Ok((None, words)),
+    }
+}
+
 fn nothing_left(command: &Command, words: &[&str]) -> Result<(), ParseError> {
     match words.first() {
         None => Ok(()),
@@ -423,10 +442,13 @@ mod tests {
 
     #[test]
     fn arguments_are_read() {
-        let run = |name: &str, frames| Command::SceneRun { name: name.into(), frames };
+        let run = |name: &str, frames| Command::SceneRun { name: name.into(), first: 0, frames };
         assert_eq!(parsed("  scene  run cube "), run("cube", None));
         assert_eq!(parsed("scene run cube frames 12"), run("cube", Some(12)));
         assert_eq!(parsed("scene run cube"), run("cube", None));
+        let from_7 = |frames| Command::SceneRun { name: "cube".into(), first: 7, frames };
+        assert_eq!(parsed("scene run cube from 7 frames 12"), from_7(Some(12)));
+        assert_eq!(parsed("scene run cube from 7"), from_7(None));
         assert_eq!(parsed("stop"), Command::SceneStop);
         assert_eq!(parsed("log"), Command::Log(LogRequest::Show));
         assert_eq!(parsed("log debug"), Command::Log(LogRequest::Level(LevelFilter::Debug)));
@@ -453,6 +475,7 @@ mod tests {
             ("scene dance", "scene: scenes can be listed, run and stopped, but not \"dance\""),
             ("scene run", "scene run: which scene? `scene list` names them"),
             ("scene run cube frames", "scene run: how many frames?"),
+            ("scene run cube from", "scene run: from which frame?"),
             ("scene run cube frames many", "scene run: \"many\" is no number of frames"),
             (
                 "scene run cube frames 0",

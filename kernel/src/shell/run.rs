@@ -84,7 +84,7 @@ fn execute(command: Command, machine: &mut Machine) -> Answer {
         Command::V3d => engine::identity(machine),
         Command::Regs => engine::registers(machine),
         Command::SceneList => scene::list(),
-        Command::SceneRun { name, frames } => scene::run(machine, &name, frames),
+        Command::SceneRun { name, first, frames } => scene::run(machine, &name, first, frames),
         Command::SceneStop => scene::stop(),
         Command::Stats(None) => engine::stats(machine),
         Command::Stats(Some(set)) => engine::count(machine, set),

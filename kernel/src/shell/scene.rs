@@ -64,26 +64,26 @@ pub(super) fn stop() -> Answer {
     Ok(())
 }
 
-pub(super) fn run(machine: &mut Machine, name: &str, frames: Option<u64>) -> Answer {
+pub(super) fn run(machine: &mut Machine, name: &str, first: u64, frames: Option<u64>) -> Answer {
     machine.gpu()?;
     let entry = find(name)?;
     let mode = match frames {
         Some(frames) => Mode::Counted { frames },
         None => Mode::ForTheEye,
     };
-    print_speed(&show(machine, entry, mode)?);
+    print_speed(&show(machine, entry, mode, first)?);
     Ok(())
 }
 
 /// Draws frames as fast as it goes, without summing them up, and prints how fast that was.
 pub(super) fn measure(machine: &mut Machine, entry: &'static SceneEntry, frames: u64) -> Answer {
-    print_speed(&show(machine, entry, Mode::Measured { frames })?);
+    print_speed(&show(machine, entry, Mode::Measured { frames }, 0)?);
     Ok(())
 }
 
 /// Draws the first frame of a scene; its sum.
 pub(super) fn first_picture(machine: &mut Machine, entry: &'static SceneEntry) -> Result<u32, String> {
-    let drawn = show(machine, entry, Mode::Single)?;
+    let drawn = show(machine, entry, Mode::Single, 0)?;
     drawn.crc.ok_or_else(|| "no frame was drawn".to_string())
 }
 
@@ -125,7 +125,8 @@ struct Drawn {
     crc: Option<u32>,
 }
 
-fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result<Drawn, String> {
+/// Draws frames of a scene, number `first` and those after it.
+fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u64) -> Result<Drawn, String> {
     let Machine { framebuffer, gpu, last_picture, last_times, counted, failed_work, watchdog, .. } = machine;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let used_before = device.pool().used();
@@ -137,15 +138,14 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode) -> Result
 
     performance::start(platform, counted.sources()).map_err(|error| error.to_string())?;
     let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye) };
-    let first = page(&canvas.pages, 1);
-    let answer = first.target().map_err(SceneError::from).and_then(|target| {
+    let answer = page(&canvas.pages, 1).target().map_err(SceneError::from).and_then(|target| {
         let mut context = SceneContext { device, target, output: &mut output };
         let scene = (entry.start)(&mut context)?;
         Ok((context, scene))
     });
     let answer = match answer {
         Ok((mut context, mut scene)) => {
-            let answer = draw(scene.as_mut(), &mut context, &canvas, mode, |page| {
+            let answer = draw(scene.as_mut(), &mut context, &canvas, (mode, first), |page| {
                 watchdog.sign_of_life();
                 act_led::show_life();
                 *last_picture = Some(LastPicture { scene: entry.name, target: page });
@@ -322,18 +322,18 @@ fn draw(
     scene: &mut dyn Scene,
     context: &mut SceneContext<'_>,
     canvas: &Canvas,
-    mode: Mode,
+    (mode, first): (Mode, u64),
     mut before_each: impl FnMut(Page),
 ) -> Result<Drawn, String> {
     let start_us = clock::now_us();
     let mut turns =
         Turns::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, canvas.pages.count);
     let mut finished = Finished::none(canvas, mode);
-    let mut number = 0;
+    let mut number = first;
     // What the kernel and the engine took since the frame before was finished.
     let mut frame_us = 0;
     loop {
-        let wanted = mode.frames().is_none_or(|frames| number < frames);
+        let wanted = mode.frames().is_none_or(|frames| number - first < frames);
         if let (true, Some(page)) = (wanted, turns.free_page()) {
             let place = self::page(&canvas.pages, page);
             context.target = place.target().map_err(|error| error.to_string())?;
@@ -359,8 +359,8 @@ fn draw(
         let frame_us = core::mem::take(&mut frame_us) + clock::now_us() - wait_us;
         finished.add(context.device, &mut turns, page, oldest, frame_us);
         match (mode.frames(), console::interruption()) {
-            (Some(frames), Some(Interruption::ControlC)) if oldest + 1 < frames => {
-                return Err(format!("stopped after {} of {frames} frames", oldest + 1));
+            (Some(frames), Some(Interruption::ControlC)) if oldest + 1 - first < frames => {
+                return Err(format!("stopped after {} of {frames} frames", oldest + 1 - first));
             }
             (None, Some(_)) => break,
             _ => {}
@@ -368,7 +368,7 @@ fn draw(
     }
     match finished {
         Finished { dropped: 0, times, crc, .. } => Ok(Drawn { times, elapsed_us: clock::now_us() - start_us, crc }),
-        Finished { dropped, .. } => Err(format!("{dropped} of {number} frames were dropped")),
+        Finished { dropped, .. } => Err(format!("{dropped} of {} frames were dropped", number - first)),
     }
 }
 

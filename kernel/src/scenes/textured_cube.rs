@@ -1,0 +1,148 @@
+//! Crates on a tiled floor: textures with mipmaps
+//!
+//! The floor repeats a small texture into the distance, where hundreds of its texels fall on one pixel. A lookup of the four nearest texels would take a few
+//! of them by chance, and the floor would sparkle when the camera moves, as it does here. The textures therefore have smaller levels, each half as wide as the one
+//! before, down to a single texel that is the mean of all. The GPU draws them once, at the start. The TMU compares the texture coordinates of neighbouring
+//! pixels, takes the two levels whose texels are about as large as a pixel, and blends between them (trilinear filtering), so that no edge between
+//! levels is to be seen.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::f32::consts::{FRAC_PI_4, TAU};
+
+use qpu_shaders::{
+    texture_level,
+    textured_lit::{FRAGMENT, FragmentUniforms, SHADING, Uniforms, Vertex},
+};
+use renderer::{
+    Cull, Depth, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Shading, Texture,
+    TextureDescriptor,
+    glam::{
+        Mat4, Vec3,
+        camera::rh::{proj::opengl::perspective, view::look_at_mat4},
+    },
+    rows,
+    texture::TextureType,
+};
+use v3d::Fence;
+
+use super::{Scene, SceneContext, SceneEntry, SceneError};
+use crate::{assets::WOODEN_CRATE, machine::GpuDevice, shapes::Shape};
+
+/// This scene in the table.
+pub(super) const ENTRY: SceneEntry = SceneEntry {
+    name: "textured-cube",
+    description: "crates on a tiled floor: textures with mipmaps, filtered trilinearly",
+    start: |context| Ok(Box::new(TexturedCube::new(context.device)?)),
+};
+
+/// Frames in which the eye circles once.
+const TURN: u64 = 480;
+/// To the light; its length is how bright it is.
+const TO_LIGHT: Vec3 = Vec3::new(0.3, 0.65, 0.5);
+const AMBIENT: f32 = 0.3;
+/// Where crates stand, and how far they are turned.
+const CRATES: [(Vec3, f32); 4] = [
+    (Vec3::new(-0.6, 0.5, 0.0), 0.15),
+    (Vec3::new(0.65, 0.5, 0.25), -0.3),
+    (Vec3::new(0.05, 1.5, 0.1), 0.6),
+    (Vec3::new(-0.2, 0.5, -1.6), 0.9),
+];
+/// Texels across and up of the floor's texture: two tiles each way.
+const FLOOR_PX: u32 = 128;
+
+#[derive(Debug)]
+struct TexturedCube {
+    pipeline: Pipeline<Vertex, Uniforms, FragmentUniforms>,
+    wood: Texture,
+    tiles: Texture,
+    cube: Mesh<Vertex>,
+    floor: Mesh<Vertex>,
+}
+
+impl TexturedCube {
+    fn new(device: &GpuDevice) -> Result<Self, SceneError> {
+        let descriptor = PipelineDescriptor {
+            depth: Depth::LESS,
+            cull: Cull::Back,
+            ..PipelineDescriptor::new("lit", &SHADING, &FRAGMENT)
+        };
+        let wood = WOODEN_CRATE;
+        Ok(Self {
+            pipeline: Pipeline::new(device, &descriptor)?,
+            wood: mipmapped(device, "wood", [wood.width_px, wood.height_px], wood.rgba)?,
+            tiles: mipmapped(device, "tiles", [FLOOR_PX; 2], &tiles())?,
+            cube: mesh(device, "crate", &Shape::cuboid(Vec3::ONE))?,
+            floor: mesh(device, "floor", &Shape::floor(80.0, 40.0))?,
+        })
+    }
+}
+
+/// A texture, with its smaller levels drawn by the GPU.
+fn mipmapped(
+    device: &GpuDevice,
+    label: &'static str,
+    [width, height]: [u32; 2],
+    rgba: &[u8],
+) -> Result<Texture, SceneError> {
+    let descriptor = TextureDescriptor::new(label, TextureType::Rgba8888, width, height).mipmapped();
+    let texture = Texture::from_pixels(device, &descriptor, rgba)?;
+    let descriptor = PipelineDescriptor::new("level", Shading::Done, &texture_level::FRAGMENT);
+    let pipeline = Pipeline::new(device, &descriptor)?;
+    let mut frame = device.frame()?;
+    texture
+        .generate_mipmaps(&mut frame, &pipeline, |level, source| texture_level::FragmentUniforms { level, source })?;
+    frame.submit()?;
+    Ok(texture)
+}
+
+/// Light and dark tiles with joints between them.
+fn tiles() -> Vec<u8> {
+    let half = FLOOR_PX / 2;
+    let texel = |x: u32, y: u32| {
+        let joint = x % half < 2 || y % half < 2;
+        let dark = (x < half) != (y < half);
+        if joint {
+            [60, 62, 66, 255]
+        } else if dark {
+            [96, 104, 116, 255]
+        } else {
+            [205, 204, 196, 255]
+        }
+    };
+    (0..FLOOR_PX * FLOOR_PX).flat_map(|n| texel(n % FLOOR_PX, n / FLOOR_PX)).collect()
+}
+
+fn mesh(device: &GpuDevice, label: &'static str, shape: &Shape) -> Result<Mesh<Vertex>, SceneError> {
+    let vertices: Vec<Vertex> = shape
+        .corners
+        .iter()
+        .map(|corner| Vertex { position: corner.position, normal: corner.normal, uv: corner.uv })
+        .collect();
+    Ok(Mesh::indexed(device, label, Primitive::Triangles, &vertices, &shape.indices)?)
+}
+
+impl Scene for TexturedCube {
+    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+        let angle = (number % TURN) as f32 / TURN as f32 * TAU;
+        let eye = Mat4::from_rotation_y(angle).transform_point3(Vec3::new(1.2, 2.1, 4.3));
+        let camera = perspective(FRAC_PI_4, context.target.aspect(), 0.1, 60.0)
+            * look_at_mat4(eye, Vec3::new(0.0, 0.8, 0.0), Vec3::Y);
+        // Normals stay as they are in the mesh: the light turns against the crate instead.
+        let turned = |by: f32| Mat4::from_rotation_y(by);
+        let placed = |place: Vec3, by: f32| Uniforms {
+            matrix: rows(&(camera * Mat4::from_translation(place) * turned(by))),
+            to_light: turned(-by).transform_vector3(TO_LIGHT).to_array(),
+            ambient: AMBIENT,
+        };
+        let wood = FragmentUniforms { image: self.wood.bind(&Sampler::TRILINEAR)? };
+        let tiles = FragmentUniforms { image: self.tiles.bind(&Sampler::TRILINEAR)? };
+
+        let mut frame = context.device.frame()?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear([150, 178, 205, 255]))?;
+        for (place, by) in CRATES {
+            pass.draw(&self.pipeline, &self.cube, &placed(place, by), &wood)?;
+        }
+        pass.draw(&self.pipeline, &self.floor, &placed(Vec3::ZERO, 0.0), &tiles)?;
+        Ok(frame.submit()?)
+    }
+}
