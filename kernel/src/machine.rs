@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use core::cell::RefMut;
 
-use renderer::Device;
+use renderer::{Device, Pass};
 use v3d::{Driver, driver::Work};
 
 use crate::{
@@ -15,6 +15,8 @@ use crate::{
 pub type Gpu = Driver<'static, V3dPlatform>;
 /// The driver as scenes share it.
 pub type GpuDevice = Device<'static, V3dPlatform>;
+/// A pass of a frame of the 3D engine.
+pub type GpuPass<'f> = Pass<'f, 'static, V3dPlatform>;
 
 /// The machine.
 #[derive(Debug)]

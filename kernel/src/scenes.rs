@@ -18,6 +18,7 @@ use v3d::{Fence, hw::BusAddr};
 use crate::machine::GpuDevice;
 
 mod cube;
+mod mirror;
 mod textured_cube;
 mod triangle;
 mod triangle_nv;
@@ -108,4 +109,5 @@ pub struct SceneEntry {
 }
 
 /// All scenes.
-pub const SCENES: &[SceneEntry] = &[triangle::ENTRY, triangle_nv::ENTRY, cube::ENTRY, textured_cube::ENTRY, vpm::ENTRY];
+pub const SCENES: &[SceneEntry] =
+    &[triangle::ENTRY, triangle_nv::ENTRY, cube::ENTRY, textured_cube::ENTRY, mirror::ENTRY, vpm::ENTRY];

@@ -26,20 +26,29 @@ use renderer::{
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::{assets::WOODEN_CRATE, machine::GpuDevice, shapes::Shape};
+use crate::{
+    assets::WOODEN_CRATE,
+    machine::{GpuDevice, GpuPass},
+    shapes::Shape,
+};
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "textured-cube",
     description: "crates on a tiled floor: textures with mipmaps, filtered trilinearly",
-    start: |context| Ok(Box::new(TexturedCube::new(context.device)?)),
+    start: |context| {
+        Ok(Box::new(TexturedCube { crates: Crates::new(context.device)?, pipeline: pipeline(context.device)? }))
+    },
 };
 
 /// Frames in which the eye circles once.
 const TURN: u64 = 480;
+/// What is behind everything.
+pub(super) const SKY: [u8; 4] = [150, 178, 205, 255];
 /// To the light; its length is how bright it is.
-const TO_LIGHT: Vec3 = Vec3::new(0.3, 0.65, 0.5);
-const AMBIENT: f32 = 0.3;
+const TO_LIGHT: Vec3 = Vec3::new(0.3, 0.55, 0.4);
+/// Light from everywhere.
+const AMBIENT: f32 = 0.42;
 /// Where crates stand, and how far they are turned.
 const CRATES: [(Vec3, f32); 4] = [
     (Vec3::new(-0.6, 0.5, 0.0), 0.15),
@@ -50,30 +59,56 @@ const CRATES: [(Vec3, f32); 4] = [
 /// Texels across and up of the floor's texture: two tiles each way.
 const FLOOR_PX: u32 = 128;
 
+/// The crates and the floor.
 #[derive(Debug)]
-struct TexturedCube {
-    pipeline: Pipeline<Vertex, Uniforms, FragmentUniforms>,
+pub(super) struct Crates {
     wood: Texture,
     tiles: Texture,
     cube: Mesh<Vertex>,
     floor: Mesh<Vertex>,
 }
 
-impl TexturedCube {
-    fn new(device: &GpuDevice) -> Result<Self, SceneError> {
-        let descriptor = PipelineDescriptor {
-            depth: Depth::LESS,
-            cull: Cull::Back,
-            ..PipelineDescriptor::new("lit", &SHADING, &FRAGMENT)
-        };
+/// What they are drawn with.
+pub(super) type LitPipeline = Pipeline<Vertex, Uniforms, FragmentUniforms>;
+
+#[derive(Debug)]
+struct TexturedCube {
+    crates: Crates,
+    pipeline: LitPipeline,
+}
+
+fn pipeline(device: &GpuDevice) -> Result<LitPipeline, SceneError> {
+    let plain = PipelineDescriptor::new("lit", &SHADING, &FRAGMENT);
+    Ok(Pipeline::new(device, &PipelineDescriptor { depth: Depth::LESS, cull: Cull::Back, ..plain })?)
+}
+
+impl Crates {
+    /// Makes them.
+    pub(super) fn new(device: &GpuDevice) -> Result<Self, SceneError> {
         let wood = WOODEN_CRATE;
         Ok(Self {
-            pipeline: Pipeline::new(device, &descriptor)?,
             wood: mipmapped(device, "wood", [wood.width_px, wood.height_px], wood.rgba)?,
             tiles: mipmapped(device, "tiles", [FLOOR_PX; 2], &tiles())?,
             cube: mesh(device, "crate", &Shape::cuboid(Vec3::ONE))?,
             floor: mesh(device, "floor", &Shape::floor(80.0, 40.0))?,
         })
+    }
+
+    /// Draws them as a camera sees them: a matrix from their coordinates to clip coordinates.
+    pub(super) fn draw(&self, pass: &mut GpuPass<'_>, pipeline: &LitPipeline, camera: &Mat4) -> Result<(), SceneError> {
+        // Normals stay as they are in the mesh: the light turns against the crate instead.
+        let turned = |by: f32| Mat4::from_rotation_y(by);
+        let placed = |place: Vec3, by: f32| Uniforms {
+            matrix: rows(&(*camera * Mat4::from_translation(place) * turned(by))),
+            to_light: turned(-by).transform_vector3(TO_LIGHT).to_array(),
+            ambient: AMBIENT,
+        };
+        let wood = FragmentUniforms { image: self.wood.bind(&Sampler::TRILINEAR)? };
+        let tiles = FragmentUniforms { image: self.tiles.bind(&Sampler::TRILINEAR)? };
+        for (place, by) in CRATES {
+            pass.draw(pipeline, &self.cube, &placed(place, by), &wood)?;
+        }
+        Ok(pass.draw(pipeline, &self.floor, &placed(Vec3::ZERO, 0.0), &tiles)?)
     }
 }
 
@@ -127,22 +162,9 @@ impl Scene for TexturedCube {
         let eye = Mat4::from_rotation_y(angle).transform_point3(Vec3::new(1.2, 2.1, 4.3));
         let camera = perspective(FRAC_PI_4, context.target.aspect(), 0.1, 60.0)
             * look_at_mat4(eye, Vec3::new(0.0, 0.8, 0.0), Vec3::Y);
-        // Normals stay as they are in the mesh: the light turns against the crate instead.
-        let turned = |by: f32| Mat4::from_rotation_y(by);
-        let placed = |place: Vec3, by: f32| Uniforms {
-            matrix: rows(&(camera * Mat4::from_translation(place) * turned(by))),
-            to_light: turned(-by).transform_vector3(TO_LIGHT).to_array(),
-            ambient: AMBIENT,
-        };
-        let wood = FragmentUniforms { image: self.wood.bind(&Sampler::TRILINEAR)? };
-        let tiles = FragmentUniforms { image: self.tiles.bind(&Sampler::TRILINEAR)? };
-
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear([150, 178, 205, 255]))?;
-        for (place, by) in CRATES {
-            pass.draw(&self.pipeline, &self.cube, &placed(place, by), &wood)?;
-        }
-        pass.draw(&self.pipeline, &self.floor, &placed(Vec3::ZERO, 0.0), &tiles)?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(SKY))?;
+        self.crates.draw(&mut pass, &self.pipeline, &camera)?;
         Ok(frame.submit()?)
     }
 }
