@@ -12,6 +12,7 @@ mod capture;
 mod ci;
 mod console;
 mod erratum;
+mod gallery;
 mod image;
 mod interrupt;
 mod kernel_image;
@@ -36,6 +37,7 @@ cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
 
   run       boot the kernel in QEMU, with the V3D model behind its registers, and show a scene
   test      everything that keeps this repository right: formatting, lints, host tests, kernel tests in QEMU, tidy
+  gallery   keep every scene's picture, films of them, a contact sheet and a page that shows them
   image     write a bootable SD card image for a Raspberry Pi 3
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (they do it themselves, too)
   build     build kernel8.img and the QEMU plugin, and say where they are
@@ -79,6 +81,7 @@ fn dispatch() -> Result<()> {
         "build" => build::task(arguments),
         "run" => run::task(arguments),
         "test" => test::task(arguments),
+        "gallery" => gallery::task(arguments),
         "image" => image::task(arguments),
         "capture" => capture::task(arguments),
         "ci" => ci::task(arguments),

@@ -49,6 +49,57 @@ impl Picture {
         self.pixels.get(y.checked_mul(self.width)?.checked_add(x)?).copied()
     }
 
+    /// A picture of one colour.
+    pub(crate) fn filled(width: usize, height: usize, color: [u8; 3]) -> Self {
+        Self { width, height, pixels: vec![color; width * height] }
+    }
+
+    /// Copies a picture into this one, its top left corner at (x, y). What would be outside is left out.
+    pub(crate) fn paste(&mut self, picture: &Self, x: usize, y: usize) {
+        let width = picture.width.min(self.width.saturating_sub(x));
+        for row in 0..picture.height.min(self.height.saturating_sub(y)) {
+            let (from, to) = (row * picture.width, (y + row) * self.width + x);
+            self.pixels[to..to + width].copy_from_slice(&picture.pixels[from..from + width]);
+        }
+    }
+
+    /// Mixes a colour into a pixel, if there is one: 255 replaces it.
+    pub(crate) fn blend(&mut self, x: usize, y: usize, color: [u8; 3], amount: u8) {
+        if x >= self.width || y >= self.height {
+            return;
+        }
+        let pixel = &mut self.pixels[y * self.width + x];
+        for (channel, new) in pixel.iter_mut().zip(color) {
+            let sum = u32::from(*channel) * (255 - u32::from(amount)) + u32::from(new) * u32::from(amount);
+            *channel = ((sum + 127) / 255) as u8;
+        }
+    }
+
+    /// The picture with another width, and a height to suit: each pixel is the mean of what it covers.
+    pub(crate) fn scaled_to_width(&self, width: usize) -> Self {
+        let height = (self.height * width).div_ceil(self.width.max(1)).max(1);
+        let columns: Vec<_> = (0..width).map(|x| covered(x, width, self.width)).collect();
+        let mut pixels = Vec::with_capacity(width * height);
+        for y in 0..height {
+            let rows = covered(y, height, self.height);
+            for across in &columns {
+                let (mut sum, mut area) = ([0.0; 3], 0.0);
+                for &(row, down) in &rows {
+                    for &(column, right) in across {
+                        let pixel = self.pixels[row * self.width + column];
+                        let share = down * right;
+                        area += share;
+                        for (sum, channel) in sum.iter_mut().zip(pixel) {
+                            *sum += share * f32::from(channel);
+                        }
+                    }
+                }
+                pixels.push(sum.map(|sum: f32| (sum / area + 0.5) as u8));
+            }
+        }
+        Self { width, height, pixels }
+    }
+
     /// Reads a PNG file of 8 bits a channel; alpha is left out.
     pub(crate) fn read_png(path: &Path) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -79,6 +130,14 @@ impl Picture {
     }
 }
 
+/// Which of `old` pixels in a line the pixel `at` of `new` ones covers, and how much of each.
+fn covered(at: usize, new: usize, old: usize) -> Vec<(usize, f32)> {
+    let (start, end) = (at as f32 * old as f32 / new as f32, (at + 1) as f32 * old as f32 / new as f32);
+    let first = (start as usize).min(old - 1);
+    let last = (end.ceil() as usize).clamp(first + 1, old);
+    (first..last).map(|n| (n, (end.min((n + 1) as f32) - start.max(n as f32)).max(f32::EPSILON))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +152,26 @@ mod tests {
         assert!(Picture::from_ppm(b"P6\n2 1\n255\n\x01\x02\x03").is_err());
         assert!(Picture::from_ppm(b"P5\n2 1\n255\n").is_err());
         assert!(Picture::from_ppm(b"P6\n").is_err());
+    }
+
+    #[test]
+    fn a_smaller_picture_has_the_mean_of_what_its_pixels_cover() {
+        let pixels = [0, 30, 60, 90, 120, 150].map(|level| [level; 3]).to_vec();
+        let picture = Picture { width: 3, height: 2, pixels };
+        // Two columns of one and a half: (0 + 90 + (30 + 120) / 2) / 3, and the same from the right.
+        assert_eq!(picture.scaled_to_width(2).pixels[0], [10; 3]);
+        assert_eq!(picture.scaled_to_width(1).pixels, [[75; 3]]);
+        assert_eq!(picture.scaled_to_width(3), picture);
+    }
+
+    #[test]
+    fn pasting_leaves_out_what_does_not_fit() {
+        let mut picture = Picture::filled(3, 2, [0; 3]);
+        picture.paste(&Picture::filled(2, 2, [9; 3]), 2, 1);
+        assert_eq!(picture.pixels, [[0; 3], [0; 3], [0; 3], [0; 3], [0; 3], [9; 3]]);
+        picture.blend(0, 0, [255, 0, 128], 255);
+        picture.blend(5, 0, [255; 3], 255);
+        assert_eq!(picture.pixel(0, 0), Some([255, 0, 128]));
     }
 
     #[test]

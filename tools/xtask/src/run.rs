@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use lexopt::prelude::*;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -267,7 +268,7 @@ fn dialogue(machine: &Machine, options: &Options, window: bool, form: Form) -> R
         }
         Form::Watched => {
             let scene = options.scene();
-            if !list_scenes(console, deadline)?.iter().any(|name| name == scene) {
+            if !list_scenes(console, deadline)?.iter().any(|known| known.name == scene) {
                 bail!("the kernel has no scene {scene}");
             }
             console.keyboard().press(format!("scene run {scene}\r").as_bytes())?;
@@ -308,14 +309,14 @@ fn finite(console: &Console, options: &Options) -> Result<()> {
 pub(crate) fn every_scene(console: &Console, frames: u64, patience: Duration) -> Result<Vec<String>> {
     let scenes = list_scenes(console, Instant::now() + patience)?;
     // The driver's own tables grow to their size with the first frames, and keep it.
-    for scene in &scenes {
-        run_scene(console, scene, WARM_UP_FRAMES, Instant::now() + patience)
-            .with_context(|| format!("scene {scene}"))?;
+    for SceneLine { name, .. } in &scenes {
+        run_scene(console, name, 0..WARM_UP_FRAMES, Instant::now() + patience)
+            .with_context(|| format!("scene {name}"))?;
     }
     let before = memory_in_use(console, Instant::now() + patience)?;
     let mut reports = Vec::new();
     for scene in &scenes {
-        reports.push(timed_scene(console, scene, frames, patience)?);
+        reports.push(timed_scene(console, &scene.name, frames, patience)?);
     }
     let after = memory_in_use(console, Instant::now() + patience)?;
     if before != after {
@@ -327,7 +328,7 @@ pub(crate) fn every_scene(console: &Console, frames: u64, patience: Duration) ->
 
 fn timed_scene(console: &Console, scene: &str, frames: u64, patience: Duration) -> Result<String> {
     let start = Instant::now();
-    run_scene(console, scene, frames, start + patience).with_context(|| format!("scene {scene}"))?;
+    run_scene(console, scene, 0..frames, start + patience).with_context(|| format!("scene {scene}"))?;
     Ok(format!("{scene}: {frames} frames done in {:.2} s", start.elapsed().as_secs_f64()))
 }
 
@@ -371,20 +372,31 @@ fn screenshot(machine: &Machine, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The names of the scenes that the kernel has.
-fn list_scenes(console: &Console, deadline: Instant) -> Result<Vec<String>> {
-    let lines = console.command("scene list", "", deadline, |_| {})?.lines()?;
-    let names: Vec<String> = lines.iter().filter_map(|line| scene_name(line)).map(str::to_owned).collect();
-    if names.is_empty() {
-        bail!("the kernel's `scene list` names no scene");
-    }
-    Ok(names)
+/// A scene as the kernel lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SceneLine {
+    /// The name that `scene run` takes.
+    pub(crate) name: String,
+    /// What is to be seen.
+    pub(crate) description: String,
 }
 
-/// The name in a line `scene NAME: description`.
-fn scene_name(line: &str) -> Option<&str> {
-    let (name, _) = line.strip_prefix("scene ")?.split_once(": ")?;
-    (!name.contains(' ')).then_some(name)
+impl SceneLine {
+    /// Reads a line `scene NAME: description`.
+    fn parse(line: &str) -> Option<Self> {
+        let (name, description) = line.strip_prefix("scene ")?.split_once(": ")?;
+        (!name.contains(' ')).then(|| Self { name: name.to_owned(), description: description.to_owned() })
+    }
+}
+
+/// The scenes that the kernel has.
+pub(crate) fn list_scenes(console: &Console, deadline: Instant) -> Result<Vec<SceneLine>> {
+    let lines = console.command("scene list", "", deadline, |_| {})?.lines()?;
+    let scenes: Vec<SceneLine> = lines.iter().filter_map(|line| SceneLine::parse(line)).collect();
+    if scenes.is_empty() {
+        bail!("the kernel's `scene list` names no scene");
+    }
+    Ok(scenes)
 }
 
 /// How many bytes of the heap and of the GPU pool are in use, as the kernel's command `mem` tells.
@@ -418,9 +430,11 @@ pub(crate) struct SceneRun {
     pub(crate) lines: Vec<String>,
 }
 
-/// Runs one scene until the kernel says that its frames are done.
-pub(crate) fn run_scene(console: &Console, scene: &str, frames: u64, deadline: Instant) -> Result<SceneRun> {
-    let reply = console.command("scene run", &format!(" {scene} frames {frames}"), deadline, |_| {})?;
+/// Draws frames of a scene, by their numbers, until the kernel says that they are done.
+pub(crate) fn run_scene(console: &Console, scene: &str, frames: Range<u64>, deadline: Instant) -> Result<SceneRun> {
+    let from = if frames.start == 0 { String::new() } else { format!(" from {}", frames.start) };
+    let count = frames.end.saturating_sub(frames.start);
+    let reply = console.command("scene run", &format!(" {scene}{from} frames {count}"), deadline, |_| {})?;
     let lines = reply.lines()?;
     Ok(SceneRun { frames: lines.iter().filter_map(|line| FrameLine::parse(line)).collect(), lines })
 }
@@ -492,9 +506,10 @@ mod tests {
 
     #[test]
     fn scene_lines() {
-        assert_eq!(scene_name("scene cube: a turning cube"), Some("cube"));
-        assert_eq!(scene_name("scene list"), None);
-        assert_eq!(scene_name("[1.000000] INFO scene cube: x"), None);
+        let cube = SceneLine { name: "cube".to_owned(), description: "a turning cube".to_owned() };
+        assert_eq!(SceneLine::parse("scene cube: a turning cube"), Some(cube));
+        assert_eq!(SceneLine::parse("scene list"), None);
+        assert_eq!(SceneLine::parse("[1.000000] INFO scene cube: x"), None);
         assert_eq!(bytes_in_use("heap  0x00200000  65536 KiB, 1234 bytes in use, 5678 at most"), Some(1234));
         assert_eq!(bytes_in_use("boot stack  512 KiB, 99 bytes were ever used"), None);
     }

@@ -46,7 +46,7 @@ pub(super) fn other_addresses(workspace: &Workspace, built: &Built) -> Result<St
 
 /// Draws the triangle and compares its sums.
 fn ensure_triangle(machine: &Machine, frames: usize, deadline: Instant) -> Result<()> {
-    let run = run_scene(&machine.console, "triangle", frames as u64, deadline)?;
+    let run = run_scene(&machine.console, "triangle", 0..frames as u64, deadline)?;
     let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
     ensure!(right == frames, "{right} of {frames} frames are right");
     Ok(())
@@ -71,17 +71,17 @@ pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Re
         };
         let way = command("interrupts", "")?;
         ensure!(way.iter().any(|line| line.ends_with("by looking")), "`interrupts` says: {}", way.join(" / "));
-        let polled = run_scene(&machine.console, "cube", FRAMES, deadline)?;
+        let polled = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
         ensure!((enables()?, raised()?) == (0, 0), "the V3D may interrupt, and nobody asked for it");
         let way = command("interrupts", " on")?;
         ensure!(way.iter().any(|line| line.ends_with("by interrupt")), "`interrupts on` says: {}", way.join(" / "));
-        let woken = run_scene(&machine.console, "cube", FRAMES, deadline)?;
+        let woken = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
         let interrupts = raised()?;
         ensure!(enables()? > 0 && interrupts > 0, "no interrupt has come");
         ensure!(polled.frames == woken.frames, "the frames differ: {:x?} and {:x?}", polled.frames, woken.frames);
         ensure!(polled.frames.len() as u64 == FRAMES, "{} frames were drawn", polled.frames.len());
         command("interrupts", " off")?;
-        let polled = run_scene(&machine.console, "cube", FRAMES, deadline)?;
+        let polled = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
         ensure!(raised()? == interrupts && polled.frames == woken.frames, "`interrupts off` leaves them on");
         Ok(format!("{FRAMES} equal frames each way, {interrupts} interrupts"))
     })

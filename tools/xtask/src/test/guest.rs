@@ -99,7 +99,7 @@ fn boots(workspace: &Workspace, built: &Built) -> Result<String> {
         ensure!(!command("help")?.lines()?.is_empty(), "`help` prints nothing");
         command("v3d")?.lines().context("`v3d`")?;
         ensure!(command("nonsense")?.result.is_err(), "`nonsense` is taken for a command");
-        let Err(error) = run_scene(&machine.console, "no-such-scene", 1, deadline) else {
+        let Err(error) = run_scene(&machine.console, "no-such-scene", 0..1, deadline) else {
             bail!("a scene that does not exist ran");
         };
         ensure!(error.to_string().contains("no-such-scene"), "an unknown scene is refused with: {error}");
@@ -166,7 +166,7 @@ fn triangle_nv(workspace: &Workspace, built: &Built) -> Result<String> {
 /// Three frames, and the screen as QEMU displays it against what the vertices say.
 fn triangle_scene(workspace: &Workspace, built: &Built, name: &str) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
-        let run = run_scene(&machine.console, name, 3, deadline)?;
+        let run = run_scene(&machine.console, name, 0..3, deadline)?;
         ensure!(run.frames.len() == 3, "{} frames reported instead of 3", run.frames.len());
         let crcs: BTreeSet<u32> = run.frames.iter().map(|frame| frame.crc).collect();
         ensure!(crcs.len() == 1, "the picture stands still, and its frames differ");
@@ -188,7 +188,7 @@ fn cube(workspace: &Workspace, built: &Built) -> Result<String> {
     const FRAMES: usize = 120;
     with_v3d(workspace, built, |machine, _, deadline| {
         let start = Instant::now();
-        let run = run_scene(&machine.console, "cube", FRAMES as u64, deadline)?;
+        let run = run_scene(&machine.console, "cube", 0..FRAMES as u64, deadline)?;
         let seconds = start.elapsed().as_secs_f64();
         ensure!(run.frames.len() == FRAMES, "{} frames reported instead of {FRAMES}", run.frames.len());
         let crcs: BTreeSet<u32> = run.frames.iter().map(|frame| frame.crc).collect();
@@ -203,7 +203,7 @@ const VPM_WORDS: &str = "bf665c24 3f5edd42 00000000 3f800000 1c000200 3f800000 3
 /// The scene prints those words.
 fn vpm(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
-        let run = run_scene(&machine.console, "vpm", 1, deadline)?;
+        let run = run_scene(&machine.console, "vpm", 0..1, deadline)?;
         ensure!(
             run.lines.iter().any(|line| line.trim() == VPM_WORDS),
             "no line says {VPM_WORDS}; there are: {}",
@@ -250,7 +250,7 @@ fn ensure_same(replayed: &Picture, displayed: &Picture) -> Result<()> {
 /// A frame that the kernel captures is drawn again by the model alone, from the job folder: the same picture.
 fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
-        run_scene(&machine.console, "cube", 1, deadline)?;
+        run_scene(&machine.console, "cube", 0..1, deadline)?;
         let displayed = machine.screenshot()?;
         let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
         let scratch = workspace.scratch()?;
@@ -272,7 +272,7 @@ fn captured_program_replays(workspace: &Workspace, built: &Built) -> Result<Stri
         firsts.all(|(row, word)| row.starts_with(&word.to_le_bytes()))
     };
     with_v3d(workspace, built, |machine, _, deadline| {
-        run_scene(&machine.console, "vpm", 1, deadline)?;
+        run_scene(&machine.console, "vpm", 0..1, deadline)?;
         let displayed = machine.screenshot()?;
         let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
         let scratch = workspace.scratch()?;
@@ -317,7 +317,7 @@ fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
         capture::write_folder(lines.iter().map(String::as_str), &folder)?;
         let description = std::fs::read_to_string(folder.join("job.json"))?;
         ensure!(description.contains(member), "what hangs is not what was captured: {description}");
-        let run = run_scene(&machine.console, "triangle", 2, deadline)?;
+        let run = run_scene(&machine.console, "triangle", 0..2, deadline)?;
         let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
         ensure!(right == 2, "{right} of 2 frames after `fail {how}` are right");
         remark.push(format!("{how} in {seconds:.1} s"));
@@ -333,7 +333,7 @@ fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
         let Err(sentence) = reply.result else {
             bail!("this machine has no V3D, and the kernel believes that it has one");
         };
-        ensure!(run_scene(&machine.console, "triangle", 1, deadline).is_err(), "a triangle was drawn by no V3D");
+        ensure!(run_scene(&machine.console, "triangle", 0..1, deadline).is_err(), "a triangle was drawn by no V3D");
         machine.console.command("help", "", deadline, |_| {})?.lines()?;
         Ok(sentence)
     })
@@ -352,7 +352,7 @@ fn silent_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
         let info = command("info")?.lines()?;
         ensure!(info.iter().any(|line| line.starts_with("display    none")), "`info` says: {}", info.join(" / "));
         ensure!(command("temp")?.result.is_err(), "`temp` knows a temperature");
-        let run = run_scene(&machine.console, "triangle", 4, deadline)?;
+        let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
         ensure!(right == 4, "{right} of 4 frames drawn into memory are right");
         let sum = command("selftest")?.lines()?.pop().unwrap_or_default();
@@ -372,18 +372,18 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
             Ok(())
         };
         way("awaited by looking")?;
-        let run = run_scene(&machine.console, "triangle", 4, deadline)?;
+        let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let silent = run.lines.iter().any(|line| line.contains("stopped answering") || line.contains("flipped"));
         ensure!(!silent, "the firmware has died although the V3D does not interrupt");
         machine.console.command("interrupts", " on", deadline, |_| {})?.lines()?;
-        let run = run_scene(&machine.console, "triangle", 4, deadline)?;
+        let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
         ensure!(right == 4, "{right} of 4 frames are right");
         for sentence in ["the firmware stopped answering after frame 0", "pages cannot be flipped"] {
             ensure!(run.lines.iter().any(|line| line.contains(sentence)), "the kernel does not say: {sentence}");
         }
         way("awaited by looking")?;
-        run_scene(&machine.console, "cube", 2, deadline)?;
+        run_scene(&machine.console, "cube", 0..2, deadline)?;
         // The last frame was drawn where the display looks.
         triangle_on_screen(machine, deadline)
     })
@@ -391,7 +391,7 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
 
 /// Draws the triangle once more and compares what QEMU displays.
 fn triangle_on_screen(machine: &Machine, deadline: Instant) -> Result<String> {
-    run_scene(&machine.console, "triangle", 3, deadline)?;
+    run_scene(&machine.console, "triangle", 0..3, deadline)?;
     let (points, outside) = triangle::check(&machine.screenshot()?, CLEAR)?;
     Ok(format!("{points} interior points within 2/255, {outside} pixels outside clear, on the one page that is left"))
 }
@@ -407,7 +407,7 @@ fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
         [("panic", "panic: "), ("null", "exception: "), ("stack", "exception: "), ("constant", "exception: ")]
     {
         with_v3d(workspace, built, |machine, _, deadline| {
-            run_scene(&machine.console, "triangle", 2, deadline)?;
+            run_scene(&machine.console, "triangle", 0..2, deadline)?;
             let Err(error) = machine.console.command("fail", &format!(" {how}"), deadline, |_| {}) else {
                 bail!("`fail {how}` came back");
             };
