@@ -1,10 +1,10 @@
 //! Crates on a tiled floor: textures with mipmaps
 //!
 //! The floor repeats a small texture into the distance, where hundreds of its texels fall on one pixel. A lookup of the four nearest texels would take a few
-//! of them by chance, and the floor would sparkle when the camera moves, as it does here. The textures therefore have smaller levels, each half as wide as the one
-//! before, down to a single texel that is the mean of all. The GPU draws them once, at the start. The TMU compares the texture coordinates of neighbouring
-//! pixels, takes the two levels whose texels are about as large as a pixel, and blends between them (trilinear filtering), so that no edge between
-//! levels is to be seen.
+//! of them by chance, and the floor would sparkle when the camera moves, as it does here. The textures therefore have smaller levels, each half as wide as
+//! the one before, down to a single texel that is the mean of all. The GPU draws them once, at the start. The TMU compares the texture coordinates of
+//! neighbouring pixels, takes the two levels whose texels are about as large as a pixel, and blends between them (trilinear filtering), so that no edge
+//! between levels is to be seen.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, TAU};
