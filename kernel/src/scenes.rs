@@ -19,6 +19,7 @@ use crate::machine::GpuDevice;
 
 mod cube;
 mod mirror;
+mod multisample;
 mod textured_cube;
 mod triangle;
 mod triangle_nv;
@@ -109,5 +110,12 @@ pub struct SceneEntry {
 }
 
 /// All scenes.
-pub const SCENES: &[SceneEntry] =
-    &[triangle::ENTRY, triangle_nv::ENTRY, cube::ENTRY, textured_cube::ENTRY, mirror::ENTRY, vpm::ENTRY];
+pub const SCENES: &[SceneEntry] = &[
+    triangle::ENTRY,
+    triangle_nv::ENTRY,
+    cube::ENTRY,
+    textured_cube::ENTRY,
+    mirror::ENTRY,
+    multisample::ENTRY,
+    vpm::ENTRY,
+];
