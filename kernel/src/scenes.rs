@@ -19,6 +19,7 @@ use crate::machine::GpuDevice;
 
 mod cube;
 mod mirror;
+mod model;
 mod multisample;
 mod textured_cube;
 mod triangle;
@@ -115,6 +116,7 @@ pub const SCENES: &[SceneEntry] = &[
     triangle_nv::ENTRY,
     cube::ENTRY,
     textured_cube::ENTRY,
+    model::ENTRY,
     mirror::ENTRY,
     multisample::ENTRY,
     vpm::ENTRY,

@@ -1,0 +1,139 @@
+//! A lighthouse on its rock: a glTF model with several materials, in the light of a sun that circles
+//!
+//! The build script has read the glTF file and written its vertices and indices as the GPU reads them, normals as half floats; here they are copied. Each part
+//! of the model has one material and is one draw. The vertex shader turns the normals and computes the light of one direction; the fragment shader
+//! multiplies it with the material's colour, or with its texture where there is one. Four samples a pixel smooth the edges.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::f32::consts::{FRAC_PI_4, TAU};
+
+use qpu_shaders::{
+    f16,
+    model::{FRAGMENT, FragmentUniforms, SHADING, Uniforms, Vertex},
+    model_textured,
+};
+use renderer::{
+    Cull, Depth, Indices, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Samples, Texture,
+    TextureDescriptor,
+    asset::{Image, ModelMaterial},
+    glam::{
+        Mat3, Mat4, Vec3,
+        camera::rh::{proj::opengl::perspective, view::look_at_mat4},
+    },
+    rows,
+    texture::TextureType,
+};
+use v3d::Fence;
+
+use super::{Scene, SceneContext, SceneEntry, SceneError};
+use crate::{assets::LIGHTHOUSE, machine::GpuDevice};
+
+/// This scene in the table.
+pub(super) const ENTRY: SceneEntry = SceneEntry {
+    name: "model",
+    description: "a lighthouse: a glTF model with several materials, in the light of a sun that circles",
+    start: |context| Ok(Box::new(Model::new(context.device)?)),
+};
+
+/// Frames in which the sun circles once.
+const DAY: u64 = 600;
+/// Frames in which the eye circles once.
+const TURN: u64 = 2400;
+const SKY: [u8; 4] = [176, 204, 226, 255];
+/// The sea's colour, and how high it stands: a share of the model's height.
+const SEA: [f32; 4] = [0.22, 0.42, 0.56, 1.0];
+const TIDE: f32 = 0.07;
+/// Light that comes from everywhere.
+const AMBIENT: f32 = 0.35;
+/// What a display makes of linear light.
+const GAMMA: f32 = 1.0 / 2.2;
+
+/// Triangles of one material.
+#[derive(Debug)]
+struct Part {
+    mesh: Mesh<Vertex>,
+    color: [f32; 4],
+    image: Option<Texture>,
+}
+
+#[derive(Debug)]
+struct Model {
+    parts: Vec<Part>,
+    plain: Pipeline<Vertex, Uniforms, FragmentUniforms>,
+    textured: Pipeline<Vertex, Uniforms, model_textured::FragmentUniforms>,
+}
+
+impl Model {
+    fn new(device: &GpuDevice) -> Result<Self, SceneError> {
+        let (depth, samples) = (Depth::LESS, Samples::Four);
+        let plain = PipelineDescriptor { depth, samples, ..PipelineDescriptor::new("plain", &SHADING, &FRAGMENT) };
+        let textured = PipelineDescriptor::new("textured", &SHADING, &model_textured::FRAGMENT);
+        let textured = PipelineDescriptor { depth, samples, cull: Cull::None, ..textured };
+        let part = |part: &renderer::asset::ModelPart| {
+            let ModelMaterial { name, base_color, base_color_image, emissive, .. } =
+                LIGHTHOUSE.materials[part.material];
+            let color = (Vec3::from_slice(&base_color) + Vec3::from_array(emissive)).powf(GAMMA).min(Vec3::ONE);
+            let image = base_color_image.map(|image| texture(device, &LIGHTHOUSE.images[image])).transpose()?;
+            let indices = Some(Indices::Bytes16(part.indices));
+            let mesh = Mesh::from_bytes(device, name, Primitive::Triangles, part.vertices, indices)?;
+            Ok(Part { mesh, color: color.extend(base_color[3]).to_array(), image })
+        };
+        let mut parts = LIGHTHOUSE.parts.iter().map(part).collect::<Result<Vec<_>, SceneError>>()?;
+        parts.push(Part { mesh: sea(device)?, color: SEA, image: None });
+        Ok(Self { parts, plain: Pipeline::new(device, &plain)?, textured: Pipeline::new(device, &textured)? })
+    }
+}
+
+/// Water up to the horizon.
+fn sea(device: &GpuDevice) -> Result<Mesh<Vertex>, SceneError> {
+    let [_, low, _] = LIGHTHOUSE.low;
+    let [_, high, _] = LIGHTHOUSE.high;
+    let corner = |(x, z)| Vertex {
+        position: [75.0 * (high - low) * x, low + TIDE * (high - low), 75.0 * (high - low) * z],
+        normal: [0.0, 1.0, 0.0, 0.0].map(f16::from_f32),
+        uv: [0.0; 2],
+    };
+    let corners = [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(corner);
+    Ok(Mesh::new(device, "sea", Primitive::TriangleStrip, &corners)?)
+}
+
+fn texture(device: &GpuDevice, image: &Image) -> Result<Texture, SceneError> {
+    let descriptor = TextureDescriptor::new("image", TextureType::Rgba8888, image.width_px, image.height_px);
+    Ok(Texture::from_pixels(device, &descriptor, image.rgba)?)
+}
+
+impl Scene for Model {
+    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+        let turned = |period: u64| Mat4::from_rotation_y((number % period) as f32 / period as f32 * TAU);
+        let (low, high) = (Vec3::from_array(LIGHTHOUSE.low), Vec3::from_array(LIGHTHOUSE.high));
+        let (middle, size) = (0.5 * (low + high), (high - low).max_element());
+        let eye = middle + turned(TURN).transform_vector3(size * Vec3::new(0.75, 0.09, 1.2));
+        let camera = perspective(FRAC_PI_4, context.target.aspect(), 0.1 * size, 120.0 * size)
+            * look_at_mat4(eye, middle, Vec3::Y);
+        let uniforms = Uniforms {
+            matrix: rows(&camera),
+            normal_matrix: Mat3::IDENTITY.to_cols_array(),
+            to_light: turned(DAY).transform_vector3(Vec3::new(0.55, 0.4, 0.5)).to_array(),
+            ambient: AMBIENT,
+        };
+        let mut frame = context.device.frame()?;
+        let descriptor = PassDescriptor::to(&context.target).clear(SKY);
+        let mut pass = frame.pass(&PassDescriptor { samples: Samples::Four, ..descriptor })?;
+        for Part { mesh, color, image } in &self.parts {
+            let base_color = *color;
+            match image {
+                Some(image) => {
+                    let image = image.bind(&Sampler::LINEAR)?;
+                    pass.draw(
+                        &self.textured,
+                        mesh,
+                        &uniforms,
+                        &model_textured::FragmentUniforms { image, base_color },
+                    )?;
+                }
+                None => pass.draw(&self.plain, mesh, &uniforms, &FragmentUniforms { base_color })?,
+            }
+        }
+        Ok(frame.submit()?)
+    }
+}
