@@ -145,6 +145,13 @@ pub enum Error {
         /// How many bytes more it asked for.
         bytes: usize,
     },
+    /// A place, a length or a colour is not a number, or infinite.
+    NotFinite {
+        /// What was to be drawn on.
+        label: &'static str,
+        /// What it is.
+        value: f32,
+    },
     /// What is to be drawn was made for a larger target.
     LargerTarget {
         /// What was to be drawn.
@@ -226,6 +233,7 @@ impl fmt::Display for Error {
                 write!(f, "{label}: it draws {pipeline} samples a pixel, and the pass has {pass}")
             }
             Self::HeapFull { label, bytes } => write!(f, "{label}: the heap has no room for {bytes} bytes more"),
+            Self::NotFinite { label, value } => write!(f, "{label}: {value} is no place, length or colour"),
             Self::LargerTarget { label, size_px: [width, height], target_px: [target_width, target_height] } => write!(
                 f,
                 "{label}: it is made for {width} x {height} pixels, and the target has {target_width} x {target_height}"

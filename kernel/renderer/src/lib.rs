@@ -22,6 +22,7 @@
 //! - A [`Pipeline`] is the programs and the state that something is drawn with. It carries the types of the vertices and uniforms that its programs
 //!   read, so that only what belongs together can be drawn. Programs come from a crate that `shader-build` has made.
 //! - A [`DrawList`] is what embedded-graphics draws: shapes, text, images in two dimensions.
+//! - A [`Canvas`] is what that crate lacks: alpha, smooth edges, turned images, proportional text.
 //! - A [`Frame`] is [passes](Pass) in their order; each draws to one target.
 //!
 //! Everything is an owned value that can be dropped at any time: what is submitted owns what it uses until the GPU is done with it. Nothing is
@@ -33,6 +34,7 @@ extern crate alloc;
 
 pub mod asset;
 pub mod buffer;
+pub mod canvas;
 pub mod device;
 pub mod draw_list;
 pub mod error;
@@ -47,6 +49,7 @@ pub mod text;
 pub mod texture;
 
 pub use buffer::Buffer;
+pub use canvas::Canvas;
 pub use device::Device;
 pub use draw_list::DrawList;
 pub use error::Error;

@@ -208,6 +208,11 @@ impl Texture {
         self.0.layout().border_word(color).map_err(|error| self.0.error(error))
     }
 
+    /// Whether both are the same texture.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.0.is_same(&other.0)
+    }
+
     /// The name that it was made with.
     pub const fn label(&self) -> &'static str {
         self.0.label()

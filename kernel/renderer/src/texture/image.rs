@@ -43,6 +43,10 @@ impl Image {
         self.label
     }
 
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.layout == other.layout && self.memory.is_same(&other.memory)
+    }
+
     pub(super) const fn layout(&self) -> &TextureLayout {
         &self.layout
     }

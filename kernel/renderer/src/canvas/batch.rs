@@ -1,0 +1,73 @@
+//! Vertices of one kind, collected until they are drawn.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use qpu_shaders::{NoUniforms, UniformData};
+use v3d::Platform;
+use v3d::hw::shaded_vertex::ScreenXy;
+
+use crate::error::Error;
+use crate::mesh::Primitive;
+use crate::pass::Pass;
+use crate::pipeline::Pipeline;
+use crate::shaded_vertex::ShadedVertex;
+
+/// Most vertices of one draw: whole triangles that can be counted with 16 bits.
+pub(super) const MOST_VERTICES: usize = 60_000;
+
+/// Vertices of triangles.
+#[derive(Debug)]
+pub(super) struct Batch<const N: usize>(Vec<ShadedVertex<N>>);
+
+impl<const N: usize> Default for Batch<N> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<const N: usize> Batch<N> {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Appends a convex polygon's triangles; how many vertices they have.
+    pub(super) fn append(&mut self, label: &'static str, corners: &[ShadedVertex<N>]) -> Result<usize, Error> {
+        let [first, rest @ ..] = corners else { return Ok(0) };
+        let before = self.0.len();
+        reserve(label, &mut self.0, 3 * rest.len())?;
+        for side in rest.windows(2) {
+            self.0.extend([*first, side[0], side[1]]);
+        }
+        Ok(self.0.len() - before)
+    }
+
+    /// Draws a range of them, moved by so many sixteenths of a pixel.
+    pub(super) fn draw<P: Platform, F: UniformData>(
+        &self,
+        pass: &mut Pass<'_, '_, P>,
+        pipeline: &Pipeline<ShadedVertex<N>, NoUniforms, F>,
+        range: Range<usize>,
+        shift: [i16; 2],
+        uniforms: &F,
+    ) -> Result<(), Error> {
+        for chunk in self.0[range].chunks(MOST_VERTICES) {
+            if shift == [0, 0] {
+                pass.draw_vertices(pipeline, Primitive::Triangles, chunk, &NoUniforms, uniforms)?;
+                continue;
+            }
+            let moved = |vertex: &ShadedVertex<N>| {
+                let ScreenXy { x, y } = vertex.position;
+                ShadedVertex { position: ScreenXy { x: x + shift[0], y: y + shift[1] }, ..*vertex }
+            };
+            let vertices: Vec<_> = chunk.iter().map(moved).collect();
+            pass.draw_vertices(pipeline, Primitive::Triangles, &vertices, &NoUniforms, uniforms)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes room for more.
+pub(super) fn reserve<T>(label: &'static str, list: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    list.try_reserve(more).map_err(|_| Error::HeapFull { label, bytes: more.saturating_mul(size_of::<T>()) })
+}

@@ -1,0 +1,154 @@
+//! Images at any size and angle, parts of them, and nine-patches.
+
+use glam::Vec2;
+
+use super::{Canvas, IMAGE, Kind};
+use crate::error::Error;
+use crate::texture::Texture;
+
+/// Where an image comes to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    center: Vec2,
+    /// Half of the width and height, along the image's axes.
+    half: Vec2,
+    axis: Vec2,
+}
+
+impl Placement {
+    /// Left, top, width and height in pixels.
+    pub fn at(x: f32, y: f32, width: f32, height: f32) -> Self {
+        let half = Vec2::new(width, height) / 2.0;
+        Self { center: Vec2::new(x, y) + half, half, axis: Vec2::X }
+    }
+
+    /// The same, turned around its centre.
+    #[must_use]
+    pub fn turned(self, angle: f32) -> Self {
+        Self { axis: Vec2::from_angle(angle).rotate(self.axis), ..self }
+    }
+}
+
+/// Part of a texture, in texels from the corner of its first pixel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Patch {
+    /// Left edge.
+    pub x: f32,
+    /// Top edge.
+    pub y: f32,
+    /// Width.
+    pub width: f32,
+    /// Height.
+    pub height: f32,
+}
+
+impl Patch {
+    /// All of a texture.
+    pub fn whole(texture: &Texture) -> Self {
+        let [width, height] = extent(texture).to_array();
+        Self { x: 0.0, y: 0.0, width, height }
+    }
+}
+
+/// Width and height of a texture in texels.
+pub(super) fn extent(texture: &Texture) -> Vec2 {
+    let layout = texture.layout();
+    Vec2::new(layout.width_px() as f32, layout.height_px() as f32)
+}
+
+impl Canvas {
+    /// Draws all of a texture, its first row above, each of its colours times `tint`; texels between pixels are blended.
+    ///
+    /// # Errors
+    /// When a coordinate is no number, or the heap is full.
+    pub fn image(&mut self, texture: &Texture, placement: &Placement, tint: [u8; 4]) -> Result<(), Error> {
+        self.image_part(texture, &Patch::whole(texture), placement, tint)
+    }
+
+    /// Draws a part of a texture. What is beside the part shows at its edges where texels are blended.
+    ///
+    /// # Errors
+    /// As [`Canvas::image`].
+    pub fn image_part(
+        &mut self,
+        texture: &Texture,
+        part: &Patch,
+        placement: &Placement,
+        tint: [u8; 4],
+    ) -> Result<(), Error> {
+        let Placement { center, half, axis } = *placement;
+        if half.x == 0.0 || half.y == 0.0 {
+            return Ok(());
+        }
+        let tint = tint.map(|channel| f32::from(channel) / 255.0);
+        let corners = [Vec2::new(-1.0, -1.0), Vec2::new(1.0, -1.0), Vec2::ONE, Vec2::new(-1.0, 1.0)]
+            .map(|corner| center + axis.rotate(corner * half));
+        let (first, size) = (Vec2::new(part.x, part.y), Vec2::new(part.width, part.height));
+        let whole = extent(texture);
+        let varyings = |at: Vec2| -> [f32; IMAGE] {
+            let from_center = at - center;
+            let along = Vec2::new(from_center.dot(axis), from_center.dot(axis.perp()));
+            let uv = (first + (along / half + 1.0) / 2.0 * size) / whole;
+            [uv.x, uv.y, tint[0], tint[1], tint[2], tint[3]]
+        };
+        let vertices = self.window.shade(self.label, &corners, varyings)?;
+        self.reserve_stretch()?;
+        let kind = Kind::Images(self.texture(texture)?);
+        let count = self.images.append(self.label, &vertices)?;
+        self.note(kind, count);
+        Ok(())
+    }
+
+    /// Draws a texture whose borders keep their size while its middle is stretched: left, top, right and bottom border in texels, which become as many
+    /// pixels. A place that is smaller than the borders gets them scaled down.
+    ///
+    /// # Errors
+    /// As [`Canvas::image`].
+    pub fn nine_patch(
+        &mut self,
+        texture: &Texture,
+        borders: [f32; 4],
+        [x, y, width, height]: [f32; 4],
+        tint: [u8; 4],
+    ) -> Result<(), Error> {
+        let texels = extent(texture);
+        let [left, top, right, bottom] = borders;
+        let across = stops(texels.x, left, right, x, width);
+        let down = stops(texels.y, top, bottom, y, height);
+        for row in down.windows(2) {
+            for column in across.windows(2) {
+                let [(from_x, at_x), (to_x, end_x)] = [column[0], column[1]];
+                let [(from_y, at_y), (to_y, end_y)] = [row[0], row[1]];
+                let part = Patch { x: from_x, y: from_y, width: to_x - from_x, height: to_y - from_y };
+                let placement = Placement::at(at_x, at_y, end_x - at_x, end_y - at_y);
+                self.image_part(texture, &part, &placement, tint)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a nine-patch's columns or rows begin and end: in texels, and in pixels.
+fn stops(texels: f32, before: f32, behind: f32, start: f32, length: f32) -> [(f32, f32); 4] {
+    let borders = before + behind;
+    let scale = if borders > length { length / borders } else { 1.0 };
+    [
+        (0.0, start),
+        (before, start + before * scale),
+        (texels - behind, start + length - behind * scale),
+        (texels, start + length),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn borders_keep_their_size_unless_there_is_no_room() {
+        let wide = stops(16.0, 4.0, 3.0, 100.0, 50.0);
+        assert_eq!(wide, [(0.0, 100.0), (4.0, 104.0), (13.0, 147.0), (16.0, 150.0)]);
+        let narrow = stops(16.0, 6.0, 2.0, 0.0, 4.0);
+        assert_eq!(narrow, [(0.0, 0.0), (6.0, 3.0), (14.0, 3.0), (16.0, 4.0)]);
+    }
+}

@@ -1,0 +1,144 @@
+//! Convex polygons: cut off around the canvas, snapped to sixteenths of a pixel, with varyings at their corners.
+
+use alloc::vec::Vec;
+use glam::Vec2;
+use v3d::draw_state::Viewport;
+use v3d::hw::shaded_vertex::ScreenXy;
+
+use crate::error::Error;
+use crate::shaded_vertex::ShadedVertex;
+
+/// How far polygons may reach beyond the canvas, in pixels: screen coordinates have 16 bits, in sixteenths of a pixel.
+const MARGIN_PX: f32 = 64.0;
+
+/// The coordinates that the canvas has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    low: Vec2,
+    high: Vec2,
+    /// The centre in sixteenths of a pixel.
+    center: [i16; 2],
+}
+
+impl Window {
+    /// Of a canvas of at most 2048 pixels on each side.
+    pub(super) fn new(size_px: [u32; 2]) -> Self {
+        let size = Vec2::new(size_px[0] as f32, size_px[1] as f32);
+        Self {
+            low: Vec2::splat(-MARGIN_PX),
+            high: size + MARGIN_PX,
+            center: size_px.map(|side| (8 * side.min(2048)) as i16),
+        }
+    }
+
+    /// How much coordinates grow on a picture with this viewport, which is not smaller than the canvas.
+    pub(super) const fn shift_to(&self, viewport: &Viewport) -> [i16; 2] {
+        [self.center[0] - viewport.center_x, self.center[1] - viewport.center_y]
+    }
+
+    /// Whether a polygon may touch the canvas.
+    fn is_touched(&self, corners: &[Vec2]) -> bool {
+        let (mut low, mut high) = (Vec2::INFINITY, Vec2::NEG_INFINITY);
+        for &corner in corners {
+            (low, high) = (low.min(corner), high.max(corner));
+        }
+        low.cmple(self.high - MARGIN_PX).all() && high.cmpge(self.low + MARGIN_PX).all()
+    }
+
+    /// The corners of what is left of a convex polygon, and what `varyings` says of them.
+    ///
+    /// Corners go to the nearest sixteenth of a pixel, and varyings are those of the place where they come to be.
+    pub(super) fn shade<const N: usize>(
+        &self,
+        label: &'static str,
+        corners: &[Vec2; 4],
+        varyings: impl Fn(Vec2) -> [f32; N],
+    ) -> Result<Vec<ShadedVertex<N>>, Error> {
+        if let Some(value) = corners.iter().flat_map(|corner| corner.to_array()).find(|value| !value.is_finite()) {
+            return Err(Error::NotFinite { label, value });
+        }
+        if !self.is_touched(corners) {
+            return Ok(Vec::new());
+        }
+        let mut polygon = corners.to_vec();
+        let inside = |corner: &Vec2| corner.cmpge(self.low).all() && corner.cmple(self.high).all();
+        if !corners.iter().all(inside) {
+            for axis in [0, 1] {
+                polygon = cut(&polygon, |corner| corner[axis] - self.low[axis]);
+                polygon = cut(&polygon, |corner| self.high[axis] - corner[axis]);
+            }
+        }
+        let vertex = |corner: &Vec2| {
+            // The guard band is within 16 bits around the centre.
+            let sixteenths = (16.0 * *corner + 0.5).floor();
+            let from_center = |at: f32, center: i16| (at as i32 - i32::from(center)) as i16;
+            let (x, y) = (from_center(sixteenths.x, self.center[0]), from_center(sixteenths.y, self.center[1]));
+            let position = ScreenXy { x, y };
+            let place = |at: i16, center: i16| (f32::from(at) + f32::from(center)) / 16.0;
+            let snapped = Vec2::new(place(position.x, self.center[0]), place(position.y, self.center[1]));
+            ShadedVertex { position, depth: 0.0, reciprocal_w: 1.0, varyings: varyings(snapped) }
+        };
+        let vertices: Vec<_> = polygon.iter().map(vertex).collect();
+        match vertices.iter().flat_map(|vertex| vertex.varyings).find(|value| !value.is_finite()) {
+            Some(value) => Err(Error::NotFinite { label, value }),
+            None => Ok(vertices),
+        }
+    }
+}
+
+/// The part of a convex polygon on one side of a line, where its distance is not negative.
+fn cut(polygon: &[Vec2], distance: impl Fn(Vec2) -> f32) -> Vec<Vec2> {
+    let mut left = Vec::with_capacity(polygon.len() + 1);
+    for (index, &corner) in polygon.iter().enumerate() {
+        let next = polygon[(index + 1) % polygon.len()];
+        let (here, there) = (distance(corner), distance(next));
+        if here >= 0.0 {
+            left.push(corner);
+        }
+        if (here >= 0.0) != (there >= 0.0) {
+            left.push(corner.lerp(next, here / (here - there)));
+        }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: [u32; 2] = [100, 50];
+
+    fn shade(corners: [[f32; 2]; 4]) -> Result<Vec<ShadedVertex<2>>, Error> {
+        Window::new(WINDOW).shade("polygon", &corners.map(Vec2::from), |place| place.to_array())
+    }
+
+    #[test]
+    fn corners_are_snapped_and_know_where() {
+        let vertices = shade([[10.0, 20.0], [30.03, 20.0], [30.0, 40.0], [10.0, 40.04]]).unwrap();
+        let found: Vec<_> = vertices.iter().map(|v| (v.position.x, v.position.y, v.varyings)).collect();
+        // The centre is at (50, 25).
+        let expected = [
+            (-640, -80, [10.0, 20.0]),
+            (-320, -80, [30.0, 20.0]),
+            (-320, 240, [30.0, 40.0]),
+            (-640, 241, [10.0, 40.0625]),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_far_away_is_cut_off_or_left_out() {
+        assert_eq!(shade([[200.0, 0.0], [300.0, 0.0], [300.0, 9.0], [200.0, 9.0]]).unwrap(), []);
+        // A band across the canvas, a million pixels long: 64 pixels are left on each side.
+        let vertices = shade([[-1e6, 10.0], [1e6, 10.0], [1e6, 20.0], [-1e6, 20.0]]).unwrap();
+        let mut places: Vec<_> = vertices.iter().map(|v| v.varyings).collect();
+        places.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        assert_eq!(places, [[-64.0, 10.0], [-64.0, 20.0], [164.0, 10.0], [164.0, 20.0]]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        let error = shade([[0.0, 0.0], [f32::NAN, 0.0], [1.0, 1.0], [0.0, 1.0]]).unwrap_err();
+        assert!(matches!(error, Error::NotFinite { label: "polygon", value } if value.is_nan()), "{error}");
+    }
+}
