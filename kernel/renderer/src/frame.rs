@@ -39,6 +39,11 @@ impl<'p, P: Platform> Frame<'p, P> {
         Ok(Pass::new(device, memory, &mut passes[index]))
     }
 
+    /// What it is drawn on.
+    pub const fn device(&self) -> &Device<'p, P> {
+        &self.device
+    }
+
     /// Hands the frame to the GPU. The fence is that of its last pass; a frame without passes is done already.
     ///
     /// # Errors

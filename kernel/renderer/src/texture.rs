@@ -4,7 +4,7 @@
 //! ```text
 //! let wood = Texture::new(&device, &TextureDescriptor::new("wood", TextureType::Rgb565, 256, 256).mipmapped())?;
 //! wood.write_all(&device, &pixels)?;                                     // level 0; or compressed blocks
-//! wood.generate_mipmaps(&mut frame, &level_pipeline, |level, source| ..)?;
+//! wood.generate_mipmaps(&mut frame)?;                                    // the GPU draws the smaller levels
 //! let uniforms = textured::FragmentUniforms { image: wood.bind(&Sampler::TRILINEAR)? };
 //! ```
 //! A cube map where a shader declares `2d` does not compile:

@@ -12,7 +12,7 @@ mod reference;
 mod types;
 
 use drawing::{View, device, draw, draw_varyings, model, target};
-use qpu_shaders::{cube_mapped, texture_level, textured, textured_border, textured_child};
+use qpu_shaders::{cube_mapped, textured, textured_border, textured_child};
 use reference::{Color, Picture, Sampling, blend, cube_place, near_edge};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::texture::{CubeDescriptor, Face, MinFilter, TexelRectangle, TextureType, Wrap};
@@ -235,13 +235,8 @@ fn the_gpu_makes_mipmaps() {
     let picture = Picture::new(64, 32, pattern);
     let descriptor = TextureDescriptor::new("mipmapped", TextureType::Rgba8888, 64, 32).mipmapped();
     let texture = Texture::from_pixels(&device, &descriptor, &picture.rgba8888()).unwrap();
-    let shading: Shading<'_, ShadedVertex<2>, _, 2> = Shading::Done;
-    let pipeline =
-        Pipeline::new(&device, &PipelineDescriptor::new("level", shading, &texture_level::FRAGMENT)).unwrap();
     let mut frame = device.frame().unwrap();
-    texture
-        .generate_mipmaps(&mut frame, &pipeline, |level, source| texture_level::FragmentUniforms { level, source })
-        .unwrap();
+    texture.generate_mipmaps(&mut frame).unwrap();
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
     assert_eq!(model.take_faults(), []);

@@ -9,13 +9,9 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, TAU};
 
-use qpu_shaders::{
-    texture_level,
-    textured_lit::{FRAGMENT, FragmentUniforms, SHADING, Uniforms, Vertex},
-};
+use qpu_shaders::textured_lit::{FRAGMENT, FragmentUniforms, SHADING, Uniforms, Vertex};
 use renderer::{
-    Cull, Depth, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Shading, Texture,
-    TextureDescriptor,
+    Cull, Depth, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Texture, TextureDescriptor,
     glam::{
         Mat4, Vec3,
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
@@ -121,11 +117,8 @@ fn mipmapped(
 ) -> Result<Texture, SceneError> {
     let descriptor = TextureDescriptor::new(label, TextureType::Rgba8888, width, height).mipmapped();
     let texture = Texture::from_pixels(device, &descriptor, rgba)?;
-    let descriptor = PipelineDescriptor::new("level", Shading::Done, &texture_level::FRAGMENT);
-    let pipeline = Pipeline::new(device, &descriptor)?;
     let mut frame = device.frame()?;
-    texture
-        .generate_mipmaps(&mut frame, &pipeline, |level, source| texture_level::FragmentUniforms { level, source })?;
+    texture.generate_mipmaps(&mut frame)?;
     frame.submit()?;
     Ok(texture)
 }

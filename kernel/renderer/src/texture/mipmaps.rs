@@ -1,6 +1,6 @@
 //! Smaller levels, drawn by the GPU: each a picture of the level before it.
 
-use shader_interface::{NoUniforms, Texture2d, UniformData};
+use qpu_shaders::{NoUniforms, texture_level};
 use v3d::Platform;
 
 use super::{MagFilter, MinFilter, Sampler, Texture, Wrap};
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::frame::Frame;
 use crate::mesh::Primitive;
 use crate::pass::PassDescriptor;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
 use crate::shaded_vertex::ShadedVertex;
 use crate::target::Target;
 
@@ -19,24 +19,20 @@ const SAMPLER: Sampler =
 impl Texture {
     /// Draws all levels but the first, each from the one before it, in passes of this frame.
     ///
-    /// The pipeline reads one level of a texture by its number and writes what it finds; `uniforms` gives it both. Where a side has an even number of texels
-    /// each new one is the mean of those that it covers; of an odd number the middle is blended and the last ones count less, as OpenGL ES 2 leaves open.
+    /// Where a side has an even number of texels each new one is the mean of those that it covers; of an odd number the middle is blended and the last ones count less, as OpenGL ES 2 leaves open.
     ///
     /// # Errors
     /// When passes cannot draw texels of its type, or memory runs out.
-    pub fn generate_mipmaps<P: Platform, F: UniformData>(
-        &self,
-        frame: &mut Frame<'_, P>,
-        pipeline: &Pipeline<ShadedVertex<2>, NoUniforms, F>,
-        uniforms: impl Fn(f32, Texture2d) -> F,
-    ) -> Result<(), Error> {
+    pub fn generate_mipmaps<P: Platform>(&self, frame: &mut Frame<'_, P>) -> Result<(), Error> {
+        let descriptor = PipelineDescriptor::new(self.label(), Shading::Done, &texture_level::FRAGMENT);
+        let pipeline = Pipeline::new(frame.device(), &descriptor)?;
         let source = self.bind_for_levels(&SAMPLER)?;
         for level in 1..self.layout().levels() {
             // The level that is drawn is not the one that is read, though both are this texture, which the binding keeps.
             let target = self.0.target(level, false)?;
             let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0; 4]))?;
-            let uniforms = uniforms((level - 1) as f32, source.clone());
-            pass.draw_vertices(pipeline, Primitive::TriangleStrip, &whole(&target), &NoUniforms, &uniforms)?;
+            let uniforms = texture_level::FragmentUniforms { level: (level - 1) as f32, source: source.clone() };
+            pass.draw_vertices(&pipeline, Primitive::TriangleStrip, &whole(&target), &NoUniforms, &uniforms)?;
         }
         Ok(())
     }
