@@ -18,6 +18,7 @@ use v3d::{Fence, hw::BusAddr};
 use crate::machine::GpuDevice;
 
 mod cube;
+mod layers;
 mod mirror;
 mod model;
 mod multisample;
@@ -118,6 +119,7 @@ pub const SCENES: &[SceneEntry] = &[
     textured_cube::ENTRY,
     model::ENTRY,
     mirror::ENTRY,
+    layers::ENTRY,
     multisample::ENTRY,
     vpm::ENTRY,
 ];
