@@ -38,14 +38,12 @@ pub mod canvas;
 pub mod device;
 pub mod draw_list;
 pub mod error;
-pub mod font;
 pub mod frame;
 pub mod mesh;
 pub mod pass;
 pub mod pipeline;
 pub mod shaded_vertex;
 pub mod target;
-pub mod text;
 pub mod texture;
 
 pub use buffer::Buffer;

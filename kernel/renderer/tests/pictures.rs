@@ -7,10 +7,9 @@ use model::Model;
 use qpu_shaders::{NoUniforms, smooth, transformed, triangle};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
-use renderer::text::{self, Style};
 use renderer::{
     Buffer, Cull, Depth, Device, Format, FrontFace, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
-    Shading, Target, TargetDescriptor, font, rows,
+    Shading, Target, TargetDescriptor, rows,
 };
 use v3d::draw_state::Viewport;
 use v3d::hw::registers::performance::CounterSource;
@@ -277,35 +276,6 @@ fn the_published_user_program_stores_the_published_words() {
 }
 
 /// Every dot of a letter is there, and nothing else.
-#[test]
-fn text_stands_where_it_should() {
-    let model = Model::new(8 << 20, Config::default());
-    let device = device(&model);
-    let target = target(&device);
-    let pipeline = shaded_pipeline(&device);
-    let style = Style { x_px: 100, y_px: 30, dot_px: 3, color: [1.0, 1.0, 0.0] };
-    let letters = text::triangles("V3D!", &style, &Viewport::display(WIDTH as u16, HEIGHT as u16));
-    let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
-    pass.draw_vertices(&pipeline, Primitive::Triangles, &letters, &NoUniforms, &NoUniforms).unwrap();
-    let fence = frame.submit().unwrap();
-    device.wait(fence).unwrap();
-    assert_eq!(model.take_faults(), []);
-    let picture = Picture::load(&device, &target);
-    for y in 0..HEIGHT {
-        for x in 0..WIDTH {
-            let dot = |offset: u32, from: u16| offset.checked_sub(u32::from(from)).map(|pixels| pixels / 3);
-            let set = dot(x, style.x_px).zip(dot(y, style.y_px)).is_some_and(|(column, row)| {
-                let letter = "V3D!".chars().nth(column as usize / 6);
-                let columns = letter.map(font::glyph).unwrap_or([0; 5]);
-                row < 7 && columns.get(column as usize % 6).is_some_and(|dots| dots >> row & 1 == 1)
-            });
-            let expected = if set { [255, 255, 0, 255] } else { CLEAR };
-            assert_eq!(picture.pixel(x, y), expected, "({x}, {y})");
-        }
-    }
-}
-
 /// Quads are 2x2 pixels; what the counters say must fit what is in the picture.
 #[test]
 fn performance_counters_count_what_is_drawn() {

@@ -10,18 +10,21 @@ use core::f32::consts::TAU;
 use qpu_shaders::{NoUniforms, smooth, textured};
 use renderer::{
     Format, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Samples, Shading, Target,
-    TargetDescriptor, Texture, glam::Vec2, shaded_vertex::ShadedVertex,
+    TargetDescriptor, Texture,
+    canvas::{Canvas, FontAtlas, TextStyle},
+    glam::Vec2,
+    shaded_vertex::ShadedVertex,
 };
 use v3d::{Fence, draw_state::Viewport, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::machine::GpuDevice;
+use crate::{assets::TITLE_FONT, machine::GpuDevice};
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "multisample",
     description: "the same spokes with one sample a pixel and with four, magnified",
-    start: |context| Ok(Box::new(Multisample::new(context.device)?)),
+    start: |context| Ok(Box::new(Multisample::new(context)?)),
 };
 
 /// Frames of one turn.
@@ -32,6 +35,7 @@ const SIDE_PX: u32 = 128;
 const SPOKES: u16 = 20;
 const PAPER: [u8; 4] = [18, 24, 38, 255];
 const AROUND: [u8; 4] = [40, 48, 66, 255];
+const INK: [u8; 4] = [222, 227, 235, 255];
 
 /// One of the two pictures.
 #[derive(Debug)]
@@ -45,6 +49,7 @@ struct Sampled {
 struct Multisample {
     pictures: [Sampled; 2],
     magnify: Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>,
+    labels: Canvas,
 }
 
 impl Sampled {
@@ -57,7 +62,15 @@ impl Sampled {
 }
 
 impl Multisample {
-    fn new(device: &GpuDevice) -> Result<Self, SceneError> {
+    fn new(context: &SceneContext<'_>) -> Result<Self, SceneError> {
+        let (device, target) = (context.device, &context.target);
+        let (width, height) = (target.width_px() as f32, target.height_px() as f32);
+        let mut labels = Canvas::new(device, "labels", target.width_px(), target.height_px())?;
+        let font = FontAtlas::new(device, "letters", &TITLE_FONT)?;
+        let style = TextStyle { anchor: 0.5, ..TextStyle::new(height / 26.0, INK) };
+        for (x, text) in [(0.25, "one sample a pixel"), (0.75, "four samples a pixel")] {
+            labels.text(&font, x * width, 0.955 * height, &style, text)?;
+        }
         let magnify = PipelineDescriptor::new("magnify", Shading::Done, &textured::FRAGMENT);
         Ok(Self {
             pictures: [
@@ -65,6 +78,7 @@ impl Multisample {
                 Sampled::new(device, "four samples", Samples::Four)?,
             ],
             magnify: Pipeline::new(device, &magnify)?,
+            labels,
         })
     }
 }
@@ -116,6 +130,7 @@ impl Scene for Multisample {
             let square = square(&target.viewport(), x, half);
             pass.draw_vertices(&self.magnify, Primitive::TriangleStrip, &square, &NoUniforms, &uniforms)?;
         }
+        self.labels.draw_to(&mut pass)?;
         Ok(frame.submit()?)
     }
 }

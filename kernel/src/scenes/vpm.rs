@@ -6,15 +6,10 @@
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
-use qpu_shaders::{
-    NoUniforms,
-    coordinate_test::{PROGRAM, Uniforms},
-    smooth,
-};
+use qpu_shaders::coordinate_test::{PROGRAM, Uniforms};
 use renderer::{
-    Buffer, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading,
-    shaded_vertex::ShadedVertex,
-    text::{self, Style},
+    Buffer, PassDescriptor, Target,
+    canvas::{Canvas, FontAtlas, Shape, TextStyle},
 };
 use v3d::{
     Fence,
@@ -23,7 +18,10 @@ use v3d::{
 };
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::machine::GpuDevice;
+use crate::{
+    assets::{BODY_FONT, TITLE_FONT},
+    machine::GpuDevice,
+};
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -32,22 +30,36 @@ pub(super) const ENTRY: SceneEntry = SceneEntry {
     start: |context| Ok(Box::new(Vpm::new(context)?)),
 };
 
-/// What the program writes for each of its 16 lanes: one word a row.
-const ROWS: [&str; 7] = ["Xc", "Yc", "Zc", "Wc", "Ys:Xs", "Zs", "1/Wc"];
+/// What the program writes for each of its 16 lanes: one word a row, its name and what it is.
+const ROWS: [(&str, &str); 7] = [
+    ("Xc", "clip coordinate x"),
+    ("Yc", "clip coordinate y"),
+    ("Zc", "clip coordinate z"),
+    ("Wc", "clip coordinate w"),
+    ("Ys:Xs", "pixel, in sixteenths"),
+    ("Zs", "depth"),
+    ("1/Wc", "reciprocal of w"),
+];
+/// The row whose word is no float.
+const SCREEN_ROW: usize = 4;
 /// Words of a row.
 const LANES: u32 = 16;
 /// How long the program may take, in microseconds.
 const LIMIT_US: u64 = 100_000;
 
-const CLEAR: [u8; 4] = [0, 32, 0, 255];
-const STYLE: Style = Style { x_px: 64, y_px: 64, dot_px: 4, color: [0.6, 1.0, 0.6] };
+const GROUND: [u8; 4] = [22, 27, 34, 255];
+const PANEL: [u8; 4] = [34, 41, 52, 255];
+const INK: [u8; 4] = [222, 227, 235, 255];
+const FAINT: [u8; 4] = [150, 160, 175, 255];
+const WORD: [u8; 4] = [126, 211, 150, 255];
 
 #[derive(Debug)]
 struct Vpm {
-    letters: Pipeline<ShadedVertex<3>, NoUniforms, NoUniforms>,
     code: Buffer,
     uniforms: Buffer,
     result: Buffer,
+    titles: FontAtlas,
+    letters: FontAtlas,
 }
 
 impl Vpm {
@@ -61,12 +73,12 @@ impl Vpm {
             reciprocal_w: 1.0,
             result: result.address(),
         };
-        let descriptor = PipelineDescriptor::new("letters", Shading::Done, &smooth::FRAGMENT);
         Ok(Self {
-            letters: Pipeline::new(device, &descriptor)?,
             code: Buffer::with_program(device, "program", &PROGRAM)?,
             uniforms: Buffer::with_uniforms(device, "uniforms", &uniforms)?,
             result,
+            titles: FontAtlas::new(device, "titles", &TITLE_FONT)?,
+            letters: FontAtlas::new(device, "letters", &BODY_FONT)?,
         })
     }
 
@@ -84,17 +96,51 @@ impl Vpm {
     }
 }
 
+impl Vpm {
+    /// The words as a table.
+    fn table(&self, device: &GpuDevice, target: &Target, words: &[u32; ROWS.len()]) -> Result<Canvas, SceneError> {
+        let (width, height) = (target.width_px() as f32, target.height_px() as f32);
+        let mut canvas = Canvas::new(device, "table", target.width_px(), target.height_px())?;
+        // Laid out in parts of the display's height.
+        let unit = height / 24.0;
+        let left = 0.5 * width - 12.0 * unit;
+        let at = |column: f32, row: f32| (left + column * unit, row * unit);
+        let title = TextStyle::new(1.4 * unit, INK);
+        let (x, y) = at(0.0, 3.0);
+        canvas.text(&self.titles, x, y, &title, "What a coordinate shader writes")?;
+        let (x, y) = at(0.0, 4.3);
+        let under = TextStyle::new(0.75 * unit, FAINT);
+        canvas.text(&self.titles, x, y, &under, "a user program on one QPU, stored by the VPM's DMA; lane 0 of 16")?;
+        for (row, ((name, meaning), &word)) in ROWS.iter().zip(words).enumerate() {
+            let (x, y) = at(0.0, 5.6 + 2.4 * row as f32);
+            let panel = Shape::rectangle(x, y, 24.0 * unit, 2.0 * unit).rounded(0.4 * unit);
+            canvas.shape(&panel, PANEL)?;
+            let value = match row {
+                SCREEN_ROW => format!("{}, {}", f32::from(word as i16) / 16.0, f32::from((word >> 16) as i16) / 16.0),
+                _ => format!("{}", f32::from_bits(word)),
+            };
+            let baseline = y + 1.35 * unit;
+            let line = |size: f32, color, anchor| TextStyle { anchor, ..TextStyle::new(size * unit, color) };
+            canvas.text(&self.titles, x + 0.8 * unit, baseline, &line(1.0, INK, 0.0), name)?;
+            canvas.text(&self.letters, x + 4.6 * unit, baseline, &line(0.6, FAINT, 0.0), meaning)?;
+            canvas.text(&self.titles, x + 16.4 * unit, baseline, &line(0.8, INK, 1.0), &value)?;
+            let hex = format!("{word:08x}");
+            canvas.text(&self.titles, x + 23.2 * unit, baseline, &line(1.0, WORD, 1.0), &hex)?;
+        }
+        Ok(canvas)
+    }
+}
+
 impl Scene for Vpm {
     fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
         let words = self.compute(context.device)?;
         let line: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
         writeln!(context.output, "{}", line.join(" ")).map_err(|_| SceneError("the console takes no text".into()))?;
 
-        let table: String = ROWS.iter().zip(words).map(|(name, word)| format!("{name:6} {word:08x}\n")).collect();
-        let triangles = text::triangles(&table, &STYLE, &context.target.viewport());
+        let table = self.table(context.device, &context.target, &words)?;
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(CLEAR))?;
-        pass.draw_vertices(&self.letters, Primitive::Triangles, &triangles, &NoUniforms, &NoUniforms)?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(GROUND))?;
+        table.draw_to(&mut pass)?;
         Ok(frame.submit()?)
     }
 }
