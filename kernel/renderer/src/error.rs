@@ -1,6 +1,7 @@
 //! What can go wrong, with the name of the resource and the numbers in it.
 
 use core::fmt;
+use shader_interface::PrimitiveKind;
 use v3d::hw::FieldError;
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
@@ -161,6 +162,15 @@ pub enum Error {
         /// Width and height in pixels of the target.
         target_px: [u32; 2],
     },
+    /// A pipeline's fragment shader draws other primitives than a mesh has: points and lines have varyings of their own, which it reads or does not.
+    Primitives {
+        /// The pipeline.
+        label: &'static str,
+        /// What its fragment shader draws.
+        pipeline: PrimitiveKind,
+        /// What the mesh has.
+        mesh: PrimitiveKind,
+    },
     /// A draw would read the target that it draws to.
     TargetInUse {
         /// The target.
@@ -238,6 +248,14 @@ impl fmt::Display for Error {
                 f,
                 "{label}: it is made for {width} x {height} pixels, and the target has {target_width} x {target_height}"
             ),
+            Self::Primitives { label, pipeline, mesh } => {
+                write!(
+                    f,
+                    "{label}: its fragment shader draws {}, and what is drawn is {}",
+                    pipeline.name(),
+                    mesh.name()
+                )
+            }
             Self::TargetInUse { label } => write!(f, "{label}: it is drawn to and read by the same pass"),
         }
     }

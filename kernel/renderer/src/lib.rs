@@ -59,6 +59,7 @@ pub use pipeline::blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
 pub use pipeline::state::{Compare, Cull, Depth, FrontFace, PolygonOffset, Samples};
 pub use pipeline::stencil::{Stencil, StencilChange, StencilSide};
 pub use pipeline::{Pipeline, PipelineDescriptor, Shading};
+pub use shader_interface::PrimitiveKind;
 pub use target::{Format, Target, TargetDescriptor};
 pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};
 

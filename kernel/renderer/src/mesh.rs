@@ -3,9 +3,8 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use shader_interface::VertexData;
+use shader_interface::{PrimitiveKind, VertexData};
 use v3d::Platform;
-use v3d::hw::BusAddr;
 use v3d::hw::control_list::PrimitiveMode;
 use v3d::pool::Buffer;
 
@@ -16,7 +15,7 @@ mod indices;
 pub(crate) mod layout;
 
 pub use indices::Indices;
-use layout::{ALIGNMENT, Layout, Part, Parts};
+use layout::{ALIGNMENT, Layout, Parts, PlacedPart};
 
 /// What vertices make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +37,14 @@ pub enum Primitive {
 }
 
 impl Primitive {
+    pub(crate) const fn kind(self) -> PrimitiveKind {
+        match self {
+            Self::Points => PrimitiveKind::Points,
+            Self::Lines | Self::LineStrip | Self::LineLoop => PrimitiveKind::Lines,
+            Self::Triangles | Self::TriangleStrip | Self::TriangleFan => PrimitiveKind::Triangles,
+        }
+    }
+
     pub(crate) const fn mode(self) -> PrimitiveMode {
         match self {
             Self::Points => PrimitiveMode::Points,
@@ -58,7 +65,8 @@ impl Primitive {
 pub struct Mesh<V> {
     label: &'static str,
     memory: Buffer,
-    parts: Parts,
+    primitive: PrimitiveKind,
+    parts: Parts<PlacedPart>,
     kind: PhantomData<fn(V)>,
 }
 
@@ -136,7 +144,8 @@ impl<V: VertexData> Mesh<V> {
         if !layout.indices.is_empty() {
             region.store(driver.platform(), layout.indices_offset(), &layout.indices)?;
         }
-        Ok(Self { label, memory, parts: layout.parts, kind: PhantomData })
+        let parts = layout.parts.place(memory.address())?;
+        Ok(Self { label, memory, primitive: primitive.kind(), parts, kind: PhantomData })
     }
 
     /// The name that it was made with.
@@ -148,13 +157,13 @@ impl<V: VertexData> Mesh<V> {
         &self.memory
     }
 
-    /// The first byte.
-    pub(crate) fn start(&self) -> BusAddr {
-        self.memory.address()
+    /// What its primitives are.
+    pub(crate) const fn primitive(&self) -> PrimitiveKind {
+        self.primitive
     }
 
     /// What is drawn, record by record.
-    pub(crate) fn parts(&self) -> &[Part] {
+    pub(crate) fn parts(&self) -> &[PlacedPart] {
         self.parts.as_slice()
     }
 }

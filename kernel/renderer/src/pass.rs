@@ -1,27 +1,28 @@
 //! Passes: what is drawn to one target.
 
 use alloc::vec::Vec;
-use shader_interface::{UniformData, UniformStream, VertexData, VertexUniforms, ViewportUniforms};
-use v3d::binning_list::{BinningList, MOST_STATE_CHANGES};
-use v3d::draw_state::{DrawState, Viewport};
-use v3d::errata::Erratum;
-use v3d::hw::BusAddr;
-use v3d::hw::control_list::{ClipWindow, Record};
-use v3d::pool::{Buffer, Owner};
+use shader_interface::{UniformData, VertexData, VertexUniforms};
+use v3d::Platform;
+use v3d::binning_list::BinningList;
+use v3d::draw_state::Viewport;
+use v3d::hw::control_list::ClipWindow;
+use v3d::pool::Owner;
 use v3d::record_list::RecordList;
 use v3d::rendering_list::{ClearValues, RenderingPass};
-use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RECORD_ALIGNMENT};
 use v3d::tile_grid::TileGrid;
-use v3d::{Driver, Platform};
 
 use crate::device::Device;
-use crate::error::{Error, Stage};
+use crate::error::Error;
 use crate::frame::memory::FrameMemory;
-use crate::mesh::layout::{ALIGNMENT, Part};
+use crate::mesh::layout::ALIGNMENT;
 use crate::mesh::{Mesh, Primitive, bytes_of, layout};
+use crate::pipeline::Pipeline;
 use crate::pipeline::state::Samples;
-use crate::pipeline::{Pipeline, Vertices};
 use crate::target::Target;
+
+mod draw;
+
+use draw::{LastDraw, Source};
 
 /// Binner memory for each tile beyond the first block of its list, in bytes. A tile that needs more gets it from the driver while it is binned.
 const GROWTH_BYTES_PER_TILE: u32 = 512;
@@ -75,6 +76,7 @@ pub(crate) struct Recording {
     owners: Vec<Owner>,
     viewport: Viewport,
     scissor: ClipWindow,
+    last: LastDraw,
 }
 
 impl Recording {
@@ -106,7 +108,7 @@ impl Recording {
         let list = BinningList::new(tiles.binning_mode());
         let viewport = Viewport::display(grid.width_px, grid.height_px);
         let scissor = ClipWindow { left: 0, bottom: 0, width: grid.width_px, height: grid.height_px };
-        Ok(Self { target: target.clone(), pass, list, owners, viewport, scissor })
+        Ok(Self { target: target.clone(), pass, list, owners, viewport, scissor, last: LastDraw::default() })
     }
 
     /// The binning list, what is rendered, and what owns the memory that both use.
@@ -152,6 +154,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         let (left, bottom) = (x_px.min(width), y_px.min(height));
         self.recording.scissor =
             ClipWindow { left, bottom, width: width_px.min(width - left), height: height_px.min(height - bottom) };
+        self.recording.last.forget_state();
     }
 
     /// Draws a mesh.
@@ -165,9 +168,23 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         vertex_uniforms: &U,
         fragment_uniforms: &F,
     ) -> Result<(), Error> {
+        self.draw_instances(pipeline, mesh, core::slice::from_ref(vertex_uniforms), fragment_uniforms)
+    }
+
+    /// Draws a mesh once for each of some vertex uniforms.
+    ///
+    /// # Errors
+    /// As [`Pass::draw`]; then none of them is drawn.
+    pub fn draw_instances<V: VertexData, U: VertexUniforms, F: UniformData>(
+        &mut self,
+        pipeline: &Pipeline<V, U, F>,
+        mesh: &Mesh<V>,
+        instances: &[U],
+        fragment_uniforms: &F,
+    ) -> Result<(), Error> {
         self.device.expect_own(mesh.label(), mesh.memory())?;
-        let vertices = Source { start: mesh.start(), memory: Some(mesh.memory()), parts: mesh.parts() };
-        self.draw_source(pipeline, &vertices, vertex_uniforms, fragment_uniforms)
+        let source = Source { memory: Some(mesh.memory()), primitive: mesh.primitive(), parts: mesh.parts() };
+        self.recording.draw(self.device, self.memory, pipeline, &source, (instances, fragment_uniforms))
     }
 
     /// Draws vertices that only this frame needs: their memory is the frame's.
@@ -187,178 +204,9 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         }
         let layout = layout::<V>(pipeline.label, primitive, bytes_of(vertices).into(), None)?;
         let start = self.memory.place(&mut *self.device.driver()?, &layout.vertices, ALIGNMENT)?;
-        let source = Source { start, memory: None, parts: layout.parts.as_slice() };
-        self.draw_source(pipeline, &source, vertex_uniforms, fragment_uniforms)
-    }
-
-    fn draw_source<V, U: VertexUniforms, F: UniformData>(
-        &mut self,
-        pipeline: &Pipeline<V, U, F>,
-        source: &Source<'_>,
-        vertex_uniforms: &U,
-        fragment_uniforms: &F,
-    ) -> Result<(), Error> {
-        let label = pipeline.label;
-        self.device.expect_own(label, &pipeline.memory)?;
-        let pass = if self.recording.pass.grid.multisample { Samples::Four } else { Samples::One };
-        if pass != pipeline.samples {
-            return Err(Error::Samples { label, pipeline: pipeline.samples.count(), pass: pass.count() });
-        }
-        let driver = &mut *self.device.driver()?;
-        let mut uniforms = Uniforms { label, viewport: self.viewport_uniforms(), owners: Vec::new() };
-        let fragment = FragmentProgram {
-            program: Program {
-                code: pipeline.fragment,
-                uniforms: uniforms.place(driver, self.memory, Stage::Fragment, |stream| {
-                    fragment_uniforms.push(stream);
-                    pipeline.tail_uniforms.iter().for_each(|&word| stream.word(word));
-                })?,
-            },
-            varyings: pipeline.varyings,
-            threading: pipeline.threading,
-        };
-        let vertex = match pipeline.vertices {
-            Vertices::Programs { vertex, coordinate, attributes } => {
-                let vertex_words =
-                    uniforms.place(driver, self.memory, Stage::Vertex, |stream| vertex_uniforms.push_vertex(stream))?;
-                let coordinate_words = uniforms.place(driver, self.memory, Stage::Coordinate, |stream| {
-                    vertex_uniforms.push_coordinate(stream);
-                })?;
-                Some(VertexPrograms {
-                    vertex: Program { code: vertex, uniforms: vertex_words },
-                    coordinate: Program { code: coordinate, uniforms: coordinate_words },
-                    attributes,
-                })
-            }
-            Vertices::Done => None,
-        };
-        let records = Records { fragment, vertex, stride: pipeline.stride };
-        let Some((first, others)) = source.parts.split_first() else { return Ok(()) };
-        let first_shader = records.place(driver, self.memory, first.vertices(source.start))?;
-        // Parts with the same vertices have the same record.
-        let mut shaders = Vec::new();
-        let (mut vertices, mut shader) = (first.vertices(source.start), first_shader);
-        for part in others {
-            if part.vertices(source.start) != vertices {
-                vertices = part.vertices(source.start);
-                shader = records.place(driver, self.memory, vertices)?;
-            }
-            shaders.push(shader);
-        }
-        let Recording { target, list, owners, viewport, scissor, .. } = &mut *self.recording;
-        uniforms.check_owners(self.device, target)?;
-        if list.state_changes() + source.parts.len() as u32 > MOST_STATE_CHANGES {
-            return Err(v3d::Error::Erratum(Erratum::Hw2116).into());
-        }
-        let state = DrawState { viewport: *viewport, clip_window: *scissor, ..pipeline.state };
-        list.draw(&state, first_shader, &first.primitives(source.start))?;
-        for (part, shader) in others.iter().zip(shaders) {
-            list.draw(&state, shader, &part.primitives(source.start))?;
-        }
-        owners.append(&mut uniforms.owners);
-        owners.push(pipeline.memory.owner());
-        owners.extend(source.memory.map(Buffer::owner));
-        Ok(())
-    }
-
-    fn viewport_uniforms(&self) -> ViewportUniforms {
-        let Viewport { half_width, half_height, z_scale, z_offset, .. } = self.recording.viewport;
-        ViewportUniforms { half_width, half_height, z_scale, z_offset }
-    }
-}
-
-/// Vertices of a draw.
-struct Source<'s> {
-    /// Where they begin.
-    start: BusAddr,
-    /// What they are in, if that is not the frame's own memory.
-    memory: Option<&'s Buffer>,
-    parts: &'s [Part],
-}
-
-/// What makes shaded vertices of a draw's vertices.
-struct VertexPrograms {
-    vertex: Program,
-    coordinate: Program,
-    attributes: &'static [shader_interface::Attribute],
-}
-
-/// The shader records of a draw: the same programs and uniforms for each of its parts.
-struct Records {
-    fragment: FragmentProgram,
-    /// None if the vertices are shaded already.
-    vertex: Option<VertexPrograms>,
-    stride: u8,
-}
-
-impl Records {
-    /// Puts the record for vertices from `vertices` on into memory; the answer selects it.
-    fn place<P: Platform>(
-        &self,
-        driver: &mut Driver<'_, P>,
-        memory: &mut FrameMemory,
-        vertices: BusAddr,
-    ) -> Result<Record, Error> {
-        let Some(VertexPrograms { vertex, coordinate, attributes }) = &self.vertex else {
-            let record = NvRecord { fragment: self.fragment, vertices, stride: self.stride, clip_header: false };
-            let address = memory.place(driver, &record.encode()?, RECORD_ALIGNMENT)?;
-            return Ok(NvRecord::state(address).into());
-        };
-        let mut arrays = Vec::with_capacity(attributes.len());
-        arrays.extend(attributes.iter().map(|attribute| Attribute {
-            address: vertices + attribute.memory_offset,
-            bytes: attribute.bytes,
-            stride: self.stride,
-            vertex_offset: Some(attribute.vertex_offset),
-            coordinate_offset: attribute.coordinate_offset,
-        }));
-        let record = GlRecord {
-            fragment: self.fragment,
-            vertex: *vertex,
-            coordinate: *coordinate,
-            attributes: &arrays,
-            point_size: false,
-        };
-        let address = memory.place(driver, &record.encode()?, RECORD_ALIGNMENT)?;
-        Ok(record.state(address).into())
-    }
-}
-
-/// The uniforms of one draw.
-struct Uniforms {
-    label: &'static str,
-    viewport: ViewportUniforms,
-    /// What owns the memory that their words refer to.
-    owners: Vec<Owner>,
-}
-
-impl Uniforms {
-    /// Puts one program's uniforms into memory.
-    fn place<P: Platform>(
-        &mut self,
-        driver: &mut Driver<'_, P>,
-        memory: &mut FrameMemory,
-        stage: Stage,
-        push: impl FnOnce(&mut UniformStream<'_>),
-    ) -> Result<BusAddr, Error> {
-        let mut words = Vec::new();
-        let mut stream = UniformStream::new(&mut words, &mut self.owners, self.viewport);
-        push(&mut stream);
-        match stream.not_a_number() {
-            Some(word) => Err(Error::NotANumber { label: self.label, stage, word }),
-            None => memory.place_words(driver, &words),
-        }
-    }
-
-    /// Refuses uniforms that refer to another device's memory, or to what is drawn to.
-    fn check_owners<P: Platform>(&self, device: &Device<'_, P>, target: &Target) -> Result<(), Error> {
-        if !self.owners.iter().all(|owner| device.pool().may_have(owner)) {
-            return Err(Error::ForeignDevice { label: self.label });
-        }
-        let is_target = |owner: &Owner| target.memory().is_some_and(|memory| memory.is_owned_by(owner));
-        if self.owners.iter().any(is_target) {
-            return Err(Error::TargetInUse { label: target.label() });
-        }
-        Ok(())
+        let parts = layout.parts.place(start)?;
+        let source = Source { memory: None, primitive: primitive.kind(), parts: parts.as_slice() };
+        let uniforms = (core::slice::from_ref(vertex_uniforms), fragment_uniforms);
+        self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
     }
 }

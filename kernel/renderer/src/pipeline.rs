@@ -5,12 +5,12 @@
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use shader_interface::{Attribute, Ending, Fragment, VertexData, VertexShading};
+use shader_interface::{Ending, Fragment, PrimitiveKind, VertexData, VertexShading};
 use v3d::Platform;
 use v3d::draw_state::DrawState;
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::Threading;
 use v3d::pool::Buffer;
+use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RecordTemplate};
 
 use crate::buffer::CODE_ALIGNMENT;
 use crate::device::Device;
@@ -79,9 +79,9 @@ pub struct PipelineDescriptor<'a, V, U, F, const VARYINGS: usize> {
     pub front: FrontFace,
     /// What is added to depths.
     pub polygon_offset: PolygonOffset,
-    /// Width of lines in pixels.
+    /// Width of lines in pixels. What draws lines is a fragment shader that says so.
     pub line_width_px: f32,
-    /// Width and height of points in pixels.
+    /// Width and height of points in pixels, if vertices do not carry it. What draws points is a fragment shader that says so.
     pub point_size_px: f32,
 }
 
@@ -109,25 +109,17 @@ impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
     }
 }
 
-/// Vertex shading in GPU memory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Vertices {
-    /// Two programs.
-    Programs { vertex: BusAddr, coordinate: BusAddr, attributes: &'static [Attribute] },
-    /// None.
-    Done,
-}
-
 /// Programs in GPU memory and the state that they draw with: for vertices `V`, with uniforms `U` of the vertex and `F` of the fragment shader.
 #[derive(Clone, Debug)]
 pub struct Pipeline<V, U, F> {
     pub(crate) label: &'static str,
     pub(crate) memory: Buffer,
-    pub(crate) vertices: Vertices,
-    pub(crate) stride: u8,
-    pub(crate) fragment: BusAddr,
-    pub(crate) varyings: u8,
-    pub(crate) threading: Threading,
+    /// The shader record of each draw, but for uniforms and vertices.
+    pub(crate) record: RecordTemplate,
+    /// How many attributes there are; none if vertices are shaded already.
+    pub(crate) attributes: Option<u8>,
+    fragment: BusAddr,
+    pub(crate) primitive: PrimitiveKind,
     pub(crate) samples: Samples,
     /// Uniforms of what follows the fragment shader.
     pub(crate) tail_uniforms: Vec<u32>,
@@ -155,32 +147,55 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         let Tail { words, uniforms: tail_uniforms } = tail(descriptor)?;
         let mut code = Code::default();
         let fragment_offset = code.append(&[fragment.code(), &words].concat());
-        let offsets = match shading {
+        let programs = match shading {
             Shading::Programs(programs) => {
-                let attributes = programs.attributes();
-                if !(1..=MOST_ATTRIBUTES).contains(&attributes.len()) {
-                    return Err(Error::Attributes { label, attributes: attributes.len(), most: MOST_ATTRIBUTES });
+                let attributes = programs.attributes().len();
+                if !(1..=MOST_ATTRIBUTES).contains(&attributes) {
+                    return Err(Error::Attributes { label, attributes, most: MOST_ATTRIBUTES });
                 }
-                Some((code.append(programs.vertex()), code.append(programs.coordinate()), attributes))
+                Some((*programs, code.append(programs.vertex()), code.append(programs.coordinate())))
             }
             Shading::Done => None,
         };
         let memory = device.driver()?.upload(&code.0, CODE_ALIGNMENT)?;
         let start = memory.address();
-        let vertices = match offsets {
-            Some((vertex, coordinate, attributes)) => {
-                Vertices::Programs { vertex: start + vertex, coordinate: start + coordinate, attributes }
+        // Each draw has its own uniforms and vertices.
+        let program = |offset| Program { code: start + offset, uniforms: BusAddr(0) };
+        let fragment_program =
+            FragmentProgram { program: program(fragment_offset), varyings: N as u8, threading: fragment.threading() };
+        let stride = V::BYTES as u8;
+        let record = match programs {
+            Some((programs, vertex, coordinate)) => {
+                let attribute = |attribute: &shader_interface::Attribute| Attribute {
+                    address: BusAddr(attribute.memory_offset),
+                    bytes: attribute.bytes,
+                    stride,
+                    vertex_offset: Some(attribute.vertex_offset),
+                    coordinate_offset: attribute.coordinate_offset,
+                };
+                let attributes: Vec<Attribute> = programs.attributes().iter().map(attribute).collect();
+                RecordTemplate::gl(&GlRecord {
+                    fragment: fragment_program,
+                    vertex: program(vertex),
+                    coordinate: program(coordinate),
+                    attributes: &attributes,
+                    point_size: programs.point_size(),
+                })?
             }
-            None => Vertices::Done,
+            None => RecordTemplate::nv(&NvRecord {
+                fragment: fragment_program,
+                vertices: BusAddr(0),
+                stride,
+                clip_header: false,
+            })?,
         };
         Ok(Self {
             label,
             memory,
-            vertices,
-            stride: V::BYTES as u8,
+            record,
+            attributes: programs.map(|(programs, ..)| programs.attributes().len() as u8),
             fragment: start + fragment_offset,
-            varyings: N as u8,
-            threading: fragment.threading(),
+            primitive: fragment.primitive(),
             samples: descriptor.samples,
             tail_uniforms,
             state: state::draw_state(descriptor),

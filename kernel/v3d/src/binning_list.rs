@@ -13,7 +13,7 @@ use crate::draw_state::DrawState;
 use crate::errata::Erratum;
 use crate::error::Error;
 use crate::primitives::Primitives;
-use crate::record_list::RecordList;
+use crate::record_list::{EncodedRecord, RecordList};
 use v3d_hw::control_list::{PrimitiveListFormat, Record, TileBinningMode};
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 
@@ -41,18 +41,40 @@ impl BinningList {
 
     /// Appends one draw: what changed of the state, the shader record if it is another one, and the primitives.
     pub fn draw(&mut self, state: &DrawState, shader: impl Into<Record>, primitives: &Primitives) -> Result<(), Error> {
-        let shader = shader.into();
+        self.set_state(state);
+        self.set_shader(shader)?;
+        primitives.emit(&mut self.list)
+    }
+
+    /// Appends what changed of the state.
+    pub fn set_state(&mut self, state: &DrawState) {
         state.emit(&mut self.list, self.state.as_ref());
+        self.state = Some(*state);
+    }
+
+    /// Appends the shader record if it is another one.
+    pub fn set_shader(&mut self, shader: impl Into<Record>) -> Result<(), Error> {
+        let shader = shader.into();
         if self.shader != Some(shader) {
-            if self.state_changes == MOST_STATE_CHANGES {
-                return Err(Error::Erratum(Erratum::Hw2116));
-            }
+            self.reserve(1)?;
             self.state_changes += 1;
             self.list.push(shader);
+            self.shader = Some(shader);
         }
-        self.state = Some(*state);
-        self.shader = Some(shader);
-        primitives.emit(&mut self.list)
+        Ok(())
+    }
+
+    /// Appends primitives with the state and shader record that are set; their record names no more vertices than GFXH-515 lets it.
+    pub fn draw_encoded(&mut self, primitives: &EncodedRecord) {
+        self.list.push_encoded(primitives);
+    }
+
+    /// Whether so many shader records more have room.
+    pub fn reserve(&self, shaders: usize) -> Result<(), Error> {
+        if shaders > (MOST_STATE_CHANGES - self.state_changes) as usize {
+            return Err(Error::Erratum(Erratum::Hw2116));
+        }
+        Ok(())
     }
 
     /// How many shader records the list has so far; it may have [`MOST_STATE_CHANGES`].

@@ -45,13 +45,6 @@ pub enum Error {
     },
     /// An alignment is not a power of two.
     Alignment(u32),
-    /// A list came out at another length than was computed for it.
-    ListSize {
-        /// Bytes that were computed.
-        computed: u32,
-        /// Bytes that were written.
-        written: u32,
-    },
     /// A picture has no pixels, or more than the hardware's counters can hold.
     PictureSize {
         /// Width in pixels.
@@ -104,9 +97,6 @@ impl fmt::Display for Error {
                 write!(f, "{bytes} bytes at {at:#x} leave a region of {region} bytes")
             }
             Self::Alignment(alignment) => write!(f, "an alignment of {alignment} is not a power of two"),
-            Self::ListSize { computed, written } => {
-                write!(f, "a list of {computed} bytes came out as {written} bytes")
-            }
             Self::PictureSize { width_px, height_px } => {
                 write!(f, "a picture of {width_px} x {height_px} pixels cannot be rendered")
             }

@@ -1,14 +1,14 @@
-//! A control list in the making: records first, then bytes in memory.
+//! A control list in the making: the records' bytes, one behind the other.
 //!
-//! The records are collected, their length is computed from the table of records, memory is taken for exactly that, and the bytes that come out are
-//! counted against it. So a list can never run over the memory that was taken for it, and can be looked at before the GPU sees it.
+//! Records are encoded as they are appended; memory is taken when their length is known. So a list can never run over the memory that was taken for it.
+//! A value that does not fit its field is told when the list is done.
 
 use crate::arena::Arena;
 use crate::error::Error;
 use crate::platform::GpuMemory;
 use alloc::vec::Vec;
-use v3d_hw::BusAddr;
-use v3d_hw::control_list::Record;
+use v3d_hw::control_list::{MAX_RECORD_BYTES, Record};
+use v3d_hw::{BusAddr, FieldError};
 
 /// A control list in memory: what CTnCA and CTnEA are set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,49 +27,69 @@ impl ControlList {
     }
 }
 
+/// A record as the CLE reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedRecord {
+    bytes: [u8; MAX_RECORD_BYTES],
+    length: u8,
+}
+
+impl EncodedRecord {
+    /// Encodes a record. An error names the field whose value does not fit.
+    pub fn new(record: impl Into<Record>) -> Result<Self, Error> {
+        let record = record.into();
+        Ok(Self { bytes: record.encode()?, length: record.bytes() as u8 })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or(&[])
+    }
+}
+
 /// Records in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordList {
-    records: Vec<Record>,
+    bytes: Vec<u8>,
+    /// The first value that did not fit.
+    error: Option<FieldError>,
 }
 
 impl RecordList {
     /// No records.
     pub const fn new() -> Self {
-        Self { records: Vec::new() }
+        Self { bytes: Vec::new(), error: None }
     }
 
     /// Appends a record.
     pub fn push(&mut self, record: impl Into<Record>) {
-        self.records.push(record.into());
+        let record = record.into();
+        match record.encode() {
+            Ok(bytes) => self.bytes.extend_from_slice(&bytes[..record.bytes()]),
+            Err(error) => self.error = self.error.or(Some(error)),
+        }
     }
 
-    /// The records.
-    pub fn records(&self) -> &[Record] {
-        &self.records
+    /// Appends a record that was encoded before.
+    pub fn push_encoded(&mut self, record: &EncodedRecord) {
+        self.bytes.extend_from_slice(record.bytes());
     }
 
     /// The list's length in bytes.
-    pub fn bytes(&self) -> u32 {
-        self.records.iter().map(|record| record.bytes() as u32).sum()
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     /// The list as the CLE reads it. An error names the field whose value does not fit.
-    pub fn encode(&self) -> Result<Vec<u8>, Error> {
-        let computed = self.bytes();
-        let mut bytes = Vec::with_capacity(computed as usize);
-        for record in &self.records {
-            bytes.extend_from_slice(&record.encode()?[..record.bytes()]);
+    pub fn encode(self) -> Result<Vec<u8>, Error> {
+        match self.error {
+            Some(error) => Err(error.into()),
+            None => Ok(self.bytes),
         }
-        let written = bytes.len() as u32;
-        if written != computed {
-            return Err(Error::ListSize { computed, written });
-        }
-        Ok(bytes)
     }
 
     /// Writes the list into a frame's memory.
-    pub fn place(&self, memory: &impl GpuMemory, arena: &mut Arena) -> Result<ControlList, Error> {
+    pub fn place(self, memory: &impl GpuMemory, arena: &mut Arena) -> Result<ControlList, Error> {
         ControlList::place(memory, arena, &self.encode()?)
     }
 }

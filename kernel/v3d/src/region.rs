@@ -53,6 +53,17 @@ impl Region {
         Ok(())
     }
 
+    /// Copies words into the region's start, which is a multiple of 4.
+    pub fn store_words(&self, memory: &impl GpuMemory, words: &[u32]) -> Result<(), Error> {
+        let bytes = u32::try_from(words.len()).ok().and_then(|count| count.checked_mul(4)).unwrap_or(u32::MAX);
+        let part = self.part(0, bytes)?;
+        if !part.address.is_aligned(4) {
+            return Err(Error::Alignment(4));
+        }
+        memory.store_words(part.offset, words);
+        Ok(())
+    }
+
     /// Copies from the region, from `at` on, into `bytes`.
     pub fn load(&self, memory: &impl GpuMemory, at: u32, bytes: &mut [u8]) -> Result<(), Error> {
         let part = self.part(at, length(bytes))?;

@@ -181,6 +181,57 @@ impl NvRecord {
     }
 }
 
+/// A record that is written again and again with other uniforms and vertices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordTemplate {
+    words: Vec<u32>,
+    /// The words with the addresses of the uniforms: fragment, vertex, coordinate shader.
+    uniforms: &'static [usize],
+    /// The first word with an address of vertices, and the distance to the next.
+    vertices: (usize, usize),
+}
+
+impl RecordTemplate {
+    /// From a GL record whose attributes' addresses count from the first vertex.
+    pub fn gl(record: &GlRecord<'_>) -> Result<Self, Error> {
+        const UNIFORMS: [usize; 3] =
+            [gl::FRAGMENT as usize / 4 + 2, gl::VERTEX as usize / 4 + 2, gl::COORDINATE as usize / 4 + 2];
+        let vertices = (gl::ATTRIBUTES as usize / 4, gl::ATTRIBUTE_BYTES as usize / 4);
+        Ok(Self { words: words(&record.encode()?), uniforms: &UNIFORMS, vertices })
+    }
+
+    /// From an NV record whose vertices' address is 0.
+    pub fn nv(record: &NvRecord) -> Result<Self, Error> {
+        Ok(Self { words: words(&record.encode()?), uniforms: &[2], vertices: (3, 1) })
+    }
+
+    /// Words of the record.
+    pub const fn length(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Appends the record with these addresses of uniforms, in the order fragment, vertex, coordinate shader, and of vertices.
+    pub fn write(&self, uniforms: &[BusAddr], vertices: BusAddr, to: &mut Vec<u32>) {
+        let start = to.len();
+        to.extend_from_slice(&self.words);
+        let Some(record) = to.get_mut(start..) else { return };
+        for (&at, address) in self.uniforms.iter().zip(uniforms) {
+            if let Some(word) = record.get_mut(at) {
+                *word = address.0;
+            }
+        }
+        let (first, step) = self.vertices;
+        for word in record.iter_mut().skip(first).step_by(step) {
+            *word = word.wrapping_add(vertices.0);
+        }
+    }
+}
+
+/// Bytes as the words that they are in memory.
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
 /// Alignment of both kinds of records in bytes.
 pub const RECORD_ALIGNMENT: u32 = ALIGNMENT;
 
@@ -189,4 +240,58 @@ fn append<L: Layout>(bytes: &mut Vec<u8>, part: &L) -> Result<(), Error> {
     let bits = part.to_bits()?.to_le_bytes();
     bytes.extend_from_slice(&bits[..L::BYTES]);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAGMENT: FragmentProgram = FragmentProgram {
+        program: Program { code: BusAddr(0x4000), uniforms: BusAddr(0) },
+        varyings: 5,
+        threading: Threading::Single,
+    };
+
+    /// The record of these addresses, encoded at once, is the template with them filled in.
+    #[test]
+    fn templates_are_records_without_addresses() {
+        let record = |first: u32, uniforms: [u32; 3], bytes: [u16; 2]| {
+            let program = |code: u32, uniforms: u32| Program { code: BusAddr(code), uniforms: BusAddr(uniforms) };
+            let attribute = |at: u32, bytes: u16| Attribute {
+                address: BusAddr(first + at),
+                bytes,
+                stride: 28,
+                vertex_offset: Some(at as u8),
+                coordinate_offset: (at == 0).then_some(0),
+            };
+            let attributes = [attribute(0, bytes[0]), attribute(12, bytes[1])];
+            let program_of_fragment = program(0x4000, uniforms[0]);
+            let record = GlRecord {
+                fragment: FragmentProgram { program: program_of_fragment, ..FRAGMENT },
+                vertex: program(0x5000, uniforms[1]),
+                coordinate: program(0x6000, uniforms[2]),
+                attributes: &attributes,
+                point_size: true,
+            };
+            (RecordTemplate::gl(&record).unwrap(), words(&record.encode().unwrap()))
+        };
+        let (template, _) = record(0, [0; 3], [12, 16]);
+        let (_, expected) = record(0x1234_5600, [0x100, 0x200, 0x300], [12, 16]);
+        let mut written = Vec::from([7]);
+        template.write(&[BusAddr(0x100), BusAddr(0x200), BusAddr(0x300)], BusAddr(0x1234_5600), &mut written);
+        assert_eq!((&written[1..], written.len() - 1), (&expected[..], template.length()));
+
+        let nv = |vertices: u32, uniforms: u32| NvRecord {
+            fragment: FragmentProgram {
+                program: Program { uniforms: BusAddr(uniforms), ..FRAGMENT.program },
+                ..FRAGMENT
+            },
+            vertices: BusAddr(vertices),
+            stride: 24,
+            clip_header: false,
+        };
+        let mut written = Vec::new();
+        RecordTemplate::nv(&nv(0, 0)).unwrap().write(&[BusAddr(0x700)], BusAddr(0x900), &mut written);
+        assert_eq!(written, words(&nv(0x900, 0x700).encode().unwrap()));
+    }
 }

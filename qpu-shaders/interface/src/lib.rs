@@ -20,7 +20,7 @@ mod uniform;
 mod vertex;
 
 pub use half::f16;
-pub use program::{Ending, Fragment, UserProgram, VertexShading};
+pub use program::{Ending, Fragment, PrimitiveKind, UserProgram, VertexShading};
 pub use texture::{Child, CubeMap, Texture2d, TextureBinding, TextureChild, TextureCube, TwoDimensional};
 pub use uniform::{NoUniforms, Owner, UniformData, UniformStream, UniformValue, VertexUniforms, ViewportUniforms};
 pub use vertex::{Attribute, AttributeComponent, VertexData, push_attribute};

@@ -11,13 +11,25 @@ pub struct VertexShading<V, U, const VARYINGS: usize> {
     vertex: &'static [u64],
     coordinate: &'static [u64],
     attributes: &'static [Attribute],
+    point_size: bool,
     feeds: PhantomData<fn(V, U)>,
 }
 
 impl<V, U, const VARYINGS: usize> VertexShading<V, U, VARYINGS> {
     /// Two programs that read these attributes of a vertex in memory. That the types fit is the caller's word.
     pub const fn new(vertex: &'static [u64], coordinate: &'static [u64], attributes: &'static [Attribute]) -> Self {
-        Self { vertex, coordinate, attributes, feeds: PhantomData }
+        Self { vertex, coordinate, attributes, point_size: false, feeds: PhantomData }
+    }
+
+    /// The same two programs, which write the size of a point behind 1/Wc.
+    #[must_use]
+    pub const fn with_point_size(self) -> Self {
+        Self { point_size: true, ..self }
+    }
+
+    /// Whether they write the size of a point.
+    pub const fn point_size(&self) -> bool {
+        self.point_size
     }
 
     /// The vertex shader's instructions.
@@ -33,6 +45,29 @@ impl<V, U, const VARYINGS: usize> VertexShading<V, U, VARYINGS> {
     /// The attributes of a vertex in memory.
     pub const fn attributes(&self) -> &'static [Attribute] {
         self.attributes
+    }
+}
+
+/// What a fragment shader draws. Points and lines have varyings of their own, which it reads before those of the vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrimitiveKind {
+    /// Triangles.
+    #[default]
+    Triangles,
+    /// Lines.
+    Lines,
+    /// Points.
+    Points,
+}
+
+impl PrimitiveKind {
+    /// The name in the plural.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Triangles => "triangles",
+            Self::Lines => "lines",
+            Self::Points => "points",
+        }
     }
 }
 
@@ -52,13 +87,25 @@ pub struct Fragment<U, const VARYINGS: usize> {
     code: &'static [u64],
     threading: Threading,
     ending: Ending,
+    primitive: PrimitiveKind,
     feeds: PhantomData<fn(U)>,
 }
 
 impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     /// A program. That the types fit is the caller's word.
     pub const fn new(code: &'static [u64], threading: Threading, ending: Ending) -> Self {
-        Self { code, threading, ending, feeds: PhantomData }
+        Self { code, threading, ending, primitive: PrimitiveKind::Triangles, feeds: PhantomData }
+    }
+
+    /// The same program, which draws these primitives.
+    #[must_use]
+    pub const fn of(self, primitive: PrimitiveKind) -> Self {
+        Self { primitive, ..self }
+    }
+
+    /// What it draws.
+    pub const fn primitive(&self) -> PrimitiveKind {
+        self.primitive
     }
 
     /// How it ends.

@@ -244,7 +244,8 @@ diagnostic_codes! {
     120 BadInterface "a bad interface directive"
         "The forms are `.stage fragment|vertex|coordinate|user`, `.threads 1|2`, `.uniform NAME, TYPE [, COUNT]`, \
         `.attribute NAME [, COMPONENTS [, KIND]]`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT [, 2d|cube [, bias] \
-        [, LOOKUPS]]`, `.semaphore NUMBER, ACQUIRES, RELEASES`."
+        [, LOOKUPS]]`, `.semaphore NUMBER, ACQUIRES, RELEASES`, \
+        `.primitive triangles|lines|points`, `.point_size`."
     121 InterfaceRedefined "the interface names this twice"
         "Uniforms, attributes, varyings and textures have a name each. Only an attribute and a varying can have the same: a \
         vertex shader passes the one on as the other."

@@ -216,6 +216,34 @@ pub struct Components {
     pub span: Span,
 }
 
+/// What a fragment shader draws. Points and lines have varyings of their own, which the shader reads before those that are declared [mesa vc4_program.c]:
+/// x and y in a point, or the place along a line's width.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PrimitiveKind {
+    /// Triangles.
+    #[default]
+    Triangles,
+    /// Lines: one varying more.
+    Lines,
+    /// Points: two varyings more, from 0 to 1 to the right, and from 0 to 1 from the row with the highest address to the one with the lowest.
+    Points,
+}
+
+impl PrimitiveKind {
+    /// The names in the source.
+    pub const NAMED: &'static [(&'static str, Self)] =
+        &[("triangles", Self::Triangles), ("lines", Self::Lines), ("points", Self::Points)];
+
+    /// Varyings that stand before those of the vertices.
+    pub const fn own_varyings(self) -> u32 {
+        match self {
+            Self::Triangles => 0,
+            Self::Lines => 1,
+            Self::Points => 2,
+        }
+    }
+}
+
 /// Form of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextureKind {
@@ -331,6 +359,10 @@ pub struct Interface {
     /// The program has no end of its own (`.output color`): its colour stands in r0, red in the lowest byte, and rb15 holds the fragment's depth as at its
     /// start. What writes the tile buffer and ends it is put behind it later. It is checked with the shortest that could.
     pub leaves_color: bool,
+    /// What a fragment shader draws, if it says so; else triangles.
+    pub primitive: Option<PrimitiveKind>,
+    /// A coordinate or vertex shader writes the size of a point in pixels behind 1/Wc.
+    pub point_size: bool,
     /// Uniforms in the order in which they are read.
     pub uniforms: Vec<Uniform>,
     /// Attributes in the order in which they stand in the VPM.
@@ -367,6 +399,11 @@ impl Interface {
     /// Components of all varyings.
     pub fn varying_components(&self) -> u32 {
         self.varyings.last().map_or(0, |last| last.offset.saturating_add(last.components))
+    }
+
+    /// Varyings that a fragment shader reads: those that are declared, and before them those of the primitives.
+    pub fn varyings_read(&self) -> u32 {
+        self.varying_components() + self.primitive.unwrap_or_default().own_varyings()
     }
 
     /// Whether nothing at all is declared.

@@ -321,6 +321,8 @@ fn stages() {
     breaks(Code::StageMismatch, 2, ".stage vertex\nmov r0, vary");
     breaks(Code::VaryingCount, 6, ".stage fragment\n.varying uv, 2\nmov r0, vary");
     keeps(".stage fragment\n.varying uv, 2\nmov r0, vary\nmov r0, vary");
+    keeps(".stage fragment\n.primitive lines\n.varying shade\nmov r0, vary\nmov r0, vary");
+    breaks(Code::VaryingCount, 8, ".stage fragment\n.primitive points\n.varying shade\nmov r0, vary\nmov r0, vary");
     let vertex = |vectors: u32| {
         let setup = format!(".stage vertex\n.attribute position, 3\nldi vr_setup, 0x{vectors}01a00\nnop\nnop\n");
         setup + &"mov r0, vpm\n".repeat(vectors as usize)

@@ -1,6 +1,6 @@
 //! The language: what directives, expressions and choices come to.
 
-use qpu::interface::{AttributeKind, StreamItem, TextureKind};
+use qpu::interface::{AttributeKind, PrimitiveKind, StreamItem, TextureKind};
 use qpu::{Assembly, Code, Options, Source, assemble};
 
 fn try_assembly(source: &str) -> Assembly {
@@ -292,6 +292,22 @@ fn attributes_take_whole_words() {
     assert_eq!(assembly.interface.attributes[4].kind, AttributeKind::Snorm16);
     let wrong = assemble(&[Source::new("case", ".attribute color, 4, rgb")], &Options::default()).unwrap_err();
     assert_eq!(wrong.list[0].code, Code::BadInterface);
+}
+
+#[test]
+fn points_and_lines_have_varyings_of_their_own() {
+    let read = |source: &str| {
+        let interface = try_assembly(source).interface;
+        (interface.primitive, interface.varyings_read(), interface.varying_components())
+    };
+    assert_eq!(read(".varying uv, 2\nnop"), (None, 2, 2));
+    assert_eq!(read(".primitive lines\n.varying uv, 2\nnop"), (Some(PrimitiveKind::Lines), 3, 2));
+    assert_eq!(read(".primitive points\n.varying uv, 2\nnop"), (Some(PrimitiveKind::Points), 4, 2));
+    assert!(try_assembly(".stage vertex\n.point_size\nnop").interface.point_size);
+    let wrong = |source: &str| assemble(&[Source::new("case", source)], &Options::default()).unwrap_err().list[0].code;
+    assert_eq!(wrong(".primitive quads"), Code::BadInterface);
+    assert_eq!(wrong(".primitive points\n.primitive points"), Code::InterfaceRedefined);
+    assert_eq!(wrong(".point_size\n.point_size"), Code::InterfaceRedefined);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use qpu::Assembly;
 use qpu::interface::{
-    Attribute, AttributeKind, Interface, Stage, StreamItem, Texture, TextureKind, Uniform, UniformType,
+    Attribute, AttributeKind, Interface, PrimitiveKind, Stage, StreamItem, Texture, TextureKind, Uniform, UniformType,
 };
 
 use super::Programs;
@@ -23,6 +23,11 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
         let ending = if fragment.interface.leaves_color { "Color" } else { "Own" };
         words(&mut body, "FRAGMENT_CODE", fragment);
         let varyings = fragment.interface.varying_components();
+        let primitive = match fragment.interface.primitive.unwrap_or_default() {
+            PrimitiveKind::Triangles => "",
+            PrimitiveKind::Lines => ".of(crate::PrimitiveKind::Lines)",
+            PrimitiveKind::Points => ".of(crate::PrimitiveKind::Points)",
+        };
         let threading = match fragment.interface.threads {
             Some(1) => "Single",
             Some(2) => "Dual",
@@ -31,7 +36,7 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
         writeln!(
             body,
             "/// The fragment shader.\npub const FRAGMENT: crate::Fragment<{uniforms}, {varyings}> = crate::Fragment::new(&FRAGMENT_CODE, \
-             v3d_hw::control_list::Threading::{threading}, crate::Ending::{ending});"
+             v3d_hw::control_list::Threading::{threading}, crate::Ending::{ending}){primitive};"
         )
         .map_err(|error| error.to_string())?;
     }
@@ -61,6 +66,9 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     expect_stage(name, coordinate, Stage::Coordinate)?;
     expect_stage(name, vertex, Stage::Vertex)?;
     let io = |error: std::fmt::Error| error.to_string();
+    if coordinate.interface.point_size != vertex.interface.point_size {
+        return Err(format!("{name}: only one of coordinate and vertex shader writes the size of points"));
+    }
     let attributes = &vertex.interface.attributes;
     for attribute in &coordinate.interface.attributes {
         let is_same = |other: &Attribute| {
@@ -116,7 +124,7 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
         )
         .map_err(io)?;
     }
-    writeln!(body, "]);").map_err(io)
+    writeln!(body, "]){};", if vertex.interface.point_size { ".with_point_size()" } else { "" }).map_err(io)
 }
 
 /// The Rust type of an attribute's component, and what is to be said about its values.

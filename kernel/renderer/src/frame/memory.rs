@@ -7,6 +7,7 @@ use v3d::arena::Arena;
 use v3d::hw::BusAddr;
 use v3d::pool::Owner;
 use v3d::record_list::ControlList;
+use v3d::region::Region;
 use v3d::{Driver, Platform};
 
 use crate::error::Error;
@@ -23,6 +24,27 @@ pub(crate) struct FrameMemory {
 }
 
 impl FrameMemory {
+    /// Takes memory for so many bytes.
+    pub(crate) fn take<P: Platform>(
+        &mut self,
+        driver: &mut Driver<'_, P>,
+        bytes: u32,
+        alignment: u32,
+    ) -> Result<Region, Error> {
+        if let Some(block) = self.blocks.last_mut() {
+            match block.take(bytes, alignment) {
+                Err(v3d::Error::ArenaFull { .. }) => {}
+                answer => return Ok(answer?),
+            }
+        }
+        let usual = FIRST_BLOCK_BYTES.checked_shl(self.blocks.len() as u32).unwrap_or(0);
+        let usual = if usual == 0 { LARGEST_BLOCK_BYTES } else { usual.min(LARGEST_BLOCK_BYTES) };
+        let mut block = driver.arena(usual.max(bytes))?;
+        let region = block.take(bytes, alignment)?;
+        self.blocks.push(block);
+        Ok(region)
+    }
+
     /// Takes memory for `bytes` and copies them there; the answer is where the GPU finds them.
     pub(crate) fn place<P: Platform>(
         &mut self,
@@ -30,29 +52,9 @@ impl FrameMemory {
         bytes: &[u8],
         alignment: u32,
     ) -> Result<BusAddr, Error> {
-        if let Some(block) = self.blocks.last_mut() {
-            match block.place(driver.platform(), bytes, alignment) {
-                Err(v3d::Error::ArenaFull { .. }) => {}
-                answer => return Ok(answer?),
-            }
-        }
-        let usual = FIRST_BLOCK_BYTES.checked_shl(self.blocks.len() as u32).unwrap_or(0);
-        let usual = if usual == 0 { LARGEST_BLOCK_BYTES } else { usual.min(LARGEST_BLOCK_BYTES) };
-        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        let mut block = driver.arena(usual.max(length))?;
-        let address = block.place(driver.platform(), bytes, alignment)?;
-        self.blocks.push(block);
-        Ok(address)
-    }
-
-    /// Puts words into memory.
-    pub(crate) fn place_words<P: Platform>(
-        &mut self,
-        driver: &mut Driver<'_, P>,
-        words: &[u32],
-    ) -> Result<BusAddr, Error> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.place(driver, &bytes, 16)
+        let region = self.take(driver, u32::try_from(bytes.len()).unwrap_or(u32::MAX), alignment)?;
+        region.store(driver.platform(), 0, bytes)?;
+        Ok(region.address())
     }
 
     /// Puts an encoded control list into memory.

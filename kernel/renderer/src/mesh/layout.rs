@@ -8,8 +8,8 @@ use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{IndexType, PrimitiveMode};
-use v3d::primitives::Primitives;
+use v3d::hw::control_list::{IndexType, IndexedPrimitiveList, PrimitiveMode, VertexArrayPrimitives};
+use v3d::record_list::EncodedRecord;
 
 use super::Primitive;
 use super::indices::Indices;
@@ -39,36 +39,55 @@ struct PartIndices {
 }
 
 impl Part {
-    /// The first vertex.
-    pub(crate) fn vertices(&self, start: BusAddr) -> BusAddr {
-        start + self.vertices
+    /// The part of a mesh whose memory begins at `start`.
+    fn place(&self, start: BusAddr) -> Result<PlacedPart, v3d::Error> {
+        let Self { mode, count: length, indices, .. } = *self;
+        let primitives = match indices {
+            None => EncodedRecord::new(VertexArrayPrimitives { first_vertex: 0, length, mode })?,
+            Some(PartIndices { offset, index_type, maximum }) => EncodedRecord::new(IndexedPrimitiveList {
+                maximum_index: maximum,
+                address: start + offset,
+                length,
+                index_type,
+                mode,
+            })?,
+        };
+        Ok(PlacedPart { vertices: start + self.vertices, primitives })
     }
+}
 
+/// A part in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlacedPart {
+    /// The first vertex.
+    pub(crate) vertices: BusAddr,
     /// What a list says to draw it.
-    pub(crate) fn primitives(&self, start: BusAddr) -> Primitives {
-        let Self { mode, count, indices, .. } = *self;
-        match indices {
-            None => Primitives::Array { mode, first: 0, count },
-            Some(PartIndices { offset, index_type, maximum }) => {
-                Primitives::Indexed { mode, indices: start + offset, index_type, count, maximum }
-            }
-        }
-    }
+    pub(crate) primitives: EncodedRecord,
 }
 
 /// The parts of a mesh: seldom more than one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Parts {
-    One(Part),
-    Many(Vec<Part>),
+pub(crate) enum Parts<T> {
+    One(T),
+    Many(Vec<T>),
 }
 
-impl Parts {
-    pub(crate) fn as_slice(&self) -> &[Part] {
+impl<T> Parts<T> {
+    pub(crate) fn as_slice(&self) -> &[T] {
         match self {
             Self::One(part) => core::slice::from_ref(part),
             Self::Many(parts) => parts,
         }
+    }
+}
+
+impl Parts<Part> {
+    /// The parts of a mesh whose memory begins at `start`.
+    pub(crate) fn place(&self, start: BusAddr) -> Result<Parts<PlacedPart>, v3d::Error> {
+        Ok(match self {
+            Self::One(part) => Parts::One(part.place(start)?),
+            Self::Many(parts) => Parts::Many(parts.iter().map(|part| part.place(start)).collect::<Result<_, _>>()?),
+        })
     }
 }
 
@@ -77,7 +96,7 @@ impl Parts {
 pub(crate) struct Layout<'a> {
     pub(crate) vertices: Cow<'a, [u8]>,
     pub(crate) indices: Cow<'a, [u8]>,
-    pub(crate) parts: Parts,
+    pub(crate) parts: Parts<Part>,
 }
 
 impl<'a> Layout<'a> {

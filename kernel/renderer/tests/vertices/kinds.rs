@@ -42,7 +42,7 @@ impl VertexUniforms for Viewport {
 }
 
 /// Assembles and checks a program, which lives as long as the test.
-fn program(source: String) -> &'static [u64] {
+pub(crate) fn program(source: String) -> &'static [u64] {
     let source = qpu::Source::new("kinds", source);
     let assembly = qpu::assemble(&[source], &qpu::Options::default()).expect("assembles");
     let found = qpu::check::check_assembly(&assembly);

@@ -5,4 +5,5 @@ mod model;
 
 mod kinds;
 mod models;
+mod primitives;
 mod scene;

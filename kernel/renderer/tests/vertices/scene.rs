@@ -10,7 +10,7 @@ pub(crate) use crate::model::Model;
 pub(crate) const CLEAR: [u8; 4] = [10, 20, 30, 40];
 
 pub(crate) fn model() -> Model {
-    Model::new(16 << 20, Config::default())
+    Model::new(32 << 20, Config::default())
 }
 
 pub(crate) fn device(model: &Model) -> Device<'_, Model> {

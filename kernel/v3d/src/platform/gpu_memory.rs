@@ -28,6 +28,13 @@ pub trait GpuMemory {
         self.store(offset, &word.to_le_bytes());
     }
 
+    /// Stores words one behind the other, little-endian; `offset` is a multiple of 4.
+    fn store_words(&self, offset: u32, words: &[u32]) {
+        for (at, &word) in (offset..).step_by(4).zip(words) {
+            self.store_word(at, word);
+        }
+    }
+
     /// Loads one word, little-endian; `offset` is a multiple of 4.
     fn load_word(&self, offset: u32) -> u32 {
         let mut bytes = [0; 4];

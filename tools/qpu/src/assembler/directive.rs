@@ -89,7 +89,9 @@ impl Assembler<'_> {
             | Directive::Semaphore
             | Directive::Threads
             | Directive::Stage
-            | Directive::Output => self.interface_directive(directive, token)?,
+            | Directive::Output
+            | Directive::Primitive
+            | Directive::PointSize => self.interface_directive(directive, token)?,
             Directive::Allow => self.allow()?,
             Directive::Slots => {
                 self.expect_end()?;

@@ -4,7 +4,8 @@ use super::{Assembler, Res};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 use crate::interface::{
-    Attribute, AttributeKind, Components, SemaphoreUse, Stage, Texture, TextureKind, TextureWords, Uniform, UniformType,
+    Attribute, AttributeKind, Components, PrimitiveKind, SemaphoreUse, Stage, Texture, TextureKind, TextureWords,
+    Uniform, UniformType,
 };
 use crate::language::Directive;
 use crate::lexer::{Kind, Token};
@@ -46,6 +47,23 @@ impl Assembler<'_> {
                     return self.error(Code::InterfaceRedefined, token, "the output is declared twice");
                 }
                 self.interface.leaves_color = true;
+            }
+            Directive::Primitive => {
+                let name = self.identifier("triangles, lines or points")?;
+                let text = self.text(name);
+                let Some(&(_, primitive)) = PrimitiveKind::NAMED.iter().find(|(name, _)| *name == text) else {
+                    let message = format!("{} is no kind of primitive: triangles, lines or points", self.found(name));
+                    return self.error(Code::BadInterface, name, message);
+                };
+                if self.interface.primitive.replace(primitive).is_some() {
+                    return self.error(Code::InterfaceRedefined, token, "the primitives are declared twice");
+                }
+            }
+            Directive::PointSize => {
+                if self.interface.point_size {
+                    return self.error(Code::InterfaceRedefined, token, "the size of points is declared twice");
+                }
+                self.interface.point_size = true;
             }
             Directive::Uniform => {
                 let (name, span) = self.interface_name(directive)?;

@@ -235,11 +235,11 @@ impl Program<'_> {
                 findings.error(Code::AttributeCount, at, message);
             }
         }
-        let declared = interface.varying_components();
+        let declared = interface.varyings_read();
         if interface.stage == Stage::Fragment && state.varyings.most != MANY {
             let wrong = state.varyings.exact().is_some_and(|read| u32::from(read) != declared)
                 || u32::from(state.varyings.least) > declared;
-            if wrong && !(interface.varyings.is_empty() && state.varyings.least == 0) {
+            if wrong && !(declared == 0 && state.varyings.least == 0) {
                 let read = state.varyings.least;
                 let message = format!("{read} varyings are read, the interface has {declared}");
                 findings.error(Code::VaryingCount, at, message);

@@ -57,6 +57,8 @@ pub enum Directive {
     Threads,
     Stage,
     Output,
+    Primitive,
+    PointSize,
     Allow,
     Slots,
 }
@@ -134,6 +136,8 @@ impl Directive {
         ("threads", Self::Threads),
         ("stage", Self::Stage),
         ("output", Self::Output),
+        ("primitive", Self::Primitive),
+        ("point_size", Self::PointSize),
         ("allow", Self::Allow),
         ("slots", Self::Slots),
     ];

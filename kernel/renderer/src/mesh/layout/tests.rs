@@ -12,32 +12,29 @@ const ALL: [Primitive; 7] = [
     Primitive::TriangleFan,
 ];
 
-/// What a sequence of elements makes [OpenGL ES 2.0, section 2.7]. Triangles begin with their least element, which keeps their winding.
-fn primitives(mode: PrimitiveMode, elements: &[usize]) -> Vec<Vec<usize>> {
+/// What a sequence of elements makes [OpenGL ES 2.0, section 2.7]. Triangles begin with their least element, which keeps their winding; what has fewer than
+/// three elements repeats the last.
+fn primitives(mode: PrimitiveMode, elements: &[usize]) -> Vec<[usize; 3]> {
     let triangle = |a: usize, b: usize, c: usize| match a.min(b).min(c) {
-        least if least == a => vec![a, b, c],
-        least if least == b => vec![b, c, a],
-        _ => vec![c, a, b],
+        least if least == a => [a, b, c],
+        least if least == b => [b, c, a],
+        _ => [c, a, b],
     };
+    let line = |a: usize, b: usize| [a, b, b];
     let n = elements.len();
     let at = |i: usize| elements[i];
     match mode {
-        PrimitiveMode::Points => elements.iter().map(|&element| vec![element]).collect(),
-        PrimitiveMode::Lines => (0..n / 2).map(|i| vec![at(2 * i), at(2 * i + 1)]).collect(),
-        PrimitiveMode::LineStrip => (1..n).map(|i| vec![at(i - 1), at(i)]).collect(),
-        PrimitiveMode::LineLoop => (1..=n).map(|i| vec![at(i - 1), at(i % n)]).collect(),
+        PrimitiveMode::Points => elements.iter().map(|&element| [element; 3]).collect(),
+        PrimitiveMode::Lines => (0..n / 2).map(|i| line(at(2 * i), at(2 * i + 1))).collect(),
+        PrimitiveMode::LineStrip => (1..n).map(|i| line(at(i - 1), at(i))).collect(),
+        PrimitiveMode::LineLoop => (1..=n).map(|i| line(at(i - 1), at(i % n))).collect(),
         PrimitiveMode::Triangles => (0..n / 3).map(|i| triangle(at(3 * i), at(3 * i + 1), at(3 * i + 2))).collect(),
-        PrimitiveMode::TriangleStrip => {
-            (2..n)
-                .map(|i| {
-                    if i % 2 == 0 {
-                        triangle(at(i - 2), at(i - 1), at(i))
-                    } else {
-                        triangle(at(i - 1), at(i - 2), at(i))
-                    }
-                })
-                .collect()
-        }
+        PrimitiveMode::TriangleStrip => (2..n)
+            .map(|i| match i % 2 {
+                0 => triangle(at(i - 2), at(i - 1), at(i)),
+                _ => triangle(at(i - 1), at(i - 2), at(i)),
+            })
+            .collect(),
         PrimitiveMode::TriangleFan => (2..n).map(|i| triangle(at(0), at(i - 1), at(i))).collect(),
         PrimitiveMode::Reserved(_) => Vec::new(),
     }

@@ -1,0 +1,38 @@
+# Coordinate shader of points with a size of their own, which a matrix takes to clip coordinates: what the binner gets.
+#
+# Read: x, y, z, size. Written: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc, size [AG p.61].
+
+.stage coordinate
+.point_size
+.attribute position, 3
+.attribute size, 1              # in pixels; 1/8 is the least that the binner can handle [AG p.108, HW-2726]
+.uniform matrix, mat4           # row by row
+.uniform viewport_half_width, float    # in 1/16 pixel
+.uniform viewport_half_height, float
+.uniform viewport_z_scale, float
+.uniform viewport_z_offset, float
+
+.include <vc4.qinc>
+.include "transform.qinc"
+
+    mov vr_setup, vpm_setup(4, 1, h32(0))   # read 4 vectors: horizontal, 32 bits, row by row from row 0
+    mov vw_setup, vpm_setup(0, 1, h32(0))   # write likewise, from row 0
+    nop                         # three instructions between set-up and first read
+    nop
+    mov ra0, vpm                # x
+    mov ra1, vpm                # y
+    mov ra2, vpm                # z
+    mov ra9, vpm                # size
+    transform
+
+    mov vpm, ra4                # Xc
+    mov vpm, ra5                # Yc
+    mov vpm, ra6                # Zc
+    mov vpm, ra7                # Wc
+    mov vpm, ra8                # Ys:Xs
+    mov vpm, r2                 # Zs
+    mov vpm, r3                 # 1/Wc
+    fmax vpm, ra9, 0.125
+    thrend
+    nop
+    nop
