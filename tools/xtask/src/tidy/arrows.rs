@@ -20,7 +20,7 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 12] = [
+const ARROWS: [Arrows; 13] = [
     Arrows {
         from: "kernel",
         normal: &["renderer", "v3d", "qpu-shaders"],
@@ -34,9 +34,9 @@ const ARROWS: [Arrows; 12] = [
         normal: &["v3d", "shader-interface", "qpu-shaders"],
         optional: &[],
         build: &[],
-        dev: &["v3d-sim", "qpu"],
+        dev: &["v3d-sim", "v3d-host", "qpu"],
     },
-    Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim"] },
+    Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim", "v3d-host"] },
     Arrows { from: "v3d-hw", normal: &[], optional: &[], build: &[], dev: &[] },
     Arrows {
         from: "qpu-shaders",
@@ -50,6 +50,8 @@ const ARROWS: [Arrows; 12] = [
     // `qpu run` executes in the model; the assembler that the shaders are built with does not know it.
     Arrows { from: "qpu", normal: &["v3d-hw"], optional: &["v3d-sim"], build: &[], dev: &[] },
     Arrows { from: "v3d-sim", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["qpu"] },
+    // Where driver and model meet on the host, as they meet in QEMU: the model behind the driver's registers, for examples and tests.
+    Arrows { from: "v3d-host", normal: &["renderer", "v3d", "v3d-sim"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "qemu-v3d", normal: &["v3d-sim"], optional: &[], build: &[], dev: &[] },
     // Reads files for build scripts; what it writes names the renderer's types, which it does not need for that.
     Arrows { from: "asset-build", normal: &[], optional: &[], build: &[], dev: &[] },

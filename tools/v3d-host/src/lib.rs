@@ -1,0 +1,30 @@
+//! The model as a machine for the driver, so that programs of the renderer run on the developer's machine.
+//!
+//! A [`Machine`] has registers, memory, a clock and a reset line, as a board has; behind the registers is `v3d-sim`. What is drawn on it is drawn by the
+//! same bytes that a Pi's V3D would get, and [`Machine::dump`] shows these bytes in words.
+//!
+//! ```
+//! use renderer::{Format, PassDescriptor, Target, TargetDescriptor};
+//! use v3d::hw::tiling::Tiling;
+//! use v3d_host::{Config, Machine};
+//!
+//! let machine = Machine::new(4 << 20, Config::default());
+//! let device = machine.device()?;
+//! let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
+//! let target = Target::new(&device, &TargetDescriptor { label: "picture", width_px: 2, height_px: 1, format, tiling })?;
+//! let mut frame = device.frame()?;
+//! frame.pass(&PassDescriptor::to(&target).clear([1, 2, 3, 255]))?;
+//! let fence = frame.submit()?;
+//! device.wait(fence)?;
+//! assert_eq!(v3d_host::picture(&device, &target)?, [[1, 2, 3, 255]; 2]);
+//! assert_eq!(machine.take_faults(), []);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod machine;
+mod picture;
+
+pub use machine::Machine;
+pub use picture::{PictureError, picture, save_png};
+pub use v3d_sim::{Config, Fault};

@@ -1,0 +1,188 @@
+//! Registers, memory, a clock of its own, and behind the registers the model.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use renderer::Device;
+use v3d::hw::BusAddr;
+use v3d::hw::registers::Register;
+use v3d::platform::{GpuMemory, Power, PowerError, RegisterAccess, Time};
+use v3d::{Driver, Interrupts, Limits};
+use v3d_sim::job::{Job, RenderConfig};
+use v3d_sim::{Config, Fault, Memory, V3d, dump};
+
+/// A machine whose V3D is the model.
+///
+/// The model executes a list as soon as the register that starts it is written. Time goes on only when somebody looks at the clock or waits, so that
+/// nothing depends on how fast the host is. The public fields are for tests of what a driver does when a machine misbehaves.
+#[derive(Debug)]
+pub struct Machine {
+    v3d: RefCell<V3d>,
+    config: Config,
+    words: Vec<AtomicU32>,
+    now_us: Cell<u64>,
+    started: Cell<Started>,
+    /// What the machine's interrupt handler shares with the driver.
+    pub interrupts: Interrupts,
+    /// Whether the interrupt line is connected.
+    pub line: Cell<bool>,
+    /// The next write to this register finds the V3D just reset, once.
+    pub reset_before: Cell<Option<Register>>,
+    /// Whether the machine can reset the V3D.
+    pub resettable: Cell<bool>,
+}
+
+/// What was written last to the registers that start control list threads: where each list begins and ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Started {
+    binning: (u32, u32),
+    rendering: (u32, u32),
+}
+
+impl Machine {
+    /// A machine with so many bytes of GPU memory.
+    pub fn new(bytes: u32, config: Config) -> Self {
+        let words = (0..(Self::OFFSET + bytes) / 4).map(|_| AtomicU32::new(0)).collect();
+        Self {
+            v3d: RefCell::new(V3d::new(config)),
+            config,
+            words,
+            now_us: Cell::new(1),
+            started: Cell::default(),
+            interrupts: Interrupts::new(),
+            line: Cell::new(true),
+            reset_before: Cell::new(None),
+            resettable: Cell::new(true),
+        }
+    }
+
+    /// Where GPU memory begins: not at 0, so that a null address is a wild one.
+    const OFFSET: u32 = 0x10_0000;
+
+    /// Brings the driver up, with its default limits.
+    ///
+    /// # Errors
+    /// When there is less memory than the driver lays ready for the binner.
+    pub fn device(&self) -> Result<Device<'_, Self>, v3d::Error> {
+        Ok(Device::new(Driver::bring_up(self, &self.interrupts, Limits::default())?))
+    }
+
+    /// What the model has to complain about since the last call.
+    pub fn take_faults(&self) -> Vec<Fault> {
+        self.v3d.borrow_mut().take_faults()
+    }
+
+    /// The job that was started last, as `v3d dump` prints jobs: both lists, and all that they lead to.
+    ///
+    /// A frame has a job for each pass. What is printed is what memory holds now: ask when the frame is done, and before anything else is made.
+    pub fn dump(&self) -> String {
+        let Started { binning, rendering } = self.started.get();
+        let job = Job {
+            mem: String::new(),
+            mem_bytes: None,
+            has_bin: binning.0 != binning.1,
+            bin_ct0ca: binning.0,
+            bin_ct0ea: binning.1,
+            render_ct1ca: rendering.0,
+            render_ct1ea: rendering.1,
+            arena_base: self.base().0,
+            arena_size: self.bytes(),
+            overflow_memory: None,
+            render_config: RenderConfig::default(),
+            color_buffer: None,
+            carry: Vec::new(),
+            buffers: Vec::new(),
+            user_programs: Vec::new(),
+            host_interrupts: None,
+        };
+        dump::job(&job, self.memory())
+    }
+
+    fn memory(&self) -> Memory<'_> {
+        Memory::new(&self.words)
+    }
+
+    /// Remembers where lists begin and end.
+    fn note(&self, register: Register, value: u32) {
+        let mut started = self.started.get();
+        match register {
+            Register::CT0CA => started.binning.0 = value,
+            Register::CT0EA => started.binning.1 = value,
+            Register::CT1CA => started.rendering.0 = value,
+            Register::CT1EA => started.rendering.1 = value,
+            _ => return,
+        }
+        self.started.set(started);
+    }
+}
+
+impl RegisterAccess for Machine {
+    fn read(&self, register: Register) -> u32 {
+        self.v3d.borrow_mut().read(&self.memory(), register.offset())
+    }
+
+    fn write(&self, register: Register, value: u32) {
+        if self.reset_before.get() == Some(register) {
+            self.reset_before.set(None);
+            *self.v3d.borrow_mut() = V3d::new(self.config);
+        }
+        self.note(register, value);
+        self.v3d.borrow_mut().write(&self.memory(), register.offset(), value);
+    }
+}
+
+impl GpuMemory for Machine {
+    fn base(&self) -> BusAddr {
+        BusAddr(BusAddr::UNCACHED | Self::OFFSET)
+    }
+
+    fn bytes(&self) -> u32 {
+        self.words.len() as u32 * 4 - Self::OFFSET
+    }
+
+    fn store(&self, offset: u32, bytes: &[u8]) {
+        // What lies outside is left alone.
+        let _ = self.memory().write(self.base() + offset, bytes);
+    }
+
+    fn load(&self, offset: u32, bytes: &mut [u8]) {
+        if self.memory().read(self.base() + offset, bytes).is_err() {
+            bytes.fill(0);
+        }
+    }
+
+    fn store_word(&self, offset: u32, word: u32) {
+        if let Some(place) = self.words.get(((Self::OFFSET + offset) / 4) as usize) {
+            place.store(word, Ordering::Relaxed);
+        }
+    }
+
+    fn load_word(&self, offset: u32) -> u32 {
+        self.words.get(((Self::OFFSET + offset) / 4) as usize).map_or(0, |place| place.load(Ordering::Relaxed))
+    }
+}
+
+impl Time for Machine {
+    fn now_us(&self) -> u64 {
+        self.now_us.set(self.now_us.get() + 1);
+        self.now_us.get()
+    }
+
+    fn wait_until(&self, deadline_us: u64) {
+        if self.line.get() && self.v3d.borrow().interrupt() {
+            self.interrupts.service(self);
+        } else {
+            self.now_us.set(deadline_us.max(self.now_us.get()));
+        }
+    }
+}
+
+impl Power for Machine {
+    fn reset(&self) -> Result<(), PowerError> {
+        if !self.resettable.get() {
+            return Err(PowerError("there is nothing to reset it with"));
+        }
+        *self.v3d.borrow_mut() = V3d::new(self.config);
+        Ok(())
+    }
+}
