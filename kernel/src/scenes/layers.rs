@@ -1,4 +1,4 @@
-//! Every way in which a fragment's colour and the one that is there become one: blending, logic operations, colour masks
+//! Every way to mix a fragment's colour with the one that is there: blending, logic operations, colour masks
 //!
 //! The chart at the left has all pairs of factors with the equation "add": the factor of the fragment's colour across, that of the colour that is there down.
 //! At the right are the five equations, the sixteen logic operations and some masks. In each cell a diamond that fades from transparent to opaque

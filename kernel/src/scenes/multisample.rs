@@ -1,8 +1,8 @@
 //! The same picture with one sample a pixel and with four, magnified
 //!
 //! A pixel with one sample belongs to a triangle or does not, and edges are stairs. With four samples a triangle covers none to all of them; the tile buffer
-//! keeps a colour, a depth and a stencil for each, and the store writes the mean of the four. The fragment shader still runs once for a pixel, so that smooth edges
-//! cost little time; they cost tile buffer: tiles are 32 pixels wide and high instead of 64.
+//! keeps a colour, a depth and a stencil for each, and the store writes the mean of the four. The fragment shader still runs once for a pixel, so that
+//! smooth edges cost little time; they cost tile buffer: tiles are 32 pixels wide and high instead of 64.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::TAU;

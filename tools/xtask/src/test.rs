@@ -5,6 +5,7 @@
 
 mod board;
 mod guest;
+mod scenes;
 mod triangle;
 
 use crate::build;
@@ -30,8 +31,8 @@ Ends with a line `N passed, N failed`; exit status 0 if none failed.
 The steps:
 ";
 
-/// kernel8.img stays below 1 MiB.
-const KERNEL_LIMIT_BYTES: u64 = 1 << 20;
+/// kernel8.img, with the models, pictures and fonts of all scenes in it, stays below 4 MiB.
+const KERNEL_LIMIT_BYTES: u64 = 4 << 20;
 
 /// The crates that run on the Pi.
 const KERNEL_CRATES: [&str; 6] = ["kernel", "v3d-hw", "v3d", "renderer", "shader-interface", "qpu-shaders"];

@@ -19,7 +19,8 @@ const SAMPLER: Sampler =
 impl Texture {
     /// Draws all levels but the first, each from the one before it, in passes of this frame.
     ///
-    /// Where a side has an even number of texels each new one is the mean of those that it covers; of an odd number the middle is blended and the last ones count less, as OpenGL ES 2 leaves open.
+    /// Where a side has an even number of texels each new one is the mean of those that it covers; of an odd number the middle is blended and the last
+    /// ones count less, as OpenGL ES 2 leaves open.
     ///
     /// # Errors
     /// When passes cannot draw texels of its type, or memory runs out.

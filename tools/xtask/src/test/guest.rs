@@ -1,6 +1,6 @@
 //! The kernel's tests in QEMU: each boots a machine and speaks to it over the serial console.
 
-use super::{Built, board, triangle};
+use super::{Built, board, scenes, triangle};
 use crate::build;
 use crate::capture;
 use crate::image;
@@ -20,13 +20,18 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 22] = [
+pub(super) const STEPS: [(&str, Step); 27] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
     ("QEMU: triangle", triangle_gl),
     ("QEMU: triangle-nv", triangle_nv),
     ("QEMU: cube", cube),
+    ("QEMU: textured-cube", scenes::textured_cube),
+    ("QEMU: mirror", scenes::mirror),
+    ("QEMU: model", scenes::model),
+    ("QEMU: layers", scenes::layers),
+    ("QEMU: multisample", scenes::multisample),
     ("QEMU: vpm", vpm),
     ("QEMU: every scene", every_scene),
     ("QEMU: a captured frame replays", capture_replays),
@@ -83,7 +88,7 @@ pub(super) fn with_machine(
 }
 
 /// With a V3D, on the built kernel.
-fn with_v3d(
+pub(super) fn with_v3d(
     workspace: &Workspace,
     built: &Built,
     work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,

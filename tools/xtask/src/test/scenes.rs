@@ -1,0 +1,71 @@
+//! What scenes must look like, computed from what they say that they show.
+//!
+//! Nothing here comes from the renderer, the driver, the shaders or the model: rays are followed instead of triangles drawn, and colours are
+//! mixed by the text of the OpenGL ES specification. Each check compares a picture of the whole screen and returns a remark.
+
+mod crates;
+mod layers;
+mod model;
+mod multisample;
+mod vector;
+
+use super::Built;
+use super::guest::with_v3d;
+use crate::picture::Picture;
+use crate::run::run_scene;
+use crate::workspace::Workspace;
+use anyhow::{Result, ensure};
+
+/// Size of the screen.
+const WIDTH: usize = 1280;
+const HEIGHT: usize = 720;
+
+/// Crates on a tiled floor.
+pub(super) fn textured_cube(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "textured-cube", crates::check_crates)
+}
+
+/// Crates before a mirror.
+pub(super) fn mirror(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "mirror", crates::check_mirror)
+}
+
+/// The chart of all ways to blend.
+pub(super) fn layers(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "layers", |_, picture| layers::check(picture))
+}
+
+/// Spokes with one sample a pixel and with four.
+pub(super) fn multisample(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "multisample", |_, picture| multisample::check(picture))
+}
+
+/// The lighthouse.
+pub(super) fn model(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "model", |_, picture| model::check(picture))
+}
+
+/// Checks a scene's first picture; one that is wrong is kept.
+fn first_picture(
+    workspace: &Workspace,
+    built: &Built,
+    name: &str,
+    check: impl FnOnce(&Workspace, &Picture) -> Result<String>,
+) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        run_scene(&machine.console, name, 0..1, deadline)?;
+        let picture = machine.screenshot()?;
+        let (width, height) = (picture.width, picture.height);
+        ensure!((width, height) == (WIDTH, HEIGHT), "the screen has {width} x {height} pixels");
+        check(workspace, &picture).or_else(|error| {
+            let path = workspace.target.join(format!("xtask-{name}.png"));
+            picture.write_png(&path)?;
+            Err(error.context(format!("the picture is kept in {}", path.display())))
+        })
+    })
+}
+
+/// Whether all channels of a pixel are as near to what is expected, 0 to 255.
+fn is_near(pixel: [u8; 3], expected: [f64; 3], tolerance: f64) -> bool {
+    pixel.iter().zip(expected).all(|(&is, expected)| (f64::from(is) - expected).abs() <= tolerance)
+}
