@@ -10,7 +10,7 @@
 //! - [`shell`]: the commands of the console, which are also the protocol of `cargo xtask`; [`capture`] and [`selftest`]: the pure
 //!   parts of the two largest.
 //! - `gpu` wakes the 3D engine, `v3d_platform` is what the driver crate `v3d` asks of the board, `scenes` is what can be drawn,
-//!   [`assets`] what they show.
+//!   [`assets`], [`shapes`] and [`dashboard`] what they show.
 //!   The driver itself, the renderer and the shaders are crates of their own, which do not know this one.
 //!
 //! # Boot flow
@@ -42,6 +42,7 @@ pub mod capture;
 pub mod console;
 pub mod counter_set;
 pub mod crc32;
+pub mod dashboard;
 pub mod frame_times;
 #[cfg(target_os = "none")]
 pub mod gpu;

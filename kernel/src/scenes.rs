@@ -25,6 +25,7 @@ mod multisample;
 mod textured_cube;
 mod triangle;
 mod triangle_nv;
+mod ui;
 mod vpm;
 
 /// The page that a frame is to be drawn into: raster lines of R8G8B8A8 pixels.
@@ -121,5 +122,6 @@ pub const SCENES: &[SceneEntry] = &[
     mirror::ENTRY,
     layers::ENTRY,
     multisample::ENTRY,
+    ui::ENTRY,
     vpm::ENTRY,
 ];

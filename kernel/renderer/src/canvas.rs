@@ -30,11 +30,13 @@ pub use text::{FontAtlas, TextStyle};
 
 use alloc::vec::Vec;
 
+use glam::Vec2;
 use qpu_shaders::{NoUniforms, glyph, shape as shape_program, tinted};
 use v3d::Platform;
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::heap::reserve;
 use crate::pass::Pass;
 use crate::pipeline::blend::Blend;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
@@ -64,6 +66,7 @@ pub struct Canvas {
     label: &'static str,
     size_px: [u32; 2],
     window: Window,
+    origin: Vec2,
     shape_pipeline: Pipeline<ShadedVertex<SHAPE>, NoUniforms, NoUniforms>,
     image_pipeline: Pipeline<ShadedVertex<IMAGE>, NoUniforms, tinted::FragmentUniforms>,
     glyph_pipeline: Pipeline<ShadedVertex<GLYPH>, NoUniforms, glyph::FragmentUniforms>,
@@ -92,6 +95,7 @@ impl Canvas {
             label,
             size_px,
             window: Window::new(size_px),
+            origin: Vec2::ZERO,
             shape_pipeline: Pipeline::new(
                 device,
                 &PipelineDescriptor {
@@ -126,6 +130,11 @@ impl Canvas {
         self.size_px
     }
 
+    /// From now on coordinates are counted from here, in pixels from the picture's top left corner.
+    pub const fn set_origin(&mut self, x: f32, y: f32) {
+        self.origin = Vec2::new(x, y);
+    }
+
     /// Forgets all that was drawn; room on the heap is kept.
     pub fn reset(&mut self) {
         self.stretches.clear();
@@ -143,6 +152,11 @@ impl Canvas {
     /// How many triangles there are.
     pub fn triangles(&self) -> usize {
         self.stretches.iter().map(|&(_, vertices)| vertices / 3).sum()
+    }
+
+    /// How many bytes of vertices a frame has of it.
+    pub const fn vertex_bytes(&self) -> usize {
+        self.shapes.bytes() + self.images.bytes() + self.glyphs.bytes()
     }
 
     /// Draws all of it over what a pass has drawn so far. The canvas stays as it is, also when this fails.
@@ -188,14 +202,14 @@ impl Canvas {
         if let Some(known) = self.textures.iter().rposition(|known| known.is_same(texture)) {
             return Ok(known);
         }
-        batch::reserve(self.label, &mut self.textures, 1)?;
+        reserve(self.label, &mut self.textures, 1)?;
         self.textures.push(texture.clone());
         Ok(self.textures.len() - 1)
     }
 
     /// Room to note one more stretch.
     fn reserve_stretch(&mut self) -> Result<(), Error> {
-        batch::reserve(self.label, &mut self.stretches, 1)
+        reserve(self.label, &mut self.stretches, 1)
     }
 
     /// Notes vertices that were appended to a kind's batch.

@@ -29,11 +29,12 @@ use embedded_graphics::draw_target::DrawTarget;
 use embedded_graphics::geometry::{Dimensions, OriginDimensions, Size};
 use embedded_graphics::pixelcolor::{PixelColor, Rgb888, RgbColor};
 use embedded_graphics::primitives::Rectangle;
-use qpu_shaders::{NoUniforms, smooth, textured};
+use qpu_shaders::{NoUniforms, VertexData, smooth, textured};
 use v3d::Platform;
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::heap::reserve;
 use crate::mesh::Primitive;
 use crate::pass::Pass;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
@@ -115,6 +116,17 @@ impl<C> DrawList<C> {
     /// How many draws a pass gets: one for rectangles that follow each other, or images on one sheet, and one more for each 10,000.
     pub fn draws(&self) -> usize {
         self.stretches_from_start().map(|(_, range)| range.len().div_ceil(MOST_RECTANGLES)).sum()
+    }
+
+    /// How many triangles there are.
+    pub const fn triangles(&self) -> usize {
+        2 * (self.rectangles.len() + self.images.len())
+    }
+
+    /// How many bytes of vertices a frame has of it.
+    pub const fn vertex_bytes(&self) -> usize {
+        let (flat, textured) = (ShadedVertex::<3>::BYTES, ShadedVertex::<2>::BYTES);
+        6 * (flat * self.rectangles.len() + textured * self.images.len())
     }
 
     /// Draws all of it over what a pass has drawn so far. The list stays as it is, also when this fails: nothing of it is lost.
@@ -220,11 +232,6 @@ impl<C> DrawList<C> {
         }
         Ok(())
     }
-}
-
-/// Makes room for more.
-fn reserve<T>(label: &'static str, list: &mut Vec<T>, more: usize) -> Result<(), Error> {
-    list.try_reserve(more).map_err(|_| Error::HeapFull { label, bytes: more.saturating_mul(size_of::<T>()) })
 }
 
 impl<C> OriginDimensions for DrawList<C> {

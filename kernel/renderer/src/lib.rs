@@ -39,6 +39,7 @@ pub mod device;
 pub mod draw_list;
 pub mod error;
 pub mod frame;
+mod heap;
 pub mod mesh;
 pub mod pass;
 pub mod pipeline;

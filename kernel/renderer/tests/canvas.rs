@@ -270,7 +270,8 @@ fn text_of_coverage_is_its_atlas() {
     let atlas = FontAtlas::new(&device, "letters", &font).unwrap();
     let mut canvas = Canvas::new(&device, "text", WIDTH, HEIGHT).unwrap();
     let color = [250, 180, 40, 200];
-    canvas.text(&atlas, 20.0, 40.0, &TextStyle::new(12.0, color), "AV\n?VA").unwrap();
+    canvas.set_origin(15.0, -2.0);
+    canvas.text(&atlas, 5.0, 42.0, &TextStyle::new(12.0, color), "AV\n?VA").unwrap();
     assert_eq!((canvas.draws(), canvas.triangles()), (1, 8));
     // Pens: A at 20; V after 9.5 - 2, and 1 to the left by its bearing: 26.5, which rounds to 27. A line lower V at 19, A after 8.5: 28.5, rounded to 29.
     let letters = [(20, 31, 1, 8), (27, 31, 12, 7), (19, 45, 12, 7), (29, 45, 1, 8)];
@@ -346,6 +347,7 @@ fn draws_change_with_kind_and_texture() {
     for n in 0..20u8 {
         canvas.shape(&Shape::circle(f32::from(n), 5.0, 3.0), [n; 4]).unwrap();
     }
+    assert_eq!(canvas.vertex_bytes(), 20 * 6 * 4 * 13);
     // What is outside of the canvas is no draw.
     canvas.image(&second, &Placement::at(500.0, 0.0, 10.0, 10.0), [255; 4]).unwrap();
     assert_eq!((canvas.draws(), canvas.triangles()), (1, 40));

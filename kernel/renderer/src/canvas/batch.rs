@@ -3,11 +3,12 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use qpu_shaders::{NoUniforms, UniformData};
+use qpu_shaders::{NoUniforms, UniformData, VertexData};
 use v3d::Platform;
 use v3d::hw::shaded_vertex::ScreenXy;
 
 use crate::error::Error;
+use crate::heap::reserve;
 use crate::mesh::Primitive;
 use crate::pass::Pass;
 use crate::pipeline::Pipeline;
@@ -29,6 +30,11 @@ impl<const N: usize> Default for Batch<N> {
 impl<const N: usize> Batch<N> {
     pub(super) fn clear(&mut self) {
         self.0.clear();
+    }
+
+    /// Bytes of all of them as they stand in memory.
+    pub(super) const fn bytes(&self) -> usize {
+        ShadedVertex::<N>::BYTES * self.0.len()
     }
 
     /// Appends a convex polygon's triangles; how many vertices they have.
@@ -65,9 +71,4 @@ impl<const N: usize> Batch<N> {
         }
         Ok(())
     }
-}
-
-/// Makes room for more.
-pub(super) fn reserve<T>(label: &'static str, list: &mut Vec<T>, more: usize) -> Result<(), Error> {
-    list.try_reserve(more).map_err(|_| Error::HeapFull { label, bytes: more.saturating_mul(size_of::<T>()) })
 }

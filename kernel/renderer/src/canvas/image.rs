@@ -77,6 +77,7 @@ impl Canvas {
         tint: [u8; 4],
     ) -> Result<(), Error> {
         let Placement { center, half, axis } = *placement;
+        let center = center + self.origin;
         if half.x == 0.0 || half.y == 0.0 {
             return Ok(());
         }

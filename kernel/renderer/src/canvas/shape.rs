@@ -89,6 +89,7 @@ impl Canvas {
     /// When a coordinate is no number, or the heap is full.
     pub fn shape(&mut self, shape: &Shape, fill: impl Into<Fill>) -> Result<(), Error> {
         let Shape { center, half, radius, axis, outline } = *shape;
+        let center = center + self.origin;
         let Fill { top, bottom } = fill.into();
         let (top, bottom) = (premultiplied(top), premultiplied(bottom));
         let straight = half - radius;

@@ -89,6 +89,7 @@ impl Canvas {
     /// When a coordinate is no number, or the heap is full.
     pub fn text(&mut self, atlas: &FontAtlas, x: f32, y: f32, style: &TextStyle, text: &str) -> Result<(), Error> {
         let font = &atlas.font;
+        let Vec2 { x, y } = Vec2::new(x, y) + self.origin;
         let scale = style.size_px / font.size_px;
         let color = premultiplied(style.color);
         let [slope, offset] = ramp(font.kind, scale);

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use embedded_graphics::pixelcolor::{Rgb888, RgbColor};
 use v3d::Platform;
 
-use super::reserve;
 use crate::device::Device;
 use crate::error::Error;
+use crate::heap::reserve;
 use crate::texture::{Texture, TextureDescriptor, TextureType};
 
 /// Width and greatest height of a sheet of small images, in texels.

@@ -1,0 +1,99 @@
+//! A dashboard: embedded-graphics on the GPU, 10,000 primitives at its fullest
+//!
+//! The panels behind are a canvas, which is written once and drawn in each frame. All that changes is what embedded-graphics draws ([`dashboard`]): into a list,
+//! which the V3D then draws with a few draws. The dashboard shows what the frame has come to so far, and what the driver has counted.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use embedded_graphics::{draw_target::DrawTargetExt, pixelcolor::Rgb888, prelude::Point};
+use renderer::{
+    Canvas, DrawList, Error, PassDescriptor,
+    canvas::{Fill, FontAtlas, Shape, TextStyle},
+};
+use v3d::Fence;
+
+use super::{Scene, SceneContext, SceneEntry, SceneError};
+use crate::{
+    assets::{BODY_FONT, TITLE_FONT},
+    dashboard::{self, SIZE},
+    machine::GpuDevice,
+};
+
+/// This scene in the table.
+pub(super) const ENTRY: SceneEntry = SceneEntry {
+    name: "ui",
+    description: "a dashboard drawn by embedded-graphics: live counts, 10,000 primitives at its fullest",
+    start: |context| Ok(Box::new(Ui::new(context)?)),
+};
+
+#[derive(Debug)]
+struct Ui {
+    backdrop: Canvas,
+    list: DrawList<Rgb888>,
+    cells: Vec<[i32; 2]>,
+    /// Where the dashboard's corner is, so that it stands in the middle of the picture.
+    corner: Point,
+}
+
+impl Ui {
+    fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
+        let [width, height] = [context.target.width_px(), context.target.height_px()];
+        let corner = Point::new((width as i32 - SIZE[0]) / 2, (height as i32 - SIZE[1]) / 2);
+        let mut backdrop = Canvas::new(context.device, "backdrop", width, height)?;
+        let all = Shape::rectangle(0.0, 0.0, width as f32, height as f32);
+        backdrop.shape(&all, Fill::vertical([17, 23, 38, 255], [8, 10, 18, 255]))?;
+        backdrop.set_origin(corner.x as f32, corner.y as f32);
+        panels(context.device, &mut backdrop)?;
+        let list = DrawList::new(context.device, "dashboard", width, height)?;
+        Ok(Self { backdrop, list, cells: dashboard::cells(), corner })
+    }
+}
+
+/// The panels and what is written on them.
+fn panels(device: &GpuDevice, canvas: &mut Canvas) -> Result<(), Error> {
+    let title = FontAtlas::new(device, "title font", &TITLE_FONT)?;
+    let body = FontAtlas::new(device, "body font", &BODY_FONT)?;
+    canvas.text(&title, 44.0, 80.0, &TextStyle::new(44.0, [240, 244, 250, 255]), "VideoCore IV")?;
+    let subtitle = "embedded-graphics, drawn by the V3D";
+    canvas.text(&body, 1236.0, 78.0, &TextStyle::new(18.0, [122, 136, 158, 255]).to_the_left(), subtitle)?;
+    let panels = [
+        ([44.0, 116.0, 800.0, 560.0], "Waves"),
+        ([864.0, 116.0, 204.0, 284.0], "Cells"),
+        ([1076.0, 116.0, 172.0, 284.0], "This frame"),
+        ([864.0, 412.0, 384.0, 116.0], "Driver"),
+        ([864.0, 540.0, 384.0, 136.0], "Middle row"),
+    ];
+    for ([x, y, width, height], name) in panels {
+        let panel = Shape::rectangle(x, y, width, height).rounded(14.0);
+        canvas.shape(&panel, Fill::vertical([27, 35, 52, 255], [20, 26, 40, 255]))?;
+        canvas.shape(&panel.outlined(1.5), [255, 255, 255, 22])?;
+        canvas.text(&body, x + 18.0, y + 28.0, &TextStyle::new(18.0, [226, 232, 240, 255]), name)?;
+    }
+    Ok(())
+}
+
+impl Scene for Ui {
+    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+        let health = context.device.look()?.statistics();
+        let Self { backdrop, list, cells, corner } = self;
+        list.reset();
+        let mut dashboard = list.translated(*corner);
+        dashboard::field(&mut dashboard, cells, number)?;
+        dashboard::gauge(&mut dashboard, number)?;
+        dashboard::health(&mut dashboard, &health)?;
+        dashboard::profile(&mut dashboard, number)?;
+        let counts = [
+            list.rectangles(),
+            list.draws() + backdrop.draws(),
+            list.triangles() + backdrop.triangles(),
+            list.vertex_bytes() + backdrop.vertex_bytes(),
+        ];
+        dashboard::counters(&mut list.translated(*corner), counts)?;
+
+        let mut frame = context.device.frame()?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear([0, 0, 0, 255]))?;
+        backdrop.draw_to(&mut pass)?;
+        list.draw_to(&mut pass)?;
+        Ok(frame.submit()?)
+    }
+}
