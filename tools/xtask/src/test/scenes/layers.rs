@@ -1,4 +1,4 @@
-//! The chart of all ways to blend, by the text of the OpenGL specifications: ES 2.0, section 4.1.6, and 1.5, section 4.1.10.
+//! The chart of all ways to blend, by the OpenGL specifications: ES 2.0, section 4.1.6, and 1.5, section 4.1.10.
 //!
 //! One cell of each kind shows the fragment's colour alone, and one what was there before; they are compared with the gradients that the scene says it
 //! draws. What all other cells show is computed from these two, pixel by pixel.
