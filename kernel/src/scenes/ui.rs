@@ -1,7 +1,7 @@
 //! A dashboard: embedded-graphics on the GPU, 10,000 primitives at its fullest
 //!
-//! The panels behind are a canvas, which is written once and drawn in each frame. All that changes is what embedded-graphics draws ([`dashboard`]): into a list,
-//! which the V3D then draws with a few draws. The dashboard shows what the frame has come to so far, and what the driver has counted.
+//! The panels behind are a canvas, which is written once and drawn in each frame. All that changes is what embedded-graphics draws ([`dashboard`]): into a
+//! list, which the V3D then draws with a few draws. The dashboard shows what the frame has come to so far, and what the driver has counted.
 
 use alloc::{boxed::Box, vec::Vec};
 
