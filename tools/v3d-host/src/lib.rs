@@ -6,7 +6,7 @@
 //! ```
 //! use renderer::{Format, PassDescriptor, Target, TargetDescriptor};
 //! use v3d::hw::tiling::Tiling;
-//! use v3d_host::{Config, Machine};
+//! use v3d_host::{Config, Machine, Picture};
 //!
 //! let machine = Machine::new(4 << 20, Config::default());
 //! let device = machine.device()?;
@@ -16,15 +16,17 @@
 //! frame.pass(&PassDescriptor::to(&target).clear([1, 2, 3, 255]))?;
 //! let fence = frame.submit()?;
 //! device.wait(fence)?;
-//! assert_eq!(v3d_host::picture(&device, &target)?, [[1, 2, 3, 255]; 2]);
+//! assert_eq!(Picture::of_target(&device, &target)?.pixels, [[1, 2, 3, 255]; 2]);
 //! assert_eq!(machine.take_faults(), []);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
 
+mod example;
 mod machine;
 mod picture;
 
+pub use example::{screen, show, show_picture};
 pub use machine::Machine;
-pub use picture::{PictureError, picture, save_png};
+pub use picture::{Picture, PictureError, save_png};
 pub use v3d_sim::{Config, Fault};

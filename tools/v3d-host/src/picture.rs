@@ -33,38 +33,67 @@ pub enum PictureError {
     },
 }
 
-/// The pixels of a target, row by row from its top left corner: red, green, blue, alpha. Ask when the frame that draws it is done.
-///
-/// # Errors
-/// When the target is another device's or a display's page, or its pixels have not 32 bits.
-pub fn picture<P: Platform>(device: &Device<'_, P>, target: &Target) -> Result<Vec<[u8; 4]>, PictureError> {
-    if target.format() != Format::Rgba8888 {
-        return Err(PictureError::Format { label: target.label(), format: target.format() });
-    }
-    let mut bytes = vec![0; (4 * target.width_px() * target.height_px()) as usize];
-    match target.tiling() {
-        Tiling::Raster => target.read(device, &mut bytes)?,
-        _ => Texture::of_target(target)?.read(device, 0, None, &mut bytes)?,
-    }
-    Ok(bytes.as_chunks().0.to_vec())
+/// Pixels: red, green, blue, alpha.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Width in pixels.
+    pub width_px: u32,
+    /// Height in pixels.
+    pub height_px: u32,
+    /// Row by row from the top left corner.
+    pub pixels: Vec<[u8; 4]>,
 }
 
-/// Writes a target as a PNG file, and the folders on the way to it. Alpha is left out, as a display leaves it out.
+impl Picture {
+    /// What a target has in memory. Ask when the frame that draws it is done.
+    ///
+    /// # Errors
+    /// When the target is another device's or a display's page, or its pixels have not 32 bits.
+    pub fn of_target<P: Platform>(device: &Device<'_, P>, target: &Target) -> Result<Self, PictureError> {
+        if target.format() != Format::Rgba8888 {
+            return Err(PictureError::Format { label: target.label(), format: target.format() });
+        }
+        let (width_px, height_px) = (target.width_px(), target.height_px());
+        let mut bytes = vec![0; (4 * width_px * height_px) as usize];
+        match target.tiling() {
+            Tiling::Raster => target.read(device, &mut bytes)?,
+            _ => Texture::of_target(target)?.read(device, 0, None, &mut bytes)?,
+        }
+        Ok(Self { width_px, height_px, pixels: bytes.as_chunks().0.to_vec() })
+    }
+
+    /// A pixel; the top row is 0.
+    ///
+    /// # Panics
+    /// When there is no such pixel.
+    pub fn pixel(&self, x: u32, y: u32) -> [u8; 4] {
+        assert!(x < self.width_px, "the picture is {} pixels wide, and there is no x = {x}", self.width_px);
+        self.pixels[(y * self.width_px + x) as usize]
+    }
+
+    /// Writes a PNG file, and the folders on the way to it. Alpha is left out, as a display leaves it out.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save_png(&self, path: &Path) -> Result<(), PictureError> {
+        let rgb: Vec<u8> = self.pixels.iter().flat_map(|&[red, green, blue, _]| [red, green, blue]).collect();
+        let write = || {
+            std::fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+            let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), self.width_px, self.height_px);
+            encoder.set_color(png::ColorType::Rgb);
+            encoder.set_compression(png::Compression::High);
+            let mut writer = encoder.write_header()?;
+            writer.write_image_data(&rgb)?;
+            writer.finish()
+        };
+        write().map_err(|error| PictureError::File { path: path.to_owned(), error })
+    }
+}
+
+/// Writes a target as a PNG file.
 ///
 /// # Errors
-/// As [`picture`], and when the file cannot be written.
+/// As [`Picture::of_target`] and [`Picture::save_png`].
 pub fn save_png<P: Platform>(device: &Device<'_, P>, target: &Target, path: &Path) -> Result<(), PictureError> {
-    let rgb: Vec<u8> = picture(device, target)?.iter().flat_map(|&[red, green, blue, _]| [red, green, blue]).collect();
-    let write = || {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), target.width_px(), target.height_px());
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_compression(png::Compression::High);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&rgb)?;
-        writer.finish()
-    };
-    write().map_err(|error| PictureError::File { path: path.to_owned(), error })
+    Picture::of_target(device, target)?.save_png(path)
 }

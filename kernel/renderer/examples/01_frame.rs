@@ -1,0 +1,38 @@
+//! Step 1: an empty frame.
+//!
+//! A frame is a list of passes, a pass draws to one target. This one draws nothing: it only begins with a colour. The GPU works tile by tile, 64 pixels
+//! wide and high: the colour is written into the tile buffer inside of the chip, once for each tile, and stored from there into memory.
+
+use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor};
+use v3d::{Platform, hw::tiling::Tiling};
+use v3d_host::{Config, Machine};
+
+/// Width and height of the picture.
+pub const SIZE_PX: [u32; 2] = [320, 240];
+/// Red, green, blue, alpha.
+pub const EVENING: [u8; 4] = [31, 78, 121, 255];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // A machine with 4 MiB of GPU memory. Here its GPU is the model; step 10 shows what a Pi has in its place.
+    let machine = Machine::new(4 << 20, Config::default());
+    // The driver looks whether there is a V3D, and gets it ready; the device is what everything else is made with.
+    let device = machine.device()?;
+    // A picture in GPU memory, its rows one after the other as a display wants them.
+    let ([width_px, height_px], format, tiling) = (SIZE_PX, Format::Rgba8888, Tiling::Raster);
+    let descriptor = TargetDescriptor { label: "screen", width_px, height_px, format, tiling };
+    let screen = Target::new(&device, &descriptor)?;
+
+    draw(&device, &screen)?;
+
+    // Writes target/guide/01_frame.png, or the path that is the argument. `--dump` prints the bytes that the GPU got, in words.
+    v3d_host::show(&machine, &device, &screen, "01_frame")?;
+    Ok(())
+}
+
+/// Fills a target with one colour. A platform is whatever has a V3D: the same code runs on the model and on a Pi.
+pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Error> {
+    let mut frame = device.frame()?;
+    frame.pass(&PassDescriptor::to(screen).clear(EVENING))?;
+    let fence = frame.submit()?; // the GPU begins
+    device.wait(fence) // and is done
+}

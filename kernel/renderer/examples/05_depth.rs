@@ -1,0 +1,78 @@
+//! Step 5: depth.
+//!
+//! Bands that go over and under each other, woven: no order of drawing gets that right. The GPU keeps the depth of what it has drawn beside each pixel's
+//! colour, and leaves out what is farther away. The depths live in the tile buffer only: they are never stored, and cost no memory.
+
+use qpu_shaders::{
+    NoUniforms, smooth,
+    triangle::{SHADING, Uniforms, Vertex},
+};
+use renderer::{Depth, Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target};
+use v3d::Platform;
+use v3d_host::{Config, Machine};
+
+/// Width and height of the picture.
+pub const SIZE_PX: [u32; 2] = [300, 300];
+/// What is behind everything: red, green, blue, alpha.
+pub const TABLE: [u8; 4] = [46, 32, 24, 255];
+/// Bands each way.
+pub const BANDS: u16 = 6;
+/// Half of a band's width.
+pub const HALF: f32 = 0.12;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let machine = Machine::new(4 << 20, Config::default());
+    let device = machine.device()?;
+    let screen = v3d_host::screen(&device, SIZE_PX)?;
+    draw(&device, &screen)?;
+    v3d_host::show(&machine, &device, &screen, "05_depth")?;
+    Ok(())
+}
+
+/// Where the middle of a band is, from -1 to 1.
+pub fn middle(number: u16) -> f32 {
+    (2.0 * f32::from(number) + 1.0) / f32::from(BANDS) - 1.0
+}
+
+/// A band through the whole picture, nearer to the eye at every other crossing: z is a depth, and less is nearer.
+fn band(number: u16, upright: bool) -> Vec<Vertex> {
+    let share = f32::from(number) / f32::from(BANDS - 1);
+    let color = if upright { [0.93, 0.55 + 0.25 * share, 0.25] } else { [0.16, 0.45 + 0.2 * share, 0.55] };
+    let steps = (0..=2 * BANDS).flat_map(|step| {
+        // Level, over, level, under: it crosses the others at odd steps, and neighbouring bands alternate.
+        let along = f32::from(step) / f32::from(BANDS) - 1.0;
+        let over = (step / 2 + number) % 2 == u16::from(upright);
+        let depth = match step % 2 {
+            0 => 0.0,
+            _ if over => -0.4,
+            _ => 0.4,
+        };
+        // What is deeper lies in the shadow.
+        let color = color.map(|channel: f32| channel * (0.8 - 0.5 * depth));
+        [-HALF, HALF].map(|side| {
+            let across = middle(number) + side;
+            let [x, y] = if upright { [across, along] } else { [along, across] };
+            Vertex { position: [x, y, depth], color }
+        })
+    });
+    steps.collect()
+}
+
+/// Draws all level bands, and then all upright ones: without the depth test the upright ones would hide the others everywhere.
+pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Error> {
+    let shading = PipelineDescriptor::new("band", &SHADING, &smooth::FRAGMENT);
+    let pipeline = Pipeline::new(device, &PipelineDescriptor { depth: Depth::LESS, ..shading })?;
+
+    let mut frame = device.frame()?;
+    // A pass begins with the farthest depth everywhere.
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(TABLE))?;
+    for upright in [false, true] {
+        for number in 0..BANDS {
+            let mesh = Mesh::new(device, "band", Primitive::TriangleStrip, &band(number, upright))?;
+            // The mesh can be dropped when it is drawn: the frame keeps its memory.
+            pass.draw(&pipeline, &mesh, &Uniforms, &NoUniforms)?;
+        }
+    }
+    let fence = frame.submit()?;
+    device.wait(fence)
+}

@@ -1,0 +1,75 @@
+//! Step 7: transparency, and the order of drawing.
+//!
+//! How a fragment's colour is mixed with the one that is there belongs to the pipeline: on this GPU blending is code behind the fragment shader, and the
+//! renderer puts it there. Above, paint: alpha says how much is covered, and what is drawn last is on top, so that left and right, drawn in opposite orders,
+//! differ. Below, light: colours are added, and the order does not matter.
+
+use core::f32::consts::{FRAC_PI_2, TAU};
+
+use qpu_shaders::{NoUniforms, smooth_alpha};
+use renderer::{
+    Blend, BlendPart, Device, Error, Factor, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, Target,
+    glam::Vec2, shaded_vertex::ShadedVertex,
+};
+use v3d::Platform;
+use v3d_host::{Config, Machine};
+
+/// Width and height of the picture.
+pub const SIZE_PX: [u32; 2] = [400, 400];
+/// What is behind the discs.
+pub const WALL: [u8; 4] = [30, 32, 44, 255];
+/// Red, green, blue, alpha of the discs, from 0 to 1.
+pub const DISCS: [[f32; 4]; 3] = [[0.95, 0.30, 0.25, 0.7], [0.25, 0.80, 0.40, 0.7], [0.20, 0.45, 0.95, 0.7]];
+/// Radius of a disc in pixels.
+pub const RADIUS_PX: f32 = 52.0;
+/// How far the middle of a disc is from that of its three, in pixels.
+pub const OFF_MIDDLE_PX: f32 = 34.0;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let machine = Machine::new(4 << 20, Config::default());
+    let device = machine.device()?;
+    let screen = v3d_host::screen(&device, SIZE_PX)?;
+    draw(&device, &screen)?;
+    v3d_host::show(&machine, &device, &screen, "07_blend")?;
+    Ok(())
+}
+
+/// The middle of a disc, in pixels from the middle of the target; y is upwards.
+pub fn middle(disc: usize, right: f32, up: f32) -> Vec2 {
+    100.0 * Vec2::new(right, up) + OFF_MIDDLE_PX * Vec2::from_angle(FRAC_PI_2 + TAU / 3.0 * disc as f32)
+}
+
+/// A fan of triangles. These vertices need no vertex shader: they are on the screen already, so the GPU takes them as they are.
+fn disc(screen: &Target, middle: Vec2, color: [f32; 4]) -> Vec<ShadedVertex<4>> {
+    let viewport = screen.viewport();
+    let (half_width, half_height) = (screen.width_px() as f32 / 2.0, screen.height_px() as f32 / 2.0);
+    let corner = |at: Vec2| {
+        let (x, y) = (at.x / half_width, at.y / half_height);
+        ShadedVertex::flat(x, y, 0.5, viewport.half_width, viewport.half_height, color)
+    };
+    let rim = (0..=64).map(|n: u8| corner(middle + RADIUS_PX * Vec2::from_angle(TAU / 64.0 * f32::from(n))));
+    core::iter::once(corner(middle)).chain(rim).collect()
+}
+
+/// Draws four times three discs.
+pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Error> {
+    let shading = PipelineDescriptor::new("disc", Shading::Done, &smooth_alpha::FRAGMENT);
+    let paint = Pipeline::new(device, &PipelineDescriptor { blend: Blend::ALPHA, ..shading })?;
+    // What is drawn times its alpha, plus what is there.
+    let add = Blend::both(BlendPart::sum(Factor::SourceAlpha, Factor::One));
+    let light = Pipeline::new(device, &PipelineDescriptor { blend: add, ..shading })?;
+
+    let mut frame = device.frame()?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(WALL))?;
+    for (right, order) in [(-1.0, [0, 1, 2]), (1.0, [2, 1, 0])] {
+        for (up, pipeline) in [(1.0, &paint), (-1.0, &light)] {
+            for n in order {
+                let disc = disc(screen, middle(n, right, up), DISCS[n]);
+                // Vertices for this frame only: they go into the frame's own memory.
+                pass.draw_vertices(pipeline, Primitive::TriangleFan, &disc, &NoUniforms, &NoUniforms)?;
+            }
+        }
+    }
+    let fence = frame.submit()?;
+    device.wait(fence)
+}
