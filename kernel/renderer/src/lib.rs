@@ -17,6 +17,26 @@
 //! device.wait(fence)?;
 //! ```
 //!
+//! # A guided way
+//! Ten complete programs under `kernel/renderer/examples` lead from an empty frame to "textured, lit, multisampled" and to a kernel of one's own. Each runs
+//! on the developer's machine, against the model of the GPU, and writes a PNG file: `cargo run -p renderer --example 03_texture` writes
+//! `target/guide/03_texture.png`, and with `-- --dump` prints what the GPU got. `kernel/renderer/guide` is the book to them, with their pictures and
+//! the bytes that they produced.
+//!
+//! | `--example` | what it shows | types |
+//! |---|---|---|
+//! | `01_frame` | bring a device up, begin a picture with a colour | [`Device`], [`Target`], [`Frame`], [`PassDescriptor`] |
+//! | `02_triangle` | what is drawn, and how | [`Mesh`], [`Pipeline`], [`Pass::draw`] |
+//! | `03_texture` | a picture on a square, sharp and blended | [`Texture`], [`Sampler`] |
+//! | `04_transform` | one mesh in many places, seen by a camera | [`Mesh::indexed`], [`glam`], [`rows`], [`Cull`] |
+//! | `05_depth` | what is nearer hides what is farther | [`Depth`] |
+//! | `06_light` | surfaces as bright as they face the light | `qpu_shaders::model` |
+//! | `07_blend` | transparency, light on light, the order of drawing | [`Blend`], [`Shading::Done`], [`Pass::draw_vertices`] |
+//! | `08_render_to_texture` | a pass that uses what the one before has drawn | [`Frame::pass`], [`Texture::of_target`] |
+//! | `09_multisample` | textured, lit, with smaller levels and smooth edges | [`Samples`], [`Texture::generate_mipmaps`] |
+//! | `10_own_kernel` | the traits that a kernel implements, and its `main` | [`v3d::platform`], [`Target::page`] |
+//!
+//! # What there is
 //! - A [`Device`] is a driver that resources share; [`Device::driver`] borrows it.
 //! - A [`Mesh`] is vertices in GPU memory, a [`Buffer`] any bytes, a [`Target`] a picture that is drawn to, a [`Texture`] one that is read.
 //! - A [`Pipeline`] is the programs and the state that something is drawn with. It carries the types of the vertices and uniforms that its programs

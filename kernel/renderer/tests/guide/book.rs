@@ -1,0 +1,125 @@
+//! The guide's pages against its programs: excerpts of code, excerpts of jobs in words, pictures.
+//!
+//! A page has markers, each followed by the block that it stands for:
+//! ```text
+//! <!-- code STEP: START -->           from the line that begins with START to the line that ends it
+//! <!-- dump STEP: TITLE -->           the section of the job whose title begins with TITLE
+//! <!-- dump STEP: TITLE, records -->  the same without the records' fields
+//! <!-- dump STEP: TITLE, NAME -->     the section's last record with this name, and its fields
+//! ```
+//! `UPDATE_GUIDE=1 cargo test -p renderer --test guide` writes blocks and pictures anew.
+
+use std::path::{Path, PathBuf};
+
+use v3d_sim::job::picture;
+
+use crate::steps::{STEPS, Step};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("guide")
+}
+
+fn is_update() -> bool {
+    std::env::var_os("UPDATE_GUIDE").is_some()
+}
+
+/// The item of a program that begins with a line like this.
+fn code(name: &str, start: &str) -> String {
+    let path = folder().with_file_name("examples").join(name).with_extension("rs");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines = text.lines().skip_while(|line| !line.starts_with(start));
+    let mut excerpt = Vec::new();
+    for line in lines {
+        excerpt.push(line);
+        if ["}", "};", "];"].contains(&line) || excerpt.len() == 1 && line.ends_with(';') {
+            return excerpt.join("\n");
+        }
+    }
+    panic!("{}: nothing begins with {start:?}", path.display());
+}
+
+/// Part of a job in words.
+fn dump(step: &Step, selection: &str) -> String {
+    let (title, part) = selection.split_once(", ").unwrap_or((selection, ""));
+    let heading = format!("== {title}");
+    let section: Vec<&str> = step
+        .dump
+        .lines()
+        .skip_while(|line| !line.starts_with(&heading))
+        .enumerate()
+        .take_while(|(n, line)| *n == 0 || !line.is_empty())
+        .map(|(_, line)| line.trim_end())
+        .collect();
+    assert!(!section.is_empty(), "{}: its job has no section {title:?}", step.name);
+    // Fields stand under their record, further to the right.
+    let is_field = |line: &&str| line.starts_with("        ");
+    match part {
+        "" => section.join("\n"),
+        "records" => section.into_iter().filter(|line| !is_field(line)).collect::<Vec<_>>().join("\n"),
+        name => {
+            let record = section.iter().rposition(|line| !is_field(line) && line.contains(name));
+            let record = record.unwrap_or_else(|| panic!("{}: {title} has no record {name:?}", step.name));
+            let fields = section[record + 1..].iter().take_while(|line| is_field(line));
+            [section[record]].into_iter().chain(fields.copied()).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// A page with every block as it should be.
+fn rewritten(page: &str, steps: &[Step]) -> String {
+    let mut lines = page.lines();
+    let mut out = String::new();
+    while let Some(line) = lines.next() {
+        out += line;
+        out.push('\n');
+        let Some(marker) = line.strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->")) else { continue };
+        let (what, selection) = marker.split_once(": ").unwrap_or_else(|| panic!("{line}: it selects nothing"));
+        let (kind, name) = what.split_once(' ').unwrap_or_else(|| panic!("{line}: it names no step"));
+        let step = steps.iter().find(|step| step.name == name).unwrap_or_else(|| panic!("{line}: no such step"));
+        let (language, text) = match kind {
+            "code" => ("rust", code(name, selection)),
+            "dump" => ("text", dump(step, selection)),
+            _ => panic!("{line}: blocks are of code or dump"),
+        };
+        out += &format!("```{language}\n{text}\n```\n");
+        // The block that is there, if there is one.
+        let mut rest = lines.clone();
+        if rest.next().is_some_and(|line| line.starts_with("```")) {
+            let _ = rest.find(|line| *line == "```");
+            lines = rest;
+        }
+    }
+    out
+}
+
+#[test]
+fn pages_show_what_the_programs_have() {
+    let path = folder().join("README.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let expected = rewritten(&page, &*STEPS);
+    if is_update() {
+        std::fs::write(&path, &expected).unwrap();
+    } else {
+        let differs = page.lines().zip(expected.lines()).zip(1..).find(|((has, should), _)| has != should);
+        assert_eq!(differs, None, "{}: UPDATE_GUIDE=1 writes it anew", path.display());
+        assert_eq!(page.len(), expected.len());
+    }
+    for step in &*STEPS {
+        assert!(page.contains(&format!("({}.png)", step.name)), "the guide has no picture of {}", step.name);
+    }
+}
+
+#[test]
+fn pictures_are_what_the_programs_draw() {
+    for step in &*STEPS {
+        let path = folder().join(step.name).with_extension("png");
+        if is_update() {
+            step.picture.save_png(&path).unwrap();
+        }
+        let kept = picture::Picture::from_png(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!((kept.width, kept.height), (step.picture.width_px, step.picture.height_px), "{}", step.name);
+        // The file has no alpha.
+        let differs = kept.rgba.as_chunks::<4>().0.iter().zip(&step.picture.pixels).filter(|(a, b)| a[..3] != b[..3]);
+        assert_eq!(differs.count(), 0, "{}: UPDATE_GUIDE=1 writes it anew", path.display());
+    }
+}

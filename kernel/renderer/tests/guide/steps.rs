@@ -1,0 +1,85 @@
+//! The guide's programs, and what each draws on the model.
+
+use std::sync::LazyLock;
+
+use renderer::{Device, Error, Target};
+use v3d_host::{Config, Machine, Picture};
+
+macro_rules! programs {
+    ($($module:ident: $path:literal)*) => {
+        $(
+            #[allow(dead_code, reason = "main is for who runs the program by itself")]
+            #[path = $path]
+            pub mod $module;
+        )*
+    };
+}
+
+programs! {
+    frame: "../../examples/01_frame.rs"
+    triangle: "../../examples/02_triangle.rs"
+    texture: "../../examples/03_texture.rs"
+    transform: "../../examples/04_transform.rs"
+    depth: "../../examples/05_depth.rs"
+    light: "../../examples/06_light.rs"
+    blend: "../../examples/07_blend.rs"
+    render_to_texture: "../../examples/08_render_to_texture.rs"
+    multisample: "../../examples/09_multisample.rs"
+    own_kernel: "../../examples/10_own_kernel.rs"
+}
+
+/// What a program has drawn.
+pub(crate) struct Step {
+    /// Its file's name without the extension.
+    pub(crate) name: &'static str,
+    /// Its picture.
+    pub(crate) picture: Picture,
+    /// Its last job in words.
+    pub(crate) dump: String,
+}
+
+/// The frames that the kernel of step 10 draws.
+pub(crate) const KERNEL_FRAMES: u16 = 12;
+
+/// Runs a step's function on a machine of its own, which must have nothing to complain about.
+fn run(
+    name: &'static str,
+    size_px: [u32; 2],
+    draw: impl for<'p> FnOnce(&Device<'p, Machine>, &Target) -> Result<(), Error>,
+) -> Step {
+    let machine = Machine::new(8 << 20, Config::default());
+    let device = machine.device().unwrap();
+    let screen = v3d_host::screen(&device, size_px).unwrap();
+    draw(&device, &screen).unwrap();
+    assert_eq!(machine.take_faults(), [], "{name}");
+    Step { name, picture: Picture::of_target(&device, &screen).unwrap(), dump: machine.dump() }
+}
+
+/// Step 10 has a board of its own, and draws to its display.
+fn run_kernel() -> Step {
+    let board = own_kernel::host_board();
+    own_kernel::kernel_main(&board, own_kernel::DISPLAY, KERNEL_FRAMES).unwrap();
+    assert_eq!(board.0.machine.take_faults(), []);
+    Step { name: "10_own_kernel", picture: own_kernel::shown(&board), dump: board.0.machine.dump() }
+}
+
+/// All steps, each drawn once.
+pub(crate) static STEPS: LazyLock<[Step; 10]> = LazyLock::new(|| {
+    [
+        run("01_frame", frame::SIZE_PX, frame::draw),
+        run("02_triangle", triangle::SIZE_PX, triangle::draw),
+        run("03_texture", texture::SIZE_PX, texture::draw),
+        run("04_transform", transform::SIZE_PX, transform::draw),
+        run("05_depth", depth::SIZE_PX, depth::draw),
+        run("06_light", light::SIZE_PX, light::draw),
+        run("07_blend", blend::SIZE_PX, blend::draw),
+        run("08_render_to_texture", render_to_texture::SIZE_PX, render_to_texture::draw),
+        run("09_multisample", multisample::SIZE_PX, multisample::draw),
+        run_kernel(),
+    ]
+});
+
+/// The picture of a step; steps count from 1.
+pub(crate) fn picture(step: usize) -> &'static Picture {
+    &STEPS[step - 1].picture
+}
