@@ -1,6 +1,7 @@
 //! Registers, memory, a clock of its own, and behind the registers the model.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use renderer::Device;
@@ -9,12 +10,13 @@ use v3d::hw::registers::Register;
 use v3d::platform::{GpuMemory, Power, PowerError, RegisterAccess, Time};
 use v3d::{Driver, Interrupts, Limits};
 use v3d_sim::job::{Job, RenderConfig};
+use v3d_sim::memory::Limits as Stretches;
 use v3d_sim::{Config, Fault, Memory, V3d, dump};
 
 /// A machine whose V3D is the model.
 ///
-/// The model executes a list as soon as the register that starts it is written. Time goes on only when somebody looks at the clock or waits, so that
-/// nothing depends on how fast the host is. The public fields are for tests of what a driver does when a machine misbehaves.
+/// The model executes a list as soon as the register that starts it is written, unless lists are held back. Time goes on only when somebody looks at the
+/// clock or waits, so that nothing depends on how fast the host is. The public fields are for tests of what a driver does when a machine misbehaves.
 #[derive(Debug)]
 pub struct Machine {
     v3d: RefCell<V3d>,
@@ -30,6 +32,10 @@ pub struct Machine {
     pub reset_before: Cell<Option<Register>>,
     /// Whether the machine can reset the V3D.
     pub resettable: Cell<bool>,
+    /// Starts of lists that wait until the driver has nothing else to do; `None` if lists are executed as they are started.
+    pub held: RefCell<Option<Vec<(Register, u32)>>>,
+    /// What the GPU may read, and what it may read and write, in bytes from address 0 on; `None` if that is all of memory.
+    pub within: RefCell<Option<[Vec<Range<u64>>; 2]>>,
 }
 
 /// What was written last to the registers that start control list threads: where each list begins and ends.
@@ -53,6 +59,8 @@ impl Machine {
             line: Cell::new(true),
             reset_before: Cell::new(None),
             resettable: Cell::new(true),
+            held: RefCell::new(None),
+            within: RefCell::new(None),
         }
     }
 
@@ -98,6 +106,25 @@ impl Machine {
         dump::job(&job, self.memory())
     }
 
+    /// Starts the lists that wait; whether there were any.
+    fn start_held(&self) -> bool {
+        let held = self.held.borrow_mut().as_mut().map(std::mem::take).unwrap_or_default();
+        held.iter().for_each(|&(register, value)| self.carry_out(register, value));
+        !held.is_empty()
+    }
+
+    /// Has the V3D see a write.
+    fn carry_out(&self, register: Register, value: u32) {
+        let mut v3d = self.v3d.borrow_mut();
+        match &*self.within.borrow() {
+            None => v3d.write(&self.memory(), register.offset(), value),
+            Some([readable, writable]) => {
+                let stretches = Stretches::new(self.memory(), readable, writable);
+                v3d.write(&Memory::limited(&stretches), register.offset(), value);
+            }
+        }
+    }
+
     fn memory(&self) -> Memory<'_> {
         Memory::new(&self.words)
     }
@@ -127,7 +154,13 @@ impl RegisterAccess for Machine {
             *self.v3d.borrow_mut() = V3d::new(self.config);
         }
         self.note(register, value);
-        self.v3d.borrow_mut().write(&self.memory(), register.offset(), value);
+        if let Some(held) = &mut *self.held.borrow_mut()
+            && matches!(register, Register::CT0EA | Register::CT1EA)
+        {
+            held.push((register, value));
+            return;
+        }
+        self.carry_out(register, value);
     }
 }
 
@@ -169,9 +202,10 @@ impl Time for Machine {
     }
 
     fn wait_until(&self, deadline_us: u64) {
+        let started = self.start_held();
         if self.line.get() && self.v3d.borrow().interrupt() {
             self.interrupts.service(self);
-        } else {
+        } else if !started {
             self.now_us.set(deadline_us.max(self.now_us.get()));
         }
     }
