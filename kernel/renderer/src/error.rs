@@ -89,6 +89,15 @@ pub enum Error {
         /// The word in the stream of uniforms.
         word: usize,
     },
+    /// A number of a pipeline or a pass is none that can be drawn with.
+    Number {
+        /// The pipeline, or the pass's target.
+        label: &'static str,
+        /// What it is for.
+        what: &'static str,
+        /// The number.
+        value: f32,
+    },
     /// A target's sides are no sides of a picture that can be drawn.
     TargetSize {
         /// The target.
@@ -228,6 +237,7 @@ impl fmt::Display for Error {
             Self::NotANumber { label, stage, word } => {
                 write!(f, "{label}: word {word} of the {stage}'s uniforms is not a number")
             }
+            Self::Number { label, what, value } => write!(f, "{label}: {what} of {value} cannot be drawn with"),
             Self::TargetSize { label, width_px, height_px, why } => {
                 write!(f, "{label}: {width_px} x {height_px} pixels: {why}")
             }

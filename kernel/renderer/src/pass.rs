@@ -34,7 +34,7 @@ pub struct PassDescriptor<'t> {
     pub target: &'t Target,
     /// The colour that all pixels begin with: red, green, blue, alpha. Without it they begin as they are.
     pub clear: Option<[u8; 4]>,
-    /// The depth that all pixels begin with, 0 to 1.
+    /// The depth that all pixels begin with; what is less than 0 counts as 0, and what is more than 1 as 1.
     pub clear_depth: f32,
     /// The stencil that all pixels begin with.
     pub clear_stencil: u8,
@@ -86,6 +86,9 @@ impl Recording {
         if multisample && clear.is_none() {
             let label = target.label();
             return Err(Error::Impossible { label, why: "a picture of one sample a pixel does not become four again" });
+        }
+        if clear_depth.is_nan() {
+            return Err(Error::Number { label: target.label(), what: "a depth", value: clear_depth });
         }
         let mut owners = Vec::new();
         if let Some(memory) = target.memory() {

@@ -144,6 +144,7 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         if V::BYTES > MOST_VERTEX_BYTES {
             return Err(Error::VertexSize { label, bytes: V::BYTES, most: MOST_VERTEX_BYTES });
         }
+        state::check(descriptor)?;
         let Tail { words, uniforms: tail_uniforms } = tail(descriptor)?;
         let mut code = Code::default();
         let fragment_offset = code.append(&[fragment.code(), &words].concat());

@@ -5,6 +5,7 @@ use v3d::hw::control_list::{CompareFunction, DepthOffset, Float187, Oversample};
 
 use super::PipelineDescriptor;
 use super::blend::AlphaTest;
+use crate::error::Error;
 
 /// When a new value passes: compared with the one that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +122,22 @@ pub struct PolygonOffset {
 impl PolygonOffset {
     /// Nothing is added.
     pub const NONE: Self = Self { factor: 0.0, units: 0.0 };
+}
+
+/// Refuses numbers that mean nothing.
+pub(super) fn check<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> Result<(), Error> {
+    let PipelineDescriptor { label, polygon_offset, line_width_px, point_size_px, .. } = *descriptor;
+    for (what, value, positive) in [
+        ("a line width", line_width_px, true),
+        ("a point size", point_size_px, true),
+        ("an offset for slopes", polygon_offset.factor, false),
+        ("an offset of depths", polygon_offset.units, false),
+    ] {
+        if !value.is_finite() || (positive && value <= 0.0) {
+            return Err(Error::Number { label, what, value });
+        }
+    }
+    Ok(())
 }
 
 /// The fixed functions' state, for a picture without size.
