@@ -7,6 +7,8 @@ use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
 use v3d::texture::TextureError;
 
+use crate::pass::Rectangle;
+
 /// Why something could not be made or drawn. Labels are those that the resources were made with.
 ///
 /// After an error everything is as it was before the call: a frame goes on without the draw that failed.
@@ -97,6 +99,26 @@ pub enum Error {
         what: &'static str,
         /// The number.
         value: f32,
+    },
+    /// A pass is to draw a part of a target that has no pixels of it.
+    Area {
+        /// The target.
+        label: &'static str,
+        /// The part.
+        area: Rectangle,
+        /// Width of the target in pixels.
+        width_px: u32,
+        /// Height of the target in pixels.
+        height_px: u32,
+    },
+    /// Kept depths are those of pictures of another size.
+    DepthSize {
+        /// The depths.
+        label: &'static str,
+        /// Their width and height in pixels.
+        depth_px: (u32, u32),
+        /// Width and height of the target in pixels.
+        target_px: (u32, u32),
     },
     /// A target's sides are no sides of a picture that can be drawn.
     TargetSize {
@@ -238,6 +260,24 @@ impl fmt::Display for Error {
                 write!(f, "{label}: word {word} of the {stage}'s uniforms is not a number")
             }
             Self::Number { label, what, value } => write!(f, "{label}: {what} of {value} cannot be drawn with"),
+            Self::Area {
+                label,
+                area: Rectangle { x_px, y_px, width_px: wide, height_px: high },
+                width_px,
+                height_px,
+            } => {
+                write!(
+                    f,
+                    "{label}: {wide} x {high} pixels at {x_px}, {y_px} are no part of {width_px} x {height_px} pixels"
+                )
+            }
+            Self::DepthSize { label, depth_px: (width, height), target_px } => {
+                write!(
+                    f,
+                    "{label}: depths of {width} x {height} pixels, and the target has {} x {}",
+                    target_px.0, target_px.1
+                )
+            }
             Self::TargetSize { label, width_px, height_px, why } => {
                 write!(f, "{label}: {width_px} x {height_px} pixels: {why}")
             }

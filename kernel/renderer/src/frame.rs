@@ -34,9 +34,19 @@ impl<'p, P: Platform> Frame<'p, P> {
     pub fn pass(&mut self, descriptor: &PassDescriptor<'_>) -> Result<Pass<'_, 'p, P>, Error> {
         let recording = Recording::new(&self.device, descriptor)?;
         self.passes.push(recording);
+        let index = self.passes.len() - 1;
+        if let Some(color) = descriptor.clear
+            && let Err(error) = self.at(index).clear_part(color)
+        {
+            self.passes.pop();
+            return Err(error);
+        }
+        Ok(self.at(index))
+    }
+
+    fn at(&mut self, index: usize) -> Pass<'_, 'p, P> {
         let Self { device, memory, passes } = self;
-        let index = passes.len() - 1;
-        Ok(Pass::new(device, memory, &mut passes[index]))
+        Pass::new(device, memory, &mut passes[index])
     }
 
     /// What it is drawn on.

@@ -75,13 +75,13 @@ pub use error::Error;
 pub use frame::Frame;
 pub use glam;
 pub use mesh::{Indices, Mesh, Primitive};
-pub use pass::{Pass, PassDescriptor, Rectangle};
+pub use pass::{KeptDepth, Pass, PassDescriptor, Rectangle};
 pub use pipeline::blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
 pub use pipeline::state::{Compare, Cull, Depth, FrontFace, PolygonOffset, Samples};
 pub use pipeline::stencil::{Stencil, StencilChange, StencilSide};
 pub use pipeline::{Pipeline, PipelineDescriptor, Shading};
 pub use shader_interface::PrimitiveKind;
-pub use target::{Format, Target, TargetDescriptor};
+pub use target::{DepthTarget, Format, Target, TargetDescriptor};
 pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};
 
 /// A matrix row by row, as shaders read it.

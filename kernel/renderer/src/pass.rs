@@ -1,6 +1,7 @@
 //! Passes: what is drawn to one target.
 
 use alloc::vec::Vec;
+use qpu_shaders::{NoUniforms, smooth_alpha};
 use shader_interface::{UniformData, VertexData, VertexUniforms};
 use v3d::Platform;
 use v3d::binning_list::BinningList;
@@ -8,17 +9,18 @@ use v3d::draw_state::Viewport;
 use v3d::hw::control_list::ClipWindow;
 use v3d::pool::Owner;
 use v3d::record_list::RecordList;
-use v3d::rendering_list::{ClearValues, RenderingPass};
-use v3d::tile_grid::TileGrid;
+use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
+use v3d::tile_grid::{TileArea, TileGrid};
 
 use crate::device::Device;
 use crate::error::Error;
 use crate::frame::memory::FrameMemory;
 use crate::mesh::layout::ALIGNMENT;
 use crate::mesh::{Mesh, Primitive, bytes_of, layout};
-use crate::pipeline::Pipeline;
 use crate::pipeline::state::Samples;
-use crate::target::Target;
+use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
+use crate::shaded_vertex::ShadedVertex;
+use crate::target::{DepthTarget, Target};
 
 mod draw;
 
@@ -40,17 +42,42 @@ pub struct PassDescriptor<'t> {
     pub clear_stencil: u8,
     /// Samples a pixel; the target gets their average.
     pub samples: Samples,
+    /// Depths and stencils that are kept beyond the pass, or were kept by a pass before. Without it they begin as said here and are forgotten.
+    pub depth: Option<KeptDepth<'t>>,
+    /// The part of the target that is drawn; the rest stays as it is, and costs nothing where tiles have no pixel of the part.
+    pub area: Option<Rectangle>,
+}
+
+/// What becomes of a pass's depths and stencils.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptDepth<'t> {
+    /// Where they are kept.
+    pub target: &'t DepthTarget,
+    /// They begin as they were kept, and not as the pass says.
+    pub load: bool,
+    /// They are kept when the pass ends.
+    pub store: bool,
 }
 
 impl<'t> PassDescriptor<'t> {
     /// Draws over what is there.
     pub const fn to(target: &'t Target) -> Self {
-        Self { target, clear: None, clear_depth: 1.0, clear_stencil: 0, samples: Samples::One }
+        Self { target, clear: None, clear_depth: 1.0, clear_stencil: 0, samples: Samples::One, depth: None, area: None }
     }
 
     /// Begins with a colour: red, green, blue, alpha.
     pub const fn clear(self, color: [u8; 4]) -> Self {
         Self { clear: Some(color), ..self }
+    }
+
+    /// Draws only a part of the target.
+    pub const fn within(self, area: Rectangle) -> Self {
+        Self { area: Some(area), ..self }
+    }
+
+    /// Begins with the depths that a pass before has kept, if `load`, and keeps its own, if `store`.
+    pub const fn with_depth(self, target: &'t DepthTarget, load: bool, store: bool) -> Self {
+        Self { depth: Some(KeptDepth { target, load, store }), ..self }
     }
 }
 
@@ -75,49 +102,117 @@ pub(crate) struct Recording {
     list: BinningList,
     owners: Vec<Owner>,
     viewport: Viewport,
+    /// What may be drawn at all.
+    window: ClipWindow,
     scissor: ClipWindow,
     last: LastDraw,
 }
 
 impl Recording {
     pub(crate) fn new<P: Platform>(device: &Device<'_, P>, descriptor: &PassDescriptor<'_>) -> Result<Self, Error> {
-        let PassDescriptor { target, clear, clear_depth, clear_stencil, samples } = *descriptor;
+        let PassDescriptor { target, clear, clear_depth, clear_stencil, samples, depth, area } = *descriptor;
+        let label = target.label();
         let multisample = samples == Samples::Four;
-        if multisample && clear.is_none() {
-            let label = target.label();
-            return Err(Error::Impossible { label, why: "a picture of one sample a pixel does not become four again" });
-        }
         if clear_depth.is_nan() {
-            return Err(Error::Number { label: target.label(), what: "a depth", value: clear_depth });
+            return Err(Error::Number { label, what: "a depth", value: clear_depth });
+        }
+        let grid = TileGrid::new(target.width_px(), target.height_px(), multisample)?;
+        let part = Part::new(label, &grid, area)?;
+        // Tiles of which only a part is drawn begin as they are, even if that part is cleared: see `Recording::clear_part`.
+        let load_color = clear.is_none() || !part.is_whole_tiles;
+        if multisample && load_color {
+            return Err(Error::Impossible { label, why: "a picture of one sample a pixel does not become four again" });
         }
         let mut owners = Vec::new();
         if let Some(memory) = target.memory() {
-            device.expect_own(target.label(), memory)?;
+            device.expect_own(label, memory)?;
             owners.push(memory.owner());
         }
-        let grid = TileGrid::new(target.width_px(), target.height_px(), multisample)?;
+        let depth = depth.map(|depth| depth.buffer(device, target, samples, &mut owners)).transpose()?;
         let tiles = device.driver()?.tile_memory(grid, GROWTH_BYTES_PER_TILE * grid.tiles())?;
         owners.push(tiles.buffer().owner());
         let color = clear.unwrap_or([0; 4]);
         let pass = RenderingPass {
             grid,
+            area: part.tiles,
             color: *target.surface(),
             clear: Some(ClearValues { color, depth: fixed_depth(clear_depth), stencil: clear_stencil }),
-            load_color: clear.is_none(),
-            depth: None,
+            load_color,
+            depth,
             tile_lists: Some(tiles.lists()),
             disable_early_z: false,
         };
         let list = BinningList::new(tiles.binning_mode());
         let viewport = Viewport::display(grid.width_px, grid.height_px);
-        let scissor = ClipWindow { left: 0, bottom: 0, width: grid.width_px, height: grid.height_px };
-        Ok(Self { target: target.clone(), pass, list, owners, viewport, scissor, last: LastDraw::default() })
+        let (scissor, last) = (part.window, LastDraw::default());
+        Ok(Self { target: target.clone(), pass, list, owners, viewport, window: part.window, scissor, last })
     }
 
     /// The binning list, what is rendered, and what owns the memory that both use.
     pub(crate) fn finish(self) -> (RecordList, RenderingPass, Vec<Owner>) {
         (self.list.finish(), self.pass, self.owners)
     }
+}
+
+impl KeptDepth<'_> {
+    /// As lists name it. The pass becomes an owner of its memory.
+    fn buffer<P: Platform>(
+        &self,
+        device: &Device<'_, P>,
+        target: &Target,
+        samples: Samples,
+        owners: &mut Vec<Owner>,
+    ) -> Result<DepthBuffer, Error> {
+        let Self { target: depth, load, store } = *self;
+        let label = depth.label();
+        device.expect_own(label, depth.memory())?;
+        let target_px = (target.width_px(), target.height_px());
+        if depth.size_px() != target_px {
+            return Err(Error::DepthSize { label, depth_px: depth.size_px(), target_px });
+        }
+        if samples != Samples::One {
+            // Loads of four samples need early Z turned off (HW-2905), and another arrangement in memory.
+            return Err(Error::Impossible { label, why: "depths are kept of one sample a pixel" });
+        }
+        owners.push(depth.memory().owner());
+        Ok(DepthBuffer { surface: depth.surface(), load, store })
+    }
+}
+
+/// The part of a picture that a pass draws.
+struct Part {
+    tiles: TileArea,
+    window: ClipWindow,
+    /// No tile has pixels of the picture that are not in it.
+    is_whole_tiles: bool,
+}
+
+impl Part {
+    fn new(label: &'static str, grid: &TileGrid, area: Option<Rectangle>) -> Result<Self, Error> {
+        let whole = ClipWindow { left: 0, bottom: 0, width: grid.width_px, height: grid.height_px };
+        let Some(area) = area else {
+            return Ok(Self { tiles: grid.whole(), window: whole, is_whole_tiles: true });
+        };
+        let window = intersection(whole, area);
+        let ClipWindow { left, bottom, width, height } = window;
+        let (width_px, height_px) = (grid.width_px.into(), grid.height_px.into());
+        let none = Error::Area { label, area, width_px, height_px };
+        let tiles = grid.touched(left, bottom, width, height).ok_or(none)?;
+        let is_whole_tiles = grid.is_whole(left, bottom, width, height);
+        Ok(Self { tiles, window, is_whole_tiles })
+    }
+}
+
+/// What two rectangles have in common.
+fn intersection(window: ClipWindow, with: Rectangle) -> ClipWindow {
+    let along = |start: u16, length: u16, other: u16, other_length: u16| {
+        let first = start.max(other);
+        let end = (start + length).min(other.saturating_add(other_length));
+        (first.min(start + length), end.saturating_sub(first))
+    };
+    let (left, width) = along(window.left, window.width, with.x_px, with.width_px);
+    let (bottom, height) = along(window.bottom, window.height, with.y_px, with.height_px);
+    ClipWindow { left, bottom, width, height }
 }
 
 /// A depth as the hardware keeps it: 24 bits.
@@ -143,6 +238,21 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         self.device
     }
 
+    /// Gives the pass's part of the target a colour, where tiles have other pixels too.
+    pub(crate) fn clear_part(&mut self, [red, green, blue, alpha]: [u8; 4]) -> Result<(), Error> {
+        let Recording { target, pass, .. } = &*self.recording;
+        if !pass.load_color {
+            return Ok(());
+        }
+        let (label, viewport) = (target.label(), target.viewport());
+        let color = [red, green, blue, alpha].map(|channel| f32::from(channel) / 255.0);
+        let corners = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)]
+            .map(|(x, y)| ShadedVertex::flat(x, y, 1.0, viewport.half_width, viewport.half_height, color));
+        let descriptor = PipelineDescriptor::new(label, Shading::Done, &smooth_alpha::FRAGMENT);
+        let pipeline = Pipeline::new(self.device, &descriptor)?;
+        self.draw_vertices(&pipeline, Primitive::TriangleStrip, &corners, &NoUniforms, &NoUniforms)
+    }
+
     /// What is drawn to.
     pub const fn target(&self) -> &Target {
         &self.recording.target
@@ -150,13 +260,8 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
 
     /// From now on nothing is drawn outside of a rectangle; `None` takes that back.
     pub fn set_scissor(&mut self, scissor: Option<Rectangle>) {
-        let grid = &self.recording.pass.grid;
-        let (width, height) = (grid.width_px, grid.height_px);
-        let all = Rectangle { x_px: 0, y_px: 0, width_px: width, height_px: height };
-        let Rectangle { x_px, y_px, width_px, height_px } = scissor.unwrap_or(all);
-        let (left, bottom) = (x_px.min(width), y_px.min(height));
-        self.recording.scissor =
-            ClipWindow { left, bottom, width: width_px.min(width - left), height: height_px.min(height - bottom) };
+        let window = self.recording.window;
+        self.recording.scissor = scissor.map_or(window, |scissor| intersection(window, scissor));
         self.recording.last.forget_state();
     }
 

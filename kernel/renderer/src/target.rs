@@ -9,8 +9,12 @@ use v3d::pool::Buffer;
 use v3d::surface::Surface;
 use v3d::tile_grid::TileGrid;
 
+mod depth;
+
 use crate::device::Device;
 use crate::error::Error;
+
+pub use depth::DepthTarget;
 
 /// Pixels of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -241,8 +241,10 @@ fn clearing(machine: &mut Machine) -> Verdict {
 
     fn clear(gpu: &mut Gpu, bytes: &mut [u8]) -> Result<(), v3d::Error> {
         let picture = gpu.upload(bytes, 4096)?;
+        let grid = TileGrid::new(SIZE, SIZE, false)?;
         let pass = RenderingPass {
-            grid: TileGrid::new(SIZE, SIZE, false)?,
+            grid,
+            area: grid.whole(),
             color: Surface::display(picture.address(), SIZE, SIZE),
             clear: Some(ClearValues::color(COLOR)),
             load_color: false,

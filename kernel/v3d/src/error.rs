@@ -4,6 +4,7 @@ use crate::errata::Erratum;
 use crate::fence::Fence;
 use crate::identity::IdentityError;
 use crate::platform::PowerError;
+use crate::tile_grid::TileArea;
 use core::fmt;
 use v3d_hw::FieldError;
 use v3d_hw::registers::Thread;
@@ -45,6 +46,15 @@ pub enum Error {
     },
     /// An alignment is not a power of two.
     Alignment(u32),
+    /// Tiles that a picture has not are to be rendered, or none.
+    TileArea {
+        /// The tiles.
+        area: TileArea,
+        /// Columns of tiles that the picture has.
+        columns: u8,
+        /// Rows of tiles that the picture has.
+        rows: u8,
+    },
     /// A picture has no pixels, or more than the hardware's counters can hold.
     PictureSize {
         /// Width in pixels.
@@ -97,6 +107,12 @@ impl fmt::Display for Error {
                 write!(f, "{bytes} bytes at {at:#x} leave a region of {region} bytes")
             }
             Self::Alignment(alignment) => write!(f, "an alignment of {alignment} is not a power of two"),
+            Self::TileArea { area: TileArea { column, row, columns: wide, rows: high }, columns, rows } => {
+                write!(
+                    f,
+                    "{wide} x {high} tiles from column {column}, row {row} on, of a picture with {columns} x {rows}"
+                )
+            }
             Self::PictureSize { width_px, height_px } => {
                 write!(f, "a picture of {width_px} x {height_px} pixels cannot be rendered")
             }

@@ -19,7 +19,7 @@ use crate::errata::Erratum;
 use crate::error::Error;
 use crate::record_list::RecordList;
 use crate::surface::{DepthSurface, Surface};
-use crate::tile_grid::TileGrid;
+use crate::tile_grid::{TileArea, TileGrid};
 use crate::tile_memory::tile_list;
 use v3d_hw::control_list::{
     BranchToSubList, ClearColors, DecimateMode, EarlyZDirection, FrameBufferFormat, LoadGeneral, MemoryFormat,
@@ -69,6 +69,8 @@ pub struct DepthBuffer {
 pub struct RenderingPass {
     /// The tiles.
     pub grid: TileGrid,
+    /// Those of them that are rendered; the others stay as they are in memory.
+    pub area: TileArea,
     /// Where colour is stored.
     pub color: Surface,
     /// What tiles are cleared to. Without it, a tile begins with what the tile before it left, unless it is loaded.
@@ -115,9 +117,11 @@ impl RenderingPass {
             list.push(TileCoordinates { row: 0, column: 0 });
             list.push(CLEARING_STORE);
         }
-        let last = (self.grid.rows - 1, self.grid.columns - 1);
-        for row in 0..self.grid.rows {
-            for column in 0..self.grid.columns {
+        let TileArea { column: first_column, row: first_row, columns, rows } = self.area;
+        // `check` has seen that they are tiles of the grid.
+        let last = (first_row + rows - 1, first_column + columns - 1);
+        for row in first_row..=last.0 {
+            for column in first_column..=last.1 {
                 self.tile(&mut list, row, column, (row, column) == last);
             }
         }
@@ -133,6 +137,11 @@ impl RenderingPass {
         }
         if self.grid.rows == 0 || self.grid.columns == 0 {
             return Err(Error::PictureSize { width_px, height_px });
+        }
+        let TileArea { column, row, columns, rows } = self.area;
+        let within = |first: u8, count: u8, all: u8| count > 0 && u16::from(first) + u16::from(count) <= u16::from(all);
+        if !within(column, columns, self.grid.columns) || !within(row, rows, self.grid.rows) {
+            return Err(Error::TileArea { area: self.area, columns: self.grid.columns, rows: self.grid.rows });
         }
         if !address.is_aligned(16) {
             return Err(Error::Alignment(16));
@@ -168,7 +177,7 @@ impl RenderingPass {
         self.loads(list, coordinates);
         list.push(coordinates);
         if let Some(lists) = self.tile_lists {
-            if (row, column) == (0, 0) {
+            if (row, column) == (self.area.row, self.area.column) {
                 list.push(Record::WaitOnSemaphore);
             }
             list.push(BranchToSubList { address: tile_list(lists, &self.grid, row, column) });

@@ -6,6 +6,19 @@
 use crate::error::Error;
 use v3d_hw::tile_buffer::tile_size_px;
 
+/// Tiles next to each other: a rectangle of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileArea {
+    /// The first column.
+    pub column: u8,
+    /// The first row.
+    pub row: u8,
+    /// Columns, at least one.
+    pub columns: u8,
+    /// Rows, at least one.
+    pub rows: u8,
+}
+
 /// A picture divided into tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileGrid {
@@ -39,6 +52,33 @@ impl TileGrid {
         })
     }
 
+    /// All tiles.
+    pub const fn whole(&self) -> TileArea {
+        TileArea { column: 0, row: 0, columns: self.columns, rows: self.rows }
+    }
+
+    /// The tiles that have pixels of a rectangle; `None` if no tile has.
+    pub fn touched(&self, x_px: u16, y_px: u16, width_px: u16, height_px: u16) -> Option<TileArea> {
+        let (tile_width, tile_height) = tile_size_px(self.multisample, false, false);
+        let along = |start: u16, length: u16, tile: u32, tiles: u8| {
+            let end = (u32::from(start) + u32::from(length)).div_ceil(tile).min(u32::from(tiles));
+            let first = u32::from(start) / tile;
+            (length > 0 && first < end).then(|| (first as u8, (end - first) as u8))
+        };
+        let (column, columns) = along(x_px, width_px, tile_width, self.columns)?;
+        let (row, rows) = along(y_px, height_px, tile_height, self.rows)?;
+        Some(TileArea { column, row, columns, rows })
+    }
+
+    /// Whether tiles have all of their pixels in a rectangle or none.
+    pub fn is_whole(&self, x_px: u16, y_px: u16, width_px: u16, height_px: u16) -> bool {
+        let (tile_width, tile_height) = tile_size_px(self.multisample, false, false);
+        let between = |at: u16, tile: u32, all: u16| u32::from(at).is_multiple_of(tile) || at >= all;
+        let (right, top) = (x_px.saturating_add(width_px), y_px.saturating_add(height_px));
+        let across = between(x_px, tile_width, self.width_px) && between(right, tile_width, self.width_px);
+        across && between(y_px, tile_height, self.height_px) && between(top, tile_height, self.height_px)
+    }
+
     /// How many tiles there are.
     pub const fn tiles(&self) -> u32 {
         self.columns as u32 * self.rows as u32
@@ -57,6 +97,14 @@ mod tests {
         assert_eq!((grid.columns, grid.rows), (4, 2));
         let grid = TileGrid::new(256, 256, true).unwrap();
         assert_eq!((grid.columns, grid.rows), (8, 8));
+        let area = |column, row, columns, rows| Some(TileArea { column, row, columns, rows });
+        let grid = TileGrid::new(200, 123, false).unwrap();
+        assert_eq!(grid.touched(0, 0, 200, 123), Some(grid.whole()));
+        assert_eq!(grid.touched(63, 64, 1, 1), area(0, 1, 1, 1));
+        assert_eq!(grid.touched(63, 63, 2, 1), area(0, 0, 2, 1));
+        assert_eq!(grid.touched(64, 0, u16::MAX, 200), area(1, 0, 3, 2));
+        assert!(grid.is_whole(64, 64, 136, 59) && grid.is_whole(64, 0, 64, 64) && !grid.is_whole(64, 0, 64, 63));
+        assert_eq!((grid.touched(256, 0, 9, 9), grid.touched(0, 0, 0, 9)), (None, None));
         assert!(TileGrid::new(0, 1, false).is_err() && TileGrid::new(2049, 1, false).is_err());
     }
 }

@@ -48,6 +48,7 @@ impl Frame {
     fn rendering(&self, clear: Option<ClearValues>, depth: Option<DepthBuffer>) -> RenderingPass {
         RenderingPass {
             grid: self.grid(),
+            area: self.grid().whole(),
             color: Surface {
                 address: BusAddr(0x41_0000),
                 width_px: self.width_px.into(),
