@@ -11,6 +11,8 @@ mod board;
 mod capture;
 pub mod command;
 #[cfg(target_os = "none")]
+mod draws;
+#[cfg(target_os = "none")]
 mod engine;
 #[cfg(target_os = "none")]
 mod failures;

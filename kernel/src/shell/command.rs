@@ -53,6 +53,8 @@ pub enum Command {
     Capture,
     /// Measures.
     Bench,
+    /// Works for `cargo xtask bench` to count.
+    Draws(Draws, u32),
     /// Draws known scenes and runs known programs, and compares what comes out.
     Selftest(SelftestRequest),
     /// The log of this run, of the one before, or a new level.
@@ -75,6 +77,28 @@ pub enum SelftestRequest {
     /// From the first register on, a step at a time.
     Board,
 }
+
+/// What is worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draws {
+    /// Draws with the same state and other uniforms.
+    Same,
+    /// Draws with two states by turns.
+    Changed,
+    /// Instances of one mesh.
+    Instances,
+    /// A copy of bytes, and a texture of them.
+    Upload,
+}
+
+impl Draws {
+    /// Their names.
+    const NAMED: [(&'static str, Self); 4] =
+        [("same", Self::Same), ("changed", Self::Changed), ("instances", Self::Instances), ("upload", Self::Upload)];
+}
+
+/// Draws that one list has room for, but for a few.
+const MOST_DRAWS: u32 = 7_000;
 
 /// What is wanted of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +161,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 20] = [
+pub const TABLE: [Row; 21] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
     row("boot", "", "the stages of this boot and of the one before, with times"),
@@ -165,6 +189,11 @@ pub const TABLE: [Row; 20] = [
     ),
     row("capture", "", "write the last job over this line, for `cargo xtask capture`"),
     row("bench", "", "measure memory, clears and scenes"),
+    row(
+        "draws",
+        "[same | changed | instances | upload] [N]",
+        "work for `cargo xtask bench` to count: N draws, or an upload",
+    ),
     row(
         "selftest",
         "[vectors | board]",
@@ -217,6 +246,7 @@ impl Command {
             Self::Stats(_) => "stats",
             Self::Capture => "capture",
             Self::Bench => "bench",
+            Self::Draws(..) => "draws",
             Self::Selftest(_) => "selftest",
             Self::Log(_) => "log",
             Self::Watchdog(_) => "watchdog",
@@ -247,6 +277,7 @@ impl Command {
             "stats" => (Self::Stats(parse_counted(rest)?), rest.get(1..).unwrap_or_default()),
             "capture" => (Self::Capture, rest),
             "bench" => (Self::Bench, rest),
+            "draws" => (parse_draws(rest)?, rest.get(2..).unwrap_or_default()),
             "selftest" => match rest {
                 ["vectors", left @ ..] => (Self::Selftest(SelftestRequest::Vectors), left),
                 ["board", left @ ..] => (Self::Selftest(SelftestRequest::Board), left),
@@ -317,6 +348,21 @@ fn parse_watchdog(words: &[&str]) -> Result<WatchdogRequest, ParseError> {
         Some(&"on") => Ok(WatchdogRequest::On),
         Some(&"off") => Ok(WatchdogRequest::Off),
         Some(other) => Err(wrong("watchdog", format!("the watchdog can be on or off, but not \"{other}\""))),
+    }
+}
+
+fn parse_draws(words: &[&str]) -> Result<Command, ParseError> {
+    let (name, count) = match words {
+        [name] => (*name, "1000"),
+        [name, count, ..] => (*name, *count),
+        [] => ("same", "1000"),
+    };
+    let Some(&(_, what)) = Draws::NAMED.iter().find(|(known, _)| *known == name) else {
+        return Err(wrong("draws", format!("they can be same, changed, instances or upload, but not \"{name}\"")));
+    };
+    match count.parse() {
+        Ok(count @ 1..=MOST_DRAWS) => Ok(Command::Draws(what, count)),
+        _ => Err(wrong("draws", format!("\"{count}\" is no number from 1 to {MOST_DRAWS}"))),
     }
 }
 

@@ -9,7 +9,7 @@ use core::fmt;
 use super::{
     bench, board, capture,
     command::{Command, LogRequest, SelftestRequest, TABLE, WatchdogRequest},
-    engine, failures,
+    draws, engine, failures,
     line_editor::LineEditor,
     scene, selftest, selftest_board,
 };
@@ -93,6 +93,7 @@ fn execute(command: Command, machine: &mut Machine) -> Answer {
         Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(machine, true),
         Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(machine),
         Command::Bench => bench::bench(machine),
+        Command::Draws(what, count) => draws::draws(machine, what, count),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, &mut machine.watchdog),
         Command::Fail(failure) => failures::fail(machine, failure),

@@ -1,0 +1,107 @@
+//! The command `draws`: work whose instructions `cargo xtask bench` counts
+//!
+//! Between two reads of IDENT0 stands what is counted: a frame of a few draws, then one of as many more as were asked for. The difference is that of the draws.
+
+use alloc::{string::ToString, vec, vec::Vec};
+
+use qpu_shaders::{NoUniforms, smooth, transformed};
+use renderer::{
+    Depth, Error, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
+    Texture, TextureDescriptor, glam::Mat4, rows,
+};
+use v3d::{
+    hw::{registers::Register, texture::TextureType, tiling::Tiling},
+    platform::RegisterAccess,
+};
+
+use super::{command::Draws, run::Answer};
+use crate::machine::{GpuDevice, Machine};
+
+/// Draws that both frames have.
+const FEW: u32 = 10;
+/// Sides of the picture in pixels: one tile.
+const SIDE: u32 = 64;
+/// Sides of the texture in texels.
+const TEXTURE_SIDE: u32 = 256;
+
+type Colors = Pipeline<transformed::Vertex, transformed::Uniforms, NoUniforms>;
+
+pub(super) fn draws(machine: &Machine, what: Draws, count: u32) -> Answer {
+    let device = machine.device()?;
+    let done = match what {
+        Draws::Upload => upload(device),
+        _ => frames(device, what, count),
+    };
+    done.map_err(|error| error.to_string())
+}
+
+/// A read that the trace of the plugin shows.
+fn mark(device: &GpuDevice) -> Result<(), Error> {
+    device.look()?.platform().read(Register::IDENT0);
+    Ok(())
+}
+
+fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
+    let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
+    let target =
+        Target::new(device, &TargetDescriptor { label: "draws", width_px: SIDE, height_px: SIDE, format, tiling })?;
+    let corners = [[0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [-0.1, 0.0, 0.0]]
+        .map(|position| transformed::Vertex { position, color: [1.0, 0.5, 0.0] });
+    let mesh = || Mesh::new(device, "corners", Primitive::Triangles, &corners);
+    let meshes = [mesh()?, mesh()?];
+    let plain = PipelineDescriptor::new("draws", &transformed::SHADING, &smooth::FRAGMENT);
+    let deep = PipelineDescriptor { depth: Depth::LESS, ..plain };
+    let pipelines = [Pipeline::new(device, &plain)?, Pipeline::new(device, &deep)?];
+    let uniforms: Vec<_> = (0..FEW + count).map(turned).collect();
+    // The first frame finds nothing as it will be later.
+    for count in [FEW, FEW, FEW + count] {
+        let uniforms = uniforms.get(..count as usize).unwrap_or(&uniforms);
+        mark(device)?;
+        draw(device, &target, what, (&pipelines, &meshes), uniforms)?;
+    }
+    Ok(())
+}
+
+/// Another matrix for each draw.
+fn turned(number: u32) -> transformed::Uniforms {
+    transformed::Uniforms { matrix: rows(&Mat4::from_rotation_z(number as f32)) }
+}
+
+fn draw(
+    device: &GpuDevice,
+    target: &Target,
+    what: Draws,
+    (pipelines, meshes): (&[Colors; 2], &[Mesh<transformed::Vertex>; 2]),
+    uniforms: &[transformed::Uniforms],
+) -> Result<(), Error> {
+    let mut frame = device.frame()?;
+    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0; 4]))?;
+    let ([pipeline, other_pipeline], [mesh, other_mesh]) = (pipelines, meshes);
+    match what {
+        Draws::Instances => pass.draw_instances(pipeline, mesh, uniforms, &NoUniforms)?,
+        Draws::Changed => {
+            for pair in uniforms.chunks(2) {
+                pair.iter().take(1).try_for_each(|uniforms| pass.draw(pipeline, mesh, uniforms, &NoUniforms))?;
+                let mut others = pair.iter().skip(1);
+                others.try_for_each(|uniforms| pass.draw(other_pipeline, other_mesh, uniforms, &NoUniforms))?;
+            }
+        }
+        _ => uniforms.iter().try_for_each(|uniforms| pass.draw(pipeline, mesh, uniforms, &NoUniforms))?,
+    }
+    let fence = frame.submit()?;
+    mark(device)?;
+    device.wait(fence)
+}
+
+/// A copy to GPU memory, then the same bytes as a texture.
+fn upload(device: &GpuDevice) -> Result<(), Error> {
+    let bytes = vec![0x5au8; (4 * TEXTURE_SIDE * TEXTURE_SIDE) as usize];
+    let descriptor = TextureDescriptor::new("upload", TextureType::Rgba8888, TEXTURE_SIDE, TEXTURE_SIDE);
+    let texture = Texture::new(device, &descriptor)?;
+    let copy = renderer::Buffer::new(device, "copy", bytes.len() as u32, 4096)?;
+    mark(device)?;
+    copy.write(device, 0, &bytes)?;
+    mark(device)?;
+    texture.write_all(device, &bytes)?;
+    mark(device)
+}

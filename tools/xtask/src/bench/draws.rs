@@ -1,0 +1,115 @@
+//! What a draw costs: the kernel's command `draws` works between two marks in the trace.
+
+use super::PATIENCE;
+use crate::qemu::{self, Machine};
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::time::Instant;
+
+/// Draws whose cost is the difference between two frames.
+const DRAWS: u64 = 1000;
+
+/// The kernel reads this register to mark the trace.
+const MARK: &str = "IDENT0 ->";
+
+/// What is counted.
+struct Row {
+    /// How the kernel calls it.
+    argument: &'static str,
+    what: &'static str,
+    /// Instructions for each draw that are to be enough.
+    goal: u64,
+}
+
+const ROWS: [Row; 3] = [
+    Row { argument: "same", what: "a draw with unchanged state and a matrix of its own", goal: 200 },
+    Row { argument: "instances", what: "an instance with a matrix of its own", goal: 200 },
+    Row { argument: "changed", what: "a draw with changed state and another mesh", goal: 500 },
+];
+
+/// Prints the cost of draws, and of a texture beside a copy of as many bytes.
+pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Result<()> {
+    for Row { argument, what, goal } in ROWS {
+        let trace = trace(workspace, image, plugin, &format!(" {argument} {DRAWS}"))?;
+        let marks = marks(&trace);
+        // A mark before and behind each of three frames: two of few draws, of which the first is not as later ones, and one of many.
+        let [_, _, few_start, few_end, start, end] = marks[..] else {
+            bail!("{} marks are no three frames", marks.len())
+        };
+        let [few, many] = [few_start..few_end, start..end].map(|frame| Part::of(&trace, frame));
+        let each = |many: u64, few: u64| many.saturating_sub(few) / DRAWS;
+        println!(
+            "{what}: {} instructions (goal: below {goal}), {} bytes of control list",
+            each(many.instructions, few.instructions),
+            each(many.list_bytes, few.list_bytes)
+        );
+    }
+    let marks = marks(&trace(workspace, image, plugin, " upload")?);
+    let [start, copied, written] = marks[..] else { bail!("{} marks are no upload", marks.len()) };
+    let (copy, texture) = (copied.1 - start.1, written.1 - copied.1);
+    println!("an RGBA8888 texture of 256 KiB: {texture} instructions; a copy of its bytes to GPU memory: {copy}");
+    Ok(())
+}
+
+/// The trace of the command alone.
+fn trace(workspace: &Workspace, image: &Path, plugin: &Path, arguments: &str) -> Result<String> {
+    let folder = workspace.scratch()?;
+    let trace = folder.path().join("trace");
+    let options = qemu::Options { trace: Some(&trace), ..qemu::Options::with_v3d(image, plugin) };
+    let machine = Machine::start(options, workspace.scratch()?)?;
+    let deadline = Instant::now() + PATIENCE;
+    machine.console.wait_ready(deadline)?;
+    let read = || std::fs::read_to_string(&trace).context("the plugin writes no trace");
+    let before = read()?.len();
+    machine.console.command("draws", arguments, deadline, |_| {})?.lines()?;
+    machine.check_faults()?;
+    Ok(read()?.get(before..).unwrap_or_default().to_owned())
+}
+
+/// What was done between two marks.
+struct Part {
+    instructions: u64,
+    /// Of the binning list.
+    list_bytes: u64,
+}
+
+impl Part {
+    fn of(trace: &str, marks: std::ops::Range<(usize, u64)>) -> Self {
+        let lines = || trace.lines().skip(marks.start.0).take(marks.end.0 - marks.start.0);
+        let written = |register: &str| {
+            lines()
+                .filter_map(|line| line.split_once(register))
+                .find_map(|(_, value)| u64::from_str_radix(value.trim().trim_start_matches("0x"), 16).ok())
+        };
+        let list_bytes = match (written(" CT0CA <-"), written(" CT0EA <-")) {
+            (Some(start), Some(end)) => end.saturating_sub(start),
+            _ => 0,
+        };
+        Self { instructions: marks.end.1 - marks.start.1, list_bytes }
+    }
+}
+
+/// The lines with marks, and the number of instructions at each.
+fn marks(trace: &str) -> Vec<(usize, u64)> {
+    let mark = |(number, line): (usize, &str)| {
+        let (count, access) = line.split_once(' ')?;
+        access.starts_with(MARK).then(|| count.parse().ok())?.map(|count| (number, count))
+    };
+    trace.lines().enumerate().filter_map(mark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_between_two_marks_is_counted() {
+        let trace =
+            "5 IDENT0 -> 0x1\n9 CT0CA <- 0xc0000010\n9 CT0EA <- 0xc0000040\n50 IDENT0 -> 0x1\n60 CT0CA <- 0x1\n";
+        let marks = marks(trace);
+        assert_eq!(marks, [(0, 5), (3, 50)]);
+        let part = Part::of(trace, marks[0]..marks[1]);
+        assert_eq!((part.instructions, part.list_bytes), (45, 0x30));
+    }
+}
