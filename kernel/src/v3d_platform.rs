@@ -161,6 +161,10 @@ impl GpuMemory for V3dPlatform {
         self.pool.set(offset as usize / 4, word);
     }
 
+    fn store_words(&self, offset: u32, words: &[u32]) {
+        self.pool.store_words(offset as usize / 4, words);
+    }
+
     fn load_word(&self, offset: u32) -> u32 {
         self.pool.get(offset as usize / 4).unwrap_or(0)
     }

@@ -114,15 +114,23 @@ impl SharedWords {
         }
     }
 
+    /// Stores words from `index` on; what is beyond the end of memory is not stored.
+    pub fn store_words(&self, index: usize, words: &[u32]) {
+        let to = self.words.get(index..).unwrap_or_default();
+        to.iter().zip(words).for_each(|(to, &word)| to.store(word, Ordering::Relaxed));
+    }
+
     /// Stores bytes from byte `offset` on; what is beyond the end of memory is not stored.
     pub fn store_bytes(&self, offset: usize, bytes: &[u8]) {
         let mut offset = offset;
         let mut rest = bytes;
         while !rest.is_empty() {
             let index = offset / 4;
-            if let (0, Some((word, tail))) = (offset % 4, rest.split_first_chunk::<4>()) {
-                self.set(index, u32::from_le_bytes(*word));
-                (offset, rest) = (offset + 4, tail);
+            let (words, tail) = rest.as_chunks();
+            if offset.is_multiple_of(4) && !words.is_empty() {
+                let to = self.words.get(index..).unwrap_or_default();
+                to.iter().zip(words).for_each(|(to, word)| to.store(u32::from_le_bytes(*word), Ordering::Relaxed));
+                (offset, rest) = (offset + 4 * words.len(), tail);
                 continue;
             }
             let Some(word) = self.get(index) else { return };

@@ -776,6 +776,11 @@ macro_rules! records {
                 match self { $( records!(@pattern $variant $($layout)?) => $code, )* }
             }
 
+            /// Bytes of the record's fixed part.
+            pub const fn bytes(&self) -> usize {
+                match self { $( records!(@pattern $variant $($layout)?) => records!(@bytes $($layout)?), )* }
+            }
+
             fn from_data(code: u8, data: u128) -> Option<Self> {
                 let _ = data;
                 match code {
@@ -940,11 +945,6 @@ impl Record {
     /// The record's row of the table.
     pub fn info(&self) -> &'static RecordInfo {
         RecordInfo::of(self.code()).unwrap_or(&Self::TABLE[0])
-    }
-
-    /// Bytes of the record's fixed part.
-    pub fn bytes(&self) -> usize {
-        self.info().bytes
     }
 
     /// Decodes the record at the start of `bytes`; its length is [`Record::bytes`].

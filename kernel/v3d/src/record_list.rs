@@ -65,7 +65,7 @@ impl RecordList {
     pub fn push(&mut self, record: impl Into<Record>) {
         let record = record.into();
         match record.encode() {
-            Ok(bytes) => self.bytes.extend_from_slice(&bytes[..record.bytes()]),
+            Ok(bytes) => self.bytes.extend_from_slice(bytes.get(..record.bytes()).unwrap_or(&bytes)),
             Err(error) => self.error = self.error.or(Some(error)),
         }
     }

@@ -57,6 +57,16 @@ impl<'a> UniformStream<'a> {
         self.words.push(value.to_bits());
     }
 
+    /// Appends floats, and notes if one is none.
+    pub fn floats(&mut self, values: &[f32]) {
+        // Mostly all are: one look at all of them is quicker than one at each.
+        if self.not_a_number.is_none() && values.iter().fold(false, |found, value| found | value.is_nan()) {
+            let at = values.iter().position(|value| value.is_nan()).unwrap_or(0);
+            self.not_a_number = Some(self.words.len() - self.start + at);
+        }
+        self.words.extend(values.iter().map(|value| value.to_bits()));
+    }
+
     /// Keeps what a word refers to for as long as the program may run.
     pub fn keep(&mut self, owner: Owner) {
         self.owners.push(owner);
@@ -142,7 +152,7 @@ impl UniformValue for [u8; 4] {
 /// A vector, or a matrix row by row.
 impl<const N: usize> UniformValue for [f32; N] {
     fn push(&self, stream: &mut UniformStream<'_>) {
-        self.iter().for_each(|component| stream.float(*component));
+        stream.floats(self);
     }
 }
 
