@@ -17,6 +17,7 @@ use v3d::{Fence, hw::BusAddr};
 
 use crate::machine::GpuDevice;
 
+mod console;
 mod cube;
 mod layers;
 mod mirror;
@@ -123,5 +124,6 @@ pub const SCENES: &[SceneEntry] = &[
     layers::ENTRY,
     multisample::ENTRY,
     ui::ENTRY,
+    console::ENTRY,
     vpm::ENTRY,
 ];

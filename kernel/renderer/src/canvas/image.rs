@@ -92,10 +92,10 @@ impl Canvas {
             let uv = (first + (along / half + 1.0) / 2.0 * size) / whole;
             [uv.x, uv.y, tint[0], tint[1], tint[2], tint[3]]
         };
-        let vertices = self.window.shade(self.label, &corners, varyings)?;
+        let polygon = self.window.shade(self.label, &corners, varyings)?;
         self.reserve_stretch()?;
         let kind = Kind::Images(self.texture(texture)?);
-        let count = self.images.append(self.label, &vertices)?;
+        let count = self.images.append(self.label, polygon.vertices())?;
         self.note(kind, count);
         Ok(())
     }

@@ -53,36 +53,71 @@ impl Window {
         label: &'static str,
         corners: &[Vec2; 4],
         varyings: impl Fn(Vec2) -> [f32; N],
-    ) -> Result<Vec<ShadedVertex<N>>, Error> {
+    ) -> Result<Polygon<N>, Error> {
         if let Some(value) = corners.iter().flat_map(|corner| corner.to_array()).find(|value| !value.is_finite()) {
             return Err(Error::NotFinite { label, value });
         }
+        let mut polygon = Polygon { vertices: [Polygon::NOWHERE; MOST_CORNERS], count: 0 };
         if !self.is_touched(corners) {
-            return Ok(Vec::new());
+            return Ok(polygon);
         }
-        let mut polygon = corners.to_vec();
         let inside = |corner: &Vec2| corner.cmpge(self.low).all() && corner.cmple(self.high).all();
-        if !corners.iter().all(inside) {
+        if corners.iter().all(inside) {
+            polygon.take(corners, |corner| self.vertex(corner, &varyings));
+        } else {
+            let mut left = corners.to_vec();
             for axis in [0, 1] {
-                polygon = cut(&polygon, |corner| corner[axis] - self.low[axis]);
-                polygon = cut(&polygon, |corner| self.high[axis] - corner[axis]);
+                left = cut(&left, |corner| corner[axis] - self.low[axis]);
+                left = cut(&left, |corner| self.high[axis] - corner[axis]);
             }
+            polygon.take(&left, |corner| self.vertex(corner, &varyings));
         }
-        let vertex = |corner: &Vec2| {
-            // The guard band is within 16 bits around the centre.
-            let sixteenths = (16.0 * *corner + 0.5).floor();
-            let from_center = |at: f32, center: i16| (at as i32 - i32::from(center)) as i16;
-            let (x, y) = (from_center(sixteenths.x, self.center[0]), from_center(sixteenths.y, self.center[1]));
-            let position = ScreenXy { x, y };
-            let place = |at: i16, center: i16| (f32::from(at) + f32::from(center)) / 16.0;
-            let snapped = Vec2::new(place(position.x, self.center[0]), place(position.y, self.center[1]));
-            ShadedVertex { position, depth: 0.0, reciprocal_w: 1.0, varyings: varyings(snapped) }
-        };
-        let vertices: Vec<_> = polygon.iter().map(vertex).collect();
-        match vertices.iter().flat_map(|vertex| vertex.varyings).find(|value| !value.is_finite()) {
+        let values = polygon.vertices().iter().flat_map(|vertex| vertex.varyings);
+        match values.into_iter().find(|value| !value.is_finite()) {
             Some(value) => Err(Error::NotFinite { label, value }),
-            None => Ok(vertices),
+            None => Ok(polygon),
         }
+    }
+
+    /// A corner in the hardware's coordinates.
+    fn vertex<const N: usize>(&self, corner: Vec2, varyings: impl Fn(Vec2) -> [f32; N]) -> ShadedVertex<N> {
+        // The guard band is within 16 bits around the centre.
+        let sixteenths = (16.0 * corner + 0.5).floor();
+        let from_center = |at: f32, center: i16| (at as i32 - i32::from(center)) as i16;
+        let (x, y) = (from_center(sixteenths.x, self.center[0]), from_center(sixteenths.y, self.center[1]));
+        ShadedVertex {
+            position: ScreenXy { x, y },
+            depth: 0.0,
+            reciprocal_w: 1.0,
+            varyings: varyings(sixteenths / 16.0),
+        }
+    }
+}
+
+/// Most corners of a polygon: four, and one more for each of the four edges that cut it.
+const MOST_CORNERS: usize = 8;
+
+/// The corners of a convex polygon, shaded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Polygon<const N: usize> {
+    vertices: [ShadedVertex<N>; MOST_CORNERS],
+    count: usize,
+}
+
+impl<const N: usize> Polygon<N> {
+    /// A corner that is none.
+    const NOWHERE: ShadedVertex<N> =
+        ShadedVertex { position: ScreenXy { x: 0, y: 0 }, depth: 0.0, reciprocal_w: 1.0, varyings: [0.0; N] };
+
+    fn take(&mut self, corners: &[Vec2], vertex: impl Fn(Vec2) -> ShadedVertex<N>) {
+        for (place, &corner) in self.vertices.iter_mut().zip(corners) {
+            *place = vertex(corner);
+            self.count += 1;
+        }
+    }
+
+    pub(super) fn vertices(&self) -> &[ShadedVertex<N>] {
+        &self.vertices[..self.count]
     }
 }
 
@@ -109,7 +144,9 @@ mod tests {
     const WINDOW: [u32; 2] = [100, 50];
 
     fn shade(corners: [[f32; 2]; 4]) -> Result<Vec<ShadedVertex<2>>, Error> {
-        Window::new(WINDOW).shade("polygon", &corners.map(Vec2::from), |place| place.to_array())
+        Window::new(WINDOW)
+            .shade("polygon", &corners.map(Vec2::from), |place| place.to_array())
+            .map(|polygon| polygon.vertices().to_vec())
     }
 
     #[test]

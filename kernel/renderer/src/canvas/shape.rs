@@ -109,9 +109,9 @@ impl Canvas {
                 });
                 [place.x, place.y, straight.x, straight.y, radius, band, color[0], color[1], color[2], color[3]]
             };
-        let vertices = self.window.shade(self.label, &corners, varyings)?;
+        let polygon = self.window.shade(self.label, &corners, varyings)?;
         self.reserve_stretch()?;
-        let count = self.shapes.append(self.label, &vertices)?;
+        let count = self.shapes.append(self.label, polygon.vertices())?;
         self.note(Kind::Shapes, count);
         Ok(())
     }

@@ -118,8 +118,8 @@ impl Canvas {
                     let uv = (first + (at - place) / scale) / size;
                     [uv.x, uv.y, slope, offset, color[0], color[1], color[2], color[3]]
                 };
-                let vertices = self.window.shade(self.label, &corners, varyings)?;
-                let count = self.glyphs.append(self.label, &vertices)?;
+                let polygon = self.window.shade(self.label, &corners, varyings)?;
+                let count = self.glyphs.append(self.label, polygon.vertices())?;
                 self.note(kind, count);
             }
         }
