@@ -168,7 +168,7 @@ impl Canvas {
         let target = pass.target();
         let target_px = [target.width_px(), target.height_px()];
         if self.size_px[0] > target_px[0] || self.size_px[1] > target_px[1] {
-            return Err(Error::LargerTarget { label: self.label, size_px: self.size_px, target_px });
+            return Err(Error::OtherSize { label: self.label, size_px: self.size_px, target_px });
         }
         let shift = self.window.shift_to(&target.viewport());
         let bind = |texture: usize| self.textures[texture].bind(&Sampler::LINEAR.wrapped(Wrap::Clamp));

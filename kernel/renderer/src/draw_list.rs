@@ -15,8 +15,8 @@
 //! # How
 //! embedded-graphics takes its shapes apart into rows of one colour and into pixels. Neighbours of one colour that follow each other become one rectangle.
 //! A rectangle is two triangles of shaded vertices whose edges lie between pixels, so that exactly the pixels in between have their centres inside;
-//! its colour stands in all its corners, and what is interpolated between equal values is that value. Images are collected on sheets, which become
-//! textures, and are drawn texel by pixel.
+//! its colour is one flat varying of 24 bits. Vertices are written once, when something is drawn to the list, and copied when the list is drawn. Images
+//! are collected on sheets, which become textures, and are drawn texel by pixel.
 
 mod rectangles;
 mod sheets;
@@ -29,22 +29,26 @@ use embedded_graphics::draw_target::DrawTarget;
 use embedded_graphics::geometry::{Dimensions, OriginDimensions, Size};
 use embedded_graphics::pixelcolor::{PixelColor, Rgb888, RgbColor};
 use embedded_graphics::primitives::Rectangle;
-use qpu_shaders::{NoUniforms, VertexData, smooth, textured};
+use qpu_shaders::{NoUniforms, flat, textured};
 use v3d::Platform;
+use v3d::draw_state::Viewport;
+use v3d::pool::Buffer;
 
 use crate::device::Device;
 use crate::error::Error;
 use crate::heap::reserve;
-use crate::mesh::Primitive;
+use crate::mesh::layout::ALIGNMENT;
 use crate::pass::Pass;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
 use crate::shaded_vertex::ShadedVertex;
 use crate::texture::{Sampler, Wrap};
-use rectangles::{Area, Flat, Placed};
+use rectangles::{Area, FLAT_WORDS, Flat, IMAGE_WORDS, Placed};
 use sheets::{Place, Sheets};
 
-/// Most rectangles of one draw: their corners can be counted with 16 bits.
-const MOST_RECTANGLES: usize = 10_000;
+/// Most rectangles of one draw: their corners are named by 16 bits.
+const MOST_RECTANGLES: usize = 16_000;
+/// Fewest rectangles that there are indices for.
+const FEWEST_INDEXED: usize = 256;
 
 /// A stretch of what was drawn, all of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +64,18 @@ enum Kind {
 pub struct DrawList<C> {
     label: &'static str,
     size: Size,
-    flat: Pipeline<ShadedVertex<3>, NoUniforms, NoUniforms>,
+    viewport: Viewport,
+    flat: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
     textured: Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>,
     /// Kind and end of each stretch, in its kind's rectangles.
     stretches: Vec<(Kind, usize)>,
-    rectangles: Vec<Flat>,
+    /// Vertices of rectangles, and the last of them.
+    rectangles: Vec<[u32; FLAT_WORDS]>,
+    last: Flat,
     images: Vec<Placed>,
     sheets: Sheets,
+    /// For how many rectangles there are indices, and where.
+    indices: Option<(usize, Buffer)>,
     color: PhantomData<fn(C)>,
 }
 
@@ -81,16 +90,22 @@ impl<C> DrawList<C> {
         width_px: u32,
         height_px: u32,
     ) -> Result<Self, Error> {
+        // No target is larger.
+        let (width_px, height_px) = (width_px.min(2048), height_px.min(2048));
+        let mut flat = Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &flat::FRAGMENT))?;
+        flat.state.flat_varyings = 1;
         Ok(Self {
             label,
-            // No target is larger.
-            size: Size::new(width_px.min(2048), height_px.min(2048)),
-            flat: Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &smooth::FRAGMENT))?,
+            size: Size::new(width_px, height_px),
+            viewport: Viewport::display(width_px as u16, height_px as u16),
+            flat,
             textured: Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &textured::FRAGMENT))?,
             stretches: Vec::new(),
             rectangles: Vec::new(),
+            last: Flat { area: Area { left: 0, top: 0, right: 0, bottom: 0 }, color: 0 },
             images: Vec::new(),
             sheets: Sheets::new(label),
+            indices: None,
             color: PhantomData,
         })
     }
@@ -113,7 +128,7 @@ impl<C> DrawList<C> {
         self.images.len()
     }
 
-    /// How many draws a pass gets: one for rectangles that follow each other, or images on one sheet, and one more for each 10,000.
+    /// How many draws a pass gets: one for rectangles that follow each other, or images on one sheet, and one more for each 16,000.
     pub fn draws(&self) -> usize {
         self.stretches_from_start().map(|(_, range)| range.len().div_ceil(MOST_RECTANGLES)).sum()
     }
@@ -125,30 +140,32 @@ impl<C> DrawList<C> {
 
     /// How many bytes of vertices a frame has of it.
     pub const fn vertex_bytes(&self) -> usize {
-        let (flat, textured) = (ShadedVertex::<3>::BYTES, ShadedVertex::<2>::BYTES);
-        6 * (flat * self.rectangles.len() + textured * self.images.len())
+        4 * (FLAT_WORDS * self.rectangles.len() + IMAGE_WORDS * self.images.len())
     }
 
     /// Draws all of it over what a pass has drawn so far. The list stays as it is, also when this fails: nothing of it is lost.
     ///
     /// # Errors
-    /// When the target is smaller than what the list was made for, the device is another one, or memory runs out. Then the pass may have drawn a
+    /// When the target has another size than the list, the device is another one, or memory runs out. Then the pass may have drawn a
     /// part of it.
     pub fn draw_to<P: Platform>(&mut self, pass: &mut Pass<'_, '_, P>) -> Result<(), Error> {
         let (size_px, target) = ([self.size.width, self.size.height], pass.target());
         let target_px = [target.width_px(), target.height_px()];
-        if size_px[0] > target_px[0] || size_px[1] > target_px[1] {
-            return Err(Error::LargerTarget { label: self.label, size_px, target_px });
+        if size_px != target_px {
+            return Err(Error::OtherSize { label: self.label, size_px, target_px });
         }
-        let viewport = target.viewport();
-        self.sheets.upload(pass.device())?;
+        if self.stretches.is_empty() {
+            return Ok(());
+        }
+        let device = pass.device();
+        self.sheets.upload(device)?;
+        let longest = self.stretches_from_start().map(|(_, range)| range.len()).max().unwrap_or(0);
+        let indices = self.indices(device, longest.min(MOST_RECTANGLES))?;
         for (kind, range) in self.stretches_from_start() {
             match kind {
                 Kind::Flat => {
                     for chunk in self.rectangles[range].chunks(MOST_RECTANGLES) {
-                        let mut vertices = Vec::with_capacity(6 * chunk.len());
-                        chunk.iter().for_each(|flat| vertices.extend(flat.vertices(&viewport)));
-                        pass.draw_vertices(&self.flat, Primitive::Triangles, &vertices, &NoUniforms, &NoUniforms)?;
+                        pass.draw_rectangles(&self.flat, chunk.as_flattened(), &indices, &NoUniforms)?;
                     }
                 }
                 Kind::Images(sheet) => {
@@ -156,14 +173,27 @@ impl<C> DrawList<C> {
                     let image = texture.bind(&Sampler::NEAREST.wrapped(Wrap::Clamp))?;
                     let uniforms = textured::FragmentUniforms { image };
                     for chunk in self.images[range].chunks(MOST_RECTANGLES) {
-                        let mut vertices = Vec::with_capacity(6 * chunk.len());
-                        chunk.iter().for_each(|image| vertices.extend(image.vertices(&viewport, extent)));
-                        pass.draw_vertices(&self.textured, Primitive::Triangles, &vertices, &NoUniforms, &uniforms)?;
+                        let vertices: Vec<_> =
+                            chunk.iter().map(|image| image.vertices(&self.viewport, extent)).collect();
+                        pass.draw_rectangles(&self.textured, vertices.as_flattened(), &indices, &uniforms)?;
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Indices for so many rectangles: those that there are, or more.
+    fn indices<P: Platform>(&mut self, device: &Device<'_, P>, rectangles: usize) -> Result<Buffer, Error> {
+        if let Some((enough, indices)) = &self.indices
+            && *enough >= rectangles
+        {
+            return Ok(indices.clone());
+        }
+        let count = rectangles.next_power_of_two().clamp(FEWEST_INDEXED, MOST_RECTANGLES);
+        let indices = device.driver()?.upload(&rectangles::indices(count), ALIGNMENT)?;
+        self.indices = Some((count, indices.clone()));
+        Ok(indices)
     }
 
     /// The stretches with their places among their kind's rectangles.
@@ -205,14 +235,17 @@ impl<C> DrawList<C> {
 
     /// Draws a rectangle of one colour, which is on the picture.
     fn fill(&mut self, area: Area, color: Rgb888) -> Result<(), Error> {
-        let flat = Flat { area, color: [color.r(), color.g(), color.b()] };
-        let is_flat = matches!(self.stretches.last(), Some((Kind::Flat, _)));
-        if is_flat && self.rectangles.last_mut().is_some_and(|last| last.join(&flat)) {
+        let next = Flat { area, color: u32::from_le_bytes([color.r(), color.g(), color.b(), 0]) };
+        if let (Some((Kind::Flat, _)), Some(last)) = (self.stretches.last(), self.rectangles.last_mut())
+            && self.last.join(&next)
+        {
+            *last = self.last.vertices(&self.viewport);
             return Ok(());
         }
         reserve(self.label, &mut self.rectangles, 1)?;
         self.extend(Kind::Flat, self.rectangles.len() + 1)?;
-        self.rectangles.push(flat);
+        self.rectangles.push(next.vertices(&self.viewport));
+        self.last = next;
         Ok(())
     }
 
@@ -247,7 +280,12 @@ impl<C: PixelColor + Into<Rgb888>> DrawTarget for DrawList<C> {
     fn draw_iter<I: IntoIterator<Item = Pixel<C>>>(&mut self, pixels: I) -> Result<(), Error> {
         let mut run: Option<(Area, C)> = None;
         for Pixel(point, color) in pixels {
-            let Some(pixel) = self.visible(&Rectangle::new(point, Size::new_equal(1))) else { continue };
+            // Negative numbers become large ones.
+            if point.x as u32 >= self.size.width || point.y as u32 >= self.size.height {
+                continue;
+            }
+            let (left, top) = (point.x as u16, point.y as u16);
+            let pixel = Area { left, top, right: left + 1, bottom: top + 1 };
             match &mut run {
                 Some((area, same)) if area.right == pixel.left && area.top == pixel.top && *same == color => {
                     area.right = pixel.right;

@@ -184,8 +184,8 @@ pub enum Error {
         /// What it is.
         value: f32,
     },
-    /// What is to be drawn was made for a larger target.
-    LargerTarget {
+    /// What is to be drawn was made for a target of another size.
+    OtherSize {
         /// What was to be drawn.
         label: &'static str,
         /// Width and height in pixels that it was made for.
@@ -294,7 +294,7 @@ impl fmt::Display for Error {
             }
             Self::HeapFull { label, bytes } => write!(f, "{label}: the heap has no room for {bytes} bytes more"),
             Self::NotFinite { label, value } => write!(f, "{label}: {value} is no place, length or colour"),
-            Self::LargerTarget { label, size_px: [width, height], target_px: [target_width, target_height] } => write!(
+            Self::OtherSize { label, size_px: [width, height], target_px: [target_width, target_height] } => write!(
                 f,
                 "{label}: it is made for {width} x {height} pixels, and the target has {target_width} x {target_height}"
             ),

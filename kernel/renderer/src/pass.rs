@@ -1,13 +1,13 @@
 //! Passes: what is drawn to one target.
 
 use alloc::vec::Vec;
-use qpu_shaders::{NoUniforms, smooth_alpha};
-use shader_interface::{UniformData, VertexData, VertexUniforms};
+use qpu_shaders::smooth_alpha;
+use shader_interface::{NoUniforms, PrimitiveKind, UniformData, VertexData, VertexUniforms};
 use v3d::Platform;
 use v3d::binning_list::BinningList;
 use v3d::draw_state::Viewport;
 use v3d::hw::control_list::ClipWindow;
-use v3d::pool::Owner;
+use v3d::pool::{Buffer, Owner};
 use v3d::record_list::RecordList;
 use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
 use v3d::tile_grid::{TileArea, TileGrid};
@@ -15,7 +15,7 @@ use v3d::tile_grid::{TileArea, TileGrid};
 use crate::device::Device;
 use crate::error::Error;
 use crate::frame::memory::FrameMemory;
-use crate::mesh::layout::ALIGNMENT;
+use crate::mesh::layout::{ALIGNMENT, PlacedPart};
 use crate::mesh::{Mesh, Primitive, bytes_of, layout};
 use crate::pipeline::state::Samples;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
@@ -316,5 +316,27 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         let source = Source { memory: None, primitive: primitive.kind(), parts: parts.as_slice() };
         let uniforms = (core::slice::from_ref(vertex_uniforms), fragment_uniforms);
         self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
+    }
+
+    /// Draws rectangles that only this frame needs: `vertices` are the words of four for each, of which `indices`, for as many or more, make triangles.
+    pub(crate) fn draw_rectangles<V: VertexData, F: UniformData>(
+        &mut self,
+        pipeline: &Pipeline<V, NoUniforms, F>,
+        vertices: &[u32],
+        indices: &Buffer,
+        uniforms: &F,
+    ) -> Result<(), Error> {
+        self.device.expect_own(pipeline.label, indices)?;
+        let bytes = u32::try_from(4 * vertices.len()).unwrap_or(u32::MAX);
+        let count = bytes / V::BYTES as u32;
+        let region = {
+            let driver = &mut *self.device.driver()?;
+            let region = self.memory.take(driver, bytes, ALIGNMENT)?;
+            region.store_words(driver.platform(), vertices)?;
+            region
+        };
+        let part = PlacedPart::rectangles(region.address(), indices.address(), count)?;
+        let source = Source { memory: Some(indices), primitive: PrimitiveKind::Triangles, parts: &[part] };
+        self.recording.draw(self.device, self.memory, pipeline, &source, (&[NoUniforms], uniforms))
     }
 }

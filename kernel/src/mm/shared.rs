@@ -185,6 +185,9 @@ mod tests {
     fn nothing_is_touched_beyond_the_end() {
         let memory = SharedWords::from_words(vec![AtomicU32::new(0), AtomicU32::new(0)].leak());
         memory.store_bytes(6, &[1, 2, 3, 4, 5, 6, 7]);
+        memory.store_words(1, &[5, 6]);
+        assert_eq!(memory.get(1), Some(5));
+        memory.store_words(3, &[5]);
         memory.fill(1..9, 7);
         assert_eq!(memory.iter(0..9).collect::<Vec<_>>(), [0, 7]);
         assert!(!memory.set(2, 1));

@@ -1,9 +1,11 @@
-//! Rectangles of pixels, and their corners as shaded vertices.
+//! Rectangles of pixels, and their corners as they stand in memory.
+//!
+//! A rectangle is four shaded vertices, of which indices make two triangles. They are written as words at once, because there are many.
 
+use alloc::vec::Vec;
 use v3d::draw_state::Viewport;
+use v3d::hw::Layout;
 use v3d::hw::shaded_vertex::ScreenXy;
-
-use crate::shaded_vertex::ShadedVertex;
 
 /// Pixels of a picture: from the left and top edge to before the right and bottom one. 0 to 2048.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,26 +33,51 @@ impl Area {
         self.left >= self.right || self.top >= self.bottom
     }
 
-    /// Left, right; top, bottom: in the order in which two triangles take them.
-    fn corners(&self, viewport: &Viewport) -> [ScreenXy; 4] {
-        let along = |pixels: u16, center: i16| {
-            // 16 * 2048 is the most, and the centre of the largest target is half of that.
-            (16 * i32::from(pixels) - i32::from(center)) as i16
-        };
+    /// Places of the corners: top left, top right, bottom left, bottom right.
+    fn corners(&self, viewport: &Viewport) -> [u32; 4] {
+        // 16 * 2048 is the most, and the centre of the largest target is half of that.
+        let along = |pixels: u16, center: i16| (16 * i32::from(pixels) - i32::from(center)) as i16;
         let (left, right) = (along(self.left, viewport.center_x), along(self.right, viewport.center_x));
         let (top, bottom) = (along(self.top, viewport.center_y), along(self.bottom, viewport.center_y));
-        [(left, top), (right, top), (left, bottom), (right, bottom)].map(|(x, y)| ScreenXy { x, y })
+        // Both halves are 16 bits wide: they always fit.
+        [(left, top), (right, top), (left, bottom), (right, bottom)]
+            .map(|(x, y)| ScreenXy { x, y }.to_word().unwrap_or(0))
     }
 }
 
 /// The corners of a rectangle's two triangles.
-const TRIANGLES: [usize; 6] = [0, 1, 2, 2, 1, 3];
+const TRIANGLES: [u16; 6] = [0, 1, 2, 2, 1, 3];
+
+/// Indices that make triangles of rectangles, as bytes.
+pub(super) fn indices(rectangles: usize) -> Vec<u8> {
+    let of = |rectangle: usize| TRIANGLES.map(|corner| (4 * rectangle as u16 + corner).to_le_bytes());
+    (0..rectangles).flat_map(of).flatten().collect()
+}
+
+/// Four vertices as words: place, depth 0, 1/Wc = 1, and the varyings of each corner.
+fn vertices<const N: usize, const WORDS: usize>(places: [u32; 4], varyings: [[f32; N]; 4]) -> [u32; WORDS] {
+    let mut words = [0; WORDS];
+    for (vertex, (place, varyings)) in words.chunks_exact_mut(3 + N).zip(places.into_iter().zip(varyings)) {
+        vertex[0] = place;
+        vertex[2] = 1.0f32.to_bits();
+        for (word, varying) in vertex[3..].iter_mut().zip(varyings) {
+            *word = varying.to_bits();
+        }
+    }
+    words
+}
+
+/// Words of a rectangle of one colour: four vertices with one varying.
+pub(super) const FLAT_WORDS: usize = 4 * 4;
+/// Words of an image: four vertices with two varyings.
+pub(super) const IMAGE_WORDS: usize = 4 * 5;
 
 /// A rectangle of one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flat {
     pub(super) area: Area,
-    pub(super) color: [u8; 3],
+    /// Red in the lowest byte.
+    pub(super) color: u32,
 }
 
 impl Flat {
@@ -77,11 +104,10 @@ impl Flat {
         false
     }
 
-    /// Two triangles, all corners with the colour.
-    pub(super) fn vertices(&self, viewport: &Viewport) -> [ShadedVertex<3>; 6] {
-        let corners = self.area.corners(viewport);
-        let varyings = self.color.map(|channel| f32::from(channel) / 255.0);
-        TRIANGLES.map(|n| ShadedVertex { position: corners[n], depth: 0.0, reciprocal_w: 1.0, varyings })
+    /// Four vertices, all with the colour.
+    pub(super) fn vertices(&self, viewport: &Viewport) -> [u32; FLAT_WORDS] {
+        // 24 bits: a float holds them all.
+        vertices(self.area.corners(viewport), [[self.color as f32]; 4])
     }
 }
 
@@ -94,20 +120,13 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Two triangles, the corners with texture coordinates on a sheet of `width` by `height` texels.
-    pub(super) fn vertices(&self, viewport: &Viewport, [width, height]: [u32; 2]) -> [ShadedVertex<2>; 6] {
-        let corners = self.area.corners(viewport);
+    /// Four vertices with texture coordinates on a sheet of `width` by `height` texels.
+    pub(super) fn vertices(&self, viewport: &Viewport, [width, height]: [u32; 2]) -> [u32; IMAGE_WORDS] {
         let [left, top] = self.texel;
         let along = |texel: u16, size: u32| f32::from(texel) / size as f32;
         let (u, v) = (along(left, width), along(top, height));
         let (u_end, v_end) = (along(left + self.area.width(), width), along(top + self.area.height(), height));
-        let coordinates = [[u, v], [u_end, v], [u, v_end], [u_end, v_end]];
-        TRIANGLES.map(|n| ShadedVertex {
-            position: corners[n],
-            depth: 0.0,
-            reciprocal_w: 1.0,
-            varyings: coordinates[n],
-        })
+        vertices(self.area.corners(viewport), [[u, v], [u_end, v], [u, v_end], [u_end, v_end]])
     }
 }
 
@@ -115,8 +134,8 @@ impl Placed {
 mod tests {
     use super::*;
 
-    const fn flat(left: u16, top: u16, right: u16, bottom: u16, red: u8) -> Flat {
-        Flat { area: Area { left, top, right, bottom }, color: [red, 0, 0] }
+    const fn flat(left: u16, top: u16, right: u16, bottom: u16, color: u32) -> Flat {
+        Flat { area: Area { left, top, right, bottom }, color }
     }
 
     #[test]
@@ -134,5 +153,27 @@ mod tests {
         assert_eq!(joined(flat(15, 20, 16, 22, 1)), None, "a gap");
         assert_eq!(joined(flat(14, 20, 15, 21, 1)), None, "less high");
         assert_eq!(joined(flat(10, 22, 13, 23, 1)), None, "less wide");
+    }
+
+    #[test]
+    fn vertices_are_what_the_hardware_reads() {
+        let viewport = Viewport::display(64, 32);
+        let words = flat(32, 16, 34, 17, 0x00c0_8040).vertices(&viewport);
+        // The centre is at (32, 16); y is in the upper half.
+        for (vertex, place) in words.chunks(4).zip([0, 32, 16 << 16, 16 << 16 | 32]) {
+            assert_eq!(vertex, [place, 0, 1.0f32.to_bits(), 12_615_744.0f32.to_bits()]);
+        }
+        let image = Placed { area: Area { left: 32, top: 16, right: 34, bottom: 17 }, texel: [4, 6] };
+        let words = image.vertices(&viewport, [16, 8]);
+        let last = [16 << 16 | 32, 0, 1.0f32.to_bits(), 0.375f32.to_bits(), 0.875f32.to_bits()];
+        assert_eq!(words[15..], last);
+    }
+
+    #[test]
+    fn indices_make_two_triangles_of_four_corners() {
+        let indices = indices(16_000);
+        let found = |at: usize| u16::from_le_bytes([indices[2 * at], indices[2 * at + 1]]);
+        assert_eq!(core::array::from_fn(found), [0, 1, 2, 2, 1, 3, 4, 5, 6, 6, 5, 7]);
+        assert_eq!((indices.len(), found(95_999)), (192_000, 63_999));
     }
 }

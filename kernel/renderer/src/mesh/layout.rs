@@ -65,6 +65,20 @@ pub(crate) struct PlacedPart {
     pub(crate) primitives: EncodedRecord,
 }
 
+impl PlacedPart {
+    /// Rectangles of four vertices each, of which indices of 16 bits make two triangles.
+    pub(crate) fn rectangles(vertices: BusAddr, indices: BusAddr, vertex_count: u32) -> Result<Self, v3d::Error> {
+        let list = IndexedPrimitiveList {
+            maximum_index: vertex_count.saturating_sub(1),
+            address: indices,
+            length: vertex_count / 4 * 6,
+            index_type: IndexType::Bits16,
+            mode: PrimitiveMode::Triangles,
+        };
+        Ok(Self { vertices, primitives: EncodedRecord::new(list)? })
+    }
+}
+
 /// The parts of a mesh: seldom more than one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parts<T> {
