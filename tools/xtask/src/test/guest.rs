@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 27] = [
+pub(super) const STEPS: [(&str, Step); 29] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
@@ -32,6 +32,8 @@ pub(super) const STEPS: [(&str, Step); 27] = [
     ("QEMU: model", scenes::model),
     ("QEMU: layers", scenes::layers),
     ("QEMU: multisample", scenes::multisample),
+    ("QEMU: ui", scenes::ui),
+    ("QEMU: console", scenes::console),
     ("QEMU: vpm", vpm),
     ("QEMU: every scene", every_scene),
     ("QEMU: a captured frame replays", capture_replays),

@@ -3,7 +3,9 @@
 //! Nothing here comes from the renderer, the driver, the shaders or the model: rays are followed instead of triangles drawn, and colours are
 //! mixed by the text of the OpenGL ES specification. Each check compares a picture of the whole screen and returns a remark.
 
+mod console;
 mod crates;
+mod dashboard;
 mod layers;
 mod model;
 mod multisample;
@@ -43,6 +45,16 @@ pub(super) fn multisample(workspace: &Workspace, built: &Built) -> Result<String
 /// The lighthouse.
 pub(super) fn model(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "model", |_, picture| model::check(picture))
+}
+
+/// The dashboard.
+pub(super) fn ui(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "ui", |_, picture| dashboard::check(picture))
+}
+
+/// The shell's text.
+pub(super) fn console(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "console", |_, picture| console::check(picture))
 }
 
 /// Checks a scene's first picture; one that is wrong is kept.
