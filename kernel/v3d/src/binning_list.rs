@@ -14,7 +14,8 @@ use crate::errata::Erratum;
 use crate::error::Error;
 use crate::primitives::Primitives;
 use crate::record_list::{EncodedRecord, RecordList};
-use v3d_hw::control_list::{PrimitiveListFormat, Record, TileBinningMode};
+use v3d_hw::Layout;
+use v3d_hw::control_list::{GlShaderState, PrimitiveListFormat, Record, TileBinningMode};
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 
 /// Most shader records in one list, HW-2116.
@@ -61,6 +62,18 @@ impl BinningList {
             self.list.push(shader);
             self.shader = Some(shader);
         }
+        Ok(())
+    }
+
+    /// Appends a shader record, and primitives that are drawn with it; theirs names no more vertices than GFXH-515 lets it. This is what most of a long list is
+    /// made of, so nothing is compared.
+    pub fn draw_gl(&mut self, shader: GlShaderState, primitives: &EncodedRecord) -> Result<(), Error> {
+        self.reserve(1)?;
+        let [a, b, c, d] = shader.to_word()?.to_le_bytes();
+        self.state_changes += 1;
+        self.shader = None;
+        self.list.push_bytes(&[Record::GlShaderState(shader).code(), a, b, c, d]);
+        self.list.push_encoded(primitives);
         Ok(())
     }
 

@@ -11,7 +11,7 @@
 use crate::record_list::RecordList;
 use v3d_hw::control_list::{
     ClipWindow, ClipperXyScaling, ClipperZScaleOffset, CompareFunction, ConfigurationBits, DepthOffset, FlatShadeFlags,
-    LineWidth, Oversample, PointSize, Record, ViewportOffset,
+    LineWidth, Oversample, PointSize, ViewportOffset,
 };
 
 /// Smallest point in pixels, HW-2903.
@@ -101,29 +101,42 @@ impl DrawState {
         self
     }
 
-    /// The state's records in the order in which they are emitted.
-    fn records(&self) -> [Record; 9] {
-        let viewport = &self.viewport;
-        [
-            self.clip_window.into(),
-            self.configuration.into(),
-            self.depth_offset.into(),
-            PointSize { size: self.point_size_px.max(LEAST_POINT_PX) }.into(),
-            LineWidth { width: self.line_width_px }.into(),
-            ClipperXyScaling { half_height: viewport.half_height, half_width: viewport.half_width }.into(),
-            ClipperZScaleOffset { offset: viewport.z_offset, scale: viewport.z_scale }.into(),
-            ViewportOffset { y: viewport.center_y, x: viewport.center_x }.into(),
-            FlatShadeFlags { flags: self.flat_varyings }.into(),
-        ]
-    }
-
     /// Appends the records by which this state differs from `previous`; all of them if there is none.
     pub fn emit(&self, list: &mut RecordList, previous: Option<&Self>) {
-        let before = previous.map(Self::records);
-        for (index, record) in self.records().into_iter().enumerate() {
-            if before.is_none_or(|before| before[index] != record) {
-                list.push(record);
-            }
+        let changed = |differs: fn(&Self, &Self) -> bool| previous.is_none_or(|previous| differs(self, previous));
+        if changed(|a, b| a.clip_window != b.clip_window) {
+            list.push(self.clip_window);
+        }
+        if changed(|a, b| a.configuration != b.configuration) {
+            list.push(self.configuration);
+        }
+        if changed(|a, b| a.depth_offset != b.depth_offset) {
+            list.push(self.depth_offset);
+        }
+        if changed(|a, b| a.point_size_px != b.point_size_px) {
+            list.push(PointSize { size: self.point_size_px.max(LEAST_POINT_PX) });
+        }
+        if changed(|a, b| a.line_width_px != b.line_width_px) {
+            list.push(LineWidth { width: self.line_width_px });
+        }
+        let Viewport { center_x, center_y, half_width, half_height, z_scale, z_offset } = self.viewport;
+        if changed(|Self { viewport: a, .. }, Self { viewport: b, .. }| {
+            (a.half_width, a.half_height) != (b.half_width, b.half_height)
+        }) {
+            list.push(ClipperXyScaling { half_height, half_width });
+        }
+        if changed(|Self { viewport: a, .. }, Self { viewport: b, .. }| {
+            (a.z_scale, a.z_offset) != (b.z_scale, b.z_offset)
+        }) {
+            list.push(ClipperZScaleOffset { offset: z_offset, scale: z_scale });
+        }
+        if changed(|Self { viewport: a, .. }, Self { viewport: b, .. }| {
+            (a.center_x, a.center_y) != (b.center_x, b.center_y)
+        }) {
+            list.push(ViewportOffset { y: center_y, x: center_x });
+        }
+        if changed(|a, b| a.flat_varyings != b.flat_varyings) {
+            list.push(FlatShadeFlags { flags: self.flat_varyings });
         }
     }
 }

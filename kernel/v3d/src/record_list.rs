@@ -70,7 +70,14 @@ impl RecordList {
         }
     }
 
+    /// Appends the bytes of a whole record.
+    #[inline]
+    pub(crate) fn push_bytes<const N: usize>(&mut self, record: &[u8; N]) {
+        self.bytes.extend_from_slice(record);
+    }
+
     /// Appends a record that was encoded before.
+    #[inline]
     pub fn push_encoded(&mut self, record: &EncodedRecord) {
         self.bytes.extend_from_slice(record.bytes());
     }

@@ -221,8 +221,10 @@ impl RecordTemplate {
             }
         }
         let (first, step) = self.vertices;
-        for word in record.iter_mut().skip(first).step_by(step) {
-            *word = word.wrapping_add(vertices.0);
+        for array in record.get_mut(first..).unwrap_or_default().chunks_mut(step) {
+            if let Some(address) = array.first_mut() {
+                *address = address.wrapping_add(vertices.0);
+            }
         }
     }
 }

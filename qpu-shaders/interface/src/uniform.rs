@@ -45,11 +45,13 @@ impl<'a> UniformStream<'a> {
     }
 
     /// Appends a word.
+    #[inline]
     pub fn word(&mut self, word: u32) {
         self.words.push(word);
     }
 
     /// Appends a float, and notes if it is none.
+    #[inline]
     pub fn float(&mut self, value: f32) {
         if value.is_nan() && self.not_a_number.is_none() {
             self.not_a_number = Some(self.words.len() - self.start);
@@ -91,6 +93,9 @@ pub trait UniformData {
 
 /// The uniforms of a vertex shader and its coordinate shader.
 pub trait VertexUniforms {
+    /// Whether the words that the coordinate shader reads are the first ones that the vertex shader reads, so that both can have the same.
+    const COORDINATE_READS_THE_SAME: bool = false;
+
     /// Appends the words in the order in which the vertex shader reads them.
     fn push_vertex(&self, stream: &mut UniformStream<'_>);
 

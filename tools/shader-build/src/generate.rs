@@ -186,6 +186,12 @@ fn vertex_uniform_type(
     all.retain(is_field);
     structure(body, "Uniforms", &all)?;
     body.push_str("impl crate::VertexUniforms for Uniforms {\n");
+    let streams = (vertex.stream(), coordinate.stream());
+    let same = |(one, other): (&StreamItem<'_>, &StreamItem<'_>)| {
+        item_name(one) == item_name(other) && is_same(one, other) && one.words() == other.words()
+    };
+    let starts_with = streams.0.len() >= streams.1.len() && streams.0.iter().zip(&streams.1).all(same);
+    writeln!(body, "const COORDINATE_READS_THE_SAME: bool = {starts_with};").map_err(|error| error.to_string())?;
     push(body, "push_vertex", vertex)?;
     push(body, "push_coordinate", coordinate)?;
     body.push_str("}\n");

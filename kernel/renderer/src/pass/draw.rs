@@ -9,7 +9,7 @@ use core::ops::Range;
 use shader_interface::{PrimitiveKind, UniformData, UniformStream, VertexUniforms, ViewportUniforms};
 use v3d::draw_state::{DrawState, Viewport};
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{GlShaderState, NvShaderState, Record};
+use v3d::hw::control_list::{GlShaderState, NvShaderState};
 use v3d::hw::shader_record::gl;
 use v3d::pool::{Buffer, Owner};
 use v3d::shader_record::RECORD_ALIGNMENT;
@@ -119,10 +119,13 @@ impl Recording {
                 let mut stream = UniformStream::new(words, owners, viewport);
                 instance.push_vertex(&mut stream);
                 expect_numbers(&stream, label, Stage::Vertex)?;
-                coordinate = align(words);
-                let mut stream = UniformStream::new(words, owners, viewport);
-                instance.push_coordinate(&mut stream);
-                expect_numbers(&stream, label, Stage::Coordinate)?;
+                coordinate = vertex;
+                if !U::COORDINATE_READS_THE_SAME {
+                    coordinate = align(words);
+                    let mut stream = UniformStream::new(words, owners, viewport);
+                    instance.push_coordinate(&mut stream);
+                    expect_numbers(&stream, label, Stage::Coordinate)?;
+                }
             }
             let bytes = 4 * (align(words) + records * record_words);
             let region = memory.take(driver, u32::try_from(bytes).unwrap_or(u32::MAX), RECORD_ALIGNMENT)?;
@@ -194,17 +197,14 @@ impl Recording {
             self.last.state = Some(pipeline.memory.address());
         }
         for (&address, part) in self.last.shaders.iter().zip(parts.iter().cycle()) {
-            let shader: Record = match pipeline.attributes {
-                Some(attributes) => GlShaderState {
-                    address: address.into(),
-                    extended: false,
-                    attribute_arrays: attributes % gl::MAX_ATTRIBUTES as u8,
-                }
-                .into(),
-                None => NvShaderState { address }.into(),
+            let Some(attributes) = pipeline.attributes else {
+                self.list.set_shader(NvShaderState { address })?;
+                self.list.draw_encoded(&part.primitives);
+                continue;
             };
-            self.list.set_shader(shader)?;
-            self.list.draw_encoded(&part.primitives);
+            let attribute_arrays = attributes % gl::MAX_ATTRIBUTES as u8;
+            let shader = GlShaderState { address: address.into(), extended: false, attribute_arrays };
+            self.list.draw_gl(shader, &part.primitives)?;
         }
         Ok(())
     }
@@ -217,7 +217,9 @@ impl Recording {
 
 /// Fills up to the alignment; how many words there are then.
 fn align(words: &mut Vec<u32>) -> usize {
-    words.resize(words.len().next_multiple_of(ALIGNED_WORDS), 0);
+    while !words.len().is_multiple_of(ALIGNED_WORDS) {
+        words.push(0);
+    }
     words.len()
 }
 

@@ -71,7 +71,7 @@ fn everything(device: &Device<'_, Model>) -> Result<(), Error> {
         let mut frame = device.frame()?;
         pattern.generate_mipmaps(&mut frame)?;
         let mut pass = frame.pass(&PassDescriptor::to(&mirror).clear([1, 2, 3, 4]))?;
-        pass.draw_instances(&colors, &mesh, &vec![uniforms(); 200], &NoUniforms)?;
+        pass.draw_instances(&colors, &mesh, &vec![uniforms(); 600], &NoUniforms)?;
         let mut pass =
             frame.pass(&PassDescriptor { samples: Samples::Four, ..PassDescriptor::to(&page).clear([9; 4]) })?;
         pass.draw(&four, &mesh, &uniforms(), &NoUniforms)?;
