@@ -21,7 +21,7 @@ const HELP: &str = "\
 cargo xtask run [SCENE] [OPTIONS]
 
 Boots the kernel in QEMU's raspi3b with the V3D model behind its registers and runs SCENE: one of those that the kernel's
-command `scene list` names, or `all` for every one in turn. Without SCENE: cube.
+command `scene list` names, or `all` for every one in turn. Without SCENE: model.
 
 With a display there is a window, which shows the scene until it is closed. A terminal is the kernel's shell, with a window and
 without (over ssh): type `help`; Ctrl-T saves the screen as a PNG file; Ctrl-C ends. With --headless or --frames, and where there is
@@ -44,7 +44,7 @@ Exit status 0 when the kernel reports the frames done; otherwise there is one se
 ";
 
 /// What a run without arguments draws.
-const DEFAULT_SCENE: &str = "cube";
+const DEFAULT_SCENE: &str = "model";
 /// What stands for every scene in turn.
 const EVERY_SCENE: &str = "all";
 /// How many frames, where nobody watches and nobody said.
@@ -461,7 +461,7 @@ mod tests {
             }
         );
         assert_eq!(parse(&["--help"]).unwrap(), None);
-        assert_eq!(parse(&[]).unwrap().unwrap().scene(), "cube");
+        assert_eq!(parse(&[]).unwrap().unwrap().scene(), "model");
     }
 
     #[test]
