@@ -6,7 +6,7 @@
 //! the lock ([`TextGrid`]), and drawn outside.
 //!
 //! # A port that takes nothing
-//! A UART without a clock has a full FIFO for ever. A byte is waited for at most [`PATIENCE_US`]; then the port counts as dead and gets what it has room
+//! A UART without a clock has a full FIFO for ever. A byte is waited for at most `PATIENCE_US`; then the port counts as dead and gets what it has room
 //! for, without waiting, until it takes a byte again. Screen and log go on.
 
 use core::{

@@ -8,7 +8,7 @@ use core::arch::asm;
 
 use crate::mm::layout;
 
-/// Return addresses from a frame outwards, the innermost [`LONGEST`] of them.
+/// Return addresses from a frame outwards, the innermost `LONGEST` of them.
 #[derive(Clone, Debug)]
 pub struct Backtrace {
     frame_pointer: usize,

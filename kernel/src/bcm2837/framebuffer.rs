@@ -73,7 +73,7 @@ impl From<PropertyError> for FramebufferError {
     }
 }
 
-/// The size that suits the display: what its EDID prefers, within [`LARGEST_SIZE`], or [`DEFAULT_SIZE`].
+/// The size that suits the display: what its EDID prefers, within `LARGEST_SIZE`, or [`DEFAULT_SIZE`].
 #[must_use]
 pub fn preferred_size(firmware: &impl Firmware) -> (u32, u32) {
     firmware

@@ -755,7 +755,12 @@ macro_rules! records {
         /// A control record.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Record {
-            $( $(#[doc = $doc])+ $variant $(($layout))?, )*
+            $(
+                $(#[doc = $doc])+
+                ///
+                #[doc = concat!("*", $name, "*: code ", $code, $(", then the bits of [`", stringify!($layout), "`] from the next byte on",)? ".")]
+                $variant $(($layout))?,
+            )*
         }
 
         impl Record {

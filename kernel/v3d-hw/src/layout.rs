@@ -320,9 +320,19 @@ macro_rules! layout {
         }
     ) => {
         $(#[$meta])*
+        ///
+        #[doc = concat!("# Bits\n*", $title, "*, ", $bits, " bits. What no row names is reserved or unused.\n")]
+        ///
+        /// | bits | field | meaning |
+        /// |---|---|---|
+        $( #[doc = concat!("| ", $hi, ":", $lo, " | `", stringify!($field), "` | ", $($doc,)+ " |")] )*
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
         pub struct $name {
-            $( $(#[doc = $doc])+ pub $field: $ty, )*
+            $(
+                #[doc = concat!("Bits ", $hi, ":", $lo, ".")]
+                $(#[doc = $doc])+
+                pub $field: $ty,
+            )*
         }
 
         const _: () = $crate::layout::check(<$name as $crate::layout::Layout>::FIELDS, $bits);

@@ -6,6 +6,12 @@
 //! *explain* with them. There is no behaviour in this crate: nothing is executed, nothing is stored, nothing is
 //! accessed.
 //!
+//! # Where to begin
+//! [`answers`] says in a few sentences each how a frame is set up that is only cleared, what a binning list begins with, how programs use the VPM, what the
+//! texture parameters are, how attributes are found, where a pixel of a tiled image stands, which caches to clear, which interrupts there are, what to do when
+//! the binner runs out of memory, how a user program is started, and how to recover from a hang. [`Record`](control_list::Record) and
+//! [`Register`](registers::Register) list all control records and registers; the page of each structure shows its bits.
+//!
 //! # How a table is read
 //! A [`layout!`] gives a structure its bit fields as the guide does, `hi:lo name: Type`. From it come the plain
 //! structure, an encoder that refuses values which do not fit ([`FieldError`]), a decoder that never fails, and a printed
@@ -68,6 +74,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod answers;
 pub mod control_list;
 pub mod layout;
 pub mod primitive_list;

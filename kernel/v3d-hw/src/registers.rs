@@ -42,13 +42,31 @@ pub enum Access {
     ReadWrite,
 }
 
+/// What software may do with a register, in words.
+macro_rules! access {
+    (ReadOnly) => {
+        "read only"
+    };
+    (WriteOnly) => {
+        "write only"
+    };
+    (ReadWrite) => {
+        "read and write"
+    };
+}
+
 macro_rules! registers {
     ($( $offset:literal $name:ident: $layout:ty, $access:ident, $doc:literal; )*) => {
         /// A register, by the guide's name without `V3D_`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
         pub enum Register {
-            $( #[doc = $doc] $name = $offset, )*
+            $(
+                #[doc = concat!($doc, ".")]
+                ///
+                #[doc = concat!("Offset `", stringify!($offset), "`; ", access!($access), "; bits: [`", stringify!($layout), "`].")]
+                $name = $offset,
+            )*
         }
 
         impl Register {

@@ -2,7 +2,7 @@
 //!
 //! The model computes without a clock. When something asks for cycles, stalls or cache hits, every run of a program leaves a [`Trace`] of what it has
 //! accessed, and the clock goes through the traces of all QPUs side by side, always with the one that is furthest behind. It has the caches, the TMUs'
-//! and interpolators' queues, the scoreboard, the VPM's port with its two DMA channels, mutex and semaphores, and behind them the [memory](memory);
+//! and interpolators' queues, the scoreboard, the VPM's port with its two DMA channels, mutex and semaphores, and behind them the [memory];
 //! [`costs`] is its table of times. What it gives is a function of the traces and their order alone.
 //!
 //! Traces of user programs that run for long come in parts. The clock goes as far as the parts allow, so that no part has to be kept.

@@ -8,7 +8,7 @@
 //! hangs sooner or later; here it goes on, and the overflow is reported. Loading from an empty FIFO would hang for ever; that too is
 //! reported, and gives zeros.
 //!
-//! What a lookup is, [`filter`] states element by element. What programs use most is computed in vectors of 16 elements by [`fast`], with the same
+//! What a lookup is, `tmu/filter.rs` states element by element. What programs use most is computed in vectors of 16 elements by `tmu/fast.rs`, with the same
 //! results; [`conformance`] compares them.
 //!
 //! Lookups are computed when `s` is written. The hardware does it later, but memory that changes in between is undefined there.

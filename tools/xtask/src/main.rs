@@ -11,6 +11,7 @@ mod build;
 mod capture;
 mod ci;
 mod console;
+mod documentation;
 mod erratum;
 mod gallery;
 mod image;
@@ -44,6 +45,7 @@ cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
   capture   fetch a job from a running kernel over its serial line into a job folder that `v3d replay` runs
   selftest  compare the V3D, the model's or a board's, with recorded results, and save what came out
   bench     measure the kernel: its size, and the instructions and time that it takes to draw
+  doc       build the documentation of all crates, without a warning
   tidy      check the rules that the sources keep (dependency arrows, unsafe code, documentation)
   ci        do what continuous integration does
 
@@ -81,6 +83,7 @@ fn dispatch() -> Result<()> {
         "build" => build::task(arguments),
         "run" => run::task(arguments),
         "test" => test::task(arguments),
+        "doc" => documentation::task(arguments),
         "gallery" => gallery::task(arguments),
         "image" => image::task(arguments),
         "capture" => capture::task(arguments),

@@ -9,6 +9,7 @@ mod scenes;
 mod triangle;
 
 use crate::build;
+use crate::documentation;
 use crate::interrupt;
 use crate::kernel_image;
 use crate::setup;
@@ -41,10 +42,11 @@ const KERNEL_CRATES: [&str; 6] = ["kernel", "v3d-hw", "v3d", "renderer", "shader
 type HostStep = fn(&Workspace) -> Result<String>;
 
 /// What runs on this machine after the rules of tidy, by name.
-const HOST_STEPS: [(&str, HostStep); 4] = [
+const HOST_STEPS: [(&str, HostStep); 5] = [
     ("formatting", formatting),
     ("lints on the host", host_lints),
     ("lints on the target", target_lints),
+    ("documentation", documentation::build),
     ("host tests", host_tests),
 ];
 

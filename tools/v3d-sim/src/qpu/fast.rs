@@ -1,6 +1,6 @@
 //! The fast engine: each instruction as a few operations on whole vectors.
 //!
-//! Most instructions have been made into [actions](super::action) when they were decoded, which [`super::ahead`] takes one after the other. What is
+//! Most instructions have been made into [actions](super::action) when they were decoded, which `qpu/ahead.rs` takes one after the other. What is
 //! here computes them, and does all parts of an instruction at once for those that have to be executed by themselves.
 
 use super::Qpu;
