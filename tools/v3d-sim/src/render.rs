@@ -228,7 +228,7 @@ impl Renderer {
         self.code.clear();
     }
 
-    /// Takes a rendering record; records of other units are ignored.
+    /// Takes a rendering record; those of other units are theirs.
     pub fn record(&mut self, at: BusAddr, record: &Record, context: &mut Context<'_>) {
         match *record {
             Record::TileRenderingMode(mode) => {
@@ -244,7 +244,41 @@ impl Renderer {
             Record::StoreGeneral(store) => self.store(at, Store::General(store), context),
             Record::LoadFullResolution(load) => self.load(at, Load::FullResolution(load), context),
             Record::LoadGeneral(load) => self.load(at, Load::General(load), context),
-            _ => {}
+            // Named one by one, so that a new record does not compile before somebody says who takes it: the control list executor ...
+            Record::Halt
+            | Record::Nop
+            | Record::Branch(_)
+            | Record::BranchToSubList(_)
+            | Record::ReturnFromSubList
+            | Record::IncrementSemaphore
+            | Record::WaitOnSemaphore
+            | Record::Flush
+            | Record::FlushAllState
+            | Record::StartTileBinning
+            | Record::TileBinningMode(_)
+            | Record::IndexedPrimitiveList(_)
+            | Record::VertexArrayPrimitives(_)
+            | Record::VgCoordinateArray(_)
+            | Record::VgInline(_)
+            | Record::CompressedPrimitiveList
+            | Record::ClippedPrimitive(_) => {}
+            // ... or the pipeline's state.
+            Record::PrimitiveListFormat(_)
+            | Record::GlShaderState(_)
+            | Record::NvShaderState(_)
+            | Record::VgShaderState(_)
+            | Record::VgInlineShader(_)
+            | Record::ConfigurationBits(_)
+            | Record::FlatShadeFlags(_)
+            | Record::PointSize(_)
+            | Record::LineWidth(_)
+            | Record::RhtXBoundary(_)
+            | Record::DepthOffset(_)
+            | Record::ClipWindow(_)
+            | Record::ViewportOffset(_)
+            | Record::ZClippingPlanes(_)
+            | Record::ClipperXyScaling(_)
+            | Record::ClipperZScaleOffset(_) => {}
         }
     }
 
