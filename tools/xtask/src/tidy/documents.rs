@@ -6,7 +6,8 @@ use anyhow::Result;
 use std::path::Path;
 
 /// The tasks that a document may name.
-const TASKS: [&str; 10] = ["setup", "build", "run", "test", "image", "ci", "capture", "bench", "selftest", "tidy"];
+const TASKS: [&str; 12] =
+    ["bench", "build", "capture", "ci", "doc", "gallery", "image", "run", "selftest", "setup", "test", "tidy"];
 
 /// Checks every Markdown file.
 pub(super) fn rule(workspace: &Workspace) -> Result<()> {
