@@ -17,9 +17,9 @@ pub trait ImageBytes {
 
     /// Lets `write` give all 256 bytes from `at` on new values, whatever they were.
     fn overwrite(&mut self, at: usize, write: impl FnOnce(&mut [u8; STRIP_BYTES])) {
-        let mut bytes = [0; STRIP_BYTES];
-        write(&mut bytes);
-        self.store(at, &bytes);
+        let mut strip = AlignedStrip([0; STRIP_BYTES]);
+        write(&mut strip.0);
+        self.store(at, &strip.0);
     }
 
     /// Shows the 256 bytes from `at` on to `read`.
@@ -29,6 +29,10 @@ pub trait ImageBytes {
         read(&bytes);
     }
 }
+
+/// Bytes that can be copied word by word on machines without unaligned accesses.
+#[repr(align(16))]
+struct AlignedStrip([u8; STRIP_BYTES]);
 
 impl ImageBytes for [u8] {
     fn length(&self) -> usize {
