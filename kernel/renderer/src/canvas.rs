@@ -50,7 +50,7 @@ const SHAPE: usize = 10;
 const IMAGE: usize = 6;
 const GLYPH: usize = 8;
 
-/// A stretch of what was drawn, all of one kind.
+/// A segment of what was drawn, all of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Shapes,
@@ -70,8 +70,8 @@ pub struct Canvas {
     shape_pipeline: Pipeline<ShadedVertex<SHAPE>, NoUniforms, NoUniforms>,
     image_pipeline: Pipeline<ShadedVertex<IMAGE>, NoUniforms, tinted::FragmentUniforms>,
     glyph_pipeline: Pipeline<ShadedVertex<GLYPH>, NoUniforms, glyph::FragmentUniforms>,
-    /// Kind and how many vertices of each stretch.
-    stretches: Vec<(Kind, usize)>,
+    /// Kind and how many vertices of each segment.
+    segments: Vec<(Kind, usize)>,
     shapes: Batch<SHAPE>,
     images: Batch<IMAGE>,
     glyphs: Batch<GLYPH>,
@@ -117,7 +117,7 @@ impl Canvas {
                     ..PipelineDescriptor::new(label, Shading::Done, &glyph::FRAGMENT)
                 },
             )?,
-            stretches: Vec::new(),
+            segments: Vec::new(),
             shapes: Batch::default(),
             images: Batch::default(),
             glyphs: Batch::default(),
@@ -137,7 +137,7 @@ impl Canvas {
 
     /// Forgets all that was drawn; room on the heap is kept.
     pub fn reset(&mut self) {
-        self.stretches.clear();
+        self.segments.clear();
         self.shapes.clear();
         self.images.clear();
         self.glyphs.clear();
@@ -146,12 +146,12 @@ impl Canvas {
 
     /// How many draws a pass gets.
     pub fn draws(&self) -> usize {
-        self.stretches.iter().map(|&(_, vertices)| vertices.div_ceil(batch::MOST_VERTICES)).sum()
+        self.segments.iter().map(|&(_, vertices)| vertices.div_ceil(batch::MOST_VERTICES)).sum()
     }
 
     /// How many triangles there are.
     pub fn triangles(&self) -> usize {
-        self.stretches.iter().map(|&(_, vertices)| vertices / 3).sum()
+        self.segments.iter().map(|&(_, vertices)| vertices / 3).sum()
     }
 
     /// How many bytes of vertices a frame has of it.
@@ -173,7 +173,7 @@ impl Canvas {
         let shift = self.window.shift_to(&target.viewport());
         let bind = |texture: usize| self.textures[texture].bind(&Sampler::LINEAR.wrapped(Wrap::Clamp));
         let (mut shapes, mut images, mut glyphs) = (0, 0, 0);
-        for &(kind, vertices) in &self.stretches {
+        for &(kind, vertices) in &self.segments {
             let from = |start: &mut usize| {
                 let first = *start;
                 *start += vertices;
@@ -207,16 +207,16 @@ impl Canvas {
         Ok(self.textures.len() - 1)
     }
 
-    /// Room to note one more stretch.
-    fn reserve_stretch(&mut self) -> Result<(), Error> {
-        reserve(self.label, &mut self.stretches, 1)
+    /// Room to note one more segment.
+    fn reserve_segment(&mut self) -> Result<(), Error> {
+        reserve(self.label, &mut self.segments, 1)
     }
 
     /// Notes vertices that were appended to a kind's batch.
     fn note(&mut self, kind: Kind, vertices: usize) {
-        match self.stretches.last_mut() {
+        match self.segments.last_mut() {
             Some((last, count)) if *last == kind => *count += vertices,
-            _ if vertices > 0 => self.stretches.push((kind, vertices)),
+            _ if vertices > 0 => self.segments.push((kind, vertices)),
             _ => {}
         }
     }

@@ -50,7 +50,7 @@ const MOST_RECTANGLES: usize = 16_000;
 /// Fewest rectangles that there are indices for.
 const FEWEST_INDEXED: usize = 256;
 
-/// A stretch of what was drawn, all of one kind.
+/// A segment of what was drawn, all of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Rectangles of one colour.
@@ -67,8 +67,8 @@ pub struct DrawList<C> {
     viewport: Viewport,
     flat: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
     textured: Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>,
-    /// Kind and end of each stretch, in its kind's rectangles.
-    stretches: Vec<(Kind, usize)>,
+    /// Kind and end of each segment, in its kind's rectangles.
+    segments: Vec<(Kind, usize)>,
     /// Vertices of rectangles, and the last of them.
     rectangles: Vec<[u32; FLAT_WORDS]>,
     last: Flat,
@@ -100,7 +100,7 @@ impl<C> DrawList<C> {
             viewport: Viewport::display(width_px as u16, height_px as u16),
             flat,
             textured: Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &textured::FRAGMENT))?,
-            stretches: Vec::new(),
+            segments: Vec::new(),
             rectangles: Vec::new(),
             last: Flat { area: Area { left: 0, top: 0, right: 0, bottom: 0 }, color: 0 },
             images: Vec::new(),
@@ -112,7 +112,7 @@ impl<C> DrawList<C> {
 
     /// Forgets all that was drawn; room on the heap is kept.
     pub fn reset(&mut self) {
-        self.stretches.clear();
+        self.segments.clear();
         self.rectangles.clear();
         self.images.clear();
         self.sheets.clear();
@@ -130,7 +130,7 @@ impl<C> DrawList<C> {
 
     /// How many draws a pass gets: one for rectangles that follow each other, or images on one sheet, and one more for each 16,000.
     pub fn draws(&self) -> usize {
-        self.stretches_from_start().map(|(_, range)| range.len().div_ceil(MOST_RECTANGLES)).sum()
+        self.segments_from_start().map(|(_, range)| range.len().div_ceil(MOST_RECTANGLES)).sum()
     }
 
     /// How many triangles there are.
@@ -154,14 +154,14 @@ impl<C> DrawList<C> {
         if size_px != target_px {
             return Err(Error::OtherSize { label: self.label, size_px, target_px });
         }
-        if self.stretches.is_empty() {
+        if self.segments.is_empty() {
             return Ok(());
         }
         let device = pass.device();
         self.sheets.upload(device)?;
-        let longest = self.stretches_from_start().map(|(_, range)| range.len()).max().unwrap_or(0);
+        let longest = self.segments_from_start().map(|(_, range)| range.len()).max().unwrap_or(0);
         let indices = self.indices(device, longest.min(MOST_RECTANGLES))?;
-        for (kind, range) in self.stretches_from_start() {
+        for (kind, range) in self.segments_from_start() {
             match kind {
                 Kind::Flat => {
                     for chunk in self.rectangles[range].chunks(MOST_RECTANGLES) {
@@ -196,10 +196,10 @@ impl<C> DrawList<C> {
         Ok(indices)
     }
 
-    /// The stretches with their places among their kind's rectangles.
-    fn stretches_from_start(&self) -> impl Iterator<Item = (Kind, core::ops::Range<usize>)> {
+    /// The segments with their places among their kind's rectangles.
+    fn segments_from_start(&self) -> impl Iterator<Item = (Kind, core::ops::Range<usize>)> {
         let (mut flat, mut images) = (0, 0);
-        self.stretches.iter().map(move |&(kind, end)| {
+        self.segments.iter().map(move |&(kind, end)| {
             let start = match kind {
                 Kind::Flat => core::mem::replace(&mut flat, end),
                 Kind::Images(_) => core::mem::replace(&mut images, end),
@@ -223,11 +223,11 @@ impl<C> DrawList<C> {
 
     /// Notes that a kind's rectangles now end here.
     fn extend(&mut self, kind: Kind, end: usize) -> Result<(), Error> {
-        match self.stretches.last_mut() {
+        match self.segments.last_mut() {
             Some((last, last_end)) if *last == kind => *last_end = end,
             _ => {
-                reserve(self.label, &mut self.stretches, 1)?;
-                self.stretches.push((kind, end));
+                reserve(self.label, &mut self.segments, 1)?;
+                self.segments.push((kind, end));
             }
         }
         Ok(())
@@ -236,7 +236,7 @@ impl<C> DrawList<C> {
     /// Draws a rectangle of one colour, which is on the picture.
     fn fill(&mut self, area: Area, color: Rgb888) -> Result<(), Error> {
         let next = Flat { area, color: u32::from_le_bytes([color.r(), color.g(), color.b(), 0]) };
-        if let (Some((Kind::Flat, _)), Some(last)) = (self.stretches.last(), self.rectangles.last_mut())
+        if let (Some((Kind::Flat, _)), Some(last)) = (self.segments.last(), self.rectangles.last_mut())
             && self.last.join(&next)
         {
             *last = self.last.vertices(&self.viewport);

@@ -37,6 +37,17 @@ pub enum Primitive {
 }
 
 impl Primitive {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Points,
+        Self::Lines,
+        Self::LineStrip,
+        Self::LineLoop,
+        Self::Triangles,
+        Self::TriangleStrip,
+        Self::TriangleFan,
+    ];
+
     pub(crate) const fn kind(self) -> PrimitiveKind {
         match self {
             Self::Points => PrimitiveKind::Points,

@@ -3,19 +3,16 @@
 //! Bounds, of 255: a blend of 8-bit numbers errs by at most 1 for each layer, the shader's own rounding by half; the TMU's weights have 8 bits on
 //! both axes, which is 2 more. Where a picture ends within a twentieth of a pixel of a pixel's centre, both sides are right: corners stand on sixteenths.
 
-#[path = "../../v3d/tests/double/model.rs"]
-mod model;
 #[path = "canvas/reference.rs"]
 mod reference;
 
-use model::Model;
 use reference::{Box2, Distances, Picture};
 use renderer::asset::{Font, Glyph, GlyphKind, KerningPair};
 use renderer::canvas::{Canvas, Fill, FontAtlas, Placement, Shape, TextStyle};
 use renderer::texture::TextureType;
 use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor, Texture, TextureDescriptor};
 use v3d::hw::tiling::Tiling;
-use v3d::{Driver, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 const WIDTH: u32 = 160;
@@ -27,7 +24,7 @@ const LAYER: f64 = 1.5;
 const SAMPLED: f64 = 3.5;
 
 fn device(model: &Model) -> Device<'_, Model> {
-    Device::new(Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap())
+    model.device().unwrap()
 }
 
 fn target(device: &Device<'_, Model>) -> Target {

@@ -2,8 +2,6 @@
 
 #[path = "embedded_graphics/drawings.rs"]
 mod drawings;
-#[path = "../../v3d/tests/double/model.rs"]
-mod model;
 #[path = "embedded_graphics/random.rs"]
 mod random;
 
@@ -16,11 +14,10 @@ use embedded_graphics::pixelcolor::raw::LittleEndian;
 use embedded_graphics::pixelcolor::{BinaryColor, Gray8, Rgb565, Rgb888};
 use embedded_graphics::prelude::*;
 use embedded_graphics::primitives::{Circle, PrimitiveStyle, Rectangle};
-use model::Model;
 use random::Chance;
 use renderer::{Device, DrawList, Error, Format, PassDescriptor, Target, TargetDescriptor};
 use v3d::hw::tiling::Tiling;
-use v3d::{Driver, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 /// What a picture begins with, on both sides: a colour that all colour types have.
@@ -60,7 +57,7 @@ depth!(Rgb565);
 depth!(Gray8);
 
 fn device(model: &Model) -> Device<'_, Model> {
-    Device::new(Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap())
+    model.device().unwrap()
 }
 
 fn target(device: &Device<'_, Model>, format: Format) -> Target {

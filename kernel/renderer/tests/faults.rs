@@ -1,9 +1,5 @@
 //! When things go wrong: each fault on the model, and the frame after it is right.
 
-#[path = "../../v3d/tests/double/model.rs"]
-mod model;
-
-use model::Model;
 use qpu_shaders::{NoUniforms, smooth, triangle};
 use renderer::{
     Device, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
@@ -16,6 +12,7 @@ use v3d::platform::GpuMemory;
 use v3d::pool::Buffer;
 use v3d::record_list::ControlList;
 use v3d::{Driver, Error, Failure, Fence, Job, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 /// Width and height of the picture: four tiles.

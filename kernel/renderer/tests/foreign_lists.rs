@@ -1,22 +1,18 @@
 //! The validator on a job of our own. What it refuses is tested beside it.
 
-#[path = "../../v3d/tests/double/model.rs"]
-mod model;
-
-use model::Model;
 use qpu_shaders::{NoUniforms, smooth, transformed};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::{
-    Depth, Device, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
-    rows,
+    Depth, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor, rows,
 };
+use v3d::Job;
 use v3d::hw::control_list::Record;
 use v3d::hw::tiling::Tiling;
 use v3d::platform::GpuMemory;
 use v3d::record_list::ControlList;
 use v3d::tile_memory::STATE_BYTES;
 use v3d::validator::{self, Refusal, Rights, Span};
-use v3d::{Driver, Job, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 const WIDTH: u32 = 200;
@@ -32,7 +28,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let model = Model::new(4 << 20, Config::default());
-        let device = Device::new(Driver::bring_up(&model, &model.interrupts, Limits::default()).unwrap());
+        let device = model.device().unwrap();
         let descriptor = TargetDescriptor {
             label: "picture",
             width_px: WIDTH,

@@ -4,10 +4,6 @@
 //! one page are there, so that each access outside is a fault; there is no other fault either. What is refused is an error by value, and the frame after it is
 //! right.
 
-#[path = "../../v3d/tests/double/model.rs"]
-mod model;
-
-use model::Model;
 use qpu_shaders::{NoUniforms, model as lit, points, smooth, smooth_lines, textured, transformed};
 use renderer::glam::Mat4;
 use renderer::shaded_vertex::ShadedVertex;
@@ -21,6 +17,7 @@ use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
 use v3d::platform::GpuMemory;
 use v3d::{Driver, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 /// Cases, by their seeds.
@@ -80,15 +77,7 @@ impl Random {
     }
 
     fn primitive(&mut self) -> Primitive {
-        self.any(&[
-            Primitive::Points,
-            Primitive::Lines,
-            Primitive::LineStrip,
-            Primitive::LineLoop,
-            Primitive::Triangles,
-            Primitive::TriangleStrip,
-            Primitive::TriangleFan,
-        ])
+        self.any(&Primitive::ALL)
     }
 }
 
@@ -367,7 +356,7 @@ fn nothing_outside_of_the_pool_is_touched() {
 #[test]
 fn numbers_that_mean_nothing_are_refused_by_name() {
     let machine = Model::new(POOL_BYTES, Config::default());
-    let device = Device::new(Driver::bring_up(&machine, &machine.interrupts, Limits::default()).unwrap());
+    let device = machine.device().unwrap();
     let plain = PipelineDescriptor::new("lines", &transformed::SHADING, &smooth_lines::FRAGMENT);
     let refused = |descriptor| Pipeline::new(&device, &descriptor).map(drop).unwrap_err().to_string();
     let thin = PipelineDescriptor { line_width_px: -1.0, ..plain };

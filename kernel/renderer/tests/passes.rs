@@ -1,9 +1,5 @@
 //! What passes begin with and leave behind: depths and stencils that are kept, parts of pictures that are drawn anew.
 
-#[path = "../../v3d/tests/double/model.rs"]
-mod model;
-
-use model::Model;
 use qpu_shaders::{NoUniforms, smooth};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
@@ -11,7 +7,7 @@ use renderer::{
     Rectangle, Samples, Shading, Stencil, StencilChange, StencilSide, Target, TargetDescriptor,
 };
 use v3d::hw::tiling::Tiling;
-use v3d::{Driver, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 /// Two tiles and a bit each way.
@@ -45,7 +41,7 @@ fn contains(Rectangle { x_px, y_px, width_px, height_px }: Rectangle, (x, y): (u
 
 impl<'m> Stage<'m> {
     fn new(model: &'m Model) -> Self {
-        let device = Device::new(Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap());
+        let device = model.device().unwrap();
         let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
         let descriptor = TargetDescriptor { label: "picture", width_px: SIZE.0, height_px: SIZE.1, format, tiling };
         let target = Target::new(&device, &descriptor).unwrap();

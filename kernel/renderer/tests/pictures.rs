@@ -1,9 +1,5 @@
 //! Pictures of the renderer on the model, against what geometry says they are.
 
-#[path = "../../v3d/tests/double/model.rs"]
-mod model;
-
-use model::Model;
 use qpu_shaders::{NoUniforms, smooth, transformed, triangle};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
@@ -16,7 +12,7 @@ use v3d::hw::registers::performance::CounterSource;
 use v3d::hw::tiling::Tiling;
 use v3d::performance;
 use v3d::user_program::UserProgram;
-use v3d::{Driver, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 const WIDTH: u32 = 320;
@@ -46,7 +42,7 @@ impl Picture {
 }
 
 fn device(model: &Model) -> Device<'_, Model> {
-    Device::new(Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap())
+    model.device().unwrap()
 }
 
 fn target(device: &Device<'_, Model>) -> Target {

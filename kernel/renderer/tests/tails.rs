@@ -3,10 +3,6 @@
 //! Expected values are computed here from the text of the OpenGL ES 2.0 specification (sections 4.1.2 to 4.1.8; logic operations: OpenGL 1.5, section
 //! 4.1.10), in exact arithmetic, from the colours of two pictures that were drawn without any of it.
 
-#[path = "../../v3d/tests/double/model.rs"]
-mod model;
-
-use model::Model;
 use qpu_shaders::{NoUniforms, smooth_alpha};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
@@ -16,7 +12,7 @@ use renderer::{
 };
 use v3d::draw_state::Viewport;
 use v3d::hw::tiling::Tiling;
-use v3d::{Driver, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 /// Sides of the pictures in pixels.
@@ -56,7 +52,7 @@ const TARGET: [[f32; 4]; 4] = [[0.0, 1.0, 0.5, 1.0], [0.7, 0.0, 0.1, 0.1], [1.0,
 
 impl<'m> Stage<'m> {
     fn new(model: &'m Model) -> Self {
-        let device = Device::new(Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap());
+        let device = model.device().unwrap();
         let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
         let descriptor = TargetDescriptor { label: "picture", width_px: SIDE, height_px: SIDE, format, tiling };
         let target = Target::new(&device, &descriptor).unwrap();

@@ -8,7 +8,7 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use qpu_shaders::coordinate_test::{PROGRAM, Uniforms};
 use renderer::{
-    Buffer, PassDescriptor, Target,
+    Buffer, PassDescriptor,
     canvas::{Canvas, FontAtlas, Shape, TextStyle},
 };
 use v3d::{
@@ -60,11 +60,12 @@ struct Vpm {
     result: Buffer,
     titles: FontAtlas,
     letters: FontAtlas,
+    table: Canvas,
 }
 
 impl Vpm {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
-        let SceneContext { device, .. } = context;
+        let SceneContext { device, target, .. } = context;
         let result = Buffer::new(device, "result", 4 * LANES * ROWS.len() as u32, 64)?;
         let position = ScreenXy { x: 32 * 16, y: 448 * 16 };
         let uniforms = Uniforms {
@@ -79,6 +80,7 @@ impl Vpm {
             result,
             titles: FontAtlas::new(device, "titles", &TITLE_FONT)?,
             letters: FontAtlas::new(device, "letters", &BODY_FONT)?,
+            table: Canvas::new(device, "table", target.width_px(), target.height_px())?,
         })
     }
 
@@ -97,10 +99,11 @@ impl Vpm {
 }
 
 impl Vpm {
-    /// The words as a table.
-    fn table(&self, device: &GpuDevice, target: &Target, words: &[u32; ROWS.len()]) -> Result<Canvas, SceneError> {
-        let (width, height) = (target.width_px() as f32, target.height_px() as f32);
-        let mut canvas = Canvas::new(device, "table", target.width_px(), target.height_px())?;
+    /// Writes the words into the table.
+    fn write(&mut self, words: &[u32; ROWS.len()]) -> Result<(), SceneError> {
+        let canvas = &mut self.table;
+        canvas.reset();
+        let [width, height] = canvas.size_px().map(|side| side as f32);
         // Laid out in parts of the display's height.
         let unit = height / 24.0;
         let left = 0.5 * width - 12.0 * unit;
@@ -127,7 +130,7 @@ impl Vpm {
             let hex = format!("{word:08x}");
             canvas.text(&self.titles, x + 23.2 * unit, baseline, &line(1.0, WORD, 1.0), &hex)?;
         }
-        Ok(canvas)
+        Ok(())
     }
 }
 
@@ -137,10 +140,10 @@ impl Scene for Vpm {
         let line: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
         writeln!(context.output, "{}", line.join(" ")).map_err(|_| SceneError("the console takes no text".into()))?;
 
-        let table = self.table(context.device, &context.target, &words)?;
+        self.write(&words)?;
         let mut frame = context.device.frame()?;
         let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(GROUND))?;
-        table.draw_to(&mut pass)?;
+        self.table.draw_to(&mut pass)?;
         Ok(frame.submit()?)
     }
 }

@@ -1,13 +1,10 @@
 //! Bringing up a V3D that the firmware has left in some state, on the model.
 
-#[path = "double/model.rs"]
-mod model;
-
-use model::Model;
 use v3d::hw::registers::Register;
 use v3d::platform::RegisterAccess;
 use v3d::register_snapshot::RegisterSnapshot;
 use v3d::{Driver, Limits};
+use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 #[test]

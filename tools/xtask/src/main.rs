@@ -57,6 +57,25 @@ The first two to try:
   cargo xtask test
 ";
 
+/// What a task does with its arguments.
+type Task = fn(lexopt::Parser) -> Result<()>;
+
+/// All tasks by name.
+const TASKS: [(&str, Task); 12] = [
+    ("run", run::task),
+    ("test", test::task),
+    ("gallery", gallery::task),
+    ("image", image::task),
+    ("setup", setup::task),
+    ("build", build::task),
+    ("capture", capture::task),
+    ("selftest", selftest::task),
+    ("bench", bench::task),
+    ("doc", documentation::task),
+    ("tidy", tidy::task),
+    ("ci", ci::task),
+];
+
 fn main() -> ExitCode {
     match dispatch() {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,24 +96,13 @@ fn dispatch() -> Result<()> {
         }
         Some(other) => bail!("{}; a task comes first, see `cargo xtask --help`", other.unexpected()),
     };
-    match task.as_str() {
-        "setup" => setup::task(arguments),
-        "bench" => bench::task(arguments),
-        "build" => build::task(arguments),
-        "run" => run::task(arguments),
-        "test" => test::task(arguments),
-        "doc" => documentation::task(arguments),
-        "gallery" => gallery::task(arguments),
-        "image" => image::task(arguments),
-        "capture" => capture::task(arguments),
-        "ci" => ci::task(arguments),
-        "selftest" => selftest::task(arguments),
-        "tidy" => tidy::task(arguments),
-        "help" => {
-            eprint!("{HELP}");
-            Ok(())
-        }
-        unknown => bail!("there is no task \"{unknown}\"; see `cargo xtask --help`"),
+    if task == "help" {
+        eprint!("{HELP}");
+        return Ok(());
+    }
+    match TASKS.iter().find(|(name, _)| *name == task) {
+        Some((_, run)) => run(arguments),
+        None => bail!("there is no task \"{task}\"; see `cargo xtask --help`"),
     }
 }
 

@@ -93,7 +93,7 @@ impl Canvas {
             [uv.x, uv.y, tint[0], tint[1], tint[2], tint[3]]
         };
         let polygon = self.window.shade(self.label, &corners, varyings)?;
-        self.reserve_stretch()?;
+        self.reserve_segment()?;
         let kind = Kind::Images(self.texture(texture)?);
         let count = self.images.append(self.label, polygon.vertices())?;
         self.note(kind, count);

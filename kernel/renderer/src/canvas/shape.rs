@@ -110,7 +110,7 @@ impl Canvas {
                 [place.x, place.y, straight.x, straight.y, radius, band, color[0], color[1], color[2], color[3]]
             };
         let polygon = self.window.shade(self.label, &corners, varyings)?;
-        self.reserve_stretch()?;
+        self.reserve_segment()?;
         let count = self.shapes.append(self.label, polygon.vertices())?;
         self.note(Kind::Shapes, count);
         Ok(())

@@ -95,7 +95,7 @@ impl Canvas {
         let [slope, offset] = ramp(font.kind, scale);
         let whole = font.kind == GlyphKind::Coverage && scale == 1.0;
         let size = Vec2::new(font.atlas_width_px as f32, font.atlas_height_px as f32);
-        self.reserve_stretch()?;
+        self.reserve_segment()?;
         let kind = Kind::Glyphs(self.texture(&atlas.texture)?);
         for (number, line) in text.split('\n').enumerate() {
             let width = if style.anchor == 0.0 { 0.0 } else { font.width_px(line) * scale };

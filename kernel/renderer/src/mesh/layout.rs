@@ -126,17 +126,17 @@ impl<'a> Layout<'a> {
             Some(indices) => u32::try_from(indices.count()).ok()?,
             None => vertex_count,
         };
-        let stretches = Stretch::all(primitive, count);
-        let layout = match (stretches, indices) {
+        let segments = Segment::all(primitive, count);
+        let layout = match (segments, indices) {
             (None, None) => {
                 let parts = Parts::One(Part { vertices: 0, mode: primitive.mode(), count, indices: None });
                 Self { vertices, indices: Cow::Borrowed(&[]), parts }
             }
-            (Some(stretches), None) => Self::ordered_parts(&stretches, &vertices, stride)?,
-            (stretches, Some(indices)) if vertex_count > MOST_NAMED => {
+            (Some(segments), None) => Self::ordered_parts(&segments, &vertices, stride)?,
+            (segments, Some(indices)) if vertex_count > MOST_NAMED => {
                 let one =
-                    || vec![Stretch { mode: primitive.mode(), lead: false, start: 0, length: count, close: false }];
-                Self::remapped_parts(&stretches.unwrap_or_else(one), &vertices, stride, &indices, vertex_count)?
+                    || vec![Segment { mode: primitive.mode(), lead: false, start: 0, length: count, close: false }];
+                Self::remapped_parts(&segments.unwrap_or_else(one), &vertices, stride, &indices, vertex_count)?
             }
             (None, Some(indices)) => {
                 let index_type = if indices.width() == 1 { IndexType::Bits8 } else { IndexType::Bits16 };
@@ -146,16 +146,16 @@ impl<'a> Layout<'a> {
                     Parts::One(Part { vertices: 0, mode: primitive.mode(), count, indices: Some(part_indices) });
                 Self { vertices, indices: indices.stored(), parts }
             }
-            (Some(stretches), Some(indices)) => {
+            (Some(segments), Some(indices)) => {
                 let start = u32::try_from(vertices.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
-                let mut parts = Vec::with_capacity(stretches.len());
+                let mut parts = Vec::with_capacity(segments.len());
                 let mut stored = Vec::new();
-                for stretch in stretches {
+                for segment in segments {
                     let offset = start.checked_add(u32::try_from(stored.len()).ok()?)?;
-                    stored.extend(stretch.places().flat_map(|place| (indices.at(place) as u16).to_le_bytes()));
+                    stored.extend(segment.places().flat_map(|place| (indices.at(place) as u16).to_le_bytes()));
                     let maximum = vertex_count.saturating_sub(1);
                     let indices = Some(PartIndices { offset, index_type: IndexType::Bits16, maximum });
-                    parts.push(Part { vertices: 0, mode: stretch.mode, count: stretch.count(), indices });
+                    parts.push(Part { vertices: 0, mode: segment.mode, count: segment.count(), indices });
                 }
                 Self { vertices, indices: Cow::Owned(stored), parts: Parts::Many(parts) }
             }
@@ -163,23 +163,23 @@ impl<'a> Layout<'a> {
         layout.bytes().map(|_| layout)
     }
 
-    /// Each stretch's vertices behind those of the one before.
-    fn ordered_parts(stretches: &[Stretch], vertices: &[u8], stride: usize) -> Option<Self> {
-        let mut stored = Vec::with_capacity(vertices.len() + 3 * stride * stretches.len());
-        let mut parts = Vec::with_capacity(stretches.len());
-        for stretch in stretches {
+    /// Each segment's vertices behind those of the one before.
+    fn ordered_parts(segments: &[Segment], vertices: &[u8], stride: usize) -> Option<Self> {
+        let mut stored = Vec::with_capacity(vertices.len() + 3 * stride * segments.len());
+        let mut parts = Vec::with_capacity(segments.len());
+        for segment in segments {
             let offset = align(&mut stored)?;
-            for place in stretch.places() {
+            for place in segment.places() {
                 stored.extend_from_slice(vertices.get(place * stride..(place + 1) * stride)?);
             }
-            parts.push(Part { vertices: offset, mode: stretch.mode, count: stretch.count(), indices: None });
+            parts.push(Part { vertices: offset, mode: segment.mode, count: segment.count(), indices: None });
         }
         Some(Self { vertices: Cow::Owned(stored), indices: Cow::Borrowed(&[]), parts: Parts::Many(parts) })
     }
 
-    /// Each stretch with the vertices that it names, and with indices to these.
+    /// Each segment with the vertices that it names, and with indices to these.
     fn remapped_parts(
-        stretches: &[Stretch],
+        segments: &[Segment],
         vertices: &[u8],
         stride: usize,
         indices: &Indices<'_>,
@@ -187,14 +187,14 @@ impl<'a> Layout<'a> {
     ) -> Option<Self> {
         let mut stored = Vec::with_capacity(vertices.len());
         let mut new_indices = Vec::with_capacity(2 * indices.count());
-        let mut parts = Vec::with_capacity(stretches.len());
+        let mut parts = Vec::with_capacity(segments.len());
         // For each vertex the part that it was stored for last, counted from 1, and its index there.
         let mut known = vec![(0u32, 0u16); vertex_count as usize];
-        for (number, stretch) in (1..).zip(stretches) {
+        for (number, segment) in (1..).zip(segments) {
             let offset = align(&mut stored)?;
             let first_index = new_indices.len();
             let mut count = 0u32;
-            for place in stretch.places() {
+            for place in segment.places() {
                 let index = indices.at(place) as usize;
                 let (part, new) = known.get_mut(index)?;
                 if *part != number {
@@ -208,7 +208,7 @@ impl<'a> Layout<'a> {
             let offset_of_indices = u32::try_from(first_index).ok()?;
             let maximum = count.saturating_sub(1);
             let indices = Some(PartIndices { offset: offset_of_indices, index_type: IndexType::Bits16, maximum });
-            parts.push(Part { vertices: offset, mode: stretch.mode, count: stretch.count(), indices });
+            parts.push(Part { vertices: offset, mode: segment.mode, count: segment.count(), indices });
         }
         let start = u32::try_from(stored.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
         for indices in parts.iter_mut().filter_map(|part| part.indices.as_mut()) {
@@ -237,7 +237,7 @@ fn align(stored: &mut Vec<u8>) -> Option<u32> {
 
 /// A part of a sequence of vertices or indices that is drawn at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stretch {
+struct Segment {
     mode: PrimitiveMode,
     /// The sequence's first element comes before it.
     lead: bool,
@@ -247,13 +247,13 @@ struct Stretch {
     close: bool,
 }
 
-impl Stretch {
-    /// The stretches of a sequence that is too long for one record.
+impl Segment {
+    /// The segments of a sequence that is too long for one record.
     fn all(primitive: Primitive, count: u32) -> Option<Vec<Self>> {
         if count <= MOST_VERTICES {
             return None;
         }
-        // Primitives begin at multiples of `unit`, and the first `shared` elements of a stretch are the last ones of the stretch before.
+        // Primitives begin at multiples of `unit`, and the first `shared` elements of a segment are the last ones of the segment before.
         let (mode, unit, shared) = match primitive {
             Primitive::Points => (PrimitiveMode::Points, 1, 0),
             Primitive::Lines => (PrimitiveMode::Lines, 2, 0),
@@ -266,15 +266,15 @@ impl Stretch {
         // Room for one element more, before or behind.
         let most = MOST_VERTICES - u32::from(leads || closes);
         let step = (most - shared) / unit * unit;
-        let mut stretches = Vec::new();
+        let mut segments = Vec::new();
         let mut start = 0;
         while start + shared < count {
             let length = (step + shared).min(count - start);
             let close = closes && start + length == count;
-            stretches.push(Self { mode, lead: leads && start > 0, start, length, close });
+            segments.push(Self { mode, lead: leads && start > 0, start, length, close });
             start += step;
         }
-        Some(stretches)
+        Some(segments)
     }
 
     /// How many elements are drawn.

@@ -1,16 +1,12 @@
 //! Pictures of textures, drawn by the renderer on the model.
 
-#[path = "../../../v3d/tests/double/model.rs"]
-mod model;
-
-pub(crate) use model::Model;
 use qpu_shaders::{Fragment, NoUniforms, UniformData};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
     Depth, Device, Format, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, Target, TargetDescriptor,
 };
 use v3d::hw::tiling::Tiling;
-use v3d::{Driver, Limits};
+pub(crate) use v3d_host::Machine as Model;
 use v3d_sim::Config;
 
 pub(crate) fn model() -> Model {
@@ -18,7 +14,7 @@ pub(crate) fn model() -> Model {
 }
 
 pub(crate) fn device(model: &Model) -> Device<'_, Model> {
-    Device::new(Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap())
+    model.device().unwrap()
 }
 
 pub(crate) fn target(device: &Device<'_, Model>, (width_px, height_px): (u32, u32), tiling: Tiling) -> Target {

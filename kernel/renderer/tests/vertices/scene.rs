@@ -2,10 +2,9 @@
 
 use renderer::{Device, Format, Pass, PassDescriptor, Target, TargetDescriptor};
 use v3d::hw::tiling::Tiling;
-use v3d::{Driver, Limits};
 use v3d_sim::Config;
 
-pub(crate) use crate::model::Model;
+pub(crate) use v3d_host::Machine as Model;
 
 pub(crate) const CLEAR: [u8; 4] = [10, 20, 30, 40];
 
@@ -14,7 +13,7 @@ pub(crate) fn model() -> Model {
 }
 
 pub(crate) fn device(model: &Model) -> Device<'_, Model> {
-    Device::new(Driver::bring_up(model, &model.interrupts, Limits::default()).unwrap())
+    model.device().unwrap()
 }
 
 /// Pixels, row by row from the top.

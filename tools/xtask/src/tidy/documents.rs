@@ -5,10 +5,6 @@ use crate::workspace::Workspace;
 use anyhow::Result;
 use std::path::Path;
 
-/// The tasks that a document may name.
-const TASKS: [&str; 12] =
-    ["bench", "build", "capture", "ci", "doc", "gallery", "image", "run", "selftest", "setup", "test", "tidy"];
-
 /// Checks every Markdown file.
 pub(super) fn rule(workspace: &Workspace) -> Result<()> {
     let files = text_files(workspace)?;
@@ -27,7 +23,7 @@ fn check(file: &TextFile, exists: impl Fn(&Path) -> bool) -> Vec<String> {
     let mut breaches = Vec::new();
     for (number, line) in file.text.lines().enumerate() {
         let mut breach = |sentence: String| breaches.push(format!("{}:{}: {sentence}", file.path, number + 1));
-        for task in tasks(line).filter(|task| !TASKS.contains(task)) {
+        for task in tasks(line).filter(|task| !crate::TASKS.iter().any(|(name, _)| name == task)) {
             breach(format!("there is no `cargo xtask {task}`"));
         }
         for target in links(line) {

@@ -2,16 +2,6 @@
 
 use super::*;
 
-const ALL: [Primitive; 7] = [
-    Primitive::Points,
-    Primitive::Lines,
-    Primitive::LineStrip,
-    Primitive::LineLoop,
-    Primitive::Triangles,
-    Primitive::TriangleStrip,
-    Primitive::TriangleFan,
-];
-
 /// What a sequence of elements makes [OpenGL ES 2.0, section 2.7]. Triangles begin with their least element, which keeps their winding; what has fewer than
 /// three elements repeats the last.
 fn primitives(mode: PrimitiveMode, elements: &[usize]) -> Vec<[usize; 3]> {
@@ -85,12 +75,12 @@ fn check(primitive: Primitive, vertex_count: u32, indices: Option<Indices<'_>>, 
 
 #[test]
 fn vertices_in_their_order() {
-    for primitive in ALL {
+    for primitive in Primitive::ALL {
         check(primitive, 3, None, 1);
         check(primitive, 65535, None, 1);
         // A strip's last two vertices and a fan's or loop's one may find room in the part before.
         for count in [65536, 65537, 65538, 131_067, 131_068, 131_070, 200_001] {
-            let parts = Stretch::all(primitive, count).map_or(0, |stretches| stretches.len());
+            let parts = Segment::all(primitive, count).map_or(0, |segments| segments.len());
             assert!((count as usize).div_ceil(65535) <= parts && parts <= 4);
             check(primitive, count, None, parts);
         }
@@ -107,8 +97,8 @@ fn indices_of_all_widths() {
     let wide: Vec<u32> = (0..140_000).map(|n| index(n, 90_000)).collect();
     let wide_bytes: Vec<u8> = wide.iter().flat_map(|index| index.to_le_bytes()).collect();
     let narrow: Vec<u32> = (0..30_000).map(|n| index(n, 60_000)).collect();
-    for primitive in ALL {
-        let parts = |count| Stretch::all(primitive, count).map_or(1, |stretches| stretches.len());
+    for primitive in Primitive::ALL {
+        let parts = |count| Segment::all(primitive, count).map_or(1, |segments| segments.len());
         check(primitive, 256, Some(Indices::U8(&eight[..300])), 1);
         check(primitive, 256, Some(Indices::U8(&eight)), parts(70_000));
         check(primitive, 65536, Some(Indices::U16(&sixteen[..65535])), 1);
