@@ -19,6 +19,11 @@
 //! let fragment: Fragment<NoUniforms, 4> = smooth::FRAGMENT;
 //! ```
 //!
+//! # Operations
+//! `operations/` has what programs for other GPUs are made of as macros for everybody's shaders: integers and floats of all sizes, comparisons, conversions,
+//! functions, control. Shaders of any crate that `shader-build` assembles include them as `.include "operations/integer.qinc"`; `qpu -I qpu-shaders` finds
+//! them from there. `OPERATIONS.md`, written by the tests, lists all with what they take, cost and are wrong by.
+//!
 //! # Sources
 //! [AG section 3] for the instructions, [AG p.51, p.60-61] for what shaders are given and what they write.
 #![no_std]

@@ -22,6 +22,10 @@
 //! A program without uniforms has `NoUniforms`. Float uniforms by the names `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and
 //! `viewport_z_offset` are no fields of these structures: whoever draws fills them in.
 //!
+//! # What shaders can include
+//! Files of the folder itself, `<vc4.qinc>`, which comes with the assembler, and the operations of the crate `qpu-shaders`, which its `OPERATIONS.md` lists:
+//! `.include "operations/integer.qinc"`.
+//!
 //! An error in a shader is an error of the build, with its line and a caret, and so is a broken rule of the hardware. Warnings are warnings of the build.
 #![forbid(unsafe_code)]
 
@@ -33,6 +37,9 @@ use std::{env, fs};
 use qpu::Assembly;
 
 mod generate;
+
+/// Where `operations/` of the crate `qpu-shaders` stands, for shaders of any crate.
+const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../qpu-shaders");
 
 /// The programs of one name, by stage.
 #[derive(Default)]
@@ -58,6 +65,7 @@ pub fn build(folder: impl AsRef<Path>, file: &str) -> ExitCode {
 fn build_in_cargo(folder: &Path, file: &str) -> Result<(), String> {
     let folder = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join(folder);
     println!("cargo::rerun-if-changed={}", folder.display());
+    println!("cargo::rerun-if-changed={LIBRARY}/operations");
     let (code, warnings) = module(&folder)?;
     for warning in warnings {
         println!("cargo::warning={warning}");
@@ -122,7 +130,7 @@ fn name_and_stage(path: &Path) -> Result<(String, String), String> {
 
 fn assemble(folder: &Path, path: &Path, warnings: &mut Vec<String>) -> Result<Assembly, String> {
     let source = qpu::Source::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let options = qpu::Options { include_dirs: vec![folder.to_owned()], ..qpu::Options::default() };
+    let options = qpu::Options { include_dirs: vec![folder.to_owned(), LIBRARY.into()], ..qpu::Options::default() };
     let assembly = qpu::assemble(&[source], &options).map_err(|diagnostics| diagnostics.to_string())?;
     let found = qpu::check::check_assembly(&assembly);
     if found.has_errors() {

@@ -43,7 +43,7 @@ const ARROWS: [Arrows; 13] = [
         normal: &["v3d-hw", "shader-interface"],
         optional: &[],
         build: &["shader-build"],
-        dev: &["v3d-sim"],
+        dev: &["v3d-sim", "qpu"],
     },
     Arrows { from: "shader-interface", normal: &["v3d-hw"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "shader-build", normal: &["qpu"], optional: &[], build: &[], dev: &[] },

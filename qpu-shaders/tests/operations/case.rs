@@ -1,0 +1,244 @@
+//! One operation: a program around its macro that goes through many sets of operands, 16 at a time.
+
+use crate::machine::{self, DATA, Run};
+use crate::samples::{Kind, operand_sets};
+use crate::table::{Answer, Cost, Document, LargestError, Row};
+use std::fmt::Write;
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::{AddOp, Instruction, LANES, MulOp};
+
+/// Bytes of a vector.
+const VECTOR: usize = 4 * LANES;
+/// Vectors that costs are measured on, of those that are checked.
+const MEASURED_VECTORS: usize = 16;
+/// Requests that a TMU holds while nobody takes results.
+const TMU_REQUESTS: usize = 4;
+
+/// Where the operands of an operation are before it, and its results after it.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    document: Document,
+    operation: String,
+    name: String,
+    file: &'static str,
+    inputs: Vec<(&'static str, Kind)>,
+    outputs: Vec<&'static str>,
+}
+
+/// What a vector's results should be: all elements of each operand to all elements of each result.
+pub(crate) type Vector = [u32; LANES];
+
+impl Case {
+    /// An operation of a document, and the line that does it here, of a file of `operations/`. It has no operands and its result is r0.
+    pub(crate) fn new(
+        document: Document,
+        operation: impl Into<String>,
+        file: &'static str,
+        name: impl Into<String>,
+    ) -> Self {
+        Self { document, operation: operation.into(), name: name.into(), file, inputs: Vec::new(), outputs: vec!["r0"] }
+    }
+
+    /// Adds an operand.
+    pub(crate) fn input(mut self, register: &'static str, kind: Kind) -> Self {
+        self.inputs.push((register, kind));
+        self
+    }
+
+    /// Says where the results are.
+    pub(crate) fn outputs(mut self, registers: &[&'static str]) -> Self {
+        self.outputs = registers.to_vec();
+        self
+    }
+
+    /// Compares with a function of one element, bit for bit.
+    pub(crate) fn exact(self, oracle: impl Fn(&[u32]) -> Vec<u32>) -> Row {
+        let sets = operand_sets(&self.name, &self.kinds());
+        self.exact_on(&sets, oracle)
+    }
+
+    /// The same on given operands.
+    pub(crate) fn exact_on(self, sets: &[Vec<u32>], oracle: impl Fn(&[u32]) -> Vec<u32>) -> Row {
+        self.check(sets, LargestError::Exact, |operands, results| {
+            let expected = oracle(operands);
+            if results == expected { Ok(LargestError::Exact) } else { Err(hexadecimal(&expected)) }
+        })
+    }
+
+    /// Compares with a function of all elements, bit for bit: for operations that look at their neighbours.
+    pub(crate) fn exact_vectors(self, oracle: impl Fn(&[Vector]) -> Vec<Vector>) -> Row {
+        let sets = operand_sets(&self.name, &self.kinds());
+        let compared = self.run(&sets).and_then(|(results, cost)| {
+            for (sets, results) in sets.chunks_exact(LANES).zip(results.chunks_exact(LANES)) {
+                let vector = |rows: &[Vec<u32>], column: usize| std::array::from_fn(|element| rows[element][column]);
+                let operands: Vec<Vector> = (0..self.inputs.len()).map(|column| vector(sets, column)).collect();
+                let results: Vec<Vector> = (0..self.outputs.len()).map(|column| vector(results, column)).collect();
+                let expected = oracle(&operands);
+                if results != expected {
+                    return Err(format!("of {operands:x?}\nis {results:x?}\nnot {expected:x?}"));
+                }
+            }
+            Ok((cost, LargestError::Exact))
+        });
+        self.row(compared)
+    }
+
+    /// Compares by a measure of errors, the largest of which becomes the row's; results that are beyond measure are told with what they should be.
+    pub(crate) fn check(
+        &self,
+        sets: &[Vec<u32>],
+        least: LargestError,
+        mut compare: impl FnMut(&[u32], &[u32]) -> Result<LargestError, String>,
+    ) -> Row {
+        let compared = self.run(sets).and_then(|(results, cost)| {
+            let mut largest = least;
+            for (operands, results) in sets.iter().zip(&results) {
+                let error = compare(operands, results).map_err(|expected| {
+                    format!("of {} is {}, not {expected}", hexadecimal(operands), hexadecimal(results))
+                })?;
+                if error.size() > largest.size() {
+                    largest = error;
+                }
+            }
+            Ok((cost, largest))
+        });
+        self.row(compared)
+    }
+
+    fn kinds(&self) -> Vec<Kind> {
+        self.inputs.iter().map(|&(_, kind)| kind).collect()
+    }
+
+    fn row(&self, compared: Result<(Cost, LargestError), String>) -> Row {
+        let Self { document, operation, name, file, .. } = self;
+        let answer = match compared {
+            Ok((cost, error)) => Answer::Built { name: name.clone(), file, cost, error },
+            Err(why) => Answer::Wrong(format!("{name} {why}")),
+        };
+        Row { document: *document, operation: operation.clone(), answer }
+    }
+
+    /// The results for each set of operands, and what one use costs.
+    fn run(&self, sets: &[Vec<u32>]) -> Result<(Vec<Vec<u32>>, Cost), String> {
+        let asked = sets.len();
+        let mut sets = sets.to_vec();
+        sets.resize(asked.next_multiple_of(LANES), sets[0].clone());
+        let vectors = sets.len() / LANES;
+        let data: Vec<u32> = sets
+            .chunks_exact(LANES)
+            .flat_map(|vector| (0..self.inputs.len()).flat_map(move |input| vector.iter().map(move |set| set[input])))
+            .collect();
+        let results_at = DATA + 4 * data.len() as u32;
+        let room = vectors * VECTOR * self.outputs.len();
+        let run =
+            |words: &[u64], vectors: usize| machine::run(words, &data, room, &[vec![DATA, results_at, vectors as u32]]);
+        let text = self.program(&self.name);
+        let assembly = machine::assemble(&self.name, &text)?;
+        machine::check(&assembly).map_err(|found| format!("{found}\n{text}"))?;
+        let with = assembly.words;
+        let without = machine::assemble(&self.name, &self.program(""))?.words;
+        let done = run(&with, vectors)?;
+        // What each of the later vectors adds, without the first ones that wait for instructions.
+        let measured = (vectors / 2).min(MEASURED_VECTORS);
+        let later = |words: &[u64]| Ok::<_, String>((run(words, measured)?, run(words, 2 * measured)?));
+        let (costly, free) = (later(&with)?, later(&without)?);
+        let each = |count: fn(&Run) -> u64| {
+            let added = |(few, many): &(Run, Run)| count(many) - count(few);
+            let more = added(&costly).saturating_sub(added(&free));
+            (more + measured as u64 / 2) / measured as u64
+        };
+        let (with_bound, without_bound) = (uses_of_alus(&with), uses_of_alus(&without));
+        let bound = 4 * (with_bound.0 - without_bound.0).max(with_bound.1 - without_bound.1);
+        let cost = Cost { instructions: each(|run| run.instructions), cycles: each(|run| run.cycles), bound };
+        let results = (0..asked).map(|set| {
+            let (vector, element) = (set / LANES, set % LANES);
+            let place = |output| results_at + ((vector * self.outputs.len() + output) * VECTOR + 4 * element) as u32;
+            let words = (0..self.outputs.len()).map(|output| done.memory.view().word(BusAddr(place(output))));
+            words.collect::<Result<Vec<u32>, _>>().map_err(|error| error.to_string())
+        });
+        Ok((results.collect::<Result<_, _>>()?, cost))
+    }
+
+    /// A loop over vectors: takes operands through TMU 0, does `line`, and stores results through the VPM.
+    fn program(&self, line: &str) -> String {
+        let mut text = String::new();
+        let mut add = |line: &str| {
+            let _ = writeln!(text, "    {line}");
+        };
+        add(&format!(".include \"operations/{}\"", self.file));
+        // ra0: address of the next operand, in each element its own; ra1: of the next result; rb0: vectors that are left; rb1: bytes of a vector.
+        for line in [
+            "mov ra0, unif",
+            "mov ra1, unif",
+            "mov rb0, unif",
+            "ldi rb1, 64",
+            "shl r0, elem_num, 2",
+            "add ra0, ra0, r0",
+        ] {
+            add(line);
+        }
+        add("nop\n:loop");
+        // Accumulators are taken last: addresses need them until then.
+        let is_accumulator = |register: &str| register.starts_with('r') && register[1..].parse::<u8>().is_ok();
+        let mut order: Vec<usize> = (0..self.inputs.len()).collect();
+        order.sort_by_key(|&input| is_accumulator(self.inputs[input].0));
+        for chunk in order.chunks(TMU_REQUESTS) {
+            for input in chunk {
+                add(&format!("ldi r0, {}", VECTOR * input));
+                add("add t0s, ra0, r0");
+            }
+            for &input in chunk {
+                add("ldtmu0");
+                add(&format!("mov {}, r4", self.inputs[input].0));
+            }
+        }
+        add("nop");
+        line.split("; ").for_each(&mut add);
+        add("ldi vw_setup, 0x1a00");
+        self.outputs.iter().for_each(|register| add(&format!("mov vpm, {register}")));
+        add(&format!("ldi vw_setup, 2 << 30 | {} << 23 | 16 << 16 | 1 << 14", self.outputs.len()));
+        add("ldi vw_setup, 3 << 30");
+        add("mov vw_addr, ra1");
+        add(&format!("ldi r0, {}", VECTOR * self.inputs.len()));
+        add(&format!("ldi r1, {}", VECTOR * self.outputs.len()));
+        for line in [
+            "add ra0, ra0, r0",
+            "read vw_wait",
+            "mov r2, rb0",
+            "sub.setf rb0, r2, 1",
+            "brr.anynz -, r:loop",
+            "add ra1, ra1, r1",
+        ] {
+            add(line);
+        }
+        for line in ["nop", "nop", "mov irq, 1", "thrend", "nop", "nop"] {
+            add(line);
+        }
+        text
+    }
+}
+
+impl LargestError {
+    fn size(self) -> f64 {
+        match self {
+            Self::Exact => 0.0,
+            Self::Ulp(size) => size,
+        }
+    }
+}
+
+fn hexadecimal(words: &[u32]) -> String {
+    words.iter().map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Instructions that use the add ALU, and those that use the mul ALU.
+fn uses_of_alus(words: &[u64]) -> (u64, u64) {
+    let (mut add, mut mul) = (0, 0);
+    for &word in words {
+        if let Instruction::Alu(alu) = Instruction::decode(word) {
+            add += u64::from(alu.op_add != AddOp::Nop);
+            mul += u64::from(alu.op_mul != MulOp::Nop);
+        }
+    }
+    (add, mul)
+}

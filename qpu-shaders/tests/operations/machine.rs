@@ -1,0 +1,116 @@
+//! QPUs that run one user program, in the model.
+
+use v3d_hw::BusAddr;
+use v3d_sim::clock::trace::Work;
+use v3d_sim::clock::{self, Clock};
+use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
+use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
+
+/// The VPM of the boards, in KiB [asurati].
+const VPM_KIB: u8 = 12;
+/// Rows of it that user programs may use: all that can be.
+const VPM_WINDOW: u32 = 64;
+/// Instructions of a QPU's turn.
+const TURN: u64 = 64;
+/// Instructions after which a program counts as hung.
+const BUDGET: u64 = 200_000_000;
+/// Where the program stands.
+const CODE: u32 = 0x1000;
+/// Where data begin.
+pub(crate) const DATA: u32 = 0x2_0000;
+
+/// A program that has ended on every QPU.
+pub(crate) struct Run {
+    pub(crate) memory: OwnedMemory,
+    /// Instructions, all QPUs together.
+    pub(crate) instructions: u64,
+    /// From the first instruction to the last, by the model's clock.
+    pub(crate) cycles: u64,
+}
+
+/// Assembles a program that may include the library.
+///
+/// # Errors
+/// What the assembler has to say.
+pub(crate) fn assemble(name: &str, text: &str) -> Result<qpu::Assembly, String> {
+    let options = qpu::Options { include_dirs: vec![env!("CARGO_MANIFEST_DIR").into()], ..qpu::Options::default() };
+    qpu::assemble(&[qpu::Source::new(name, text)], &options).map_err(|diagnostics| diagnostics.to_string())
+}
+
+/// Checks a program as strictly as can be: warnings are errors.
+///
+/// # Errors
+/// What assembler and checker have to say.
+pub(crate) fn check(assembly: &qpu::Assembly) -> Result<(), String> {
+    let found = format!("{}{}", assembly.warnings, qpu::check::check_assembly(assembly));
+    if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+/// Runs a program on a QPU for each list of uniforms. `data` stands at [`DATA`], with `room` more bytes behind it.
+///
+/// # Errors
+/// Programs that do not end, and what the model finds wrong with them.
+pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>]) -> Result<Run, String> {
+    let memory = OwnedMemory::new(DATA as usize + 4 * data.len() + room);
+    let view = memory.view();
+    let write = |at: u32, words: &mut dyn Iterator<Item = u32>| {
+        (0..)
+            .zip(words)
+            .try_for_each(|(i, word)| view.set_word(BusAddr(at + 4 * i), word))
+            .map_err(|error| error.to_string())
+    };
+    write(CODE, &mut words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]))?;
+    write(DATA, &mut data.iter().copied())?;
+    let mut uniforms_at = CODE + 8 * words.len() as u32;
+    let mut shared = Shared::new(VPM_KIB);
+    shared.vpm.set_window(VPM_WINDOW);
+    let mut units = Vec::new();
+    for (number, list) in (0..).zip(uniforms) {
+        uniforms_at = uniforms_at.next_multiple_of(64);
+        write(uniforms_at, &mut list.iter().copied())?;
+        let mut qpu = Qpu::new();
+        qpu.start(&Launch {
+            pc: BusAddr(CODE),
+            uniforms: BusAddr(uniforms_at),
+            uniforms_limit: Some(list.len() as u32),
+            qpu: number,
+            record: Some(Work::UserProgram { qpu: number }),
+            ..Launch::default()
+        });
+        uniforms_at += 4 * list.len() as u32;
+        units.push((qpu, Setup::default(), Exit::OutOfBudget));
+    }
+    if uniforms_at > DATA {
+        return Err("the program with its uniforms is too long".to_owned());
+    }
+    let code = CodeCache::new();
+    while units.iter().any(|unit| unit.2 != Exit::Ended) {
+        let mut progress = false;
+        for (number, (qpu, setup, exit)) in (0..).zip(&mut units) {
+            if *exit == Exit::Ended {
+                continue;
+            }
+            let before = qpu.executed();
+            *exit = qpu.run(&mut UserIo { qpu: number, shared: &mut shared, setup }, view, &code, &mut TURN.clone());
+            progress |= qpu.executed() > before || *exit == Exit::Ended;
+            if qpu.executed() > BUDGET {
+                return Err("it does not end".to_owned());
+            }
+        }
+        if !progress {
+            return Err("the programs wait for each other".to_owned());
+        }
+    }
+    let mut clock = Clock::new(clock::Machine::default());
+    let mut instructions = 0;
+    for (qpu, ..) in &mut units {
+        let faults = qpu.take_faults();
+        if let Some(fault) = faults.faults().first() {
+            return Err(fault.to_string());
+        }
+        instructions += qpu.executed();
+        qpu.counters.take_traces().into_iter().for_each(|trace| clock.submit(trace));
+    }
+    Ok(Run { instructions, cycles: clock.take_estimate().elapsed, memory })
+}

@@ -1,0 +1,34 @@
+//! The library in `operations/`: each operation of the documents is run in the model, checked and measured.
+//!
+//! Each module has the rows of one topic, and compares what the macros compute with plain Rust. `OPERATIONS.md` is written from the rows, and this test fails
+//! when it says something else, or when a document has an operation without a row: `UPDATE_OPERATIONS=1 cargo test -p qpu-shaders --test operations` writes it
+//! anew.
+#![forbid(unsafe_code)]
+
+mod case;
+mod control;
+mod functions;
+mod integer;
+mod machine;
+mod samples;
+mod special;
+mod table;
+
+use table::Row;
+
+/// Topics, each with what makes its rows. They are independent of each other.
+const TOPICS: [fn() -> Vec<Row>; 4] = [integer::rows, functions::rows, control::rows, special::rows];
+
+#[test]
+fn every_operation_has_a_row_and_computes_what_its_document_says() {
+    let rows: Vec<Row> = std::thread::scope(|scope| {
+        let running: Vec<_> = TOPICS.map(|topic| scope.spawn(topic)).into_iter().collect();
+        running
+            .into_iter()
+            .flat_map(|topic| topic.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    table::all_are_right(&rows);
+    table::compare_with_documents(&rows);
+    table::compare_with_file(&rows);
+}

@@ -1,0 +1,145 @@
+//! Operands: edges and named random ranges.
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A word.
+    Word,
+    /// A 16-bit value in a word whose high half is 0.
+    Half,
+    /// The four flags.
+    Flags,
+    /// 0 or not: in each vector either rarely the one or rarely the other, so that often all of them agree.
+    Truth,
+    /// A float.
+    Float,
+}
+
+const WORDS: [u32; 14] = [
+    0,
+    1,
+    2,
+    0x7f,
+    0x8000,
+    0xffff,
+    0x1_0000,
+    0x7f_ffff,
+    0x80_0000,
+    0xff_ffff,
+    0x7fff_ffff,
+    0x8000_0000,
+    0x8000_0001,
+    0xffff_ffff,
+];
+/// Zeros, denormals, the smallest and the largest normal numbers, infinities, NaN, 1 and its neighbours, integers, a half that is a tie.
+const FLOATS: [u32; 30] = [
+    0,
+    0x8000_0000,
+    1,
+    0x807f_ffff,
+    0x80_0000,
+    0x8080_0000,
+    0x80_0001,
+    0x100_0000,
+    0x7f7f_ffff,
+    0xff7f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_0000,
+    0xffff_ffff,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x3f7f_ffff,
+    0x3f80_0001,
+    0xbf80_0001,
+    0x3f00_0000,
+    0xbf00_0000,
+    0x3fc0_0000,
+    0x4020_0000,
+    0x4040_0000,
+    0x4b00_0001,
+    0x4b80_0000,
+    0x4eff_ffff,
+    0x4f00_0000,
+    0x4f80_0000,
+    0x3380_0000,
+];
+const HALVES: [u32; 8] = [0, 1, 2, 0xff, 0x7fff, 0x8000, 0x8001, 0xffff];
+const FLAGS: [u32; 6] = [0, 1, 4, 7, 8, 15];
+
+impl Kind {
+    /// Values at which something changes.
+    pub(crate) fn edges(self) -> &'static [u32] {
+        match self {
+            Self::Word => &WORDS,
+            Self::Half => &HALVES,
+            Self::Flags => &FLAGS,
+            Self::Float => &FLOATS,
+            Self::Truth => &[0, 1, 0x8000_0000],
+        }
+    }
+
+    /// A random value: half of the words have few bits, so that carries and equal operands are not rare.
+    pub(crate) fn random(self, random: &mut Random) -> u32 {
+        let word = random.next();
+        match self {
+            Self::Word if word & 1 == 0 => random.next() >> (word >> 1 & 31),
+            Self::Word => random.next(),
+            Self::Half => word & 0xffff,
+            Self::Flags => word & 15,
+            // Half of them close to 1, so that sums are rounded in all ways.
+            Self::Float if word & 1 == 0 => random.next() & 0x87ff_ffff | 0x3c00_0000,
+            Self::Float => random.next(),
+            Self::Truth => {
+                if word.is_multiple_of(23) {
+                    0
+                } else {
+                    word
+                }
+            }
+        }
+    }
+}
+
+/// Random words: SplitMix64, seeded with a name, so that an operation always gets the same ones.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn named(name: &str) -> Self {
+        Self(
+            name.bytes()
+                .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)),
+        )
+    }
+
+    pub(crate) fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32) as u32
+    }
+}
+
+/// Most sets of edges: with more operands each has fewer of them.
+const MOST_EDGE_SETS: usize = 1024;
+/// Random sets.
+const RANDOM_SETS: usize = 480;
+
+/// Sets of operands: every combination of edges as far as there are not too many, then random ones.
+pub(crate) fn operand_sets(name: &str, kinds: &[Kind]) -> Vec<Vec<u32>> {
+    let mut random = Random::named(name);
+    let combinations: usize = kinds.iter().map(|kind| kind.edges().len()).product();
+    let mut sets = Vec::new();
+    for n in 0..combinations.min(MOST_EDGE_SETS) {
+        // Where there are too many combinations, some of them.
+        let mut n = if combinations > MOST_EDGE_SETS { random.next() as usize % combinations } else { n };
+        let set = kinds.iter().map(|kind| {
+            let edges = kind.edges();
+            let edge = edges[n % edges.len()];
+            n /= edges.len();
+            edge
+        });
+        sets.push(set.collect());
+    }
+    sets.extend((0..RANDOM_SETS).map(|_| kinds.iter().map(|kind| kind.random(&mut random)).collect()));
+    sets
+}

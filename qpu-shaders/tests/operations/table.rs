@@ -1,0 +1,172 @@
+//! The table of operations: rows, the documents' own lists of names, and `OPERATIONS.md`.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write};
+use std::path::PathBuf;
+
+/// A document whose operations the library answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Document {
+    /// The instructions of a unified shader core: arithmetic and control.
+    Instructions,
+}
+
+impl Document {
+    const ALL: [Self; 1] = [Self::Instructions];
+
+    /// Its heading in `OPERATIONS.md`.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Instructions => "Arithmetic and control",
+        }
+    }
+
+    /// The names of its operations, one on a line; lines that begin with `#` say where they are from.
+    const fn list(self) -> &'static str {
+        match self {
+            Self::Instructions => include_str!("documents/instructions.txt"),
+        }
+    }
+
+    fn operations(self) -> impl Iterator<Item = &'static str> {
+        self.list().lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    }
+}
+
+/// What an operation costs in the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Instructions that are executed; the mean over the samples where that depends on them.
+    pub(crate) instructions: u64,
+    /// Cycles by the model's clock, rounded.
+    pub(crate) cycles: u64,
+    /// Cycles that the busier one of the two ALUs is needed for at least; of programs with loops, once through.
+    pub(crate) bound: u64,
+}
+
+/// How far results are from what the document says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LargestError {
+    /// Not at all.
+    Exact,
+    /// Units in the last place of the exact result.
+    Ulp(f64),
+}
+
+impl fmt::Display for LargestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact => f.write_str("exact"),
+            Self::Ulp(ulp) => write!(f, "{ulp:.2} ULP"),
+        }
+    }
+}
+
+/// What answers an operation here.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// Something in `operations/`, with what was measured.
+    Built {
+        /// The macro, with its modifiers.
+        name: String,
+        /// The file that has it.
+        file: &'static str,
+        cost: Cost,
+        error: LargestError,
+    },
+    /// Nothing, and why.
+    Absent(&'static str),
+    /// Something that does not do what it should.
+    Wrong(String),
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) document: Document,
+    /// The document's own name.
+    pub(crate) operation: String,
+    pub(crate) answer: Answer,
+}
+
+impl Row {
+    /// An operation that cannot be had on this chip.
+    pub(crate) fn absent(document: Document, operation: &str, reason: &'static str) -> Self {
+        Self { document, operation: operation.to_owned(), answer: Answer::Absent(reason) }
+    }
+}
+
+/// Fails if any row is wrong, and tells all that are.
+pub(crate) fn all_are_right(rows: &[Row]) {
+    let wrong = rows.iter().filter_map(|row| match &row.answer {
+        Answer::Wrong(why) => Some(format!("{}: {why}\n", row.operation)),
+        _ => None,
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{} operations are wrong:\n{}", wrong.len(), wrong.concat());
+}
+
+/// Fails where a document's list and the rows differ.
+pub(crate) fn compare_with_documents(rows: &[Row]) {
+    for document in Document::ALL {
+        let listed: BTreeSet<&str> = document.operations().collect();
+        let answered: BTreeSet<&str> =
+            rows.iter().filter(|row| row.document == document).map(|row| row.operation.as_str()).collect();
+        let missing: Vec<_> = listed.difference(&answered).collect();
+        let unknown: Vec<_> = answered.difference(&listed).collect();
+        assert!(missing.is_empty(), "{document:?}: operations without a row: {missing:#?}");
+        assert!(
+            unknown.is_empty(),
+            "{document:?}: rows of operations that the document's list does not have: {unknown:#?}"
+        );
+    }
+}
+
+/// Compares `OPERATIONS.md` with the rows, or writes it.
+pub(crate) fn compare_with_file(rows: &[Row]) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("OPERATIONS.md");
+    let text = text(rows);
+    if std::env::var_os("UPDATE_OPERATIONS").is_some() {
+        std::fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        return;
+    }
+    let file = std::fs::read_to_string(&path).unwrap_or_default();
+    let difference = text.lines().zip(file.lines().chain(std::iter::repeat(""))).find(|(now, then)| now != then);
+    if let Some((now, then)) = difference {
+        panic!("OPERATIONS.md says\n{then}\nand what was measured is\n{now}\nUPDATE_OPERATIONS=1 writes it anew");
+    }
+    assert_eq!(text.len(), file.len(), "OPERATIONS.md has lines at its end that no row has");
+}
+
+const INTRODUCTION: &str = include_str!("introduction.txt");
+
+fn text(rows: &[Row]) -> String {
+    let mut text = INTRODUCTION.to_owned();
+    for document in Document::ALL {
+        let of_document: Vec<&Row> = rows.iter().filter(|row| row.document == document).collect();
+        let _ = write!(
+            text,
+            "\n## {}\n\n| operation | name here | file | instructions | cycles | bound | largest error |\n|---|---|---|---|---|---|---|\n",
+            document.title()
+        );
+        for row in &of_document {
+            let Row { operation, answer, .. } = row;
+            if let Answer::Built { name, file, cost, error } = answer {
+                let Cost { instructions, cycles, bound } = cost;
+                let _ = writeln!(
+                    text,
+                    "| `{operation}` | `{name}` | {file} | {instructions} | {cycles} | {bound} | {error} |"
+                );
+            }
+        }
+        let absent = of_document.iter().filter_map(|row| match row.answer {
+            Answer::Absent(reason) => Some((&row.operation, reason)),
+            _ => None,
+        });
+        let lines: String = absent.map(|(operation, reason)| format!("| `{operation}` | {reason} |\n")).collect();
+        if !lines.is_empty() {
+            let _ = write!(text, "\n| not here | why |\n|---|---|\n{lines}");
+        }
+    }
+    text
+}
