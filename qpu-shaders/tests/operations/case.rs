@@ -132,9 +132,8 @@ impl Case {
         let room = vectors * VECTOR * self.outputs.len();
         let run =
             |words: &[u64], vectors: usize| machine::run(words, &data, room, &[vec![DATA, results_at, vectors as u32]]);
-        let text = self.program(&self.name);
-        let assembly = machine::assemble(&self.name, &text)?;
-        machine::check(&assembly).map_err(|found| format!("{found}\n{text}"))?;
+        let assembly = machine::assemble(&self.name, &self.program(&self.name))?;
+        machine::check(&assembly)?;
         let with = assembly.words;
         let without = machine::assemble(&self.name, &self.program(""))?.words;
         let done = run(&with, vectors)?;

@@ -5,11 +5,13 @@
 //! anew.
 #![forbid(unsafe_code)]
 
+mod bits;
 mod case;
 mod control;
 mod functions;
 mod integer;
 mod machine;
+mod multiply;
 mod samples;
 mod special;
 mod table;
@@ -17,7 +19,8 @@ mod table;
 use table::Row;
 
 /// Topics, each with what makes its rows. They are independent of each other.
-const TOPICS: [fn() -> Vec<Row>; 4] = [integer::rows, functions::rows, control::rows, special::rows];
+const TOPICS: [fn() -> Vec<Row>; 6] =
+    [integer::rows, multiply::rows, bits::rows, functions::rows, control::rows, special::rows];
 
 #[test]
 fn every_operation_has_a_row_and_computes_what_its_document_says() {

@@ -11,6 +11,8 @@ pub(crate) enum Kind {
     Flags,
     /// 0 or not: in each vector either rarely the one or rarely the other, so that often all of them agree.
     Truth,
+    /// A number of bits to shift by.
+    Count,
     /// A float.
     Float,
 }
@@ -65,6 +67,7 @@ const FLOATS: [u32; 30] = [
     0x3380_0000,
 ];
 const HALVES: [u32; 8] = [0, 1, 2, 0xff, 0x7fff, 0x8000, 0x8001, 0xffff];
+const COUNTS: [u32; 14] = [0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 64, 0xffff_ffff];
 const FLAGS: [u32; 6] = [0, 1, 4, 7, 8, 15];
 
 impl Kind {
@@ -75,6 +78,7 @@ impl Kind {
             Self::Half => &HALVES,
             Self::Flags => &FLAGS,
             Self::Float => &FLOATS,
+            Self::Count => &COUNTS,
             Self::Truth => &[0, 1, 0x8000_0000],
         }
     }
@@ -89,6 +93,7 @@ impl Kind {
             Self::Flags => word & 15,
             // Half of them close to 1, so that sums are rounded in all ways.
             Self::Float if word & 1 == 0 => random.next() & 0x87ff_ffff | 0x3c00_0000,
+            Self::Count => word % 40,
             Self::Float => random.next(),
             Self::Truth => {
                 if word.is_multiple_of(23) {

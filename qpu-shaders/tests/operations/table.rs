@@ -9,15 +9,18 @@ use std::path::PathBuf;
 pub(crate) enum Document {
     /// The instructions of a unified shader core: arithmetic and control.
     Instructions,
+    /// What is beside them, in no document.
+    Beside,
 }
 
 impl Document {
-    const ALL: [Self; 1] = [Self::Instructions];
+    const ALL: [Self; 2] = [Self::Instructions, Self::Beside];
 
     /// Its heading in `OPERATIONS.md`.
     const fn title(self) -> &'static str {
         match self {
             Self::Instructions => "Arithmetic and control",
+            Self::Beside => "Beside them",
         }
     }
 
@@ -25,6 +28,7 @@ impl Document {
     const fn list(self) -> &'static str {
         match self {
             Self::Instructions => include_str!("documents/instructions.txt"),
+            Self::Beside => include_str!("documents/beside.txt"),
         }
     }
 
@@ -94,6 +98,16 @@ impl Row {
     pub(crate) fn absent(document: Document, operation: &str, reason: &'static str) -> Self {
         Self { document, operation: operation.to_owned(), answer: Answer::Absent(reason) }
     }
+}
+
+/// Of rows of one operation with different modifiers, one that is wrong, or else the one that costs most.
+pub(crate) fn costliest(rows: impl IntoIterator<Item = Row>) -> Row {
+    let instructions = |row: &Row| match &row.answer {
+        Answer::Built { cost, .. } => cost.instructions,
+        Answer::Absent(_) => 0,
+        Answer::Wrong(_) => u64::MAX,
+    };
+    rows.into_iter().max_by_key(instructions).unwrap_or_else(|| panic!("there is no row"))
 }
 
 /// Fails if any row is wrong, and tells all that are.
