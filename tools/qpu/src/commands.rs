@@ -28,6 +28,7 @@ Examples:
   qpu check shader.qasm                         what the hardware minds, along every path
   qpu explain E0220                             why it minds, and how to mend it
   qpu explain 0x100009e7009e7000                a word, field by field
+  qpu explain shader.qasm                       a program: a listing, and each instruction field by field
   qpu run program.qasm --uniforms 1.0,0x1000 --dump 0x1000+64 --trace
                                                 a user program in the model, step by step
   qpu run program.qasm --memory input.bin@0x2000 --uniforms 0x2000,0x3000 --dump 0x3000+64

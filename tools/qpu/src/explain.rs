@@ -1,17 +1,22 @@
-//! Instructions field by field.
+//! Instructions field by field, and programs instruction by instruction.
+
+mod comment;
+mod program;
 
 use std::fmt::Write;
 
 use v3d_hw::Layout;
 use v3d_hw::layout::Field;
 use v3d_hw::qpu::{
-    Alu, File, ImmediateKind, Instruction, LoadImmediate, PackA, PackMul, ReadSource, Signal, SmallImmediate,
-    WriteTarget,
+    AddOp, Alu, Branch, Condition, File, ImmediateKind, Instruction, LoadImmediate, MulOp, PackA, PackMul, ReadSource,
+    Semaphore, Signal, SmallImmediate, Unpack, WriteTarget,
 };
 use v3d_hw::vpm::{
     LoadSetup, LoadStrideSetup, Location, ReadSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WriteSetup,
     WriteSetupWord,
 };
+
+pub use program::explain_program;
 
 /// Tables of a word: its bits below the names of their fields, then each field with bits, name, value and meaning; above them the word and its text. A
 /// constant that sets up the VPM or its DMA is taken apart too.
@@ -23,15 +28,22 @@ pub fn explain(word: u64) -> String {
         Instruction::Alu(alu) if alu.sig == Signal::SmallImmediate => "ALU instruction with small immediate",
         Instruction::Alu(_) => Alu::TITLE,
         Instruction::LoadImmediate(_) => LoadImmediate::TITLE,
-        Instruction::Semaphore(_) => v3d_hw::qpu::Semaphore::TITLE,
-        Instruction::Branch(_) => v3d_hw::qpu::Branch::TITLE,
+        Instruction::Semaphore(_) => Semaphore::TITLE,
+        Instruction::Branch(_) => Branch::TITLE,
     };
     let _ = writeln!(text, "{kind}, word {word:#018x}");
     for half in [32..64, 0..32] {
         let fields: Vec<&Field> = instruction.fields().iter().filter(|field| half.contains(&field.lo)).collect();
         bit_rows(&mut text, &fields, bits);
     }
-    field_table(&mut text, instruction.fields(), bits, |field, value| meaning(&instruction, field, value));
+    field_table(&mut text, instruction.fields(), bits, |field, value| {
+        let meaning = meaning(&instruction, field.name, value);
+        let meaning = meaning.unwrap_or_else(|| field.meaning(bits).to_string());
+        Some(match comment_on(&instruction, field.name, value as u8) {
+            Some(comment) => format!("{meaning}: {comment}"),
+            None => meaning,
+        })
+    });
     if let Instruction::LoadImmediate(load) = instruction {
         explain_setup(&mut text, &load);
     }
@@ -57,7 +69,7 @@ fn bit_rows(text: &mut String, fields: &[&Field], bits: u128) {
 }
 
 /// A line for each field: bits, name, value, meaning.
-fn field_table(text: &mut String, fields: &[Field], bits: u128, meaning: impl Fn(&str, u64) -> Option<String>) {
+fn field_table(text: &mut String, fields: &[Field], bits: u128, meaning: impl Fn(&Field, u64) -> Option<String>) {
     let _ = writeln!(text, "  {:<7} {:<10} {:>34}  meaning", "bits", "field", "value");
     for field in fields {
         let value = field.extract(bits);
@@ -65,7 +77,7 @@ fn field_table(text: &mut String, fields: &[Field], bits: u128, meaning: impl Fn
         let range = if field.hi == field.lo { format!("{}", field.hi) } else { format!("{}:{}", field.hi, field.lo) };
         let shown = if width > 8 { format!("{value:#x}") } else { format!("{value:0width$b}") };
         let decimal = if width > 1 { format!("{shown} = {value}") } else { shown };
-        let meaning = meaning(field.name, value).unwrap_or_else(|| field.meaning(bits).to_string());
+        let meaning = meaning(field, value).unwrap_or_else(|| field.meaning(bits).to_string());
         let _ = writeln!(text, "  {range:<7} {:<10} {decimal:>34}  {meaning}", field.name);
     }
 }
@@ -104,7 +116,11 @@ fn explain_setup(text: &mut String, load: &LoadImmediate) {
         Some((title, fields)) => {
             let _ = writeln!(text, "{title}, word {word:#010x}");
             let place = place.map(|Location { y, x, part }| format!("row {y}, column {x}, part {part}"));
-            field_table(text, fields, u128::from(word), |field, _| place.clone().filter(|_| field == "address"));
+            field_table(text, fields, u128::from(word), |field, _| {
+                let own = place.clone().filter(|_| field.name == "address");
+                let what = field.doc.trim().trim_end_matches('.');
+                Some(format!("{} ({what})", own.unwrap_or_else(|| field.meaning(u128::from(word)).to_string())))
+            });
         }
         None => {
             let _ = writeln!(text, "{word:#010x} sets up nothing: its ID has no meaning");
@@ -158,6 +174,50 @@ fn meaning(instruction: &Instruction, name: &str, value: u64) -> Option<String> 
         },
         _ => return None,
     })
+}
+
+/// What a field's value does, in words.
+fn comment_on(instruction: &Instruction, name: &str, value: u8) -> Option<&'static str> {
+    let (add_file, mul_file) = match instruction {
+        Instruction::Alu(Alu { ws, .. })
+        | Instruction::LoadImmediate(LoadImmediate { ws, .. })
+        | Instruction::Semaphore(Semaphore { ws, .. })
+        | Instruction::Branch(Branch { ws, .. }) => {
+            if *ws {
+                (File::B, File::A)
+            } else {
+                (File::A, File::B)
+            }
+        }
+    };
+    match name {
+        "sig" => return Some(comment::signal(instruction.signal())),
+        "waddr_add" => return comment::write(WriteTarget::of(add_file, value)),
+        "waddr_mul" => return comment::write(WriteTarget::of(mul_file, value)),
+        "cond_add" | "cond_mul" => return Some(comment::condition(Condition::from_code(value))),
+        _ => {}
+    }
+    let Instruction::Alu(alu) = instruction else { return None };
+    let is_immediate = alu.sig == Signal::SmallImmediate;
+    match name {
+        "op_add" => Some(comment::add_operation(alu.op_add)),
+        "op_mul" => Some(comment::mul_operation(alu.op_mul)),
+        "add_a" | "add_b" if alu.op_add == AddOp::Nop => Some("of no operation"),
+        "add_b" if alu.op_add.is_unary() => Some("ignored, the operation has one operand"),
+        "mul_a" | "mul_b" if alu.op_mul == MulOp::Nop => Some("of no operation"),
+        "add_a" => comment::operand(alu.add_a, is_immediate),
+        "add_b" => comment::operand(alu.add_b, is_immediate),
+        "mul_a" => comment::operand(alu.mul_a, is_immediate),
+        "mul_b" => comment::operand(alu.mul_b, is_immediate),
+        "sf" if !alu.sf => Some("the flags stay as they are"),
+        "sf" if alu.op_add == AddOp::Nop => Some("the mul ALU's result sets the flags Z, N and C of each element"),
+        "sf" => Some("the add ALU's result sets the flags Z, N and C of each element"),
+        "unpack" => Some(comment::unpack(Unpack::from_code(value))),
+        "pack" if alu.pm => Some(comment::pack_mul(PackMul::of_field(value))),
+        "raddr_a" => comment::read(ReadSource::of(File::A, value)),
+        "raddr_b" if !is_immediate => comment::read(ReadSource::of(File::B, value)),
+        _ => None,
+    }
 }
 
 fn file_name(file: File) -> char {

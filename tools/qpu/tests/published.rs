@@ -182,27 +182,27 @@ fn an_explanation_is_a_table() {
                                         immediate|
           1000 0011 1001 0000 0100 0000 0000 0000|
           bits    field                                   value  meaning
-          63:60   sig                                 1110 = 14  ldi (14)
+          63:60   sig                                 1110 = 14  ldi (14): bits 59:57 tell a constant from a semaphore
           59:57   kind                                  000 = 0  32 (0)
           56      pm                                          0  pack and unpack register file A
           55:52   pack                                 0000 = 0  nop
-          51:49   cond_add                              001 = 1  always (1)
-          48:46   cond_mul                              000 = 0  never (0)
+          51:49   cond_add                              001 = 1  always (1): all 16 elements are written
+          48:46   cond_mul                              000 = 0  never (0): the result goes nowhere
           45      sf                                          0  no
           44      ws                                          1  add ALU writes to file B, mul ALU to file A
-          43:38   waddr_add                         110001 = 49  vpm vcd wr setup
+          43:38   waddr_add                         110001 = 49  vpm vcd wr setup: sets writes of the VPM up, or a DMA store, by the word's top bits
           37:32   waddr_mul                         100111 = 39  no register
           31:0    immediate             0x83904000 = 2207268864  -2087698432 or -8.478253e-37
         VPM DMA store (VDW) basic setup, word 0x83904000
           bits    field                                   value  meaning
-          31:30   id                                     10 = 2  2
-          29:23   units                             0000111 = 7  7
-          22:16   depth                            0010000 = 16  16 (0x10)
-          15      laned                                       0  no
-          14      horizontal                                  1  yes
-          13:7    y                                 0000000 = 0  0
-          6:3     x                                    0000 = 0  0
-          2:0     mode                                  000 = 0  32-bit (0)
+          31:30   id                                     10 = 2  2 (2)
+          29:23   units                             0000111 = 7  7 (Number of rows of the block in memory; 0 means 128)
+          22:16   depth                            0010000 = 16  16 (0x10) (Row length of the block in memory, in elements; 0 means 128)
+          15      laned                                       0  no (Write as 0)
+          14      horizontal                                  1  yes (Horizontal, else vertical)
+          13:7    y                                 0000000 = 0  0 (Row of the first word in the VPM)
+          6:3     x                                    0000 = 0  0 (Column of the first word in the VPM)
+          2:0     mode                                  000 = 0  32-bit (0) (Element width and first part)
     "#]]
     .assert_eq(&explain(0xe002_1c67_8390_4000));
 }

@@ -111,6 +111,8 @@ struct Dump<'a> {
     sub_lists: VecDeque<SubList>,
     seen_lists: BTreeSet<u32>,
     shader_records: BTreeMap<u32, shader::Record>,
+    /// How many vertices the draws with the GL shader record at an address read at most.
+    vertices: BTreeMap<u32, u32>,
     programs: BTreeMap<u32, ProgramUses>,
     survey: Survey,
 }
@@ -124,6 +126,7 @@ impl<'a> Dump<'a> {
             sub_lists: VecDeque::new(),
             seen_lists: BTreeSet::new(),
             shader_records: BTreeMap::new(),
+            vertices: BTreeMap::new(),
             programs: BTreeMap::new(),
             survey: Survey::default(),
         }
@@ -139,11 +142,15 @@ impl<'a> Dump<'a> {
         self.line(format_args!("\n== {text} =="));
     }
 
-    /// One line for each field of a table: name, value, meaning.
+    /// One line for each field of a table: bits (bit 0 is the lowest behind a record's code), name, value, meaning.
     fn fields(&mut self, fields: &[Field], bits: u128) {
         for field in fields {
             let value = field.meaning(bits).to_string();
-            self.line(format_args!("                {:22} {value:26} {}", field.name, field.doc.trim()));
+            let place = match field.width() {
+                1 => field.lo.to_string(),
+                _ => format!("{}:{}", field.hi, field.lo),
+            };
+            self.line(format_args!("        {place:>7} {:22} {value:26} {}", field.name, field.doc.trim()));
         }
     }
 

@@ -3,14 +3,17 @@
 //! A page has markers, each followed by the block that it stands for:
 //! ```text
 //! <!-- code STEP: START -->           from the line that begins with START to the line that ends it
-//! <!-- dump STEP: TITLE -->           the section of the job whose title begins with TITLE
+//! <!-- dump STEP: TITLE -->           the first section of the job that has TITLE in its title
 //! <!-- dump STEP: TITLE, records -->  the same without the records' fields
 //! <!-- dump STEP: TITLE, NAME -->     the section's last record with this name, and its fields
+//! <!-- explain STEP: TITLE, FILE -->  the program in the section, instruction by instruction, with the names of the source file
 //! ```
 //! `UPDATE_GUIDE=1 cargo test -p renderer --test guide` writes blocks and pictures anew.
 
 use std::path::{Path, PathBuf};
 
+use qpu::explain::explain_program;
+use qpu::{Assembly, Options, Source, assemble};
 use v3d_sim::job::picture;
 
 use crate::steps::{STEPS, Step};
@@ -41,11 +44,10 @@ fn code(name: &str, start: &str) -> String {
 /// Part of a job in words.
 fn dump(step: &Step, selection: &str) -> String {
     let (title, part) = selection.split_once(", ").unwrap_or((selection, ""));
-    let heading = format!("== {title}");
     let section: Vec<&str> = step
         .dump
         .lines()
-        .skip_while(|line| !line.starts_with(&heading))
+        .skip_while(|line| !(line.starts_with("== ") && line.contains(title)))
         .enumerate()
         .take_while(|(n, line)| *n == 0 || !line.is_empty())
         .map(|(_, line)| line.trim_end())
@@ -65,6 +67,25 @@ fn dump(step: &Step, selection: &str) -> String {
     }
 }
 
+/// A program's source, assembled.
+fn assembled(file: &str) -> Assembly {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../qpu-shaders/shaders").join(file);
+    assemble(&[Source::read(&path).unwrap()], &Options::default()).unwrap_or_else(|errors| panic!("{file}: {errors:?}"))
+}
+
+/// A program of a job, as `qpu explain` prints programs.
+fn explanation(step: &Step, selection: &str) -> String {
+    let (title, file) = selection.split_once(", ").unwrap_or_else(|| panic!("{selection}: it names no source file"));
+    let section = dump(step, title);
+    let word = |line: &str| line.split_whitespace().nth(1).and_then(|word| u64::from_str_radix(word, 16).ok());
+    let words: Vec<u64> = section.lines().skip(1).map(|line| word(line).unwrap_or_else(|| panic!("{line}"))).collect();
+    let source = assembled(file);
+    // What a fragment shader does with its colour is put behind it, and may begin in its last instruction.
+    let own = source.words.len() - usize::from(source.interface.leaves_color);
+    assert_eq!(words[..own], source.words[..own], "{title}: the job's words are not those of {file}");
+    explain_program(&words, &source.interface).trim_end().to_owned()
+}
+
 /// A page with every block as it should be.
 fn rewritten(page: &str, steps: &[Step]) -> String {
     let mut lines = page.lines();
@@ -79,7 +100,8 @@ fn rewritten(page: &str, steps: &[Step]) -> String {
         let (language, text) = match kind {
             "code" => ("rust", code(name, selection)),
             "dump" => ("text", dump(step, selection)),
-            _ => panic!("{line}: blocks are of code or dump"),
+            "explain" => ("text", explanation(step, selection)),
+            _ => panic!("{line}: blocks are of code, dump or explain"),
         };
         out += &format!("```{language}\n{text}\n```\n");
         // The block that is there, if there is one.
@@ -92,9 +114,9 @@ fn rewritten(page: &str, steps: &[Step]) -> String {
     out
 }
 
-#[test]
-fn pages_show_what_the_programs_have() {
-    let path = folder().join("README.md");
+/// A page's text, in which every block has to be as it should be.
+fn checked(name: &str) -> String {
+    let path = folder().join(name);
     let page = std::fs::read_to_string(&path).unwrap();
     let expected = rewritten(&page, &*STEPS);
     if is_update() {
@@ -104,6 +126,22 @@ fn pages_show_what_the_programs_have() {
         assert_eq!(differs, None, "{}: UPDATE_GUIDE=1 writes it anew", path.display());
         assert_eq!(page.len(), expected.len());
     }
+    expected
+}
+
+#[test]
+fn the_triangle_is_explained_field_by_field() {
+    let page = checked("triangle.md");
+    // Every word of the three programs has a table of its own.
+    let tables = page.lines().filter(|line| line.contains("instruction") && line.contains(", word 0x")).count();
+    let files = ["triangle.coord.qasm", "triangle.vert.qasm", "smooth.frag.qasm"];
+    let own: usize = files.map(|file| assembled(file).words.len()).iter().sum();
+    assert!(tables >= own, "{tables} tables for {own} instructions");
+}
+
+#[test]
+fn pages_show_what_the_programs_have() {
+    let page = checked("README.md");
     for step in &*STEPS {
         assert!(page.contains(&format!("({}.png)", step.name)), "the guide has no picture of {}", step.name);
     }

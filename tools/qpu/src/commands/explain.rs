@@ -5,15 +5,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use qpu::explain::explain;
-use qpu::{Code, Options, Source, assemble};
+use qpu::explain::{explain, explain_program};
+use qpu::{Code, Interface, Options, Source, assemble};
 
 use super::{is_source, read_words, show, write};
 
 /// Explains words, files and codes.
 #[derive(Args)]
 pub(crate) struct Explain {
-    /// A word (64 bits in hexadecimal, with 0x or without), a file, or a code (E0123)
+    /// A word (64 bits in hexadecimal, with 0x or without), a file of a program (source or words), or a code (E0123)
     what: String,
     /// With a 32-bit number before it: the high half of the word
     high: Option<String>,
@@ -47,19 +47,18 @@ impl Explain {
             };
             write(None, explain(word).as_bytes())?;
         } else if path.exists() {
-            let words = if is_source(path) {
+            let (words, interface) = if is_source(path) {
                 match assemble(&[Source::read(path)?], &Options::default()) {
-                    Ok(assembly) => assembly.words,
+                    Ok(assembly) => (assembly.words, assembly.interface),
                     Err(diagnostics) => {
                         show(&diagnostics);
                         return Ok(ExitCode::FAILURE);
                     }
                 }
             } else {
-                read_words(path)?
+                (read_words(path)?, Interface::default())
             };
-            let texts: Vec<String> = words.iter().map(|&word| explain(word)).collect();
-            write(None, texts.join("\n").as_bytes())?;
+            write(None, explain_program(&words, &interface).as_bytes())?;
         } else if let Some(code) = Code::parse(&self.what) {
             write(None, format!("{code}: {}\n\n{}\n", code.title(), code.explanation()).as_bytes())?;
         } else {

@@ -29,6 +29,7 @@ impl Dump<'_> {
         let mut at = start;
         let mut length = 0;
         let mut tile: Option<TileCoordinates> = None;
+        let mut shader: Option<u32> = None;
         while end != Some(at) {
             let Some(budget) = self.budget.checked_sub(1) else {
                 self.line(format_args!("{at}  ... the dump ends here: too many records"));
@@ -50,8 +51,16 @@ impl Dump<'_> {
             length += record.bytes() as u64;
             let next = at + record.bytes() as u32;
             match record {
-                Record::IndexedPrimitiveList(list) => self.count_draw(list.length),
-                Record::VertexArrayPrimitives(list) => self.count_draw(list.length),
+                Record::IndexedPrimitiveList(list) => {
+                    self.count_draw(list.length);
+                    self.count_vertices(shader, list.maximum_index.saturating_add(1));
+                }
+                Record::VertexArrayPrimitives(list) => {
+                    self.count_draw(list.length);
+                    self.count_vertices(shader, list.first_vertex.saturating_add(list.length));
+                }
+                Record::GlShaderState(data) => shader = Some(data.address.0.0),
+                Record::NvShaderState(_) | Record::VgShaderState(_) => shader = None,
                 Record::VgCoordinateArray(list) => self.count_draw(list.length),
                 Record::VgInline(_) => self.count_draw(0),
                 Record::TileRenderingMode(mode) => self.survey.rendering_mode = Some(mode),
@@ -121,6 +130,14 @@ impl Dump<'_> {
     fn count_draw(&mut self, vertices: u32) {
         self.survey.draws += 1;
         self.survey.vertices += u64::from(vertices);
+    }
+
+    /// Notes that the draws with a GL shader record read so many vertices.
+    fn count_vertices(&mut self, shader: Option<u32>, vertices: u32) {
+        if let Some(shader) = shader {
+            let most = self.vertices.entry(shader).or_default();
+            *most = vertices.max(*most);
+        }
     }
 
     fn record(&mut self, at: BusAddr, record: &Record, bytes: &[u8; MAX_RECORD_BYTES]) {

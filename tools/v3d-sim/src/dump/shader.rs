@@ -1,10 +1,13 @@
 //! Shader records in words.
 
 use super::Dump;
-use crate::state::{GlShader, NvShader, VgShader};
+use crate::state::{Attribute, GlShader, NvShader, VgShader};
 use v3d_hw::control_list::GlShaderState;
 use v3d_hw::shader_record::{GlFragment, GlVertex, NvShaderRecord, VgShaderRecord, gl};
 use v3d_hw::{BusAddr, Layout};
+
+/// Most vertices of an attribute array that are shown.
+const SHOWN_VERTICES: u32 = 4;
 
 /// What kind of record stands at an address.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +78,8 @@ impl Dump<'_> {
                 read_by(shader.coordinate.attribute_select),
                 attribute.coordinate_vpm_offset,
             ));
+            let vertices = self.vertices.get(&shader.address.0).copied().unwrap_or(0);
+            self.vertices_of(attribute, vertices);
         }
         let parts = [
             ("fragment shader", shader.fragment.code, shader.fragment.uniforms),
@@ -83,6 +88,19 @@ impl Dump<'_> {
         ];
         for (kind, code, uniforms) in parts {
             self.programs.entry(code.0).or_default().add(kind, uniforms.0);
+        }
+    }
+
+    /// The first vertices of an attribute array, in words and as floats; whole words only.
+    fn vertices_of(&mut self, attribute: &Attribute, vertices: u32) {
+        for vertex in 0..vertices.min(SHOWN_VERTICES) {
+            let at = attribute.address + attribute.stride.wrapping_mul(vertex);
+            let words = (0..attribute.bytes / 4).map_while(|word| self.memory.word(at + 4 * word).ok());
+            let words: Vec<String> = words.map(|word| format!("{word:#010x} = {:?}", f32::from_bits(word))).collect();
+            self.line(format_args!("  {at}      vertex {vertex}: {}", words.join(", ")));
+        }
+        if vertices > SHOWN_VERTICES {
+            self.line(format_args!("                ... and {} more", vertices - SHOWN_VERTICES));
         }
     }
 }

@@ -1,0 +1,180 @@
+//! What the values of fields do, in words: the comments behind their meanings.
+
+use v3d_hw::qpu::{AddOp, Condition, MulOp, Mux, PackMul, ReadSource, Signal, Unpack, WriteTarget};
+
+/// What a signal makes the QPU do beside the two operations [AG p.29].
+pub(super) fn signal(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Breakpoint => "the QPU stops here until the host goes on",
+        Signal::None => "nothing beside the two operations",
+        Signal::ThreadSwitch => "after two more instructions the QPU's other thread goes on",
+        Signal::ProgramEnd => "the program ends after two more instructions",
+        Signal::ScoreboardWait => "waits until no earlier primitive still works on these pixels",
+        Signal::ScoreboardUnlock => "later primitives may work on these pixels from here on",
+        Signal::LastThreadSwitch => "as thrsw, and this program switches no more",
+        Signal::LoadCoverage => "the tile buffer's coverage comes into r4",
+        Signal::LoadColor => "the tile buffer's colour comes into r4",
+        Signal::LoadColorEnd => {
+            "the tile buffer's colour comes into r4, and the program ends after two more instructions"
+        }
+        Signal::LoadTmu0 => "the oldest result of TMU 0 comes into r4, and is there in the next instruction",
+        Signal::LoadTmu1 => "the oldest result of TMU 1 comes into r4, and is there in the next instruction",
+        Signal::LoadAlpha => "the tile buffer's alpha mask comes into r4",
+        Signal::SmallImmediate => "raddr_b is a constant or a rotation, and no register of file B is read",
+        Signal::LoadImmediate => "bits 59:57 tell a constant from a semaphore",
+        Signal::Branch => "three more instructions are executed before the jump",
+    }
+}
+
+/// In which of the 16 elements a result is written [AG p.28].
+pub(super) fn condition(condition: Condition) -> &'static str {
+    match condition {
+        Condition::Never => "the result goes nowhere",
+        Condition::Always => "all 16 elements are written",
+        Condition::ZSet => "elements whose flag Z is set are written",
+        Condition::ZClear => "elements whose flag Z is clear are written",
+        Condition::NSet => "elements whose flag N is set are written",
+        Condition::NClear => "elements whose flag N is clear are written",
+        Condition::CSet => "elements whose flag C is set are written",
+        Condition::CClear => "elements whose flag C is clear are written",
+    }
+}
+
+/// What the add ALU computes of its operands a and b [AG p.35].
+pub(super) fn add_operation(operation: AddOp) -> &'static str {
+    match operation {
+        AddOp::Nop => "the add ALU does nothing",
+        AddOp::Fadd => "a + b of floats",
+        AddOp::Fsub => "a - b of floats",
+        AddOp::Fmin => "the smaller float",
+        AddOp::Fmax => "the greater float",
+        AddOp::Fminabs => "the smaller of |a| and |b|, floats",
+        AddOp::Fmaxabs => "the greater of |a| and |b|, floats",
+        AddOp::Ftoi => "float a as signed integer, towards zero",
+        AddOp::Itof => "signed integer a as float",
+        AddOp::Add => "a + b of integers",
+        AddOp::Sub => "a - b of integers",
+        AddOp::Shr => "a shifted right by b, zeros from the left",
+        AddOp::Asr => "a shifted right by b, the sign from the left",
+        AddOp::Ror => "a rotated right by b bits",
+        AddOp::Shl => "a shifted left by b",
+        AddOp::Min => "the smaller signed integer",
+        AddOp::Max => "the greater signed integer",
+        AddOp::And => "a and b, bit by bit; of equal operands a copy",
+        AddOp::Or => "a or b, bit by bit; of equal operands a copy",
+        AddOp::Xor => "a exclusive or b, bit by bit; of equal operands zero",
+        AddOp::Not => "all bits of a turned",
+        AddOp::Clz => "how many zeros stand before the first one of a",
+        AddOp::V8adds => "four sums of bytes, at most 255",
+        AddOp::V8subs => "four differences of bytes, at least 0",
+        AddOp::Reserved(_) => "no operation has this code",
+    }
+}
+
+/// What the mul ALU computes of its operands a and b [AG p.36].
+pub(super) fn mul_operation(operation: MulOp) -> &'static str {
+    match operation {
+        MulOp::Nop => "the mul ALU does nothing",
+        MulOp::Fmul => "a * b of floats",
+        MulOp::Mul24 => "the product of the low 24 bits of a and b, its low 32 bits",
+        MulOp::V8muld => "four products of bytes, in which 255 stands for 1",
+        MulOp::V8min => "the smaller of each pair of bytes; of equal operands a copy",
+        MulOp::V8max => "the greater of each pair of bytes; of equal operands a copy",
+        MulOp::V8adds => "four sums of bytes, at most 255",
+        MulOp::V8subs => "four differences of bytes, at least 0",
+    }
+}
+
+/// Where an operand comes from, if its name does not say so.
+pub(super) fn operand(mux: Mux, is_immediate: bool) -> Option<&'static str> {
+    match mux {
+        Mux::A => Some("what raddr_a reads"),
+        Mux::B if is_immediate => Some("the small immediate"),
+        Mux::B => Some("what raddr_b reads"),
+        Mux::R4 => Some("what SFU, TMU or tile buffer have delivered"),
+        _ => None,
+    }
+}
+
+/// What is unpacked from the register file or r4 [AG p.31-32].
+pub(super) fn unpack(unpack: Unpack) -> &'static str {
+    match unpack {
+        Unpack::None => "all 32 bits as they are",
+        Unpack::Half0 => "the low half: a half float for float operations, else a signed integer",
+        Unpack::Half1 => "the high half: a half float for float operations, else a signed integer",
+        Unpack::Byte3Replicated => "byte 3 in all four bytes",
+        Unpack::Byte0 | Unpack::Byte1 | Unpack::Byte2 | Unpack::Byte3 => {
+            "one byte: 0 to 255 as 0.0 to 1.0 for float operations, else an unsigned integer"
+        }
+    }
+}
+
+/// What the mul ALU's pack makes of a float [AG p.32].
+pub(super) fn pack_mul(pack: PackMul) -> &'static str {
+    match pack {
+        PackMul::None => "all 32 bits as they are",
+        PackMul::Replicated => "0.0 to 1.0 as 0 to 255, into all four bytes",
+        PackMul::Reserved(_) => "no pack has this code",
+        _ => "0.0 to 1.0 as 0 to 255, into one byte; the other three keep what they have",
+    }
+}
+
+/// What happens when a peripheral is read, beside that it gives a value [AG p.37].
+pub(super) fn read(source: ReadSource) -> Option<&'static str> {
+    Some(match source {
+        ReadSource::Uniform => "takes the next word of the uniforms, the same for all elements",
+        ReadSource::Varying => "takes the next varying, A * x + B * y of each pixel, and lays its C into r5",
+        ReadSource::ElementNumber => "0 to 15, each element its own",
+        ReadSource::QpuNumber => "which QPU this is",
+        ReadSource::XPixelCoord => "the column of each element's pixel",
+        ReadSource::YPixelCoord => "the row of each element's pixel",
+        ReadSource::MsFlags => "the samples of each pixel that the primitive covers",
+        ReadSource::RevFlag => "whether the primitive shows its back",
+        ReadSource::VpmRead => "takes the next vector that the VPM read set-up announced",
+        ReadSource::VpmLdBusy => "whether the DMA load is still under way",
+        ReadSource::VpmStBusy => "whether the DMA store is still under way",
+        ReadSource::VpmLdWait => "waits until the DMA load is done",
+        ReadSource::VpmStWait => "waits until the DMA store is done",
+        ReadSource::MutexAcquire => "waits until no other QPU has the mutex, and takes it",
+        ReadSource::Unmapped(_) => "nothing is behind this address",
+        ReadSource::Register(_) | ReadSource::Nop => return None,
+    })
+}
+
+/// What happens when a peripheral is written [AG p.37-38].
+pub(super) fn write(target: WriteTarget) -> Option<&'static str> {
+    use v3d_hw::qpu::address_map::TmuCoordinate;
+    Some(match target {
+        WriteTarget::TmuNoSwap => "TMU numbers mean what they say, on all QPUs of the slice",
+        WriteTarget::R5PerQuad => "r5 of each quad becomes what its first element has",
+        WriteTarget::R5Replicated => "r5 becomes what element 0 has",
+        WriteTarget::HostInterrupt => "interrupts the host",
+        WriteTarget::UniformsAddress => "the uniforms go on at the address that element 0 has",
+        WriteTarget::QuadX => "the column of each quad",
+        WriteTarget::QuadY => "the row of each quad",
+        WriteTarget::MsFlags => "the samples that the next writes to the tile buffer may change",
+        WriteTarget::RevFlag => "which side's stencil set-up counts",
+        WriteTarget::TlbStencilSetup => "sets the stencil test up",
+        WriteTarget::TlbZ => "makes the tests of depth and stencil; pixels that fail are written no more",
+        WriteTarget::TlbColorMs => "writes the colour of the next sample of each pixel",
+        WriteTarget::TlbColorAll => {
+            "writes the colour of each pixel, as red, green, blue and alpha from the lowest byte on"
+        }
+        WriteTarget::TlbAlphaMask => "writes the alpha mask",
+        WriteTarget::VpmWrite => "fills the next vector that the VPM write set-up announced",
+        WriteTarget::VpmVcdRdSetup => "sets reads of the VPM up, or a DMA load, by the word's top bits",
+        WriteTarget::VpmVcdWrSetup => "sets writes of the VPM up, or a DMA store, by the word's top bits",
+        WriteTarget::VpmLdAddr => "starts the DMA load from this address",
+        WriteTarget::VpmStAddr => "starts the DMA store to this address",
+        WriteTarget::MutexRelease => "gives the mutex free",
+        WriteTarget::SfuRecip => "1/x comes into r4, for the third instruction from here",
+        WriteTarget::SfuRecipSqrt => "1/sqrt(x) comes into r4, for the third instruction from here",
+        WriteTarget::SfuExp => "2^x comes into r4, for the third instruction from here",
+        WriteTarget::SfuLog => "log2(x) comes into r4, for the third instruction from here",
+        WriteTarget::Tmu { coordinate: TmuCoordinate::S, .. } => {
+            "starts the lookup: of a texture if t was written, which takes a uniform; else of the word at this address"
+        }
+        WriteTarget::Tmu { .. } => "a coordinate of the next lookup; takes the next uniform as texture parameter",
+        WriteTarget::Register(_) | WriteTarget::Accumulator(_) | WriteTarget::Nop => return None,
+    })
+}

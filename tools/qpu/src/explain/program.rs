@@ -1,0 +1,276 @@
+//! Whole programs: a listing, each instruction field by field, and which word of each stream it takes or gives.
+
+use std::fmt::Write;
+
+use v3d_hw::qpu::address_map::TmuCoordinate;
+use v3d_hw::qpu::{
+    File, INSTRUCTION_BYTES, ImmediateKind, Instruction, LoadImmediate, ReadSource, Signal, WriteTarget,
+};
+use v3d_hw::vpm::{ElementSize, Location, ReadSetupWord, WriteSetupWord};
+
+use super::explain;
+use crate::interface::{Interface, Stage, StreamItem};
+
+/// Explains a program: its words, and each instruction with what it takes from the streams of uniforms, varyings and the VPM, and gives to the VPM.
+///
+/// What a word of a stream is called, the interface knows; an empty one knows nothing. Words of the streams are counted as a straight run from the first
+/// instruction takes them: behind a branch the counts end.
+pub fn explain_program(words: &[u64], interface: &Interface) -> String {
+    let mut text = String::new();
+    let stage = Stage::NAMED.iter().find(|(_, stage)| *stage == interface.stage);
+    let stage = stage.map_or("program".to_owned(), |(name, _)| format!("{name} shader"));
+    let bytes = words.len() * INSTRUCTION_BYTES as usize;
+    let _ = writeln!(text, "{stage}: {} instructions, {bytes} bytes\n", words.len());
+    let _ = writeln!(text, " PC| offset|      low word|  high word| instruction");
+    let _ = writeln!(text, "---+-------+--------------+-----------+------------");
+    for (pc, &word) in words.iter().enumerate() {
+        let (low, high, instruction) = (word as u32, word >> 32, Instruction::decode(word));
+        let _ = writeln!(text, "{pc:3}| {:#06x}|    {low:#010x}| {high:#010x}| {instruction}", pc * 8);
+    }
+    let mut streams = Streams::new(interface);
+    for (pc, &word) in words.iter().enumerate() {
+        let _ = writeln!(text, "\n[{pc}] offset {:#06x}", pc * 8);
+        text += &explain(word);
+        for line in streams.pass(&Instruction::decode(word)) {
+            let _ = writeln!(text, "  -> {line}");
+        }
+    }
+    text
+}
+
+/// How far a program has read and written its streams. `None`: that is not known any more.
+struct Streams<'i> {
+    interface: &'i Interface,
+    uniforms: Option<u32>,
+    varyings: Option<u32>,
+    /// Row of the VPM that the next read or write touches.
+    vpm_read: Option<u32>,
+    vpm_write: Option<u32>,
+    /// Coordinates of the lookups under way, by TMU.
+    coordinates: [u32; 2],
+}
+
+impl<'i> Streams<'i> {
+    fn new(interface: &'i Interface) -> Self {
+        Self { interface, uniforms: Some(0), varyings: Some(0), vpm_read: None, vpm_write: None, coordinates: [0; 2] }
+    }
+
+    /// What an instruction takes and gives, in sentences.
+    fn pass(&mut self, instruction: &Instruction) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Instruction::Alu(alu) = instruction {
+            let b = (alu.sig != Signal::SmallImmediate).then(|| ReadSource::of(File::B, alu.raddr_b));
+            let mut read = vec![ReadSource::of(File::A, alu.raddr_a)];
+            // Both files see the same word when both read a stream.
+            read.extend(b.filter(|b| *b != read[0]));
+            lines.extend(read.into_iter().filter_map(|source| self.read(source)));
+        }
+        let constant = match instruction {
+            Instruction::LoadImmediate(LoadImmediate { kind: ImmediateKind::Word, immediate, .. }) => Some(*immediate),
+            _ => None,
+        };
+        let (ws, add, mul) = match *instruction {
+            Instruction::Alu(alu) => (alu.ws, alu.waddr_add, alu.waddr_mul),
+            Instruction::LoadImmediate(load) => (load.ws, load.waddr_add, load.waddr_mul),
+            Instruction::Semaphore(semaphore) => (semaphore.ws, semaphore.waddr_add, semaphore.waddr_mul),
+            Instruction::Branch(branch) => (branch.ws, branch.waddr_add, branch.waddr_mul),
+        };
+        let files = if ws { [File::B, File::A] } else { [File::A, File::B] };
+        for (file, address) in files.into_iter().zip([add, mul]) {
+            lines.extend(self.write(WriteTarget::of(file, address), constant));
+        }
+        if matches!(instruction, Instruction::Branch(_)) {
+            *self = Self { uniforms: None, varyings: None, ..Self::new(self.interface) };
+        }
+        lines
+    }
+
+    fn read(&mut self, source: ReadSource) -> Option<String> {
+        match source {
+            ReadSource::Uniform => self.uniform().map(|word| format!("takes {word}")),
+            ReadSource::Varying => {
+                let number = take(&mut self.varyings)?;
+                let own = self.interface.primitive.unwrap_or_default().own_varyings();
+                let name = match number.checked_sub(own) {
+                    None => Some("one of the primitive's own".to_owned()),
+                    Some(number) => self.varying_name(number),
+                };
+                Some(format!("takes varying {number}{}", behind(name)))
+            }
+            ReadSource::VpmRead => {
+                let row = take(&mut self.vpm_read)?;
+                let attribute =
+                    |a: &&crate::interface::Attribute| (a.offset_words..a.offset_words + a.words()).contains(&row);
+                let name = self.interface.attributes.iter().find(attribute);
+                let name = name.map(|a| component(&a.name, row - a.offset_words, a.words()));
+                Some(format!("takes row {row} of the VPM{}", behind(name)))
+            }
+            _ => None,
+        }
+    }
+
+    fn write(&mut self, target: WriteTarget, constant: Option<u32>) -> Option<String> {
+        match target {
+            WriteTarget::UniformsAddress => {
+                self.uniforms = None;
+                None
+            }
+            WriteTarget::VpmVcdRdSetup => {
+                // Set-ups of the DMA leave the reads as they are.
+                match constant.map(ReadSetupWord::decode) {
+                    Some(ReadSetupWord::Read(setup)) => {
+                        self.vpm_read = first_row(setup.address, setup.horizontal, setup.size, setup.stride);
+                    }
+                    Some(_) => {}
+                    None => self.vpm_read = None,
+                }
+                None
+            }
+            WriteTarget::VpmVcdWrSetup => {
+                match constant.map(WriteSetupWord::decode) {
+                    Some(WriteSetupWord::Write(setup)) => {
+                        self.vpm_write = first_row(setup.address, setup.horizontal, setup.size, setup.stride);
+                    }
+                    Some(_) => {}
+                    None => self.vpm_write = None,
+                }
+                None
+            }
+            WriteTarget::VpmWrite => {
+                let row = take(&mut self.vpm_write)?;
+                Some(format!("fills row {row} of the VPM{}", behind(self.shaded_vertex(row))))
+            }
+            WriteTarget::Tmu { unit, coordinate } => {
+                let written = self.coordinates.get_mut(usize::from(unit))?;
+                let parameter = *written;
+                *written += 1;
+                if coordinate == TmuCoordinate::S {
+                    *written = 0;
+                    if parameter == 0 {
+                        return Some("a lookup of words of memory: it takes no uniform".to_owned());
+                    }
+                }
+                self.uniform().map(|word| format!("takes {word} as texture parameter {parameter}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// The next word of the uniforms.
+    fn uniform(&mut self) -> Option<String> {
+        let word = take(&mut self.uniforms)?;
+        let item = self
+            .interface
+            .stream()
+            .into_iter()
+            .find(|item| (item.offset_words()..item.offset_words().saturating_add(item.words())).contains(&word));
+        let name = item.map(|item| match item {
+            StreamItem::Uniform(uniform) => {
+                let name = component(&uniform.name, word - uniform.offset_words, uniform.words());
+                format!("{name}, {}", uniform.ty.name())
+            }
+            StreamItem::Texture(texture, words) => component(&texture.name, word - words.offset_words, words.words()),
+        });
+        Some(format!("uniform {word}{}", behind(name)))
+    }
+
+    fn varying_name(&self, number: u32) -> Option<String> {
+        let found = self.interface.varyings.iter().find(|v| (v.offset..v.offset + v.components).contains(&number));
+        found.map(|varying| component(&varying.name, number - varying.offset, varying.components))
+    }
+
+    /// What a row that a coordinate or vertex shader writes is for [AG p.60-61].
+    fn shaded_vertex(&self, row: u32) -> Option<String> {
+        const CLIP: [&str; 4] = ["Xc", "Yc", "Zc", "Wc"];
+        const SCREEN: [&str; 3] = ["Ys:Xs", "Zs", "1/Wc"];
+        let row = match self.interface.stage {
+            Stage::Coordinate => match CLIP.get(row as usize) {
+                Some(&name) => return Some(name.to_owned()),
+                None => row - CLIP.len() as u32,
+            },
+            Stage::Vertex => row,
+            _ => return None,
+        };
+        if let Some(&name) = SCREEN.get(row as usize) {
+            return Some(name.to_owned());
+        }
+        let row = row - SCREEN.len() as u32;
+        match (self.interface.point_size, row) {
+            (true, 0) => Some("the point's size".to_owned()),
+            (true, _) => self.varying_name(row - 1),
+            (false, _) => self.varying_name(row),
+        }
+    }
+}
+
+/// The row that a set-up begins with, if it goes row by row through whole ones.
+fn first_row(address: u8, horizontal: bool, size: ElementSize, stride: u8) -> Option<u32> {
+    let Location { y, .. } = Location::unpack(address, horizontal, size)?;
+    (horizontal && size == ElementSize::Bits32 && stride == 1).then_some(u32::from(y))
+}
+
+fn take(count: &mut Option<u32>) -> Option<u32> {
+    let taken = (*count)?;
+    *count = taken.checked_add(1);
+    Some(taken)
+}
+
+fn behind(name: Option<String>) -> String {
+    name.map_or(String::new(), |name| format!(": {name}"))
+}
+
+/// `matrix[3]`, or the name alone of what is one word.
+fn component(name: &str, number: u32, of: u32) -> String {
+    if of == 1 { name.to_owned() } else { format!("{name}[{number}]") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Source, assemble};
+
+    fn arrows(source: &str) -> Vec<String> {
+        let assembly = assemble(&[Source::new("streams.qasm", source)], &Options::default()).unwrap();
+        let text = explain_program(&assembly.words, &assembly.interface);
+        text.lines().filter_map(|line| line.strip_prefix("  -> ")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_of_the_streams_have_their_declared_names() {
+        let declared = ".stage fragment\n.varying uv, 2\n.uniform shade, float\n.texture image, 0, 2d\n";
+        let code = "fmul r0, vary, unif\nmov r1, vary\nmov t0t, r1\nmov t0s, r0\nldtmu0\nmov t0s, r0\n";
+        assert_eq!(
+            arrows(&format!("{declared}{code}")),
+            [
+                "takes varying 0: uv[0]",
+                "takes uniform 0: shade, float",
+                "takes varying 1: uv[1]",
+                "takes uniform 1: image[0] as texture parameter 0",
+                "takes uniform 2: image[1] as texture parameter 1",
+                "a lookup of words of memory: it takes no uniform",
+            ]
+        );
+    }
+
+    #[test]
+    fn rows_of_the_vpm_are_counted_from_their_set_up_on() {
+        let declared = ".include <vc4.qinc>\n.stage vertex\n.attribute position, 3\n.attribute uv, 2\n.varying uv, 2\n";
+        let code = "mov vr_setup, vpm_setup(2, 1, h32(2))\nmov vw_setup, vpm_setup(0, 1, h32(2))\nmov r0, vpm\nmov r1, vpm\n\
+                    mov vpm, r0\nmov vpm, r1\n";
+        assert_eq!(
+            arrows(&format!("{declared}{code}")),
+            [
+                "takes row 2 of the VPM: position[2]",
+                "takes row 3 of the VPM: uv[0]",
+                "fills row 2 of the VPM: 1/Wc",
+                "fills row 3 of the VPM: uv[0]",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_is_counted_behind_a_branch_or_a_set_up_that_is_computed() {
+        assert_eq!(arrows(".uniform a, float, 2\nbra -, ra0\nmov r0, unif"), [""; 0]);
+        assert_eq!(arrows(".include <vc4.qinc>\nmov vr_setup, ra0\nmov r0, vpm"), [""; 0]);
+    }
+}
