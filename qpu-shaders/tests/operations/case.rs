@@ -25,6 +25,12 @@ pub(crate) struct Case {
     outputs: Vec<&'static str>,
 }
 
+/// The loop over operands with the operation in it, and without.
+struct Programs {
+    with: Vec<u64>,
+    without: Vec<u64>,
+}
+
 /// What a vector's results should be: all elements of each operand to all elements of each result.
 pub(crate) type Vector = [u32; LANES];
 
@@ -54,21 +60,25 @@ impl Case {
     /// Compares with a function of one element, bit for bit.
     pub(crate) fn exact(self, oracle: impl Fn(&[u32]) -> Vec<u32>) -> Row {
         let sets = operand_sets(&self.name, &self.kinds());
-        self.exact_on(&sets, oracle)
-    }
-
-    /// The same on given operands.
-    pub(crate) fn exact_on(self, sets: &[Vec<u32>], oracle: impl Fn(&[u32]) -> Vec<u32>) -> Row {
-        self.check(sets, LargestError::Exact, |operands, results| {
+        self.check([sets], |operands, results| {
             let expected = oracle(operands);
             if results == expected { Ok(LargestError::Exact) } else { Err(hexadecimal(&expected)) }
+        })
+    }
+
+    /// Compares by a predicate of operands and results: for operations of which several results are right.
+    pub(crate) fn judged(self, is_right: impl Fn(&[u32], &[u32]) -> bool) -> Row {
+        let sets = operand_sets(&self.name, &self.kinds());
+        self.check([sets], |operands, results| {
+            if is_right(operands, results) { Ok(LargestError::Exact) } else { Err("what it should be".to_owned()) }
         })
     }
 
     /// Compares with a function of all elements, bit for bit: for operations that look at their neighbours.
     pub(crate) fn exact_vectors(self, oracle: impl Fn(&[Vector]) -> Vec<Vector>) -> Row {
         let sets = operand_sets(&self.name, &self.kinds());
-        let compared = self.run(&sets).and_then(|(results, cost)| {
+        let compared = self.prepare().and_then(|programs| {
+            let results = self.results(&programs.with, &sets)?;
             for (sets, results) in sets.chunks_exact(LANES).zip(results.chunks_exact(LANES)) {
                 let vector = |rows: &[Vec<u32>], column: usize| std::array::from_fn(|element| rows[element][column]);
                 let operands: Vec<Vector> = (0..self.inputs.len()).map(|column| vector(sets, column)).collect();
@@ -78,29 +88,35 @@ impl Case {
                     return Err(format!("of {operands:x?}\nis {results:x?}\nnot {expected:x?}"));
                 }
             }
-            Ok((cost, LargestError::Exact))
+            Ok((self.cost(&programs, &sets)?, LargestError::Exact))
         });
         self.row(compared)
     }
 
-    /// Compares by a measure of errors, the largest of which becomes the row's; results that are beyond measure are told with what they should be.
+    /// Compares by a measure of errors, the largest of which becomes the row's; results that are beyond measure are told with what they should be. The sets
+    /// of operands come in parts.
     pub(crate) fn check(
         &self,
-        sets: &[Vec<u32>],
-        least: LargestError,
-        mut compare: impl FnMut(&[u32], &[u32]) -> Result<LargestError, String>,
+        parts: impl IntoIterator<Item = Vec<Vec<u32>>>,
+        compare: impl Fn(&[u32], &[u32]) -> Result<LargestError, String>,
     ) -> Row {
-        let compared = self.run(sets).and_then(|(results, cost)| {
-            let mut largest = least;
-            for (operands, results) in sets.iter().zip(&results) {
-                let error = compare(operands, results).map_err(|expected| {
-                    format!("of {} is {}, not {expected}", hexadecimal(operands), hexadecimal(results))
-                })?;
-                if error.size() > largest.size() {
-                    largest = error;
+        let compared = self.prepare().and_then(|programs| {
+            let (mut largest, mut cost) = (LargestError::Exact, None);
+            for sets in parts {
+                let results = self.results(&programs.with, &sets)?;
+                for (operands, results) in sets.iter().zip(&results) {
+                    let error = compare(operands, results).map_err(|expected| {
+                        format!("of {} is {}, not {expected}", hexadecimal(operands), hexadecimal(results))
+                    })?;
+                    if error.size() > largest.size() {
+                        largest = error;
+                    }
+                }
+                if cost.is_none() {
+                    cost = Some(self.cost(&programs, &sets)?);
                 }
             }
-            Ok((cost, largest))
+            Ok((cost.ok_or("there are no operands")?, largest))
         });
         self.row(compared)
     }
@@ -118,44 +134,59 @@ impl Case {
         Row { document: *document, operation: operation.clone(), answer }
     }
 
-    /// The results for each set of operands, and what one use costs.
-    fn run(&self, sets: &[Vec<u32>]) -> Result<(Vec<Vec<u32>>, Cost), String> {
-        let asked = sets.len();
-        let mut sets = sets.to_vec();
-        sets.resize(asked.next_multiple_of(LANES), sets[0].clone());
-        let vectors = sets.len() / LANES;
-        let data: Vec<u32> = sets
-            .chunks_exact(LANES)
-            .flat_map(|vector| (0..self.inputs.len()).flat_map(move |input| vector.iter().map(move |set| set[input])))
-            .collect();
-        let results_at = DATA + 4 * data.len() as u32;
-        let room = vectors * VECTOR * self.outputs.len();
-        let run =
-            |words: &[u64], vectors: usize| machine::run(words, &data, room, &[vec![DATA, results_at, vectors as u32]]);
+    /// The checked program, and the same without the operation.
+    fn prepare(&self) -> Result<Programs, String> {
         let assembly = machine::assemble(&self.name, &self.program(&self.name))?;
         machine::check(&assembly)?;
-        let with = assembly.words;
-        let without = machine::assemble(&self.name, &self.program(""))?.words;
-        let done = run(&with, vectors)?;
-        // What each of the later vectors adds, without the first ones that wait for instructions.
-        let measured = (vectors / 2).min(MEASURED_VECTORS);
-        let later = |words: &[u64]| Ok::<_, String>((run(words, measured)?, run(words, 2 * measured)?));
-        let (costly, free) = (later(&with)?, later(&without)?);
+        Ok(Programs { with: assembly.words, without: machine::assemble(&self.name, &self.program(""))?.words })
+    }
+
+    /// Runs a program on vectors of operands, as [`Self::data`] arranges them.
+    fn run(&self, words: &[u64], data: &[u32], vectors: usize) -> Result<Run, String> {
+        let results_at = DATA + 4 * data.len() as u32;
+        let room = vectors * VECTOR * self.outputs.len();
+        machine::run(words, data, room, &[vec![DATA, results_at, vectors as u32]])
+    }
+
+    /// Vector by vector, all elements of the first operand, of the second, and so on.
+    fn data(&self, sets: &[Vec<u32>]) -> Vec<u32> {
+        let mut sets: Vec<&Vec<u32>> = sets.iter().collect();
+        sets.resize(sets.len().next_multiple_of(LANES), sets[0]);
+        let vectors = sets.chunks_exact(LANES);
+        vectors
+            .flat_map(|vector| (0..self.inputs.len()).flat_map(move |input| vector.iter().map(move |set| set[input])))
+            .collect()
+    }
+
+    /// The results for each set of operands.
+    fn results(&self, words: &[u64], sets: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, String> {
+        let data = self.data(sets);
+        let done = self.run(words, &data, sets.len().div_ceil(LANES))?;
+        let results = (0..sets.len()).map(|set| {
+            let (vector, element) = (set / LANES, set % LANES);
+            let offset = |output| (vector * self.outputs.len() + output) * VECTOR + 4 * element;
+            let at = |output| BusAddr(DATA + (4 * data.len() + offset(output)) as u32);
+            let words = (0..self.outputs.len()).map(|output| done.memory.view().word(at(output)));
+            words.collect::<Result<Vec<u32>, _>>().map_err(|error| error.to_string())
+        });
+        results.collect()
+    }
+
+    /// What one use costs: what each of the later vectors adds, without the first ones that wait for instructions.
+    fn cost(&self, programs: &Programs, sets: &[Vec<u32>]) -> Result<Cost, String> {
+        let data = self.data(sets);
+        let measured = (sets.len().div_ceil(LANES) / 2).min(MEASURED_VECTORS);
+        let later =
+            |words: &[u64]| Ok::<_, String>((self.run(words, &data, measured)?, self.run(words, &data, 2 * measured)?));
+        let (costly, free) = (later(&programs.with)?, later(&programs.without)?);
         let each = |count: fn(&Run) -> u64| {
             let added = |(few, many): &(Run, Run)| count(many) - count(few);
             let more = added(&costly).saturating_sub(added(&free));
             (more + measured as u64 / 2) / measured as u64
         };
-        let (with_bound, without_bound) = (uses_of_alus(&with), uses_of_alus(&without));
-        let bound = 4 * (with_bound.0 - without_bound.0).max(with_bound.1 - without_bound.1);
-        let cost = Cost { instructions: each(|run| run.instructions), cycles: each(|run| run.cycles), bound };
-        let results = (0..asked).map(|set| {
-            let (vector, element) = (set / LANES, set % LANES);
-            let place = |output| results_at + ((vector * self.outputs.len() + output) * VECTOR + 4 * element) as u32;
-            let words = (0..self.outputs.len()).map(|output| done.memory.view().word(BusAddr(place(output))));
-            words.collect::<Result<Vec<u32>, _>>().map_err(|error| error.to_string())
-        });
-        Ok((results.collect::<Result<_, _>>()?, cost))
+        let (with, without) = (uses_of_alus(&programs.with), uses_of_alus(&programs.without));
+        let bound = 4 * (with.0 - without.0).max(with.1 - without.1);
+        Ok(Cost { instructions: each(|run| run.instructions), cycles: each(|run| run.cycles), bound })
     }
 
     /// A loop over vectors: takes operands through TMU 0, does `line`, and stores results through the VPM.
@@ -221,7 +252,7 @@ impl LargestError {
     fn size(self) -> f64 {
         match self {
             Self::Exact => 0.0,
-            Self::Ulp(size) => size,
+            Self::Ulp(size) | Self::Absolute(size) => size,
         }
     }
 }

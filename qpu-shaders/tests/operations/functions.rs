@@ -1,43 +1,87 @@
 //! Functions of a float.
 
 use crate::case::Case;
-use crate::samples::{Kind, operand_sets};
+use crate::samples::Kind;
 use crate::table::{Document, LargestError, Row};
 
 const FILE: &str = "functions.qinc";
 
+/// Every how manieth of the 2^32 floats is an argument: a prime number, so that all exponents and mantissas of all kinds come. `OPERATIONS_SWEEP=1` takes all.
+const STRIDE: u64 = 65_521;
+/// Arguments of one run.
+const CHUNK: usize = 1 << 16;
+
 /// The rows of this topic.
 pub(crate) fn rows() -> Vec<Row> {
-    vec![function("rcp", "rcp_f32", |x| 1.0 / x)]
+    vec![
+        function(Document::Instructions, "rcp f32", "rcp_f32", |x| 1.0 / x, Measure::Ulp),
+        function(Document::Beside, "rcp f32, as the SFU has it", "rcp_f32_fast", |x| 1.0 / x, Measure::Ulp),
+        function(Document::Instructions, "rsqrt f32", "rsqrt_f32", |x| 1.0 / x.abs().sqrt(), Measure::Ulp),
+        function(Document::Instructions, "lg2 f32", "lg2_f32", |x| x.abs().log2(), Measure::Ulp),
+        function(Document::Instructions, "preex2 f32, ex2 f32", "preex2_f32; ex2_f32", f64::exp2, Measure::Ulp),
+        function(
+            Document::Instructions,
+            "presin f32, sin f32",
+            "presin_f32; sin_f32",
+            f64::sin,
+            Measure::AbsoluteWithin(32768.0),
+        ),
+        function(
+            Document::Instructions,
+            "presin f32, cos f32",
+            "presin_f32; cos_f32",
+            f64::cos,
+            Measure::AbsoluteWithin(32768.0),
+        ),
+    ]
 }
 
-/// A row of a function of normal floats, where its results are normal, too; 0 and infinity have to be right.
-fn function(operation: &str, name: &str, oracle: impl Fn(f64) -> f64) -> Row {
-    let case = Case::new(Document::Instructions, format!("{operation} f32"), FILE, name).input("r0", Kind::Float);
-    let sets = operand_sets(name, &[Kind::Float]);
-    case.check(&sets, LargestError::Exact, |operands, results| {
+/// How errors count.
+#[derive(Clone, Copy)]
+enum Measure {
+    /// In units in the last place of the exact result.
+    Ulp,
+    /// As differences, for arguments of up to this magnitude.
+    AbsoluteWithin(f64),
+}
+
+/// A row of a function of floats: denormals count as 0, results that would be denormal have to be 0 or next to it, and NaN is no argument.
+fn function(document: Document, operation: &str, name: &str, oracle: impl Fn(f64) -> f64, measure: Measure) -> Row {
+    let stride = std::env::var("OPERATIONS_SWEEP").ok().and_then(|stride| stride.parse().ok()).unwrap_or(STRIDE);
+    let arguments = (0..1_u64 << 32).step_by(stride as usize).map(|bits| bits as u32);
+    let mut arguments = arguments.chain(Kind::Float.edges().iter().copied());
+    let chunks = std::iter::from_fn(|| {
+        let chunk: Vec<Vec<u32>> = arguments.by_ref().take(CHUNK).map(|bits| vec![bits]).collect();
+        (!chunk.is_empty()).then_some(chunk)
+    });
+    let case = Case::new(document, operation, FILE, name).input("r0", Kind::Float);
+    case.check(chunks, |operands, results| {
         let argument = f32::from_bits(operands[0]);
-        let argument = if argument.is_subnormal() { 0.0 } else { argument };
-        if argument.is_nan() {
-            return Ok(LargestError::Exact);
-        }
-        let exact = oracle(f64::from(argument));
-        let result = f32::from_bits(results[0]);
-        if exact.abs() < f64::from(f32::MIN_POSITIVE) {
-            return if result == 0.0 { Ok(LargestError::Exact) } else { Err("0".to_owned()) };
-        }
-        match ulps(result, exact) {
-            0.0 => Ok(LargestError::Exact),
-            few @ ..1000.0 => Ok(LargestError::Ulp(few)),
-            _ => Err(format!("{exact} = {:08x}", (exact as f32).to_bits())),
+        let argument = f64::from(if argument.is_subnormal() { argument * 0.0 } else { argument });
+        let (exact, result) = (oracle(argument), f32::from_bits(results[0]));
+        let told = || format!("{exact} = {:08x}", (exact as f32).to_bits());
+        match measure {
+            Measure::AbsoluteWithin(limit) if argument.abs() <= limit => {
+                let difference = (f64::from(result) - exact).abs();
+                if difference < 1e-3 { Ok(LargestError::Absolute(difference)) } else { Err(told()) }
+            }
+            Measure::Ulp if !argument.is_nan() => match ulps(result, exact) {
+                few @ ..10_000.0 => Ok(LargestError::Ulp(few)),
+                _ => Err(told()),
+            },
+            _ => Ok(LargestError::Exact),
         }
     })
 }
 
-/// The difference of a float to an exact value, in units of that value's last place; magnitudes are compared where the exact one is infinite.
+/// The difference of a float to an exact value, in units of that value's last place; 0 is right for what would be denormal, and infinity beyond all floats.
 pub(crate) fn ulps(result: f32, exact: f64) -> f64 {
     if exact.abs() > f64::from(f32::MAX) {
+        // The sign of 1 / 0 is not looked at.
         return if result.is_infinite() { 0.0 } else { f64::INFINITY };
+    }
+    if exact.abs() < f64::from(f32::MIN_POSITIVE) && result == 0.0 {
+        return 0.0;
     }
     let exponent = (exact.to_bits() >> 52 & 0x7ff) as i32 - 1023;
     (f64::from(result) - exact).abs() / f64::from(exponent.max(-126) - 23).exp2()

@@ -55,6 +55,8 @@ pub(crate) enum LargestError {
     Exact,
     /// Units in the last place of the exact result.
     Ulp(f64),
+    /// The difference.
+    Absolute(f64),
 }
 
 impl fmt::Display for LargestError {
@@ -62,6 +64,7 @@ impl fmt::Display for LargestError {
         match self {
             Self::Exact => f.write_str("exact"),
             Self::Ulp(ulp) => write!(f, "{ulp:.2} ULP"),
+            Self::Absolute(difference) => write!(f, "{difference:.2e}"),
         }
     }
 }
@@ -136,10 +139,14 @@ pub(crate) fn compare_with_documents(rows: &[Row]) {
     }
 }
 
-/// Compares `OPERATIONS.md` with the rows, or writes it.
+/// Compares `OPERATIONS.md` with the rows, or writes it. Sweeps, which take more arguments than the file's figures are about, are printed.
 pub(crate) fn compare_with_file(rows: &[Row]) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("OPERATIONS.md");
     let text = text(rows);
+    if std::env::var_os("OPERATIONS_SWEEP").is_some() {
+        println!("{text}");
+        return;
+    }
     if std::env::var_os("UPDATE_OPERATIONS").is_some() {
         std::fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         return;
