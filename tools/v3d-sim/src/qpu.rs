@@ -313,14 +313,14 @@ impl Qpu {
     /// Runs until the program ends or stalls or `budget` instructions are executed; takes what it executes from the budget.
     pub fn run(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         if self.trace.is_some() {
-            return self.run_with::<Recorded>(io, memory, code, budget);
+            return self.run_recorded(io, memory, code, budget);
         }
         wide::run(self, io, memory, code, budget)
     }
 
     /// The same, with the fast engine as every host of this architecture can execute it.
     pub fn run_narrow(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-        self.run_with::<Fast<Portable<false>>>(io, memory, code, budget)
+        self.run_portable(io, memory, code, budget)
     }
 
     /// The same, with the reference engine.
@@ -333,8 +333,8 @@ impl Qpu {
     pub fn run_one(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache) -> (Exit, bool) {
         let mut budget = 1;
         let exit = match self.trace {
-            Some(_) => self.run_with::<Recorded>(io, memory, code, &mut budget),
-            None => self.run_narrow(io, memory, code, &mut budget),
+            Some(_) => self.run_recorded(io, memory, code, &mut budget),
+            None => self.run_portable(io, memory, code, &mut budget),
         };
         (exit, budget == 0)
     }
@@ -372,6 +372,18 @@ impl Qpu {
     /// Takes the faults that have been reported since the last call.
     pub fn take_faults(&mut self) -> FaultLog {
         std::mem::take(&mut self.faults)
+    }
+
+    // An engine is hundreds of kilobytes of code: these are compiled once each, where `run_with` would be compiled for each kind of `Io`.
+
+    #[inline(never)]
+    fn run_recorded(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.run_with::<Recorded>(io, memory, code, budget)
+    }
+
+    #[inline(never)]
+    fn run_portable(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.run_with::<Fast<Portable<false>>>(io, memory, code, budget)
     }
 
     #[inline(always)]

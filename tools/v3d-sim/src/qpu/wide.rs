@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "aarch64")]
 use super::fast::Fast;
 #[cfg(target_arch = "x86_64")]
 use super::native::Calls;
@@ -20,7 +21,10 @@ pub(super) fn run(qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>, code: &Cod
         // SAFETY: the only condition of the call is that the processor has what `has_avx2` has just found.
         return unsafe { x86_64::run_avx2(qpu, io, memory, code, budget) };
     }
-    qpu.run_with::<Fast<Portable<{ cfg!(target_arch = "aarch64") }>>>(io, memory, code, budget)
+    #[cfg(target_arch = "aarch64")]
+    return qpu.run_with::<Fast<Portable<true>>>(io, memory, code, budget);
+    #[cfg(not(target_arch = "aarch64"))]
+    qpu.run_portable(io, memory, code, budget)
 }
 
 /// What translated code calls, if the host can execute translated code.
