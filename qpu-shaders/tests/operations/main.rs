@@ -8,6 +8,7 @@
 mod bits;
 mod case;
 mod control;
+mod convert;
 mod float;
 mod functions;
 mod integer;
@@ -20,8 +21,16 @@ mod table;
 use table::Row;
 
 /// Topics, each with what makes its rows. They are independent of each other.
-const TOPICS: &[fn() -> Vec<Row>] =
-    &[float::rows, integer::rows, multiply::rows, bits::rows, functions::rows, control::rows, special::rows];
+const TOPICS: &[fn() -> Vec<Row>] = &[
+    float::rows,
+    convert::rows,
+    integer::rows,
+    multiply::rows,
+    bits::rows,
+    functions::rows,
+    control::rows,
+    special::rows,
+];
 
 #[test]
 fn every_operation_has_a_row_and_computes_what_its_document_says() {

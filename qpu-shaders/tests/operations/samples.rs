@@ -7,6 +7,10 @@ pub(crate) enum Kind {
     Word,
     /// A 16-bit value in a word whose high half is 0.
     Half,
+    /// An 8-bit value in a word, of which the other bits are 0.
+    Byte,
+    /// A float of 16 bits in a word whose high half is 0.
+    HalfFloat,
     /// The four flags.
     Flags,
     /// 0 or not: in each vector either rarely the one or rarely the other, so that often all of them agree.
@@ -67,6 +71,8 @@ const FLOATS: [u32; 30] = [
     0x3380_0000,
 ];
 const HALVES: [u32; 8] = [0, 1, 2, 0xff, 0x7fff, 0x8000, 0x8001, 0xffff];
+const BYTES: [u32; 7] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xff];
+const HALF_FLOATS: [u32; 12] = [0, 0x8000, 1, 0x83ff, 0x400, 0x8401, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x7c01, 0xffff];
 const COUNTS: [u32; 14] = [0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 64, 0xffff_ffff];
 const FLAGS: [u32; 6] = [0, 1, 4, 7, 8, 15];
 
@@ -78,6 +84,8 @@ impl Kind {
             Self::Half => &HALVES,
             Self::Flags => &FLAGS,
             Self::Float => &FLOATS,
+            Self::Byte => &BYTES,
+            Self::HalfFloat => &HALF_FLOATS,
             Self::Count => &COUNTS,
             Self::Truth => &[0, 1, 0x8000_0000],
         }
@@ -89,7 +97,8 @@ impl Kind {
         match self {
             Self::Word if word & 1 == 0 => random.next() >> (word >> 1 & 31),
             Self::Word => random.next(),
-            Self::Half => word & 0xffff,
+            Self::Byte => word & 0xff,
+            Self::Half | Self::HalfFloat => word & 0xffff,
             Self::Flags => word & 15,
             // Half of them close to 1, so that sums are rounded in all ways.
             Self::Float if word & 1 == 0 => random.next() & 0x87ff_ffff | 0x3c00_0000,
