@@ -262,7 +262,7 @@ fn hexadecimal(words: &[u32]) -> String {
 }
 
 /// Instructions that use the add ALU, and those that use the mul ALU.
-fn uses_of_alus(words: &[u64]) -> (u64, u64) {
+pub(crate) fn uses_of_alus(words: &[u64]) -> (u64, u64) {
     let (mut add, mut mul) = (0, 0);
     for &word in words {
         if let Instruction::Alu(alu) = Instruction::decode(word) {

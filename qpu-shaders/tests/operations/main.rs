@@ -11,6 +11,7 @@ mod control;
 mod convert;
 mod float;
 mod functions;
+mod images;
 mod integer;
 mod machine;
 mod multiply;
@@ -22,6 +23,7 @@ use table::Row;
 
 /// Topics, each with what makes its rows. They are independent of each other.
 const TOPICS: &[fn() -> Vec<Row>] = &[
+    images::rows,
     float::rows,
     convert::rows,
     integer::rows,

@@ -11,16 +11,19 @@ pub(crate) enum Document {
     Instructions,
     /// What is beside them, in no document.
     Beside,
+    /// The image instructions of another GPU.
+    Images,
 }
 
 impl Document {
-    const ALL: [Self; 2] = [Self::Instructions, Self::Beside];
+    const ALL: [Self; 3] = [Self::Instructions, Self::Beside, Self::Images];
 
     /// Its heading in `OPERATIONS.md`.
     const fn title(self) -> &'static str {
         match self {
             Self::Instructions => "Arithmetic and control",
             Self::Beside => "Beside them",
+            Self::Images => "Images",
         }
     }
 
@@ -29,6 +32,7 @@ impl Document {
         match self {
             Self::Instructions => include_str!("documents/instructions.txt"),
             Self::Beside => include_str!("documents/beside.txt"),
+            Self::Images => include_str!("documents/images.txt"),
         }
     }
 

@@ -1,0 +1,181 @@
+//! Runs an image operation in the model: inputs in registers, an image in memory, results from registers.
+
+use std::sync::LazyLock;
+
+use v3d_hw::BusAddr;
+use v3d_sim::clock::trace::Work;
+use v3d_sim::clock::{self, Clock};
+use v3d_sim::lanes::Lanes;
+use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::registers::{FILE_A, Place};
+use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
+use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
+
+use crate::case::uses_of_alus;
+use crate::machine;
+use crate::table::Cost;
+
+/// A value for each of the 16 elements.
+pub(super) type Elements = [u32; 16];
+
+/// Bytes of memory; images stand in its first half.
+pub(super) const MEMORY_BYTES: usize = 1 << 18;
+const CODE: u32 = 0x3_0000;
+const UNIFORMS: u32 = 0x3_8000;
+const INPUTS: u32 = 0x3_9000;
+
+/// An operation that is assembled and can be run.
+pub(super) struct Operation {
+    name: String,
+    words: Vec<u64>,
+    /// Registers of file A that it takes.
+    inputs: Vec<u8>,
+}
+
+/// What a run has left.
+pub(super) struct Outcome {
+    /// Registers ra16 to ra19.
+    pub(super) out: [Elements; 4],
+    /// Instructions that were executed.
+    instructions: u64,
+    /// Cycles as the model's clock estimates them.
+    cycles: u64,
+}
+
+/// A program that does nothing as often as it is told.
+static NOTHING: LazyLock<Operation> = LazyLock::new(|| Operation::new("nothing", &[], "", ""));
+
+impl Operation {
+    /// Assembles macro calls in a loop, behind what loads registers of file A from memory.
+    pub(super) fn new(name: &str, inputs: &[u8], definitions: &str, calls: &str) -> Self {
+        let mut text = ".include <vc4.qinc>\n".to_owned();
+        for file in ["image", "image_lod", "image_sample", "image_memory", "image_atomic"] {
+            text += &format!(".include \"operations/{file}.qinc\"\n");
+        }
+        text += &format!("{definitions}\n    mov ra31, unif\n");
+        for input in inputs {
+            text += "    shl r0, elem_num, 2\n    add r0, r0, unif\n    mov t0s, r0\n    ldtmu0\n";
+            text += &format!("    mov ra{input}, r4\n");
+        }
+        text += &format!("    nop\n:again\n{calls}\n    mov r0, ra31\n    sub.setf ra31, r0, 1\n");
+        text += "    brr.anynz -, r:again\n    nop\n    nop\n    nop\n    thrend\n    nop\n    nop\n";
+        let assembly = machine::assemble(name, &text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut findings = qpu::check::check_assembly(&assembly);
+        // The checker counts one result for each lookup; of RGBA64 there are two, and calls that take the second one say so with a load of their own.
+        let has_two_results = calls.contains("image_unpack_halves") || calls.contains("ldtmu0");
+        findings.list.retain(|finding| !(has_two_results && finding.code == qpu::Code::TmuWithoutRequest));
+        assert_eq!(findings.count(), (0, 0), "{name}: {findings}");
+        Self { name: name.to_owned(), words: assembly.words, inputs: inputs.to_vec() }
+    }
+
+    /// Runs it once in a memory. The run must end without a fault.
+    pub(super) fn run(&self, memory: &OwnedMemory, inputs: &[Elements], uniforms: &[u32]) -> Outcome {
+        self.repeat(1, memory, inputs, uniforms)
+    }
+
+    /// Runs it so many times, with the same uniforms each time.
+    fn repeat(&self, times: u32, memory: &OwnedMemory, inputs: &[Elements], uniforms: &[u32]) -> Outcome {
+        let name = &self.name;
+        assert_eq!(self.inputs.len(), inputs.len(), "{name}");
+        let view = memory.view();
+        let store = |at: u32, word: u32| view.set_word(BusAddr(at), word).unwrap();
+        for (n, word) in (0..).zip(&self.words) {
+            store(CODE + 8 * n, *word as u32);
+            store(CODE + 8 * n + 4, (word >> 32) as u32);
+        }
+        let mut stream = vec![times];
+        for (n, elements) in (0..).zip(inputs) {
+            let at = INPUTS + 64 * n;
+            stream.push(at);
+            (0..).zip(elements).for_each(|(element, &value)| store(at + 4 * element, value));
+        }
+        stream.extend(uniforms.repeat(times as usize));
+        (0..).zip(&stream).for_each(|(n, &word)| store(UNIFORMS + 4 * n, word));
+        let mut shared = Shared::new(12);
+        shared.vpm.set_window(64);
+        let (mut setup, mut qpu) = (Setup::default(), Qpu::new());
+        qpu.start(&Launch {
+            pc: BusAddr(CODE),
+            uniforms: BusAddr(UNIFORMS),
+            uniforms_limit: Some(stream.len() as u32),
+            record: Some(Work::UserProgram { qpu: 0 }),
+            ..Launch::default()
+        });
+        let mut io = UserIo { qpu: 0, shared: &mut shared, setup: &mut setup };
+        let exit = qpu.run(&mut io, view, &CodeCache::new(), &mut 100_000);
+        let faults = qpu.take_faults();
+        assert_eq!((exit, faults.faults()), (Exit::Ended, &[][..]), "{name}");
+        let mut clock = Clock::new(clock::Machine::default());
+        qpu.counters.take_traces().into_iter().for_each(|trace| clock.submit(trace));
+        let out = std::array::from_fn(|n| {
+            let Lanes(elements) = *qpu.registers().at(FILE_A + 16 + n as Place);
+            elements
+        });
+        Outcome { out, instructions: qpu.executed(), cycles: clock.take_estimate().elapsed }
+    }
+
+    /// What one use costs: what the later ones of several in a loop add, without the loop. The first ones wait for instructions.
+    pub(super) fn cost(&self, memory: &OwnedMemory, inputs: &[Elements], uniforms: &[u32]) -> Cost {
+        const FEW: u32 = 2;
+        const MANY: u32 = 6;
+        let added = |operation: &Self, inputs: &[Elements], uniforms: &[u32], count: fn(&Outcome) -> u64| {
+            let [few, many] = [FEW, MANY].map(|times| count(&operation.repeat(times, memory, inputs, uniforms)));
+            many - few
+        };
+        let each = |count: fn(&Outcome) -> u64| {
+            let (with, without) = (added(self, inputs, uniforms, count), added(&NOTHING, &[], &[], count));
+            with.saturating_sub(without).div_ceil(u64::from(MANY - FEW))
+        };
+        let (add, mul) = uses_of_alus(&self.words);
+        let (no_add, no_mul) = uses_of_alus(&NOTHING.words);
+        // Inputs are loaded by four uses of the add ALU each.
+        let loads = 4 * self.inputs.len() as u64;
+        Cost {
+            instructions: each(|outcome| outcome.instructions),
+            cycles: each(|outcome| outcome.cycles),
+            bound: 4 * (add - no_add - loads).max(mul - no_mul),
+        }
+    }
+}
+
+/// The bits of floats.
+pub(super) fn bits(values: [f32; 16]) -> Elements {
+    values.map(f32::to_bits)
+}
+
+/// The floats of bits.
+pub(super) fn floats(elements: Elements) -> [f32; 16] {
+    elements.map(f32::from_bits)
+}
+
+/// Random numbers of a named test: an own generator (splitmix64), so that cases stay what they are.
+pub(super) struct Random(u64);
+
+impl Random {
+    /// The generator of a suite, by its name.
+    pub(super) fn new(suite: &str) -> Self {
+        Self(
+            suite
+                .bytes()
+                .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)),
+        )
+    }
+
+    /// 32 bits.
+    pub(super) fn word(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ z >> 31) >> 32) as u32
+    }
+
+    /// A number below a limit, which is not 0.
+    pub(super) fn below(&mut self, limit: u32) -> u32 {
+        self.word() % limit
+    }
+
+    /// A float of a range.
+    pub(super) fn within(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * (self.word() >> 8) as f32 / (1 << 24) as f32
+    }
+}
