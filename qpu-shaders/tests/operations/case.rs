@@ -23,6 +23,8 @@ pub(crate) struct Case {
     file: &'static str,
     inputs: Vec<(&'static str, Kind)>,
     outputs: Vec<&'static str>,
+    /// What stands before and behind it in the program that it is tested in, and is not counted.
+    around: [String; 2],
 }
 
 /// The loop over operands with the operation in it, and without.
@@ -42,12 +44,26 @@ impl Case {
         file: &'static str,
         name: impl Into<String>,
     ) -> Self {
-        Self { document, operation: operation.into(), name: name.into(), file, inputs: Vec::new(), outputs: vec!["r0"] }
+        Self {
+            document,
+            operation: operation.into(),
+            name: name.into(),
+            file,
+            inputs: Vec::new(),
+            outputs: vec!["r0"],
+            around: Default::default(),
+        }
     }
 
     /// Adds an operand.
     pub(crate) fn input(mut self, register: &'static str, kind: Kind) -> Self {
         self.inputs.push((register, kind));
+        self
+    }
+
+    /// Puts instructions before and behind it, separated by `; `, that are not part of it.
+    pub(crate) fn between(mut self, before: &str, behind: &str) -> Self {
+        self.around = [before.to_owned(), behind.to_owned()];
         self
     }
 
@@ -223,7 +239,8 @@ impl Case {
             }
         }
         add("nop");
-        line.split("; ").for_each(&mut add);
+        let [before, behind] = &self.around;
+        [before.as_str(), line, behind].iter().flat_map(|part| part.split("; ")).for_each(&mut add);
         add("ldi vw_setup, 0x1a00");
         self.outputs.iter().for_each(|register| add(&format!("mov vpm, {register}")));
         add(&format!("ldi vw_setup, 2 << 30 | {} << 23 | 16 << 16 | 1 << 14", self.outputs.len()));

@@ -34,7 +34,7 @@ pub(crate) fn rows() -> Vec<Row> {
 
 /// How a result is made to fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rounding {
+pub(crate) enum Rounding {
     /// rn: to nearest, ties to even.
     Nearest,
     /// rz: toward zero.
@@ -42,7 +42,7 @@ enum Rounding {
 }
 
 /// The sum of two doubles: rounded, and what it is short of exactly [Knuth, two-sum].
-fn sum(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
     let short = (a - (sum - of_b)) + (b - of_b);
@@ -50,7 +50,7 @@ fn sum(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// The float that an exact value, a double and what it is short of, becomes. What would be denormal is 0, what is too large infinite.
-fn rounded((value, short): (f64, f64), rounding: Rounding) -> f32 {
+pub(crate) fn rounded((value, short): (f64, f64), rounding: Rounding) -> f32 {
     let nearest = value as f32;
     if value.is_nan() || value.abs() >= 2_f64.powi(128) {
         return if value < 0.0 {
@@ -79,7 +79,7 @@ fn rounded((value, short): (f64, f64), rounding: Rounding) -> f32 {
 }
 
 /// A float operand: denormals count as 0.
-fn operand(bits: u32) -> f64 {
+pub(crate) fn operand(bits: u32) -> f64 {
     let float = f32::from_bits(bits);
     f64::from(if float.is_subnormal() { 0.0 } else { float })
 }

@@ -74,13 +74,13 @@ fn function(document: Document, operation: &str, name: &str, oracle: impl Fn(f64
     })
 }
 
-/// The difference of a float to an exact value, in units of that value's last place; 0 is right for what would be denormal, and infinity beyond all floats.
+/// The difference of a float to an exact value, in units of that value's last place; 0 is right up to the smallest normal float, and infinity beyond all.
 pub(crate) fn ulps(result: f32, exact: f64) -> f64 {
     if exact.abs() > f64::from(f32::MAX) {
         // The sign of 1 / 0 is not looked at.
         return if result.is_infinite() { 0.0 } else { f64::INFINITY };
     }
-    if exact.abs() < f64::from(f32::MIN_POSITIVE) && result == 0.0 {
+    if exact.abs() <= f64::from(f32::MIN_POSITIVE) && result == 0.0 {
         return 0.0;
     }
     let exponent = (exact.to_bits() >> 52 & 0x7ff) as i32 - 1023;

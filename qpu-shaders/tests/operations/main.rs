@@ -15,6 +15,7 @@ mod images;
 mod integer;
 mod machine;
 mod multiply;
+mod quad;
 mod samples;
 mod special;
 mod table;
@@ -25,6 +26,7 @@ use table::Row;
 const TOPICS: &[fn() -> Vec<Row>] = &[
     images::rows,
     float::rows,
+    quad::rows,
     convert::rows,
     integer::rows,
     multiply::rows,

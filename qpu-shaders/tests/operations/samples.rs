@@ -11,6 +11,10 @@ pub(crate) enum Kind {
     Byte,
     /// A float of 16 bits in a word whose high half is 0.
     HalfFloat,
+    /// A float of a magnitude from 2^-7 to 2.
+    NearOne,
+    /// Mostly 0.
+    Rare,
     /// The four flags.
     Flags,
     /// 0 or not: in each vector either rarely the one or rarely the other, so that often all of them agree.
@@ -86,6 +90,8 @@ impl Kind {
             Self::Float => &FLOATS,
             Self::Byte => &BYTES,
             Self::HalfFloat => &HALF_FLOATS,
+            Self::NearOne => &[0x3f80_0000, 0xbf80_0000, 0x3f7f_ffff, 0x3c00_0001],
+            Self::Rare => &[0, 0, 0, 1],
             Self::Count => &COUNTS,
             Self::Truth => &[0, 1, 0x8000_0000],
         }
@@ -97,6 +103,9 @@ impl Kind {
         match self {
             Self::Word if word & 1 == 0 => random.next() >> (word >> 1 & 31),
             Self::Word => random.next(),
+            Self::NearOne => word & 0x83ff_ffff | 0x3c00_0000,
+            Self::Rare if word.is_multiple_of(5) => random.next(),
+            Self::Rare => 0,
             Self::Byte => word & 0xff,
             Self::Half | Self::HalfFloat => word & 0xffff,
             Self::Flags => word & 15,

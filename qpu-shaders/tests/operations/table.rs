@@ -117,6 +117,13 @@ pub(crate) fn costliest(rows: impl IntoIterator<Item = Row>) -> Row {
     rows.into_iter().max_by_key(instructions).unwrap_or_else(|| panic!("there is no row"))
 }
 
+/// Of rows of one operation, one that is wrong, or else the first.
+pub(crate) fn first_if_right<const N: usize>(rows: [Row; N]) -> Row {
+    let mut rows = Vec::from(rows);
+    let wrong = rows.iter().position(|row| matches!(row.answer, Answer::Wrong(_)));
+    rows.swap_remove(wrong.unwrap_or(0))
+}
+
 /// Fails if any row is wrong, and tells all that are.
 pub(crate) fn all_are_right(rows: &[Row]) {
     let wrong = rows.iter().filter_map(|row| match &row.answer {
