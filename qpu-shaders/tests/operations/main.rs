@@ -13,6 +13,7 @@ mod float;
 mod functions;
 mod images;
 mod integer;
+mod interpolation;
 mod machine;
 mod multiply;
 mod quad;
@@ -25,6 +26,7 @@ use table::Row;
 /// Topics, each with what makes its rows. They are independent of each other.
 const TOPICS: &[fn() -> Vec<Row>] = &[
     images::rows,
+    interpolation::rows,
     float::rows,
     quad::rows,
     convert::rows,

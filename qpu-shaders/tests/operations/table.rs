@@ -13,10 +13,12 @@ pub(crate) enum Document {
     Beside,
     /// The image instructions of another GPU.
     Images,
+    /// The interpolation instructions of the same.
+    Interpolation,
 }
 
 impl Document {
-    const ALL: [Self; 3] = [Self::Instructions, Self::Beside, Self::Images];
+    const ALL: [Self; 4] = [Self::Instructions, Self::Beside, Self::Images, Self::Interpolation];
 
     /// Its heading in `OPERATIONS.md`.
     const fn title(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Document {
             Self::Instructions => "Arithmetic and control",
             Self::Beside => "Beside them",
             Self::Images => "Images",
+            Self::Interpolation => "Interpolation",
         }
     }
 
@@ -33,6 +36,7 @@ impl Document {
             Self::Instructions => include_str!("documents/instructions.txt"),
             Self::Beside => include_str!("documents/beside.txt"),
             Self::Images => include_str!("documents/images.txt"),
+            Self::Interpolation => include_str!("documents/interpolation.txt"),
         }
     }
 
