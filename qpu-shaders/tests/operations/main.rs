@@ -18,6 +18,7 @@ mod machine;
 mod multiply;
 mod quad;
 mod samples;
+mod shared;
 mod special;
 mod table;
 
@@ -28,6 +29,7 @@ const TOPICS: &[fn() -> Vec<Row>] = &[
     images::rows,
     interpolation::rows,
     float::rows,
+    shared::rows,
     quad::rows,
     convert::rows,
     integer::rows,
