@@ -115,14 +115,17 @@ fn extremum(op: &'static str) -> Row {
     })
 }
 
+/// The names of a set of conditions.
+pub(crate) fn conditions(subset: u32, separator: &str, prefix: &str) -> String {
+    let names = ["l", "e", "g", "u"].iter().enumerate().filter(|(bit, _)| subset >> bit & 1 == 1);
+    names.map(|(_, name)| format!("{prefix}{name}")).collect::<Vec<_>>().join(separator)
+}
+
 /// For a set of conditions by bits: less, equal, greater, unordered.
 fn comparison(subset: u32) -> [Row; 2] {
-    let names = |separator: &str, prefix: &str| {
-        let names = ["l", "e", "g", "u"].iter().enumerate().filter(|(bit, _)| subset >> bit & 1 == 1);
-        names.map(|(_, name)| format!("{prefix}{name}")).collect::<Vec<_>>().join(separator)
-    };
-    let operation = format!("set {{{}}} f32", names(",", ""));
-    let name = if subset == 0 { "set_f32 0".to_owned() } else { format!("set_f32 {}", names(" + ", "setf_")) };
+    let operation = format!("set {{{}}} f32", conditions(subset, ",", ""));
+    let name =
+        if subset == 0 { "set_f32 0".to_owned() } else { format!("set_f32 {}", conditions(subset, " + ", "setf_")) };
     let set = move |x: &[u32]| {
         let condition = match f32::from_bits(x[0]).partial_cmp(&f32::from_bits(x[1])) {
             Some(Ordering::Less) => 1,

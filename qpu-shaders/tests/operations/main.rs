@@ -9,6 +9,7 @@ mod bits;
 mod case;
 mod control;
 mod convert;
+mod double;
 mod float;
 mod functions;
 mod images;
@@ -29,6 +30,7 @@ const TOPICS: &[fn() -> Vec<Row>] = &[
     images::rows,
     interpolation::rows,
     float::rows,
+    double::rows,
     shared::rows,
     quad::rows,
     convert::rows,

@@ -15,6 +15,10 @@ pub(crate) enum Kind {
     NearOne,
     /// Mostly 0.
     Rare,
+    /// The lower word of a float of 64 bits.
+    DoubleLow,
+    /// The higher one.
+    DoubleHigh,
     /// The four flags.
     Flags,
     /// 0 or not: in each vector either rarely the one or rarely the other, so that often all of them agree.
@@ -77,6 +81,18 @@ const FLOATS: [u32; 30] = [
 const HALVES: [u32; 8] = [0, 1, 2, 0xff, 0x7fff, 0x8000, 0x8001, 0xffff];
 const BYTES: [u32; 7] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xff];
 const HALF_FLOATS: [u32; 12] = [0, 0x8000, 1, 0x83ff, 0x400, 0x8401, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x7c01, 0xffff];
+const DOUBLES: [u32; 10] = [
+    0,
+    0x8000_0000,
+    0x8000_0001,
+    0x0010_0000,
+    0x3ff0_0000,
+    0xbff0_0000,
+    0x7fef_ffff,
+    0x7ff0_0000,
+    0xfff0_0000,
+    0xfff8_0000,
+];
 const COUNTS: [u32; 14] = [0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 64, 0xffff_ffff];
 const FLAGS: [u32; 6] = [0, 1, 4, 7, 8, 15];
 
@@ -92,6 +108,8 @@ impl Kind {
             Self::HalfFloat => &HALF_FLOATS,
             Self::NearOne => &[0x3f80_0000, 0xbf80_0000, 0x3f7f_ffff, 0x3c00_0001],
             Self::Rare => &[0, 0, 0, 1],
+            Self::DoubleLow => &[0, 1, 0x8000_0000, 0xffff_ffff],
+            Self::DoubleHigh => &DOUBLES,
             Self::Count => &COUNTS,
             Self::Truth => &[0, 1, 0x8000_0000],
         }
@@ -106,6 +124,10 @@ impl Kind {
             Self::NearOne => word & 0x83ff_ffff | 0x3c00_0000,
             Self::Rare if word.is_multiple_of(5) => random.next(),
             Self::Rare => 0,
+            // Few values, so that equal ones are not rare.
+            Self::DoubleLow => word & 3,
+            Self::DoubleHigh if word & 1 == 0 => word & 0x8000_000e | 0x3ff0_0000,
+            Self::DoubleHigh => random.next(),
             Self::Byte => word & 0xff,
             Self::Half | Self::HalfFloat => word & 0xffff,
             Self::Flags => word & 15,
