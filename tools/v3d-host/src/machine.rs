@@ -80,6 +80,14 @@ impl Machine {
         self.v3d.borrow_mut().take_faults()
     }
 
+    /// Instructions that all programs have executed, and the clock cycles that QPUs were at work for, as the model estimates them if it was told to
+    /// (`estimate` of [`Config`]).
+    pub fn programs_cost(&self) -> (u64, u64) {
+        let mut v3d = self.v3d.borrow_mut();
+        let counters = v3d.counters();
+        (counters.programs().map(|(_, events)| events.instructions).sum(), counters.elapsed_cycles())
+    }
+
     /// The job that was started last, as `v3d dump` prints jobs: both lists, and all that they lead to.
     ///
     /// A frame has a job for each pass. What is printed is what memory holds now: ask when the frame is done, and before anything else is made.

@@ -20,10 +20,10 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 13] = [
+const ARROWS: [Arrows; 14] = [
     Arrows {
         from: "kernel",
-        normal: &["renderer", "v3d", "qpu-shaders"],
+        normal: &["renderer", "compute", "v3d", "qpu-shaders"],
         optional: &[],
         build: &["asset-build"],
         dev: &[],
@@ -35,6 +35,14 @@ const ARROWS: [Arrows; 13] = [
         optional: &[],
         build: &[],
         dev: &["v3d-sim", "v3d-host", "qpu"],
+    },
+    // It brings its own programs, as whoever computes does.
+    Arrows {
+        from: "compute",
+        normal: &["v3d", "v3d-hw", "shader-interface"],
+        optional: &[],
+        build: &["shader-build"],
+        dev: &["v3d-sim", "v3d-host", "renderer"],
     },
     Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim", "v3d-host"] },
     Arrows { from: "v3d-hw", normal: &[], optional: &[], build: &[], dev: &[] },
@@ -59,11 +67,12 @@ const ARROWS: [Arrows; 13] = [
 ];
 
 /// The crates that run on the Pi.
-const NO_STD: [(&str, &str); 6] = [
+const NO_STD: [(&str, &str); 7] = [
     ("kernel", "kernel/src/lib.rs"),
     ("v3d-hw", "kernel/v3d-hw/src/lib.rs"),
     ("v3d", "kernel/v3d/src/lib.rs"),
     ("renderer", "kernel/renderer/src/lib.rs"),
+    ("compute", "kernel/compute/src/lib.rs"),
     ("qpu-shaders", "qpu-shaders/src/lib.rs"),
     ("shader-interface", "qpu-shaders/interface/src/lib.rs"),
 ];

@@ -1,0 +1,41 @@
+//! What every operation costs on the model: instructions, cycles, and the share of its bound. `cargo bench -p compute`
+//!
+//! Cycles are estimates of the model's clock (`v3d-sim`, `clock/costs.rs`), from the start of programs to their end; what the CPU does between two runs is not
+//! in them. An argument is a part of the names to be measured; without one, the table `src/modelled.tsv` is written anew, from which the kernel takes what
+//! it prints.
+
+use compute::{Compute, Work, workload};
+use v3d::{Driver, Limits};
+use v3d_host::{Config, Machine};
+
+fn main() {
+    let part = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let mut table = String::from("#workload\tinstructions\tcycles of the model's clock\n");
+    println!("{:32} {:>12} {:>10} {:>9}  bound", "operation", "instructions", "cycles", "us");
+    for workload in workload::all::<Machine>().iter().filter(|workload| workload.name.contains(&part)) {
+        let machine = Machine::new(32 << 20, Config { estimate: true, ..Config::default() });
+        let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).expect("there is memory");
+        let mut compute = Compute::new();
+        let mut gpu = compute.on(&mut driver);
+        if let Err(problem) = (workload.run)(&mut gpu) {
+            println!("{:32} {problem}", workload.name);
+            continue;
+        }
+        let (bound, at_least) = gpu.take_work().bound();
+        let (instructions, cycles) = machine.programs_cost();
+        println!(
+            "{:32} {instructions:12} {cycles:10} {:9}  {:.0} % of what {bound} allows",
+            workload.name,
+            Work::microseconds(cycles),
+            100.0 * at_least as f64 / cycles as f64
+        );
+        table += &format!("{}\t{instructions}\t{cycles}\n", workload.name);
+        for fault in machine.take_faults() {
+            println!("{:32} {fault}", "");
+        }
+    }
+    if part.is_empty() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/modelled.tsv");
+        std::fs::write(path, table).expect("the table can be written");
+    }
+}

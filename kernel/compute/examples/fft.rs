@@ -1,0 +1,33 @@
+//! The spectrum of a signal, computed on the model of the QPUs: `cargo run -p compute --example fft`
+
+use std::error::Error;
+use std::f32::consts::TAU;
+
+use compute::Compute;
+use v3d::{Driver, Limits};
+use v3d_host::{Config, Machine};
+
+const LENGTH: usize = 1024;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let machine = Machine::new(4 << 20, Config { estimate: true, ..Config::default() });
+    let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default())?;
+    let mut compute = Compute::new();
+    let mut gpu = compute.on(&mut driver);
+
+    // Two tones, of 50 and 120 turns.
+    let tone = |at: usize, turns: f32| (TAU * turns * at as f32 / LENGTH as f32).cos();
+    let points: Vec<[f32; 2]> = (0..LENGTH).map(|at| [tone(at, 50.0) + 0.5 * tone(at, 120.0), 0.0]).collect();
+    let mut signal = gpu.signal(&points, LENGTH)?;
+    gpu.fft(&mut signal)?;
+
+    for (turns, [re, im]) in gpu.read_signal(&signal)?.into_iter().take(LENGTH / 2).enumerate() {
+        let amplitude = re.hypot(im) * 2.0 / LENGTH as f32;
+        if amplitude > 0.01 {
+            println!("{turns} turns: {amplitude:.3}");
+        }
+    }
+    let (instructions, cycles) = machine.programs_cost();
+    println!("{instructions} instructions, {cycles} cycles as the model estimates them");
+    Ok(())
+}

@@ -1,0 +1,19 @@
+# The sum of integers; see reduce.qinc.
+
+.stage user
+.uniform number, uint           # of the QPU
+.uniform others, int            # see together.qinc
+.uniform exchanged, uint        # bits of each word that are exchanged before
+.uniform source, address        # first block
+.uniform stride, uint           # bytes from one block to the next
+.uniform blocks, uint           # at least 1
+.uniform neutral, uint          # what changes nothing
+.uniform target, address        # 16 words
+
+.include <vc4.qinc>
+
+.macro combine, target, a, b
+    add target, a, b
+.endm
+
+.include "reduce.qinc"

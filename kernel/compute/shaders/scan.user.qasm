@@ -1,0 +1,78 @@
+# Running sums of blocks of 16 vectors, one block after the other: each element becomes the sum of all up to it, and of what comes before them all.
+#
+# Within a vector an element takes the sum of 1, 2, 4 and 8 neighbours below it, by rotations; the last one's sum goes on to the next vector.
+
+.stage user
+.uniform quarter, uint
+.uniform others, int
+.uniform source, address        # first block
+.uniform target, address
+.uniform blocks, uint           # at least 1
+.uniform before, uint           # sum of all elements before
+
+.include <vc4.qinc>
+.include "quarters.qinc"
+
+    begin
+    mov r0, unif
+    shl r1, elem_num, 2
+    add ra16, r0, r1
+    mov ra17, unif
+    mov ra19, unif
+    mov ra20, unif
+.rep i, 4
+    sub.setf -, elem_num, 1 << i
+    mov rb0 + i, 0
+    mov.ifnn rb0 + i, -1        # elements that have a neighbour so far below
+.endr
+    mov r5rep, ra20
+
+:block
+    mov r0, ra16
+    ldi r1, 64
+.rep i, 4
+    add r0, r0, r1; mov t0s, r0
+    add r0, r0, r1; mov t1s, r0
+.endr
+    nop; ldtmu0
+.rep i, 8
+    mov ra0 + 2 * i, r4; ldtmu1
+.if i < 4
+    add r0, r0, r1; mov t0s, r0
+.endif
+.if i < 7
+    mov ra1 + 2 * i, r4; ldtmu0
+.else
+    mov ra1 + 2 * i, r4
+.endif
+.if i < 4
+    add r0, r0, r1; mov t1s, r0
+.endif
+.endr
+    mov ra16, r0
+.rep i, 16
+    mov r0, ra0 + i
+.rep step, 4
+    nop
+    mov r1, r0 >> (1 << step)
+    and r1, r1, rb0 + step
+    add r0, r0, r1
+.endr
+    add r0, r0, r5
+    mov ra0 + i, r0
+    mov r5rep, r0 >> 1
+.endr
+    claim
+    mov vw_setup, rb_write
+.rep i, 16
+    mov vpm, ra0 + i
+.endr
+    mov r0, vdw_setup_1(0)
+    store16 ra17, r0
+    release
+    sub.setf ra19, ra19, 1
+    brr.anynz -, r:block
+    ldi r2, 1024
+    add ra17, ra17, r2
+    nop
+    end

@@ -1,0 +1,88 @@
+//! Arrays in GPU-visible memory.
+
+use core::marker::PhantomData;
+
+use v3d::hw::BusAddr;
+use v3d::pool::Buffer;
+
+/// Words of a block: 16 rows of 16 words, what a QPU stores at a time.
+pub(crate) const BLOCK_WORDS: usize = 256;
+/// Bytes of a block.
+pub(crate) const BLOCK_BYTES: u32 = 4 * BLOCK_WORDS as u32;
+/// Most elements of an array: 1 GiB.
+pub(crate) const MOST_ELEMENTS: usize = 1 << 28;
+
+/// What an array is made of: a word of 32 bits.
+pub trait Element: Copy {
+    /// Its bits.
+    fn to_word(self) -> u32;
+
+    /// The element with these bits.
+    fn from_word(word: u32) -> Self;
+}
+
+impl Element for u32 {
+    fn to_word(self) -> u32 {
+        self
+    }
+
+    fn from_word(word: u32) -> Self {
+        word
+    }
+}
+
+impl Element for i32 {
+    fn to_word(self) -> u32 {
+        self as u32
+    }
+
+    fn from_word(word: u32) -> Self {
+        word as Self
+    }
+}
+
+impl Element for f32 {
+    fn to_word(self) -> u32 {
+        self.to_bits()
+    }
+
+    fn from_word(word: u32) -> Self {
+        Self::from_bits(word)
+    }
+}
+
+/// Elements one behind the other in GPU-visible memory, aligned to 1024 bytes and filled up to whole blocks of as many.
+///
+/// What stands behind the last element is undefined: operations store whole blocks.
+#[derive(Debug)]
+pub struct Array<T> {
+    pub(crate) buffer: Buffer,
+    pub(crate) length: usize,
+    element: PhantomData<T>,
+}
+
+impl<T> Array<T> {
+    pub(crate) fn new(buffer: Buffer, length: usize) -> Self {
+        Self { buffer, length, element: PhantomData }
+    }
+
+    /// How many elements there are.
+    pub const fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Address of the first element, as the GPU sees it.
+    pub fn address(&self) -> BusAddr {
+        self.buffer.address()
+    }
+
+    /// Blocks, the last one perhaps in part.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.length.div_ceil(BLOCK_WORDS) as u32
+    }
+}

@@ -1,0 +1,77 @@
+//! General computation on the QPUs: user programs with Rust entry points.
+//!
+//! A [`Compute`] keeps programs in GPU memory; [`Compute::on`] a driver it gives a [`Session`], whose methods are the operations. Each takes [`Array`]s in
+//! GPU-visible memory, divides its work between up to 12 QPUs by their uniforms, runs them to their end, and gives back control when the results are in
+//! memory.
+//!
+//! ```
+//! use compute::Compute;
+//! use v3d::{Driver, Limits};
+//! use v3d_host::{Config, Machine};
+//!
+//! let machine = Machine::new(4 << 20, Config::default());
+//! let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default())?;
+//! let mut compute = Compute::new();
+//! let mut gpu = compute.on(&mut driver);
+//! let source = gpu.array(&[1.0f32, 2.0, 3.0])?;
+//! let mut target = gpu.array(&[0.0f32; 3])?;
+//! gpu.copy(&source, &mut target)?;
+//! assert_eq!(gpu.read(&target)?, [1.0, 2.0, 3.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Memory and caches
+//! Arrays lie in the driver's pool, which the CPU does not cache. The QPUs read them by their TMUs, whose caches and the L2 cache see nothing of what VPM DMA
+//! stores; [`Driver::run_programs`](v3d::Driver::run_programs) clears the L2, TMU, uniform and instruction caches before and after each run of
+//! programs. So within one run no program reads what another has stored, and what needs that is several runs.
+//!
+//! # Together with frames
+//! User programs and the 3D pipeline may not work at once (HW-2959): an operation waits until all frames are done that were submitted before it,
+//! and frames that are submitted later wait for it.
+//!
+//! # Sources
+//! [AG p.37-59] for TMUs as memory access, the VPM and its DMA; programs are in `shaders/`, each with what it does.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod array;
+mod error;
+mod filter;
+mod fourier;
+mod histogram;
+mod image;
+mod life;
+mod mandelbrot;
+mod matrix;
+mod reduce;
+mod scan;
+mod session;
+mod sort;
+mod transfer;
+mod work;
+pub mod workload;
+mod yuv;
+
+pub use array::{Array, Element};
+pub use error::Error;
+pub use filter::Neighbour;
+pub use fourier::Signal;
+pub use image::Image;
+pub use life::Life;
+pub use mandelbrot::View;
+pub use matrix::Matrix;
+pub use reduce::Number;
+pub use scan::Integer;
+pub use session::{Compute, QPUS, Session};
+pub use work::{Bound, Work};
+pub use yuv::Planes;
+
+// The programs' modules name these by the crate.
+use shader_interface::{UniformData, UniformStream, UniformValue, UserProgram};
+
+/// The assembled programs, a module each: for whoever runs them by other means.
+pub mod programs {
+    include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
+}

@@ -1,0 +1,38 @@
+//! A machine for each test, and numbers for it.
+
+use compute::{Compute, Session};
+use v3d::{Driver, Limits};
+use v3d_host::{Config, Machine};
+
+/// Runs `test` with a machine of its own, and expects that the model has nothing to complain about.
+pub(crate) fn with_gpu(test: impl FnOnce(&mut Session<'_, '_, '_, Machine>)) {
+    let machine = Machine::new(24 << 20, Config::default());
+    let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).unwrap();
+    test(&mut Compute::new().on(&mut driver));
+    assert_eq!(machine.take_faults(), []);
+}
+
+/// A generator of numbers that are the same in each run: xorshift32.
+pub(crate) struct Random(u32);
+
+impl Random {
+    pub(crate) const fn new(seed: u32) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn word(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0
+    }
+
+    pub(crate) fn words(&mut self, count: usize) -> Vec<u32> {
+        (0..count).map(|_| self.word()).collect()
+    }
+
+    /// From -1 to 1.
+    pub(crate) fn floats(&mut self, count: usize) -> Vec<f32> {
+        (0..count).map(|_| (self.word() as i32) as f32 / 2_147_483_648.0).collect()
+    }
+}

@@ -1,0 +1,10 @@
+//! Operations on the model, held against plain Rust code.
+
+mod fourier;
+mod machine;
+mod matrix;
+mod reduce;
+mod sort;
+mod together;
+mod transfer;
+mod workload;
