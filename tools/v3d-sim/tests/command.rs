@@ -85,6 +85,8 @@ fn dump_explains_lists_shaders_and_tile_lists() {
         "triangle, 1 absolute, 2 relative indices",
         "== GL shader record at",
         "attribute array 0:",
+        "      vertex 2: 0x",
+        " 103:96 width_tiles",
         "== fragment shader at",
         "# reads Varying",
         "# writes TlbColorAll",

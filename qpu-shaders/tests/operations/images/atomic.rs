@@ -4,6 +4,7 @@ use v3d_hw::BusAddr;
 use v3d_sim::memory::OwnedMemory;
 
 use super::machine::{Elements, MEMORY_BYTES, Operation, Random};
+use crate::machine;
 use crate::table::{Cost, LargestError};
 
 /// What an operation leaves in memory: of what was there, the data and the value to compare with.
@@ -81,4 +82,46 @@ pub(super) fn check(name: &str, macro_name: &str, meaning: Meaning) -> (Cost, La
         cost = Some(operation.cost(&memory, &inputs, &[]));
     }
     (cost.unwrap_or_else(|| panic!("{name} has not run")), LargestError::Exact)
+}
+
+/// Four QPUs at a time add to the same four words, in all of their elements, again and again: nothing is lost.
+#[test]
+fn qpus_share_words() {
+    const QPUS: usize = 4;
+    const TIMES: u32 = 5;
+    let text = ".include <vc4.qinc>
+        .include \"operations/image_atomic.qinc\"
+        .macro image_operation
+        image_atomic_add
+        .endm
+        and r0, elem_num, 3
+        shl r0, r0, 2
+        add ra26, r0, unif
+        mov ra16, unif
+        mov ra17, 0
+        mov ra18, 0
+        mov ra31, unif
+        nop
+        :again
+        image_atomic 3
+        mov r0, ra31
+        sub.setf ra31, r0, 1
+        brr.anynz -, r:again
+        nop
+        nop
+        nop
+        thrend
+        nop
+        nop
+";
+    let assembly = machine::assemble("several QPUs", text).unwrap();
+    machine::check(&assembly).unwrap();
+    let start = [5, 0, u32::MAX, 1 << 31];
+    let uniforms: Vec<Vec<u32>> = (0..QPUS as u32).map(|qpu| vec![machine::DATA, 1 + qpu, TIMES]).collect();
+    let run = machine::run(&assembly.words, &start, 0, &uniforms).unwrap();
+    let added = (1..=QPUS as u32).sum::<u32>() * TIMES * 4;
+    for (n, start) in (0..).zip(start) {
+        let word = run.memory.view().word(BusAddr(machine::DATA + 4 * n)).unwrap();
+        assert_eq!(word, start.wrapping_add(added), "word {n}");
+    }
 }

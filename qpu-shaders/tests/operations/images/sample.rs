@@ -3,7 +3,7 @@
 use v3d_hw::texture::TextureType;
 use v3d_sim::memory::OwnedMemory;
 
-use super::image::{Filters, Image};
+use super::image::{Filters, Image, Level};
 use super::machine::{Elements, MEMORY_BYTES, Operation, Random, bits, floats};
 use super::sampler::{channel, depth, footprint, level_of_detail, linear, nearest_level, trilinear};
 use crate::table::{Cost, LargestError};
@@ -38,6 +38,8 @@ pub(super) struct Variant {
     detail: Detail,
     clamp: bool,
     offset: bool,
+    /// Blended between two levels by the program: where the TMU cannot do it.
+    between: bool,
 }
 
 impl Variant {
@@ -49,8 +51,13 @@ impl Variant {
             for (detail, ..) in Detail::ALL {
                 let gradients = matches!(detail, Detail::Gradients | Detail::CoarseGradients);
                 let given = matches!(detail, Detail::Explicit | Detail::Zero);
-                if !(clamp && given || gather && gradients) {
-                    all.push(Self { gather, compare, detail, clamp, offset });
+                if clamp && given || gather && gradients {
+                    continue;
+                }
+                let variant = Self { gather, compare, detail, clamp, offset, between: false };
+                all.push(variant);
+                if !gather && (compare || offset) {
+                    all.push(Self { between: true, ..variant });
                 }
             }
         }
@@ -59,7 +66,7 @@ impl Variant {
 
     /// A sample that does nothing else.
     pub(super) fn plain(detail: Detail) -> Self {
-        Self { gather: false, compare: false, detail, clamp: false, offset: false }
+        Self { gather: false, compare: false, detail, clamp: false, offset: false, between: false }
     }
 
     fn part(self, place: impl Fn(&(Detail, &'static str, &'static str)) -> &'static str) -> &'static str {
@@ -76,7 +83,11 @@ impl Variant {
 
     /// The call of the macro.
     pub(super) fn call(self) -> String {
-        let operation = if self.gather { "image_gather" } else { "image_sample" };
+        let operation = match (self.gather, self.between) {
+            (true, _) => "image_gather",
+            (false, true) => "image_sample_between",
+            (false, false) => "image_sample",
+        };
         let [compare, clamp, offset] = [self.compare, self.clamp, self.offset].map(u32::from);
         format!("{operation} {compare}, {}, {clamp}, {offset}", self.part(|row| row.2))
     }
@@ -103,7 +114,10 @@ impl Variant {
         match (self.is_automatic(), self.detail) {
             (true, Detail::Implicit) => vec![first, second],
             (true, _) => vec![first, second, 0],
-            (false, _) => [first, second, level].repeat(if self.takes_four() { 4 } else { 1 }),
+            (false, _) => {
+                let (lookups, levels) = (if self.takes_four() { 4 } else { 1 }, if self.between { 2 } else { 1 });
+                [first, second, level].repeat(lookups * levels)
+            }
         }
     }
 }
@@ -191,14 +205,27 @@ impl Inputs {
     /// What an element's results should be; `None` where rounding decides between two levels, texels or sides of a comparison.
     fn expected(&self, variant: Variant, image: &Image, element: usize, chosen: usize) -> Option<[f64; 4]> {
         let (place, detail) = (self.place(element), self.detail(variant, image, element));
+        if variant.between {
+            let last = image.levels.len() - 1;
+            let detail = detail.clamp(0.0, last as f64);
+            let first = detail.floor() as usize;
+            let of_level = |number: usize| self.of_level(variant, &image.levels[number.min(last)], element, chosen);
+            let (near, far) = (of_level(first)?, of_level(first + 1)?);
+            return Some(std::array::from_fn(|n| near[n] + (far[n] - near[n]) * detail.fract()));
+        }
+        if !variant.takes_four() && !variant.offset {
+            return trilinear(image, place, detail);
+        }
+        self.of_level(variant, nearest_level(image, detail)?, element, chosen)
+    }
+
+    /// The same of one level.
+    fn of_level(&self, variant: Variant, level: &Level, element: usize, chosen: usize) -> Option<[f64; 4]> {
+        let place = self.place(element);
         let moved = if variant.offset { self.offset[element] } else { [0, 0] };
         if !variant.takes_four() {
-            return match variant.offset {
-                true => linear(nearest_level(image, detail)?, place, moved),
-                false => trilinear(image, place, detail),
-            };
+            return linear(level, place, moved);
         }
-        let level = nearest_level(image, detail)?;
         let footprint = footprint(level, place, moved)?;
         let texels = footprint.gather(level);
         if !variant.compare {
@@ -281,6 +308,7 @@ pub(super) fn check(variant: Variant) -> (Cost, LargestError) {
     // The TMU's shares have 8 bits on each axis and between levels; what is computed in floats is nearer.
     let bound = match (variant.takes_four(), variant.gather) {
         (false, _) => 0.02,
+        // Levels of detail by the SFU are some 1e-5 off.
         (true, false) => 1e-4,
         (true, true) => 1e-6,
     };
