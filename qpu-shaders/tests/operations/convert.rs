@@ -8,11 +8,12 @@ use std::cmp::Ordering;
 const FILE: &str = "convert.qinc";
 
 /// Types of integers: the document's name, and bits, negative for signed ones.
-const INTEGERS: [(&str, i32); 6] = [("u8", 8), ("u16", 16), ("u32", 32), ("s8", -8), ("s16", -16), ("s32", -32)];
+pub(crate) const INTEGERS: [(&str, i32); 6] =
+    [("u8", 8), ("u16", 16), ("u32", 32), ("s8", -8), ("s16", -16), ("s32", -32)];
 
 /// How a value is made to fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rounding {
+pub(crate) enum Rounding {
     Nearest,
     Zero,
     Down,
@@ -20,7 +21,7 @@ enum Rounding {
 }
 
 /// The document's letters with what they mean.
-const ROUNDINGS: [(&str, Rounding); 4] =
+pub(crate) const ROUNDINGS: [(&str, Rounding); 4] =
     [("n", Rounding::Nearest), ("z", Rounding::Zero), ("m", Rounding::Down), ("p", Rounding::Up)];
 
 impl Rounding {
@@ -35,7 +36,7 @@ impl Rounding {
     }
 
     /// The number with so many bits of significand, the lowest of which is worth no less than 2^`least`.
-    fn to_precision(self, x: f64, bits: i32, least: i32) -> f64 {
+    pub(crate) fn to_precision(self, x: f64, bits: i32, least: i32) -> f64 {
         if x == 0.0 || !x.is_finite() {
             return x;
         }
@@ -84,7 +85,7 @@ fn case(operation: impl Into<String>, name: impl Into<String>, kind: Kind) -> Ca
     Case::new(Document::Instructions, operation, FILE, name).input("r0", kind)
 }
 
-fn kind(ty: i32) -> Kind {
+pub(crate) fn kind(ty: i32) -> Kind {
     match ty.abs() {
         8 => Kind::Byte,
         16 => Kind::Half,
@@ -93,7 +94,7 @@ fn kind(ty: i32) -> Kind {
 }
 
 /// What the bits of an integer mean.
-fn value(x: u32, ty: i32) -> i64 {
+pub(crate) fn value(x: u32, ty: i32) -> i64 {
     match ty {
         -8 => i64::from(x as i8),
         -16 => i64::from(x as i16),
@@ -111,7 +112,7 @@ fn fit(whole: f64, ty: i32) -> u32 {
 }
 
 /// A float operand: denormals count as 0.
-fn operand(bits: u32) -> f64 {
+pub(crate) fn operand(bits: u32) -> f64 {
     let float = f32::from_bits(bits);
     f64::from(if float.is_subnormal() { float * 0.0 } else { float })
 }

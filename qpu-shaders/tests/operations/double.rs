@@ -1,6 +1,7 @@
 //! Floats of 64 bits.
 
 use crate::case::Case;
+use crate::convert::{INTEGERS, ROUNDINGS, Rounding, kind, operand, value};
 use crate::float::conditions;
 use crate::integer::sign_and_zero;
 use crate::samples::Kind;
@@ -27,8 +28,50 @@ pub(crate) fn rows() -> Vec<Row> {
     for subset in 0..16 {
         rows.extend(comparison(subset));
     }
+    rows.extend(conversions());
     let absent = |operation: &str| Row::absent(Document::Instructions, operation, UNBUILT);
-    rows.extend(["fma f64", "cvt f64 integers", "cvt integers f64", "cvt f64 floats", "cvt floats f64"].map(absent));
+    rows.extend(
+        ["fma f64", "cvt integers f64", "cvt f64 f64 without a fraction", "cvt f16 f64", "cvt f64 f16"].map(absent),
+    );
+    rows
+}
+
+fn conversions() -> Vec<Row> {
+    let new = |operation: String, name: String| Case::new(Document::Instructions, operation, FILE, name);
+    let words = |double: f64| vec![double.to_bits() as u32, (double.to_bits() >> 32) as u32];
+    let mut rows = Vec::new();
+    for (ty, bits) in INTEGERS {
+        let case = new(format!("cvt f64 {ty}"), format!("cvt_int_f64 {bits}")).input("r0", kind(bits));
+        rows.push(case.outputs(&["r0", "r1"]).exact(|x| words(value(x[0], bits) as f64)));
+    }
+    let longer =
+        new("cvt f64 f32".to_owned(), "cvt_f32_f64".to_owned()).input("r0", Kind::Float).outputs(&["r0", "r1"]);
+    rows.push(longer.judged(|x, results| {
+        let (expected, result) = (operand(x[0]), double(results[0], results[1]));
+        result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan()
+    }));
+    for (letter, rounding) in ROUNDINGS {
+        let shorter = new(format!("cvt r{letter} f32 f64"), format!("cvt_f64_f32 round_{letter}"));
+        let shorter = shorter.input("r0", Kind::Word).input("r1", Kind::DoubleHigh);
+        rows.push(shorter.judged(move |x, results| {
+            let (exact, result) = (double(x[0], x[1]), f32::from_bits(results[0]));
+            let outward = match rounding {
+                Rounding::Nearest => true,
+                Rounding::Zero => false,
+                Rounding::Down => exact < 0.0,
+                Rounding::Up => exact > 0.0,
+            };
+            let expected = rounding.to_precision(exact, 24, -149);
+            let expected = match expected.abs() {
+                _ if exact.abs() < f64::from(f32::MIN_POSITIVE) => 0.0 * exact.signum(),
+                large @ 340_282_366_920_938_463_463_374_607_431_768_211_456.0.. if !outward && large.is_finite() => {
+                    f64::from(f32::MAX).copysign(exact)
+                }
+                _ => expected,
+            };
+            result.to_bits() == (expected as f32).to_bits() || result.is_nan() && exact.is_nan()
+        }));
+    }
     rows
 }
 

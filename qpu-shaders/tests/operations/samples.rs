@@ -127,7 +127,9 @@ impl Kind {
             // Few values, so that equal ones are not rare.
             Self::DoubleLow => word & 3,
             Self::DoubleHigh if word & 1 == 0 => word & 0x8000_000e | 0x3ff0_0000,
-            Self::DoubleHigh => random.next(),
+            Self::DoubleHigh if word & 6 == 0 => random.next(),
+            // What floats of 32 bits reach, and somewhat more.
+            Self::DoubleHigh => (random.next() & 0x8fff_ffff).wrapping_add(0x3800_0000),
             Self::Byte => word & 0xff,
             Self::Half | Self::HalfFloat => word & 0xffff,
             Self::Flags => word & 15,
