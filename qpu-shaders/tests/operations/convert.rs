@@ -26,7 +26,7 @@ pub(crate) const ROUNDINGS: [(&str, Rounding); 4] =
 
 impl Rounding {
     /// A number without its fraction.
-    fn whole(self, x: f64) -> f64 {
+    pub(crate) fn whole(self, x: f64) -> f64 {
         match self {
             Self::Nearest => x.round_ties_even(),
             Self::Zero => x.trunc(),
@@ -104,7 +104,7 @@ pub(crate) fn value(x: u32, ty: i32) -> i64 {
 }
 
 /// The bits of the integer of a type that is nearest to a whole number; NaN is 0.
-fn fit(whole: f64, ty: i32) -> u32 {
+pub(crate) fn fit(whole: f64, ty: i32) -> u32 {
     let bits = ty.unsigned_abs();
     let mask = u32::MAX >> (32 - bits);
     let (least, most) = if ty < 0 { (-(1_i64 << (bits - 1)), (1_i64 << (bits - 1)) - 1) } else { (0, i64::from(mask)) };

@@ -1,7 +1,7 @@
 //! Floats of 64 bits.
 
 use crate::case::Case;
-use crate::convert::{INTEGERS, ROUNDINGS, Rounding, kind, operand, value};
+use crate::convert::{INTEGERS, ROUNDINGS, Rounding, fit, kind, operand, value};
 use crate::float::conditions;
 use crate::integer::sign_and_zero;
 use crate::samples::Kind;
@@ -10,8 +10,7 @@ use std::cmp::Ordering;
 
 const FILE: &str = "double.qinc";
 /// Why arithmetic of doubles has no row with figures.
-const UNBUILT: &str =
-    "not built: the chip has no unit for it, and the soft form, from products of 16 bits, is not written yet";
+const UNBUILT: &str = "not built: no unit of the chip knows doubles, and the soft form is not written yet";
 
 fn case(operation: impl Into<String>, name: impl Into<String>) -> Case {
     let case = Case::new(Document::Instructions, operation, FILE, name).input("r0", Kind::DoubleLow);
@@ -30,9 +29,7 @@ pub(crate) fn rows() -> Vec<Row> {
     }
     rows.extend(conversions());
     let absent = |operation: &str| Row::absent(Document::Instructions, operation, UNBUILT);
-    rows.extend(
-        ["fma f64", "cvt integers f64", "cvt f64 f64 without a fraction", "cvt f16 f64", "cvt f64 f16"].map(absent),
-    );
+    rows.extend(["fma f64", "cvt f64 f64 without a fraction", "cvt f16 f64", "cvt f64 f16"].map(absent));
     rows
 }
 
@@ -43,6 +40,11 @@ fn conversions() -> Vec<Row> {
     for (ty, bits) in INTEGERS {
         let case = new(format!("cvt f64 {ty}"), format!("cvt_int_f64 {bits}")).input("r0", kind(bits));
         rows.push(case.outputs(&["r0", "r1"]).exact(|x| words(value(x[0], bits) as f64)));
+        for (letter, rounding) in ROUNDINGS {
+            let case = new(format!("cvt r{letter}i {ty} f64"), format!("cvt_f64_int {bits}, round_{letter}"));
+            let case = case.input("r0", Kind::Fraction).input("r1", Kind::DoubleHigh);
+            rows.push(case.exact(move |x| vec![fit(rounding.whole(double(x[0], x[1])), bits)]));
+        }
     }
     let longer =
         new("cvt f64 f32".to_owned(), "cvt_f32_f64".to_owned()).input("r0", Kind::Float).outputs(&["r0", "r1"]);

@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Rare,
     /// The lower word of a float of 64 bits.
     DoubleLow,
+    /// The same, in half of the cases with few bits, for ties.
+    Fraction,
     /// The higher one.
     DoubleHigh,
     /// The four flags.
@@ -81,7 +83,7 @@ const FLOATS: [u32; 30] = [
 const HALVES: [u32; 8] = [0, 1, 2, 0xff, 0x7fff, 0x8000, 0x8001, 0xffff];
 const BYTES: [u32; 7] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xff];
 const HALF_FLOATS: [u32; 12] = [0, 0x8000, 1, 0x83ff, 0x400, 0x8401, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x7c01, 0xffff];
-const DOUBLES: [u32; 10] = [
+const DOUBLES: [u32; 16] = [
     0,
     0x8000_0000,
     0x8000_0001,
@@ -92,6 +94,12 @@ const DOUBLES: [u32; 10] = [
     0x7ff0_0000,
     0xfff0_0000,
     0xfff8_0000,
+    0x3fe0_0000,
+    0x3fd0_0000,
+    0x41df_ffff,
+    0xc1e0_0000,
+    0x41ef_ffff,
+    0x41f0_0000,
 ];
 const COUNTS: [u32; 14] = [0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 64, 0xffff_ffff];
 const FLAGS: [u32; 6] = [0, 1, 4, 7, 8, 15];
@@ -109,6 +117,7 @@ impl Kind {
             Self::NearOne => &[0x3f80_0000, 0xbf80_0000, 0x3f7f_ffff, 0x3c00_0001],
             Self::Rare => &[0, 0, 0, 1],
             Self::DoubleLow => &[0, 1, 0x8000_0000, 0xffff_ffff],
+            Self::Fraction => &[0, 1, 0x8000_0000, 0xffe0_0000, 0xfff0_0000],
             Self::DoubleHigh => &DOUBLES,
             Self::Count => &COUNTS,
             Self::Truth => &[0, 1, 0x8000_0000],
@@ -124,10 +133,16 @@ impl Kind {
             Self::NearOne => word & 0x83ff_ffff | 0x3c00_0000,
             Self::Rare if word.is_multiple_of(5) => random.next(),
             Self::Rare => 0,
+            Self::Fraction if word & 1 == 0 => random.next() & 0xc000_0000,
+            Self::Fraction => random.next(),
             // Few values, so that equal ones are not rare.
             Self::DoubleLow => word & 3,
             Self::DoubleHigh if word & 1 == 0 => word & 0x8000_000e | 0x3ff0_0000,
             Self::DoubleHigh if word & 6 == 0 => random.next(),
+            // From 2^-2 to 2^46, some with few bits: what conversions to integers round.
+            Self::DoubleHigh if word & 8 == 0 => {
+                (random.next() & if word & 16 == 0 { 0x82ff_0000 } else { 0x82ff_ffff }).wrapping_add(0x3fd0_0000)
+            }
             // What floats of 32 bits reach, and somewhat more.
             Self::DoubleHigh => (random.next() & 0x8fff_ffff).wrapping_add(0x3800_0000),
             Self::Byte => word & 0xff,
