@@ -142,7 +142,7 @@ fn half(x: f64, sign: u32, rounding: Rounding) -> u32 {
 }
 
 /// The bits of a float of 16 bits as one of 32.
-fn float_of_half(half: u32) -> u32 {
+pub(crate) fn float_of_half(half: u32) -> u32 {
     let (exponent, fraction) = (half >> 10 & 31, half & 0x3ff);
     let magnitude = match exponent {
         0 => (f64::from(fraction) / 16_777_216.0) as f32,

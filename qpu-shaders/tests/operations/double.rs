@@ -1,7 +1,7 @@
 //! Floats of 64 bits.
 
 use crate::case::Case;
-use crate::convert::{INTEGERS, ROUNDINGS, Rounding, fit, kind, operand, value};
+use crate::convert::{INTEGERS, ROUNDINGS, Rounding, fit, float_of_half, kind, operand, value};
 use crate::float::conditions;
 use crate::integer::sign_and_zero;
 use crate::samples::Kind;
@@ -29,7 +29,7 @@ pub(crate) fn rows() -> Vec<Row> {
     }
     rows.extend(conversions());
     let absent = |operation: &str| Row::absent(Document::Instructions, operation, UNBUILT);
-    rows.extend(["fma f64", "cvt f64 f64 without a fraction", "cvt f16 f64", "cvt f64 f16"].map(absent));
+    rows.extend(["fma f64", "cvt f64 f64 without a fraction", "cvt f16 f64"].map(absent));
     rows
 }
 
@@ -50,6 +50,11 @@ fn conversions() -> Vec<Row> {
         new("cvt f64 f32".to_owned(), "cvt_f32_f64".to_owned()).input("r0", Kind::Float).outputs(&["r0", "r1"]);
     rows.push(longer.judged(|x, results| {
         let (expected, result) = (operand(x[0]), double(results[0], results[1]));
+        result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan()
+    }));
+    let from_half = new("cvt f64 f16".to_owned(), "cvt_f16_f32; cvt_f32_f64".to_owned()).input("r0", Kind::HalfFloat);
+    rows.push(from_half.outputs(&["r0", "r1"]).judged(|x, results| {
+        let (expected, result) = (f64::from(f32::from_bits(float_of_half(x[0]))), double(results[0], results[1]));
         result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan()
     }));
     for (letter, rounding) in ROUNDINGS {
