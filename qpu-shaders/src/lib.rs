@@ -34,3 +34,8 @@ extern crate alloc;
 pub use shader_interface::*;
 
 include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

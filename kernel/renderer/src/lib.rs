@@ -88,3 +88,8 @@ pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};
 pub fn rows(matrix: &glam::Mat4) -> [f32; 16] {
     matrix.transpose().to_cols_array()
 }
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -24,3 +24,8 @@ pub use program::{Ending, Fragment, PrimitiveKind, UserProgram, VertexShading};
 pub use texture::{Child, CubeMap, Texture2d, TextureBinding, TextureChild, TextureCube, TwoDimensional};
 pub use uniform::{NoUniforms, Owner, UniformData, UniformStream, UniformValue, VertexUniforms, ViewportUniforms};
 pub use vertex::{Attribute, AttributeComponent, VertexData, push_attribute};
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -140,3 +140,8 @@ fn assemble(folder: &Path, path: &Path, warnings: &mut Vec<String>) -> Result<As
     warnings.extend(texts.iter().flat_map(|text| text.lines()).map(str::to_owned));
     Ok(assembly)
 }
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -30,3 +30,8 @@ pub use example::{screen, show, show_picture};
 pub use machine::Machine;
 pub use picture::{Picture, PictureError, save_png};
 pub use v3d_sim::{Config, Fault};
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -4,6 +4,7 @@
 
 mod arrows;
 mod documents;
+mod packages;
 mod sources;
 
 use crate::workspace::Workspace;
@@ -21,6 +22,7 @@ Checks the rules that the sources keep:
   lines of sources and documents are at most 160 characters long, but for tables
   nothing unfinished, nothing switched off, no path of one machine, no catch-all module
   the commands and links of the documents lead somewhere
+  every package says what it is, and has a version for each package that it depends on
 ";
 
 /// Runs the task.
@@ -49,8 +51,12 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
 pub(crate) type Rule = fn(&Workspace) -> Result<()>;
 
 /// All rules by name.
-pub(crate) const RULES: [(&str, Rule); 3] =
-    [("tidy: dependency arrows", arrows::rule), ("tidy: sources", sources::rule), ("tidy: documents", documents::rule)];
+pub(crate) const RULES: [(&str, Rule); 4] = [
+    ("tidy: dependency arrows", arrows::rule),
+    ("tidy: sources", sources::rule),
+    ("tidy: documents", documents::rule),
+    ("tidy: packages", packages::rule),
+];
 
 /// A text file of the repository.
 struct TextFile {
