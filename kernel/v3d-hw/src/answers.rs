@@ -1,7 +1,7 @@
 //! Questions that programmers of this hardware ask first, with their answers.
 //!
 //! Each answer names the records and registers, whose pages show every bit, and the code of this repository
-//! that does it.
+//! that does it. [`record_pages`](crate::record_pages) shows every control record byte by byte.
 //!
 //! | question | answer |
 //! |---|---|

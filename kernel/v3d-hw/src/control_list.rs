@@ -758,7 +758,7 @@ macro_rules! records {
             $(
                 $(#[doc = $doc])+
                 ///
-                #[doc = concat!("*", $name, "*: code ", $code, $(", then the bits of [`", stringify!($layout), "`] from the next byte on",)? ".")]
+                #[doc = concat!("*", $name, "*: code ", $code, $(", then the bits of [`", stringify!($layout), "`] from the next byte on",)? "; [byte by byte](crate::record_pages#record-", $code, ").")]
                 $variant $(($layout))?,
             )*
         }

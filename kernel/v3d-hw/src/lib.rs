@@ -79,6 +79,7 @@ pub mod control_list;
 pub mod layout;
 pub mod primitive_list;
 pub mod qpu;
+pub mod record_pages;
 pub mod registers;
 pub mod shaded_vertex;
 pub mod shader_record;
@@ -89,3 +90,8 @@ pub mod vpm;
 
 pub use address::{Aligned, ArmPhys, BusAddr};
 pub use layout::{Field, FieldError, FieldType, Layout};
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -55,8 +55,18 @@ macro_rules! access {
     };
 }
 
+/// The reset value that the guide gives: 0, but for registers that say what the V3D is.
+macro_rules! reset {
+    () => {
+        0
+    };
+    ($reset:literal) => {
+        $reset
+    };
+}
+
 macro_rules! registers {
-    ($( $offset:literal $name:ident: $layout:ty, $access:ident, $doc:literal; )*) => {
+    ($( $offset:literal $name:ident: $layout:ty, $access:ident $(= $reset:literal)?, $doc:literal; )*) => {
         /// A register, by the guide's name without `V3D_`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
@@ -64,7 +74,7 @@ macro_rules! registers {
             $(
                 #[doc = concat!($doc, ".")]
                 ///
-                #[doc = concat!("Offset `", stringify!($offset), "`; ", access!($access), "; bits: [`", stringify!($layout), "`].")]
+                #[doc = concat!("Offset `", stringify!($offset), "`; ", access!($access), "; resets to `", reset!($($reset)?), "`; bits: [`", stringify!($layout), "`].")]
                 $name = $offset,
             )*
         }
@@ -88,6 +98,11 @@ macro_rules! registers {
                 match self { $( Self::$name => Access::$access, )* }
             }
 
+            /// What it holds after a reset.
+            pub const fn reset(self) -> u32 {
+                match self { $( Self::$name => reset!($($reset)?), )* }
+            }
+
             /// Its fields.
             pub const fn fields(self) -> &'static [Field] {
                 match self { $( Self::$name => <$layout as Layout>::FIELDS, )* }
@@ -102,9 +117,9 @@ macro_rules! registers {
 }
 
 registers! {
-    0x00000 IDENT0: identity::Ident0, ReadOnly, "V3D block identity";
-    0x00004 IDENT1: identity::Ident1, ReadOnly, "V3D configuration A";
-    0x00008 IDENT2: identity::Ident2, ReadOnly, "V3D configuration B";
+    0x00000 IDENT0: identity::Ident0, ReadOnly = 0x0244_3356, "V3D block identity";
+    0x00004 IDENT1: identity::Ident1, ReadOnly = 0xc110_2431, "V3D configuration A";
+    0x00008 IDENT2: identity::Ident2, ReadOnly = 0x0000_0121, "V3D configuration B";
     0x00010 SCRATCH: identity::Scratch, ReadWrite, "Scratch register";
     0x00020 L2CACTL: cache::L2cactl, ReadWrite, "L2 cache control";
     0x00024 SLCACTL: cache::Slcactl, WriteOnly, "Slices cache control";

@@ -3,8 +3,8 @@
 use v3d_hw::control_list::*;
 use v3d_hw::layout::{Field, mask_of};
 use v3d_hw::primitive_list::*;
-use v3d_hw::qpu::Instruction;
-use v3d_hw::registers::{IDENT0_VALUE, Register};
+use v3d_hw::qpu::{Alu, Branch as BranchInstruction, Instruction, LoadImmediate, Semaphore};
+use v3d_hw::registers::{Access, IDENT0_VALUE, Register};
 use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, NvShaderRecord, VgShaderRecord, gl};
 use v3d_hw::texture::*;
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, StencilSelect, StencilWriteMask, StencilWriteMasks};
@@ -43,6 +43,52 @@ fn register_fields_are_those_of_linux() {
     }
 }
 
+/// Whether a register goes by this name, in which `n` is a number: of a thread or a counter.
+fn is_called(register: Register, name: &str) -> bool {
+    let number = register.name().find(|c: char| c.is_ascii_digit());
+    match name.split_once('n') {
+        Some((front, back)) => number.is_some_and(|at| {
+            let (start, rest) = register.name().split_at(at);
+            // The return address has a digit of its own behind the thread's, and one that is printed before it.
+            let rest = if back == "RA0" { rest.strip_prefix('0').unwrap_or(rest) } else { rest };
+            start == front && rest.trim_start_matches(|c: char| c.is_ascii_digit()) == back.trim_start_matches('0')
+        }),
+        None => register.name() == name,
+    }
+}
+
+/// Bits, access and reset values of every register as the guide's tables have them. Two fields are not in them: PCTRE's enable (Linux), and DBCFG (brcm).
+#[test]
+fn registers_are_those_of_the_guides_tables() {
+    let rows: Vec<Vec<&str>> = rows(include_str!("vectors/register_tables.tsv")).collect();
+    for &register in Register::ALL {
+        let of_register: Vec<_> = rows.iter().filter(|row| is_called(register, row[0])).collect();
+        let (mut reset, mut reads, mut writes) = (0, false, false);
+        for row in &of_register {
+            let (hi, lo): (u32, u32) = (row[1].parse().unwrap(), row[2].parse().unwrap());
+            let field = register.fields().iter().find(|field| (field.hi, field.lo) == (hi, lo));
+            assert!(field.is_some(), "{}: the guide has a field {} in bits {hi}:{lo}", register.name(), row[3]);
+            reads |= row[4].contains('R');
+            writes |= row[4].contains('W');
+            let value = if row[5] == "V3D" { 0x44_3356 } else { row[5].parse::<u32>().unwrap() };
+            reset |= value << lo;
+        }
+        let beyond = match register {
+            Register::DBCFG | Register::PCTRE => 1,
+            _ => 0,
+        };
+        assert_eq!(register.fields().len(), of_register.len() + beyond, "{}: a field has no row", register.name());
+        if !of_register.is_empty() {
+            let access = match (reads, writes) {
+                (true, false) => Access::ReadOnly,
+                (false, true) => Access::WriteOnly,
+                _ => Access::ReadWrite,
+            };
+            assert_eq!((register.access(), register.reset()), (access, reset), "{}", register.name());
+        }
+    }
+}
+
 #[test]
 fn the_identity_is_v3d_in_little_endian() {
     assert_eq!(IDENT0_VALUE.to_le_bytes(), [b'V', b'3', b'D', 2]);
@@ -54,6 +100,9 @@ fn records_have_the_sizes_of_linux() {
         let info = RecordInfo::of(row[0].parse().unwrap()).unwrap_or_else(|| panic!("no record {}", row[0]));
         assert_eq!(info.bytes.to_string(), row[1], "{}", info.name);
     }
+    let has_row =
+        |info: &RecordInfo| rows(include_str!("vectors/record_sizes.tsv")).any(|row| row[0] == info.code.to_string());
+    assert_eq!(Record::TABLE.iter().find(|info| !has_row(info)).map(|info| info.name), None, "a record has no vector");
 }
 
 #[test]
@@ -62,10 +111,19 @@ fn record_fields_are_those_of_mesa_and_linux() {
         let info = RecordInfo::of(row[0].parse().unwrap()).unwrap_or_else(|| panic!("no record {}", row[0]));
         check_field(info.fields, info.name, row[1], row[2], row[3]);
     }
+    for info in Record::TABLE {
+        let has_row = |field: &Field| {
+            let mut rows = rows(include_str!("vectors/record_fields.tsv"));
+            rows.any(|row| row[0] == info.code.to_string() && row[1] == field.name)
+        };
+        let without = info.fields.iter().find(|field| !has_row(field));
+        assert_eq!(without.map(|field| field.name), None, "{}: a field has no vector", info.name);
+    }
 }
 
 #[test]
 fn texture_fields_are_those_of_linux() {
+    let mut seen = 0;
     for row in rows(include_str!("vectors/texture_fields.tsv")) {
         let fields = match row[0] {
             "0" => Parameter0::FIELDS,
@@ -76,7 +134,11 @@ fn texture_fields_are_those_of_linux() {
             other => panic!("no parameter {other}"),
         };
         check_field(fields, row[0], row[1], row[2], row[3]);
+        seen += 1;
     }
+    let tables =
+        [Parameter0::FIELDS, Parameter1::FIELDS, CubeMapStride::FIELDS, ChildDimensions::FIELDS, ChildOffsets::FIELDS];
+    assert_eq!(seen, tables.iter().map(|table| table.len()).sum::<usize>(), "a field has no vector");
 }
 
 #[test]
@@ -198,6 +260,23 @@ fn a_drivers_shader_record_points_at_its_shaders() {
     let color = AttributeArray::read_from(part(gl::ATTRIBUTES + gl::ATTRIBUTE_BYTES)).unwrap();
     assert_eq!((u32::from(color.bytes_minus_1) + 1, color.vertex_vpm_offset), (4 * 4, 2 * 4));
     assert_eq!(position.stride, color.stride);
+}
+
+#[test]
+fn instruction_fields_are_those_of_py_videocore() {
+    let kinds = [
+        ("alu", Alu::FIELDS),
+        ("branch", BranchInstruction::FIELDS),
+        ("load", LoadImmediate::FIELDS),
+        ("semaphore", Semaphore::FIELDS),
+    ];
+    for (kind, fields) in kinds {
+        let rows: Vec<_> = rows(include_str!("vectors/instruction_fields.tsv")).filter(|row| row[0] == kind).collect();
+        for row in &rows {
+            check_field(fields, kind, row[1], row[2], row[3]);
+        }
+        assert_eq!(rows.len(), fields.len(), "{kind}: a field has no vector");
+    }
 }
 
 #[test]

@@ -625,7 +625,35 @@ impl Cle {
             }
             Record::CompressedPrimitiveList => self.draw_compressed(at, next, None, context)?,
             Record::ClippedPrimitive(clipped) => self.draw_compressed(at, next, Some(clipped), context)?,
-            _ => self.set_state_or_render(thread, at, &record, bytes, context)?,
+            // Each record is named, here and where these lead to: one that nothing handles does not compile.
+            Record::PrimitiveListFormat(_)
+            | Record::GlShaderState(_)
+            | Record::NvShaderState(_)
+            | Record::VgShaderState(_)
+            | Record::VgInlineShader(_)
+            | Record::ConfigurationBits(_)
+            | Record::FlatShadeFlags(_)
+            | Record::PointSize(_)
+            | Record::LineWidth(_)
+            | Record::RhtXBoundary(_)
+            | Record::DepthOffset(_)
+            | Record::ClipWindow(_)
+            | Record::ViewportOffset(_)
+            | Record::ZClippingPlanes(_)
+            | Record::ClipperXyScaling(_)
+            | Record::ClipperZScaleOffset(_) => self.set_state(thread, at, &record, bytes, context)?,
+            Record::StoreResolved
+            | Record::StoreResolvedEndOfFrame
+            | Record::StoreFullResolution(_)
+            | Record::LoadFullResolution(_)
+            | Record::StoreGeneral(_)
+            | Record::LoadGeneral(_)
+            | Record::TileRenderingMode(_)
+            | Record::ClearColors(_)
+            | Record::TileCoordinates(_) => {
+                self.in_frame |= matches!(record, Record::TileCoordinates(_));
+                self.render(context, |renderer, context| renderer.record(at, &record, context));
+            }
         }
         Ok(Step::Next)
     }
@@ -648,8 +676,8 @@ impl Cle {
         Step::Blocked
     }
 
-    /// State belongs to the thread that sets it; in binning it goes into tile lists too. All that is left is the renderer's.
-    fn set_state_or_render(
+    /// State belongs to the thread that sets it; in binning it goes into tile lists too.
+    fn set_state(
         &mut self,
         thread: Thread,
         at: BusAddr,
@@ -658,15 +686,8 @@ impl Cle {
         context: &mut Context<'_>,
     ) -> Result<(), CleError> {
         let list = self.thread_mut(thread);
-        if Arc::make_mut(&mut list.state).apply(record, context.memory)? {
-            if thread == Thread::Binning {
-                self.ptb.set_state(at, record, bytes, context.faults);
-            }
-        } else if thread == Thread::Rendering {
-            if matches!(record, Record::TileCoordinates(_)) {
-                self.in_frame = true;
-            }
-            self.render(context, |renderer, context| renderer.record(at, record, context));
+        if Arc::make_mut(&mut list.state).apply(record, context.memory)? && thread == Thread::Binning {
+            self.ptb.set_state(at, record, bytes, context.faults);
         }
         Ok(())
     }

@@ -38,8 +38,10 @@ pub mod cle;
 pub mod clock;
 pub mod counters;
 pub mod device;
+#[cfg(feature = "jobs")]
 pub mod dump;
 pub mod fault;
+#[cfg(feature = "jobs")]
 pub mod job;
 pub mod lanes;
 pub mod memory;
@@ -53,6 +55,7 @@ pub mod state;
 pub mod tmu;
 pub mod vertex;
 pub mod vpm;
+#[cfg(feature = "jobs")]
 pub mod whole_file;
 
 pub use device::{Config, V3d};

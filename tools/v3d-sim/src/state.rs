@@ -117,7 +117,32 @@ impl PipelineState {
             Record::ZClippingPlanes(data) => self.z_clipping = data,
             Record::ClipperXyScaling(data) => self.clipper_xy = data,
             Record::ClipperZScaleOffset(data) => self.clipper_z = data,
-            _ => return Ok(false),
+            Record::Halt
+            | Record::Nop
+            | Record::Flush
+            | Record::FlushAllState
+            | Record::StartTileBinning
+            | Record::IncrementSemaphore
+            | Record::WaitOnSemaphore
+            | Record::Branch(_)
+            | Record::BranchToSubList(_)
+            | Record::ReturnFromSubList
+            | Record::TileBinningMode(_)
+            | Record::IndexedPrimitiveList(_)
+            | Record::VertexArrayPrimitives(_)
+            | Record::VgCoordinateArray(_)
+            | Record::VgInline(_)
+            | Record::CompressedPrimitiveList
+            | Record::ClippedPrimitive(_)
+            | Record::StoreResolved
+            | Record::StoreResolvedEndOfFrame
+            | Record::StoreFullResolution(_)
+            | Record::LoadFullResolution(_)
+            | Record::StoreGeneral(_)
+            | Record::LoadGeneral(_)
+            | Record::TileRenderingMode(_)
+            | Record::ClearColors(_)
+            | Record::TileCoordinates(_) => return Ok(false),
         }
         Ok(true)
     }

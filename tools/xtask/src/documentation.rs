@@ -11,7 +11,8 @@ const HELP: &str = "\
 cargo xtask doc
 
 Builds the documentation of all crates with rustdoc, whose warnings (a link that leads nowhere, for example) are errors, and checks
-that the page of every structure of the hardware shows the bits of every field. What to open in a browser is said at the end.
+that the page of every structure of the hardware shows the bits of every field, and that no link of the hardware's pages leads nowhere. What to open in a
+browser is said at the end.
 ";
 
 /// The libraries that run on the developer's machine, too.
@@ -48,9 +49,11 @@ pub(crate) fn build(workspace: &Workspace) -> Result<String> {
     });
     run(host.arg("--lib"))?;
     run(rustdoc(workspace).args(["--package", "kernel", "--lib", "--target", KERNEL_TARGET]))?;
-    let (structures, fields) = check_bits(&workspace.target.join("doc/v3d_hw"))?;
+    let folder = workspace.target.join("doc/v3d_hw");
+    let (structures, fields) = check_bits(&folder)?;
+    let links = check_links(&folder)?;
     Ok(format!(
-        "{} crates; {structures} structures of the hardware show the bits of {fields} fields",
+        "{} crates; {structures} structures of the hardware show the bits of {fields} fields, and {links} links of their pages lead somewhere",
         LIBRARIES.len() + 1
     ))
 }
@@ -70,7 +73,7 @@ fn run(command: &mut Command) -> Result<()> {
 /// Looks at the pages of structures that have bits: each field begins with them. How many structures and fields there are.
 fn check_bits(folder: &Path) -> Result<(usize, usize)> {
     let (mut structures, mut fields) = (0, 0);
-    for path in pages(folder)? {
+    for path in pages(folder, &|name| name.starts_with("struct."))? {
         let page = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         if !page.contains("id=\"bits\"") {
             continue;
@@ -95,15 +98,56 @@ fn shows_bits(section: &str) -> bool {
     range.is_some_and(|(high, low)| high.parse::<u32>().is_ok() && low.parse::<u32>().is_ok())
 }
 
-/// The pages of structures in a folder and those in it.
-fn pages(folder: &Path) -> Result<Vec<PathBuf>> {
+/// Looks at the pages of the hardware: what they link to in the other crates' pages is there. Links within a crate are rustdoc's to check; how many there are.
+///
+/// Words in brackets that are no links, such as tags of sources, stand as text in the pages: rustdoc makes a link of what it can resolve and of nothing else. A
+/// bracketed path that it could not resolve would be text, too, so that none may be left.
+fn check_links(folder: &Path) -> Result<usize> {
+    let mut count = 0;
+    for path in pages(folder, &|_| true)? {
+        let page = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let place = path.parent().unwrap_or(folder);
+        for target in targets(&page) {
+            ensure!(place.join(target).exists(), "{}: the link to {target} leads nowhere", path.display());
+            count += 1;
+        }
+        if let Some(text) = unresolved(&page) {
+            bail!("{}: {text} is no link", path.display());
+        }
+    }
+    Ok(count)
+}
+
+/// What a page links to, without places within it; other sites, sources and what rustdoc brings along are left out.
+fn targets(page: &str) -> impl Iterator<Item = &str> {
+    page.split("href=\"").skip(1).filter_map(|rest| {
+        let target = rest.split('"').next()?.split('#').next()?;
+        let elsewhere =
+            target.is_empty() || target.contains("://") || target.contains("static.files/") || target.contains("/src/");
+        (!elsewhere && target.ends_with(".html")).then_some(target)
+    })
+}
+
+/// A path in brackets that stands as text in a page's documentation.
+fn unresolved(page: &str) -> Option<&str> {
+    let blocks = page.split("<div class=\"docblock").skip(1);
+    let mut texts = blocks.flat_map(|block| block.split('[').skip(1)).filter_map(|rest| rest.split_once(']'));
+    let is_path = |text: &str| {
+        let path = text.strip_prefix("<code>").and_then(|text| text.strip_suffix("</code>"));
+        path.is_some_and(|path| path.contains("::"))
+    };
+    texts.find(|(text, _)| is_path(text)).map(|(text, _)| text)
+}
+
+/// The pages in a folder and those in it whose names are wanted.
+fn pages(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if path.is_dir() {
-            found.extend(pages(&path)?);
-        } else if name.starts_with("struct.") && name.ends_with(".html") {
+            found.extend(pages(&path, wanted)?);
+        } else if wanted(name) && name.ends_with(".html") {
             found.push(path);
         }
     }
@@ -113,6 +157,14 @@ fn pages(folder: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_are_found() {
+        let page = "<a href=\"../a/index.html#b\">x</a><a href=\"https://x.org/y.html\"><a href=\"#z\"><link href=\"../static.files/s.html\">";
+        assert_eq!(targets(page).collect::<Vec<_>>(), ["../a/index.html"]);
+        let page = "<div class=\"docblock\"><p>[AG p.4] [<code>u8</code>] [<code>crate::no</code>]</p>";
+        assert_eq!(unresolved(page), Some("<code>crate::no</code>"));
+    }
 
     #[test]
     fn bits_come_first() {

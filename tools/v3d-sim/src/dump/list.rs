@@ -64,7 +64,43 @@ impl Dump<'_> {
                 Record::VgCoordinateArray(list) => self.count_draw(list.length),
                 Record::VgInline(_) => self.count_draw(0),
                 Record::TileRenderingMode(mode) => self.survey.rendering_mode = Some(mode),
-                _ => {}
+                Record::Halt
+                | Record::Nop
+                | Record::Flush
+                | Record::FlushAllState
+                | Record::StartTileBinning
+                | Record::IncrementSemaphore
+                | Record::WaitOnSemaphore
+                | Record::Branch(_)
+                | Record::BranchToSubList(_)
+                | Record::ReturnFromSubList
+                | Record::TileBinningMode(_)
+                | Record::CompressedPrimitiveList
+                | Record::ClippedPrimitive(_)
+                | Record::PrimitiveListFormat(_)
+                | Record::GlShaderState(_)
+                | Record::NvShaderState(_)
+                | Record::VgShaderState(_)
+                | Record::VgInlineShader(_)
+                | Record::ConfigurationBits(_)
+                | Record::FlatShadeFlags(_)
+                | Record::PointSize(_)
+                | Record::LineWidth(_)
+                | Record::RhtXBoundary(_)
+                | Record::DepthOffset(_)
+                | Record::ClipWindow(_)
+                | Record::ViewportOffset(_)
+                | Record::ZClippingPlanes(_)
+                | Record::ClipperXyScaling(_)
+                | Record::ClipperZScaleOffset(_)
+                | Record::StoreResolved
+                | Record::StoreResolvedEndOfFrame
+                | Record::StoreFullResolution(_)
+                | Record::LoadFullResolution(_)
+                | Record::StoreGeneral(_)
+                | Record::LoadGeneral(_)
+                | Record::ClearColors(_)
+                | Record::TileCoordinates(_) => {}
             }
             at = match record {
                 Record::Branch(branch) => {
