@@ -9,6 +9,8 @@
 //! capture end 524288
 //! ```
 //!
+//! `cargo xtask replay` sends blocks the other way, a line each without `capture memory`.
+//!
 //! A block's three words are its offset in RAM, the CRC-32 of its bytes, and the bytes, packed and then in base64
 //! [RFC 4648]. Packed bytes are pieces, each with a control byte `n`: below 128, `n + 1` bytes follow as they are; from 128
 //! on, 4 bytes follow that stand `n - 126` times. Graphics memory is mostly equal words.
@@ -64,6 +66,94 @@ fn put_literal(packed: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
+/// Unpacks bytes; `None` if they end within a piece, or stand for more than a line may carry.
+#[must_use]
+pub fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while let Some((&control, rest)) = packed.split_first() {
+        let control = usize::from(control);
+        let (length, times) = if control < LONGEST_LITERAL { (control + 1, 1) } else { (4, control - 126) };
+        let (piece, rest) = rest.split_at_checked(length)?;
+        if bytes.len() + length * times > BLOCK_BYTES {
+            return None;
+        }
+        bytes.extend(piece.repeat(times));
+        packed = rest;
+    }
+    Some(bytes)
+}
+
+/// Bytes from base64; `None` if it is none.
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_suffix("==").or(text.strip_suffix('=')).unwrap_or(text);
+    if !text.len().is_multiple_of(4) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0u32, 0);
+    for digit in digits.bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+/// Why a line is no block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockError {
+    /// It has not three words, the first two hexadecimal numbers.
+    Words,
+    /// Its bytes are not packed bytes in base64.
+    Bytes,
+    /// The CRC-32 of its bytes is another than it says.
+    Crc {
+        /// What the line says.
+        said: u32,
+        /// That of the bytes.
+        found: u32,
+    },
+}
+
+impl fmt::Display for BlockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words => f.write_str("a block is an offset, a CRC-32 and bytes"),
+            Self::Bytes => f.write_str("the bytes are damaged"),
+            Self::Crc { said, found } => write!(f, "the CRC of the bytes is {found:08x} instead of {said:08x}"),
+        }
+    }
+}
+
+impl core::error::Error for BlockError {}
+
+/// Reads a block: its offset and its bytes.
+///
+/// # Errors
+/// When something got lost on the line.
+pub fn read_block(line: &str) -> Result<(u32, Vec<u8>), BlockError> {
+    let mut words = line.split(' ');
+    let (Some(offset), Some(said), Some(bytes), None) = (words.next(), words.next(), words.next(), words.next()) else {
+        return Err(BlockError::Words);
+    };
+    let number = |word| u32::from_str_radix(word, 16).map_err(|_| BlockError::Words);
+    let (offset, said) = (number(offset)?, number(said)?);
+    let bytes = from_base64(bytes).and_then(|packed| unpack(&packed)).ok_or(BlockError::Bytes)?;
+    let found = crc32::of_bytes(&bytes);
+    if found == said { Ok((offset, bytes)) } else { Err(BlockError::Crc { said, found }) }
+}
+
 /// Bytes in base64, padded.
 #[must_use]
 pub fn base64(bytes: &[u8]) -> String {
@@ -99,23 +189,12 @@ pub fn write_block(output: &mut dyn Write, offset: usize, bytes: &[u8]) -> Resul
 mod tests {
     use super::*;
 
-    /// The format's own reading, written a second time: what a packed block stands for.
-    fn unpack(mut packed: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        while let Some((&control, rest)) = packed.split_first() {
-            let control = usize::from(control);
-            let (length, times) = if control < 128 { (control + 1, 1) } else { (4, control - 126) };
-            bytes.extend(rest[..length].repeat(times));
-            packed = &rest[length..];
-        }
-        bytes
-    }
-
     #[test]
     fn base64_of_the_standard() {
         // RFC 4648, section 10.
         for (text, bytes) in [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYmFy", "foobar")] {
             assert_eq!(base64(bytes.as_bytes()), text);
+            assert_eq!(from_base64(text).as_deref(), Some(bytes.as_bytes()));
         }
     }
 
@@ -137,12 +216,12 @@ mod tests {
         };
         for _ in 0..200 {
             let mut bytes = Vec::new();
-            for _ in 0..random() % 20 {
+            for _ in 0..random() % 4 {
                 let word = [0, random(), 0xff][random() as usize % 3].to_le_bytes();
-                bytes.extend(word.repeat(random() as usize % 200));
+                bytes.extend(word.repeat(random() as usize % 60));
                 bytes.extend((0..random() % 7).map(|n| n as u8));
             }
-            assert_eq!(unpack(&pack(&bytes)), bytes);
+            assert_eq!(unpack(&pack(&bytes)).as_deref(), Some(&*bytes));
         }
     }
 
@@ -153,5 +232,18 @@ mod tests {
         assert_eq!(write_block(&mut text, 0x2004, b"abc"), Ok(3));
         assert_eq!(write_block(&mut text, 0x3000, &[0; 64]), Ok(0));
         assert_eq!(text, "capture memory 00002004 352441c2 AmFiYw==\n");
+        assert_eq!(read_block("00002004 352441c2 AmFiYw=="), Ok((0x2004, b"abc".to_vec())));
+    }
+
+    #[test]
+    fn damaged_blocks_are_refused() {
+        assert_eq!(read_block("2004 352441c2"), Err(BlockError::Words));
+        assert_eq!(read_block("2004 352441cz AmFiYw=="), Err(BlockError::Words));
+        for bytes in ["AmFiY", "AmFiYw=", "A?FiYw==", "A2FiYw=="] {
+            assert_eq!(read_block(&alloc::format!("2004 352441c2 {bytes}")), Err(BlockError::Bytes), "{bytes}");
+        }
+        let (said, found) = (0x3524_41c3, 0x3524_41c2);
+        assert_eq!(read_block("2004 352441c3 AmFiYw=="), Err(BlockError::Crc { said, found }));
+        assert_eq!(unpack(&[255; 4 * 5]), None);
     }
 }

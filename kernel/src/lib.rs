@@ -60,6 +60,8 @@ pub mod pages;
 #[cfg(target_os = "none")]
 mod panic;
 #[cfg(target_os = "none")]
+pub mod replay;
+#[cfg(target_os = "none")]
 pub mod scenes;
 pub mod screen;
 pub mod selftest;

@@ -7,8 +7,8 @@ use renderer::{Device, Pass};
 use v3d::{Driver, driver::Work};
 
 use crate::{
-    bcm2837::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, scenes::Page,
-    start::Handover, v3d_platform::V3dPlatform,
+    bcm2837::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, replay::Replay,
+    scenes::Page, start::Handover, v3d_platform::V3dPlatform,
 };
 
 /// The driver of the one 3D engine that there is.
@@ -37,6 +37,8 @@ pub struct Machine {
     pub counted: CounterSet,
     /// What failed last, if nothing was drawn since.
     pub failed_work: Option<Work>,
+    /// A job from elsewhere, as far as it has come.
+    pub replay: Replay,
 }
 
 /// A frame that was drawn.

@@ -18,6 +18,8 @@ mod engine;
 mod failures;
 pub mod line_editor;
 #[cfg(target_os = "none")]
+mod replay;
+#[cfg(target_os = "none")]
 mod run;
 #[cfg(target_os = "none")]
 mod scene;

@@ -34,7 +34,9 @@ use crate::{
     machine::Machine,
     mm::{heap, shared::SharedWords},
     pages::Pages,
-    print, println, shell, tick,
+    print, println,
+    replay::Replay,
+    shell, tick,
     v3d_platform::V3dPlatform,
 };
 
@@ -172,6 +174,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         last_times: None,
         counted: CounterSet::default(),
         failed_work: None,
+        replay: Replay::default(),
     };
     reach(Stage::Ready);
     println!("ready");

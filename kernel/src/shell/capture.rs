@@ -1,7 +1,8 @@
 //! The command `capture`: the last job with the user programs before it, or what hung, over the serial line
 //!
 //! What is written is memory as it is now. A job's lists, shaders, vertices and uniforms are still there after it has run;
-//! its tile lists are written anew by whoever runs the capture; what a job loads out of its own target is not part of it.
+//! its tile lists are written anew by whoever runs the capture; what a job loads out of its own target is not part of it. Which memory the job needs, the
+//! validator's survey tells.
 
 use alloc::{
     format,
@@ -11,7 +12,14 @@ use alloc::{
 };
 use core::fmt;
 
-use v3d::{driver::Work, platform::GpuMemory, record_list::ControlList, user_program::UserProgram};
+use v3d::{
+    driver::Work,
+    hw::BusAddr,
+    platform::GpuMemory,
+    record_list::ControlList,
+    user_program::UserProgram,
+    validator::{self, Span},
+};
 
 use super::run::Answer;
 use crate::{
@@ -82,6 +90,13 @@ fn describe(gpu: &Gpu, work: &Work, picture: Option<&LastPicture>) {
         pool_end.max(picture_end) - first_page,
         pool_end - OVERFLOW_BYTES,
     );
+    let buffers: Vec<String> = pages(gpu, work)
+        .iter()
+        .map(|Span { address, bytes }| {
+            format!("{{\"address\":{},\"size\":{bytes},\"kind\":\"memory\"}}", address.offset())
+        })
+        .collect();
+    print!(",\"buffers\":[{}]", buffers.join(","));
     if let Some(LastPicture { target, .. }) = picture {
         print!(
             ",\"color_buffer\":{{\"address\":{},\"stride_bytes\":{},\"format\":\"R8G8B8A8_UNORM\",\
@@ -93,6 +108,28 @@ fn describe(gpu: &Gpu, work: &Work, picture: Option<&LastPicture>) {
         );
     }
     println!("}}");
+}
+
+/// The pages of memory that the job reads or writes; none if the validator does not accept it.
+fn pages(gpu: &Gpu, work: &Work) -> Vec<Span> {
+    /// All that the engine can address.
+    const EVERYTHING: Span = Span { address: BusAddr(0), bytes: 1 << 30 };
+    const PAGE: u32 = PAGE_BYTES as u32;
+
+    let survey = work.job.and_then(|job| validator::survey(gpu.platform(), &[EVERYTHING], &job).ok());
+    let Some(survey) = survey else { return Vec::new() };
+    let mut spans = [survey.reads(), survey.stores(), survey.tile_memory()].concat();
+    spans.sort_by_key(|span| span.address.offset());
+    let mut pages: Vec<Span> = Vec::new();
+    for Span { address, bytes } in spans {
+        let start = address.offset() / PAGE * PAGE;
+        let end = (address.offset() + bytes).next_multiple_of(PAGE);
+        match pages.last_mut() {
+            Some(last) if start <= last.address.0 + last.bytes => last.bytes = last.bytes.max(end - last.address.0),
+            _ => pages.push(Span { address: BusAddr(start), bytes: end - start }),
+        }
+    }
+    pages
 }
 
 /// Writes all blocks of the pool that are not zero; the sum of their bytes.

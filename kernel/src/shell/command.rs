@@ -51,6 +51,8 @@ pub enum Command {
     Stats(Option<CounterSet>),
     /// The last job, as lines for `cargo xtask capture`.
     Capture,
+    /// A job from elsewhere, step by step.
+    Replay(ReplayRequest),
     /// Measures.
     Bench,
     /// Works for `cargo xtask bench` to count.
@@ -76,6 +78,36 @@ pub enum SelftestRequest {
     Vectors,
     /// From the first register on, a step at a time.
     Board,
+}
+
+/// A step of a job from elsewhere. All numbers are the job's own addresses, and counts of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayRequest {
+    /// Forgets the job and gives its memory back.
+    Clear,
+    /// Takes memory for a stretch of the job's.
+    Place {
+        /// First byte.
+        address: u32,
+        /// Bytes.
+        bytes: u32,
+    },
+    /// Reads blocks of memory from the line.
+    Load,
+    /// Validates the job, runs it and tells what it has stored.
+    Run {
+        /// First byte and end of the binning list; equal if there is none.
+        binning: [u32; 2],
+        /// First byte and end of the rendering list.
+        rendering: [u32; 2],
+    },
+    /// Tells bytes of memory.
+    Read {
+        /// First byte.
+        address: u32,
+        /// Bytes.
+        bytes: u32,
+    },
 }
 
 /// What is worked.
@@ -161,7 +193,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 21] = [
+pub const TABLE: [Row; 22] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
     row("boot", "", "the stages of this boot and of the one before, with times"),
@@ -188,6 +220,11 @@ pub const TABLE: [Row; 21] = [
         "frame times, how busy the 3D engine was, and its counters, or choose what these count",
     ),
     row("capture", "", "write the last job over this line, for `cargo xtask capture`"),
+    row(
+        "replay",
+        "clear | place A N | load | run A E A E | read A N",
+        "run a job from elsewhere, once the validator has passed it, for `cargo xtask replay`",
+    ),
     row("bench", "", "measure memory, clears and scenes"),
     row(
         "draws",
@@ -245,6 +282,7 @@ impl Command {
             Self::SceneStop => "scene stop",
             Self::Stats(_) => "stats",
             Self::Capture => "capture",
+            Self::Replay(_) => "replay",
             Self::Bench => "bench",
             Self::Draws(..) => "draws",
             Self::Selftest(_) => "selftest",
@@ -276,6 +314,10 @@ impl Command {
             "stop" => (Self::SceneStop, rest),
             "stats" => (Self::Stats(parse_counted(rest)?), rest.get(1..).unwrap_or_default()),
             "capture" => (Self::Capture, rest),
+            "replay" => {
+                let (request, left) = parse_replay(rest)?;
+                (Self::Replay(request), left)
+            }
             "bench" => (Self::Bench, rest),
             "draws" => (parse_draws(rest)?, rest.get(2..).unwrap_or_default()),
             "selftest" => match rest {
@@ -363,6 +405,30 @@ fn parse_draws(words: &[&str]) -> Result<Command, ParseError> {
     match count.parse() {
         Ok(count @ 1..=MOST_DRAWS) => Ok(Command::Draws(what, count)),
         _ => Err(wrong("draws", format!("\"{count}\" is no number from 1 to {MOST_DRAWS}"))),
+    }
+}
+
+fn parse_replay<'a, 'b>(words: &'a [&'b str]) -> Result<(ReplayRequest, &'a [&'b str]), ParseError> {
+    let number = |word: &str| {
+        let digits = word.strip_prefix("0x").unwrap_or(word);
+        u32::from_str_radix(digits, 16).map_err(|_| wrong("replay", format!("\"{word}\" is no hexadecimal number")))
+    };
+    match words {
+        ["clear", left @ ..] => Ok((ReplayRequest::Clear, left)),
+        ["load", left @ ..] => Ok((ReplayRequest::Load, left)),
+        ["place", address, bytes, left @ ..] => {
+            Ok((ReplayRequest::Place { address: number(address)?, bytes: number(bytes)? }, left))
+        }
+        ["read", address, bytes, left @ ..] => {
+            Ok((ReplayRequest::Read { address: number(address)?, bytes: number(bytes)? }, left))
+        }
+        ["run", binning, binning_end, rendering, rendering_end, left @ ..] => {
+            let binning = [number(binning)?, number(binning_end)?];
+            Ok((ReplayRequest::Run { binning, rendering: [number(rendering)?, number(rendering_end)?] }, left))
+        }
+        _ => {
+            Err(wrong("replay", "say clear, place ADDRESS BYTES, load, run with begin and end of both lists, or read"))
+        }
     }
 }
 
@@ -479,6 +545,7 @@ mod tests {
             let arguments = match row.name {
                 "scene run" => " cube",
                 "fail" => " panic",
+                "replay" => " load",
                 _ => "",
             };
             let command = parsed(&format!("{}{arguments}", row.name));
@@ -506,6 +573,10 @@ mod tests {
         assert_eq!(parsed("interrupts"), Command::Interrupts(None));
         assert_eq!(parsed("fail boot 13"), Command::Fail(Failure::Boot(Stage::Screen)));
         assert_eq!(parsed("watchdog off"), Command::Watchdog(WatchdogRequest::Off));
+        let place = ReplayRequest::Place { address: 0x1000, bytes: 0x20 };
+        assert_eq!(parsed("replay place 0x1000 20"), Command::Replay(place));
+        let run = ReplayRequest::Run { binning: [0, 0], rendering: [0x10, 0x2f] };
+        assert_eq!(parsed("replay run 0 0 10 2f"), Command::Replay(run));
         assert_eq!(parsed("stats"), Command::Stats(None));
         assert_eq!(parsed("stats cycles"), Command::Stats(Some(CounterSet::Cycles)));
         assert_eq!(Command::parse("  ").unwrap(), None);
@@ -532,6 +603,11 @@ mod tests {
             (
                 "log loud",
                 "log: \"loud\" is no level; there are off, error, warn, info, debug, trace, and `log previous`",
+            ),
+            ("replay place here 20", "replay: \"here\" is no hexadecimal number"),
+            (
+                "replay run",
+                "replay: say clear, place ADDRESS BYTES, load, run with begin and end of both lists, or read",
             ),
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),

@@ -11,7 +11,7 @@ use super::{
     command::{Command, LogRequest, SelftestRequest, TABLE, WatchdogRequest},
     draws, engine, failures,
     line_editor::LineEditor,
-    scene, selftest, selftest_board,
+    replay, scene, selftest, selftest_board,
 };
 use crate::{
     arch::clock,
@@ -92,6 +92,7 @@ fn execute(command: Command, machine: &mut Machine) -> Answer {
         Command::Selftest(SelftestRequest::All) => selftest::selftest(machine, false),
         Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(machine, true),
         Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(machine),
+        Command::Replay(request) => replay::replay(machine, request),
         Command::Bench => bench::bench(machine),
         Command::Draws(what, count) => draws::draws(machine, what, count),
         Command::Log(request) => log(request),

@@ -36,6 +36,7 @@ pub mod primitives;
 pub mod record_list;
 pub mod region;
 pub mod register_snapshot;
+pub mod relocation;
 pub mod rendering_list;
 pub mod report;
 pub mod shader_record;
@@ -54,3 +55,8 @@ pub use fence::Fence;
 pub use interrupts::Interrupts;
 pub use platform::Platform;
 pub use v3d_hw as hw;
+
+/// Has the examples of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

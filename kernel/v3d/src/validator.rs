@@ -82,9 +82,11 @@ mod records;
 mod rendering;
 mod rights;
 mod shader;
+mod survey;
 mod texture;
 
 pub use rights::{Rights, Span};
+pub use survey::{Pointer, Survey, survey};
 
 use crate::driver::Job;
 use crate::platform::GpuMemory;
@@ -92,7 +94,7 @@ use crate::record_list::ControlList;
 use crate::tile_grid::TileGrid;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::fmt;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{DecodeError, Record};
@@ -193,6 +195,8 @@ struct Checker<'a, M> {
     rights: &'a Rights,
     /// Units of work that may still be done.
     work: Cell<u32>,
+    /// Where it is noted what the job reaches, if that is wanted.
+    survey: Option<&'a RefCell<Survey>>,
 }
 
 impl<M: GpuMemory> Checker<'_, M> {
@@ -203,10 +207,29 @@ impl<M: GpuMemory> Checker<'_, M> {
         Ok(())
     }
 
+    /// Whether a stretch may be read; it is noted.
+    fn may_read(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
+        self.rights.may_read(address, bytes)?;
+        self.note(|survey| survey.note_read(address, bytes));
+        Ok(())
+    }
+
+    /// Whether a picture may be loaded. It is data, never a program: it may be one that the job writes.
+    fn may_load(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
+        self.may_read(address, bytes).or(self.rights.may_write(address, bytes))
+    }
+
+    /// Notes something in the survey, if there is one.
+    fn note(&self, note: impl FnOnce(&mut Survey)) {
+        if let Some(survey) = self.survey {
+            note(&mut survey.borrow_mut());
+        }
+    }
+
     /// Fills `bytes` from a stretch that the job may read.
     fn load(&self, address: BusAddr, bytes: &mut [u8]) -> Result<(), Reason> {
         let count = bytes.len() as u64;
-        self.rights.may_read(address, count)?;
+        self.may_read(address, count)?;
         let offset = address.offset().wrapping_sub(self.memory.base().offset());
         if u64::from(offset) + count > u64::from(self.memory.bytes()) {
             return Err(Reason::Reads { address, bytes: count });
@@ -248,6 +271,7 @@ impl<M: GpuMemory> Checker<'_, M> {
                 Record::decode(&bytes[offset..]).map_err(|error| place("unknown record", Reason::NotARecord(error)))?;
             let checked = self.spend(1).and_then(|()| each(offset as u32, record));
             checked.map_err(|reason| place(record.info().name, reason))?;
+            self.note(|survey| survey.note_record(list.start + offset as u32, &record));
             offset += record.bytes();
         }
         Ok(())
@@ -261,8 +285,12 @@ pub fn check(memory: &impl GpuMemory, rights: &Rights, job: &Job) -> Result<(), 
 
 /// The same with another limit of work; gives the units that it has taken.
 pub fn check_with(memory: &impl GpuMemory, rights: &Rights, job: &Job, most_work: u32) -> Result<u32, Refusal> {
-    let checker = Checker { memory, rights, work: Cell::new(most_work) };
-    let binned = job.binning.map(|list| binning::check(&checker, list)).transpose()?;
-    rendering::check(&checker, job.rendering, binned)?;
+    let checker = Checker { memory, rights, work: Cell::new(most_work), survey: None };
+    check_job(&checker, job)?;
     Ok(most_work - checker.work.get())
+}
+
+fn check_job<M: GpuMemory>(checker: &Checker<'_, M>, job: &Job) -> Result<(), Refusal> {
+    let binned = job.binning.map(|list| binning::check(checker, list)).transpose()?;
+    rendering::check(checker, job.rendering, binned)
 }

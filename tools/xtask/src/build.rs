@@ -70,6 +70,14 @@ pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.target.join("debug/v3d"))
 }
 
+/// Builds the command `v3d` alone.
+pub(crate) fn replayer(workspace: &Workspace) -> Result<PathBuf> {
+    let command = workspace.target.join("debug/v3d");
+    announce("the command `v3d`", &command);
+    compile(workspace, &["--package", "v3d-sim", "--bin", "v3d"])?;
+    Ok(command)
+}
+
 /// Says what is built, and what to expect of the first time.
 fn announce(what: &str, product: &Path) {
     let first = if product.exists() { "" } else { " for the first time, which takes minutes; later it is seconds" };

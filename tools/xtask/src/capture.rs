@@ -17,7 +17,7 @@
 //!
 //! The result is `job.json` and `mem0.bin.zst`: the memory from the first block's page to the last block's end.
 
-mod packed;
+pub(crate) mod packed;
 
 use crate::board;
 use crate::build;
@@ -242,7 +242,7 @@ impl Job {
 }
 
 /// Reads `ADDRESS CRC BASE64`.
-fn memory_block(text: &str) -> Result<(usize, Vec<u8>)> {
+pub(crate) fn memory_block(text: &str) -> Result<(usize, Vec<u8>)> {
     let mut words = text.split(' ');
     let (Some(address), Some(crc), Some(data), None) = (words.next(), words.next(), words.next(), words.next()) else {
         bail!("a line `capture memory` has not three words: {text:.40}");

@@ -139,6 +139,33 @@ impl Console {
         }
     }
 
+    /// Sends a line in the middle of a command, and waits for the first line that `take` makes something of; `None` if none comes in time.
+    pub(crate) fn exchange<T>(
+        &self,
+        line: &str,
+        patience: Duration,
+        mut take: impl FnMut(&str) -> Option<T>,
+    ) -> Result<Option<T>> {
+        self.keyboard().press(format!("{line}\r").as_bytes())?;
+        let deadline = Instant::now() + patience;
+        loop {
+            interrupt::check()?;
+            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Event::Line(line)) if line.starts_with("panic: ") || line.starts_with("exception: ") => {
+                    bail!("the kernel stopped: {line}")
+                }
+                Ok(Event::Line(line)) => {
+                    if let Some(taken) = take(&line) {
+                        return Ok(Some(taken));
+                    }
+                }
+                Ok(Event::Prompt) => {}
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => bail!("the serial line is closed"),
+            }
+        }
+    }
+
     /// Waits until the far end is gone or the user ends it.
     pub(crate) fn wait_end(&self) {
         while !interrupt::requested() {
@@ -297,6 +324,17 @@ mod tests {
         let silent = Console::new(reader, std::io::sink(), Vec::new());
         let error = silent.wait_ready(Instant::now() + Duration::from_millis(50)).unwrap_err();
         assert!(error.to_string().contains("time-out"));
+    }
+
+    #[test]
+    fn an_exchange_takes_the_first_line_that_fits() {
+        let console = console("noise\r\n+ 00001000\r\npanic: no\r\n");
+        let answer = console.exchange("x", Duration::from_secs(10), |line| line.strip_prefix("+ ").map(str::to_owned));
+        assert_eq!(answer.unwrap().as_deref(), Some("00001000"));
+        assert!(console.exchange("x", Duration::from_secs(10), |_| Some(())).is_err());
+        let (reader, _writer) = std::io::pipe().unwrap();
+        let silent = Console::new(reader, std::io::sink(), Vec::new());
+        assert_eq!(silent.exchange("x", Duration::from_millis(20), |_| Some(())).unwrap(), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod ci;
 mod console;
 mod documentation;
 mod erratum;
+mod far_end;
 mod gallery;
 mod image;
 mod interrupt;
@@ -20,6 +21,7 @@ mod kernel_image;
 mod picture;
 mod qemu;
 mod qmp;
+mod replay;
 mod run;
 mod selftest;
 mod setup;
@@ -43,6 +45,7 @@ cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (they do it themselves, too)
   build     build kernel8.img and the QEMU plugin, and say where they are
   capture   fetch a job from a running kernel over its serial line into a job folder that `v3d replay` runs
+  replay    run a job folder on a kernel, in QEMU or on a board, and compare what it stores with the model's result
   selftest  compare the V3D, the model's or a board's, with recorded results, and save what came out
   bench     measure the kernel: its size, and the instructions and time that it takes to draw
   doc       build the documentation of all crates, without a warning
@@ -61,7 +64,7 @@ The first two to try:
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
-const TASKS: [(&str, Task); 12] = [
+const TASKS: [(&str, Task); 13] = [
     ("run", run::task),
     ("test", test::task),
     ("gallery", gallery::task),
@@ -69,6 +72,7 @@ const TASKS: [(&str, Task); 12] = [
     ("setup", setup::task),
     ("build", build::task),
     ("capture", capture::task),
+    ("replay", replay::task),
     ("selftest", selftest::task),
     ("bench", bench::task),
     ("doc", documentation::task),

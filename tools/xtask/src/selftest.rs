@@ -4,13 +4,10 @@
 //! first picture. The files written here have the form of those that are compared with, so that they can take their place:
 //! `alu_op_flags.tsv` beside the model's tests, and the kernel's `pictures.tsv`.
 
-use crate::board;
 use crate::board_report::Report;
-use crate::build;
 use crate::console::Console;
+use crate::far_end::FarEnd;
 use crate::interrupt;
-use crate::qemu::{self, Machine};
-use crate::setup;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -84,44 +81,6 @@ fn report(console: &Console, folder: Option<&Path>) -> Result<()> {
     match report.failure {
         None => Ok(()),
         Some(sentence) => bail!("the kernel says: {sentence}"),
-    }
-}
-
-/// A kernel at the end of a line.
-enum FarEnd {
-    Board(Console),
-    Qemu(Box<Machine>),
-}
-
-impl FarEnd {
-    /// The board behind this device; without one, a new machine.
-    fn connect(workspace: &Workspace, device: Option<&Path>) -> Result<Self> {
-        if let Some(device) = device {
-            let console = board::open(device, Vec::new())?;
-            console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
-            return Ok(Self::Board(console));
-        }
-        setup::qemu()?.check_plugin()?;
-        let (kernel, plugin) = (build::kernel(workspace)?, build::plugin(workspace)?);
-        let options = qemu::Options::with_v3d(&kernel.image, &plugin);
-        let machine = Machine::start(options, workspace.scratch()?)?;
-        machine.console.wait_ready(Instant::now() + PATIENCE)?;
-        Ok(Self::Qemu(Box::new(machine)))
-    }
-
-    fn console(&self) -> &Console {
-        match self {
-            Self::Board(console) => console,
-            Self::Qemu(machine) => &machine.console,
-        }
-    }
-
-    /// An error if the model has found something wrong.
-    fn check_faults(&self) -> Result<()> {
-        match self {
-            Self::Board(_) => Ok(()),
-            Self::Qemu(machine) => machine.check_faults(),
-        }
     }
 }
 

@@ -147,7 +147,7 @@ impl State {
         if !draw.address.is_aligned(bytes) {
             return Err(Reason::Value("16-bit indices are 2-byte aligned"));
         }
-        checker.rights.may_read(draw.address, u64::from(draw.length) * u64::from(bytes))?;
+        checker.may_read(draw.address, u64::from(draw.length) * u64::from(bytes))?;
         // Greater indices are an error of the hardware's, which fetches nothing for them.
         self.draw(checker, draw.mode, u64::from(draw.maximum_index) + 1)
     }
@@ -228,6 +228,7 @@ fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode
     let lists = Span { address: mode.tile_allocation, bytes: mode.tile_allocation_bytes };
     for span in [state, lists] {
         checker.rights.may_write(span.address, u64::from(span.bytes))?;
+        checker.note(|survey| survey.note_tile_memory(span));
     }
     if !state.is_apart_from(&lists) {
         return Err(Reason::Value("tile state and tile lists share memory"));

@@ -3,6 +3,7 @@
 //! A record is looked at once for all states that point at it: nothing in memory changes while a job is checked.
 
 use super::shader::{Facts, Kind, Programs};
+use super::survey::word_of;
 use super::{Checker, Reason};
 use crate::platform::GpuMemory;
 use crate::user_program::VPM_RESERVATION;
@@ -69,7 +70,7 @@ impl Shading {
         }
         for fetch in self.fetches.iter().flatten() {
             let bytes = (count - 1) * u64::from(fetch.stride) + u64::from(fetch.bytes);
-            checker.rights.may_read(fetch.address, bytes)?;
+            checker.may_read(fetch.address, bytes)?;
         }
         Ok(())
     }
@@ -86,6 +87,19 @@ pub(super) struct Records {
 /// One part of a record, from its bytes.
 fn part<L: Layout>(bytes: &[u8], at: u32) -> Result<L, Reason> {
     bytes.get(at as usize..).and_then(L::read_from).ok_or(Reason::Value("the shader record is cut short"))
+}
+
+/// Notes that a part of a record, which stands at `place`, points to a target.
+fn point<L: Layout, M: GpuMemory>(checker: &Checker<'_, M>, place: BusAddr, field: &str, target: BusAddr) {
+    if let Some(at) = word_of(L::FIELDS, field) {
+        checker.note(|survey| survey.note_pointer(place + at, target));
+    }
+}
+
+/// The same of a program with its uniforms.
+fn points<L: Layout, M: GpuMemory>(checker: &Checker<'_, M>, place: BusAddr, code: BusAddr, uniforms: BusAddr) {
+    point::<L, M>(checker, place, "code", code);
+    point::<L, M>(checker, place, "uniforms", uniforms);
 }
 
 const fn fragment_kind(threading: Threading) -> Kind {
@@ -113,8 +127,10 @@ impl Records {
         }
         let count = if state.attribute_arrays == 0 { gl::MAX_ATTRIBUTES } else { u32::from(state.attribute_arrays) };
         checker.spend(1 + count)?;
-        let bytes = checker.bytes(state.address.0, gl::ATTRIBUTES + count * gl::ATTRIBUTE_BYTES)?;
+        let address = state.address.0;
+        let bytes = checker.bytes(address, gl::ATTRIBUTES + count * gl::ATTRIBUTE_BYTES)?;
         let fragment: GlFragment = part(&bytes, gl::FRAGMENT)?;
+        points::<GlFragment, M>(checker, address + gl::FRAGMENT, fragment.code, fragment.uniforms);
         let kind = fragment_kind(fragment.threading);
         let facts = self.programs.check(checker, kind, fragment.code, fragment.uniforms)?;
         let screen = Format { clip_header: false, point_size: fragment.point_size };
@@ -123,11 +139,15 @@ impl Records {
             (gl::COORDINATE, Format { clip_header: true, ..screen }.varyings()),
         ];
         for (at, outputs) in shaded {
-            self.vertex_program(checker, &part(&bytes, at)?, outputs)?;
+            let program: GlVertex = part(&bytes, at)?;
+            points::<GlVertex, M>(checker, address + at, program.code, program.uniforms);
+            self.vertex_program(checker, &program, outputs)?;
         }
         let mut fetches = [None; FETCHES];
         for (index, fetch) in (0..count).zip(&mut fetches) {
-            let attribute: AttributeArray = part(&bytes, gl::ATTRIBUTES + index * gl::ATTRIBUTE_BYTES)?;
+            let at = gl::ATTRIBUTES + index * gl::ATTRIBUTE_BYTES;
+            let attribute: AttributeArray = part(&bytes, at)?;
+            point::<AttributeArray, M>(checker, address + at, "address", attribute.address);
             *fetch = Some(Fetch {
                 address: attribute.address,
                 stride: u32::from(attribute.stride),
@@ -172,6 +192,8 @@ impl Records {
         checker.spend(1)?;
         let bytes = checker.bytes(state.address, NvShaderRecord::BYTES as u32)?;
         let record: NvShaderRecord = part(&bytes, 0)?;
+        points::<NvShaderRecord, M>(checker, state.address, record.code, record.uniforms);
+        point::<NvShaderRecord, M>(checker, state.address, "vertices", record.vertices);
         if record.clip_header && !record.vertices.is_aligned(ALIGNMENT) {
             return Err(Reason::Value("vertices with clip coordinates are 16-byte aligned"));
         }

@@ -35,6 +35,7 @@ fn may_store<M: GpuMemory>(
     bytes: u64,
 ) -> Result<(), Reason> {
     checker.rights.may_write(address, bytes)?;
+    checker.note(|survey| survey.note_store(address, bytes));
     let picture = Span { address, bytes: bytes as u32 };
     match binned {
         Some(binned) if !binned.memory.iter().all(|memory| memory.is_apart_from(&picture)) => {
@@ -116,8 +117,7 @@ pub(super) fn check<M: GpuMemory>(
             Record::LoadGeneral(load) => {
                 buffer.load(Parts::of(load.buffer))?;
                 let bytes = picture_bytes(&mode, load.format, bits(load.buffer, load.pixel_format)?)?;
-                // What is loaded is a picture, never a program: it may be one that the job writes.
-                checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
+                checker.may_load(load.address.0, bytes)?;
             }
             Record::StoreFullResolution(store) => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
@@ -134,7 +134,7 @@ pub(super) fn check<M: GpuMemory>(
                     return Err(Reason::Value("early Z does not know what Z is loaded in full resolution (HW-2905)"));
                 }
                 let bytes = dump_bytes(load.disable_zs);
-                checker.rights.may_read(load.address.0, bytes).or(checker.rights.may_write(load.address.0, bytes))?;
+                checker.may_load(load.address.0, bytes)?;
             }
             _ => return Err(Reason::NotAllowed),
         }

@@ -50,6 +50,11 @@ impl Rights {
         (fits && apart).then_some(Self { readable, writable })
     }
 
+    /// The right to read and to write all of some spans.
+    pub(super) fn to_all(spans: &[Span]) -> Self {
+        Self { readable: merged(spans), writable: merged(spans) }
+    }
+
     pub(super) fn may_read(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
         if contains(&self.readable, address, bytes) { Ok(()) } else { Err(Reason::Reads { address, bytes }) }
     }

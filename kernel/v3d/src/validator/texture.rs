@@ -39,7 +39,11 @@ pub(super) fn extent(parameters: &[u32]) -> Result<(BusAddr, u64), Reason> {
         smaller += level_bytes(texture_type, at_level(width), at_level(height))?;
     }
     let smaller = u32::try_from(smaller).map_err(|_| Reason::Value("the texture's levels are too large"))?;
-    let start = BusAddr(zero.base.0.offset().checked_sub(smaller).ok_or(Reason::Value("levels below address 0"))?);
+    let base = zero.base.0;
+    if base.offset() < smaller {
+        return Err(Reason::Value("levels below address 0"));
+    }
+    let start = BusAddr(base.0 - smaller);
 
     let faces = match (zero.cube_map, further.stride) {
         (false, _) => 0,

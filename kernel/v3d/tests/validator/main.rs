@@ -3,6 +3,7 @@
 mod lists;
 mod lookups;
 mod programs;
+mod relocation;
 mod rules;
 mod scene;
 mod work;

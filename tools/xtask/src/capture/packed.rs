@@ -8,6 +8,39 @@
 
 use anyhow::{Context, Result, bail, ensure};
 
+/// The longest piece of bytes as they are.
+const LONGEST_LITERAL: usize = 128;
+/// How often the four bytes of a run can stand at most.
+const LONGEST_RUN: usize = 129;
+
+/// Packs a block of whole words.
+pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    let mut literal: Vec<u8> = Vec::new();
+    let (mut words, tail) = bytes.as_chunks::<4>();
+    let flush = |literal: &mut Vec<u8>, packed: &mut Vec<u8>| {
+        for piece in literal.chunks(LONGEST_LITERAL) {
+            packed.push((piece.len() - 1) as u8);
+            packed.extend_from_slice(piece);
+        }
+        literal.clear();
+    };
+    while let Some(word) = words.first() {
+        let run = words.iter().take(LONGEST_RUN).take_while(|other| *other == word).count();
+        if run > 1 {
+            flush(&mut literal, &mut packed);
+            packed.push((run + 126) as u8);
+            packed.extend_from_slice(word);
+        } else {
+            literal.extend_from_slice(word);
+        }
+        words = &words[run..];
+    }
+    literal.extend_from_slice(tail);
+    flush(&mut literal, &mut packed);
+    packed
+}
+
 /// Unpacks a block.
 pub(super) fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -23,6 +56,21 @@ pub(super) fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
         packed = rest;
     }
     Ok(bytes)
+}
+
+/// Bytes in base64, padded.
+pub(crate) fn to_base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let bits = three.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
+        for digit in 0..4 {
+            let is_padding = digit > three.len();
+            let digit = DIGITS[(bits >> (18 - 6 * digit) & 63) as usize];
+            text.push(if is_padding { '=' } else { char::from(digit) });
+        }
+    }
+    text
 }
 
 /// Decodes base64 with the usual alphabet and padding [RFC 4648, section 4].
@@ -59,6 +107,7 @@ mod tests {
         // RFC 4648, section 10.
         for (text, bytes) in [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYmFy", "foobar")] {
             assert_eq!(from_base64(text).unwrap(), bytes.as_bytes());
+            assert_eq!(to_base64(bytes.as_bytes()), text);
         }
         assert!(from_base64("Zg=").is_err());
         assert!(from_base64("Z===").is_err());
@@ -70,5 +119,7 @@ mod tests {
         assert_eq!(unpack(&[1, 7, 8, 128, 1, 2, 3, 4, 0, 9]).unwrap(), [7, 8, 1, 2, 3, 4, 1, 2, 3, 4, 9]);
         assert_eq!(unpack(&[255, 0, 0, 0, 0]).unwrap(), [0; 129 * 4]);
         assert!(unpack(&[3, 1, 2, 3]).is_err());
+        assert_eq!(pack(&[9, 9, 9, 9, 1, 2, 3, 4, 1, 2, 3, 4, 5]), [3, 9, 9, 9, 9, 128, 1, 2, 3, 4, 0, 5]);
+        assert_eq!(pack(&[0; 130 * 4]), [255, 0, 0, 0, 0, 3, 0, 0, 0, 0]);
     }
 }

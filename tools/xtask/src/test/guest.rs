@@ -6,6 +6,7 @@ use crate::capture;
 use crate::image;
 use crate::picture::Picture;
 use crate::qemu::{Machine, Options};
+use crate::replay;
 use crate::run::{self, run_scene};
 use crate::selftest::{self, Results};
 use crate::workspace::Workspace;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 29] = [
+pub(super) const STEPS: [(&str, Step); 30] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
@@ -38,6 +39,7 @@ pub(super) const STEPS: [(&str, Step); 29] = [
     ("QEMU: every scene", every_scene),
     ("QEMU: a captured frame replays", capture_replays),
     ("QEMU: a captured user program replays", captured_program_replays),
+    ("QEMU: jobs from elsewhere are uploaded, validated and run", foreign_jobs),
     ("QEMU: hangs are told and captured", hangs),
     ("QEMU: no V3D", no_v3d),
     ("QEMU: a firmware that never answers", silent_firmware),
@@ -302,6 +304,47 @@ fn captured_program_replays(workspace: &Workspace, built: &Built) -> Result<Stri
         ensure!(memory[place..].starts_with(&result), "the program's words are not in the replayed memory");
         ensure_same(&replayed, &displayed)?;
         Ok(format!("{} words and the picture", result.len() / 4))
+    })
+}
+
+/// Another driver's job and a frame of the kernel's own run at other addresses than they were made for, and store what the model stores at theirs. A job
+/// with a wild address is refused by name, and so is a block whose bytes are not its CRC's.
+fn foreign_jobs(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let model = build::model(workspace)?;
+        let console = &machine.console;
+        let captured = workspace.root.join("tools/v3d-sim/tests/captures/tri_rgb_odd");
+        let job = replay::Job::read(&captured)?;
+        let expected = replay::expected(workspace, &model, &captured)?;
+        let foreign = replay::replay(console, &job, &expected, 0).context("a job of another driver")?;
+
+        let mut wrong = expected.clone();
+        wrong.fill(0x55);
+        let Err(error) = replay::replay(console, &job, &wrong, 0) else {
+            bail!("a wrong result is taken for the model's")
+        };
+        ensure!(error.to_string().contains("are not the model's"), "a wrong result is told by: {error}");
+
+        let told = |arguments: &str| console.command("replay", arguments, deadline, |_| {});
+        ensure!(told(" place 1000 1000")?.result.is_ok(), "there is no room for a page");
+        let refused = told(" run 0 0 1000 1010")?.result;
+        ensure!(
+            refused.is_err_and(|why| why.contains("rendering list, offset 0x0, Halt")),
+            "zeros are taken for a job"
+        );
+        let why = replay::send_damaged(console, 0x1000)?;
+        ensure!(why.contains("the CRC of the bytes"), "a damaged block is answered by: {why}");
+        told(" clear")?;
+
+        run_scene(console, "textured-cube", 0..1, deadline)?;
+        let lines = console.command("capture", "", deadline, |_| {})?.lines()?;
+        let scratch = workspace.scratch()?;
+        let folder = scratch.path().join("job");
+        capture::write_folder(lines.iter().map(String::as_str), &folder)?;
+        let expected = replay::expected(workspace, &model, &folder)?;
+        let own =
+            replay::replay(console, &replay::Job::read(&folder)?, &expected, 0).context("a job of the kernel's own")?;
+        Ok(format!("{foreign}; {own}"))
     })
 }
 

@@ -29,7 +29,7 @@ pub(super) fn check<M: GpuMemory>(
         words.clear();
         let mut stream = Stream { checker, next: start, words: &mut words };
         for (address, event) in &stretch.events {
-            stream.follow(*event).map_err(|refused| match refused {
+            stream.follow(*address, *event).map_err(|refused| match refused {
                 Refused::Because(why) => Reason::Instruction { address: *address, why },
                 Refused::For(reason) => reason,
             })?;
@@ -69,23 +69,30 @@ struct Stream<'a, M> {
     checker: &'a Checker<'a, M>,
     /// Where the next one stands.
     next: BusAddr,
-    /// Those that were read in this stretch.
-    words: &'a mut Vec<u32>,
+    /// Those that were read in this stretch, and where they stand.
+    words: &'a mut Vec<(BusAddr, u32)>,
 }
 
 impl<M: GpuMemory> Stream<'_, M> {
     /// A uniform by its number. Events name only what was read before them.
     fn word(&self, number: u32) -> u32 {
-        self.words.get(number as usize).copied().unwrap_or(0)
+        self.words.get(number as usize).map_or(0, |&(_, word)| word)
     }
 
-    fn follow(&mut self, event: Event) -> Result<(), Refused> {
+    /// Notes that a uniform leads to an address.
+    fn point(&self, number: u32, target: BusAddr) {
+        if let Some(&(place, _)) = self.words.get(number as usize) {
+            self.checker.note(|survey| survey.note_pointer(place, target));
+        }
+    }
+
+    fn follow(&mut self, instruction: BusAddr, event: Event) -> Result<(), Refused> {
         match event {
             Event::Read => {
                 if !self.next.is_aligned(WORD) {
                     return Err("reads a uniform between words".into());
                 }
-                self.words.push(self.checker.word(self.next)?);
+                self.words.push((self.next, self.checker.word(self.next)?));
                 self.next = self.next + WORD;
             }
             Event::Move { uniform, plus } => {
@@ -93,14 +100,19 @@ impl<M: GpuMemory> Stream<'_, M> {
                 if !address.is_aligned(WORD) {
                     return Err("moves the address of the uniforms between words".into());
                 }
+                match uniform {
+                    Some(number) => self.point(number, address),
+                    None => self.checker.note(|survey| survey.note_fixed(instruction)),
+                }
                 self.next = address;
             }
             Event::LookUpWord { base, limit } => {
-                let (base, limit) = (BusAddr(self.word(base)), self.word(limit));
+                let (number, base, limit) = (base, BusAddr(self.word(base)), self.word(limit));
                 if !base.is_aligned(WORD) || limit > i32::MAX as u32 {
                     return Err("looks memory up between words, or without a limit".into());
                 }
-                self.checker.rights.may_read(base, u64::from(limit) + u64::from(WORD))?;
+                self.checker.may_read(base, u64::from(limit) + u64::from(WORD))?;
+                self.point(number, base);
             }
             Event::LookUp(parameters) => {
                 let mut words = [0; 4];
@@ -109,7 +121,10 @@ impl<M: GpuMemory> Stream<'_, M> {
                 }
                 let words = words.get(..parameters.uniforms().len()).unwrap_or_default();
                 let (start, bytes) = texture::extent(words)?;
-                self.checker.rights.may_read(start, bytes)?;
+                self.checker.may_read(start, bytes)?;
+                if let Some(&number) = parameters.uniforms().first() {
+                    self.point(number, start);
+                }
             }
         }
         Ok(())

@@ -41,6 +41,11 @@ pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: Bus
             let instruction = Instruction::decode(u64::from(high) << 32 | u64::from(low));
             let refused = |why| Reason::Instruction { address, why };
             let next = end.after(address, &instruction, &path).map_err(refused)?;
+            if let Instruction::Branch(branch) = instruction
+                && !branch.rel
+            {
+                checker.note(|survey| survey.note_fixed(address));
+            }
             path.instruction(address, &instruction, end.slots_to_end(), &mut program.facts).map_err(refused)?;
             match next {
                 End::Reached => {

@@ -1,0 +1,202 @@
+//! The command `replay`: a captured job, uploaded, validated, run, and what it has stored
+//!
+//! `cargo xtask replay` types it; the steps can be typed by hand. All addresses are those that the job was captured with: the kernel puts its memory where
+//! there is room, and changes the words that hold addresses (`v3d::relocation`). Nothing of a job is executed that the validator has not passed.
+//!
+//! ```text
+//! replay place 00458000 1000          memory for a stretch of the job's
+//! replay load                         then a line for each block, until `end`:
+//! 00458000 5a0c93f1 AAECAwSCAAAA…     offset, CRC-32, and bytes as those of `capture`
+//! + 00458000                          the kernel's answer; or `- 00458000 why`, and the block has to come again
+//! replay run 45b000 45b05c 560000 5600b4
+//! replay stored 00410000 40000        what the job has written, but for tile lists
+//! replay crc 00410000 8c31e2a7        the CRC-32 of each page of it
+//! replay read 410000 1000             blocks of memory, as `capture` tells them
+//! ```
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+use core::fmt;
+
+use v3d::{
+    Job,
+    hw::BusAddr,
+    platform::GpuMemory,
+    record_list::ControlList,
+    relocation::{GRANULE_BYTES, Placed, relocate},
+    validator::Span,
+};
+
+use super::{command::ReplayRequest, run::Answer};
+use crate::{
+    arch::clock,
+    capture::{BLOCK_BYTES, read_block, write_block},
+    console, crc32,
+    machine::{Machine, NO_V3D},
+    mm::layout::PAGE_BYTES,
+    print, println,
+    replay::Replay,
+};
+
+/// Bytes of a line with a block that cannot be packed, and some more.
+const LONGEST_LINE: usize = 1536;
+/// How long a sender may be silent, in microseconds.
+const PATIENCE_US: u64 = 30_000_000;
+const CONTROL_C: u8 = 3;
+
+pub(super) fn replay(machine: &mut Machine, request: ReplayRequest) -> Answer {
+    match request {
+        ReplayRequest::Clear => machine.replay = Replay::default(),
+        ReplayRequest::Place { address, bytes } => place(machine, Span { address: BusAddr(address), bytes })?,
+        ReplayRequest::Load => load(machine)?,
+        ReplayRequest::Run { binning, rendering } => run(machine, binning, rendering)?,
+        ReplayRequest::Read { address, bytes } => read(machine, address, bytes)?,
+    }
+    Ok(())
+}
+
+fn place(machine: &mut Machine, span: Span) -> Answer {
+    let needed = Replay::needed(span).ok_or("memory has 1 GiB, and a stretch of it at least a byte")?;
+    if let Some(Span { address, bytes }) = machine.replay.overlap(span) {
+        return Err(format!("it overlaps the {bytes:#x} bytes at {address}, which have a place already"));
+    }
+    let mut gpu = machine.gpu()?;
+    let buffer = gpu.allocate(needed, GRANULE_BYTES).map_err(|error| error.to_string())?;
+    buffer.region().zero(gpu.platform());
+    drop(gpu);
+    let at = machine.replay.place(span, buffer);
+    println!("{:#x} bytes of {} are at {at}", span.bytes, span.address);
+    Ok(())
+}
+
+/// Reads blocks until a line `end`. What is typed is not echoed.
+fn load(machine: &mut Machine) -> Answer {
+    if machine.replay.has_run {
+        return Err("the job has run; `replay clear` makes room for another".into());
+    }
+    println!("replay loads");
+    let (mut blocks, mut bytes) = (0, 0);
+    let mut line = Vec::with_capacity(LONGEST_LINE);
+    loop {
+        receive_line(machine, &mut line)?;
+        let text = str::from_utf8(&line).unwrap_or_default().trim();
+        match text {
+            "" => continue,
+            "end" => break,
+            _ => {}
+        }
+        // The offset goes with the answer, as far as it can be read: the sender knows then which block is meant.
+        let name = text.split(' ').next().filter(|word| word.len() == 8).unwrap_or("?");
+        match store(machine, text) {
+            Ok(count) => {
+                (blocks, bytes) = (blocks + 1, bytes + count);
+                println!("+ {name}");
+            }
+            Err(why) => println!("- {name} {why}"),
+        }
+    }
+    println!("{bytes} bytes in {blocks} blocks");
+    Ok(())
+}
+
+/// Reads a line that ends with CR or LF; one that is too long loses its end, which its CRC shows.
+fn receive_line(machine: &mut Machine, line: &mut Vec<u8>) -> Answer {
+    line.clear();
+    let deadline = clock::now_us() + PATIENCE_US;
+    loop {
+        let Some(byte) = console::read_until_tick() else {
+            machine.watchdog.sign_of_life();
+            if clock::now_us() > deadline {
+                return Err(format!("no line has come for {} s", PATIENCE_US / 1_000_000));
+            }
+            continue;
+        };
+        match byte {
+            b'\r' | b'\n' => return Ok(()),
+            CONTROL_C => return Err("interrupted".into()),
+            _ if line.len() < LONGEST_LINE => line.push(byte),
+            _ => {}
+        }
+    }
+}
+
+/// Stores the block of a line; how many bytes it has.
+fn store(machine: &Machine, line: &str) -> Result<usize, String> {
+    let (offset, bytes) = read_block(line).map_err(|error| error.to_string())?;
+    let gpu = machine.gpu()?;
+    let places = machine.replay.places();
+    let has_place = |address: u32| {
+        let spans = places.iter().map(|place| place.span);
+        spans.into_iter().any(|span| address.checked_sub(span.address.0).is_some_and(|into| into < span.bytes))
+    };
+    let end = offset.checked_add(bytes.len() as u32).ok_or("the block leaves memory")?;
+    if bytes.is_empty() || !has_place(offset) || !has_place(end - 1) {
+        return Err("the block has no place".into());
+    }
+    Placed { memory: gpu.platform(), places }.store(offset, &bytes);
+    Ok(bytes.len())
+}
+
+fn run(machine: &mut Machine, binning: [u32; 2], rendering: [u32; 2]) -> Answer {
+    if machine.replay.has_run {
+        return Err("the job has run, and its memory is no longer what was loaded; load it again".into());
+    }
+    let list = |[start, end]: [u32; 2]| ControlList { start: BusAddr(start), end_exclusive: BusAddr(end) };
+    let job = Job { binning: (binning[0] != binning[1]).then(|| list(binning)), rendering: list(rendering) };
+    let Machine { gpu, replay, failed_work, .. } = machine;
+    let mut gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
+    gpu.wait_until_idle();
+    let moved = relocate(gpu.platform(), replay.places(), &job).map_err(|error| error.to_string())?;
+    replay.has_run = true;
+    println!("the validator passes it; {} words with addresses are changed", moved.words);
+    let start_us = clock::now_us();
+    let fence = gpu.submit(moved.job);
+    let outcome = gpu.wait(fence);
+    let took_us = clock::now_us() - start_us;
+    for report in gpu.take_reports() {
+        print!("{report}");
+        *failed_work = Some(report.work);
+    }
+    outcome.map_err(|error| error.to_string())?;
+    println!("it took {took_us} us");
+    let placed = Placed { memory: gpu.platform(), places: replay.places() };
+    let mut page = vec![0; PAGE_BYTES];
+    for Span { address, bytes } in moved.survey.stores() {
+        println!("replay stored {:08x} {bytes:x}", address.offset());
+        for at in (0..bytes).step_by(PAGE_BYTES) {
+            let part = &mut page[..(bytes - at).min(PAGE_BYTES as u32) as usize];
+            let from = address.offset() + at;
+            placed.load(from, part);
+            println!("replay crc {from:08x} {:08x}", crc32::of_bytes(part));
+        }
+    }
+    Ok(())
+}
+
+struct Output;
+
+impl fmt::Write for Output {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        print!("{text}");
+        Ok(())
+    }
+}
+
+fn read(machine: &mut Machine, address: u32, bytes: u32) -> Answer {
+    let end = address.checked_add(bytes).filter(|&end| end <= 1 << 30).ok_or("memory has 1 GiB")?;
+    let Machine { gpu, replay, watchdog, .. } = machine;
+    let gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
+    let placed = Placed { memory: gpu.platform(), places: replay.places() };
+    let mut block = vec![0; BLOCK_BYTES];
+    for at in (address..end).step_by(BLOCK_BYTES) {
+        watchdog.sign_of_life();
+        let part = &mut block[..(end - at).min(BLOCK_BYTES as u32) as usize];
+        placed.load(at, part);
+        write_block(&mut Output, at as usize, part).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! A job from elsewhere, run at other addresses than it was made for.
+//!
+//! A captured job names memory that the machine at hand has in use. Its memory is therefore put to other places, and each word that holds an address is
+//! changed by the distance. Which words do, the validator finds out: it follows every list, record, program and uniform. Then the moved job is validated once
+//! more, with rights to its new places alone, so that nothing rests on the first look.
+//!
+//! # What cannot be moved
+//! Programs that name an address in an instruction ([`RelocationError::Fixed`]). A program that computes with an address in another way than the validator
+//! knows is refused by it. A uniform that is an address for one program and a number for another is moved for both; the results tell.
+
+use crate::driver::Job;
+use crate::platform::GpuMemory;
+use crate::record_list::ControlList;
+use crate::validator::{self, Refusal, Rights, Span, Survey};
+use alloc::vec::Vec;
+use core::fmt;
+use v3d_hw::BusAddr;
+
+/// Places are moved by multiples of this, so that the other fields of a word with an address stay as they are.
+pub const GRANULE_BYTES: u32 = 4096;
+
+/// Where a stretch of a job's memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The stretch, by the job's addresses.
+    pub span: Span,
+    /// Where its first byte is; both addresses are the same modulo [`GRANULE_BYTES`].
+    pub at: BusAddr,
+}
+
+impl Place {
+    /// How many bytes there are from one of the job's addresses to the end of the stretch, which it lies in.
+    fn rest(&self, address: BusAddr) -> Option<u32> {
+        let into = address.offset().checked_sub(self.span.address.offset())?;
+        self.span.bytes.checked_sub(into).filter(|&rest| rest > 0)
+    }
+
+    /// Where an address of the stretch is.
+    fn moved(&self, address: BusAddr) -> BusAddr {
+        self.at + (address.offset() - self.span.address.offset())
+    }
+}
+
+/// Why a job cannot be run at other addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RelocationError {
+    /// The validator refuses it, by the addresses that it was made for.
+    Refused(Refusal),
+    /// The validator refuses what has become of it, by its new addresses.
+    MovedRefused(Refusal),
+    /// An instruction names an address.
+    Fixed(BusAddr),
+    /// A place is not moved by a multiple of [`GRANULE_BYTES`].
+    Distance(Place),
+    /// The memory that it writes and the memory that it reads cannot be kept apart.
+    Rights,
+}
+
+impl fmt::Display for RelocationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::MovedRefused(refusal) => write!(f, "moved to its new place, {refusal}"),
+            Self::Fixed(address) => {
+                write!(f, "the instruction at {address} names an address, so that the job cannot be moved")
+            }
+            Self::Distance(Place { span, at }) => {
+                write!(f, "memory is moved by multiples of {GRANULE_BYTES} bytes, not from {} to {at}", span.address)
+            }
+            Self::Rights => f.write_str("the job reads memory that it writes, or memory beyond 1 GiB"),
+        }
+    }
+}
+
+impl core::error::Error for RelocationError {}
+
+/// A job's memory by the job's own addresses, wherever it is.
+#[derive(Debug)]
+pub struct Placed<'m, M> {
+    /// The memory that all places are in.
+    pub memory: &'m M,
+    /// The places.
+    pub places: &'m [Place],
+}
+
+impl<M: GpuMemory> Placed<'_, M> {
+    /// Calls `access` for each part of a stretch that is somewhere, with its offset in the memory and its place in the stretch.
+    fn parts(&self, offset: u32, count: usize, mut access: impl FnMut(u32, core::ops::Range<usize>)) {
+        let mut done = 0;
+        while done < count {
+            let address = BusAddr(offset.wrapping_add(done as u32));
+            let place = self.places.iter().find_map(|place| place.rest(address).map(|rest| (place, rest)));
+            let Some((place, rest)) = place else {
+                done += 1;
+                continue;
+            };
+            let end = count.min(done.saturating_add(rest as usize));
+            access(place.moved(address) - self.memory.base(), done..end);
+            done = end;
+        }
+    }
+}
+
+/// What is nowhere reads 0, and nothing is stored there.
+impl<M: GpuMemory> GpuMemory for Placed<'_, M> {
+    fn base(&self) -> BusAddr {
+        BusAddr(0)
+    }
+
+    fn bytes(&self) -> u32 {
+        1 << 30
+    }
+
+    fn store(&self, offset: u32, bytes: &[u8]) {
+        self.parts(offset, bytes.len(), |at, part| self.memory.store(at, &bytes[part]));
+    }
+
+    fn load(&self, offset: u32, bytes: &mut [u8]) {
+        bytes.fill(0);
+        let count = bytes.len();
+        self.parts(offset, count, |at, part| self.memory.load(at, &mut bytes[part]));
+    }
+}
+
+/// A job at its new addresses, which may be executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relocated {
+    /// The job.
+    pub job: Job,
+    /// What it reaches, by the addresses that it was made for.
+    pub survey: Survey,
+    /// Words that were changed.
+    pub words: u32,
+}
+
+/// Changes a job whose memory stands at `places`, so that it works there. Nothing is changed if it is refused by its own addresses.
+///
+/// # Errors
+/// When the validator refuses it, before or after; and when it cannot be moved.
+pub fn relocate(memory: &impl GpuMemory, places: &[Place], job: &Job) -> Result<Relocated, RelocationError> {
+    if let Some(place) = places.iter().find(|place| !(place.at - place.span.address).is_multiple_of(GRANULE_BYTES)) {
+        return Err(RelocationError::Distance(*place));
+    }
+    let placed = Placed { memory, places };
+    let within: Vec<Span> = places.iter().map(|place| place.span).collect();
+    let survey = validator::survey(&placed, &within, job).map_err(RelocationError::Refused)?;
+    if let Some(instruction) = survey.fixed() {
+        return Err(RelocationError::Fixed(instruction));
+    }
+    let place_of = |address| places.iter().find(|place| place.rest(address).is_some());
+    let mut words = 0;
+    for pointer in survey.pointers() {
+        // What is nowhere is not reached: the validator has seen to that.
+        let Some(place) = place_of(pointer.target) else { continue };
+        let distance = place.moved(pointer.target) - pointer.target;
+        let mut word = [0; 4];
+        placed.load(pointer.word.offset(), &mut word);
+        placed.store(pointer.word.offset(), &u32::from_le_bytes(word).wrapping_add(distance).to_le_bytes());
+        words += 1;
+    }
+    let moved = |address: BusAddr| place_of(address).map_or(address, |place| place.moved(address));
+    let list = |list: ControlList| {
+        let start = moved(list.start);
+        ControlList { start, end_exclusive: start + (list.end_exclusive - list.start) }
+    };
+    let job = Job { binning: job.binning.map(list), rendering: list(job.rendering) };
+    let written: Vec<Span> = survey.stores().into_iter().chain(survey.tile_memory()).collect();
+    let (readable, writable) = divide(places, &written);
+    let rights = Rights::new(&readable, &writable).ok_or(RelocationError::Rights)?;
+    validator::check(memory, &rights, &job).map_err(RelocationError::MovedRefused)?;
+    Ok(Relocated { job, survey, words })
+}
+
+/// The places by their new addresses, divided into what is read and what is written.
+fn divide(places: &[Place], written: &[Span]) -> (Vec<Span>, Vec<Span>) {
+    let (mut readable, mut writable) = (Vec::new(), Vec::new());
+    let end = |span: &Span| span.address.offset() + span.bytes;
+    let mut written = written.to_vec();
+    written.sort_by_key(|span| span.address.offset());
+    for place in places {
+        let mut next = place.span.address.offset();
+        let stretch = |from: u32, to: u32| Span { address: place.moved(BusAddr(from)), bytes: to - from };
+        for span in &written {
+            let from = span.address.offset().max(next);
+            let to = end(span).min(end(&place.span));
+            if from < to {
+                readable.push(stretch(next, from));
+                writable.push(stretch(from, to));
+                next = to;
+            }
+        }
+        readable.push(stretch(next, end(&place.span)));
+    }
+    (readable, writable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: u32, bytes: u32) -> Span {
+        Span { address: BusAddr(start), bytes }
+    }
+
+    #[test]
+    fn places_are_divided_into_read_and_written() {
+        let places = [Place { span: span(0x1000, 0x100), at: BusAddr(0x5000) }];
+        let (readable, writable) = divide(&places, &[span(0x1080, 0x10), span(0x10f0, 0x100), span(0xff0, 0x20)]);
+        assert_eq!(writable, [span(0x5000, 0x10), span(0x5080, 0x10), span(0x50f0, 0x10)]);
+        let readable: Vec<_> = readable.into_iter().filter(|span| span.bytes > 0).collect();
+        assert_eq!(readable, [span(0x5010, 0x70), span(0x5090, 0x60)]);
+    }
+}

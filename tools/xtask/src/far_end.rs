@@ -1,0 +1,52 @@
+//! A kernel to speak with: in QEMU, or on a board at the end of a serial line.
+
+use crate::board;
+use crate::build;
+use crate::console::Console;
+use crate::qemu::{self, Machine};
+use crate::setup;
+use crate::workspace::Workspace;
+use anyhow::Result;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long QEMU may take from power-on to the prompt.
+const BOOT_PATIENCE: Duration = Duration::from_secs(600);
+
+/// A kernel at the end of a line.
+pub(crate) enum FarEnd {
+    Board(Console),
+    Qemu(Box<Machine>),
+}
+
+impl FarEnd {
+    /// The board behind this device; without one, a new machine.
+    pub(crate) fn connect(workspace: &Workspace, device: Option<&Path>) -> Result<Self> {
+        if let Some(device) = device {
+            let console = board::open(device, Vec::new())?;
+            console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
+            return Ok(Self::Board(console));
+        }
+        setup::qemu()?.check_plugin()?;
+        let (kernel, plugin) = (build::kernel(workspace)?, build::plugin(workspace)?);
+        let options = qemu::Options::with_v3d(&kernel.image, &plugin);
+        let machine = Machine::start(options, workspace.scratch()?)?;
+        machine.console.wait_ready(Instant::now() + BOOT_PATIENCE)?;
+        Ok(Self::Qemu(Box::new(machine)))
+    }
+
+    pub(crate) fn console(&self) -> &Console {
+        match self {
+            Self::Board(console) => console,
+            Self::Qemu(machine) => &machine.console,
+        }
+    }
+
+    /// An error if the model has found something wrong.
+    pub(crate) fn check_faults(&self) -> Result<()> {
+        match self {
+            Self::Board(_) => Ok(()),
+            Self::Qemu(machine) => machine.check_faults(),
+        }
+    }
+}
