@@ -758,7 +758,9 @@ macro_rules! records {
             $(
                 $(#[doc = $doc])+
                 ///
-                #[doc = concat!("*", $name, "*: code ", $code, $(", then the bits of [`", stringify!($layout), "`] from the next byte on",)? "; [byte by byte](crate::record_pages#record-", $code, ").")]
+                #[doc = concat!("*", $name, "*: code ", $code)]
+                $( #[doc = concat!(", then the bits of [`", stringify!($layout), "`] from the next byte on")] )?
+                #[doc = concat!("; [byte by byte](crate::record_pages#record-", $code, ").")]
                 $variant $(($layout))?,
             )*
         }

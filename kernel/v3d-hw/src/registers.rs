@@ -74,7 +74,8 @@ macro_rules! registers {
             $(
                 #[doc = concat!($doc, ".")]
                 ///
-                #[doc = concat!("Offset `", stringify!($offset), "`; ", access!($access), "; resets to `", reset!($($reset)?), "`; bits: [`", stringify!($layout), "`].")]
+                #[doc = concat!("Offset `", stringify!($offset), "`; ", access!($access), "; resets to `", reset!($($reset)?), "`;")]
+                #[doc = concat!("bits: [`", stringify!($layout), "`].")]
                 $name = $offset,
             )*
         }

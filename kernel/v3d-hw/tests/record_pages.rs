@@ -1,4 +1,4 @@
-//! The page that shows every control record byte by byte, with its links: it is made of the table of records, and this test keeps it so.
+//! The page that shows every control record byte by byte, with its links: it is made of the table of records.
 //!
 //! `UPDATE_PAGES=1 cargo test -p v3d-hw --test record_pages` writes it anew.
 

@@ -29,7 +29,8 @@ the end of a serial line. The kernel's validator has to pass it. What it stores 
   --board DEVICE   a serial line, such as /dev/ttyUSB0; 115200 baud carry about 8 KiB a second
   --within N       bytes that differ by at most N count as equal
 
-Refused by name: folders of several jobs, jobs with user programs, jobs that the validator does not pass, and jobs for whose memory the kernel has no room.
+Refused by name: folders of several jobs, jobs with user programs, jobs for whose memory the kernel has no room, and jobs that the validator does not pass.
+Among the latter are frames that a kernel drew to a display whose rows are longer than the picture: they have more columns of tiles than were binned.
 ";
 
 /// Bytes of a block.

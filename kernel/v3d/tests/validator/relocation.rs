@@ -1,4 +1,6 @@
-//! Captured jobs at other addresses than their own: the driver runs them in the model, and what they store is what they store at their own place.
+//! Captured jobs at other addresses than their own.
+//!
+//! The driver runs them in the model; what they store is what they store at their own place.
 
 use std::path::Path;
 use v3d::driver::Driver;
@@ -8,7 +10,7 @@ use v3d::pool::Buffer;
 use v3d::record_list::ControlList;
 use v3d::relocation::{GRANULE_BYTES, Place, Placed, Relocated, RelocationError, relocate};
 use v3d::validator::Span;
-use v3d::{Interrupts, Job, Limits};
+use v3d::{Job, Limits};
 use v3d_host::Machine;
 use v3d_sim::Config;
 use v3d_sim::job::run::run_folder;
@@ -45,7 +47,7 @@ fn place(driver: &mut Driver<'_, Machine>, folder: &JobFolder) -> (Vec<Place>, V
 fn check(name: &str) {
     let folder = folder(name);
     let model = Machine::new(8 << 20, Config::default());
-    let mut driver = Driver::bring_up(&model, &Interrupts::new(), Limits::default()).unwrap();
+    let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default()).unwrap();
     let (places, owners) = place(&mut driver, &folder);
     let Relocated { job, survey, words } = relocate(&model, &places, &lists(&folder.jobs()[0])).unwrap();
     assert!(words > 8, "{name}: {words} words");
@@ -81,7 +83,7 @@ fn captured_jobs_draw_the_same_elsewhere() {
 fn what_cannot_be_moved_is_refused() {
     let folder = folder("tri_rgb");
     let model = Machine::new(8 << 20, Config::default());
-    let mut driver = Driver::bring_up(&model, &Interrupts::new(), Limits::default()).unwrap();
+    let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default()).unwrap();
     let (places, owners) = place(&mut driver, &folder);
     let job = lists(&folder.jobs()[0]);
     let askew: Vec<Place> = places.iter().map(|place| Place { at: place.at + 16, ..*place }).collect();

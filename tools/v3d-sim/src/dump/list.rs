@@ -60,7 +60,7 @@ impl Dump<'_> {
                     self.count_vertices(shader, list.first_vertex.saturating_add(list.length));
                 }
                 Record::GlShaderState(data) => shader = Some(data.address.0.0),
-                Record::NvShaderState(_) | Record::VgShaderState(_) => shader = None,
+                Record::NvShaderState(_) | Record::VgShaderState(_) | Record::VgInlineShader(_) => shader = None,
                 Record::VgCoordinateArray(list) => self.count_draw(list.length),
                 Record::VgInline(_) => self.count_draw(0),
                 Record::TileRenderingMode(mode) => self.survey.rendering_mode = Some(mode),
@@ -78,10 +78,6 @@ impl Dump<'_> {
                 | Record::CompressedPrimitiveList
                 | Record::ClippedPrimitive(_)
                 | Record::PrimitiveListFormat(_)
-                | Record::GlShaderState(_)
-                | Record::NvShaderState(_)
-                | Record::VgShaderState(_)
-                | Record::VgInlineShader(_)
                 | Record::ConfigurationBits(_)
                 | Record::FlatShadeFlags(_)
                 | Record::PointSize(_)

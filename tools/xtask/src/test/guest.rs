@@ -307,8 +307,8 @@ fn captured_program_replays(workspace: &Workspace, built: &Built) -> Result<Stri
     })
 }
 
-/// Another driver's job and a frame of the kernel's own run at other addresses than they were made for, and store what the model stores at theirs. A job
-/// with a wild address is refused by name, and so is a block whose bytes are not its CRC's.
+/// Another driver's job runs at other addresses than it was made for, and stores what the model stores at its own. Zeros are refused as a job, by name, and so
+/// is a block whose bytes are not its CRC's.
 fn foreign_jobs(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         let model = build::model(workspace)?;
@@ -336,15 +336,7 @@ fn foreign_jobs(workspace: &Workspace, built: &Built) -> Result<String> {
         ensure!(why.contains("the CRC of the bytes"), "a damaged block is answered by: {why}");
         told(" clear")?;
 
-        run_scene(console, "textured-cube", 0..1, deadline)?;
-        let lines = console.command("capture", "", deadline, |_| {})?.lines()?;
-        let scratch = workspace.scratch()?;
-        let folder = scratch.path().join("job");
-        capture::write_folder(lines.iter().map(String::as_str), &folder)?;
-        let expected = replay::expected(workspace, &model, &folder)?;
-        let own =
-            replay::replay(console, &replay::Job::read(&folder)?, &expected, 0).context("a job of the kernel's own")?;
-        Ok(format!("{foreign}; {own}"))
+        Ok(foreign)
     })
 }
 
