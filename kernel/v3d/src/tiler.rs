@@ -252,11 +252,14 @@ impl ImageLayout {
         Ok(())
     }
 
-    /// Rows of a raster image: bits from its start, and bytes from the start of the pixels.
-    fn raster_rows(&self, rectangle: Rectangle, stride_bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+    /// Rows of a raster image: bits from its start, bytes from the start of the pixels, and bits of a row. Rows that touch on both sides are one.
+    fn raster_rows(&self, rectangle: Rectangle, stride_bytes: usize) -> impl Iterator<Item = (usize, usize, usize)> {
         let (width, bits) = (self.width_px as usize, self.bits_per_pixel as usize);
         let first = (rectangle.y_px as usize * width + rectangle.x_px as usize) * bits;
-        (0..rectangle.height_px as usize).map(move |row| (first + row * width * bits, row * stride_bytes))
+        let (rows, row_bits) = (rectangle.height_px as usize, rectangle.width_px as usize * bits);
+        let is_one = row_bits == width * bits && row_bits == 8 * stride_bytes;
+        let (rows, row_bits) = if is_one { (1, rows * row_bits) } else { (rows, row_bits) };
+        (0..rows).map(move |row| (first + row * width * bits, row * stride_bytes, row_bits))
     }
 
     fn put_rows(
@@ -266,8 +269,7 @@ impl ImageLayout {
         pixels: &[u8],
         stride_bytes: usize,
     ) {
-        let row_bits = rectangle.width_px as usize * self.bits_per_pixel as usize;
-        for (to, from) in self.raster_rows(rectangle, stride_bytes) {
+        for (to, from, row_bits) in self.raster_rows(rectangle, stride_bytes) {
             if (to | row_bits) & 7 == 0 {
                 image.store(to / 8, &pixels[from..from + row_bits / 8]);
                 continue;
@@ -293,8 +295,7 @@ impl ImageLayout {
         pixels: &mut [u8],
         stride_bytes: usize,
     ) {
-        let row_bits = rectangle.width_px as usize * self.bits_per_pixel as usize;
-        for (from, to) in self.raster_rows(rectangle, stride_bytes) {
+        for (from, to, row_bits) in self.raster_rows(rectangle, stride_bytes) {
             if (from | row_bits) & 7 == 0 {
                 image.load(from / 8, &mut pixels[to..to + row_bits / 8]);
                 continue;

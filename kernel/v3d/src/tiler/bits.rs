@@ -8,7 +8,12 @@ pub(super) fn copy_bits(target: &mut [u8], target_bit: usize, source: &[u8], sou
         target[target_bit / 8..][..count / 8].copy_from_slice(&source[source_bit / 8..][..count / 8]);
         return;
     }
-    // Up to the target's next whole byte; whole bytes; the rest.
+    // What is left of words: up to the target's next whole byte; whole bytes; the rest.
+    let words = count / 64;
+    for at in (0..64 * words).step_by(64) {
+        store_64(target, target_bit + at, load_64(source, source_bit + at));
+    }
+    let (target_bit, source_bit, count) = (target_bit + 64 * words, source_bit + 64 * words, count % 64);
     let head = (target_bit.wrapping_neg() & 7).min(count);
     copy_some(target, target_bit, source, source_bit, head);
     let (target_bit, source_bit, count) = (target_bit + head, source_bit + head, count - head);
@@ -23,6 +28,28 @@ pub(super) fn copy_bits(target: &mut [u8], target_bit: usize, source: &[u8], sou
         }
     }
     copy_some(target, target_bit + 8 * whole, source, source_bit + 8 * whole, count & 7);
+}
+
+/// 64 bits from a bit on.
+#[inline]
+fn load_64(bytes: &[u8], bit: usize) -> u64 {
+    let (bytes, shift) = (&bytes[bit / 8..], bit & 7);
+    let low = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    if shift == 0 { low } else { low >> shift | u64::from(bytes[8]) << (64 - shift) }
+}
+
+/// Stores 64 bits from a bit on.
+#[inline]
+fn store_64(bytes: &mut [u8], bit: usize, bits: u64) {
+    let (bytes, shift) = (&mut bytes[bit / 8..], bit & 7);
+    let Some(low) = bytes.first_chunk_mut() else { return };
+    if shift == 0 {
+        *low = bits.to_le_bytes();
+        return;
+    }
+    let below = u64::from_le_bytes(*low) & ((1 << shift) - 1);
+    *low = (below | bits << shift).to_le_bytes();
+    bytes[8] = bytes[8] & (0xff << shift) | (bits >> (64 - shift)) as u8;
 }
 
 /// Copies at most 7 bits that are within one byte of the target.
@@ -45,18 +72,23 @@ fn copy_some(target: &mut [u8], target_bit: usize, source: &[u8], source_bit: us
 mod tests {
     use super::*;
 
-    /// Every place and length in 5 bytes, against single bits.
+    /// Every place and length in 5 bytes, and lengths around words in 18, against single bits.
     #[test]
     fn bits_are_copied_and_their_neighbours_stay() {
-        let source = [0x35, 0xc9, 0x71, 0x0e, 0xa6];
+        check::<5>([0x35, 0xc9, 0x71, 0x0e, 0xa6], 0..40, 0);
+        let source = core::array::from_fn(|n| (n * n * 37 + 11) as u8);
+        check::<18>(source, 0..9, 60);
+    }
+
+    fn check<const N: usize>(source: [u8; N], places: core::ops::Range<usize>, least: usize) {
         let bit = |bytes: &[u8], at: usize| bytes[at / 8] >> (at & 7) & 1;
-        for from in 0..40 {
-            for to in 0..40 {
-                for count in 0..=40 - from.max(to) {
+        for from in places.clone() {
+            for to in places.clone() {
+                for count in least..=8 * N - from.max(to) {
                     for background in [0u8, 0xff] {
-                        let mut target = [background; 5];
+                        let mut target = [background; N];
                         copy_bits(&mut target, to, &source, from, count);
-                        for at in 0..40 {
+                        for at in 0..8 * N {
                             let copied = (to..to + count).contains(&at);
                             let expected = if copied { bit(&source, at - to + from) } else { background & 1 };
                             assert_eq!(bit(&target, at), expected, "{count} bits from {from} to {to}: bit {at}");
