@@ -12,7 +12,8 @@
 //! canvas.draw_to(&mut pass)?;                    // as often as wanted: it stays as it is
 //! ```
 //! Coordinates are pixels from the picture's top left corner; pixel (0, 0) has its centre at (0.5, 0.5). Angles are radians, clockwise as they are
-//! seen. Colours are red, green, blue and alpha, not premultiplied; things are drawn in the order in which they come.
+//! seen. Colours are red, green, blue and alpha, not premultiplied; things are drawn in the order in which they come. What fails draws nothing of itself: a
+//! text or a nine-patch is on the canvas as a whole or not at all.
 //!
 //! # How
 //! All things are polygons of shaded vertices. What a fragment shader needs to know is linear in the place, so it is computed at the corners. There are three
@@ -205,6 +206,23 @@ impl Canvas {
         reserve(self.label, &mut self.textures, 1)?;
         self.textures.push(texture.clone());
         Ok(self.textures.len() - 1)
+    }
+
+    /// Does something that draws in several steps; if one fails, the canvas becomes what it was before the first.
+    fn as_a_whole(&mut self, draw: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        let (segments, last) = (self.segments.len(), self.segments.last().copied());
+        let (shapes, images, glyphs) = (self.shapes.len(), self.images.len(), self.glyphs.len());
+        let textures = self.textures.len();
+        draw(self).inspect_err(|_| {
+            self.segments.truncate(segments);
+            if let (Some(segment), Some(last)) = (self.segments.last_mut(), last) {
+                *segment = last;
+            }
+            self.shapes.truncate(shapes);
+            self.images.truncate(images);
+            self.glyphs.truncate(glyphs);
+            self.textures.truncate(textures);
+        })
     }
 
     /// Room to note one more segment.

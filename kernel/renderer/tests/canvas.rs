@@ -377,6 +377,23 @@ fn errors_have_names_and_lose_nothing() {
         let error = canvas.shape(&shape, [255; 4]).unwrap_err();
         assert!(matches!(error, Error::NotFinite { label: "panel", .. }), "{error}");
     }
+    // Both fail behind their first polygon, which covers the canvas: the sum of the letters' widths is beyond what an f32 holds, and so is the right border.
+    let counts = |canvas: &Canvas| (canvas.draws(), canvas.triangles(), canvas.vertex_bytes());
+    let counted = counts(&canvas);
+    let font = FontAtlas::new(&device, "font", &coverage_font()).unwrap();
+    let (image, _) = texture(&device, 16, 16);
+    let style = TextStyle::new(1e37, [255; 4]);
+    let long = "AV".repeat(200);
+    let error = canvas.text(&font, 0.0, 100.0, &style, &long).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { label: "panel", .. }), "{error}");
+    assert_eq!(counts(&canvas), counted);
+    canvas.text(&font, 0.0, 100.0, &style, &long[..1]).unwrap();
+    assert!(counts(&canvas) > counted, "the first letter alone is drawn");
+    canvas.reset();
+    canvas.shape(&Shape::circle(50.0, 50.0, 30.0), [255, 0, 0, 255]).unwrap();
+    let error = canvas.nine_patch(&image, [4.0; 4], [0.0, 0.0, f32::INFINITY, 50.0], [255; 4]).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { label: "panel", .. }), "{error}");
+    assert_eq!(counts(&canvas), counted);
     let picture = target(&device);
     let mut allowed = 0;
     loop {

@@ -32,6 +32,15 @@ impl<const N: usize> Batch<N> {
         self.0.clear();
     }
 
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Forgets all but the first ones.
+    pub(super) fn truncate(&mut self, vertices: usize) {
+        self.0.truncate(vertices);
+    }
+
     /// Bytes of all of them as they stand in memory.
     pub(super) const fn bytes(&self) -> usize {
         ShadedVertex::<N>::BYTES * self.0.len()

@@ -93,11 +93,13 @@ impl Canvas {
             [uv.x, uv.y, tint[0], tint[1], tint[2], tint[3]]
         };
         let polygon = self.window.shade(self.label, &corners, varyings)?;
-        self.reserve_segment()?;
-        let kind = Kind::Images(self.texture(texture)?);
-        let count = self.images.append(self.label, polygon.vertices())?;
-        self.note(kind, count);
-        Ok(())
+        self.as_a_whole(|canvas| {
+            canvas.reserve_segment()?;
+            let kind = Kind::Images(canvas.texture(texture)?);
+            let count = canvas.images.append(canvas.label, polygon.vertices())?;
+            canvas.note(kind, count);
+            Ok(())
+        })
     }
 
     /// Draws a texture whose borders keep their size while its middle is stretched: left, top, right and bottom border in texels, which become as many
@@ -116,16 +118,17 @@ impl Canvas {
         let [left, top, right, bottom] = borders;
         let across = stops(texels.x, left, right, x, width);
         let down = stops(texels.y, top, bottom, y, height);
-        for row in down.windows(2) {
-            for column in across.windows(2) {
+        let patches = down.windows(2).flat_map(|row| across.windows(2).map(move |column| (column, row)));
+        self.as_a_whole(|canvas| {
+            for (column, row) in patches {
                 let [(from_x, at_x), (to_x, end_x)] = [column[0], column[1]];
                 let [(from_y, at_y), (to_y, end_y)] = [row[0], row[1]];
                 let part = Patch { x: from_x, y: from_y, width: to_x - from_x, height: to_y - from_y };
                 let placement = Placement::at(at_x, at_y, end_x - at_x, end_y - at_y);
-                self.image_part(texture, &part, &placement, tint)?;
+                canvas.image_part(texture, &part, &placement, tint)?;
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -70,7 +70,8 @@ impl Window {
                 left = cut(&left, |corner| corner[axis] - self.low[axis]);
                 left = cut(&left, |corner| self.high[axis] - corner[axis]);
             }
-            polygon.take(&left, |corner| self.vertex(corner, &varyings));
+            // Between corners very far away a cut is not exact.
+            polygon.take(&left, |corner| self.vertex(corner.clamp(self.low, self.high), &varyings));
         }
         let values = polygon.vertices().iter().flat_map(|vertex| vertex.varyings);
         match values.into_iter().find(|value| !value.is_finite()) {

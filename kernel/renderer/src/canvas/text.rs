@@ -86,8 +86,13 @@ impl Canvas {
     /// Letters of coverage stand on whole pixels when the text has the size that they were made for: then texels are pixels.
     ///
     /// # Errors
-    /// When a coordinate is no number, or the heap is full.
+    /// When a coordinate is no number, or the heap is full; then nothing of the text is drawn.
     pub fn text(&mut self, atlas: &FontAtlas, x: f32, y: f32, style: &TextStyle, text: &str) -> Result<(), Error> {
+        self.as_a_whole(|canvas| canvas.glyphs_of(atlas, x, y, style, text))
+    }
+
+    /// Draws text glyph by glyph; those before one that fails are drawn.
+    fn glyphs_of(&mut self, atlas: &FontAtlas, x: f32, y: f32, style: &TextStyle, text: &str) -> Result<(), Error> {
         let font = &atlas.font;
         let Vec2 { x, y } = Vec2::new(x, y) + self.origin;
         let scale = style.size_px / font.size_px;
