@@ -13,11 +13,19 @@
 //! Every pixel comes out as in a framebuffer that the CPU fills; colours become [`Rgb888`] as embedded-graphics converts them, opaque.
 //!
 //! # How
-//! embedded-graphics takes its shapes apart into rows of one colour and into pixels. Neighbours of one colour that follow each other become one rectangle.
-//! A rectangle is two triangles of shaded vertices whose edges lie between pixels, so that exactly the pixels in between have their centres inside;
-//! its colour is one flat varying of 24 bits. Vertices are written once, when something is drawn to the list, and copied when the list is drawn. Images
-//! are collected on sheets, which become textures, and are drawn texel by pixel.
+//! embedded-graphics takes its shapes apart into rows of one colour and into pixels. Neighbours of one colour that follow each other, or nearly, become one
+//! rectangle. A rectangle is two triangles of shaded vertices whose edges lie between pixels, so that exactly the pixels in between have their centres
+//! inside; its colour is one flat varying of 24 bits. Pixels of lines and letters that stand alone are points, which are a quarter of a rectangle in memory.
+//! Images are collected on sheets, which become textures, and are drawn texel by pixel.
+//!
+//! # What it takes
+//! Memory: 12 bytes of the heap for a rectangle and 8 for a point, and in each frame 64 and 16 of the pool. A styled line of some width comes as single
+//! pixels, a few of them twice.
+//!
+//! Work: what embedded-graphics takes itself to find rows and pixels is the same for each target. Where it draws pixel by pixel (lines, arcs, text without
+//! background), that is most of it, and no target is several times as cheap as another; what it fills costs here as little as its rows.
 
+mod pieces;
 mod rectangles;
 mod sheets;
 
@@ -26,10 +34,10 @@ use core::marker::PhantomData;
 
 use embedded_graphics::Pixel;
 use embedded_graphics::draw_target::DrawTarget;
-use embedded_graphics::geometry::{Dimensions, OriginDimensions, Size};
+use embedded_graphics::geometry::{Dimensions, OriginDimensions, Point, Size};
 use embedded_graphics::pixelcolor::{PixelColor, Rgb888, RgbColor};
 use embedded_graphics::primitives::Rectangle;
-use qpu_shaders::{NoUniforms, flat, textured};
+use qpu_shaders::{NoUniforms, flat, flat_points, textured};
 use v3d::Platform;
 use v3d::draw_state::Viewport;
 use v3d::pool::Buffer;
@@ -42,19 +50,28 @@ use crate::pass::Pass;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
 use crate::shaded_vertex::ShadedVertex;
 use crate::texture::{Sampler, Wrap};
-use rectangles::{Area, FLAT_WORDS, Flat, IMAGE_WORDS, Placed};
+use pieces::Pieces;
+use rectangles::{Area, Dot, FLAT_WORDS, Flat, IMAGE_WORDS, POINT_WORDS, Placed};
 use sheets::{Place, Sheets};
 
-/// Most rectangles of one draw: their corners are named by 16 bits.
-const MOST_RECTANGLES: usize = 16_000;
 /// Fewest rectangles that there are indices for.
 const FEWEST_INDEXED: usize = 256;
+/// The alpha of a texel.
+const OPAQUE: u32 = 0xff00_0000;
+/// How far back a rectangle is looked for that the next one makes larger: a row of a shape is its outline, its inside, and its outline again.
+const LOOK_BACK: usize = 3;
+/// Most pixels of a run that become points where points are drawn already. As many points cost more than a rectangle, but less than one more draw.
+const LONGEST_RUN_OF_POINTS: u16 = 16;
+/// Most segments that pixels begin new ones after. Each is a draw with a state of its own, which pixels and rows by turns would make too many of.
+const MOST_SEGMENTS_FOR_POINTS: usize = 1000;
 
 /// A segment of what was drawn, all of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Rectangles of one colour.
     Flat,
+    /// Pixels.
+    Points,
     /// Images on one sheet.
     Images(usize),
 }
@@ -67,12 +84,16 @@ pub struct DrawList<C> {
     viewport: Viewport,
     flat: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
     textured: Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>,
-    /// Kind and end of each segment, in its kind's rectangles.
+    points_pipeline: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
+    /// Kind of each segment, and where it ends among all of its kind; the last one ends where all do.
     segments: Vec<(Kind, usize)>,
-    /// Vertices of rectangles, and the last of them.
-    rectangles: Vec<[u32; FLAT_WORDS]>,
-    last: Flat,
-    images: Vec<Placed>,
+    rectangles: Pieces<Flat>,
+    /// The first rectangle of the last segment of such.
+    joinable_from: usize,
+    /// The last segment's kind.
+    at: Option<Kind>,
+    points: Pieces<Dot>,
+    images: Pieces<Placed>,
     sheets: Sheets,
     /// For how many rectangles there are indices, and where.
     indices: Option<(usize, Buffer)>,
@@ -83,7 +104,7 @@ impl<C> DrawList<C> {
     /// An empty list for pictures of a size.
     ///
     /// # Errors
-    /// When the pool has no memory for two small programs.
+    /// When the pool has no memory for three small programs.
     pub fn new<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -100,10 +121,16 @@ impl<C> DrawList<C> {
             viewport: Viewport::display(width_px as u16, height_px as u16),
             flat,
             textured: Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &textured::FRAGMENT))?,
+            points_pipeline: Pipeline::new(
+                device,
+                &PipelineDescriptor::new(label, Shading::Done, &flat_points::FRAGMENT),
+            )?,
             segments: Vec::new(),
-            rectangles: Vec::new(),
-            last: Flat { area: Area { left: 0, top: 0, right: 0, bottom: 0 }, color: 0 },
-            images: Vec::new(),
+            rectangles: Pieces::new(),
+            joinable_from: 0,
+            at: None,
+            points: Pieces::new(),
+            images: Pieces::new(),
             sheets: Sheets::new(label),
             indices: None,
             color: PhantomData,
@@ -113,34 +140,47 @@ impl<C> DrawList<C> {
     /// Forgets all that was drawn; room on the heap is kept.
     pub fn reset(&mut self) {
         self.segments.clear();
+        self.at = None;
         self.rectangles.clear();
+        self.points.clear();
         self.images.clear();
         self.sheets.clear();
     }
 
     /// How many rectangles of one colour there are to draw: neighbours of one colour that came after each other are one.
-    pub const fn rectangles(&self) -> usize {
+    pub fn rectangles(&self) -> usize {
         self.rectangles.len()
     }
 
+    /// How many single pixels there are to draw.
+    pub fn points(&self) -> usize {
+        self.points.len()
+    }
+
     /// How many images there are to draw.
-    pub const fn images(&self) -> usize {
+    pub fn images(&self) -> usize {
         self.images.len()
     }
 
-    /// How many draws a pass gets: one for rectangles that follow each other, or images on one sheet, and one more for each 16,000.
+    /// How many draws a pass gets: one for rectangles that follow each other, or points, or images on one sheet, and one more for each 16,000.
     pub fn draws(&self) -> usize {
-        self.segments_from_start().map(|(_, range)| range.len().div_ceil(MOST_RECTANGLES)).sum()
+        let pieces = |(kind, range)| match kind {
+            Kind::Flat => self.rectangles.part(range).count(),
+            Kind::Points => self.points.part(range).count(),
+            Kind::Images(_) => self.images.part(range).count(),
+        };
+        self.segments_from_start().map(pieces).sum()
     }
 
     /// How many triangles there are.
-    pub const fn triangles(&self) -> usize {
+    pub fn triangles(&self) -> usize {
         2 * (self.rectangles.len() + self.images.len())
     }
 
     /// How many bytes of vertices a frame has of it.
-    pub const fn vertex_bytes(&self) -> usize {
-        4 * (FLAT_WORDS * self.rectangles.len() + IMAGE_WORDS * self.images.len())
+    pub fn vertex_bytes(&self) -> usize {
+        let Self { rectangles, points, images, .. } = self;
+        4 * (FLAT_WORDS * rectangles.len() + POINT_WORDS * points.len() + IMAGE_WORDS * images.len())
     }
 
     /// Draws all of it over what a pass has drawn so far. The list stays as it is, also when this fails: nothing of it is lost.
@@ -160,22 +200,29 @@ impl<C> DrawList<C> {
         let device = pass.device();
         self.sheets.upload(device)?;
         let longest = self.segments_from_start().map(|(_, range)| range.len()).max().unwrap_or(0);
-        let indices = self.indices(device, longest.min(MOST_RECTANGLES))?;
+        let indices = self.indices(device, longest.min(pieces::MOST))?;
+        let viewport = self.viewport;
         for (kind, range) in self.segments_from_start() {
             match kind {
                 Kind::Flat => {
-                    for chunk in self.rectangles[range].chunks(MOST_RECTANGLES) {
-                        pass.draw_rectangles(&self.flat, chunk.as_flattened(), &indices, &NoUniforms)?;
+                    for piece in self.rectangles.part(range) {
+                        let vertices = |flat: &Flat| flat.vertices(&viewport);
+                        pass.draw_each(&self.flat, piece, vertices, Some(&indices), &NoUniforms)?;
+                    }
+                }
+                Kind::Points => {
+                    for piece in self.points.part(range) {
+                        let vertex = |dot: &Dot| dot.vertex(&viewport);
+                        pass.draw_each(&self.points_pipeline, piece, vertex, None, &NoUniforms)?;
                     }
                 }
                 Kind::Images(sheet) => {
                     let Some((texture, extent)) = self.sheets.texture(sheet) else { continue };
                     let image = texture.bind(&Sampler::NEAREST.wrapped(Wrap::Clamp))?;
                     let uniforms = textured::FragmentUniforms { image };
-                    for chunk in self.images[range].chunks(MOST_RECTANGLES) {
-                        let vertices: Vec<_> =
-                            chunk.iter().map(|image| image.vertices(&self.viewport, extent)).collect();
-                        pass.draw_rectangles(&self.textured, vertices.as_flattened(), &indices, &uniforms)?;
+                    for piece in self.images.part(range) {
+                        let vertices = |image: &Placed| image.vertices(&viewport, extent);
+                        pass.draw_each(&self.textured, piece, vertices, Some(&indices), &uniforms)?;
                     }
                 }
             }
@@ -190,18 +237,20 @@ impl<C> DrawList<C> {
         {
             return Ok(indices.clone());
         }
-        let count = rectangles.next_power_of_two().clamp(FEWEST_INDEXED, MOST_RECTANGLES);
+        let count = rectangles.next_power_of_two().clamp(FEWEST_INDEXED, pieces::MOST);
         let indices = device.driver()?.upload(&rectangles::indices(count), ALIGNMENT)?;
         self.indices = Some((count, indices.clone()));
         Ok(indices)
     }
 
-    /// The segments with their places among their kind's rectangles.
+    /// The segments with their places among all of their kind.
     fn segments_from_start(&self) -> impl Iterator<Item = (Kind, core::ops::Range<usize>)> {
-        let (mut flat, mut images) = (0, 0);
-        self.segments.iter().map(move |&(kind, end)| {
+        let (mut flat, mut points, mut images) = (0, 0, 0);
+        self.segments.iter().enumerate().map(move |(number, &(kind, end))| {
+            let end = if number + 1 == self.segments.len() { self.count(kind) } else { end };
             let start = match kind {
                 Kind::Flat => core::mem::replace(&mut flat, end),
+                Kind::Points => core::mem::replace(&mut points, end),
                 Kind::Images(_) => core::mem::replace(&mut images, end),
             };
             (kind, start..end)
@@ -209,7 +258,24 @@ impl<C> DrawList<C> {
     }
 
     /// The part of an area that is on the picture.
+    #[inline]
     fn visible(&self, area: &Rectangle) -> Option<Area> {
+        let (left, top) = (area.top_left.x, area.top_left.y);
+        let Size { width, height } = area.size;
+        // Negative numbers become large ones. A picture is at most 2048 wide and high.
+        let fits = |room: Option<u32>, length| room.is_some_and(|room| (1..=room).contains(&length));
+        if fits(self.size.width.checked_sub(left as u32), width)
+            && fits(self.size.height.checked_sub(top as u32), height)
+        {
+            let (left, top) = (left as u16, top as u16);
+            return Some(Area { left, top, right: left + width as u16, bottom: top + height as u16 });
+        }
+        self.visible_part(area)
+    }
+
+    /// The part of an area that is on the picture, which may be none.
+    #[inline(never)]
+    fn visible_part(&self, area: &Rectangle) -> Option<Area> {
         let along = |start: i32, length: u32, end: u32| {
             let (start, stop) = (i64::from(start), i64::from(start) + i64::from(length));
             let (first, last) = (start.max(0), stop.min(i64::from(end)));
@@ -221,31 +287,92 @@ impl<C> DrawList<C> {
         Some(Area { left, top, right, bottom })
     }
 
-    /// Notes that a kind's rectangles now end here.
-    fn extend(&mut self, kind: Kind, end: usize) -> Result<(), Error> {
-        match self.segments.last_mut() {
-            Some((last, last_end)) if *last == kind => *last_end = end,
-            _ => {
-                reserve(self.label, &mut self.segments, 1)?;
-                self.segments.push((kind, end));
+    /// How many there are of a kind.
+    fn count(&self, kind: Kind) -> usize {
+        match kind {
+            Kind::Flat => self.rectangles.len(),
+            Kind::Points => self.points.len(),
+            Kind::Images(_) => self.images.len(),
+        }
+    }
+
+    /// Begins a segment, if what is drawn now is of another kind.
+    fn begin(&mut self, kind: Kind) -> Result<(), Error> {
+        if self.at == Some(kind) {
+            return Ok(());
+        }
+        reserve(self.label, &mut self.segments, 1)?;
+        if let Some(before) = self.at {
+            let count = self.count(before);
+            if let Some((_, end)) = self.segments.last_mut() {
+                *end = count;
             }
         }
+        self.segments.push((kind, 0));
+        self.joinable_from = self.rectangles.len();
+        self.at = Some(kind);
         Ok(())
     }
 
     /// Draws a rectangle of one colour, which is on the picture.
-    fn fill(&mut self, area: Area, color: Rgb888) -> Result<(), Error> {
-        let next = Flat { area, color: u32::from_le_bytes([color.r(), color.g(), color.b(), 0]) };
-        if let (Some((Kind::Flat, _)), Some(last)) = (self.segments.last(), self.rectangles.last_mut())
-            && self.last.join(&next)
-        {
-            *last = self.last.vertices(&self.viewport);
+    fn fill(&mut self, area: Area, color: u32) -> Result<(), Error> {
+        if !matches!(self.at, Some(Kind::Flat)) {
+            return self.fill_after_others(area, color);
+        }
+        let next = Flat { area, color };
+        let in_segment = self.rectangles.len() - self.joinable_from;
+        for last in self.rectangles.last_mut(in_segment.min(LOOK_BACK)).iter_mut().rev() {
+            if last.join(&next) {
+                return Ok(());
+            }
+            // What lies between them would be drawn over the one and under the other.
+            if last.hides(&next) {
+                break;
+            }
+        }
+        self.rectangles.push(self.label, next)
+    }
+
+    /// Draws a rectangle where something else was drawn before.
+    #[inline(never)]
+    fn fill_after_others(&mut self, area: Area, color: u32) -> Result<(), Error> {
+        if self.at == Some(Kind::Points) && area.pixels() <= 4 {
+            return self.dots(area, color);
+        }
+        self.begin(Kind::Flat)?;
+        self.rectangles.push(self.label, Flat { area, color })
+    }
+
+    /// Draws pixels of one colour that came one by one: a row or a column. Nearly always it is one, where points are drawn already.
+    #[inline(always)]
+    fn run(&mut self, area: Area, color: u32) -> Result<(), Error> {
+        let dot = Dot { x: area.left, y: area.top, color };
+        if matches!(self.at, Some(Kind::Points)) && area.is_pixel() && self.points.push_where_room_is(dot) {
             return Ok(());
         }
-        reserve(self.label, &mut self.rectangles, 1)?;
-        self.extend(Kind::Flat, self.rectangles.len() + 1)?;
-        self.rectangles.push(next.vertices(&self.viewport));
-        self.last = next;
+        self.longer_run(area, color)
+    }
+
+    #[inline(never)]
+    fn longer_run(&mut self, area: Area, color: u32) -> Result<(), Error> {
+        let pixels = area.width().max(area.height());
+        match self.at {
+            Some(Kind::Points) if pixels <= LONGEST_RUN_OF_POINTS => self.dots(area, color),
+            _ if pixels == 1 && self.segments.len() < MOST_SEGMENTS_FOR_POINTS => {
+                self.begin(Kind::Points)?;
+                self.dots(area, color)
+            }
+            _ => self.fill(area, color),
+        }
+    }
+
+    /// Draws an area pixel by pixel, where points are drawn already.
+    fn dots(&mut self, area: Area, color: u32) -> Result<(), Error> {
+        for y in area.top..area.bottom {
+            for x in area.left..area.right {
+                self.points.push(self.label, Dot { x, y, color })?;
+            }
+        }
         Ok(())
     }
 
@@ -258,13 +385,18 @@ impl<C> DrawList<C> {
         let partial = Area { right: area.left + rest, bottom: below.top + u16::from(rest > 0), ..below };
         for (area, first_row) in [(whole, 0), (partial, rows)] {
             if !area.is_empty() {
-                reserve(self.label, &mut self.images, 1)?;
-                self.extend(Kind::Images(place.sheet), self.images.len() + 1)?;
-                self.images.push(Placed { area, texel: [place.left, place.top + first_row] });
+                self.begin(Kind::Images(place.sheet))?;
+                self.images.push(self.label, Placed { area, texel: [place.left, place.top + first_row] })?;
             }
         }
         Ok(())
     }
+}
+
+/// A colour with red in the lowest byte.
+fn to_word(color: impl Into<Rgb888>) -> u32 {
+    let color = color.into();
+    u32::from_le_bytes([color.r(), color.g(), color.b(), 0])
 }
 
 impl<C> OriginDimensions for DrawList<C> {
@@ -278,68 +410,67 @@ impl<C: PixelColor + Into<Rgb888>> DrawTarget for DrawList<C> {
     type Error = Error;
 
     fn draw_iter<I: IntoIterator<Item = Pixel<C>>>(&mut self, pixels: I) -> Result<(), Error> {
+        let Size { width, height } = self.size;
         let mut run: Option<(Area, C)> = None;
-        for Pixel(point, color) in pixels {
+        for Pixel(Point { x, y }, color) in pixels {
             // Negative numbers become large ones.
-            if point.x as u32 >= self.size.width || point.y as u32 >= self.size.height {
+            if x as u32 >= width || y as u32 >= height {
                 continue;
             }
-            let (left, top) = (point.x as u16, point.y as u16);
-            let pixel = Area { left, top, right: left + 1, bottom: top + 1 };
-            match &mut run {
-                Some((area, same)) if area.right == pixel.left && area.top == pixel.top && *same == color => {
-                    area.right = pixel.right;
+            let (x, y) = (x as u16, y as u16);
+            if let Some((area, same)) = &mut run {
+                if *same == color && area.extend(x, y) {
+                    continue;
                 }
-                _ => {
-                    if let Some((area, color)) = run.replace((pixel, color)) {
-                        self.fill(area, color.into())?;
-                    }
-                }
+                let (area, color) = (*area, *same);
+                self.run(area, to_word(color))?;
             }
+            run = Some((Area { left: x, top: y, right: x + 1, bottom: y + 1 }, color));
         }
-        run.map_or(Ok(()), |(area, color)| self.fill(area, color.into()))
+        run.map_or(Ok(()), |(area, color)| self.run(area, to_word(color)))
     }
 
     fn fill_contiguous<I: IntoIterator<Item = C>>(&mut self, area: &Rectangle, colors: I) -> Result<(), Error> {
         let Some(visible) = self.visible(area) else { return Ok(()) };
         let place = self.sheets.place(visible.width(), visible.height())?;
         let mut colors = colors.into_iter();
-        // Pixels in front of the next visible one, pixels that are there, and their colour if it is one.
-        let (mut skipped, mut drawn, mut only) = (0, 0, None);
-        let mut is_plain = true;
         let right = area.top_left.x.saturating_add_unsigned(area.size.width);
         let before = i32::from(visible.left).abs_diff(area.top_left.x) as usize;
         let behind = i32::from(visible.right).abs_diff(right) as usize;
         let above = i32::from(visible.top).abs_diff(area.top_left.y) as usize;
-        skipped += above * area.size.width as usize;
+        // Pixels in front of the next visible one, and pixels that are there.
+        let (mut skipped, mut drawn) = (above * area.size.width as usize + before, 0);
         'rows: for row in 0..visible.height() {
-            skipped += before;
-            for column in 0..visible.width() {
-                let next = if skipped == 0 { colors.next() } else { colors.nth(skipped) };
-                skipped = 0;
-                let Some(color) = next else { break 'rows };
-                is_plain &= only.is_none_or(|only| only == color);
-                only = Some(color);
-                self.sheets.set(&place, column, row, color.into());
+            if skipped > 0 && colors.nth(skipped - 1).is_none() {
+                break;
+            }
+            for texel in self.sheets.row_mut(&place, row) {
+                let Some(color) = colors.next() else { break 'rows };
+                *texel = (to_word(color) | OPAQUE).to_le();
                 drawn += 1;
             }
-            skipped += behind;
+            skipped = before + behind;
         }
-        match only {
-            None => {
+        if drawn < visible.pixels() {
+            return match drawn {
+                0 => {
+                    self.sheets.take_back(&place);
+                    Ok(())
+                }
+                _ => self.draw_image(visible, place, drawn),
+            };
+        }
+        match self.sheets.only_texel(&place) {
+            Some(texel) => {
                 self.sheets.take_back(&place);
-                Ok(())
+                self.fill(visible, u32::from_le(texel) & !OPAQUE)
             }
-            Some(color) if is_plain && drawn == visible.pixels() => {
-                self.sheets.take_back(&place);
-                self.fill(visible, color.into())
-            }
-            _ => self.draw_image(visible, place, drawn),
+            None => self.draw_image(visible, place, drawn),
         }
     }
 
     fn fill_solid(&mut self, area: &Rectangle, color: C) -> Result<(), Error> {
-        self.visible(area).map_or(Ok(()), |area| self.fill(area, color.into()))
+        self.visible(area).map_or(Ok(()), |area| self.fill(area, to_word(color)))
     }
 
     fn clear(&mut self, color: C) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 use qpu_shaders::smooth_alpha;
-use shader_interface::{NoUniforms, PrimitiveKind, UniformData, VertexData, VertexUniforms};
+use shader_interface::{NoUniforms, UniformData, VertexData, VertexUniforms};
 use v3d::Platform;
 use v3d::binning_list::BinningList;
 use v3d::draw_state::Viewport;
@@ -318,25 +318,44 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
     }
 
-    /// Draws rectangles that only this frame needs: `vertices` are the words of four for each, of which `indices`, for as many or more, make triangles.
-    pub(crate) fn draw_rectangles<V: VertexData, F: UniformData>(
+    /// Draws things that only this frame needs, whose vertices `words` writes: rectangles of four each, of which `indices`, for as many or more, make
+    /// triangles, or points.
+    pub(crate) fn draw_each<T, V: VertexData, F: UniformData, const N: usize>(
         &mut self,
         pipeline: &Pipeline<V, NoUniforms, F>,
-        vertices: &[u32],
-        indices: &Buffer,
+        things: &[T],
+        words: impl Fn(&T) -> [u32; N],
+        indices: Option<&Buffer>,
         uniforms: &F,
     ) -> Result<(), Error> {
-        self.device.expect_own(pipeline.label, indices)?;
-        let bytes = u32::try_from(4 * vertices.len()).unwrap_or(u32::MAX);
+        /// So many things' vertices are written at once.
+        const AT_ONCE: usize = 16;
+        if let Some(indices) = indices {
+            self.device.expect_own(pipeline.label, indices)?;
+        }
+        let bytes = u32::try_from(4 * N * things.len()).unwrap_or(u32::MAX);
         let count = bytes / V::BYTES as u32;
         let region = {
             let driver = &mut *self.device.driver()?;
             let region = self.memory.take(driver, bytes, ALIGNMENT)?;
-            region.store_words(driver.platform(), vertices)?;
+            let mut written = [[0; N]; AT_ONCE];
+            let mut at = 0;
+            for things in things.chunks(AT_ONCE) {
+                for (written, thing) in written.iter_mut().zip(things) {
+                    *written = words(thing);
+                }
+                let written = written[..things.len()].as_flattened();
+                let bytes = 4 * written.len() as u32;
+                region.part(at, bytes)?.store_words(driver.platform(), written)?;
+                at += bytes;
+            }
             region
         };
-        let part = PlacedPart::rectangles(region.address(), indices.address(), count)?;
-        let source = Source { memory: Some(indices), primitive: PrimitiveKind::Triangles, parts: &[part] };
+        let part = match indices {
+            Some(indices) => PlacedPart::rectangles(region.address(), indices.address(), count)?,
+            None => PlacedPart::points(region.address(), count)?,
+        };
+        let source = Source { memory: indices, primitive: pipeline.primitive, parts: &[part] };
         self.recording.draw(self.device, self.memory, pipeline, &source, (&[NoUniforms], uniforms))
     }
 }

@@ -13,7 +13,7 @@ use embedded_graphics::image::GetPixel;
 use embedded_graphics::pixelcolor::raw::LittleEndian;
 use embedded_graphics::pixelcolor::{BinaryColor, Gray8, Rgb565, Rgb888};
 use embedded_graphics::prelude::*;
-use embedded_graphics::primitives::{Circle, PrimitiveStyle, Rectangle};
+use embedded_graphics::primitives::{Circle, Line, PrimitiveStyle, Rectangle};
 use random::Chance;
 use renderer::{Device, DrawList, Error, Format, PassDescriptor, Target, TargetDescriptor};
 use v3d::hw::tiling::Tiling;
@@ -160,10 +160,33 @@ fn ten_thousand_primitives_at_once() {
         let Ok(()) = random::one(&mut *buffer, &mut chance, 12);
         random::one(&mut list, &mut same_chance, 12).unwrap();
     }
-    println!("{} rectangles, {} images, {} draws", list.rectangles(), list.images(), list.draws());
+    let (rectangles, points) = (list.rectangles(), list.points());
+    println!("{rectangles} rectangles, {points} points, {} images, {} draws", list.images(), list.draws());
     for _ in 0..2 {
         assert_eq!(difference::<Rgb888>(&picture(&model, &device, &target, &mut list), &buffer), None);
     }
+}
+
+/// 10,000 lines of five pixels' width (seed 3) come as millions of single pixels: they fit a heap of 64 MiB and a frame of as much.
+#[test]
+fn ten_thousand_wide_lines_have_room() {
+    let model = Model::new(72 << 20, Config::default());
+    let device = device(&model);
+    let target = target(&device, Format::Rgba8888);
+    let mut list = DrawList::<Rgb888>::new(&device, "lines", WIDTH, HEIGHT).unwrap();
+    let mut chance = Chance(3);
+    for _ in 0..10_000 {
+        let [x, y] = [chance.below(WIDTH - 64), chance.below(HEIGHT - 64)].map(|at| at as i32);
+        let end = Point::new(x + 16 + chance.below(48) as i32, y + 16 + chance.below(48) as i32);
+        let style = PrimitiveStyle::with_stroke(Rgb888::new(chance.below(256) as u8, 90, 200), 5);
+        Line::new(Point::new(x, y), end).into_styled(style).draw(&mut list).unwrap();
+    }
+    assert!(list.points() > 1_000_000, "{} points", list.points());
+    assert!(8 * list.points() + 12 * list.rectangles() < 48 << 20);
+    let mut frame = device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0, 0, 0, 255])).unwrap();
+    list.draw_to(&mut pass).unwrap();
+    println!("{} points, {} rectangles, {} draws", list.points(), list.rectangles(), list.draws());
 }
 
 /// In a picture of 16 bits a pixel colours of 16 bits come out as they are.

@@ -1,11 +1,10 @@
-//! Rectangles of pixels, and their corners as they stand in memory.
+//! Rectangles of pixels and single ones, and their vertices as they stand in memory.
 //!
-//! A rectangle is four shaded vertices, of which indices make two triangles. They are written as words at once, because there are many.
+//! A rectangle is four shaded vertices, of which indices make two triangles; a pixel is a point of one. They are written as words at once, because there are
+//! many.
 
 use alloc::vec::Vec;
 use v3d::draw_state::Viewport;
-use v3d::hw::Layout;
-use v3d::hw::shaded_vertex::ScreenXy;
 
 /// Pixels of a picture: from the left and top edge to before the right and bottom one. 0 to 2048.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +32,56 @@ impl Area {
         self.left >= self.right || self.top >= self.bottom
     }
 
-    /// Places of the corners: top left, top right, bottom left, bottom right.
-    fn corners(&self, viewport: &Viewport) -> [u32; 4] {
-        // 16 * 2048 is the most, and the centre of the largest target is half of that.
-        let along = |pixels: u16, center: i16| (16 * i32::from(pixels) - i32::from(center)) as i16;
-        let (left, right) = (along(self.left, viewport.center_x), along(self.right, viewport.center_x));
-        let (top, bottom) = (along(self.top, viewport.center_y), along(self.bottom, viewport.center_y));
-        // Both halves are 16 bits wide: they always fit.
-        [(left, top), (right, top), (left, bottom), (right, bottom)]
-            .map(|(x, y)| ScreenXy { x, y }.to_word().unwrap_or(0))
+    #[inline]
+    pub(super) const fn is_pixel(&self) -> bool {
+        self.width() == 1 && self.height() == 1
     }
+
+    /// Takes one more pixel if that makes a longer row or a longer column.
+    #[inline]
+    pub(super) const fn extend(&mut self, x: u16, y: u16) -> bool {
+        if y == self.top && self.height() == 1 {
+            if x == self.right {
+                self.right += 1;
+                return true;
+            }
+            if x + 1 == self.left {
+                self.left -= 1;
+                return true;
+            }
+        }
+        if x == self.left && self.width() == 1 {
+            if y == self.bottom {
+                self.bottom += 1;
+                return true;
+            }
+            if y + 1 == self.top {
+                self.top -= 1;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Places of the corners: top left, top right, bottom left, bottom right.
+    #[inline]
+    fn corners(&self, viewport: &Viewport) -> [u32; 4] {
+        let (left, right) = (along(self.left, 0, viewport.center_x), along(self.right, 0, viewport.center_x));
+        let (top, bottom) = (along(self.top, 0, viewport.center_y), along(self.bottom, 0, viewport.center_y));
+        [place(left, top), place(right, top), place(left, bottom), place(right, bottom)]
+    }
+}
+
+/// A coordinate of so many pixels and sixteenths. 16 * 2048 is the most, and the centre of the largest target is half of that.
+#[inline]
+const fn along(pixels: u16, sixteenths: i32, center: i16) -> i16 {
+    (16 * pixels as i32 + sixteenths - center as i32) as i16
+}
+
+/// The word of a [`ScreenXy`](v3d::hw::shaded_vertex::ScreenXy), written here in two instructions because there are many.
+#[inline]
+const fn place(x: i16, y: i16) -> u32 {
+    x as u16 as u32 | (y as u16 as u32) << 16
 }
 
 /// The corners of a rectangle's two triangles.
@@ -55,6 +94,7 @@ pub(super) fn indices(rectangles: usize) -> Vec<u8> {
 }
 
 /// Four vertices as words: place, depth 0, 1/Wc = 1, and the varyings of each corner.
+#[inline]
 fn vertices<const N: usize, const WORDS: usize>(places: [u32; 4], varyings: [[f32; N]; 4]) -> [u32; WORDS] {
     let mut words = [0; WORDS];
     for (vertex, (place, varyings)) in words.chunks_exact_mut(3 + N).zip(places.into_iter().zip(varyings)) {
@@ -69,6 +109,8 @@ fn vertices<const N: usize, const WORDS: usize>(places: [u32; 4], varyings: [[f3
 
 /// Words of a rectangle of one colour: four vertices with one varying.
 pub(super) const FLAT_WORDS: usize = 4 * 4;
+/// Words of a pixel: a vertex with one varying.
+pub(super) const POINT_WORDS: usize = 4;
 /// Words of an image: four vertices with two varyings.
 pub(super) const IMAGE_WORDS: usize = 4 * 5;
 
@@ -82,6 +124,7 @@ pub(super) struct Flat {
 
 impl Flat {
     /// Becomes one with a rectangle that is drawn next, if that has the same colour and both are a rectangle together.
+    #[inline]
     pub(super) fn join(&mut self, next: &Self) -> bool {
         let (area, other) = (&mut self.area, &next.area);
         if self.color != next.color {
@@ -104,10 +147,44 @@ impl Flat {
         false
     }
 
+    /// Whether it has another colour than what is drawn next, and is in part below it.
+    #[inline]
+    pub(super) const fn hides(&self, next: &Self) -> bool {
+        let (area, other) = (&self.area, &next.area);
+        self.color != next.color
+            && area.left < other.right
+            && other.left < area.right
+            && area.top < other.bottom
+            && other.top < area.bottom
+    }
+
     /// Four vertices, all with the colour.
+    #[inline]
     pub(super) fn vertices(&self, viewport: &Viewport) -> [u32; FLAT_WORDS] {
+        const ONE: u32 = 1.0f32.to_bits();
         // 24 bits: a float holds them all.
-        vertices(self.area.corners(viewport), [[self.color as f32]; 4])
+        let color = (self.color as f32).to_bits();
+        let [a, b, c, d] = self.area.corners(viewport);
+        [a, 0, ONE, color, b, 0, ONE, color, c, 0, ONE, color, d, 0, ONE, color]
+    }
+}
+
+/// A pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dot {
+    /// 0 to 2047.
+    pub(super) x: u16,
+    pub(super) y: u16,
+    /// Red in the lowest byte.
+    pub(super) color: u32,
+}
+
+impl Dot {
+    /// A point in the middle of the pixel.
+    #[inline]
+    pub(super) fn vertex(&self, viewport: &Viewport) -> [u32; POINT_WORDS] {
+        let place = place(along(self.x, 8, viewport.center_x), along(self.y, 8, viewport.center_y));
+        [place, 0, 1.0f32.to_bits(), (self.color as f32).to_bits()]
     }
 }
 
@@ -133,6 +210,8 @@ impl Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v3d::hw::Layout;
+    use v3d::hw::shaded_vertex::ScreenXy;
 
     const fn flat(left: u16, top: u16, right: u16, bottom: u16, color: u32) -> Flat {
         Flat { area: Area { left, top, right, bottom }, color }
@@ -156,6 +235,50 @@ mod tests {
     }
 
     #[test]
+    fn pixels_make_a_row_or_a_column() {
+        let extended = |(left, top, right, bottom): (u16, u16, u16, u16), x, y| {
+            let mut area = Area { left, top, right, bottom };
+            area.extend(x, y).then_some((area.left, area.top, area.right, area.bottom))
+        };
+        for (area, (x, y), expected) in [
+            ((5, 5, 6, 6), (6, 5), Some((5, 5, 7, 6))),
+            ((5, 5, 6, 6), (4, 5), Some((4, 5, 6, 6))),
+            ((5, 5, 6, 6), (5, 6), Some((5, 5, 6, 7))),
+            ((5, 5, 6, 6), (5, 4), Some((5, 4, 6, 6))),
+            ((5, 5, 6, 6), (6, 6), None),
+            ((5, 5, 6, 6), (5, 5), None),
+            ((5, 5, 8, 6), (8, 5), Some((5, 5, 9, 6))),
+            ((5, 5, 8, 6), (5, 6), None),
+            ((5, 5, 6, 8), (6, 5), None),
+            ((5, 5, 6, 8), (5, 8), Some((5, 5, 6, 9))),
+            ((0, 0, 1, 1), (1, 1), None),
+        ] {
+            assert_eq!(extended(area, x, y), expected, "({x}, {y}) beside {area:?}");
+        }
+    }
+
+    #[test]
+    fn only_another_colour_hides() {
+        let base = flat(10, 20, 14, 22, 1);
+        assert!(base.hides(&flat(13, 21, 20, 30, 2)));
+        assert!(!base.hides(&flat(13, 21, 20, 30, 1)), "the same colour");
+        for beside in
+            [flat(14, 20, 16, 22, 2), flat(8, 20, 10, 22, 2), flat(10, 22, 14, 23, 2), flat(10, 19, 14, 20, 2)]
+        {
+            assert!(!base.hides(&beside), "{beside:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_the_hardware_s() {
+        for x in (i16::MIN..=i16::MAX).step_by(257) {
+            for y in (i16::MIN..=i16::MAX).step_by(263) {
+                assert_eq!(Ok(place(x, y)), ScreenXy { x, y }.to_word());
+            }
+        }
+    }
+
+    #[test]
     fn vertices_are_what_the_hardware_reads() {
         let viewport = Viewport::display(64, 32);
         let words = flat(32, 16, 34, 17, 0x00c0_8040).vertices(&viewport);
@@ -163,6 +286,8 @@ mod tests {
         for (vertex, place) in words.chunks(4).zip([0, 32, 16 << 16, 16 << 16 | 32]) {
             assert_eq!(vertex, [place, 0, 1.0f32.to_bits(), 12_615_744.0f32.to_bits()]);
         }
+        let dot = Dot { x: 33, y: 16, color: 0x00c0_8040 }.vertex(&viewport);
+        assert_eq!(dot, [8 << 16 | 24, 0, 1.0f32.to_bits(), 12_615_744.0f32.to_bits()]);
         let image = Placed { area: Area { left: 32, top: 16, right: 34, bottom: 17 }, texel: [4, 6] };
         let words = image.vertices(&viewport, [16, 8]);
         let last = [16 << 16 | 32, 0, 1.0f32.to_bits(), 0.375f32.to_bits(), 0.875f32.to_bits()];

@@ -3,7 +3,7 @@
 //! Small images stand on shelves: from left to right, and when a shelf is full a new one begins below. A large image has a sheet of its own.
 
 use alloc::vec::Vec;
-use embedded_graphics::pixelcolor::{Rgb888, RgbColor};
+use core::ops::Range;
 use v3d::Platform;
 
 use crate::device::Device;
@@ -13,8 +13,6 @@ use crate::texture::{Texture, TextureDescriptor, TextureType};
 
 /// Width and greatest height of a sheet of small images, in texels.
 const SIDE: u16 = 512;
-/// Bytes of a texel.
-const TEXEL_BYTES: usize = 4;
 
 /// Where an image stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +24,20 @@ pub(super) struct Place {
     height: u16,
 }
 
+impl Place {
+    /// The texels of a row, counted from the start of a sheet so wide.
+    fn row(&self, row: u16, sheet_width: u16) -> Range<usize> {
+        let start = usize::from(self.top + row) * usize::from(sheet_width) + usize::from(self.left);
+        start..start + usize::from(self.width)
+    }
+}
+
 /// Texels, and the texture with them when it was drawn with.
 #[derive(Debug)]
 struct Sheet {
     width: u16,
-    texels: Vec<u8>,
+    /// Whole words, which are copied faster than bytes.
+    texels: Vec<u32>,
     /// Top of the last shelf, and where the next image on it stands.
     shelf: u16,
     next: u16,
@@ -46,7 +53,7 @@ impl Sheet {
 
     /// Rows that have texels.
     const fn height(&self) -> u16 {
-        (self.texels.len() / (self.width as usize * TEXEL_BYTES)) as u16
+        (self.texels.len() / self.width as usize) as u16
     }
 
     /// Makes room for an image, if there is any: its left and top texel.
@@ -55,10 +62,10 @@ impl Sheet {
         if left + width > self.width || top + height > most {
             return Ok(None);
         }
-        let bytes = usize::from(self.width) * usize::from(top + height) * TEXEL_BYTES;
-        if let Some(more) = bytes.checked_sub(self.texels.len()) {
+        let texels = usize::from(self.width) * usize::from(top + height);
+        if let Some(more) = texels.checked_sub(self.texels.len()) {
             reserve(label, &mut self.texels, more)?;
-            self.texels.resize(bytes, 0);
+            self.texels.resize(texels, 0);
         }
         (self.shelf, self.next) = (top, left + width);
         self.texture = None;
@@ -109,13 +116,21 @@ impl Sheets {
         }
     }
 
-    /// Sets a texel of an image.
-    pub(super) fn set(&mut self, place: &Place, column: u16, row: u16, color: Rgb888) {
-        let Some(sheet) = self.sheets.get_mut(place.sheet) else { return };
-        let texel = usize::from(place.top + row) * usize::from(sheet.width) + usize::from(place.left + column);
-        if let Some(bytes) = sheet.texels.get_mut(texel * TEXEL_BYTES..(texel + 1) * TEXEL_BYTES) {
-            bytes.copy_from_slice(&[color.r(), color.g(), color.b(), 0xff]);
-        }
+    /// A row of an image's texels.
+    pub(super) fn row_mut(&mut self, place: &Place, row: u16) -> &mut [u32] {
+        let Some(sheet) = self.sheets.get_mut(place.sheet) else { return &mut [] };
+        let range = place.row(row, sheet.width);
+        sheet.texels.get_mut(range).unwrap_or_default()
+    }
+
+    /// The texel that all of an image are like, if there is one.
+    pub(super) fn only_texel(&self, place: &Place) -> Option<u32> {
+        let sheet = self.sheets.get(place.sheet)?;
+        let texels = &sheet.texels;
+        let only = texels.get(place.row(0, sheet.width))?.first()?;
+        let is_plain =
+            |row| texels.get(place.row(row, sheet.width)).is_some_and(|row| row.iter().all(|texel| texel == only));
+        (0..place.height).all(is_plain).then_some(*only)
     }
 
     /// Makes textures of sheets that have changed.
@@ -123,7 +138,7 @@ impl Sheets {
         for sheet in self.sheets.iter_mut().filter(|sheet| sheet.texture.is_none()) {
             let (width, height) = (u32::from(sheet.width), u32::from(sheet.height()));
             let descriptor = TextureDescriptor::new(self.label, TextureType::Rgba8888, width, height);
-            sheet.texture = Some(Texture::from_pixels(device, &descriptor, &sheet.texels)?);
+            sheet.texture = Some(Texture::from_pixels(device, &descriptor, bytemuck::cast_slice(&sheet.texels))?);
         }
         Ok(())
     }

@@ -77,6 +77,12 @@ impl PlacedPart {
         };
         Ok(Self { vertices, primitives: EncodedRecord::new(list)? })
     }
+
+    /// Points of a vertex each, no more than one record draws.
+    pub(crate) fn points(vertices: BusAddr, count: u32) -> Result<Self, v3d::Error> {
+        let list = VertexArrayPrimitives { first_vertex: 0, length: count, mode: PrimitiveMode::Points };
+        Ok(Self { vertices, primitives: EncodedRecord::new(list)? })
+    }
 }
 
 /// The parts of a mesh: seldom more than one.
