@@ -111,12 +111,12 @@ mod tests {
             }
             for (range, expected) in [
                 (0..0, &[][..]),
-                (3..5, &[3..5]),
-                (0..MOST, &[0..MOST]),
-                (MOST - 1..MOST + 1, &[MOST - 1..MOST, MOST..MOST + 1]),
-                (7..2 * MOST + 5, &[7..MOST, MOST..2 * MOST, 2 * MOST..2 * MOST + 5]),
+                (3..5, &[(3, 5)]),
+                (0..MOST, &[(0, MOST)]),
+                (MOST - 1..MOST + 1, &[(MOST - 1, MOST), (MOST, MOST + 1)]),
+                (7..2 * MOST + 5, &[(7, MOST), (MOST, 2 * MOST), (2 * MOST, 2 * MOST + 5)]),
             ] {
-                let found: Vec<_> = list.part(range).map(|part| part[0]..part[part.len() - 1] + 1).collect();
+                let found: Vec<_> = list.part(range).map(|part| (part[0], part[part.len() - 1] + 1)).collect();
                 assert_eq!(found, expected);
             }
             assert_eq!(list.last_mut(2), [2 * MOST + 3, 2 * MOST + 4]);
