@@ -17,6 +17,7 @@ use v3d::{Fence, hw::BusAddr};
 
 use crate::machine::GpuDevice;
 
+mod compute;
 mod console;
 mod cube;
 mod layers;
@@ -87,6 +88,12 @@ impl From<Error> for SceneError {
     }
 }
 
+impl From<::compute::Error> for SceneError {
+    fn from(error: ::compute::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl From<v3d::Error> for SceneError {
     fn from(error: v3d::Error) -> Self {
         Self(error.to_string())
@@ -126,4 +133,5 @@ pub const SCENES: &[SceneEntry] = &[
     ui::ENTRY,
     console::ENTRY,
     vpm::ENTRY,
+    compute::ENTRY,
 ];

@@ -40,3 +40,14 @@ pub fn read(registers: &impl RegisterAccess, sources: &[CounterSource]) -> Vec<(
     let counters = (0..).map_while(Register::pctr);
     sources.iter().copied().zip(counters.map(|register| registers.read(register))).collect()
 }
+
+/// What a counter of this source counts now, if one does, whoever has started it.
+pub fn count_of(registers: &impl RegisterAccess, source: CounterSource) -> Option<u32> {
+    let enables = Pctre::from_word(registers.read(Register::PCTRE));
+    let counts = |number: u32| {
+        let mapped = Register::pctrs(number).map(|register| Pctrsn::from_word(registers.read(register)).pctrs);
+        enables.enable && enables.cten >> number & 1 == 1 && mapped == Some(source)
+    };
+    let number = (0..COUNTERS as u32).find(|&number| counts(number))?;
+    Register::pctr(number).map(|register| registers.read(register))
+}

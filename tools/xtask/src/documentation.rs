@@ -16,10 +16,11 @@ browser is said at the end.
 ";
 
 /// The libraries that run on the developer's machine, too.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 11] = [
     "v3d-hw",
     "v3d",
     "renderer",
+    "compute",
     "qpu-shaders",
     "shader-interface",
     "qpu",

@@ -36,7 +36,7 @@ The steps:
 const KERNEL_LIMIT_BYTES: u64 = 4 << 20;
 
 /// The crates that run on the Pi.
-const KERNEL_CRATES: [&str; 6] = ["kernel", "v3d-hw", "v3d", "renderer", "shader-interface", "qpu-shaders"];
+const KERNEL_CRATES: [&str; 7] = ["kernel", "v3d-hw", "v3d", "renderer", "compute", "shader-interface", "qpu-shaders"];
 
 /// A step on this machine: it returns a remark.
 type HostStep = fn(&Workspace) -> Result<String>;

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 30] = [
+pub(super) const STEPS: [(&str, Step); 31] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
@@ -36,6 +36,7 @@ pub(super) const STEPS: [(&str, Step); 30] = [
     ("QEMU: ui", scenes::ui),
     ("QEMU: console", scenes::console),
     ("QEMU: vpm", vpm),
+    ("QEMU: compute", scenes::compute),
     ("QEMU: every scene", every_scene),
     ("QEMU: a captured frame replays", capture_replays),
     ("QEMU: a captured user program replays", captured_program_replays),

@@ -3,6 +3,7 @@
 //! Nothing here comes from the renderer, the driver, the shaders or the model: rays are followed instead of triangles drawn, and colours are
 //! mixed by the text of the OpenGL ES specification. Each check compares a picture of the whole screen and returns a remark.
 
+mod computation;
 mod console;
 mod crates;
 mod dashboard;
@@ -16,11 +17,13 @@ use super::guest::with_v3d;
 use crate::picture::Picture;
 use crate::run::run_scene;
 use crate::workspace::Workspace;
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 
 /// Size of the screen.
 const WIDTH: usize = 1280;
 const HEIGHT: usize = 720;
+/// Operations that the scene `compute` carries out, at least.
+const LEAST_OPERATIONS: usize = 10;
 
 /// Crates on a tiled floor.
 pub(super) fn textured_cube(workspace: &Workspace, built: &Built) -> Result<String> {
@@ -55,6 +58,19 @@ pub(super) fn ui(workspace: &Workspace, built: &Built) -> Result<String> {
 /// The shell's text.
 pub(super) fn console(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "console", |_, picture| console::check(picture))
+}
+
+/// Operations of the QPUs, each printed as correct, before the Mandelbrot set.
+pub(super) fn compute(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let run = run_scene(&machine.console, "compute", 0..1, deadline)?;
+        let told: Vec<&String> = run.lines.iter().filter(|line| line.contains("instructions, modelled")).collect();
+        ensure!(told.len() >= LEAST_OPERATIONS, "only {} operations are told of", told.len());
+        if let Some(wrong) = told.iter().find(|line| !line.contains(" correct; ")) {
+            bail!("{wrong}");
+        }
+        Ok(format!("{} operations; {}", told.len(), computation::check(&machine.screenshot()?)?))
+    })
 }
 
 /// Checks a scene's first picture; one that is wrong is kept.
