@@ -1,4 +1,4 @@
-//! From a folder of QPU shaders to a Rust module, for build scripts.
+//! From a folder of shaders, in assembly and in WGSL, to a Rust module, for build scripts.
 //!
 //! ```no_run
 //! // build.rs
@@ -18,6 +18,9 @@
 //! - a fragment shader: `FRAGMENT` and `FragmentUniforms`. One with `.output color` leaves its end to the pipeline: see `shader_interface::Ending`;
 //! - a user program: `PROGRAM` and `Uniforms`.
 //!
+//! `NAME.wgsl` has the stages of a module in one file: a vertex entry point becomes both of coordinate and vertex shader, and structures have the fields of
+//! the uniforms that the stage reads, with matrices row by row. See `shader-compiler` for the language.
+//!
 //! A texture that is declared with its kind is a field of type `Texture2d`, `TextureCube` or `TextureChild`, and another kind does not compile.
 //! A program without uniforms has `NoUniforms`. Float uniforms by the names `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and
 //! `viewport_z_offset` are no fields of these structures: whoever draws fills them in.
@@ -35,7 +38,9 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use qpu::Assembly;
+use shader_compiler::Compiled;
 
+mod compiled;
 mod generate;
 
 /// Where `operations/` of the crate `qpu-shaders` stands, for shaders of any crate.
@@ -85,7 +90,12 @@ fn variable(name: &str) -> Result<String, String> {
 pub fn module(folder: &Path) -> Result<(String, Vec<String>), String> {
     let mut programs: BTreeMap<String, Programs> = BTreeMap::new();
     let mut warnings = Vec::new();
-    for path in sources(folder)? {
+    let mut modules: BTreeMap<String, Vec<Compiled>> = BTreeMap::new();
+    for path in sources(folder, "wgsl")? {
+        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        modules.insert(name, compile(&path)?);
+    }
+    for path in sources(folder, "qasm")? {
         let (name, stage) = name_and_stage(&path)?;
         let assembly = assemble(folder, &path, &mut warnings)?;
         let place = programs.entry(name).or_default();
@@ -99,19 +109,25 @@ pub fn module(folder: &Path) -> Result<(String, Vec<String>), String> {
         *slot = Some(assembly);
     }
     let mut code = String::new();
+    for (name, programs) in &modules {
+        compiled::module(&mut code, name, programs)?;
+    }
     for (name, programs) in &programs {
+        if modules.contains_key(name) {
+            return Err(format!("{name}: there are sources in WGSL and in assembly of this name"));
+        }
         generate::module(&mut code, name, programs)?;
     }
     Ok((code, warnings))
 }
 
-/// The `.qasm` files of a folder, sorted by name.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
+/// The files of a folder with an extension, sorted by name.
+fn sources(folder: &Path, wanted: &str) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
-        if path.extension().is_some_and(|extension| extension == "qasm") {
+        if path.extension().is_some_and(|extension| extension == wanted) {
             paths.push(path);
         }
     }
@@ -126,6 +142,12 @@ fn name_and_stage(path: &Path) -> Result<(String, String), String> {
         Some((name, stage)) => Ok((name.to_owned(), stage.to_owned())),
         None => Err(format!("{}: a shader's file is named NAME.STAGE.qasm", path.display())),
     }
+}
+
+fn compile(path: &Path) -> Result<Vec<Compiled>, String> {
+    let source = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let options = shader_compiler::Options::default();
+    shader_compiler::compile(&source, &path.display().to_string(), &options).map_err(|error| error.to_string())
 }
 
 fn assemble(folder: &Path, path: &Path, warnings: &mut Vec<String>) -> Result<Assembly, String> {

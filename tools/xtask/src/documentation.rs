@@ -27,6 +27,7 @@ const LIBRARIES: [&str; 11] = [
     "v3d-sim",
     "v3d-host",
     "shader-build",
+    "shader-compiler",
     "asset-build",
 ];
 

@@ -20,7 +20,7 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 14] = [
+const ARROWS: [Arrows; 15] = [
     Arrows {
         from: "kernel",
         normal: &["renderer", "compute", "v3d", "qpu-shaders"],
@@ -54,7 +54,8 @@ const ARROWS: [Arrows; 14] = [
         dev: &["v3d-sim", "qpu"],
     },
     Arrows { from: "shader-interface", normal: &["v3d-hw"], optional: &[], build: &[], dev: &[] },
-    Arrows { from: "shader-build", normal: &["qpu"], optional: &[], build: &[], dev: &[] },
+    Arrows { from: "shader-build", normal: &["qpu", "shader-compiler"], optional: &[], build: &[], dev: &[] },
+    Arrows { from: "shader-compiler", normal: &["v3d-hw", "qpu"], optional: &[], build: &[], dev: &["v3d-sim"] },
     // `qpu run` executes in the model; the assembler that the shaders are built with does not know it.
     Arrows { from: "qpu", normal: &["v3d-hw"], optional: &["v3d-sim"], build: &[], dev: &[] },
     Arrows { from: "v3d-sim", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["qpu"] },

@@ -1,0 +1,201 @@
+//! From compiled WGSL to Rust: one module a source, of the same form as those of assembled programs.
+
+use std::fmt::Write;
+
+use shader_compiler::Compiled;
+use shader_compiler::interface::{Attribute, Field, Interface, Number, Stage, Texture};
+use shader_compiler::ssa::{StreamWord, Viewport};
+
+/// Appends the module of one source.
+pub(crate) fn module(code: &mut String, name: &str, programs: &[Compiled]) -> Result<(), String> {
+    write_module(code, name, programs).map_err(|error| error.to_string())
+}
+
+fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fmt::Result {
+    let of = |stage: Stage| programs.iter().find(|program| program.stage == stage);
+    writeln!(code, "/// `{name}`, see its source for what it does.\npub mod {name} {{")?;
+    if let (Some(coordinate), Some(vertex)) = (of(Stage::Coordinate), of(Stage::Vertex)) {
+        vertex_shading(code, coordinate, vertex)?;
+    }
+    if let Some(fragment) = of(Stage::Fragment) {
+        let interface = &fragment.interface;
+        let uniforms = structure(code, "FragmentUniforms", &[interface])?;
+        if uniforms != NONE {
+            writeln!(code, "impl crate::UniformData for {uniforms} {{")?;
+            push(code, "push", interface)?;
+            writeln!(code, "}}")?;
+        }
+        words(code, "FRAGMENT_CODE", fragment)?;
+        writeln!(
+            code,
+            "/// The fragment shader.\npub const FRAGMENT: crate::Fragment<{uniforms}, {}> = crate::Fragment::new(&FRAGMENT_CODE, \
+             v3d_hw::control_list::Threading::Single, crate::Ending::Color);",
+            interface.varyings
+        )?;
+    }
+    writeln!(code, "}}")
+}
+
+/// The type of uniforms where there are none.
+const NONE: &str = "crate::NoUniforms";
+
+fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -> std::fmt::Result {
+    let attributes = &vertex.interface.attributes;
+    writeln!(code, "/// One vertex in memory.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Vertex {{")?;
+    for Attribute { name, components, number, .. } in attributes {
+        writeln!(code, "/// `{name}`.\npub {name}: [{}; {components}],", rust_type(*number))?;
+    }
+    let words_of_vertex: u32 = attributes.iter().map(|attribute| attribute.components).sum();
+    writeln!(code, "}}\nimpl crate::VertexData for Vertex {{\nconst BYTES: usize = {};", 4 * words_of_vertex)?;
+    writeln!(code, "fn push(&self, words: &mut alloc::vec::Vec<u32>) {{")?;
+    for Attribute { name, .. } in attributes {
+        writeln!(code, "crate::push_attribute(&self.{name}, words);")?;
+    }
+    writeln!(code, "}}\n}}")?;
+
+    let interfaces = [&vertex.interface, &coordinate.interface];
+    let uniforms = structure(code, "Uniforms", &interfaces)?;
+    if uniforms != NONE {
+        writeln!(code, "impl crate::VertexUniforms for {uniforms} {{")?;
+        let starts_with = vertex.interface.stream.starts_with(&coordinate.interface.stream);
+        writeln!(code, "const COORDINATE_READS_THE_SAME: bool = {starts_with};")?;
+        push(code, "push_vertex", &vertex.interface)?;
+        push(code, "push_coordinate", &coordinate.interface)?;
+        writeln!(code, "}}")?;
+    }
+    words(code, "COORDINATE_CODE", coordinate)?;
+    words(code, "VERTEX_CODE", vertex)?;
+    writeln!(
+        code,
+        "/// Coordinate and vertex shader.\npub const SHADING: crate::VertexShading<Vertex, {uniforms}, {}> = \
+         crate::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &[",
+        vertex.interface.varyings
+    )?;
+    for Attribute { name, components, offset_words, coordinate_offset_words, .. } in attributes {
+        let in_coordinate = coordinate_offset_words.map(|words| 4 * words);
+        let offset = 4 * offset_words;
+        writeln!(
+            code,
+            "crate::Attribute {{ name: {name:?}, bytes: {}, memory_offset: {offset}, vertex_offset: {offset}, \
+             coordinate_offset: {in_coordinate:?} }},",
+            4 * components
+        )?;
+    }
+    writeln!(code, "]);")
+}
+
+fn rust_type(number: Number) -> &'static str {
+    match number {
+        Number::Float => "f32",
+        Number::Int => "i32",
+        Number::Uint => "u32",
+    }
+}
+
+/// Appends a structure with the fields and textures that programs read, and gives its name.
+fn structure(code: &mut String, name: &str, interfaces: &[&Interface]) -> Result<String, std::fmt::Error> {
+    if interfaces.iter().all(|interface| interface.stream.is_empty()) {
+        return Ok(NONE.to_owned());
+    }
+    let interface = interfaces[0];
+    let fields: Vec<&Field> = (0..)
+        .zip(&interface.fields)
+        .filter(|(number, _)| interfaces.iter().any(|interface| interface.reads_field(*number)))
+        .map(|(_, field)| field)
+        .collect();
+    let textures: Vec<&Texture> = (0..)
+        .zip(&interface.textures)
+        .filter(|(number, _)| interfaces.iter().any(|interface| interface.reads_texture(*number)))
+        .map(|(_, texture)| texture)
+        .collect();
+    let derives = if textures.is_empty() { "Clone, Copy, Debug, PartialEq" } else { "Clone, Debug" };
+    writeln!(code, "/// Uniforms in the order in which they are declared.\n#[derive({derives})]")?;
+    if fields.is_empty() && textures.is_empty() {
+        writeln!(code, "pub struct {name};")?;
+        return Ok(name.to_owned());
+    }
+    writeln!(code, "pub struct {name} {{")?;
+    for Field { name, number, components, count } in fields {
+        let one = match components {
+            1 => rust_type(*number).to_owned(),
+            components => format!("[{}; {components}]", rust_type(*number)),
+        };
+        let whole = count.map_or(one.clone(), |count| format!("[{one}; {count}]"));
+        writeln!(code, "/// `{name}`.\npub {name}: {whole},")?;
+    }
+    for Texture { name, cube } in textures {
+        let (kind, ty) = if *cube { ("cube map", "TextureCube") } else { ("two-dimensional texture", "Texture2d") };
+        writeln!(code, "/// `{name}`: {kind}.\npub {name}: crate::{ty},")?;
+    }
+    writeln!(code, "}}")?;
+    Ok(name.to_owned())
+}
+
+/// Appends the function that writes a program's uniforms in the order in which it reads them.
+fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::Result {
+    let stream = if interface.stream.is_empty() { "_stream" } else { "stream" };
+    writeln!(code, "fn {function}(&self, {stream}: &mut crate::UniformStream<'_>) {{")?;
+    // Floats that follow each other are written together.
+    let mut floats: Vec<String> = Vec::new();
+    for word in &interface.stream {
+        let (value, is_float) = value_of(interface, *word);
+        if !is_float && !floats.is_empty() {
+            writeln!(code, "stream.floats(&[{}]);", floats.join(", "))?;
+            floats.clear();
+        }
+        if is_float {
+            floats.push(value);
+        } else {
+            writeln!(code, "stream.word({value});")?;
+        }
+    }
+    if !floats.is_empty() {
+        writeln!(code, "stream.floats(&[{}]);", floats.join(", "))?;
+    }
+    for (number, Texture { name, .. }) in (0..).zip(&interface.textures) {
+        if interface.reads_texture(number) {
+            // The parameter words are in their places: what is left is to keep the texture.
+            writeln!(code, "self.{name}.push(stream, 0, 0);")?;
+        }
+    }
+    writeln!(code, "}}")
+}
+
+/// A word of the stream in Rust, and whether it is a float.
+fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
+    match word {
+        StreamWord::Field { field, index } => {
+            let Some(Field { name, number, components, count }) = interface.fields.get(field as usize) else {
+                return ("0".to_owned(), false);
+            };
+            let element = count.map_or_else(String::new, |_| format!("[{}]", index / components));
+            let component = if *components == 1 { String::new() } else { format!("[{}]", index % components) };
+            let value = format!("self.{name}{element}{component}");
+            match number {
+                Number::Float => (value, true),
+                Number::Int => (format!("{value} as u32"), false),
+                Number::Uint => (value, false),
+            }
+        }
+        StreamWord::Viewport(viewport) => {
+            let field = match viewport {
+                Viewport::HalfWidth => "half_width",
+                Viewport::HalfHeight => "half_height",
+                Viewport::ZScale => "z_scale",
+                Viewport::ZOffset => "z_offset",
+            };
+            (format!("stream.viewport().{field}"), true)
+        }
+        StreamWord::Constant(bits) => (format!("{bits:#x}"), false),
+        StreamWord::Texture { texture, parameter } => {
+            let name = interface.textures.get(texture as usize).map_or("", |texture| texture.name.as_str());
+            (format!("self.{name}.words()[{parameter}]"), false)
+        }
+    }
+}
+
+/// Appends a program's words.
+fn words(code: &mut String, name: &str, program: &Compiled) -> std::fmt::Result {
+    let list: Vec<String> = program.words.iter().map(|word| format!("{word:#018x}")).collect();
+    writeln!(code, "const {name}: [u64; {}] = [{}];", list.len(), list.join(", "))
+}

@@ -1,0 +1,244 @@
+//! From a source to the programs of its stages.
+
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::{Module, ShaderStage, Span};
+use v3d_hw::Layout;
+use v3d_hw::qpu::{Alu, Signal};
+
+use crate::diagnostic::{Error, Refusal, Result, refuse};
+use crate::eliminate_dead::eliminate_dead;
+use crate::interface::{Attribute, Interface, Stage};
+use crate::lower::Lowering;
+use crate::lower::entry::{Entry, find};
+use crate::schedule::{Line, schedule};
+use crate::select_instructions::{Streams, select_instructions};
+use crate::ssa::{Op, Program, Step};
+
+/// What is compiled.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Entry point of the vertex stage; without it the one named `vs_main`, or the only one.
+    pub vertex: Option<String>,
+    /// Entry point of the fragment stage; without it the one named `fs_main`, or the only one.
+    pub fragment: Option<String>,
+}
+
+/// The program of a stage.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The stage.
+    pub stage: Stage,
+    /// Instructions. A fragment program has no end: its colour is in r0, and a pipeline puts behind what becomes of it.
+    pub words: Vec<u64>,
+    /// For each instruction the bytes of the source that it is for, if it is for any.
+    pub places: Vec<Option<std::ops::Range<usize>>>,
+    /// What feeds it.
+    pub interface: Interface,
+    /// The scalar values that it was made of.
+    pub ssa: Program,
+}
+
+/// Compiles all stages that a source has: coordinate and vertex shader, fragment shader. `path` stands in errors.
+///
+/// # Errors
+/// What is wrong with the source, or not possible, with its place.
+pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Result<Vec<Compiled>, Error> {
+    let module = parse(source, path)?;
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::default());
+    let info = validator.validate(&module).map_err(|error| Error::validation(&error, source, path))?;
+    let mut programs = Vec::new();
+    let stages = [
+        (ShaderStage::Vertex, &options.vertex, "vs_main", &[Stage::Coordinate, Stage::Vertex][..]),
+        (ShaderStage::Fragment, &options.fragment, "fs_main", &[Stage::Fragment]),
+    ];
+    let mut varyings = Vec::new();
+    for (shader_stage, name, default, stages) in stages {
+        let entry = find(&module, shader_stage, name.as_deref().unwrap_or(default), name.is_some());
+        let Some(entry) = entry else {
+            if let Some(name) = name {
+                let message = format!("there is no {shader_stage:?} entry point of the name {name}");
+                return Err(Refusal { message, span: Span::default() }.render(source, path));
+            }
+            continue;
+        };
+        let mut attributes: Vec<Attribute> = Vec::new();
+        for &stage in stages {
+            let made = compile_stage(&module, &info, entry, stage, &mut attributes);
+            let (program, located) = made.map_err(|refusal| refusal.render(source, path))?;
+            programs.push(program);
+            if stage != Stage::Coordinate {
+                varyings.push(located);
+            }
+        }
+        // The coordinate shader comes first and says which attributes it reads.
+        for program in &mut programs {
+            if program.stage == Stage::Vertex {
+                program.interface.attributes.clone_from(&attributes);
+            }
+        }
+    }
+    if programs.is_empty() {
+        let message = "there is no vertex and no fragment entry point, or several of which none is named; compute is not compiled";
+        return Err(Refusal { message: message.to_owned(), span: Span::default() }.render(source, path));
+    }
+    if let [written, read] = varyings.as_slice()
+        && written != read
+    {
+        let message = format!(
+            "the vertex shader writes the varyings (location, components) {written:?}, the fragment shader reads {read:?}"
+        );
+        return Err(Refusal { message, span: Span::default() }.render(source, path));
+    }
+    Ok(programs)
+}
+
+/// naga's module of a source.
+///
+/// # Errors
+/// What naga says.
+pub fn parse(source: &str, path: &str) -> std::result::Result<Module, Error> {
+    naga::front::wgsl::parse_str(source).map_err(|error| Error::parse(&error, source, path))
+}
+
+fn compile_stage(
+    module: &Module,
+    info: &naga::valid::ModuleInfo,
+    index: usize,
+    stage: Stage,
+    attributes: &mut Vec<Attribute>,
+) -> Result<(Compiled, Vec<(u32, u32)>)> {
+    let mut lowering = Lowering::new(module, info)?;
+    let entry = lowering.entry(index, stage)?;
+    let (fields, textures) = (lowering.fields, lowering.textures);
+    let mut program = lowering.program;
+    eliminate_dead(&mut program);
+    let components = entry.varyings.iter().map(|(_, length)| length).sum();
+    let words = attribute_words(&program, stage, &entry, attributes);
+    let streams = Streams {
+        attributes: words,
+        varyings: if stage == Stage::Fragment { components } else { 0 },
+        outputs: stage != Stage::Fragment,
+    };
+    let machine = select_instructions(&program, &streams);
+    let mut lines = schedule(&machine)?;
+    end(stage, &mut lines);
+    let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
+    let interface = Interface {
+        fields,
+        textures,
+        attributes: Vec::new(),
+        varyings: components,
+        stream: lines.iter().filter_map(|line| line.reads).collect(),
+        point_size: false,
+    };
+    let compiled =
+        Compiled { stage, words: lines.iter().map(|line| line.word).collect(), places, interface, ssa: program };
+    verify(&compiled, &streams)?;
+    Ok((compiled, entry.varyings))
+}
+
+/// The words of the VPM that a vertex or coordinate shader reads, by their number in the vertex. The coordinate shader reads those attributes of which it
+/// needs anything.
+fn attribute_words(program: &Program, stage: Stage, entry: &Entry, attributes: &mut Vec<Attribute>) -> Vec<u32> {
+    match stage {
+        Stage::Fragment => return Vec::new(),
+        Stage::Vertex => return entry.attributes.iter().flat_map(numbers).collect(),
+        Stage::Coordinate => {}
+    }
+    let read = |attribute: &Attribute| {
+        program.steps.iter().any(|step| match *step {
+            Step::Compute(value) => {
+                matches!(program.op(value), Op::Attribute(number) if numbers(attribute).contains(&number))
+            }
+            _ => false,
+        })
+    };
+    let mut words = Vec::new();
+    for attribute in &entry.attributes {
+        let offset = words.len() as u32;
+        let is_read = read(attribute);
+        if is_read {
+            words.extend(numbers(attribute));
+        }
+        attributes.push(Attribute { coordinate_offset_words: is_read.then_some(offset), ..attribute.clone() });
+    }
+    words
+}
+
+fn numbers(attribute: &Attribute) -> std::ops::Range<u32> {
+    attribute.offset_words..attribute.offset_words + attribute.components
+}
+
+/// Puts the end behind a program.
+fn end(stage: Stage, lines: &mut Vec<Line>) {
+    let span = lines.last().map_or(Span::default(), |line| line.span);
+    let signal = |sig: Signal| Alu { sig, ..Alu::NOP }.to_bits().map_or(0, |bits| bits as u64);
+    let mut push = |sig| lines.push(Line { word: signal(sig), span, reads: None });
+    match stage {
+        Stage::Fragment => {
+            // The tile buffer must not be waited for in the first two instructions [AG p.37].
+            while lines.len() < 2 {
+                lines.push(Line { word: signal(Signal::None), span, reads: None });
+            }
+        }
+        _ => [Signal::ProgramEnd, Signal::None, Signal::None].into_iter().for_each(&mut push),
+    }
+}
+
+/// Has the checker look at a program: what it finds would be this compiler's fault.
+fn verify(compiled: &Compiled, streams: &Streams) -> Result<()> {
+    let interface = checked_interface(compiled.stage, &compiled.interface, streams.attributes.len() as u32);
+    let findings = qpu::check::check(&compiled.words, &[], &interface);
+    match findings.first() {
+        None => Ok(()),
+        Some(finding) => {
+            let place = compiled.places.get(finding.at).cloned().flatten();
+            let span = place.map_or(Span::default(), |place| Span::new(place.start as u32, place.end as u32));
+            refuse(span, format!("a fault of the compiler: instruction {}: {}", finding.at, finding.message))
+        }
+    }
+}
+
+/// The interface as the checker has it.
+pub(crate) fn checked_interface(stage: Stage, interface: &Interface, attribute_words: u32) -> qpu::Interface {
+    use qpu::interface as checked;
+    let span = qpu::Span::default();
+    let uniforms = interface.stream.iter().enumerate().map(|(at, word)| checked::Uniform {
+        name: format!("word{at}"),
+        ty: if matches!(word, crate::ssa::StreamWord::Texture { .. }) {
+            checked::UniformType::Texture
+        } else {
+            checked::UniformType::Uint
+        },
+        count: 1,
+        offset_words: at as u32,
+        span,
+    });
+    let components = |count: u32| match count {
+        0 => Vec::new(),
+        components => vec![checked::Components { name: "all".to_owned(), components, offset: 0, span }],
+    };
+    let attribute = checked::Attribute {
+        name: "all".to_owned(),
+        components: attribute_words,
+        kind: checked::AttributeKind::U32,
+        offset_words: 0,
+        span,
+    };
+    let looks_up = interface.stream.iter().any(|word| matches!(word, crate::ssa::StreamWord::Texture { .. }));
+    let texture = checked::Texture { name: "all".to_owned(), unit: 0, words: None, span };
+    checked::Interface {
+        stage: match stage {
+            Stage::Coordinate => checked::Stage::Coordinate,
+            Stage::Vertex => checked::Stage::Vertex,
+            Stage::Fragment => checked::Stage::Fragment,
+        },
+        threads: (stage == Stage::Fragment).then_some(1),
+        leaves_color: stage == Stage::Fragment,
+        uniforms: uniforms.collect(),
+        attributes: if attribute_words == 0 { Vec::new() } else { vec![attribute] },
+        varyings: components(if stage == Stage::Coordinate { 0 } else { interface.varyings }),
+        textures: if looks_up { vec![texture] } else { Vec::new() },
+        ..checked::Interface::default()
+    }
+}

@@ -1,0 +1,78 @@
+//! Drops what nothing that a program does depends on.
+
+use crate::ssa::{Op, Program, Step, Value};
+
+/// Drops computations and loops without use, and what leaves of a loop keep although nobody looks at it any more.
+pub(crate) fn eliminate_dead(program: &mut Program) {
+    let mut used = vec![false; program.values.len()];
+    let mut live_loops = vec![false; program.loops.len()];
+    let mut work: Vec<Value> = Vec::new();
+    for step in &program.steps {
+        if let Step::Compute(value) = *step
+            && program.op(value).has_effect()
+        {
+            work.push(value);
+        }
+    }
+    // The loops around each value.
+    let mut around: Vec<Vec<u32>> = vec![Vec::new(); program.values.len()];
+    let mut open = Vec::new();
+    for step in &program.steps {
+        match *step {
+            Step::Begin(number) => open.push(number),
+            Step::End(_) => {
+                open.pop();
+            }
+            Step::Compute(value) => around[value.index()].clone_from(&open),
+        }
+    }
+    // Whether the value behind the loop is looked at.
+    let mut left: Vec<Vec<bool>> = program.loops.iter().map(|data| vec![false; data.carried.len()]).collect();
+    while let Some(value) = work.pop() {
+        if std::mem::replace(&mut used[value.index()], true) {
+            continue;
+        }
+        let op = program.op(value);
+        work.extend(program.operands(&op));
+        let mut loops = around[value.index()].clone();
+        match op {
+            Op::Carried(number, index) => {
+                loops.push(number);
+                let carried = program.loops[number as usize].carried[index as usize];
+                let kept = index == 0 || left[number as usize][index as usize];
+                work.extend([carried.init, if kept { carried.next } else { carried.next_inside }]);
+            }
+            Op::Left(number, index) => {
+                loops.push(number);
+                let carried = program.loops[number as usize].carried[index as usize];
+                if !std::mem::replace(&mut left[number as usize][index as usize], true) {
+                    work.extend([carried.value, carried.init, carried.next]);
+                }
+            }
+            _ => {}
+        }
+        for number in loops {
+            if !std::mem::replace(&mut live_loops[number as usize], true) {
+                work.extend(program.loops[number as usize].again);
+            }
+        }
+    }
+    program.steps.retain(|step| match *step {
+        Step::Compute(value) => used[value.index()],
+        Step::Begin(number) | Step::End(number) => live_loops[number as usize],
+    });
+    for (data, left) in program.loops.iter_mut().zip(left) {
+        for (index, carried) in data.carried.iter_mut().enumerate() {
+            if index != 0 && !left[index] {
+                carried.next = carried.next_inside;
+            }
+        }
+        // A value that nobody uses is not carried; it stays in its place so that the numbers stay right.
+        for carried in &mut data.carried {
+            if !used[carried.value.index()] {
+                carried.next = carried.value;
+                carried.init = carried.value;
+            }
+        }
+    }
+}

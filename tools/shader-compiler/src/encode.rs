@@ -1,0 +1,237 @@
+//! From an operation whose registers have places to an instruction.
+
+use v3d_hw::Layout;
+use v3d_hw::qpu::address_map::NOP;
+use v3d_hw::qpu::{AddOp, Alu, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Signal, Unpack};
+
+use crate::machine::{Operand, Operation, Pack, Target, Work};
+
+/// Where a register is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// r0 to r3.
+    Accumulator(u8),
+    A(u8),
+    B(u8),
+    R4,
+}
+
+/// An operand with its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Source {
+    At(Place, Unpack),
+    Small(u8),
+    FixedA(u8),
+    FixedB(u8),
+    /// An address that both files have.
+    Either(u8),
+    R5,
+}
+
+/// The source of an operand, its register at some place.
+pub(crate) fn source(operand: Operand, place: Option<Place>) -> Option<Source> {
+    Some(match operand {
+        Operand::Register(_) => Source::At(place?, Unpack::None),
+        Operand::Part(_, unpack) => Source::At(place?, unpack),
+        Operand::Small(code) => Source::Small(code),
+        Operand::Uniform(_) => Source::Either(32),
+        Operand::FixedA(address) => Source::FixedA(address),
+        Operand::FixedB(address) => Source::FixedB(address),
+        Operand::Varying => Source::Either(35),
+        Operand::Vpm => Source::Either(48),
+        Operand::Coefficient => Source::R5,
+    })
+}
+
+/// The read ports of an instruction.
+#[derive(Clone, Copy, Default)]
+struct Ports {
+    a: Option<u8>,
+    b: Option<u8>,
+    immediate: bool,
+    unpack: Option<(bool, Unpack)>,
+    /// Mul operations of the sources: r4 or file A without a part.
+    whole: [bool; 2],
+}
+
+impl Ports {
+    /// Gives a source a port; `second` chooses file B where both would do.
+    fn take(&mut self, source: Source, second: bool) -> Option<Mux> {
+        fn port(slot: &mut Option<u8>, address: u8) -> Option<()> {
+            if slot.is_some_and(|other| other != address) {
+                return None;
+            }
+            *slot = Some(address);
+            Some(())
+        }
+        match source {
+            Source::At(place, unpack) => {
+                let from_r4 = match place {
+                    Place::Accumulator(number) => {
+                        return (unpack == Unpack::None).then(|| Mux::from_code(number));
+                    }
+                    Place::B(number) => {
+                        if self.immediate || unpack != Unpack::None {
+                            return None;
+                        }
+                        port(&mut self.b, number)?;
+                        return Some(Mux::B);
+                    }
+                    Place::A(number) => {
+                        port(&mut self.a, number)?;
+                        false
+                    }
+                    Place::R4 => true,
+                };
+                if unpack == Unpack::None {
+                    self.whole[usize::from(from_r4)] = true;
+                } else {
+                    if self.unpack.is_some_and(|other| other != (from_r4, unpack)) {
+                        return None;
+                    }
+                    self.unpack = Some((from_r4, unpack));
+                }
+                Some(if from_r4 { Mux::R4 } else { Mux::A })
+            }
+            Source::Small(code) => {
+                if !self.immediate && self.b.is_some() {
+                    return None;
+                }
+                port(&mut self.b, code)?;
+                self.immediate = true;
+                Some(Mux::B)
+            }
+            Source::FixedA(address) => {
+                port(&mut self.a, address)?;
+                self.whole[0] = true;
+                Some(Mux::A)
+            }
+            Source::FixedB(address) => {
+                if self.immediate {
+                    return None;
+                }
+                port(&mut self.b, address)?;
+                Some(Mux::B)
+            }
+            Source::Either(address) if second => self.take(Source::FixedB(address), false),
+            Source::Either(address) => self.take(Source::FixedA(address), false),
+            Source::R5 => Some(Mux::R5),
+        }
+    }
+}
+
+/// The words that an operation can be, with its sources and the place of its result: first the ones that read streams through file A.
+pub(crate) fn encode(operation: &Operation, sources: &[Source], target: Option<Place>) -> Vec<u64> {
+    let either = sources.iter().any(|source| matches!(source, Source::Either(_)));
+    let ways = if either { &[false, true][..] } else { &[false] };
+    ways.iter().filter_map(|&second| encode_way(operation, sources, target, second)).collect()
+}
+
+fn encode_way(operation: &Operation, sources: &[Source], target: Option<Place>, second: bool) -> Option<u64> {
+    // Address, and whether it is in file A only or B only.
+    let (address, file_a) = match operation.target {
+        Target::Nothing => (NOP, None),
+        Target::Register(_) => match target? {
+            Place::Accumulator(number) => (32 + number, None),
+            Place::A(number) => (number, Some(true)),
+            Place::B(number) => (number, Some(false)),
+            Place::R4 => (NOP, None),
+        },
+        Target::Special(address, _) | Target::Texture(address, _) => (address, None),
+        Target::VpmWrite => (48, None),
+        Target::VpmReadSetup => (49, Some(true)),
+        Target::VpmWriteSetup => (49, Some(false)),
+        Target::SampleMask => (42, Some(true)),
+        Target::Color => (32, None),
+    };
+    if let Work::Load(immediate) = operation.work {
+        let load = LoadImmediate {
+            sig: Signal::LoadImmediate,
+            kind: ImmediateKind::Word,
+            pm: false,
+            pack: 0,
+            cond_add: Condition::Always,
+            cond_mul: Condition::Never,
+            sf: false,
+            ws: file_a == Some(false),
+            waddr_add: address,
+            waddr_mul: NOP,
+            immediate,
+        };
+        return Instruction::LoadImmediate(load).encode().ok();
+    }
+    let mut alu = Alu::NOP;
+    if operation.work == Work::LoadTexture {
+        alu.sig = Signal::LoadTmu0;
+        return alu.to_bits().ok().map(|bits| bits as u64);
+    }
+    let mut ports = Ports::default();
+    if let Work::Rotate(places) = operation.work {
+        // The place of the small immediate says how far.
+        ports.immediate = true;
+        ports.b = Some(48 + places);
+        if !matches!(sources, [Source::At(Place::Accumulator(_), Unpack::None)]) {
+            return None;
+        }
+    }
+    // Streams take the port that others leave: those have their places already.
+    let mut muxes = [Mux::R0; 2];
+    for wanted in [false, true] {
+        for (at, &source) in sources.iter().enumerate() {
+            if matches!(source, Source::Either(_)) == wanted {
+                muxes[at] = ports.take(source, second)?;
+            }
+        }
+    }
+    if sources.len() == 1 {
+        muxes[1] = muxes[0];
+    }
+    if let Some((from_r4, unpack)) = ports.unpack {
+        if ports.whole[usize::from(from_r4)] {
+            return None;
+        }
+        (alu.pm, alu.unpack) = (from_r4, unpack);
+    }
+    match operation.pack {
+        Pack::None => {}
+        Pack::Mul(pack) => {
+            if ports.unpack.is_some_and(|(from_r4, _)| !from_r4) {
+                return None;
+            }
+            (alu.pm, alu.pack) = (true, pack.code());
+        }
+        Pack::A(pack) => {
+            if file_a != Some(true) || ports.unpack.is_some_and(|(from_r4, _)| from_r4) {
+                return None;
+            }
+            alu.pack = pack.code();
+        }
+    }
+    if let Some(address) = ports.a {
+        alu.raddr_a = address;
+    }
+    if let Some(address) = ports.b {
+        alu.raddr_b = address;
+    }
+    if ports.immediate {
+        alu.sig = Signal::SmallImmediate;
+    }
+    alu.sf = operation.sets_flags;
+    let mul = |alu: &mut Alu, op: MulOp| {
+        (alu.op_mul, alu.mul_a, alu.mul_b) = (op, muxes[0], muxes[1]);
+        (alu.waddr_mul, alu.cond_mul) = (address, operation.condition);
+        alu.ws = file_a == Some(true);
+    };
+    let add = |alu: &mut Alu, op: AddOp| {
+        (alu.op_add, alu.add_a, alu.add_b) = (op, muxes[0], muxes[1]);
+        (alu.waddr_add, alu.cond_add) = (address, operation.condition);
+        alu.ws = file_a == Some(false);
+    };
+    match operation.work {
+        Work::Add(op) => add(&mut alu, op),
+        Work::Mul(op) => mul(&mut alu, op),
+        Work::Rotate(_) => mul(&mut alu, MulOp::V8min),
+        _ => add(&mut alu, AddOp::Or),
+    }
+    alu.to_bits().ok().map(|bits| bits as u64)
+}

@@ -1,0 +1,347 @@
+//! Makes values: what is known already, or follows from less, is not computed again.
+
+use v3d_hw::qpu::{AddOp, MulOp};
+
+use crate::ssa::{Computation, Lookup, Op, Part, Program, Relation, Special, Step, StreamWord, Value};
+
+const ONE: u32 = 0x3f80_0000;
+const ALL: u32 = u32::MAX;
+
+/// How far a program had come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    values: usize,
+    steps: usize,
+    loops: usize,
+    lookups: usize,
+    log: usize,
+}
+
+impl Program {
+    /// The value of an operation.
+    pub(crate) fn value(&mut self, op: Op) -> Value {
+        if let Some(value) = self.folded(&op) {
+            return value;
+        }
+        // Constants and uniforms are operands, not computations: where they stand makes no difference.
+        let everywhere = matches!(op, Op::Const(_) | Op::Uniform(_));
+        let shared = !matches!(op, Op::PackByte(..) | Op::PackInteger(..) | Op::PackHalf(..) | Op::PackAll(_))
+            && !matches!(op, Op::Output(_) | Op::Color(_) | Op::Keep(_));
+        if shared {
+            let scopes = std::iter::once(0).chain(self.open.iter().map(|number| number + 1));
+            for scope in scopes {
+                if let Some(&value) = self.known.get(&(op, scope)) {
+                    return value;
+                }
+            }
+        }
+        let value = Value(self.values.len() as u32);
+        self.values.push(Computation { op, span: self.here });
+        if shared {
+            let scope = if everywhere { 0 } else { self.open.last().map_or(0, |number| number + 1) };
+            self.known.insert((op, scope), value);
+            self.log.push((op, scope));
+        }
+        if !matches!(op, Op::Const(_) | Op::Uniform(_) | Op::Carried(..)) {
+            self.steps.push(Step::Compute(value));
+        }
+        value
+    }
+
+    /// Where the program stands, to come back to.
+    pub(crate) fn mark(&self) -> Mark {
+        let (values, steps, loops) = (self.values.len(), self.steps.len(), self.loops.len());
+        Mark { values, steps, loops, lookups: self.lookups.len(), log: self.log.len() }
+    }
+
+    /// Values made since then.
+    pub(crate) fn made_since(&self, mark: &Mark) -> usize {
+        self.steps.len() - mark.steps
+    }
+
+    /// Forgets what was made since then.
+    pub(crate) fn return_to(&mut self, mark: &Mark) {
+        for key in self.log.drain(mark.log..) {
+            self.known.remove(&key);
+        }
+        self.values.truncate(mark.values);
+        self.steps.truncate(mark.steps);
+        self.loops.truncate(mark.loops);
+        self.lookups.truncate(mark.lookups);
+    }
+
+    pub(crate) fn bits(&mut self, bits: u32) -> Value {
+        self.value(Op::Const(bits))
+    }
+
+    pub(crate) fn float(&mut self, value: f32) -> Value {
+        self.bits(value.to_bits())
+    }
+
+    pub(crate) fn uniform(&mut self, word: StreamWord) -> Value {
+        let number = self.words.iter().position(|other| *other == word).unwrap_or_else(|| {
+            self.words.push(word);
+            self.words.len() - 1
+        });
+        self.value(Op::Uniform(number as u32))
+    }
+
+    pub(crate) fn lookup(&mut self, lookup: Lookup) -> Value {
+        self.lookups.push(lookup);
+        self.value(Op::Texture(self.lookups.len() as u32 - 1))
+    }
+
+    pub(crate) fn alu(&mut self, op: AddOp, a: Value, b: Value) -> Value {
+        self.value(Op::Add(op, a, b))
+    }
+
+    pub(crate) fn fadd(&mut self, a: Value, b: Value) -> Value {
+        self.alu(AddOp::Fadd, a, b)
+    }
+
+    pub(crate) fn fsub(&mut self, a: Value, b: Value) -> Value {
+        self.alu(AddOp::Fsub, a, b)
+    }
+
+    pub(crate) fn fmul(&mut self, a: Value, b: Value) -> Value {
+        self.value(Op::Mul(MulOp::Fmul, a, b))
+    }
+
+    /// The reciprocal: the SFU's 12 good bits and one step of Newton's method, r * (2 - x * r).
+    pub(crate) fn recip(&mut self, x: Value) -> Value {
+        if let Some(bits) = self.constant(x) {
+            return self.float(1.0 / f32::from_bits(bits));
+        }
+        let near = self.value(Op::Special(Special::Recip, x));
+        let product = self.fmul(near, x);
+        let two = self.float(2.0);
+        let rest = self.fsub(two, product);
+        self.fmul(near, rest)
+    }
+
+    /// 1 / sqrt(x), likewise: r * (1.5 - 0.5 * x * r * r).
+    pub(crate) fn recip_sqrt(&mut self, x: Value) -> Value {
+        if let Some(bits) = self.constant(x) {
+            return self.float(1.0 / f32::from_bits(bits).sqrt());
+        }
+        let near = self.value(Op::Special(Special::RecipSqrt, x));
+        let half = self.float(0.5);
+        let half = self.fmul(x, half);
+        let square = self.fmul(near, near);
+        let product = self.fmul(half, square);
+        let three_halves = self.float(1.5);
+        let rest = self.fsub(three_halves, product);
+        self.fmul(near, rest)
+    }
+
+    pub(crate) fn compare(&mut self, relation: Relation, a: Value, b: Value) -> Value {
+        self.value(Op::Compare(relation, a, b))
+    }
+
+    pub(crate) fn select(&mut self, condition: Value, accept: Value, reject: Value) -> Value {
+        self.value(Op::Select(condition, accept, reject))
+    }
+
+    pub(crate) fn and(&mut self, a: Value, b: Value) -> Value {
+        self.alu(AddOp::And, a, b)
+    }
+
+    pub(crate) fn or(&mut self, a: Value, b: Value) -> Value {
+        self.alu(AddOp::Or, a, b)
+    }
+
+    /// The mask of all other elements.
+    pub(crate) fn not(&mut self, mask: Value) -> Value {
+        self.alu(AddOp::Not, mask, mask)
+    }
+
+    /// A mask with only those elements where a condition holds too.
+    pub(crate) fn narrowed(&mut self, mask: Value, condition: Value) -> Value {
+        if self.constant(mask).is_some() || self.constant(condition).is_some() {
+            return self.and(mask, condition);
+        }
+        if let Op::Compare(relation, a, b) = self.op(condition) {
+            let outside = self.compare(relation.inverse(), a, b);
+            let none = self.bits(0);
+            return self.value(Op::Select(outside, none, mask));
+        }
+        self.and(mask, condition)
+    }
+
+    fn folded(&mut self, op: &Op) -> Option<Value> {
+        match *op {
+            Op::Add(op, a, b) => self.folded_add(op, a, b),
+            Op::Mul(op, a, b) => self.folded_mul(op, a, b),
+            Op::Compare(relation, a, b) => {
+                let (x, y) = (self.constant(a), self.constant(b));
+                match (x, y) {
+                    (Some(x), Some(y)) => Some(self.mask(relation.holds(x, y))),
+                    _ if a == b => match relation {
+                        Relation::Equal | Relation::SignedNotLess | Relation::UnsignedNotLess => Some(self.mask(true)),
+                        Relation::NotEqual | Relation::SignedLess | Relation::UnsignedLess => Some(self.mask(false)),
+                        _ => None,
+                    },
+                    // A mask is compared with a constant: it is itself or its opposite.
+                    (None, Some(0)) if relation == Relation::NotEqual && self.is_mask(a) => Some(a),
+                    (None, Some(0)) if relation == Relation::Equal && self.is_mask(a) => Some(self.not(a)),
+                    _ => None,
+                }
+            }
+            Op::Select(condition, accept, reject) => {
+                if accept == reject {
+                    return Some(accept);
+                }
+                if let Some(bits) = self.constant(condition) {
+                    return Some(if bits != 0 { accept } else { reject });
+                }
+                if let Op::Add(AddOp::Not, inner, _) = self.op(condition) {
+                    return Some(self.select(inner, reject, accept));
+                }
+                match (self.constant(accept), self.constant(reject)) {
+                    (Some(ALL), Some(0)) if self.is_mask(condition) => Some(condition),
+                    (Some(0), Some(ALL)) if self.is_mask(condition) => Some(self.not(condition)),
+                    _ => None,
+                }
+            }
+            Op::Unpack(Part::Byte(byte), a) => {
+                let bits = self.constant(a)?;
+                Some(self.float((bits >> (8 * byte) & 0xff) as f32 / 255.0))
+            }
+            Op::PackByte(byte, word, value) => match (self.constant(word), self.constant(value)) {
+                (Some(word), Some(value)) => {
+                    let shift = 8 * u32::from(byte);
+                    Some(self.bits(word & !(0xff << shift) | u32::from(colour(value)) << shift))
+                }
+                _ => None,
+            },
+            Op::PackAll(value) => {
+                let bits = self.constant(value)?;
+                Some(self.bits(u32::from(colour(bits)) * 0x0101_0101))
+            }
+            _ => None,
+        }
+    }
+
+    fn mask(&mut self, holds: bool) -> Value {
+        self.bits(if holds { ALL } else { 0 })
+    }
+
+    /// Whether a value is 0 or all bits.
+    pub(crate) fn is_mask(&self, value: Value) -> bool {
+        match self.op(value) {
+            Op::Const(bits) => bits == 0 || bits == ALL,
+            Op::Compare(..) => true,
+            Op::Add(AddOp::And | AddOp::Or | AddOp::Xor | AddOp::Not, a, b) => self.is_mask(a) && self.is_mask(b),
+            Op::Select(_, a, b) => self.is_mask(a) && self.is_mask(b),
+            _ => false,
+        }
+    }
+
+    fn folded_add(&mut self, op: AddOp, a: Value, b: Value) -> Option<Value> {
+        let (x, y) = (self.constant(a), self.constant(b));
+        if let (Some(x), Some(y)) = (x, y)
+            && let Some(bits) = add_result(op, x, y)
+        {
+            return Some(self.bits(bits));
+        }
+        let negated = |program: &Self, value| match program.op(value) {
+            Op::Add(AddOp::Fsub, zero, inner) if program.constant(zero) == Some(0) => Some(inner),
+            _ => None,
+        };
+        match op {
+            AddOp::Fadd if x == Some(0) => Some(b),
+            AddOp::Fadd | AddOp::Fsub if y == Some(0) => Some(a),
+            AddOp::Fadd => {
+                if let Some(inner) = negated(self, b) {
+                    return Some(self.fsub(a, inner));
+                }
+                negated(self, a).map(|inner| self.fsub(b, inner))
+            }
+            AddOp::Fsub => negated(self, b).map(|inner| self.fadd(a, inner)),
+            AddOp::Add | AddOp::Or | AddOp::Xor if x == Some(0) => Some(b),
+            AddOp::Add | AddOp::Sub | AddOp::Or | AddOp::Xor | AddOp::Shl | AddOp::Shr | AddOp::Asr if y == Some(0) => {
+                Some(a)
+            }
+            AddOp::Sub | AddOp::Xor if a == b => Some(self.bits(0)),
+            AddOp::And if x == Some(0) || y == Some(0) => Some(self.bits(0)),
+            AddOp::And if x == Some(ALL) => Some(b),
+            AddOp::And if y == Some(ALL) => Some(a),
+            AddOp::Or if x == Some(ALL) || y == Some(ALL) => Some(self.bits(ALL)),
+            AddOp::And | AddOp::Or if a == b => Some(a),
+            AddOp::Not => match self.op(a) {
+                Op::Add(AddOp::Not, inner, _) => Some(inner),
+                Op::Compare(relation, a, b) => Some(self.compare(relation.inverse(), a, b)),
+                _ if b != a => Some(self.not(a)),
+                _ => None,
+            },
+            AddOp::Fmin | AddOp::Fmax | AddOp::Min | AddOp::Max if a == b => Some(a),
+            _ if op.is_unary() && a != b => Some(self.alu(op, a, a)),
+            // One order of operands, so that equal sums are found.
+            _ if commutes(op) && a > b => Some(self.alu(op, b, a)),
+            _ => None,
+        }
+    }
+
+    fn folded_mul(&mut self, op: MulOp, a: Value, b: Value) -> Option<Value> {
+        let (x, y) = (self.constant(a), self.constant(b));
+        match op {
+            MulOp::Fmul => {
+                if let (Some(x), Some(y)) = (x, y) {
+                    return Some(self.float(f32::from_bits(x) * f32::from_bits(y)));
+                }
+                match (x, y) {
+                    (Some(ONE), _) => Some(b),
+                    (_, Some(ONE)) => Some(a),
+                    (Some(0), _) | (_, Some(0)) => Some(self.bits(0)),
+                    _ if a > b => Some(self.fmul(b, a)),
+                    _ => None,
+                }
+            }
+            MulOp::Mul24 => match (x, y) {
+                (Some(x), Some(y)) => Some(self.bits((x & 0xff_ffff).wrapping_mul(y & 0xff_ffff))),
+                (Some(0), _) | (_, Some(0)) => Some(self.bits(0)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// A float between 0 and 1 as a byte.
+fn colour(bits: u32) -> u8 {
+    (f32::from_bits(bits).clamp(0.0, 1.0) * 255.0).round() as u8
+}
+
+fn commutes(op: AddOp) -> bool {
+    use AddOp::{Add, And, Fadd, Fmax, Fmaxabs, Fmin, Fminabs, Max, Min, Or, Xor};
+    matches!(op, Fadd | Fmin | Fmax | Fminabs | Fmaxabs | Add | Min | Max | And | Or | Xor)
+}
+
+/// What an operation of the add ALU gives; `None` for those that are left to the hardware.
+fn add_result(op: AddOp, a: u32, b: u32) -> Option<u32> {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    Some(match op {
+        AddOp::Fadd => (x + y).to_bits(),
+        AddOp::Fsub => (x - y).to_bits(),
+        AddOp::Fmin => x.min(y).to_bits(),
+        AddOp::Fmax => x.max(y).to_bits(),
+        AddOp::Fminabs => x.abs().min(y.abs()).to_bits(),
+        AddOp::Fmaxabs => x.abs().max(y.abs()).to_bits(),
+        AddOp::Ftoi => x as i32 as u32,
+        AddOp::Itof => (a as i32 as f32).to_bits(),
+        AddOp::Add => a.wrapping_add(b),
+        AddOp::Sub => a.wrapping_sub(b),
+        AddOp::Shr => a >> (b & 31),
+        AddOp::Asr => ((a as i32) >> (b & 31)) as u32,
+        AddOp::Ror => a.rotate_right(b & 31),
+        AddOp::Shl => a << (b & 31),
+        AddOp::Min => (a as i32).min(b as i32) as u32,
+        AddOp::Max => (a as i32).max(b as i32) as u32,
+        AddOp::And => a & b,
+        AddOp::Or => a | b,
+        AddOp::Xor => a ^ b,
+        AddOp::Not => !a,
+        AddOp::Clz => a.leading_zeros(),
+        _ => return None,
+    })
+}

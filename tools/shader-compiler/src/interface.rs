@@ -1,0 +1,102 @@
+//! What feeds a program: fields of its uniforms, textures, attributes, varyings, and the stream of words.
+
+use crate::ssa::StreamWord;
+
+/// Stage of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// What the binner gets of a vertex.
+    Coordinate,
+    /// What the renderer gets of a vertex.
+    Vertex,
+    /// Colours.
+    Fragment,
+}
+
+impl Stage {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Coordinate => "coordinate",
+            Self::Vertex => "vertex",
+            Self::Fragment => "fragment",
+        }
+    }
+}
+
+/// A number's kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// `f32`.
+    Float,
+    /// `i32`.
+    Int,
+    /// `u32`.
+    Uint,
+}
+
+/// A field of the uniforms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Name: of a member of the uniform structure, or of a uniform that is no structure.
+    pub name: String,
+    /// Kind of its numbers.
+    pub number: Number,
+    /// Numbers of one element: 1, a vector's, or a matrix's, which are given row by row.
+    pub components: u32,
+    /// Elements of an array; `None` for what is none.
+    pub count: Option<u32>,
+}
+
+/// A texture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texture {
+    /// Name.
+    pub name: String,
+    /// A cube map, else of two dimensions.
+    pub cube: bool,
+}
+
+/// An attribute of a vertex: whole words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Name.
+    pub name: String,
+    /// Components.
+    pub components: u32,
+    /// Kind of its numbers.
+    pub number: Number,
+    /// Words before it in memory and in what the vertex shader reads.
+    pub offset_words: u32,
+    /// Words before it in what the coordinate shader reads, if it reads the attribute.
+    pub coordinate_offset_words: Option<u32>,
+}
+
+/// The interface of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// All uniforms of the source; those that the stream has words of are the program's.
+    pub fields: Vec<Field>,
+    /// All textures of the source, likewise.
+    pub textures: Vec<Texture>,
+    /// Attributes.
+    pub attributes: Vec<Attribute>,
+    /// Components of the varyings.
+    pub varyings: u32,
+    /// The words that the program reads, in their order.
+    pub stream: Vec<StreamWord>,
+    /// The program writes the size of points.
+    pub point_size: bool,
+}
+
+impl Interface {
+    /// Whether the program reads anything of a field.
+    pub fn reads_field(&self, number: u32) -> bool {
+        self.stream.iter().any(|word| matches!(word, StreamWord::Field { field, .. } if *field == number))
+    }
+
+    /// Whether the program looks a texture up.
+    pub fn reads_texture(&self, number: u32) -> bool {
+        self.stream.iter().any(|word| matches!(word, StreamWord::Texture { texture, .. } if *texture == number))
+    }
+}

@@ -1,0 +1,21 @@
+//! Compiles WGSL to programs for VideoCore IV's QPUs.
+#![forbid(unsafe_code)]
+
+mod compile;
+mod diagnostic;
+mod eliminate_dead;
+mod encode;
+mod fold;
+pub mod interface;
+mod lower;
+mod machine;
+mod order;
+mod qasm;
+mod registers;
+mod schedule;
+mod select_instructions;
+pub mod ssa;
+
+pub use compile::{Compiled, Options, compile, parse};
+pub use diagnostic::Error;
+pub use qasm::{qasm, word_name};

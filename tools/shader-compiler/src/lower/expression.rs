@@ -1,0 +1,353 @@
+//! Expressions: from naga's arena to scalars and places.
+
+use naga::{Expression, Handle, Literal, Span, TypeInner};
+
+use super::{Dynamic, Frame, Global, Lowered, Lowering, Pointer, Space, State};
+use crate::diagnostic::{Result, refuse};
+use crate::ssa::{Relation, Value};
+
+/// Places that an index may choose from.
+const MOST_PLACES: usize = 64;
+
+impl<'m> Lowering<'m> {
+    /// What an expression is that has been computed, or needs no computation.
+    pub(super) fn operand(
+        &mut self,
+        frame: &mut Frame<'m>,
+        expression: Handle<Expression>,
+        state: &mut State,
+    ) -> Result<Lowered> {
+        if let Some(lowered) = frame.values.get(&expression) {
+            return Ok(lowered.clone());
+        }
+        self.expression(frame, expression, state)
+    }
+
+    /// The scalars of an expression.
+    pub(super) fn scalars_at(
+        &mut self,
+        frame: &mut Frame<'m>,
+        expression: Handle<Expression>,
+        state: &mut State,
+    ) -> Result<Vec<Value>> {
+        match self.operand(frame, expression, state)? {
+            Lowered::Scalars(scalars) => Ok(scalars),
+            _ => refuse(self.span(frame, expression), "a number is expected here"),
+        }
+    }
+
+    /// The one scalar of an expression.
+    pub(super) fn scalar(
+        &mut self,
+        frame: &mut Frame<'m>,
+        expression: Handle<Expression>,
+        state: &mut State,
+    ) -> Result<Value> {
+        match self.scalars_at(frame, expression, state)?.as_slice() {
+            [scalar] => Ok(*scalar),
+            _ => refuse(self.span(frame, expression), "one number is expected here"),
+        }
+    }
+
+    pub(super) fn expression(
+        &mut self,
+        frame: &mut Frame<'m>,
+        handle: Handle<Expression>,
+        state: &mut State,
+    ) -> Result<Lowered> {
+        let span = self.span(frame, handle);
+        let function = frame.function;
+        Ok(match &function.expressions[handle] {
+            Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_) | Expression::Override(_) => {
+                Lowered::Scalars(self.constant(&function.expressions, handle, span)?)
+            }
+            Expression::Compose { components, .. } => {
+                let mut scalars = Vec::new();
+                for component in components {
+                    scalars.extend(self.scalars_at(frame, *component, state)?);
+                }
+                Lowered::Scalars(scalars)
+            }
+            Expression::Splat { size, value } => {
+                Lowered::Scalars(vec![self.scalar(frame, *value, state)?; *size as usize])
+            }
+            Expression::Swizzle { size, vector, pattern } => {
+                let scalars = self.scalars_at(frame, *vector, state)?;
+                let chosen =
+                    pattern[..*size as usize].iter().map(|component| scalars.get(*component as usize).copied());
+                match chosen.collect() {
+                    Some(chosen) => Lowered::Scalars(chosen),
+                    None => return refuse(span, "a component that is not there"),
+                }
+            }
+            Expression::AccessIndex { base, index } => self.access_index(frame, *base, *index as usize, state, span)?,
+            Expression::Access { base, index } => {
+                let index = self.scalar(frame, *index, state)?;
+                self.access(frame, *base, index, state, span)?
+            }
+            Expression::FunctionArgument(number) => match frame.arguments.get(*number as usize) {
+                Some(argument) => argument.clone(),
+                None => return refuse(span, "an argument that is not there"),
+            },
+            Expression::GlobalVariable(variable) => match self.globals.get(variable) {
+                Some(Global::Uniform(_)) => {
+                    Lowered::Pointer(Pointer { space: Space::Uniform(*variable), first: 0, dynamic: Vec::new() })
+                }
+                Some(Global::Variable(first)) => {
+                    Lowered::Pointer(Pointer { space: Space::Variables, first: *first, dynamic: Vec::new() })
+                }
+                Some(Global::Texture(number)) => Lowered::Image(*number),
+                Some(Global::Sampler) => Lowered::Sampler,
+                None => return refuse(span, self.why_not(*variable)),
+            },
+            Expression::LocalVariable(local) => match frame.locals.get(local) {
+                Some(first) => {
+                    Lowered::Pointer(Pointer { space: Space::Variables, first: *first, dynamic: Vec::new() })
+                }
+                None => return refuse(span, "a variable that is not there"),
+            },
+            Expression::Load { pointer } => {
+                let length = self.scalars_of(self.type_of(frame, handle), span)?;
+                let Lowered::Pointer(pointer) = self.operand(frame, *pointer, state)? else {
+                    return refuse(span, "a load from something that is no place");
+                };
+                Lowered::Scalars(self.load(&pointer, length, state, span)?)
+            }
+            Expression::Unary { op, expr } => {
+                let kind = self.kind_of(frame, *expr);
+                let scalars = self.scalars_at(frame, *expr, state)?;
+                Lowered::Scalars(scalars.into_iter().map(|scalar| self.unary(*op, kind, scalar)).collect())
+            }
+            Expression::Binary { op, left, right } => self.binary_expression(frame, *op, *left, *right, state, span)?,
+            Expression::Select { condition, accept, reject } => {
+                let condition = self.scalars_at(frame, *condition, state)?;
+                let accept = self.scalars_at(frame, *accept, state)?;
+                let reject = self.scalars_at(frame, *reject, state)?;
+                let pairs = accept.into_iter().zip(reject).enumerate();
+                let selected = pairs.map(|(at, (accept, reject))| {
+                    self.program.select(condition[at.min(condition.len() - 1)], accept, reject)
+                });
+                Lowered::Scalars(selected.collect())
+            }
+            Expression::Relational { fun, argument } => {
+                let scalars = self.scalars_at(frame, *argument, state)?;
+                Lowered::Scalars(self.relational(*fun, &scalars))
+            }
+            Expression::Math { fun, arg, arg1, arg2, arg3 } => {
+                let mut arguments = vec![self.scalars_at(frame, *arg, state)?];
+                for argument in [arg1, arg2, arg3].into_iter().flatten() {
+                    arguments.push(self.scalars_at(frame, *argument, state)?);
+                }
+                let kind = self.kind_of(frame, *arg);
+                let rows = match self.type_of(frame, *arg) {
+                    TypeInner::Matrix { rows, .. } => Some(*rows as usize),
+                    _ => None,
+                };
+                Lowered::Scalars(self.math(*fun, kind, rows, &arguments, span)?)
+            }
+            Expression::As { expr, kind, convert } => {
+                let from = self.kind_of(frame, *expr);
+                let scalars = self.scalars_at(frame, *expr, state)?;
+                if convert.is_some_and(|width| width != 4 && *kind != naga::ScalarKind::Bool) {
+                    return refuse(span, "the QPUs have numbers of 32 bits only");
+                }
+                let converted = convert.is_some();
+                let cast = scalars.into_iter().map(
+                    |scalar| {
+                        if converted { self.convert(from, *kind, scalar) } else { scalar }
+                    },
+                );
+                Lowered::Scalars(cast.collect())
+            }
+            Expression::Derivative { axis, expr, .. } => {
+                let scalars = self.scalars_at(frame, *expr, state)?;
+                Lowered::Scalars(scalars.into_iter().map(|scalar| self.derivative(*axis, scalar)).collect())
+            }
+            Expression::ImageSample { .. } | Expression::ImageLoad { .. } | Expression::ImageQuery { .. } => {
+                Lowered::Scalars(self.image(frame, handle, state, span)?)
+            }
+            Expression::ArrayLength(_) => return refuse(span, "storage buffers are not compiled"),
+            Expression::CallResult(_) => return refuse(span, "the result of a call that was not made"),
+            _ => return refuse(span, "atomics, ray queries, subgroups and cooperative matrices are not compiled"),
+        })
+    }
+
+    /// Why a variable of the module is nothing here.
+    fn why_not(&self, variable: Handle<naga::GlobalVariable>) -> &'static str {
+        match self.module.global_variables[variable].space {
+            naga::AddressSpace::Storage { .. } => {
+                "storage buffers are not compiled: of memory, programs read textures and uniforms"
+            }
+            naga::AddressSpace::WorkGroup => "workgroup memory is not compiled",
+            naga::AddressSpace::Immediate => "immediate data: use a uniform",
+            _ => "a variable of an address space that does not exist on this hardware",
+        }
+    }
+
+    /// The scalars of a constant expression of a function or of the module.
+    pub(super) fn constant(
+        &mut self,
+        arena: &naga::Arena<Expression>,
+        handle: Handle<Expression>,
+        span: Span,
+    ) -> Result<Vec<Value>> {
+        match &arena[handle] {
+            Expression::Literal(literal) => {
+                let bits = match *literal {
+                    Literal::F32(value) => value.to_bits(),
+                    Literal::U32(value) => value,
+                    Literal::I32(value) => value as u32,
+                    Literal::Bool(value) => {
+                        if value {
+                            u32::MAX
+                        } else {
+                            0
+                        }
+                    }
+                    Literal::AbstractInt(value) => value as u32,
+                    Literal::AbstractFloat(value) => (value as f32).to_bits(),
+                    _ => return refuse(span, "the QPUs have numbers of 32 bits only"),
+                };
+                Ok(vec![self.program.bits(bits)])
+            }
+            Expression::ZeroValue(ty) => {
+                let length = self.scalars(*ty, span)?;
+                let zero = self.program.bits(0);
+                Ok(vec![zero; length])
+            }
+            Expression::Constant(constant) => {
+                let module = self.module;
+                self.constant(&module.global_expressions, module.constants[*constant].init, span)
+            }
+            Expression::Override(number) => {
+                let module = self.module;
+                match module.overrides[*number].init {
+                    Some(init) => self.constant(&module.global_expressions, init, span),
+                    None => refuse(span, "an override without a value: nobody gives it one at run time"),
+                }
+            }
+            Expression::Compose { components, .. } => {
+                let mut scalars = Vec::new();
+                for component in components {
+                    scalars.extend(self.constant(arena, *component, span)?);
+                }
+                Ok(scalars)
+            }
+            Expression::Splat { size, value } => {
+                let scalars = self.constant(arena, *value, span)?;
+                Ok(scalars.iter().copied().cycle().take(*size as usize).collect())
+            }
+            _ => refuse(span, "a constant expression with an override in it"),
+        }
+    }
+
+    /// A part of a value or place, by a number that is known.
+    fn access_index(
+        &mut self,
+        frame: &mut Frame<'m>,
+        base: Handle<Expression>,
+        index: usize,
+        state: &mut State,
+        span: Span,
+    ) -> Result<Lowered> {
+        let lowered = self.operand(frame, base, state)?;
+        let inner = self.pointed(frame, base);
+        let (first, length, _) = self.part(&inner, index, span)?;
+        Ok(match lowered {
+            Lowered::Scalars(scalars) => match scalars.get(first..first + length) {
+                Some(part) => Lowered::Scalars(part.to_vec()),
+                None => return refuse(span, "a part that is not there"),
+            },
+            Lowered::Pointer(pointer) => Lowered::Pointer(Pointer { first: pointer.first + first, ..pointer }),
+            _ => return refuse(span, "arrays of textures do not exist: each lookup has its own parameter words"),
+        })
+    }
+
+    /// The type of a value, or of what is at a place.
+    fn pointed(&self, frame: &Frame<'m>, expression: Handle<Expression>) -> TypeInner {
+        match self.type_of(frame, expression) {
+            TypeInner::Pointer { base, .. } => self.module.types[*base].inner.clone(),
+            TypeInner::ValuePointer { size: Some(size), scalar, .. } => {
+                TypeInner::Vector { size: *size, scalar: *scalar }
+            }
+            TypeInner::ValuePointer { size: None, scalar, .. } => TypeInner::Scalar(*scalar),
+            other => other.clone(),
+        }
+    }
+
+    /// A part of a value or place, by a number that the program computes.
+    fn access(
+        &mut self,
+        frame: &mut Frame<'m>,
+        base: Handle<Expression>,
+        index: Value,
+        state: &mut State,
+        span: Span,
+    ) -> Result<Lowered> {
+        let inner = self.pointed(frame, base);
+        let count = self.parts(&inner, span)?;
+        if let Some(index) = self.program.constant(index) {
+            // Indices behind the end are the last one's, as WGSL allows.
+            return self.access_index(frame, base, (index as usize).min(count.saturating_sub(1)), state, span);
+        }
+        let (stride, length, _) = self.part(&inner, 1, span)?;
+        if count > MOST_PLACES {
+            return refuse(
+                span,
+                format!("an index that only the program knows, into {count} elements; {MOST_PLACES} are the most"),
+            );
+        }
+        match self.operand(frame, base, state)? {
+            Lowered::Scalars(scalars) => {
+                let mut chosen = scalars[..length.min(scalars.len())].to_vec();
+                for at in 1..count {
+                    let number = self.program.bits(at as u32);
+                    let here = self.program.compare(Relation::Equal, index, number);
+                    for (offset, value) in chosen.iter_mut().enumerate() {
+                        if let Some(scalar) = scalars.get(at * stride + offset) {
+                            *value = self.program.select(here, *scalar, *value);
+                        }
+                    }
+                }
+                Ok(Lowered::Scalars(chosen))
+            }
+            Lowered::Pointer(mut pointer) => {
+                pointer.dynamic.push(Dynamic { index, count, stride });
+                Ok(Lowered::Pointer(pointer))
+            }
+            _ => refuse(span, "arrays of textures do not exist: each lookup has its own parameter words"),
+        }
+    }
+
+    fn load(&mut self, from: &Pointer, length: usize, state: &mut State, span: Span) -> Result<Vec<Value>> {
+        let mut scalars: Vec<Value> = Vec::new();
+        for (place, mask) in self.places(from) {
+            for offset in 0..length {
+                let value = match from.space {
+                    Space::Variables => state.variables.get(place + offset).copied(),
+                    Space::Uniform(variable) => match self.globals.get(&variable) {
+                        Some(Global::Uniform(words)) => {
+                            let word = words.get(place + offset).copied();
+                            match word {
+                                Some(crate::ssa::StreamWord::Constant(_)) => {
+                                    return refuse(
+                                        span,
+                                        "a uniform of this type: scalars, vectors, matrices of floats and arrays of them are possible",
+                                    );
+                                }
+                                word => word.map(|word| self.program.uniform(word)),
+                            }
+                        }
+                        _ => None,
+                    },
+                };
+                let Some(value) = value else { return refuse(span, "a load behind the end of a variable") };
+                match (scalars.get_mut(offset), mask) {
+                    (Some(slot), Some(mask)) => *slot = self.program.select(mask, value, *slot),
+                    _ => scalars.push(value),
+                }
+            }
+        }
+        Ok(scalars)
+    }
+}

@@ -1,0 +1,454 @@
+//! Built-in functions of numbers.
+
+use naga::{BinaryOperator, MathFunction, ScalarKind, Span};
+use v3d_hw::qpu::AddOp;
+
+use super::Lowering;
+use crate::diagnostic::{Result, refuse};
+use crate::ssa::{Op, Part, Relation, Special, Value};
+
+/// sin(2 pi y) / y in powers of y^2, for y from -0.5 to 0.5; wrong by 6e-6 at most (a fit by the maximum norm).
+const SINE: [f32; 5] = [6.283_056, -41.331_215, 81.366_82, -74.478_01, 32.781_42];
+/// atan(x) / x in powers of x^2, for x from -1 to 1; wrong by 1.7e-6 at most (likewise).
+const ARC_TANGENT: [f32; 6] = [0.999_977_23, -0.332_622_83, 0.193_540_38, -0.116_426_47, 0.052_647_34, -0.011_719_13];
+
+impl Lowering<'_> {
+    pub(super) fn math(
+        &mut self,
+        function: MathFunction,
+        kind: ScalarKind,
+        rows: Option<usize>,
+        arguments: &[Vec<Value>],
+        span: Span,
+    ) -> Result<Vec<Value>> {
+        use MathFunction as F;
+        let a = &arguments[0];
+        let second = arguments.get(1);
+        Ok(match (function, second) {
+            (F::Dot, Some(b)) if kind == ScalarKind::Float => vec![self.dot(a, b)],
+            (F::Dot, Some(b)) => {
+                let mut sum = self.program.bits(0);
+                for (&a, &b) in a.iter().zip(b) {
+                    let product = self.multiplied(a, b);
+                    sum = self.program.alu(AddOp::Add, sum, product);
+                }
+                vec![sum]
+            }
+            (F::Cross, Some(b)) => (0..3)
+                .map(|at| {
+                    let (i, j) = ((at + 1) % 3, (at + 2) % 3);
+                    let one = self.program.fmul(a[i], b[j]);
+                    let other = self.program.fmul(a[j], b[i]);
+                    self.program.fsub(one, other)
+                })
+                .collect(),
+            (F::Length, _) if a.len() == 1 => vec![self.magnitude(a[0])],
+            (F::Length, _) => vec![self.length(a)],
+            (F::Distance, Some(b)) => {
+                let difference: Vec<Value> = a.iter().zip(b).map(|(&a, &b)| self.program.fsub(a, b)).collect();
+                if let [one] = difference.as_slice() {
+                    vec![self.magnitude(*one)]
+                } else {
+                    vec![self.length(&difference)]
+                }
+            }
+            (F::Normalize, _) => {
+                let square = self.dot(a, a);
+                let inverse = self.program.recip_sqrt(square);
+                a.iter().map(|&a| self.program.fmul(a, inverse)).collect()
+            }
+            (F::FaceForward, Some(b)) => {
+                let dot = self.dot(b, &arguments[2]);
+                let zero = self.program.bits(0);
+                let same = self.program.compare(Relation::FloatLess, dot, zero);
+                let turned = a.iter().map(|&a| {
+                    let negative = self.program.fsub(zero, a);
+                    self.program.select(same, a, negative)
+                });
+                turned.collect()
+            }
+            (F::Reflect, Some(n)) => {
+                let dot = self.dot(n, a);
+                let twice = self.program.fadd(dot, dot);
+                let pairs = a.iter().zip(n);
+                pairs
+                    .map(|(&a, &n)| {
+                        let along = self.program.fmul(n, twice);
+                        self.program.fsub(a, along)
+                    })
+                    .collect()
+            }
+            (F::Refract, Some(n)) => self.refract(a, n, arguments[2][0]),
+            (F::Transpose, _) => {
+                let rows = rows.unwrap_or(1);
+                let columns = a.len() / rows;
+                (0..rows).flat_map(|row| (0..columns).map(move |column| a[column * rows + row])).collect()
+            }
+            (F::Determinant, _) => vec![self.determinant(a, rows.unwrap_or(1))],
+            (F::Outer, Some(b)) => {
+                let columns: Vec<Vec<Value>> =
+                    b.iter().map(|&b| a.iter().map(|&a| self.program.fmul(a, b)).collect()).collect();
+                columns.concat()
+            }
+            (F::Modf, _) => {
+                let whole: Vec<Value> = a.iter().map(|&a| self.truncated(a)).collect();
+                let parts: Vec<Value> = a.iter().zip(&whole).map(|(&a, &whole)| self.program.fsub(a, whole)).collect();
+                [parts, whole].concat()
+            }
+            (F::Pack4x8unorm | F::Pack4x8snorm | F::Pack2x16unorm | F::Pack2x16snorm | F::Pack2x16float, _) => {
+                vec![self.packed(function, a)]
+            }
+            (F::Pack4xI8 | F::Pack4xU8, _) => {
+                let (mut word, mask) = (self.program.bits(0), self.program.bits(0xff));
+                for (at, &a) in a.iter().enumerate() {
+                    let byte = self.program.and(a, mask);
+                    let by = self.program.bits(8 * at as u32);
+                    let byte = self.program.alu(AddOp::Shl, byte, by);
+                    word = self.program.or(word, byte);
+                }
+                vec![word]
+            }
+            (
+                F::Unpack4x8unorm
+                | F::Unpack4x8snorm
+                | F::Unpack2x16unorm
+                | F::Unpack2x16snorm
+                | F::Unpack2x16float
+                | F::Unpack4xI8
+                | F::Unpack4xU8,
+                _,
+            ) => self.unpacked(function, a[0]),
+            (F::Inverse | F::Frexp | F::Dot4I8Packed | F::Dot4U8Packed | F::Pack4xI8Clamp | F::Pack4xU8Clamp, _) => {
+                return refuse(span, "this built-in function is not compiled");
+            }
+            _ => {
+                let mut results = Vec::new();
+                for at in 0..a.len() {
+                    let scalars: Vec<Value> = arguments.iter().map(|values| values[at.min(values.len() - 1)]).collect();
+                    results.push(self.scalar_math(function, kind, &scalars, span)?);
+                }
+                results
+            }
+        })
+    }
+
+    fn scalar_math(
+        &mut self,
+        function: MathFunction,
+        kind: ScalarKind,
+        scalars: &[Value],
+        span: Span,
+    ) -> Result<Value> {
+        use MathFunction as F;
+        let a = scalars[0];
+        let (b, c) = (scalars.get(1).copied().unwrap_or(a), scalars.get(2).copied().unwrap_or(a));
+        let float = kind == ScalarKind::Float;
+        let (zero, one) = (self.program.bits(0), self.program.float(1.0));
+        Ok(match function {
+            F::Abs if float => self.magnitude(a),
+            F::Abs if kind == ScalarKind::Uint => a,
+            F::Abs => {
+                let negative = self.program.alu(AddOp::Sub, zero, a);
+                self.program.alu(AddOp::Max, a, negative)
+            }
+            F::Min => self.least(kind, a, b, false),
+            F::Max => self.least(kind, a, b, true),
+            F::Clamp => {
+                let low = self.least(kind, a, b, true);
+                self.least(kind, low, c, false)
+            }
+            F::Saturate => self.clamped(a, 0.0, 1.0),
+            F::Sin => self.sine(a, 0.0),
+            F::Cos => self.sine(a, 0.25),
+            F::Tan => {
+                let (sine, cosine) = (self.sine(a, 0.0), self.sine(a, 0.25));
+                self.quotient(sine, cosine)
+            }
+            F::Asin | F::Acos => {
+                let square = self.program.fmul(a, a);
+                let rest = self.program.fsub(one, square);
+                let rest = self.program.alu(AddOp::Fmax, rest, zero);
+                let cosine = self.root(rest);
+                if function == F::Asin { self.arc_tangent(a, cosine) } else { self.arc_tangent(cosine, a) }
+            }
+            F::Atan => self.arc_tangent(a, one),
+            F::Atan2 => self.arc_tangent(a, b),
+            F::Sinh | F::Cosh | F::Tanh => {
+                let up = self.power_of_e(a);
+                let down = self.program.recip(up);
+                let (sum, difference) = (self.program.fadd(up, down), self.program.fsub(up, down));
+                let half = self.program.float(0.5);
+                match function {
+                    F::Sinh => self.program.fmul(difference, half),
+                    F::Cosh => self.program.fmul(sum, half),
+                    _ => {
+                        // Beyond 10 it is 1 to the last bit, and the powers would not be numbers any more.
+                        let within = self.clamped(a, -10.0, 10.0);
+                        let up = self.power_of_e(within);
+                        let down = self.program.recip(up);
+                        let (sum, difference) = (self.program.fadd(up, down), self.program.fsub(up, down));
+                        self.quotient(difference, sum)
+                    }
+                }
+            }
+            F::Asinh | F::Acosh => {
+                let square = self.program.fmul(a, a);
+                let square =
+                    if function == F::Asinh { self.program.fadd(square, one) } else { self.program.fsub(square, one) };
+                let root = self.root(square);
+                let sum = self.program.fadd(a, root);
+                self.logarithm(sum)
+            }
+            F::Atanh => {
+                let (above, below) = (self.program.fadd(one, a), self.program.fsub(one, a));
+                let ratio = self.quotient(above, below);
+                let logarithm = self.logarithm(ratio);
+                let half = self.program.float(0.5);
+                self.program.fmul(logarithm, half)
+            }
+            F::Radians => self.scaled(a, std::f32::consts::PI / 180.0),
+            F::Degrees => self.scaled(a, 180.0 / std::f32::consts::PI),
+            F::Floor => self.floor(a),
+            F::Ceil => {
+                let negative = self.program.fsub(zero, a);
+                let floor = self.floor(negative);
+                self.program.fsub(zero, floor)
+            }
+            F::Fract => self.fraction(a),
+            F::Trunc => self.truncated(a),
+            F::Round => self.rounded(a),
+            F::Exp => self.power_of_e(a),
+            F::Exp2 => self.program.value(Op::Special(Special::Exp, a)),
+            F::Log => self.logarithm(a),
+            F::Log2 => self.program.value(Op::Special(Special::Log, a)),
+            F::Pow => {
+                let logarithm = self.program.value(Op::Special(Special::Log, a));
+                let product = self.program.fmul(logarithm, b);
+                self.program.value(Op::Special(Special::Exp, product))
+            }
+            F::Ldexp => {
+                let exponent = self.program.alu(AddOp::Itof, b, b);
+                let power = self.program.value(Op::Special(Special::Exp, exponent));
+                self.program.fmul(a, power)
+            }
+            F::Sign if float => {
+                let negative = self.program.float(-1.0);
+                let is_negative = self.program.compare(Relation::FloatLess, a, zero);
+                let is_positive = self.program.compare(Relation::FloatLess, zero, a);
+                let sign = self.program.select(is_negative, negative, zero);
+                self.program.select(is_positive, one, sign)
+            }
+            F::Sign => {
+                let (one, all) = (self.program.bits(1), self.program.bits(u32::MAX));
+                let low = self.program.alu(AddOp::Max, a, all);
+                self.program.alu(AddOp::Min, low, one)
+            }
+            F::Fma => {
+                let product = self.program.fmul(a, b);
+                self.program.fadd(product, c)
+            }
+            F::Mix => {
+                let difference = self.program.fsub(b, a);
+                let part = self.program.fmul(difference, c);
+                self.program.fadd(a, part)
+            }
+            F::Step => {
+                let before = self.program.compare(Relation::FloatLess, b, a);
+                self.program.select(before, zero, one)
+            }
+            F::SmoothStep => {
+                let (width, distance) = (self.program.fsub(b, a), self.program.fsub(c, a));
+                let place = self.quotient(distance, width);
+                let place = self.clamped(place, 0.0, 1.0);
+                let (two, three) = (self.program.float(2.0), self.program.float(3.0));
+                let slope = self.program.fmul(place, two);
+                let slope = self.program.fsub(three, slope);
+                let square = self.program.fmul(place, place);
+                self.program.fmul(square, slope)
+            }
+            F::Sqrt => self.root(a),
+            F::InverseSqrt => self.program.recip_sqrt(a),
+            F::QuantizeToF16 => {
+                let word = self.program.value(Op::PackHalf(0, None, a));
+                self.program.value(Op::Unpack(Part::Half(0), word))
+            }
+            _ => return self.bit_function(function, kind, scalars, span),
+        })
+    }
+
+    /// The smaller or the larger of two.
+    fn least(&mut self, kind: ScalarKind, a: Value, b: Value, larger: bool) -> Value {
+        let op = match (kind, larger) {
+            (ScalarKind::Float, false) => AddOp::Fmin,
+            (ScalarKind::Float, true) => AddOp::Fmax,
+            (ScalarKind::Sint, false) => AddOp::Min,
+            (ScalarKind::Sint, true) => AddOp::Max,
+            _ => {
+                let less = self.program.compare(Relation::UnsignedLess, a, b);
+                return if larger { self.program.select(less, b, a) } else { self.program.select(less, a, b) };
+            }
+        };
+        self.program.alu(op, a, b)
+    }
+
+    fn clamped(&mut self, a: Value, low: f32, high: f32) -> Value {
+        let (low, high) = (self.program.float(low), self.program.float(high));
+        let a = self.program.alu(AddOp::Fmax, a, low);
+        self.program.alu(AddOp::Fmin, a, high)
+    }
+
+    fn scaled(&mut self, a: Value, by: f32) -> Value {
+        let by = self.program.float(by);
+        self.program.fmul(a, by)
+    }
+
+    fn quotient(&mut self, a: Value, b: Value) -> Value {
+        self.binary(BinaryOperator::Divide, ScalarKind::Float, a, b)
+    }
+
+    fn power_of_e(&mut self, a: Value) -> Value {
+        let exponent = self.scaled(a, std::f32::consts::LOG2_E);
+        self.program.value(Op::Special(Special::Exp, exponent))
+    }
+
+    fn logarithm(&mut self, a: Value) -> Value {
+        let logarithm = self.program.value(Op::Special(Special::Log, a));
+        self.scaled(logarithm, std::f32::consts::LN_2)
+    }
+
+    fn length(&mut self, a: &[Value]) -> Value {
+        let square = self.dot(a, a);
+        self.root(square)
+    }
+
+    /// x / sqrt(x), where a tiny number stands for 0, of which the inverse would be no number.
+    fn root(&mut self, a: Value) -> Value {
+        let tiny = self.program.float(1e-30);
+        let not_zero = self.program.alu(AddOp::Fmax, a, tiny);
+        let inverse = self.program.recip_sqrt(not_zero);
+        self.program.fmul(a, inverse)
+    }
+
+    /// Without its fraction. Right for magnitudes below 2^31, as the conversion to integers is.
+    pub(super) fn truncated(&mut self, a: Value) -> Value {
+        let whole = self.program.alu(AddOp::Ftoi, a, a);
+        self.program.alu(AddOp::Itof, whole, whole)
+    }
+
+    fn fraction(&mut self, a: Value) -> Value {
+        let whole = self.truncated(a);
+        let rest = self.program.fsub(a, whole);
+        let (zero, one) = (self.program.bits(0), self.program.float(1.0));
+        let is_negative = self.program.compare(Relation::FloatLess, rest, zero);
+        let more = self.program.fadd(rest, one);
+        self.program.select(is_negative, more, rest)
+    }
+
+    fn floor(&mut self, a: Value) -> Value {
+        let whole = self.truncated(a);
+        let above = self.program.compare(Relation::FloatLess, a, whole);
+        let one = self.program.float(1.0);
+        let less = self.program.fsub(whole, one);
+        self.program.select(above, less, whole)
+    }
+
+    /// To the nearest whole number, of two equally near ones to the even.
+    fn rounded(&mut self, a: Value) -> Value {
+        let (half, one) = (self.program.float(0.5), self.program.float(1.0));
+        let (bit, zero) = (self.program.bits(1), self.program.bits(0));
+        let above = self.program.fadd(a, half);
+        let near = self.floor(above);
+        let distance = self.program.fsub(near, a);
+        let tie = self.program.compare(Relation::FloatEqual, distance, half);
+        let whole = self.program.alu(AddOp::Ftoi, near, near);
+        let odd = self.program.and(whole, bit);
+        let odd = self.program.compare(Relation::NotEqual, odd, zero);
+        let both = self.program.and(tie, odd);
+        let less = self.program.fsub(near, one);
+        self.program.select(both, less, near)
+    }
+
+    fn polynomial(&mut self, terms: &[f32], x: Value) -> Value {
+        let mut sum = self.program.float(terms.last().copied().unwrap_or(0.0));
+        for &term in terms.iter().rev().skip(1) {
+            let product = self.program.fmul(sum, x);
+            let term = self.program.float(term);
+            sum = self.program.fadd(product, term);
+        }
+        sum
+    }
+
+    /// sin(a + 2 pi turns): the argument in turns is brought to -0.5 to 0.5, where a polynomial takes over.
+    fn sine(&mut self, a: Value, turns: f32) -> Value {
+        let in_turns = self.scaled(a, std::f32::consts::FRAC_1_PI / 2.0);
+        let half = self.program.float(turns + 0.5);
+        let place = self.program.fadd(in_turns, half);
+        let place = self.fraction(place);
+        let half = self.program.float(0.5);
+        let place = self.program.fsub(place, half);
+        let square = self.program.fmul(place, place);
+        let sum = self.polynomial(&SINE, square);
+        self.program.fmul(place, sum)
+    }
+
+    /// The angle of a point: the smaller of |y| and |x| divided by the larger is between 0 and 1; then by the octant.
+    fn arc_tangent(&mut self, y: Value, x: Value) -> Value {
+        let zero = self.program.bits(0);
+        let low = self.program.alu(AddOp::Fminabs, x, y);
+        let high = self.program.alu(AddOp::Fmaxabs, x, y);
+        let ratio = self.quotient(low, high);
+        let square = self.program.fmul(ratio, ratio);
+        let sum = self.polynomial(&ARC_TANGENT, square);
+        let angle = self.program.fmul(ratio, sum);
+        let (along_x, along_y) = (self.magnitude(x), self.magnitude(y));
+        let steep = self.program.compare(Relation::FloatLess, along_x, along_y);
+        let quarter = self.program.float(std::f32::consts::FRAC_PI_2);
+        let other = self.program.fsub(quarter, angle);
+        let angle = self.program.select(steep, other, angle);
+        let left = self.program.compare(Relation::FloatLess, x, zero);
+        let half = self.program.float(std::f32::consts::PI);
+        let other = self.program.fsub(half, angle);
+        let angle = self.program.select(left, other, angle);
+        let below = self.program.compare(Relation::FloatLess, y, zero);
+        let other = self.program.fsub(zero, angle);
+        self.program.select(below, other, angle)
+    }
+
+    /// 0 where there is no refraction: where 1 - eta^2 * (1 - cos^2) is negative.
+    fn refract(&mut self, a: &[Value], normal: &[Value], eta: Value) -> Vec<Value> {
+        let (zero, one) = (self.program.bits(0), self.program.float(1.0));
+        let cosine = self.dot(normal, a);
+        let square = self.program.fmul(cosine, cosine);
+        let sine = self.program.fsub(one, square);
+        let eta_square = self.program.fmul(eta, eta);
+        let bent = self.program.fmul(eta_square, sine);
+        let rest = self.program.fsub(one, bent);
+        let inside = self.program.compare(Relation::FloatLess, rest, zero);
+        let root = self.root(rest);
+        let along = self.program.fmul(eta, cosine);
+        let along = self.program.fadd(along, root);
+        let pairs = a.iter().zip(normal);
+        pairs
+            .map(|(&a, &normal)| {
+                let (kept, turned) = (self.program.fmul(a, eta), self.program.fmul(normal, along));
+                let direction = self.program.fsub(kept, turned);
+                self.program.select(inside, zero, direction)
+            })
+            .collect()
+    }
+
+    /// The determinant of a square matrix, by the first column.
+    fn determinant(&mut self, matrix: &[Value], size: usize) -> Value {
+        if size == 1 {
+            return matrix[0];
+        }
+        let mut sum = self.program.bits(0);
+        for row in 0..size {
+            let rest: Vec<Value> = (size..size * size).filter(|at| at % size != row).map(|at| matrix[at]).collect();
+            let minor = self.determinant(&rest, size - 1);
+            let product = self.program.fmul(matrix[row], minor);
+            sum = if row % 2 == 0 { self.program.fadd(sum, product) } else { self.program.fsub(sum, product) };
+        }
+        sum
+    }
+}

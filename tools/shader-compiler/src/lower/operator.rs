@@ -1,0 +1,324 @@
+//! Operators and conversions.
+
+use naga::{
+    BinaryOperator, DerivativeAxis, Expression, Handle, RelationalFunction, ScalarKind, Span, TypeInner, UnaryOperator,
+};
+use v3d_hw::qpu::{AddOp, MulOp};
+
+use super::{Frame, Lowered, Lowering, State};
+use crate::diagnostic::{Result, refuse};
+use crate::ssa::{Given, Op, Relation, Value};
+
+impl<'m> Lowering<'m> {
+    pub(super) fn unary(&mut self, op: UnaryOperator, kind: ScalarKind, a: Value) -> Value {
+        let zero = self.program.bits(0);
+        match (op, kind) {
+            (UnaryOperator::Negate, ScalarKind::Float) => self.program.fsub(zero, a),
+            (UnaryOperator::Negate, _) => self.program.alu(AddOp::Sub, zero, a),
+            (UnaryOperator::LogicalNot | UnaryOperator::BitwiseNot, _) => self.program.not(a),
+        }
+    }
+
+    pub(super) fn binary_expression(
+        &mut self,
+        frame: &mut Frame<'m>,
+        op: BinaryOperator,
+        left: Handle<Expression>,
+        right: Handle<Expression>,
+        state: &mut State,
+        span: Span,
+    ) -> Result<Lowered> {
+        let kind = self.kind_of(frame, left);
+        let (a, b) = (self.scalars_at(frame, left, state)?, self.scalars_at(frame, right, state)?);
+        if op == BinaryOperator::Multiply {
+            let shape = |inner: &TypeInner| match inner {
+                TypeInner::Matrix { columns, rows, .. } => Some((*columns as usize, *rows as usize)),
+                _ => None,
+            };
+            let shapes = (shape(self.type_of(frame, left)), shape(self.type_of(frame, right)));
+            match shapes {
+                (Some((columns, rows)), Some((right_columns, _))) => {
+                    let mut product = Vec::new();
+                    for column in 0..right_columns {
+                        product.extend(self.transformed(&a, rows, &b[column * columns..(column + 1) * columns]));
+                    }
+                    return Ok(Lowered::Scalars(product));
+                }
+                (Some((_, rows)), None) if b.len() > 1 => return Ok(Lowered::Scalars(self.transformed(&a, rows, &b))),
+                (None, Some((columns, rows))) if a.len() > 1 => {
+                    let rows_of = (0..columns).map(|column| self.dot(&a, &b[column * rows..(column + 1) * rows]));
+                    return Ok(Lowered::Scalars(rows_of.collect()));
+                }
+                _ => {}
+            }
+        }
+        let length = a.len().max(b.len());
+        if a.is_empty() || b.is_empty() {
+            return refuse(span, "an operation on nothing");
+        }
+        let mut results = Vec::new();
+        for at in 0..length {
+            // A scalar stands for all components of a vector.
+            let (a, b) = (a[at % a.len()], b[at % b.len()]);
+            results.push(self.binary(op, kind, a, b));
+        }
+        Ok(Lowered::Scalars(results))
+    }
+
+    /// A matrix, given column by column, times a vector.
+    fn transformed(&mut self, matrix: &[Value], rows: usize, vector: &[Value]) -> Vec<Value> {
+        (0..rows)
+            .map(|row| {
+                let parts: Vec<Value> = (0..vector.len()).map(|column| matrix[column * rows + row]).collect();
+                self.dot(vector, &parts)
+            })
+            .collect()
+    }
+
+    pub(super) fn dot(&mut self, a: &[Value], b: &[Value]) -> Value {
+        let mut sum = self.program.bits(0);
+        for (&a, &b) in a.iter().zip(b) {
+            let product = self.program.fmul(a, b);
+            sum = self.program.fadd(sum, product);
+        }
+        sum
+    }
+
+    pub(super) fn binary(&mut self, op: BinaryOperator, kind: ScalarKind, a: Value, b: Value) -> Value {
+        use BinaryOperator as Operator;
+        let program = &mut self.program;
+        let (float, signed) = (kind == ScalarKind::Float, kind == ScalarKind::Sint);
+        let less = match kind {
+            ScalarKind::Float => Relation::FloatLess,
+            ScalarKind::Sint => Relation::SignedLess,
+            _ => Relation::UnsignedLess,
+        };
+        let equal = if float { Relation::FloatEqual } else { Relation::Equal };
+        match op {
+            Operator::Add => program.alu(if float { AddOp::Fadd } else { AddOp::Add }, a, b),
+            Operator::Subtract => program.alu(if float { AddOp::Fsub } else { AddOp::Sub }, a, b),
+            Operator::Multiply if float => program.fmul(a, b),
+            Operator::Multiply => self.multiplied(a, b),
+            Operator::Divide if float => {
+                let inverse = program.recip(b);
+                program.fmul(a, inverse)
+            }
+            Operator::Divide => self.divided(a, b, signed).0,
+            Operator::Modulo if float => {
+                let inverse = program.recip(b);
+                let quotient = program.fmul(a, inverse);
+                let whole = self.truncated(quotient);
+                let product = self.program.fmul(whole, b);
+                self.program.fsub(a, product)
+            }
+            Operator::Modulo => self.divided(a, b, signed).1,
+            Operator::Equal => program.compare(equal, a, b),
+            Operator::NotEqual => program.compare(equal.inverse(), a, b),
+            Operator::Less => program.compare(less, a, b),
+            Operator::GreaterEqual => program.compare(less.inverse(), a, b),
+            Operator::Greater => program.compare(less, b, a),
+            Operator::LessEqual => program.compare(less.inverse(), b, a),
+            Operator::And | Operator::LogicalAnd => program.and(a, b),
+            Operator::InclusiveOr | Operator::LogicalOr => program.or(a, b),
+            Operator::ExclusiveOr => program.alu(AddOp::Xor, a, b),
+            Operator::ShiftLeft => program.alu(AddOp::Shl, a, b),
+            Operator::ShiftRight => program.alu(if signed { AddOp::Asr } else { AddOp::Shr }, a, b),
+        }
+    }
+
+    /// The low 32 bits of a product, from products of 24 bits.
+    pub(super) fn multiplied(&mut self, a: Value, b: Value) -> Value {
+        let program = &mut self.program;
+        if let (Some(x), Some(y)) = (program.constant(a), program.constant(b)) {
+            return program.bits(x.wrapping_mul(y));
+        }
+        for (constant, other) in [(program.constant(a), b), (program.constant(b), a)] {
+            if let Some(constant) = constant
+                && constant.is_power_of_two()
+            {
+                let by = program.bits(constant.trailing_zeros());
+                return program.alu(AddOp::Shl, other, by);
+            }
+        }
+        let by = program.bits(24);
+        let (high_a, high_b) = (program.alu(AddOp::Shr, a, by), program.alu(AddOp::Shr, b, by));
+        let low = program.value(Op::Mul(MulOp::Mul24, a, b));
+        let (one, other) =
+            (program.value(Op::Mul(MulOp::Mul24, high_a, b)), program.value(Op::Mul(MulOp::Mul24, a, high_b)));
+        let middle = program.alu(AddOp::Add, one, other);
+        let high = program.alu(AddOp::Shl, middle, by);
+        program.alu(AddOp::Add, low, high)
+    }
+
+    /// The float that is nearest to an unsigned integer, or close to it.
+    pub(super) fn float_of_unsigned(&mut self, a: Value) -> Value {
+        let program = &mut self.program;
+        // The conversion takes signed integers: of large ones it gets the upper bits.
+        let (zero, one, two) = (program.bits(0), program.bits(1), program.float(2.0));
+        let plain = program.alu(AddOp::Itof, a, a);
+        let half = program.alu(AddOp::Shr, a, one);
+        let half = program.alu(AddOp::Itof, half, half);
+        let large = program.fmul(half, two);
+        let is_large = program.compare(Relation::SignedLess, a, zero);
+        program.select(is_large, large, plain)
+    }
+
+    /// The unsigned integer of a float that is not negative; its fraction is dropped.
+    pub(super) fn unsigned_of_float(&mut self, a: Value) -> Value {
+        let program = &mut self.program;
+        let (limit, sign) = (program.float(2_147_483_648.0), program.bits(0x8000_0000));
+        let is_large = program.compare(Relation::FloatNotLess, a, limit);
+        let less = program.fsub(a, limit);
+        let low = program.alu(AddOp::Ftoi, a, a);
+        let high = program.alu(AddOp::Ftoi, less, less);
+        let high = program.alu(AddOp::Xor, high, sign);
+        program.select(is_large, high, low)
+    }
+
+    /// Quotient and remainder of integers. Of a division by 0 the quotient is the dividend and the remainder 0, as WGSL has it.
+    pub(super) fn divided(&mut self, a: Value, b: Value, signed: bool) -> (Value, Value) {
+        let zero = self.program.bits(0);
+        if let (Some(x), Some(y)) = (self.program.constant(a), self.program.constant(b)) {
+            let (quotient, remainder) = match (signed, y) {
+                (_, 0) => (x, 0),
+                (true, y) => ((x as i32).wrapping_div(y as i32) as u32, (x as i32).wrapping_rem(y as i32) as u32),
+                (false, y) => (x / y, x % y),
+            };
+            return (self.program.bits(quotient), self.program.bits(remainder));
+        }
+        if !signed
+            && let Some(divisor) = self.program.constant(b)
+            && divisor.is_power_of_two()
+        {
+            let (by, mask) = (self.program.bits(divisor.trailing_zeros()), self.program.bits(divisor - 1));
+            return (self.program.alu(AddOp::Shr, a, by), self.program.and(a, mask));
+        }
+        let by = self.program.bits(31);
+        let (mut x, mut y) = (a, b);
+        if signed {
+            let sign_x = self.program.alu(AddOp::Asr, a, by);
+            let sign_y = self.program.alu(AddOp::Asr, b, by);
+            x = self.program.alu(AddOp::Xor, a, sign_x);
+            x = self.program.alu(AddOp::Sub, x, sign_x);
+            y = self.program.alu(AddOp::Xor, b, sign_y);
+            y = self.program.alu(AddOp::Sub, y, sign_y);
+        }
+        let (quotient, remainder) = self.divided_unsigned(x, y);
+        let (mut quotient, mut remainder) = (quotient, remainder);
+        if signed {
+            let sign_x = self.program.alu(AddOp::Asr, a, by);
+            let signs = self.program.alu(AddOp::Xor, a, b);
+            let sign = self.program.alu(AddOp::Asr, signs, by);
+            quotient = self.program.alu(AddOp::Xor, quotient, sign);
+            quotient = self.program.alu(AddOp::Sub, quotient, sign);
+            remainder = self.program.alu(AddOp::Xor, remainder, sign_x);
+            remainder = self.program.alu(AddOp::Sub, remainder, sign_x);
+        }
+        let nothing = self.program.compare(Relation::Equal, b, zero);
+        (self.program.select(nothing, a, quotient), self.program.select(nothing, zero, remainder))
+    }
+
+    /// Three estimates by floats, each of what the ones before have left, never too large; then what is missing is at most a few.
+    fn divided_unsigned(&mut self, a: Value, b: Value) -> (Value, Value) {
+        let divisor = self.float_of_unsigned(b);
+        let inverse = self.program.recip(divisor);
+        // A little less than the reciprocal, so that no estimate is too large: conversions and products are right to 22 bits.
+        let less = self.program.float(1.0 - 1.0 / 1_048_576.0);
+        let inverse = self.program.fmul(inverse, less);
+        let (mut quotient, mut rest) = (self.program.bits(0), a);
+        for _ in 0..3 {
+            let float = self.float_of_unsigned(rest);
+            let estimate = self.program.fmul(float, inverse);
+            let estimate = self.unsigned_of_float(estimate);
+            quotient = self.program.alu(AddOp::Add, quotient, estimate);
+            let product = self.multiplied(estimate, b);
+            rest = self.program.alu(AddOp::Sub, rest, product);
+        }
+        let (one, zero) = (self.program.bits(1), self.program.bits(0));
+        for _ in 0..2 {
+            let missing = self.program.compare(Relation::UnsignedNotLess, rest, b);
+            let more = self.program.select(missing, one, zero);
+            quotient = self.program.alu(AddOp::Add, quotient, more);
+            let less = self.program.select(missing, b, zero);
+            rest = self.program.alu(AddOp::Sub, rest, less);
+        }
+        (quotient, rest)
+    }
+
+    pub(super) fn relational(&mut self, function: RelationalFunction, scalars: &[Value]) -> Vec<Value> {
+        let program = &mut self.program;
+        match function {
+            RelationalFunction::All | RelationalFunction::Any => {
+                let mut result = scalars[0];
+                for &scalar in &scalars[1..] {
+                    let op = if function == RelationalFunction::All { AddOp::And } else { AddOp::Or };
+                    result = program.alu(op, result, scalar);
+                }
+                vec![result]
+            }
+            RelationalFunction::IsNan | RelationalFunction::IsInf => {
+                let (magnitude, infinity) = (program.bits(0x7fff_ffff), program.bits(0x7f80_0000));
+                let test = |scalar: &Value| {
+                    let bits = program.and(*scalar, magnitude);
+                    if function == RelationalFunction::IsInf {
+                        program.compare(Relation::Equal, bits, infinity)
+                    } else {
+                        program.compare(Relation::SignedLess, infinity, bits)
+                    }
+                };
+                scalars.iter().map(test).collect()
+            }
+        }
+    }
+
+    pub(super) fn convert(&mut self, from: ScalarKind, to: ScalarKind, a: Value) -> Value {
+        use ScalarKind::{Bool, Float, Sint, Uint};
+        let zero = self.program.bits(0);
+        match (from, to) {
+            (Bool, Float) => {
+                let one = self.program.float(1.0);
+                self.program.and(a, one)
+            }
+            (Bool, Sint | Uint) => {
+                let one = self.program.bits(1);
+                self.program.and(a, one)
+            }
+            (Float, Bool) => self.program.compare(Relation::FloatNotEqual, a, zero),
+            (Sint | Uint, Bool) => self.program.compare(Relation::NotEqual, a, zero),
+            (Float, Sint) => self.program.alu(AddOp::Ftoi, a, a),
+            (Float, Uint) => {
+                let positive = self.program.alu(AddOp::Fmax, a, zero);
+                self.unsigned_of_float(positive)
+            }
+            (Sint, Float) => self.program.alu(AddOp::Itof, a, a),
+            (Uint, Float) => self.float_of_unsigned(a),
+            _ => a,
+        }
+    }
+
+    /// How a value differs between the pixels of a quad: elements 0 to 3 of each are left and right, upper pair first.
+    pub(super) fn derivative(&mut self, axis: DerivativeAxis, a: Value) -> Value {
+        let (bit, places) = match axis {
+            DerivativeAxis::X => (1, 1),
+            DerivativeAxis::Y => (2, 2),
+            DerivativeAxis::Width => {
+                let (x, y) = (self.derivative(DerivativeAxis::X, a), self.derivative(DerivativeAxis::Y, a));
+                let (x, y) = (self.magnitude(x), self.magnitude(y));
+                return self.program.fadd(x, y);
+            }
+        };
+        let program = &mut self.program;
+        // Element i of the first is element i + places of the value, of the second i - places.
+        let behind = program.value(Op::Rotate(16 - places, a));
+        let before = program.value(Op::Rotate(places, a));
+        let (ahead, back) = (program.fsub(behind, a), program.fsub(a, before));
+        let (element, bit, zero) = (program.value(Op::Given(Given::Element)), program.bits(bit), program.bits(0));
+        let second = program.and(element, bit);
+        let second = program.compare(Relation::NotEqual, second, zero);
+        program.select(second, back, ahead)
+    }
+
+    pub(super) fn magnitude(&mut self, a: Value) -> Value {
+        self.program.alu(AddOp::Fmaxabs, a, a)
+    }
+}

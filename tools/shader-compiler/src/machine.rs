@@ -1,0 +1,170 @@
+//! Operations of the hardware before they have a place.
+//!
+//! Registers are virtual, and what comes out of a stream is an operand.
+
+use naga::Span;
+use v3d_hw::qpu::{AddOp, Condition, MulOp, PackA, PackMul, Unpack};
+
+use crate::ssa::StreamWord;
+
+/// A register without a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Register(pub(crate) u32);
+
+impl Register {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Operand {
+    Register(Register),
+    /// A part of a register, as a float.
+    Part(Register, Unpack),
+    /// A small immediate, by its code.
+    Small(u8),
+    /// The next word of the uniforms, which is to be this one.
+    Uniform(StreamWord),
+    /// An address of register file A that is no register of a value.
+    FixedA(u8),
+    /// The same of file B.
+    FixedB(u8),
+    /// The next varying, in either file.
+    Varying,
+    /// The next word of the VPM, in either file.
+    Vpm,
+    /// r5: the coefficient C that comes with a varying.
+    Coefficient,
+}
+
+impl Operand {
+    /// The register that is read.
+    pub(crate) const fn register(&self) -> Option<Register> {
+        match *self {
+            Self::Register(register) | Self::Part(register, _) => Some(register),
+            _ => None,
+        }
+    }
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Add(AddOp),
+    Mul(MulOp),
+    /// The operand as it is, by either ALU.
+    Move,
+    /// A number of 32 bits.
+    Load(u32),
+    /// A texture's result, into r4.
+    LoadTexture,
+    /// The operand of the element so many places before.
+    Rotate(u8),
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Nothing,
+    Register(Register),
+    /// The special function unit, by its address; the result comes into r4 as a register.
+    Special(u8, Register),
+    /// A parameter of TMU 0, which takes this word from the uniforms.
+    Texture(u8, StreamWord),
+    VpmWrite,
+    VpmReadSetup,
+    VpmWriteSetup,
+    SampleMask,
+    /// r0 at the end of a fragment program.
+    Color,
+}
+
+/// How a result is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pack {
+    None,
+    /// Behind the mul ALU, as a colour.
+    Mul(PackMul),
+    /// On the way into register file A.
+    A(PackA),
+}
+
+/// One operation of one ALU.
+#[derive(Clone, Debug)]
+pub(crate) struct Operation {
+    pub(crate) work: Work,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) target: Target,
+    pub(crate) condition: Condition,
+    pub(crate) sets_flags: bool,
+    pub(crate) pack: Pack,
+    /// The register whose place the result takes, keeping a part of it or some elements.
+    pub(crate) merges: Option<Register>,
+    pub(crate) span: Span,
+}
+
+impl Operation {
+    pub(crate) fn new(work: Work, operands: Vec<Operand>, target: Target, span: Span) -> Self {
+        Self {
+            work,
+            operands,
+            target,
+            condition: Condition::Always,
+            sets_flags: false,
+            pack: Pack::None,
+            merges: None,
+            span,
+        }
+    }
+
+    /// Registers that it reads, the one that it merges with among them; each as often as it is read.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = Register> + '_ {
+        self.operands.iter().filter_map(Operand::register).chain(self.merges)
+    }
+
+    /// The register that it writes.
+    pub(crate) const fn writes(&self) -> Option<Register> {
+        match self.target {
+            Target::Register(register) | Target::Special(_, register) => Some(register),
+            _ => None,
+        }
+    }
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The next block follows.
+    Falls,
+    /// Back to the start of a block as long as an element has the flags clear that say zero.
+    Again(usize),
+}
+
+/// Operations without a jump between them.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) end: End,
+    /// Registers that are needed until the block has ended.
+    pub(crate) kept: Vec<Register>,
+}
+
+/// A program of operations.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) registers: u32,
+    /// Registers that must be in file A, since parts of them are read or written there.
+    pub(crate) in_file_a: Vec<Register>,
+    /// The register that is the colour at the end.
+    pub(crate) color: Option<Register>,
+}
+
+impl Machine {
+    pub(crate) fn register(&mut self) -> Register {
+        self.registers += 1;
+        Register(self.registers - 1)
+    }
+}

@@ -1,0 +1,125 @@
+//! Which operations of a block must wait for which.
+
+use crate::machine::{Operand, Operation, Target, Work};
+
+/// Entries of a TMU's request queue: each parameter takes one [AG p.39].
+const TMU_ENTRIES: usize = 8;
+/// Cycles from a set-up of VPM reads to the first read. The guide wants 4 [AG p.56]; Mesa's programs, which run on boards, have the write's set-up between the
+/// two and nothing else [mesa vc4_qpu_emit.c], and tests on boards found that the read waits [vc4asm].
+const VPM_SET_UP: usize = 2;
+/// Cycles until the special function unit's result can be read [AG p.24].
+const SPECIAL: usize = 3;
+/// Cycles from a texture request to its result, if the TMU's cache has it [vc4cl].
+pub(crate) const TEXTURE: usize = 9;
+
+/// An operation that another waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    pub(crate) on: usize,
+    /// Cycles between the two, at least; a register's own time comes on top.
+    pub(crate) cycles: usize,
+    /// Cycles that it is good to leave.
+    pub(crate) better: usize,
+}
+
+/// What each operation of a list waits for. The list is in an order in which it could be executed.
+pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>> {
+    let mut all: Vec<Vec<Wait>> = Vec::with_capacity(operations.len());
+    let mut writer: Vec<Option<usize>> = vec![None; registers];
+    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); registers];
+    let (mut flags, mut flag_readers): (Option<usize>, Vec<usize>) = (None, Vec::new());
+    let (mut varying, mut coefficient): (Option<usize>, Option<usize>) = (None, None);
+    let (mut read_set_up, mut vpm_read, mut vpm_write) = (None, None, None);
+    let mut texture: Option<usize> = None;
+    let mut loads: Vec<(usize, usize)> = Vec::new();
+    let (mut parameters, mut request): (usize, Option<usize>) = (0, None);
+    for (at, operation) in operations.iter().enumerate() {
+        let mut list: Vec<Wait> = Vec::new();
+        let mut wait = |on: Option<usize>, cycles: usize, better: usize| {
+            if let Some(on) = on {
+                list.push(Wait { on, cycles, better });
+            }
+        };
+        for register in operation.reads() {
+            let from = writer[register.index()];
+            let better = from.map_or(1, |from| match (operations[from].target, operations[from].work) {
+                (Target::Special(..), _) => SPECIAL,
+                _ => 1,
+            });
+            wait(from, 1, better);
+            readers[register.index()].push(at);
+        }
+        if let Some(register) = operation.writes() {
+            for &reader in readers[register.index()].iter().filter(|reader| **reader != at) {
+                wait(Some(reader), 0, 0);
+            }
+            wait(writer[register.index()], 1, 1);
+            writer[register.index()] = Some(at);
+            readers[register.index()].clear();
+        }
+        if operation.condition != v3d_hw::qpu::Condition::Always {
+            wait(flags, 1, 1);
+            flag_readers.push(at);
+        }
+        if operation.sets_flags {
+            flag_readers.drain(..).filter(|reader| *reader != at).for_each(|reader| wait(Some(reader), 0, 0));
+            wait(flags, 1, 1);
+            flags = Some(at);
+        }
+        for operand in &operation.operands {
+            match operand {
+                Operand::Varying => {
+                    wait(varying, 1, 1);
+                    // r5 has the coefficient of one varying at a time.
+                    wait(coefficient, 0, 0);
+                    varying = Some(at);
+                }
+                Operand::Coefficient => {
+                    wait(varying, 1, 1);
+                    coefficient = Some(at);
+                }
+                Operand::Vpm => {
+                    wait(read_set_up, VPM_SET_UP, VPM_SET_UP);
+                    wait(vpm_read, 1, 1);
+                    vpm_read = Some(at);
+                }
+                _ => {}
+            }
+        }
+        match operation.target {
+            Target::VpmReadSetup => {
+                wait(vpm_read, 1, 1);
+                read_set_up = Some(at);
+            }
+            Target::VpmWriteSetup | Target::VpmWrite => {
+                wait(vpm_write, 1, 1);
+                vpm_write = Some(at);
+            }
+            Target::Texture(..) => {
+                wait(texture, 1, 1);
+                // The queue has room again when an older result is loaded.
+                let waiting: usize = loads.iter().map(|(_, entries)| entries).sum();
+                if waiting + parameters + 1 > TMU_ENTRIES
+                    && let Some((load, _)) = loads.first().copied()
+                {
+                    wait(Some(load), 1, 1);
+                    loads.remove(0);
+                }
+                parameters += 1;
+                (texture, request) = (Some(at), Some(at));
+            }
+            _ => {}
+        }
+        if operation.work == Work::LoadTexture {
+            wait(request, 1, TEXTURE);
+            wait(loads.last().map(|(load, _)| *load), 1, 1);
+            loads.push((at, std::mem::take(&mut parameters)));
+        }
+        if operation.target == Target::Color {
+            // What the tile buffer gets comes last.
+            (0..at).for_each(|on| wait(Some(on), 0, 0));
+        }
+        all.push(list);
+    }
+    all
+}

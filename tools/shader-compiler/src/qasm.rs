@@ -1,0 +1,101 @@
+//! Programs as assembly: with directives for what they read, and the line of the source at each instruction.
+
+use std::fmt::Write;
+
+use qpu::disassembler::Style;
+
+use crate::compile::Compiled;
+use crate::interface::{Interface, Stage};
+use crate::ssa::{StreamWord, Viewport};
+
+/// Column of the comments.
+const COMMENT: usize = 48;
+
+/// A program as assembly that assembles to the same words.
+pub fn qasm(program: &Compiled, source: &str) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_qasm(&mut text, program, source);
+    text
+}
+
+fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> std::fmt::Result {
+    let interface = &program.interface;
+    writeln!(text, ".stage {}", program.stage.name())?;
+    if program.stage == Stage::Fragment {
+        writeln!(text, ".threads 1\n.output color")?;
+    }
+    let attributes: u32 = match program.stage {
+        Stage::Fragment => 0,
+        Stage::Vertex => interface.attributes.iter().map(|attribute| attribute.components).sum(),
+        Stage::Coordinate => interface
+            .attributes
+            .iter()
+            .filter(|attribute| attribute.coordinate_offset_words.is_some())
+            .map(|attribute| attribute.components)
+            .sum(),
+    };
+    if attributes > 0 {
+        writeln!(text, ".attribute vertex, {attributes}")?;
+    }
+    if interface.varyings > 0 && program.stage != Stage::Coordinate {
+        writeln!(text, ".varying all, {}", interface.varyings)?;
+    }
+    if interface.stream.iter().any(|word| matches!(word, StreamWord::Texture { .. })) {
+        writeln!(text, ".texture looked_up, 0")?;
+    }
+    for (at, word) in interface.stream.iter().enumerate() {
+        let ty = if matches!(word, StreamWord::Texture { .. }) { "texture" } else { "uint" };
+        writeln!(text, ".uniform word{at}, {ty}  # {}", word_name(interface, *word))?;
+    }
+    writeln!(text)?;
+    let listing = qpu::disassemble(&program.words, Style::default());
+    let mut places = program.places.iter();
+    let mut last = None;
+    for line in listing.lines() {
+        if line.starts_with(':') {
+            writeln!(text, "{line}")?;
+            continue;
+        }
+        let place = places.next().cloned().flatten().map(|place| line_of(source, place.start));
+        match place {
+            Some((number, code)) if last != Some(number) => {
+                last = Some(number);
+                writeln!(text, "    {line:COMMENT$}# {number}: {code}")?;
+            }
+            Some((number, _)) => writeln!(text, "    {line:COMMENT$}# {number}")?,
+            None => writeln!(text, "    {line}")?,
+        }
+    }
+    Ok(())
+}
+
+/// The number and text of the line with a byte of the source.
+fn line_of(source: &str, at: usize) -> (usize, &str) {
+    let before = source.get(..at).unwrap_or("");
+    let number = before.matches('\n').count();
+    (number + 1, source.lines().nth(number).unwrap_or("").trim())
+}
+
+/// What a word of the uniforms is, for people.
+pub fn word_name(interface: &Interface, word: StreamWord) -> String {
+    let unnamed = || "unnamed".to_owned();
+    match word {
+        StreamWord::Field { field, index } => {
+            let name = interface.fields.get(field as usize).map_or_else(unnamed, |field| field.name.clone());
+            format!("{name}[{index}]")
+        }
+        StreamWord::Viewport(viewport) => match viewport {
+            Viewport::HalfWidth => "viewport_half_width",
+            Viewport::HalfHeight => "viewport_half_height",
+            Viewport::ZScale => "viewport_z_scale",
+            Viewport::ZOffset => "viewport_z_offset",
+        }
+        .to_owned(),
+        StreamWord::Constant(bits) => format!("{bits:#x}, as a float {}", f32::from_bits(bits)),
+        StreamWord::Texture { texture, parameter } => {
+            let name = interface.textures.get(texture as usize).map_or_else(unnamed, |texture| texture.name.clone());
+            format!("parameter {parameter} of {name}")
+        }
+    }
+}

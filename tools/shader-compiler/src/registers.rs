@@ -1,0 +1,103 @@
+//! Which registers hold what.
+//!
+//! r0 to r3 can be read a cycle after they are written, and any number of them in one instruction; of each file one register can be read, two cycles
+//! after it was written [AG p.17, p.37]. r4 has what the special function unit and the TMUs give, until the next result comes.
+
+use crate::encode::Place;
+use crate::machine::Register;
+
+/// Registers of a file that have values: 14 and 15 belong to the fragment that comes next [AG p.21].
+const IN_FILE: u8 = 32;
+const KEPT_FREE: [u8; 2] = [14, 15];
+
+/// Places and what is in them.
+#[derive(Clone, Debug)]
+pub(crate) struct Registers {
+    places: Vec<Option<Place>>,
+    ready: Vec<usize>,
+    accumulators: [Option<Register>; 4],
+    a: [Option<Register>; IN_FILE as usize],
+    b: [Option<Register>; IN_FILE as usize],
+    pub(crate) r4: Option<Register>,
+}
+
+impl Registers {
+    pub(crate) fn new(count: usize) -> Self {
+        Self {
+            places: vec![None; count],
+            ready: vec![0; count],
+            accumulators: [None; 4],
+            a: [None; IN_FILE as usize],
+            b: [None; IN_FILE as usize],
+            r4: None,
+        }
+    }
+
+    /// Makes room for registers that came later.
+    pub(crate) fn grow(&mut self, count: usize) {
+        self.places.resize(count, None);
+        self.ready.resize(count, 0);
+    }
+
+    pub(crate) fn place(&self, register: Register) -> Option<Place> {
+        self.places[register.index()]
+    }
+
+    /// The first cycle in which it can be read.
+    pub(crate) fn ready(&self, register: Register) -> usize {
+        self.ready[register.index()]
+    }
+
+    fn slot(&mut self, place: Place) -> &mut Option<Register> {
+        match place {
+            Place::Accumulator(number) => &mut self.accumulators[usize::from(number & 3)],
+            Place::A(number) => &mut self.a[usize::from(number & 31)],
+            Place::B(number) => &mut self.b[usize::from(number & 31)],
+            Place::R4 => &mut self.r4,
+        }
+    }
+
+    /// Puts a register somewhere, where it can be read from a cycle on.
+    pub(crate) fn put(&mut self, register: Register, place: Place, ready: usize) {
+        if let Some(old) = self.places[register.index()]
+            && old != place
+        {
+            *self.slot(old) = None;
+        }
+        *self.slot(place) = Some(register);
+        self.places[register.index()] = Some(place);
+        self.ready[register.index()] = ready;
+    }
+
+    /// Nobody needs it any more.
+    pub(crate) fn free(&mut self, register: Register) {
+        if let Some(place) = self.places[register.index()].take()
+            && *self.slot(place) == Some(register)
+        {
+            *self.slot(place) = None;
+        }
+    }
+
+    /// Accumulators that are free, the one that colours end in last.
+    pub(crate) fn free_accumulators(&self) -> impl Iterator<Item = Place> + '_ {
+        [1, 2, 3, 0].into_iter().filter(|&at| self.accumulators[at].is_none()).map(|at| Place::Accumulator(at as u8))
+    }
+
+    pub(crate) fn free_in_a(&self) -> Option<Place> {
+        free(&self.a).map(Place::A)
+    }
+
+    pub(crate) fn free_in_b(&self) -> Option<Place> {
+        free(&self.b).map(Place::B)
+    }
+
+    /// Registers with values.
+    pub(crate) fn in_use(&self) -> usize {
+        let all = self.accumulators.iter().chain(&self.a).chain(&self.b);
+        all.filter(|slot| slot.is_some()).count() + usize::from(self.r4.is_some())
+    }
+}
+
+fn free(file: &[Option<Register>; IN_FILE as usize]) -> Option<u8> {
+    (0..IN_FILE).find(|number| !KEPT_FREE.contains(number) && file[usize::from(*number)].is_none())
+}

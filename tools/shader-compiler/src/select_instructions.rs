@@ -1,0 +1,594 @@
+//! From values to operations of the hardware.
+//!
+//! A value that one operation alone uses may be computed by that operation: packed colours, arguments of the special function unit and the TMU, words
+//! for the VPM and one side of a select are targets or conditions of the operation that makes them. Comparisons become flags where they are asked for.
+
+use std::collections::HashMap;
+
+use naga::Span;
+use v3d_hw::Layout;
+use v3d_hw::qpu::{AddOp, Condition, MulOp, PackMul, SmallImmediate, Unpack};
+use v3d_hw::vpm::{ElementSize, ReadSetup, WriteSetup};
+
+use crate::machine::{Block, End, Machine, Operand, Operation, Register, Target, Work};
+use crate::ssa::{Given, Op, Part, Program, Special, Step, StreamWord, Value};
+
+mod flags_and_packs;
+mod loops;
+
+/// TMU 0's registers [AG p.38].
+const TMU_S: u8 = 56;
+const TMU_T: u8 = 57;
+const TMU_R: u8 = 58;
+const TMU_B: u8 = 59;
+/// Words that one set-up of VPM reads announces.
+const MOST_READS: usize = 16;
+
+/// What reads and writes there are besides the values.
+pub(crate) struct Streams {
+    /// Attribute words in the order in which they stand in the VPM, by their number in the vertex.
+    pub(crate) attributes: Vec<u32>,
+    /// Components of varyings that a fragment shader must read.
+    pub(crate) varyings: u32,
+    /// The program writes to the VPM.
+    pub(crate) outputs: bool,
+}
+
+/// Which operation computes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    /// One of its own.
+    Own,
+    /// The one operation that uses it.
+    User,
+}
+
+struct Selector<'p> {
+    program: &'p Program,
+    machine: Machine,
+    block: Vec<Operation>,
+    registers: HashMap<Value, Register>,
+    makers: Vec<Maker>,
+    uses: Vec<u32>,
+    /// How often a value is only asked whether it is 0.
+    conditions: Vec<u32>,
+    /// What the flags are now: a comparison or mask.
+    flags: Option<Value>,
+    /// Words of uniforms and numbers that a loop needs in registers.
+    hoisted: HashMap<StreamWord, Register>,
+    /// Loops that are open: first block, and the registers that were there before.
+    open: Vec<(u32, usize, u32)>,
+    next_varying: u32,
+    next_attribute: usize,
+    streams: &'p Streams,
+    span: Span,
+}
+
+/// The operations of a program.
+pub(crate) fn select_instructions(program: &Program, streams: &Streams) -> Machine {
+    let mut selector = Selector {
+        program,
+        machine: Machine::default(),
+        block: Vec::new(),
+        registers: HashMap::new(),
+        makers: vec![Maker::Own; program.values.len()],
+        uses: vec![0; program.values.len()],
+        conditions: vec![0; program.values.len()],
+        flags: None,
+        hoisted: HashMap::new(),
+        open: Vec::new(),
+        next_varying: 0,
+        next_attribute: 0,
+        streams,
+        span: Span::default(),
+    };
+    selector.count_uses();
+    selector.choose_makers();
+    selector.begin();
+    let mut depth = 0;
+    for (at, step) in program.steps.iter().enumerate() {
+        match *step {
+            Step::Begin(number) => {
+                if depth == 0 {
+                    selector.hoist(&program.steps[at..]);
+                }
+                depth += 1;
+                selector.begin_loop(number);
+            }
+            Step::End(number) => {
+                depth -= 1;
+                selector.end_loop(number);
+            }
+            Step::Compute(value) => {
+                if selector.makers[value.index()] == Maker::Own {
+                    selector.compute(value);
+                }
+            }
+        }
+    }
+    selector.finish();
+    selector.machine
+}
+
+impl Selector<'_> {
+    /// How often each value is used by computations and loops that are left.
+    fn count_uses(&mut self) {
+        let program = self.program;
+        for step in &program.steps {
+            match *step {
+                Step::Compute(value) => {
+                    let op = program.op(value);
+                    for operand in program.operands(&op) {
+                        self.uses[operand.index()] += 1;
+                    }
+                    if let Op::Select(condition, ..) | Op::Keep(condition) = op {
+                        self.conditions[condition.index()] += 1;
+                    }
+                }
+                Step::End(number) => {
+                    let data = &program.loops[number as usize];
+                    for carried in data.carried.iter().filter(|carried| carried.next != carried.value) {
+                        self.uses[carried.next.index()] += 1;
+                    }
+                }
+                Step::Begin(number) => {
+                    let data = &program.loops[number as usize];
+                    for carried in data.carried.iter().filter(|carried| carried.init != carried.value) {
+                        self.uses[carried.init.index()] += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether an operation of one ALU computes it, which can as well have another target.
+    fn is_plain(&self, value: Value) -> bool {
+        matches!(self.program.op(value), Op::Add(..) | Op::Mul(..) | Op::Varying(_))
+    }
+
+    /// Decides which values are computed by what uses them.
+    fn choose_makers(&mut self) {
+        let program = self.program;
+        // The loops around each computation: what moves must stay in the same.
+        let mut place = vec![0usize; program.values.len()];
+        let (mut here, mut next) = (vec![0], 0);
+        for step in &program.steps {
+            match *step {
+                Step::Begin(_) => {
+                    next += 1;
+                    here.push(next);
+                }
+                Step::End(_) => {
+                    here.pop();
+                    next += 1;
+                    // Behind a loop is another place than before.
+                    if let Some(last) = here.last_mut() {
+                        *last = next;
+                    }
+                }
+                Step::Compute(value) => place[value.index()] = here.last().copied().unwrap_or(0),
+            }
+        }
+        // Uses of unpacked parts that an operation can take as they are.
+        let mut takes_parts = vec![0u32; program.values.len()];
+        for step in &program.steps {
+            let Step::Compute(user) = *step else { continue };
+            let (candidates, parts): (Vec<Value>, Vec<Value>) = match program.op(user) {
+                Op::PackByte(_, _, value) | Op::PackAll(value) => {
+                    let product = matches!(program.op(value), Op::Mul(MulOp::Fmul, ..));
+                    (if product { vec![value] } else { Vec::new() }, vec![value])
+                }
+                Op::Special(_, value) | Op::Output(value) => (vec![value], Vec::new()),
+                Op::Select(_, accept, _) => (vec![accept], Vec::new()),
+                Op::Texture(number) => {
+                    let lookup = &program.lookups[number as usize];
+                    (lookup.place.into_iter().chain(lookup.r).chain(lookup.bias).collect(), Vec::new())
+                }
+                Op::Add(op, a, b) if op.takes_floats() && !op.is_unary() => (Vec::new(), vec![a, b]),
+                Op::Mul(MulOp::Fmul, a, b) => (Vec::new(), vec![a, b]),
+                _ => (Vec::new(), Vec::new()),
+            };
+            let here = |value: &Value| place[value.index()] == place[user.index()];
+            for value in candidates.into_iter().filter(here) {
+                // A varying must be read in its order, not where it is used.
+                let ordered = matches!(program.op(value), Op::Varying(_));
+                if self.uses[value.index()] == 1 && self.is_plain(value) && !ordered {
+                    self.makers[value.index()] = Maker::User;
+                }
+            }
+            for value in parts.into_iter().filter(here) {
+                takes_parts[value.index()] += 1;
+            }
+        }
+        for (index, computation) in program.values.iter().enumerate() {
+            let all = takes_parts[index] > 0 && takes_parts[index] == self.uses[index];
+            if all && matches!(computation.op, Op::Unpack(..)) {
+                self.makers[index] = Maker::User;
+            }
+        }
+    }
+
+    fn emit(&mut self, operation: Operation) {
+        self.block.push(operation);
+    }
+
+    fn operation(&self, work: Work, operands: Vec<Operand>, target: Target) -> Operation {
+        Operation::new(work, operands, target, self.span)
+    }
+
+    fn end_block(&mut self, end: End, kept: Vec<Register>) {
+        let operations = std::mem::take(&mut self.block);
+        self.machine.blocks.push(Block { operations, end, kept });
+        self.flags = None;
+    }
+
+    /// Set-up of the VPM.
+    fn begin(&mut self) {
+        self.set_up_reads();
+        if self.streams.outputs {
+            let word =
+                WriteSetup { id: 0, stride: 1, horizontal: true, laned: false, size: ElementSize::Bits32, address: 0 };
+            if let Ok(word) = word.to_bits() {
+                let load = self.operation(Work::Load(word as u32), Vec::new(), Target::VpmWriteSetup);
+                self.emit(load);
+            }
+        }
+    }
+
+    fn set_up_reads(&mut self) {
+        let left = self.streams.attributes.len() - self.next_attribute;
+        if left == 0 {
+            return;
+        }
+        let count = left.min(MOST_READS) as u8 & 15;
+        let address = self.next_attribute as u8;
+        let word =
+            ReadSetup { id: 0, count, stride: 1, horizontal: true, laned: false, size: ElementSize::Bits32, address };
+        if let Ok(word) = word.to_bits() {
+            let load = self.operation(Work::Load(word as u32), Vec::new(), Target::VpmReadSetup);
+            self.emit(load);
+        }
+    }
+
+    /// Reads what the program must read although it does not use it, and leaves the colour.
+    fn finish(&mut self) {
+        while self.next_varying < self.streams.varyings {
+            self.skip_varying();
+        }
+        while self.next_attribute < self.streams.attributes.len() {
+            self.read_attribute(Target::Nothing);
+        }
+        if let Some(color) = self.machine.color {
+            let last = self.operation(Work::Move, vec![Operand::Register(color)], Target::Color);
+            self.emit(last);
+        }
+        self.end_block(End::Falls, Vec::new());
+    }
+
+    fn skip_varying(&mut self) {
+        let skip = self.operation(Work::Move, vec![Operand::Varying], Target::Nothing);
+        self.emit(skip);
+        self.next_varying += 1;
+    }
+
+    fn read_attribute(&mut self, target: Target) {
+        let read = self.operation(Work::Move, vec![Operand::Vpm], target);
+        self.emit(read);
+        self.next_attribute += 1;
+        if self.next_attribute.is_multiple_of(MOST_READS) {
+            self.set_up_reads();
+        }
+    }
+
+    /// The register that a value has or gets.
+    fn register_of(&mut self, value: Value) -> Register {
+        if let Some(&register) = self.registers.get(&value) {
+            return register;
+        }
+        if let Op::Left(number, index) = self.program.op(value) {
+            let carried = self.program.loops[number as usize].carried[index as usize];
+            return self.register_of(carried.value);
+        }
+        let register = self.machine.register();
+        self.registers.insert(value, register);
+        register
+    }
+
+    /// A value as an operand.
+    fn operand(&mut self, value: Value) -> Operand {
+        let word = match self.program.op(value) {
+            Op::Const(bits) => {
+                if let Some(code) = SmallImmediate::from_value(bits).and_then(SmallImmediate::code) {
+                    return Operand::Small(code);
+                }
+                StreamWord::Constant(bits)
+            }
+            Op::Uniform(number) => self.program.words[number as usize],
+            Op::Given(given) => return given_operand(given),
+            // Behind its loop, a value that is not carried any more is what it was before.
+            Op::Left(number, index) => {
+                let carried = self.program.loops[number as usize].carried[index as usize];
+                if carried.init == carried.value {
+                    StreamWord::Constant(0)
+                } else {
+                    return Operand::Register(self.register_of(value));
+                }
+            }
+            _ => return Operand::Register(self.register_of(value)),
+        };
+        match self.hoisted.get(&word) {
+            Some(&register) if !self.open.is_empty() => Operand::Register(register),
+            _ => Operand::Uniform(word),
+        }
+    }
+
+    /// Two operands for one instruction: at most one word of the uniforms.
+    fn operands(&mut self, a: Value, b: Value) -> Vec<Operand> {
+        let (first, second) = (self.operand(a), self.operand(b));
+        let both = [first, second];
+        let clash = match both {
+            [Operand::Uniform(x), Operand::Uniform(y)] => x != y,
+            [Operand::Small(x), Operand::Small(y)] => x != y,
+            [Operand::FixedB(_), Operand::Small(_)] | [Operand::Small(_), Operand::FixedB(_)] => true,
+            [Operand::FixedA(x), Operand::FixedA(y)] | [Operand::FixedB(x), Operand::FixedB(y)] => x != y,
+            _ => false,
+        };
+        if clash { vec![self.moved(first), second] } else { both.to_vec() }
+    }
+
+    /// An operand in a register of its own.
+    fn moved(&mut self, operand: Operand) -> Operand {
+        let register = self.machine.register();
+        let load = self.operation(Work::Move, vec![operand], Target::Register(register));
+        self.emit(load);
+        Operand::Register(register)
+    }
+
+    /// An operation that computes a plain value, for some target.
+    fn plain(&mut self, value: Value, target: Target) -> Operation {
+        let (work, operands) = match self.program.op(value) {
+            Op::Add(op, a, _) if op.is_unary() => (Work::Add(op), vec![self.operand(a)]),
+            Op::Add(op, a, b) => (Work::Add(op), self.floats(op.takes_floats(), a, b)),
+            Op::Mul(op, a, b) => (Work::Mul(op), self.floats(op == MulOp::Fmul, a, b)),
+            _ => (Work::Move, vec![self.operand(value)]),
+        };
+        self.operation(work, operands, target)
+    }
+
+    /// Operands, parts of words among them where floats are taken.
+    fn floats(&mut self, float: bool, a: Value, b: Value) -> Vec<Operand> {
+        let first = self.part(a, None);
+        let second = self.part(b, first);
+        match (first, second) {
+            (None, None) => self.operands(a, b),
+            (Some(first), _) if a == b && float => vec![first, first],
+            (first, second) => {
+                let first = first.unwrap_or_else(|| self.operand(a));
+                vec![first, second.unwrap_or_else(|| self.operand(b))]
+            }
+        }
+    }
+
+    /// A value that its users unpack, as an operand. Only one part at a time can be unpacked: a second one has its own operation.
+    fn part(&mut self, value: Value, other: Option<Operand>) -> Option<Operand> {
+        if self.makers[value.index()] != Maker::User {
+            return None;
+        }
+        let (register, unpack) = self.unpacked(value)?;
+        let part = Operand::Part(register, unpack);
+        if other.is_some_and(|other| other != part && matches!(other, Operand::Part(..))) {
+            let float = self.machine.register();
+            let unpacked = self.operation(Work::Add(AddOp::Fmax), vec![part, part], Target::Register(float));
+            self.emit(unpacked);
+            return Some(Operand::Register(float));
+        }
+        Some(part)
+    }
+
+    /// The word and part that a value is unpacked from.
+    fn unpacked(&mut self, value: Value) -> Option<(Register, Unpack)> {
+        let Op::Unpack(part, word) = self.program.op(value) else { return None };
+        let register = match self.operand(word) {
+            Operand::Register(register) => register,
+            other => match self.moved(other) {
+                Operand::Register(register) => register,
+                _ => return None,
+            },
+        };
+        if !matches!(self.program.op(word), Op::Texture(_)) {
+            self.machine.in_file_a.push(register);
+        }
+        let unpack = match part {
+            Part::Byte(byte) => [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack::Byte3][usize::from(byte & 3)],
+            Part::Half(half) => [Unpack::Half0, Unpack::Half1][usize::from(half & 1)],
+        };
+        Some((register, unpack))
+    }
+
+    /// Sends a value to a target.
+    fn send(&mut self, value: Value, target: Target) {
+        let operation = if self.makers[value.index()] == Maker::User {
+            self.plain(value, target)
+        } else {
+            let operand = self.operand(value);
+            self.operation(Work::Move, vec![operand], target)
+        };
+        self.emit(operation);
+    }
+
+    fn compute(&mut self, value: Value) {
+        let computation = self.program.values[value.index()];
+        self.span = computation.span;
+        match computation.op {
+            Op::Const(_) | Op::Uniform(_) | Op::Given(_) | Op::Carried(..) | Op::Left(..) => {}
+            Op::Add(..) | Op::Mul(..) => {
+                let target = Target::Register(self.register_of(value));
+                let operation = self.plain(value, target);
+                self.emit(operation);
+            }
+            Op::Varying(number) => {
+                while self.next_varying < number {
+                    self.skip_varying();
+                }
+                self.next_varying += 1;
+                let part = self.machine.register();
+                let product = vec![Operand::Varying, Operand::FixedA(15)];
+                let product = self.operation(Work::Mul(MulOp::Fmul), product, Target::Register(part));
+                self.emit(product);
+                let target = Target::Register(self.register_of(value));
+                let sum = vec![Operand::Register(part), Operand::Coefficient];
+                let sum = self.operation(Work::Add(AddOp::Fadd), sum, target);
+                self.emit(sum);
+            }
+            Op::Attribute(number) => {
+                while self.streams.attributes.get(self.next_attribute).is_some_and(|next| *next != number) {
+                    self.read_attribute(Target::Nothing);
+                }
+                let target = Target::Register(self.register_of(value));
+                self.read_attribute(target);
+            }
+            Op::Special(special, argument) => {
+                let address = match special {
+                    Special::Recip => 52,
+                    Special::RecipSqrt => 53,
+                    Special::Exp => 54,
+                    Special::Log => 55,
+                };
+                let target = Target::Special(address, self.register_of(value));
+                self.send(argument, target);
+            }
+            Op::Texture(number) => self.look_up(value, number),
+            Op::Unpack(..) => {
+                let Some((register, unpack)) = self.unpacked(value) else { return };
+                let target = Target::Register(self.register_of(value));
+                let part = Operand::Part(register, unpack);
+                let float = self.operation(Work::Add(AddOp::Fmax), vec![part, part], target);
+                self.emit(float);
+            }
+            Op::PackAll(part) => self.pack_color(value, PackMul::Replicated, None, part),
+            Op::PackByte(byte, word, part) => {
+                let pack = [PackMul::Byte0, PackMul::Byte1, PackMul::Byte2, PackMul::Byte3][usize::from(byte & 3)];
+                self.pack_color(value, pack, Some(word), part);
+            }
+            Op::PackInteger(half, word, part) => self.pack_half(value, AddOp::Ftoi, half, word, part),
+            Op::PackHalf(half, word, part) => self.pack_half(value, AddOp::Fmax, half, word, part),
+            Op::Compare(..) => {
+                // As a mask, if more than conditions look at it.
+                if self.conditions[value.index()] == self.uses[value.index()] {
+                    return;
+                }
+                let target = self.register_of(value);
+                let (none, all) = (Operand::Small(0), Operand::Small(31));
+                let clear = self.operation(Work::Move, vec![none], Target::Register(target));
+                self.emit(clear);
+                let condition = self.condition(value);
+                let mut set = self.operation(Work::Move, vec![all], Target::Register(target));
+                (set.condition, set.merges) = (condition, Some(target));
+                self.emit(set);
+            }
+            Op::Select(condition, accept, reject) => {
+                let target = Target::Register(self.register_of(value));
+                let base = self.operand(reject);
+                let base = match base {
+                    Operand::Register(register) => register,
+                    other => match self.moved(other) {
+                        Operand::Register(register) => register,
+                        _ => return,
+                    },
+                };
+                let condition = self.condition(condition);
+                let mut chosen = if self.makers[accept.index()] == Maker::User {
+                    self.plain(accept, target)
+                } else {
+                    let operand = self.operand(accept);
+                    self.operation(Work::Move, vec![operand], target)
+                };
+                (chosen.condition, chosen.merges) = (condition, Some(base));
+                self.emit(chosen);
+            }
+            Op::Rotate(places, from) => {
+                let operand = match self.operand(from) {
+                    operand @ Operand::Register(_) => operand,
+                    other => self.moved(other),
+                };
+                let target = Target::Register(self.register_of(value));
+                let rotate = self.operation(Work::Rotate(places), vec![operand], target);
+                self.emit(rotate);
+            }
+            Op::Output(word) => self.send(word, Target::VpmWrite),
+            Op::Color(word) => {
+                let register = match self.operand(word) {
+                    Operand::Register(register) => register,
+                    other => match self.moved(other) {
+                        Operand::Register(register) => register,
+                        _ => return,
+                    },
+                };
+                self.machine.color = Some(register);
+            }
+            Op::Keep(mask) => {
+                let condition = self.condition(mask);
+                let none = Operand::Small(0);
+                let mut clear = self.operation(Work::Move, vec![none], Target::SampleMask);
+                clear.condition = opposite(condition);
+                self.emit(clear);
+            }
+        }
+    }
+
+    fn look_up(&mut self, value: Value, number: u32) {
+        let lookup = self.program.lookups[number as usize];
+        let places =
+            [(TMU_T, Some(lookup.place[1])), (TMU_R, lookup.r), (TMU_B, lookup.bias), (TMU_S, Some(lookup.place[0]))];
+        let mut parameter = 0;
+        for (address, place) in places {
+            let Some(place) = place else { continue };
+            let word = StreamWord::Texture { texture: lookup.texture, parameter };
+            parameter += 1;
+            let takes_uniform = matches!(self.operand(place), Operand::Uniform(_));
+            let own = self.makers[place.index()] == Maker::User;
+            let mut operation = if own {
+                self.plain(place, Target::Texture(address, word))
+            } else {
+                let operand = self.operand(place);
+                self.operation(Work::Move, vec![operand], Target::Texture(address, word))
+            };
+            // The write takes a word of the uniforms itself; another one must be read before.
+            if takes_uniform || operation.operands.iter().any(|operand| matches!(operand, Operand::Uniform(_))) {
+                for at in 0..operation.operands.len() {
+                    if matches!(operation.operands[at], Operand::Uniform(_)) {
+                        operation.operands[at] = self.moved(operation.operands[at]);
+                    }
+                }
+            }
+            self.emit(operation);
+        }
+        let register = self.register_of(value);
+        let load = self.operation(Work::LoadTexture, Vec::new(), Target::Register(register));
+        self.emit(load);
+    }
+}
+
+fn given_operand(given: Given) -> Operand {
+    match given {
+        Given::FragmentW => Operand::FixedA(15),
+        Given::FragmentZ => Operand::FixedB(15),
+        Given::PixelX => Operand::FixedA(41),
+        Given::PixelY => Operand::FixedB(41),
+        Given::Samples => Operand::FixedA(42),
+        Given::BackFacing => Operand::FixedB(42),
+        Given::Element => Operand::FixedA(38),
+    }
+}
+
+fn opposite(condition: Condition) -> Condition {
+    match condition {
+        Condition::ZSet => Condition::ZClear,
+        Condition::ZClear => Condition::ZSet,
+        Condition::NSet => Condition::NClear,
+        Condition::NClear => Condition::NSet,
+        Condition::CSet => Condition::CClear,
+        Condition::CClear => Condition::CSet,
+        other => other,
+    }
+}

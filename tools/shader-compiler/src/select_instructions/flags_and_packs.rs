@@ -1,0 +1,108 @@
+//! Conditions as flags, and results that are packed.
+
+use v3d_hw::qpu::{AddOp, Condition, MulOp, PackA, PackMul};
+
+use super::{Maker, Selector, opposite};
+use crate::machine::{Operand, Pack, Target, Work};
+use crate::ssa::{Op, Program, Relation, Value};
+
+impl Selector<'_> {
+    /// Sets the flags by a mask or comparison; the condition under which it holds.
+    pub(super) fn condition(&mut self, value: Value) -> Condition {
+        let zero = |program: &Program, value: Value| program.constant(value) == Some(0);
+        let Op::Compare(relation, a, b) = self.program.op(value) else {
+            if self.flags != Some(value) {
+                let mask = self.operand(value);
+                let mut test = self.operation(Work::Move, vec![mask], Target::Nothing);
+                test.sets_flags = true;
+                self.emit(test);
+                self.flags = Some(value);
+            }
+            return Condition::ZClear;
+        };
+        let (test, negated) = match relation {
+            Relation::FloatNotEqual
+            | Relation::NotEqual
+            | Relation::FloatNotLess
+            | Relation::SignedNotLess
+            | Relation::UnsignedNotLess => (relation.inverse(), true),
+            other => (other, false),
+        };
+        let (op, condition) = match test {
+            Relation::FloatEqual => (AddOp::Fsub, Condition::ZSet),
+            Relation::FloatLess => (AddOp::Fsub, Condition::NSet),
+            Relation::Equal => (AddOp::Xor, Condition::ZSet),
+            Relation::SignedLess if zero(self.program, b) => (AddOp::Or, Condition::NSet),
+            Relation::SignedLess => (AddOp::Xor, Condition::ZClear),
+            _ => (AddOp::Sub, Condition::CSet),
+        };
+        if self.flags != Some(value) {
+            let mut operands = self.floats(op == AddOp::Fsub, a, b);
+            let mut work = Work::Add(op);
+            if zero(self.program, b)
+                && matches!(test, Relation::Equal | Relation::SignedLess | Relation::FloatLess)
+                && !matches!(operands[0], Operand::Part(..))
+            {
+                (work, operands) = (Work::Move, vec![operands[0]]);
+            } else if op == AddOp::Xor && test == Relation::SignedLess {
+                // a < b where the smaller of both is not b.
+                let least = self.machine.register();
+                let min = self.operation(Work::Add(AddOp::Min), operands, Target::Register(least));
+                self.emit(min);
+                operands = vec![Operand::Register(least), self.operand(b)];
+            }
+            let mut compare = self.operation(work, operands, Target::Nothing);
+            compare.sets_flags = true;
+            self.emit(compare);
+            self.flags = Some(value);
+        }
+        if negated { opposite(condition) } else { condition }
+    }
+
+    /// A product, or a value times 1, as a byte of a word.
+    pub(super) fn pack_color(&mut self, value: Value, pack: PackMul, word: Option<Value>, part: Value) {
+        let target = Target::Register(self.register_of(value));
+        let merges = word.map(|word| match self.operand(word) {
+            Operand::Register(register) => Some(register),
+            other => match self.moved(other) {
+                Operand::Register(register) => Some(register),
+                _ => None,
+            },
+        });
+        let mut operation = if self.makers[part.index()] == Maker::User && matches!(self.program.op(part), Op::Mul(..))
+        {
+            self.plain(part, target)
+        } else {
+            let one = Operand::Small(32);
+            let operand = self.part(part, None).unwrap_or_else(|| self.operand(part));
+            let operand = match operand {
+                Operand::Small(_) | Operand::FixedB(_) => self.moved(operand),
+                _ => operand,
+            };
+            self.operation(Work::Mul(MulOp::Fmul), vec![operand, one], target)
+        };
+        operation.pack = Pack::Mul(pack);
+        operation.merges = merges.flatten();
+        self.emit(operation);
+    }
+
+    /// An operation whose result goes to half of a register of file A.
+    pub(super) fn pack_half(&mut self, value: Value, op: AddOp, half: u8, word: Option<Value>, part: Value) {
+        let register = self.register_of(value);
+        self.machine.in_file_a.push(register);
+        let merges = match word.map(|word| self.operand(word)) {
+            Some(Operand::Register(register)) => Some(register),
+            Some(other) => match self.moved(other) {
+                Operand::Register(register) => Some(register),
+                _ => None,
+            },
+            None => None,
+        };
+        let operand = self.operand(part);
+        let operands = if op.is_unary() { vec![operand] } else { vec![operand, operand] };
+        let mut operation = self.operation(Work::Add(op), operands, Target::Register(register));
+        operation.pack = Pack::A(if half == 0 { PackA::Half0 } else { PackA::Half1 });
+        operation.merges = merges;
+        self.emit(operation);
+    }
+}

@@ -1,0 +1,386 @@
+//! A program as scalar values: every value is computed once, in all 16 elements, and is a word of 32 bits.
+//!
+//! Control flow is structure, not jumps: what an `if` chooses between is computed on both sides and selected, and a loop is a pair of marks in the order
+//! of computation. Booleans are masks: 0, or all bits set. So that which elements take part in something is a value like others.
+
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+
+use naga::Span;
+use v3d_hw::qpu::{AddOp, MulOp};
+
+/// A value of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub(crate) u32);
+
+impl Value {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+/// What a comparison asks of two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// The same number as a float; the two zeros are equal.
+    FloatEqual,
+    /// Another number as a float.
+    FloatNotEqual,
+    /// Less as a float.
+    FloatLess,
+    /// Not less as a float.
+    FloatNotLess,
+    /// The same bits.
+    Equal,
+    /// Other bits.
+    NotEqual,
+    /// Less as a signed integer.
+    SignedLess,
+    /// Not less as a signed integer.
+    SignedNotLess,
+    /// Less as an unsigned integer.
+    UnsignedLess,
+    /// Not less as an unsigned integer.
+    UnsignedNotLess,
+}
+
+impl Relation {
+    /// The relation that holds where this one does not.
+    pub const fn inverse(self) -> Self {
+        match self {
+            Self::FloatEqual => Self::FloatNotEqual,
+            Self::FloatNotEqual => Self::FloatEqual,
+            Self::FloatLess => Self::FloatNotLess,
+            Self::FloatNotLess => Self::FloatLess,
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::SignedLess => Self::SignedNotLess,
+            Self::SignedNotLess => Self::SignedLess,
+            Self::UnsignedLess => Self::UnsignedNotLess,
+            Self::UnsignedNotLess => Self::UnsignedLess,
+        }
+    }
+
+    /// Whether it holds between two words.
+    pub fn holds(self, a: u32, b: u32) -> bool {
+        let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+        match self {
+            Self::FloatEqual => x == y,
+            Self::FloatNotEqual => x != y,
+            Self::FloatLess => x < y,
+            Self::FloatNotLess => x >= y,
+            Self::Equal => a == b,
+            Self::NotEqual => a != b,
+            Self::SignedLess => (a as i32) < b as i32,
+            Self::SignedNotLess => a as i32 >= b as i32,
+            Self::UnsignedLess => a < b,
+            Self::UnsignedNotLess => a >= b,
+        }
+    }
+}
+
+/// Functions of the special function unit [AG p.24].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Special {
+    /// 1 / x.
+    Recip,
+    /// 1 / sqrt(x).
+    RecipSqrt,
+    /// 2^x.
+    Exp,
+    /// log2(x).
+    Log,
+}
+
+/// What a program is given beside its streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Given {
+    /// W of the fragment, in ra15 at the start.
+    FragmentW,
+    /// Z of the fragment as 24 bits, in rb15.
+    FragmentZ,
+    /// X of the pixel.
+    PixelX,
+    /// Y of the pixel.
+    PixelY,
+    /// Not 0 where the primitive faces away.
+    BackFacing,
+    /// Samples that are covered, one bit each.
+    Samples,
+    /// Number of the element, 0 to 15.
+    Element,
+}
+
+/// Part of a word that is unpacked to a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// A byte, 0 to 255 as 0 to 1.
+    Byte(u8),
+    /// Half of the word as a 16-bit float.
+    Half(u8),
+}
+
+/// A computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// A number that is known.
+    Const(u32),
+    /// A word of the uniforms: an index into [`Program::words`].
+    Uniform(u32),
+    /// A component of the varyings.
+    Varying(u32),
+    /// A word of the vertex.
+    Attribute(u32),
+    /// What the hardware gives.
+    Given(Given),
+    /// An operation of the add ALU.
+    Add(AddOp, Value, Value),
+    /// An operation of the mul ALU.
+    Mul(MulOp, Value, Value),
+    /// A function of the special function unit.
+    Special(Special, Value),
+    /// A float out of a part of a word.
+    Unpack(Part, Value),
+    /// A float between 0 and 1 in all four bytes.
+    PackAll(Value),
+    /// The word with a float between 0 and 1 in one byte.
+    PackByte(u8, Value, Value),
+    /// A float as an integer in a half of the word, 0 in the other; or in the other half of a word.
+    PackInteger(u8, Option<Value>, Value),
+    /// A float as a 16-bit float in a half of the word; likewise.
+    PackHalf(u8, Option<Value>, Value),
+    /// A mask.
+    Compare(Relation, Value, Value),
+    /// The second where the first is not 0, else the third.
+    Select(Value, Value, Value),
+    /// The value of the element so many places further, within 16.
+    Rotate(u8, Value),
+    /// A value that a loop carries from one turn to the next.
+    Carried(u32, u32),
+    /// The same behind the loop.
+    Left(u32, u32),
+    /// A texture's word: an index into [`Program::lookups`].
+    Texture(u32),
+    /// A word for the VPM.
+    Output(Value),
+    /// The colour that a fragment program leaves.
+    Color(Value),
+    /// A mask of the elements that are not discarded.
+    Keep(Value),
+}
+
+impl Op {
+    /// The values that it is computed from.
+    pub fn operands(&self) -> Vec<Value> {
+        match *self {
+            Self::Const(_)
+            | Self::Uniform(_)
+            | Self::Varying(_)
+            | Self::Attribute(_)
+            | Self::Given(_)
+            | Self::Carried(..)
+            | Self::Left(..)
+            | Self::Texture(_) => Vec::new(),
+            Self::Special(_, a)
+            | Self::Unpack(_, a)
+            | Self::PackAll(a)
+            | Self::PackInteger(_, None, a)
+            | Self::PackHalf(_, None, a)
+            | Self::Rotate(_, a)
+            | Self::Output(a)
+            | Self::Color(a)
+            | Self::Keep(a) => vec![a],
+            Self::Add(op, a, _) if op.is_unary() => vec![a],
+            Self::Add(_, a, b)
+            | Self::Mul(_, a, b)
+            | Self::PackByte(_, a, b)
+            | Self::PackInteger(_, Some(a), b)
+            | Self::PackHalf(_, Some(a), b)
+            | Self::Compare(_, a, b) => vec![a, b],
+            Self::Select(a, b, c) => vec![a, b, c],
+        }
+    }
+
+    /// Whether it must be done even if nobody uses its value.
+    pub const fn has_effect(&self) -> bool {
+        matches!(self, Self::Output(_) | Self::Color(_) | Self::Keep(_))
+    }
+}
+
+/// A word in the stream of uniforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StreamWord {
+    /// A component of a field.
+    Field {
+        /// Index into [`Interface::fields`](crate::interface::Interface).
+        field: u32,
+        /// Component.
+        index: u32,
+    },
+    /// What whoever draws fills in.
+    Viewport(Viewport),
+    /// Always the same.
+    Constant(u32),
+    /// A parameter word of a texture.
+    Texture {
+        /// Index into the interface's textures.
+        texture: u32,
+        /// Number of the parameter.
+        parameter: u8,
+    },
+}
+
+/// How normalised device coordinates become screen coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Viewport {
+    /// Half of the width in 1/16 pixel.
+    HalfWidth,
+    /// Half of the height in 1/16 pixel.
+    HalfHeight,
+    /// Zs = Zc / Wc * scale + offset.
+    ZScale,
+    /// Zs = Zc / Wc * scale + offset.
+    ZOffset,
+}
+
+/// A lookup of a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lookup {
+    /// Index into the interface's textures.
+    pub texture: u32,
+    /// s and t.
+    pub place: [Value; 2],
+    /// r of a cube map.
+    pub r: Option<Value>,
+    /// Bias of the level of detail, or the level itself.
+    pub bias: Option<Value>,
+}
+
+/// A loop: it goes on while `again` is not 0 in any element.
+#[derive(Clone, Debug, Default)]
+pub struct Loop {
+    /// What it carries: at the start, and for the next turn.
+    pub carried: Vec<Carried>,
+    /// Elements that take another turn.
+    pub again: Option<Value>,
+}
+
+/// A value that a loop carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried {
+    /// The value in a turn.
+    pub value: Value,
+    /// Before the first turn.
+    pub init: Value,
+    /// For the next turn, and behind the loop.
+    pub next: Value,
+    /// For the next turn, if nobody looks at the value behind the loop: elements that have left it need not keep theirs.
+    pub next_inside: Value,
+}
+
+/// The order of computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A value is computed.
+    Compute(Value),
+    /// A loop's turn begins.
+    Begin(u32),
+    /// A loop's turn ends.
+    End(u32),
+}
+
+/// A value's computation and where in the source it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Computation {
+    /// What is computed.
+    pub op: Op,
+    /// The source.
+    pub span: Span,
+}
+
+/// A program of one stage.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Computations, by value.
+    pub values: Vec<Computation>,
+    /// Their order.
+    pub steps: Vec<Step>,
+    /// Loops.
+    pub loops: Vec<Loop>,
+    /// Lookups of textures.
+    pub lookups: Vec<Lookup>,
+    /// Words that uniforms can be.
+    pub words: Vec<StreamWord>,
+    pub(crate) known: HashMap<(Op, u32), Value>,
+    pub(crate) log: Vec<(Op, u32)>,
+    /// Loops that are open, innermost last.
+    pub(crate) open: Vec<u32>,
+    pub(crate) here: Span,
+}
+
+impl Program {
+    /// The computation of a value.
+    pub fn op(&self, value: Value) -> Op {
+        self.values.get(value.index()).map_or(Op::Const(0), |computation| computation.op)
+    }
+
+    /// The number that a value is, if it is known.
+    pub fn constant(&self, value: Value) -> Option<u32> {
+        match self.op(value) {
+            Op::Const(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// All values that an operation looks at, those of its lookup among them.
+    pub fn operands(&self, op: &Op) -> Vec<Value> {
+        match op {
+            Op::Texture(number) => self
+                .lookups
+                .get(*number as usize)
+                .map_or(Vec::new(), |lookup| lookup.place.into_iter().chain(lookup.r).chain(lookup.bias).collect()),
+            other => other.operands(),
+        }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut depth = 1;
+        for step in &self.steps {
+            match *step {
+                Step::Compute(value) => {
+                    let op = self.op(value);
+                    let mut line = format!("{:width$}{value} = {op:?}", "", width = 2 * depth);
+                    if let Op::Uniform(word) = op {
+                        write!(line, " {:?}", self.words.get(word as usize))?;
+                    }
+                    if let Op::Texture(number) = op {
+                        write!(line, " {:?}", self.lookups.get(number as usize))?;
+                    }
+                    writeln!(f, "{}", line.replace("Value(", "").replace("))", ")").replace("), ", ", "))?;
+                }
+                Step::Begin(number) => {
+                    writeln!(f, "{:width$}loop {number} {{", "", width = 2 * depth)?;
+                    depth += 1;
+                    for (index, carried) in self.loops[number as usize].carried.iter().enumerate() {
+                        let Carried { value, init, next, .. } = carried;
+                        writeln!(f, "{:width$}{value} = carried {index}: {init}, then {next}", "", width = 2 * depth)?;
+                    }
+                }
+                Step::End(number) => {
+                    depth -= 1;
+                    let again = self.loops[number as usize].again.map_or_else(String::new, |again| again.to_string());
+                    writeln!(f, "{:width$}}} again while any {again}", "", width = 2 * depth)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! The captured frames' shaders in WGSL: how many instructions they need, beside Mesa's.
+
+use std::path::Path;
+
+use shader_compiler::{Options, compile, qasm};
+
+/// Bounds of the geometric means: coordinate, vertex, fragment. They are what is reached, so that nothing gets worse unseen.
+const MEANS: [f64; 3] = [0.91, 1.01, 0.80];
+/// Bound of each program.
+const MOST: f64 = 1.15;
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
+}
+
+/// Prints the table: `cargo test -p shader-compiler captures -- --nocapture`.
+#[test]
+fn instruction_counts_stay_near_mesas() {
+    let table = std::fs::read_to_string(folder().join("mesa.tsv")).unwrap();
+    let mut logarithms = [Vec::new(), Vec::new(), Vec::new()];
+    println!("{:16} {:>20} {:>20} {:>20}", "ours/Mesa's", "coordinate", "vertex", "fragment");
+    for row in table.lines().filter(|row| !row.starts_with('#')) {
+        let mut columns = row.split('\t');
+        let name = columns.next().unwrap();
+        let counts: Vec<usize> = columns.map(|count| count.parse().unwrap()).collect();
+        let path = folder().join(name).with_extension("wgsl");
+        let source = std::fs::read_to_string(&path).unwrap();
+        let programs = compile(&source, name, &Options::default()).unwrap();
+        let mut line = format!("{name:16}");
+        for (stage, program) in programs.iter().enumerate() {
+            let own = program.words.len() + if stage == 2 { counts[3] } else { 0 };
+            let ratio = own as f64 / counts[stage] as f64;
+            assert!(ratio <= MOST, "{name}: {own} instructions, Mesa {}", counts[stage]);
+            logarithms[stage].push(ratio.ln());
+            line += &format!(" {own:6} {:6} {ratio:6.2}", counts[stage]);
+        }
+        println!("{line}");
+    }
+    for (list, bound) in logarithms.into_iter().zip(MEANS) {
+        let mean = (list.iter().sum::<f64>() / list.len() as f64).exp();
+        println!("geometric mean {mean:.3}");
+        assert!(mean <= bound, "geometric mean {mean}, bound {bound}");
+    }
+}
+
+#[test]
+fn emitted_assembly_assembles_to_the_same_words() {
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "wgsl") {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).unwrap();
+        for program in compile(&source, "test.wgsl", &Options::default()).unwrap() {
+            let text = qasm(&program, &source);
+            let assembled = qpu::assemble(&[qpu::Source::new("test.qasm", &text)], &qpu::Options::default());
+            let assembled = assembled.unwrap_or_else(|diagnostics| panic!("{diagnostics}\n{text}"));
+            assert_eq!(assembled.words, program.words, "{text}");
+            let found = qpu::check::check_assembly(&assembled);
+            assert!(!found.has_errors(), "{found}\n{text}");
+        }
+    }
+}

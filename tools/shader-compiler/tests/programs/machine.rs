@@ -1,0 +1,171 @@
+//! Programs in the model, with streams that a test gives.
+
+use shader_compiler::interface::Stage;
+use shader_compiler::ssa::{StreamWord, Viewport};
+use shader_compiler::{Compiled, Options, compile};
+use v3d_hw::BusAddr;
+
+use v3d_sim::lanes::{Lanes, Mask};
+use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::io::{Io, IoError, Varying};
+use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
+
+const CODE: u32 = 0x1000;
+const UNIFORMS: u32 = 0x8000;
+/// Instructions until a program must have ended.
+const MOST: u64 = 1 << 16;
+
+/// What a program is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Inputs {
+    /// Components of varyings before they are multiplied with W, which is 1, and C, which is 0; or words of the vertex.
+    pub(crate) streams: Vec<Lanes>,
+    /// Fields of the uniforms, all numbers one behind the other.
+    pub(crate) fields: Vec<Vec<u32>>,
+    /// Coordinates of the pixels.
+    pub(crate) pixels: (Lanes, Lanes),
+    /// Depth of the fragments.
+    pub(crate) depth: Lanes,
+    /// Elements whose primitive faces away.
+    pub(crate) back: Lanes,
+}
+
+impl Inputs {
+    pub(crate) fn new(streams: Vec<Lanes>, fields: Vec<Vec<u32>>) -> Self {
+        let pixels =
+            (Lanes(std::array::from_fn(|i| 10 + i as u32)), Lanes(std::array::from_fn(|i| 300 + 3 * i as u32)));
+        let back = Lanes(std::array::from_fn(|i| (i % 3 == 0).into()));
+        Self { streams, fields, pixels, depth: Lanes(std::array::from_fn(|i| 0x10_0000 * i as u32)), back }
+    }
+
+    /// A word of the uniforms.
+    pub(crate) fn word(&self, word: StreamWord) -> u32 {
+        match word {
+            StreamWord::Field { field, index } => self.fields[field as usize][index as usize],
+            StreamWord::Viewport(Viewport::HalfWidth) => 1600f32.to_bits(),
+            StreamWord::Viewport(Viewport::HalfHeight) => (-1200f32).to_bits(),
+            StreamWord::Viewport(_) => 0.5f32.to_bits(),
+            StreamWord::Constant(bits) => bits,
+            StreamWord::Texture { .. } => panic!("textures have no words here"),
+        }
+    }
+}
+
+/// What a program leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outputs {
+    /// Words for the VPM.
+    pub(crate) words: Vec<Lanes>,
+    /// r0 at the end of a fragment program.
+    pub(crate) color: Lanes,
+    /// Samples of the pixels, which a discarded one has none of.
+    pub(crate) samples: Lanes,
+}
+
+struct Units {
+    inputs: Inputs,
+    next: usize,
+    outputs: Outputs,
+}
+
+impl Units {
+    fn take(&mut self) -> Lanes {
+        self.next += 1;
+        self.inputs.streams[self.next - 1]
+    }
+}
+
+impl Io for Units {
+    fn varying(&mut self) -> Result<Varying, IoError> {
+        Ok(Varying { value: self.take(), coefficients: Lanes::default() })
+    }
+
+    fn pixel_x(&mut self) -> Result<Lanes, IoError> {
+        Ok(self.inputs.pixels.0)
+    }
+
+    fn pixel_y(&mut self) -> Result<Lanes, IoError> {
+        Ok(self.inputs.pixels.1)
+    }
+
+    fn rev_flag(&mut self) -> Result<Lanes, IoError> {
+        Ok(self.inputs.back)
+    }
+
+    fn ms_flags(&mut self) -> Result<Lanes, IoError> {
+        Ok(self.outputs.samples)
+    }
+
+    fn set_ms_flags(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
+        self.outputs.samples = value.select(self.outputs.samples, mask);
+        Ok(())
+    }
+
+    fn vpm_read(&mut self) -> Result<Lanes, IoError> {
+        Ok(self.take())
+    }
+
+    fn vpm_read_setup(&mut self, _word: u32) -> Result<(), IoError> {
+        Ok(())
+    }
+
+    fn vpm_write_setup(&mut self, _word: u32) -> Result<(), IoError> {
+        Ok(())
+    }
+
+    fn vpm_write(&mut self, value: &Lanes, _mask: Mask) -> Result<(), IoError> {
+        self.outputs.words.push(*value);
+        Ok(())
+    }
+}
+
+/// Executes a program.
+pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
+    let memory = OwnedMemory::new(0x1_0000);
+    let view = memory.view();
+    let mut words = program.words.clone();
+    if program.stage == Stage::Fragment {
+        // What a pipeline would put behind it: the end.
+        words.extend([0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x1000_09e7_009e_7000]);
+    }
+    for (at, word) in (0..).zip(words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])) {
+        view.set_word(BusAddr(CODE + 4 * at), word).unwrap();
+    }
+    for (at, &word) in (0..).zip(&program.interface.stream) {
+        view.set_word(BusAddr(UNIFORMS + 4 * at), inputs.word(word)).unwrap();
+    }
+    let mut qpu = Qpu::new();
+    qpu.start(&Launch {
+        pc: BusAddr(CODE),
+        uniforms: BusAddr(UNIFORMS),
+        uniforms_limit: Some(program.interface.stream.len() as u32),
+        ra15: Lanes::splat(1f32.to_bits()),
+        rb15: inputs.depth,
+        threading: Threading::Single,
+        qpu: 0,
+        record: None,
+    });
+    let outputs = Outputs { words: Vec::new(), color: Lanes::default(), samples: Lanes::splat(15) };
+    let mut units = Units { inputs: inputs.clone(), next: 0, outputs };
+    let mut budget = MOST;
+    let exit = qpu.run_reference(&mut units, view, &CodeCache::new(), &mut budget);
+    assert_eq!(exit, Exit::Ended, "{}", text(program));
+    let faults = qpu.take_faults();
+    assert!(faults == Default::default(), "{faults:?}\n{}", text(program));
+    assert_eq!(units.next, inputs.streams.len(), "all that is given is read");
+    if program.stage == Stage::Fragment {
+        units.outputs.color = qpu.registers().visible()[64];
+    }
+    units.outputs
+}
+
+/// A program for people.
+pub(crate) fn text(program: &Compiled) -> String {
+    format!("{}\n{}", program.ssa, qpu::disassemble(&program.words, qpu::disassembler::Style::default()))
+}
+
+/// The program of one stage of a source.
+pub(crate) fn stage(source: &str, stage: Stage) -> Compiled {
+    let programs = compile(source, "test.wgsl", &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    programs.into_iter().find(|program| program.stage == stage).unwrap()
+}

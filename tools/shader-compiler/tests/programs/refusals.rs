@@ -1,0 +1,79 @@
+//! What is refused, and how that is said.
+
+use shader_compiler::{Options, compile};
+
+/// Compiles what must be refused; the message, and the text at its place.
+fn check(source: &str, message: &str, at: &str) {
+    let error = compile(source, "test.wgsl", &Options::default()).expect_err("this is to be refused");
+    assert!(error.message.contains(message), "{}", error.message);
+    let place = error.place.map(|(range, _)| &source[range]);
+    assert_eq!(place, Some(at), "{}", error.rendered);
+    assert!(error.rendered.contains("test.wgsl:"), "{}", error.rendered);
+}
+
+#[test]
+fn limits_have_a_place_and_a_reason() {
+    check(
+        "@group(0) @binding(0) var t: texture_2d<f32>;
+        @fragment fn f() -> @location(0) vec4<f32> { return textureLoad(t, vec2(0, 0), 0); }",
+        "the TMU takes coordinates between 0 and 1",
+        "textureLoad",
+    );
+    check(
+        "@group(0) @binding(0) var<storage, read> s: array<f32>;
+        @fragment fn f() -> @location(0) vec4<f32> { return vec4(s[1]); }",
+        "storage buffers are not compiled",
+        "s",
+    );
+    check(
+        "@fragment fn f() -> @location(0) vec4<f32> { return vec4(1.0, 2.0, 3.0, q); }",
+        "no definition in scope",
+        "q",
+    );
+}
+
+#[test]
+fn too_many_values_at_once_are_refused_with_their_line() {
+    // 80 sums that need all of 80 roots, each of which waits for the last.
+    let terms: Vec<String> = (0..80).map(|n| format!("let t{n} = sqrt(v.x * {n}.5);")).collect();
+    let sums: Vec<String> = (0..80).map(|n| format!("s = s * t{n} + t{};", 79 - n)).collect();
+    let source = format!(
+        "@fragment fn f(@location(0) v: vec2<f32>) -> @location(0) vec4<f32> {{
+            {}
+            var s = t0 * t79;
+            {}
+            return vec4(s);
+        }}",
+        terms.join("\n"),
+        sums.join("\n")
+    );
+    if let Err(error) = compile(&source, "test.wgsl", &Options::default()) {
+        assert!(error.message.contains("values are needed at once here"), "{}", error.message);
+        assert!(error.place.is_some(), "{}", error.rendered);
+    } else {
+        panic!("80 values do not fit into 64 registers");
+    }
+}
+
+/// naga's inputs are not in this tree: whoever has them says where.
+#[test]
+fn naga_inputs_become_what_the_list_says() {
+    let Some(folder) = std::env::var_os("NAGA_INPUTS") else { return };
+    let list = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/naga.tsv");
+    let list = std::fs::read_to_string(list).unwrap();
+    for row in list.lines().filter(|row| !row.starts_with('#')) {
+        let name = row.split('\t').next().unwrap();
+        let source = std::fs::read_to_string(std::path::Path::new(&folder).join(name)).unwrap();
+        let found = match compile(&source, name, &Options::default()) {
+            Ok(programs) => {
+                let stages: Vec<String> = programs
+                    .iter()
+                    .map(|program| format!("{} {}", program.stage.name(), program.words.len()))
+                    .collect();
+                format!("{name}\tcompiles\t{}", stages.join(", "))
+            }
+            Err(error) => format!("{name}\trefused\t{}", error.message.lines().next().unwrap_or("")),
+        };
+        assert_eq!(found, row);
+    }
+}
