@@ -9,6 +9,7 @@
 //! A UART without a clock has a full FIFO for ever. A byte is waited for at most `PATIENCE_US`; then the port counts as dead and gets what it has room
 //! for, without waiting, until it takes a byte again. Screen and log go on.
 
+use alloc::string::String;
 use core::{
     fmt::{self, Write},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -49,8 +50,10 @@ struct Console {
     port: Option<Port>,
     /// The port has taken nothing for too long.
     port_is_dead: bool,
-    /// What was said before there was a screen.
+    /// What was said before there was a screen, or since a listener heard it last.
     history: TextHistory,
+    /// Somebody listens.
+    is_heard: bool,
     grid: TextGrid,
     /// Where the grid is drawn, as long as no scene has the screen.
     page: Option<Page>,
@@ -63,6 +66,7 @@ static CONSOLE: IrqLock<Console> = IrqLock::new(Console {
     port: None,
     port_is_dead: false,
     history: TextHistory::new(),
+    is_heard: false,
     grid: TextGrid::new(),
     page: None,
     pages: None,
@@ -124,7 +128,7 @@ impl Console {
 impl Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         send_lines(text, |byte| self.send(byte));
-        if self.pages.is_none() {
+        if self.pages.is_none() || self.is_heard {
             self.history.append(text);
         }
         self.grid.write(text);
@@ -376,6 +380,39 @@ pub fn attach_screen(pages: Pages) {
 /// Takes the screen from the console: a scene wants to draw.
 pub fn detach_screen() {
     CONSOLE.lock().page = None;
+}
+
+/// Hears what is said on the console, as long as it lives. There is one at a time.
+#[derive(Debug)]
+pub struct Listening(());
+
+/// Listens from now on.
+#[must_use]
+pub fn listen() -> Listening {
+    let mut console = CONSOLE.lock();
+    console.history.clear();
+    console.is_heard = true;
+    Listening(())
+}
+
+impl Listening {
+    /// What was said since it was asked last: the end of it, if that was more than 8 KiB.
+    #[must_use]
+    pub fn heard(&self) -> String {
+        // Room is made outside of the lock.
+        let kept = CONSOLE.lock().history.kept();
+        let mut heard = String::with_capacity(kept);
+        let mut console = CONSOLE.lock();
+        console.history.read().for_each(|text| heard.push_str(text));
+        console.history.clear();
+        heard
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        CONSOLE.lock().is_heard = false;
+    }
 }
 
 /// Which page is on show.

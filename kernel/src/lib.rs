@@ -10,7 +10,7 @@
 //! - [`shell`]: the commands of the console, which are also the protocol of `cargo xtask`; [`capture`] and [`selftest`]: the pure
 //!   parts of the two largest.
 //! - `gpu` wakes the 3D engine, `v3d_platform` is what the driver crate `v3d` asks of the board, `scenes` is what can be drawn,
-//!   [`assets`], [`shapes`] and [`dashboard`] what they show.
+//!   [`assets`], [`shapes`], [`dashboard`] and [`transcript`] what they show.
 //!   The driver itself, the renderer and the shaders are crates of their own, which do not know this one.
 //!
 //! # Boot flow
@@ -72,5 +72,6 @@ pub mod start;
 pub mod text_history;
 #[cfg(target_os = "none")]
 mod tick;
+pub mod transcript;
 #[cfg(target_os = "none")]
 pub mod v3d_platform;

@@ -39,6 +39,8 @@ pub struct Machine {
     pub failed_work: Option<Work>,
     /// A job from elsewhere, as far as it has come.
     pub replay: Replay,
+    /// A line that was typed while a scene was shown, which the shell does next.
+    pub next_line: Option<String>,
 }
 
 /// A frame that was drawn.

@@ -107,6 +107,11 @@ pub trait Scene {
     /// # Errors
     /// When it cannot be made.
     fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError>;
+
+    /// Whether keys are commands for the shell while it is drawn without end; otherwise any key ends it.
+    fn keys_are_commands(&self) -> bool {
+        false
+    }
 }
 
 /// A row of the table of scenes.

@@ -18,6 +18,8 @@ mod engine;
 mod failures;
 pub mod line_editor;
 #[cfg(target_os = "none")]
+mod primitives;
+#[cfg(target_os = "none")]
 mod replay;
 #[cfg(target_os = "none")]
 mod run;
@@ -27,6 +29,11 @@ mod scene;
 mod selftest;
 #[cfg(target_os = "none")]
 mod selftest_board;
+#[cfg(target_os = "none")]
+mod typing;
 
 #[cfg(target_os = "none")]
 pub use run::run;
+
+/// What is printed before a command is typed.
+pub const PROMPT: &str = "v3d> ";

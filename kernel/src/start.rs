@@ -175,6 +175,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         counted: CounterSet::default(),
         failed_work: None,
         replay: Replay::default(),
+        next_line: None,
     };
     reach(Stage::Ready);
     println!("ready");

@@ -1,6 +1,7 @@
 //! The last text of the console, for a screen that comes later
 //!
-//! What is said before there is a screen is kept here, and shown when it attaches. When the room is used up, the oldest goes.
+//! What is said before there is a screen is kept here, and shown when it attaches; later what is said while somebody listens. When the room is used up, the
+//! oldest goes.
 
 /// Bytes that are kept: more than a boot says.
 const BYTES: usize = 8192;
@@ -34,9 +35,20 @@ impl TextHistory {
         }
     }
 
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.said = 0;
+    }
+
+    /// How many bytes are left.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.said.min(BYTES)
+    }
+
     /// What is left, oldest first, from the beginning of a line on.
     pub fn read(&self) -> impl Iterator<Item = &str> {
-        let kept = self.said.min(BYTES);
+        let kept = self.kept();
         let start = (self.said - kept) % BYTES;
         let (end, beginning) = (&self.bytes[start..kept.max(start)], &self.bytes[..start]);
         let cut = if kept < self.said {
@@ -62,7 +74,9 @@ mod tests {
         let mut history = TextHistory::new();
         assert_eq!(all(&history), "");
         history.append("one\ntw\u{f6}\n");
-        assert_eq!(all(&history), "one\ntw?\n");
+        assert_eq!((all(&history).as_str(), history.kept()), ("one\ntw?\n", 8));
+        history.clear();
+        assert_eq!((all(&history).as_str(), history.kept()), ("", 0));
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub enum Command {
     Bench,
     /// Works for `cargo xtask bench` to count.
     Draws(Draws, u32),
+    /// Draws what embedded-graphics draws, for `cargo xtask bench` to count.
+    Primitives,
     /// Draws known scenes and runs known programs, and compares what comes out.
     Selftest(SelftestRequest),
     /// The log of this run, of the one before, or a new level.
@@ -193,7 +195,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 22] = [
+pub const TABLE: [Row; 23] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
     row("boot", "", "the stages of this boot and of the one before, with times"),
@@ -231,6 +233,7 @@ pub const TABLE: [Row; 22] = [
         "[same | changed | instances | upload] [N]",
         "work for `cargo xtask bench` to count: N draws, or an upload",
     ),
+    row("primitives", "", "more of it: 10,000 primitives of embedded-graphics, by the CPU and by the GPU"),
     row(
         "selftest",
         "[vectors | board]",
@@ -245,6 +248,15 @@ pub const TABLE: [Row; 22] = [
     ),
     row("reboot", "", "start again"),
 ];
+
+/// The table as text.
+#[must_use]
+pub fn help() -> String {
+    let width = TABLE.iter().map(|row| row.name.len() + 1 + row.arguments.len()).filter(|&width| width < 40).max();
+    let width = width.unwrap_or(0);
+    let line = |row: &Row| format!("  {:width$}  {}\n", format!("{} {}", row.name, row.arguments), row.help);
+    TABLE.iter().map(line).collect()
+}
 
 /// Why a line is no command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -285,11 +297,25 @@ impl Command {
             Self::Replay(_) => "replay",
             Self::Bench => "bench",
             Self::Draws(..) => "draws",
+            Self::Primitives => "primitives",
             Self::Selftest(_) => "selftest",
             Self::Log(_) => "log",
             Self::Watchdog(_) => "watchdog",
             Self::Fail(_) => "fail",
             Self::Reboot => "reboot",
+        }
+    }
+
+    /// Whether it draws or computes with the 3D engine, or is about the scene: then one that is shown has to end before.
+    #[must_use]
+    pub fn takes_the_engine(&self) -> bool {
+        match self {
+            Self::SceneRun { .. } | Self::SceneStop | Self::Capture | Self::Selftest(_) | Self::Bench => true,
+            Self::Draws(..) | Self::Primitives | Self::Replay(_) | Self::Interrupts(Some(_)) => true,
+            Self::Fail(failure) => matches!(failure, Failure::Job | Failure::Program),
+            Self::Help | Self::Info | Self::Boot | Self::Interrupts(None) | Self::Clocks | Self::Temp => false,
+            Self::Mem | Self::V3d | Self::Regs | Self::SceneList | Self::Stats(_) | Self::Log(_) => false,
+            Self::Watchdog(_) | Self::Reboot => false,
         }
     }
 
@@ -320,6 +346,7 @@ impl Command {
             }
             "bench" => (Self::Bench, rest),
             "draws" => (parse_draws(rest)?, rest.get(2..).unwrap_or_default()),
+            "primitives" => (Self::Primitives, rest),
             "selftest" => match rest {
                 ["vectors", left @ ..] => (Self::Selftest(SelftestRequest::Vectors), left),
                 ["board", left @ ..] => (Self::Selftest(SelftestRequest::Board), left),
@@ -620,6 +647,26 @@ mod tests {
         ];
         for (line, sentence) in cases {
             assert_eq!(refused(line), sentence);
+        }
+    }
+
+    #[test]
+    fn help_has_a_line_for_each_command() {
+        let help = help();
+        assert_eq!(help.lines().count(), TABLE.len());
+        assert!(help.starts_with("  help                                this table\n"), "{help}");
+        assert!(help.lines().all(|line| line.starts_with("  ") && line.len() < 150), "{help}");
+    }
+
+    #[test]
+    fn a_scene_that_is_shown_ends_for_what_draws() {
+        for line in
+            ["scene run cube", "stop", "selftest", "draws", "primitives", "fail job", "interrupts on", "capture"]
+        {
+            assert!(parsed(line).takes_the_engine(), "{line}");
+        }
+        for line in ["help", "scene list", "regs", "stats", "log debug", "interrupts", "fail panic", "reboot"] {
+            assert!(!parsed(line).takes_the_engine(), "{line}");
         }
     }
 

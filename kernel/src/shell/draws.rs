@@ -36,7 +36,7 @@ pub(super) fn draws(machine: &Machine, what: Draws, count: u32) -> Answer {
 }
 
 /// A read that the trace of the plugin shows.
-fn mark(device: &GpuDevice) -> Result<(), Error> {
+pub(super) fn mark(device: &GpuDevice) -> Result<(), Error> {
     device.look()?.platform().read(Register::IDENT0);
     Ok(())
 }

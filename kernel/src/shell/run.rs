@@ -1,17 +1,14 @@
 //! Reading commands for ever, and what each leads to
 
-use alloc::{
-    format,
-    string::{String, ToString},
-};
+use alloc::string::{String, ToString};
 use core::fmt;
 
 use super::{
-    bench, board, capture,
-    command::{Command, LogRequest, SelftestRequest, TABLE, WatchdogRequest},
+    PROMPT, bench, board, capture,
+    command::{self, Command, LogRequest, SelftestRequest, WatchdogRequest},
     draws, engine, failures,
     line_editor::LineEditor,
-    replay, scene, selftest, selftest_board,
+    primitives, replay, scene, selftest, selftest_board,
 };
 use crate::{
     arch::clock,
@@ -32,7 +29,7 @@ pub(super) type Answer = Result<(), String>;
 const WATCHDOG_MS: u32 = 10_000;
 
 /// Where the line editor writes.
-struct Terminal;
+pub(super) struct Terminal;
 
 impl fmt::Write for Terminal {
     fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -45,18 +42,29 @@ impl fmt::Write for Terminal {
 pub fn run(mut machine: Machine) -> ! {
     let mut editor = LineEditor::new();
     loop {
-        print!("v3d> ");
-        match Command::parse(read_line(&mut editor, &mut machine)) {
-            Ok(None) => {}
-            Ok(Some(command)) => {
-                let name = command.name();
-                match execute(command, &mut machine) {
-                    Ok(()) => println!("ok {name}"),
-                    Err(sentence) => println!("error {name}: {sentence}"),
-                }
+        print!("{PROMPT}");
+        match machine.next_line.take() {
+            Some(line) => {
+                println!("{line}");
+                obey(&line, &mut machine);
             }
-            Err(error) => println!("error {error}"),
+            None => obey(read_line(&mut editor, &mut machine), &mut machine),
         }
+    }
+}
+
+/// Does what a line says, and prints what came of it.
+pub(super) fn obey(line: &str, machine: &mut Machine) {
+    match Command::parse(line) {
+        Ok(None) => {}
+        Ok(Some(command)) => {
+            let name = command.name();
+            match execute(command, machine) {
+                Ok(()) => println!("ok {name}"),
+                Err(sentence) => println!("error {name}: {sentence}"),
+            }
+        }
+        Err(error) => println!("error {error}"),
     }
 }
 
@@ -95,6 +103,7 @@ fn execute(command: Command, machine: &mut Machine) -> Answer {
         Command::Replay(request) => replay::replay(machine, request),
         Command::Bench => bench::bench(machine),
         Command::Draws(what, count) => draws::draws(machine, what, count),
+        Command::Primitives => primitives::primitives(machine),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, &mut machine.watchdog),
         Command::Fail(failure) => failures::fail(machine, failure),
@@ -121,11 +130,7 @@ pub(super) fn tell_storms() {
 }
 
 fn help() -> Answer {
-    let width = TABLE.iter().map(|row| row.name.len() + 1 + row.arguments.len()).filter(|&width| width < 40).max();
-    for row in TABLE {
-        let usage = format!("{} {}", row.name, row.arguments);
-        println!("  {usage:width$}  {}", row.help, width = width.unwrap_or(0));
-    }
+    print!("{}", command::help());
     Ok(())
 }
 

@@ -21,7 +21,7 @@ use core::{
 
 use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 
-use super::run::Answer;
+use super::{run::Answer, typing::Typing};
 use crate::{
     arch::clock,
     bcm2837::{
@@ -32,7 +32,7 @@ use crate::{
     },
     console::{self, Interruption},
     frame_times::FrameTimes,
-    machine::{Gpu, GpuDevice, LastPicture, Machine, NO_V3D},
+    machine::{Gpu, GpuDevice, LastPicture, Machine},
     pages::{PIXEL_BYTES, Pages, Turns},
     print, println,
     scenes::{Page, SCENES, Scene, SceneContext, SceneEntry, SceneError},
@@ -127,13 +127,14 @@ struct Drawn {
 
 /// Draws frames of a scene, number `first` and those after it.
 fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u64) -> Result<Drawn, String> {
-    let Machine { framebuffer, gpu, last_picture, last_times, counted, failed_work, watchdog, .. } = machine;
-    let device = gpu.as_ref().map_err(|_| NO_V3D)?;
+    // The scene has the device as long as it is shown, and commands that are typed meanwhile have the machine.
+    let device = &machine.device()?.clone();
+    let counted = machine.counted;
     let used_before = device.pool().used();
-    *failed_work = None;
+    machine.failed_work = None;
     // The console's text would be drawn over the picture.
     console::detach_screen();
-    let canvas = Canvas::new(device, *framebuffer)?;
+    let canvas = Canvas::new(device, machine.framebuffer)?;
     let platform = driver(device)?.platform();
 
     performance::start(platform, counted.sources()).map_err(|error| error.to_string())?;
@@ -145,13 +146,9 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u6
     });
     let answer = match answer {
         Ok((mut context, mut scene)) => {
-            let answer = draw(scene.as_mut(), &mut context, &canvas, (mode, first), |page| {
-                watchdog.sign_of_life();
-                act_led::show_life();
-                *last_picture = Some(LastPicture { scene: entry.name, target: page });
-            });
+            let answer = draw(machine, entry.name, scene.as_mut(), &mut context, &canvas, (mode, first));
             driver(device)?.wait_until_idle();
-            *last_times = answer.as_ref().ok().map(|drawn| (drawn.times, *counted));
+            machine.last_times = answer.as_ref().ok().map(|drawn| (drawn.times, counted));
             answer
         }
         Err(error) => Err(error.to_string()),
@@ -159,7 +156,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u6
     performance::stop(platform);
     for report in driver(device)?.take_reports() {
         print!("{report}");
-        *failed_work = Some(report.work);
+        machine.failed_work = Some(report.work);
     }
     drop(canvas);
     let used_after = device.pool().used();
@@ -317,14 +314,16 @@ impl<'c> Finished<'c> {
     }
 }
 
-/// Draws frames until there are enough, a key is pressed, or one fails. `before_each` is told where the next one goes.
+/// Draws frames until there are enough, a key is pressed or a command typed that ends the scene, or one fails.
 fn draw(
+    machine: &mut Machine,
+    name: &'static str,
     scene: &mut dyn Scene,
     context: &mut SceneContext<'_>,
     canvas: &Canvas,
     (mode, first): (Mode, u64),
-    mut before_each: impl FnMut(Page),
 ) -> Result<Drawn, String> {
+    let mut typing = (mode == Mode::ForTheEye && scene.keys_are_commands()).then(Typing::new);
     let start_us = clock::now_us();
     let mut turns =
         Turns::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, canvas.pages.count);
@@ -337,7 +336,9 @@ fn draw(
         if let (true, Some(page)) = (wanted, turns.free_page()) {
             let place = self::page(&canvas.pages, page);
             context.target = place.target().map_err(|error| error.to_string())?;
-            before_each(place);
+            machine.watchdog.sign_of_life();
+            act_led::show_life();
+            machine.last_picture = Some(LastPicture { scene: name, target: place });
             let begin_us = clock::now_us();
             let fence = scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
             frame_us += clock::now_us() - begin_us;
@@ -358,6 +359,12 @@ fn draw(
         }
         let frame_us = core::mem::take(&mut frame_us) + clock::now_us() - wait_us;
         finished.add(context.device, &mut turns, page, oldest, frame_us);
+        if let Some(typing) = &mut typing {
+            match typing.go_on(machine) {
+                true => break,
+                false => continue,
+            }
+        }
         match (mode.frames(), console::interruption()) {
             (Some(frames), Some(Interruption::ControlC)) if oldest + 1 - first < frames => {
                 return Err(format!("stopped after {} of {frames} frames", oldest + 1 - first));

@@ -5,6 +5,7 @@
 //! a number of frames, because a counted run also sums up every finished page, which is more work than the frame.
 
 mod draws;
+mod primitives;
 
 use crate::build;
 use crate::interrupt;
@@ -27,6 +28,7 @@ Boots the kernel in QEMU and prints, for each SCENE (triangle and cube if none i
   write and later ones use again; and frames a second on this machine, over N frames (60)
 Then, with its goal beside it, what a draw costs: instructions, and bytes of control list; and what a texture costs
 beside a copy of its bytes.
+Last, what 10,000 primitives of embedded-graphics cost, beside that crate's own framebuffer.
 ";
 
 const DEFAULT_SCENES: [&str; 2] = ["triangle", "cube"];
@@ -71,7 +73,9 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
         println!("{scene}: {frames_per_second:.1} frames a second on this machine, over {frames} frames");
     }
     eprintln!("==> draws");
-    draws::print(&workspace, &kernel.image, &plugin)
+    draws::print(&workspace, &kernel.image, &plugin)?;
+    eprintln!("==> primitives");
+    primitives::print(&workspace, &kernel.image, &plugin)
 }
 
 struct Measured {
@@ -96,8 +100,8 @@ fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, fram
         let watch = scope.spawn(|| {
             let first = wait_for_frames(&trace, 1, deadline, &ended);
             let last = first.and_then(|first| Ok((first, wait_for_frames(&trace, frames, deadline, &ended)?)));
-            // Any key ends the scene; after a failure this ends the wait for it, too.
-            keyboard.press(b" ")?;
+            // Control-C ends each scene; after a failure this ends the wait for it, too.
+            keyboard.press(&[3])?;
             last.map(|(first, last)| (last - first).as_secs_f64())
         });
         let reply = machine.console.command("scene run", &format!(" {scene}"), deadline, |_| {});

@@ -31,7 +31,7 @@ const ROWS: [Row; 3] = [
 /// Prints the cost of draws, and of a texture beside a copy of as many bytes.
 pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Result<()> {
     for Row { argument, what, goal } in ROWS {
-        let trace = trace(workspace, image, plugin, &format!(" {argument} {DRAWS}"))?;
+        let (trace, _) = trace(workspace, image, plugin, "draws", &format!(" {argument} {DRAWS}"))?;
         let marks = marks(&trace);
         // A mark before and behind each of three frames: two of few draws, of which the first is not as later ones, and one of many.
         let [_, _, few_start, few_end, start, end] = marks[..] else {
@@ -45,15 +45,21 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
             each(many.list_bytes, few.list_bytes)
         );
     }
-    let marks = marks(&trace(workspace, image, plugin, " upload")?);
+    let marks = marks(&trace(workspace, image, plugin, "draws", " upload")?.0);
     let [start, copied, written] = marks[..] else { bail!("{} marks are no upload", marks.len()) };
     let (copy, texture) = (copied.1 - start.1, written.1 - copied.1);
     println!("an RGBA8888 texture of 256 KiB: {texture} instructions; a copy of its bytes to GPU memory: {copy}");
     Ok(())
 }
 
-/// The trace of the command alone.
-fn trace(workspace: &Workspace, image: &Path, plugin: &Path, arguments: &str) -> Result<String> {
+/// The trace of a command alone, and what it has printed.
+pub(super) fn trace(
+    workspace: &Workspace,
+    image: &Path,
+    plugin: &Path,
+    name: &str,
+    arguments: &str,
+) -> Result<(String, Vec<String>)> {
     let folder = workspace.scratch()?;
     let trace = folder.path().join("trace");
     let options = qemu::Options { trace: Some(&trace), ..qemu::Options::with_v3d(image, plugin) };
@@ -62,9 +68,9 @@ fn trace(workspace: &Workspace, image: &Path, plugin: &Path, arguments: &str) ->
     machine.console.wait_ready(deadline)?;
     let read = || std::fs::read_to_string(&trace).context("the plugin writes no trace");
     let before = read()?.len();
-    machine.console.command("draws", arguments, deadline, |_| {})?.lines()?;
+    let lines = machine.console.command(name, arguments, deadline, |_| {})?.lines()?;
     machine.check_faults()?;
-    Ok(read()?.get(before..).unwrap_or_default().to_owned())
+    Ok((read()?.get(before..).unwrap_or_default().to_owned(), lines))
 }
 
 /// What was done between two marks.
@@ -91,7 +97,7 @@ impl Part {
 }
 
 /// The lines with marks, and the number of instructions at each.
-fn marks(trace: &str) -> Vec<(usize, u64)> {
+pub(super) fn marks(trace: &str) -> Vec<(usize, u64)> {
     let mark = |(number, line): (usize, &str)| {
         let (count, access) = line.split_once(' ')?;
         access.starts_with(MARK).then(|| count.parse().ok())?.map(|count| (number, count))

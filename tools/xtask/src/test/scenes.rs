@@ -55,9 +55,16 @@ pub(super) fn ui(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "ui", |_, picture| dashboard::check(picture))
 }
 
-/// The shell's text.
+/// The shell's text: the table of commands, and what is typed while it shows.
 pub(super) fn console(workspace: &Workspace, built: &Built) -> Result<String> {
-    first_picture(workspace, built, "console", |_, picture| console::check(picture))
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let help = machine.console.command("help", "", deadline, |_| {})?.lines()?;
+        run_scene(&machine.console, "console", 0..1, deadline)?;
+        let picture = machine.screenshot()?;
+        let first = kept_if_wrong(workspace, "console", &picture, console::check(&picture, &help))?;
+        let live = console::check_live(machine, &help, deadline);
+        Ok(format!("{first}; {}", kept_if_wrong(workspace, "console", &machine.screenshot()?, live)?))
+    })
 }
 
 /// Operations of the QPUs, each printed as correct, before the Mandelbrot set.
@@ -85,11 +92,16 @@ fn first_picture(
         let picture = machine.screenshot()?;
         let (width, height) = (picture.width, picture.height);
         ensure!((width, height) == (WIDTH, HEIGHT), "the screen has {width} x {height} pixels");
-        check(workspace, &picture).or_else(|error| {
-            let path = workspace.target.join(format!("xtask-{name}.png"));
-            picture.write_png(&path)?;
-            Err(error.context(format!("the picture is kept in {}", path.display())))
-        })
+        kept_if_wrong(workspace, name, &picture, check(workspace, &picture))
+    })
+}
+
+/// Keeps a picture that is wrong.
+fn kept_if_wrong(workspace: &Workspace, name: &str, picture: &Picture, checked: Result<String>) -> Result<String> {
+    checked.or_else(|error| {
+        let path = workspace.target.join(format!("xtask-{name}.png"));
+        picture.write_png(&path)?;
+        Err(error.context(format!("the picture is kept in {}", path.display())))
     })
 }
 

@@ -1,55 +1,160 @@
-//! The console's first picture: lines of text at their places, in their colours, and nothing between them and beyond.
+//! The console: its first picture, and what is typed at it.
+//!
+//! The first picture is what `help` prints. What is typed and answered appears while the scene shows, and scrolls. Letters are known by
+//! each other: the name of a command in the table of `help` and the same word behind the prompt have the same pixels.
 
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
-use anyhow::{Context, Result, ensure};
+use crate::qemu::Machine;
+use anyhow::{Context, Result, bail, ensure};
+use std::time::{Duration, Instant};
 
 const PAPER: [f64; 3] = [13.0, 17.0, 25.0];
 const INK: [f64; 3] = [222.0, 228.0, 238.0];
 const FAINT: [f64; 3] = [124.0, 138.0, 160.0];
-const PROMPT: [f64; 3] = [56.0, 208.0, 190.0];
-/// Height of the bar, and from one baseline to the next.
+const ACCENT: [f64; 3] = [56.0, 208.0, 190.0];
+/// Height of the bar, from one baseline to the next, and from the last one to the edge.
 const BAR: usize = 92;
 const LINE: usize = 25;
-/// Lines that are wholly on the screen.
-const LINES: usize = (HEIGHT - BAR) / LINE;
+const BELOW: usize = 6;
+/// Where lines begin, and how wide a column is.
+const MARGIN: usize = 48;
+const COLUMN: usize = 9;
+/// Pixels of a letter above its baseline.
+const ABOVE: usize = 14;
 
-/// Compares the first picture.
-pub(super) fn check(picture: &Picture) -> Result<String> {
+/// The baseline of a line, when so many lines have scrolled up until the last one is to be seen; `None` if it is behind the bar.
+fn baseline(line: usize, lines: usize) -> Option<usize> {
+    let up = (lines * LINE + BELOW).saturating_sub(HEIGHT - BAR);
+    (BAR + (line + 1) * LINE).checked_sub(up).filter(|&baseline| baseline > BAR + ABOVE)
+}
+
+/// Compares the first picture with what `help` prints: letters on the lines where there is text, in their colours, and nothing beyond their ends.
+pub(super) fn check(picture: &Picture, help: &[String]) -> Result<String> {
+    let mut lines = vec!["v3d> help"];
+    lines.extend(help.iter().map(String::as_str));
+    lines.extend(["ok help", ""]);
     let mut inked = 0;
-    for line in 0..LINES {
-        let baseline = BAR + LINE * (line + 1);
-        let pixels =
-            |left: usize, right: usize| (baseline - 14..baseline).flat_map(move |y| (left..right).map(move |x| (x, y)));
-        // Letters of one colour on paper: each pixel is on the line from one to the other, and some are all ink.
-        let mut text = |left: usize, right: usize, color: [f64; 3]| -> Result<usize> {
+    for (number, line) in lines.iter().enumerate() {
+        let Some(baseline) = baseline(number, lines.len()) else { continue };
+        // How many pixels between two columns are all ink; all are on the way from paper to it.
+        let mut ink = |columns: std::ops::Range<usize>, color: [f64; 3]| -> Result<usize> {
             let mut full = 0;
-            for (x, y) in pixels(left, right) {
+            for (x, y) in block(MARGIN + COLUMN * columns.start, MARGIN + COLUMN * columns.end, baseline) {
                 let found = picture.pixel(x, y).context("the text leaves the screen")?;
-                let share = (f64::from(found[1]) - PAPER[1]) / (color[1] - PAPER[1]);
-                let expected = [0, 1, 2].map(|n| PAPER[n] + (color[n] - PAPER[n]) * share.clamp(0.0, 1.0));
-                ensure!(is_near(found, expected, 3.0), "line {line}: ({x}, {y}) is {found:?}, not {expected:.0?}");
+                let share = ((f64::from(found[1]) - PAPER[1]) / (color[1] - PAPER[1])).clamp(0.0, 1.0);
+                let expected = [0, 1, 2].map(|n| PAPER[n] + (color[n] - PAPER[n]) * share);
+                ensure!(is_near(found, expected, 3.0), "line {number}: ({x}, {y}) is {found:?}, not {expected:.0?}");
                 full += usize::from(share > 0.97);
-                inked += usize::from(share > 0.5);
             }
+            inked += full;
             Ok(full)
         };
-        // The first line is typed; the answer is indented.
-        if line == 0 {
-            ensure!(text(48, 92, PROMPT)? > 20, "there is no prompt");
-            ensure!(text(96, 300, INK)? > 20, "no command is typed");
-        } else if line <= 20 {
-            ensure!(text(48, 72, PAPER.map(|channel| channel + 255.0))? == 0, "line {line} is not indented");
-            ensure!(text(72, 100, INK)? > 10, "line {line} has no name");
-        }
-        if (1..=3).contains(&line) {
-            ensure!(text(388, 1200, FAINT)? > 20, "line {line} has no explanation");
-        }
-        let free = pixels(1240, WIDTH).all(|(x, y)| picture.pixel(x, y).is_some_and(|p| is_near(p, PAPER, 0.0)));
-        ensure!(free, "line {line} leaves its margin");
+        let is_there = match *line {
+            "" => true,
+            line if line.starts_with("v3d>") => ink(0..4, ACCENT)? > 20 && ink(5..9, INK)? > 20,
+            line if line.starts_with("ok") => ink(0..2, ACCENT)? > 10 && ink(3..7, FAINT)? > 10,
+            line => {
+                let end = line[2..].find("  ").map_or(line.len(), |length| 2 + length);
+                let explanation = end + line[end..].len() - line[end..].trim_start().len();
+                ensure!(ink(0..2, FAINT)? == 0, "line {number} is not indented");
+                // Letters are narrower than columns, but for some.
+                ink(2..3, INK)? > 0 && (end > 40 || ink(explanation..explanation + 4, FAINT)? > 10)
+            }
+        };
+        ensure!(is_there, "line {number}, {line:?}, is not to be seen");
+        let is_free =
+            block(1250, WIDTH, baseline).all(|(x, y)| picture.pixel(x, y).is_some_and(|p| is_near(p, PAPER, 0.0)));
+        ensure!(is_free, "line {number} leaves its margin");
     }
-    let title = (0..BAR - 4).flat_map(|y| (48..180).map(move |x| (x, y)));
-    let white = title.filter(|&(x, y)| picture.pixel(x, y).is_some_and(|p| is_near(p, INK, 4.0))).count();
-    ensure!(white > 500, "the title has only {white} pixels");
-    Ok(format!("{LINES} lines, {inked} pixels of ink"))
+    ensure!(has_title(picture), "there is no title");
+    Ok(format!("{} lines, {inked} pixels of ink", lines.len()))
+}
+
+/// Pixels of letters on a baseline.
+fn block(left: usize, right: usize, baseline: usize) -> impl Iterator<Item = (usize, usize)> {
+    (baseline - ABOVE..baseline).flat_map(move |y| (left..right).map(move |x| (x, y)))
+}
+
+fn has_title(picture: &Picture) -> bool {
+    let title = (0..BAR - 4).flat_map(|y| (MARGIN..180).map(move |x| (x, y)));
+    title.filter(|&(x, y)| picture.pixel(x, y).is_some_and(|p| is_near(p, INK, 4.0))).count() > 500
+}
+
+/// A word's pixels: what is looked for elsewhere.
+struct Word {
+    pixels: Vec<[u8; 3]>,
+    width: usize,
+}
+
+impl Word {
+    /// A word of the picture that begins at a column and is so many pixels wide.
+    fn read(picture: &Picture, column: usize, baseline: usize, width: usize) -> Option<Self> {
+        let left = MARGIN + COLUMN * column;
+        let pixels: Option<Vec<_>> = block(left, left + width, baseline).map(|(x, y)| picture.pixel(x, y)).collect();
+        pixels.map(|pixels| Self { pixels, width })
+    }
+
+    fn ink(&self) -> usize {
+        self.pixels.iter().filter(|pixel| is_near(**pixel, INK, 20.0)).count()
+    }
+
+    /// The baselines on which it stands at a column.
+    fn find(&self, picture: &Picture, column: usize) -> Vec<usize> {
+        let is_here = |&baseline: &usize| {
+            Self::read(picture, column, baseline, self.width).is_some_and(|word| word.pixels == self.pixels)
+        };
+        (BAR + ABOVE..HEIGHT).filter(is_here).collect()
+    }
+}
+
+/// Types at the console while it shows: the word appears behind the prompt before the line is ended, the answer moves it up, and a command that is about
+/// scenes ends it.
+pub(super) fn check_live(machine: &Machine, help: &[String], deadline: Instant) -> Result<String> {
+    const WORD: &str = "watchdog";
+    /// Less than the word is wide, so that what stands behind it does not matter.
+    const WIDTH_PX: usize = 74;
+    /// The column behind the prompt, and that of names in the table.
+    const TYPED: usize = 5;
+    const NAMED: usize = 2;
+    /// What takes a line back.
+    const CONTROL_U: u8 = 0x15;
+    let keyboard = machine.console.keyboard();
+    let wait_for = |what: &str, is_there: &dyn Fn(&Picture) -> bool| -> Result<Picture> {
+        let patience = deadline.min(Instant::now() + Duration::from_secs(60));
+        loop {
+            let picture = machine.screenshot()?;
+            if is_there(&picture) {
+                return Ok(picture);
+            }
+            if Instant::now() > patience {
+                bail!("{what} does not appear on the screen");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    keyboard.press(b"scene run console\r")?;
+    let picture = wait_for("the title", &|picture| has_title(picture))?;
+    let row = help.iter().position(|line| line.trim_start().starts_with(WORD)).context("the word is no command")?;
+    let lines = help.len() + 3;
+    // The prompt takes the last line, and a frame may come before it.
+    let named = baseline(row + 1, lines).context("the word is behind the bar")?;
+    let word = Word::read(&picture, NAMED, named, WIDTH_PX).context("the word leaves the screen")?;
+    ensure!(word.ink() > 50, "the word has only {} pixels of ink", word.ink());
+    ensure!(word.find(&picture, NAMED) == [named], "the word is elsewhere, too");
+    ensure!(word.find(&picture, TYPED).is_empty(), "the word is there before it was typed");
+
+    keyboard.press(WORD.as_bytes())?;
+    let picture = wait_for("what is typed", &|picture| !word.find(picture, TYPED).is_empty())?;
+    let typed = word.find(&picture, TYPED);
+    ensure!(typed == [HEIGHT - BELOW], "what is typed stands on the baselines {typed:?}");
+    // The line is taken back, typed again and ended: what answers it comes below, and the prompt.
+    keyboard.press(&[CONTROL_U])?;
+    let answer = machine.console.command(WORD, "", deadline, |_| {})?.lines()?;
+    ensure!(answer.iter().any(|line| line == "the watchdog is off"), "`{WORD}` answers {answer:?}");
+    let scrolled = HEIGHT - BELOW - 3 * LINE;
+    wait_for("the answer", &|picture| word.find(picture, TYPED) == [scrolled])?;
+    machine.console.command("scene stop", "", deadline, |_| {})?.lines()?;
+    machine.console.command("help", "", deadline, |_| {})?.lines().context("after the scene")?;
+    Ok(format!("{} pixels of ink typed, which the answer moved up by 3 lines", word.ink()))
 }

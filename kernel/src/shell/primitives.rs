@@ -1,0 +1,208 @@
+//! The command `primitives`: what embedded-graphics draws, by the CPU and by the GPU, for `cargo xtask bench` to count
+//!
+//! For each kind stands between reads of IDENT0: a thousand of them into embedded-graphics' own framebuffer; into a target that does nothing, so that what
+//! is left is how embedded-graphics takes them apart; into a list for the GPU; and the list into a frame that the GPU gets.
+
+use alloc::{boxed::Box, string::ToString};
+use core::{convert::Infallible, hint::black_box};
+
+use embedded_graphics::{
+    framebuffer::{Framebuffer, buffer_size},
+    image::{Image, ImageRaw},
+    mono_font::{MonoTextStyle, ascii::FONT_6X10},
+    pixelcolor::{Rgb888, raw::LittleEndian},
+    prelude::*,
+    primitives::{Arc, Circle, Line, PrimitiveStyle, PrimitiveStyleBuilder, Rectangle, RoundedRectangle, Triangle},
+    text::Text,
+};
+use renderer::{DrawList, Error, Format, PassDescriptor, Target, TargetDescriptor};
+use v3d::hw::tiling::Tiling;
+
+use super::{draws::mark, run::Answer};
+use crate::{
+    machine::{GpuDevice, Machine},
+    println,
+};
+
+/// Primitives of each kind.
+const COUNT: u32 = 1000;
+/// Sides of the picture in pixels.
+const WIDTH: usize = 320;
+const HEIGHT: usize = 240;
+/// Sides of primitives, in pixels: at least, and so many more.
+const LEAST: u32 = 16;
+const MORE: u32 = 48;
+/// Sides of images, in pixels.
+const IMAGE_SIDE: u32 = 24;
+
+type Software = Framebuffer<
+    Rgb888,
+    <Rgb888 as PixelColor>::Raw,
+    LittleEndian,
+    WIDTH,
+    HEIGHT,
+    { buffer_size::<Rgb888>(WIDTH, HEIGHT) },
+>;
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Rectangle,
+    RectangleOutline,
+    RoundedRectangle,
+    Circle,
+    CircleOutline,
+    Triangle,
+    Line,
+    Arc,
+    Text,
+    Image,
+}
+
+/// All kinds, and what they are called.
+const KINDS: [(Kind, &str); 10] = [
+    (Kind::Rectangle, "filled rectangles"),
+    (Kind::RectangleOutline, "outlined rectangles"),
+    (Kind::RoundedRectangle, "rounded rectangles with an outline"),
+    (Kind::Circle, "filled circles"),
+    (Kind::CircleOutline, "outlined circles"),
+    (Kind::Triangle, "filled triangles"),
+    (Kind::Line, "lines"),
+    (Kind::Arc, "arcs"),
+    (Kind::Text, "words of text"),
+    (Kind::Image, "images"),
+];
+
+pub(super) fn primitives(machine: &Machine) -> Answer {
+    all(machine.device()?).map_err(|error| error.to_string())
+}
+
+fn all(device: &GpuDevice) -> Result<(), Error> {
+    let mut software = Box::new(Software::new());
+    let (width_px, height_px) = (WIDTH as u32, HEIGHT as u32);
+    let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
+    let target = Target::new(device, &TargetDescriptor { label: "primitives", width_px, height_px, format, tiling })?;
+    let mut list = DrawList::new(device, "primitives", width_px, height_px)?;
+    for (kind, name) in KINDS {
+        // The first frame finds no memory that is kept from one to the next.
+        draw_all(kind, &mut list)?;
+        submit(device, &target, &mut list)?;
+        list.reset();
+        mark(device)?;
+        let Ok(()) = draw_all(kind, software.as_mut());
+        mark(device)?;
+        let Ok(()) = draw_all(kind, &mut Nowhere);
+        mark(device)?;
+        draw_all(kind, &mut list)?;
+        mark(device)?;
+        submit(device, &target, &mut list)?;
+        println!("{COUNT} {name}: {} bytes of vertices, {} draws", list.vertex_bytes(), list.draws());
+        list.reset();
+    }
+    Ok(())
+}
+
+/// Draws a list; marks when the GPU has it.
+fn submit(device: &GpuDevice, target: &Target, list: &mut DrawList<Rgb888>) -> Result<(), Error> {
+    let mut frame = device.frame()?;
+    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0; 4]))?;
+    list.draw_to(&mut pass)?;
+    let fence = frame.submit()?;
+    mark(device)?;
+    device.wait(fence)
+}
+
+/// Places and sizes by chance: a linear congruential generator's high bits. Seed 1 for each kind.
+struct Chance(u32);
+
+impl Chance {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 16) % limit
+    }
+
+    /// On the picture, as are the largest primitives that begin there.
+    fn point(&mut self) -> Point {
+        let [x, y] = [WIDTH, HEIGHT].map(|side| self.below(side as u32 - LEAST - MORE) as i32);
+        Point::new(x, y)
+    }
+
+    fn side(&mut self) -> u32 {
+        LEAST + self.below(MORE)
+    }
+
+    fn size(&mut self) -> Size {
+        Size::new(self.side(), self.side())
+    }
+
+    fn color(&mut self) -> Rgb888 {
+        let [red, green, blue] = [0; 3].map(|_: u8| self.below(256) as u8);
+        Rgb888::new(red, green, blue)
+    }
+}
+
+fn draw_all<D: DrawTarget<Color = Rgb888>>(kind: Kind, target: &mut D) -> Result<(), D::Error> {
+    let mut chance = Chance(1);
+    let texels: [u8; (3 * IMAGE_SIDE * IMAGE_SIDE) as usize] = core::array::from_fn(|n| (n * n / 5) as u8);
+    let image = ImageRaw::<Rgb888>::new(&texels, IMAGE_SIDE);
+    for _ in 0..COUNT {
+        let (at, size, color) = (chance.point(), chance.size(), chance.color());
+        let (fill, stroke) = (PrimitiveStyle::with_fill(color), PrimitiveStyle::with_stroke(color, 1));
+        match kind {
+            Kind::Rectangle => Rectangle::new(at, size).into_styled(fill).draw(target)?,
+            Kind::RectangleOutline => Rectangle::new(at, size).into_styled(stroke).draw(target)?,
+            Kind::RoundedRectangle => {
+                let both = PrimitiveStyleBuilder::from(&stroke).fill_color(chance.color()).build();
+                let rectangle = Rectangle::new(at, size);
+                RoundedRectangle::with_equal_corners(rectangle, Size::new_equal(6)).into_styled(both).draw(target)?;
+            }
+            Kind::Circle => Circle::new(at, size.width).into_styled(fill).draw(target)?,
+            Kind::CircleOutline => Circle::new(at, size.width).into_styled(stroke).draw(target)?,
+            Kind::Triangle => {
+                let (right, below) = (at + size.x_axis(), at + size.y_axis());
+                Triangle::new(at, right, below).into_styled(fill).draw(target)?;
+            }
+            Kind::Line => Line::new(at, at + size).into_styled(stroke).draw(target)?,
+            Kind::Arc => Arc::new(at, size.width, 30.0.deg(), 200.0.deg()).into_styled(stroke).draw(target)?,
+            Kind::Text => {
+                Text::new("Graphics", at, MonoTextStyle::new(&FONT_6X10, color)).draw(target)?;
+            }
+            Kind::Image => Image::new(&image, at).draw(target)?,
+        }
+    }
+    Ok(())
+}
+
+/// Takes what it is given and does nothing with it.
+struct Nowhere;
+
+impl OriginDimensions for Nowhere {
+    fn size(&self) -> Size {
+        Size::new(WIDTH as u32, HEIGHT as u32)
+    }
+}
+
+impl DrawTarget for Nowhere {
+    type Color = Rgb888;
+    type Error = Infallible;
+
+    fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(&mut self, pixels: I) -> Result<(), Infallible> {
+        pixels.into_iter().for_each(|pixel| _ = black_box(pixel));
+        Ok(())
+    }
+
+    fn fill_contiguous<I: IntoIterator<Item = Rgb888>>(
+        &mut self,
+        area: &Rectangle,
+        colors: I,
+    ) -> Result<(), Infallible> {
+        let pixels = (area.size.width * area.size.height) as usize;
+        colors.into_iter().take(pixels).for_each(|color| _ = black_box(color));
+        Ok(())
+    }
+
+    fn fill_solid(&mut self, area: &Rectangle, color: Rgb888) -> Result<(), Infallible> {
+        black_box((area, color));
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! Commands that are typed while a scene shows the console
+
+use alloc::string::ToString;
+
+use super::{
+    PROMPT,
+    command::Command,
+    line_editor::LineEditor,
+    run::{self, Terminal},
+};
+use crate::{console, machine::Machine, print, println};
+
+/// What ends a scene.
+const CONTROL_C: u8 = 3;
+
+/// A line under construction, between frames.
+#[derive(Debug)]
+pub(super) struct Typing {
+    editor: LineEditor,
+}
+
+impl Typing {
+    /// Shows the prompt.
+    pub(super) fn new() -> Self {
+        print!("{PROMPT}");
+        Self { editor: LineEditor::new() }
+    }
+
+    /// Takes what was typed since, and does what whole lines say. `true` if the scene is to end: a command that takes the engine is then left to the shell.
+    pub(super) fn go_on(&mut self, machine: &mut Machine) -> bool {
+        while let Some(byte) = console::try_read() {
+            if byte == CONTROL_C {
+                println!();
+                return true;
+            }
+            if !self.editor.feed(byte, &mut Terminal) {
+                continue;
+            }
+            let line = self.editor.line();
+            if Command::parse(line).is_ok_and(|command| command.is_some_and(|command| command.takes_the_engine())) {
+                machine.next_line = Some(line.to_string());
+                return true;
+            }
+            run::obey(line, machine);
+            print!("{PROMPT}");
+        }
+        false
+    }
+}

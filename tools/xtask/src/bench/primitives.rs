@@ -1,0 +1,92 @@
+//! What embedded-graphics draws: the GPU's path beside the CPU's.
+//!
+//! The kernel's command `primitives` works between marks in the trace.
+
+use super::draws;
+use crate::workspace::Workspace;
+use anyhow::{Result, ensure};
+use std::path::Path;
+
+/// How many times as many instructions the software framebuffer is to take.
+const GOAL: f64 = 10.0;
+/// Marks for each kind: behind a first frame, and around four parts.
+const MARKS: usize = 6;
+
+/// Instructions for a thousand primitives of a kind, or for all kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Row {
+    /// Into embedded-graphics' own framebuffer.
+    software: u64,
+    /// Into a target that does nothing: so much it takes to take the primitives apart, wherever they go.
+    apart: u64,
+    /// Into a list.
+    list: u64,
+    /// From the list to a frame that the GPU has.
+    frame: u64,
+}
+
+impl Row {
+    /// By the instructions at a kind's marks.
+    fn of(marks: &[u64; MARKS]) -> Self {
+        let [_, start, software, apart, list, frame] = *marks;
+        Self { software: software - start, apart: apart - software, list: list - apart, frame: frame - list }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            software: self.software + other.software,
+            apart: self.apart + other.apart,
+            list: self.list + other.list,
+            frame: self.frame + other.frame,
+        }
+    }
+
+    /// How many times as many the software framebuffer takes: than the list and the frame, and than a list and a frame that were free.
+    fn times(&self) -> [f64; 2] {
+        [self.list + self.frame, self.apart].map(|instructions| self.software as f64 / instructions.max(1) as f64)
+    }
+
+    fn print(&self, what: &str) {
+        let [times, most] = self.times();
+        let Self { software, apart, list, frame } = self;
+        println!(
+            "{what}: {} instructions ({list} and {frame} for the frame), in software {software}, {times:.1} times as many (at most {most:.1}: \
+             {apart} are embedded-graphics' own)",
+            list + frame
+        );
+    }
+}
+
+/// Prints the cost of a thousand primitives of each kind, and of all of them.
+pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Result<()> {
+    let (trace, lines) = draws::trace(workspace, image, plugin, "primitives", "")?;
+    let marks: Vec<u64> = draws::marks(&trace).into_iter().map(|(_, count)| count).collect();
+    let (kinds, rest) = marks.as_chunks();
+    ensure!(
+        rest.is_empty() && kinds.len() == lines.len() && !kinds.is_empty(),
+        "{} marks are not {MARKS} for each of {} kinds",
+        marks.len(),
+        lines.len()
+    );
+    let rows: Vec<Row> = kinds.iter().map(Row::of).collect();
+    for (row, line) in rows.iter().zip(&lines) {
+        row.print(line.split(':').next().unwrap_or(line));
+    }
+    let all = rows.into_iter().fold(Row::default(), Row::and);
+    all.print(&format!("all of them (goal: {GOAL} times)"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_four_parts_between_five_marks() {
+        let row = Row::of(&[7, 10, 110, 130, 145, 150]);
+        assert_eq!(row, Row { software: 100, apart: 20, list: 15, frame: 5 });
+        assert_eq!(row.times(), [5.0, 5.0]);
+        assert_eq!(row.and(row), Row { software: 200, apart: 40, list: 30, frame: 10 });
+        assert_eq!(Row::default().times(), [0.0, 0.0]);
+    }
+}
