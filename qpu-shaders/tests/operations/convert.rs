@@ -118,7 +118,7 @@ pub(crate) fn operand(bits: u32) -> f64 {
 }
 
 /// The bits of a number as a float of 16 bits.
-fn half(x: f64, sign: u32, rounding: Rounding) -> u32 {
+pub(crate) fn half(x: f64, sign: u32, rounding: Rounding) -> u32 {
     let magnitude = if x.is_nan() {
         0x7fff
     } else {

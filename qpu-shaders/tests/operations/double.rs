@@ -1,7 +1,7 @@
 //! Floats of 64 bits.
 
 use crate::case::Case;
-use crate::convert::{INTEGERS, ROUNDINGS, Rounding, fit, float_of_half, kind, operand, value};
+use crate::convert::{INTEGERS, ROUNDINGS, Rounding, fit, float_of_half, half, kind, operand, value};
 use crate::float::conditions;
 use crate::integer::sign_and_zero;
 use crate::samples::Kind;
@@ -29,7 +29,7 @@ pub(crate) fn rows() -> Vec<Row> {
     }
     rows.extend(conversions());
     let absent = |operation: &str| Row::absent(Document::Instructions, operation, UNBUILT);
-    rows.extend(["fma f64", "cvt f64 f64 without a fraction", "cvt f16 f64"].map(absent));
+    rows.push(absent("fma f64"));
     rows
 }
 
@@ -77,6 +77,19 @@ fn conversions() -> Vec<Row> {
                 _ => expected,
             };
             result.to_bits() == (expected as f32).to_bits() || result.is_nan() && exact.is_nan()
+        }));
+    }
+    for (letter, rounding) in ROUNDINGS {
+        let to_half = new(format!("cvt r{letter} f16 f64"), format!("cvt_f64_f16 round_{letter}"));
+        let to_half = to_half.input("r0", Kind::Fraction).input("r1", Kind::DoubleAsHalf);
+        rows.push(to_half.exact(move |x| vec![half(double(x[0], x[1]), x[1] >> 31, rounding)]));
+    }
+    for (letter, rounding) in ROUNDINGS {
+        let whole = new(format!("cvt r{letter}i f64 f64"), format!("cvt_f64_whole round_{letter}"));
+        let whole = whole.input("r0", Kind::Fraction).input("r1", Kind::DoubleWithFraction).outputs(&["r0", "r1"]);
+        rows.push(whole.exact(move |x| {
+            let exact = double(x[0], x[1]);
+            if exact.is_nan() { x.to_vec() } else { words(rounding.whole(exact)) }
         }));
     }
     rows

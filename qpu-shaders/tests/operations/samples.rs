@@ -21,6 +21,10 @@ pub(crate) enum Kind {
     Fraction,
     /// The higher one.
     DoubleHigh,
+    /// The same, of what floats of 16 bits reach and a little more, in half of the cases with few bits, for ties.
+    DoubleAsHalf,
+    /// The same, from 2^-3 to 2^61, in half of the cases with few bits, for ties.
+    DoubleWithFraction,
     /// The four flags.
     Flags,
     /// 0 or not: in each vector either rarely the one or rarely the other, so that often all of them agree.
@@ -101,6 +105,73 @@ const DOUBLES: [u32; 16] = [
     0x41ef_ffff,
     0x41f0_0000,
 ];
+/// Zeros, denormals, 2^-25 and 2^-24 with their neighbours, the middle of the largest denormal and the smallest normal of 16 bits, ties about 1, the largest
+/// number and the middle of it and 2^16, floats of 32 bits at their ends, the largest number, infinities, NaN.
+const DOUBLES_AS_HALVES: [u32; 28] = [
+    0,
+    0x8000_0000,
+    0x0000_0001,
+    0x8010_0000,
+    0x380f_ffff,
+    0x3e5f_ffff,
+    0x3e60_0000,
+    0xbe60_0000,
+    0x3e60_0001,
+    0x3e70_0000,
+    0x3e78_0000,
+    0x3f0f_fc00,
+    0xbf0f_fbff,
+    0x3f10_0000,
+    0xbf10_0200,
+    0x3ff0_0200,
+    0x3ff0_0600,
+    0xbff0_01ff,
+    0x40ef_fc00,
+    0xc0ef_fdff,
+    0x40ef_fe00,
+    0x40f0_0000,
+    0x47ef_ffff,
+    0xc7f0_0000,
+    0x7fef_ffff,
+    0x7ff0_0000,
+    0xfff0_0000,
+    0x7ff8_0000,
+];
+/// Zeros, denormals, numbers about 1/2, 1, 3/2, 5/2, 2^20, 2^21, 2^51, 2^52 and 2^53, the largest one, infinities, NaN.
+const DOUBLES_WITH_FRACTIONS: [u32; 32] = [
+    0,
+    0x8000_0000,
+    0x8000_0001,
+    0x0010_0000,
+    0x3fd0_0000,
+    0x3fdf_ffff,
+    0x3fe0_0000,
+    0xbfe0_0000,
+    0xbfe0_0001,
+    0x3fef_ffff,
+    0x3ff0_0000,
+    0xbff8_0000,
+    0x3fff_ffff,
+    0x4004_0000,
+    0xc003_ffff,
+    0x4124_0000,
+    0xc12f_ffff,
+    0x4130_0000,
+    0x4134_0001,
+    0xc13f_ffff,
+    0x4140_0000,
+    0x4147_ffff,
+    0x4310_0000,
+    0xc31f_ffff,
+    0x432f_ffff,
+    0xc320_0001,
+    0x4330_0000,
+    0x433f_ffff,
+    0x7fef_ffff,
+    0x7ff0_0000,
+    0xfff0_0000,
+    0xfff8_0001,
+];
 const COUNTS: [u32; 14] = [0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 64, 0xffff_ffff];
 const FLAGS: [u32; 6] = [0, 1, 4, 7, 8, 15];
 
@@ -119,6 +190,8 @@ impl Kind {
             Self::DoubleLow => &[0, 1, 0x8000_0000, 0xffff_ffff],
             Self::Fraction => &[0, 1, 0x8000_0000, 0xffe0_0000, 0xfff0_0000],
             Self::DoubleHigh => &DOUBLES,
+            Self::DoubleAsHalf => &DOUBLES_AS_HALVES,
+            Self::DoubleWithFraction => &DOUBLES_WITH_FRACTIONS,
             Self::Count => &COUNTS,
             Self::Truth => &[0, 1, 0x8000_0000],
         }
@@ -145,6 +218,11 @@ impl Kind {
             }
             // What floats of 32 bits reach, and somewhat more.
             Self::DoubleHigh => (random.next() & 0x8fff_ffff).wrapping_add(0x3800_0000),
+            Self::DoubleAsHalf | Self::DoubleWithFraction => {
+                let (least, exponents) = if self == Self::DoubleAsHalf { (1023 - 27, 45) } else { (1023 - 3, 64) };
+                let fraction = random.next() & if word & 1 == 0 { 0xf_fe00 } else { 0xf_ffff };
+                word & 0x8000_0000 | (least + (word >> 1 & 0xffff) % exponents) << 20 | fraction
+            }
             Self::Byte => word & 0xff,
             Self::Half | Self::HalfFloat => word & 0xffff,
             Self::Flags => word & 15,
