@@ -5,7 +5,7 @@
 
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
-use core::cell::{Ref, RefCell, RefMut};
+use core::cell::{Cell, Ref, RefCell, RefMut};
 use v3d::pool::{Buffer, Pool};
 use v3d::{Driver, Fence, Platform};
 
@@ -32,6 +32,8 @@ struct Shared<'p, P: Platform> {
     driver: RefCell<Option<Driver<'p, P>>>,
     pool: Pool,
     frames: RefCell<Frames>,
+    /// Passes that were begun.
+    passes: Cell<u64>,
 }
 
 /// What is kept from one frame to the next.
@@ -57,13 +59,14 @@ impl<'p, P: Platform> Device<'p, P> {
         let pool = driver.pool().clone();
         let under_way = VecDeque::with_capacity(FRAMES);
         let frames = RefCell::new(Frames { under_way, rendering_lists: RenderingLists::default() });
-        Self(Rc::new(Shared { driver: RefCell::new(Some(driver)), pool, frames }))
+        Self(Rc::new(Shared { driver: RefCell::new(Some(driver)), pool, frames, passes: Cell::new(0) }))
     }
 
     /// The driver: to wait for fences, run user programs, look at statistics. Give it back before anything else is done with the device.
     ///
     /// # Errors
     /// When the device is closed, or somebody has the driver already.
+    #[inline]
     pub fn driver(&self) -> Result<RefMut<'_, Driver<'p, P>>, Error> {
         let driver = self.0.driver.try_borrow_mut().map_err(|_| Error::DeviceInUse)?;
         RefMut::filter_map(driver, Option::as_mut).map_err(|_| Error::DeviceClosed)
@@ -131,7 +134,14 @@ impl<'p, P: Platform> Device<'p, P> {
         Ok(())
     }
 
+    /// A number that no pass has had before.
+    pub(crate) fn next_pass(&self) -> u64 {
+        self.0.passes.update(|passes| passes + 1);
+        self.0.passes.get()
+    }
+
     /// Refuses memory of another device.
+    #[inline]
     pub(crate) fn expect_own(&self, label: &'static str, buffer: &Buffer) -> Result<(), Error> {
         if buffer.is_of(&self.0.pool) { Ok(()) } else { Err(Error::ForeignDevice { label }) }
     }

@@ -114,7 +114,7 @@ impl<C> DrawList<C> {
         // No target is larger.
         let (width_px, height_px) = (width_px.min(2048), height_px.min(2048));
         let mut flat = Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &flat::FRAGMENT))?;
-        flat.state.flat_varyings = 1;
+        flat.state = flat.state.with_flat_varyings(1)?;
         Ok(Self {
             label,
             size: Size::new(width_px, height_px),

@@ -64,7 +64,7 @@ impl<'p, P: Platform> Frame<'p, P> {
         let mut jobs = Vec::with_capacity(passes.len());
         for recording in passes {
             let (list, pass, owners) = recording.finish();
-            let binning = memory.place_list(&mut driver, &list.encode()?)?;
+            let binning = memory.place_list(&mut driver, &list)?;
             let rendering = place_rendering_list(&device, &mut memory, &mut driver, pass)?;
             jobs.push((Job { binning: Some(binning), rendering }, owners));
         }
@@ -87,6 +87,5 @@ fn place_rendering_list<P: Platform>(
     pass: RenderingPass,
 ) -> Result<v3d::record_list::ControlList, Error> {
     let mut frames = device.frames()?;
-    let bytes = frames.rendering_lists.bytes(pass)?;
-    memory.place_list(driver, bytes)
+    memory.place_list(driver, frames.rendering_lists.of(pass)?)
 }

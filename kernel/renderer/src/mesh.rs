@@ -173,6 +173,15 @@ impl<V: VertexData> Mesh<V> {
         self.primitive
     }
 
+    /// What is drawn, if that is one record.
+    #[inline]
+    pub(crate) const fn only_part(&self) -> Option<&PlacedPart> {
+        match &self.parts {
+            Parts::One(part) => Some(part),
+            Parts::Many(_) => None,
+        }
+    }
+
     /// What is drawn, record by record.
     pub(crate) fn parts(&self) -> &[PlacedPart] {
         self.parts.as_slice()

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 use qpu_shaders::smooth_alpha;
-use shader_interface::{NoUniforms, UniformData, VertexData, VertexUniforms};
+use shader_interface::{NoUniforms, UniformData, VertexData, VertexUniforms, ViewportUniforms};
 use v3d::Platform;
 use v3d::binning_list::BinningList;
 use v3d::draw_state::Viewport;
@@ -15,7 +15,7 @@ use v3d::tile_grid::{TileArea, TileGrid};
 use crate::device::Device;
 use crate::error::Error;
 use crate::frame::memory::FrameMemory;
-use crate::mesh::layout::{ALIGNMENT, PlacedPart};
+use crate::mesh::layout::PlacedPart;
 use crate::mesh::{Mesh, Primitive, bytes_of, layout};
 use crate::pipeline::state::Samples;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
@@ -101,7 +101,9 @@ pub(crate) struct Recording {
     pass: RenderingPass,
     list: BinningList,
     owners: Vec<Owner>,
-    viewport: Viewport,
+    /// No other pass has it.
+    number: u64,
+    viewport_uniforms: ViewportUniforms,
     /// What may be drawn at all.
     window: ClipWindow,
     scissor: ClipWindow,
@@ -142,10 +144,21 @@ impl Recording {
             tile_lists: Some(tiles.lists()),
             disable_early_z: false,
         };
-        let list = BinningList::new(tiles.binning_mode());
+        let mut list = BinningList::new(tiles.binning_mode());
         let viewport = Viewport::display(grid.width_px, grid.height_px);
-        let (scissor, last) = (part.window, LastDraw::default());
-        Ok(Self { target: target.clone(), pass, list, owners, viewport, window: part.window, scissor, last })
+        list.set_viewport(&viewport);
+        let Viewport { half_width, half_height, z_scale, z_offset, .. } = viewport;
+        Ok(Self {
+            target: target.clone(),
+            pass,
+            list,
+            owners,
+            number: device.next_pass(),
+            viewport_uniforms: ViewportUniforms { half_width, half_height, z_scale, z_offset },
+            window: part.window,
+            scissor: part.window,
+            last: LastDraw::default(),
+        })
     }
 
     /// The binning list, what is rendered, and what owns the memory that both use.
@@ -276,7 +289,10 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         vertex_uniforms: &U,
         fragment_uniforms: &F,
     ) -> Result<(), Error> {
-        self.draw_instances(pipeline, mesh, core::slice::from_ref(vertex_uniforms), fragment_uniforms)
+        match self.recording.draw_again(self.device, self.memory, (pipeline, mesh), vertex_uniforms) {
+            Some(drawn) => drawn,
+            None => self.draw_instances(pipeline, mesh, core::slice::from_ref(vertex_uniforms), fragment_uniforms),
+        }
     }
 
     /// Draws a mesh once for each of some vertex uniforms.
@@ -311,7 +327,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
             return Ok(());
         }
         let layout = layout::<V>(pipeline.label, primitive, bytes_of(vertices).into(), None)?;
-        let start = self.memory.place(&mut *self.device.driver()?, &layout.vertices, ALIGNMENT)?;
+        let start = self.memory.place(&mut *self.device.driver()?, &layout.vertices)?;
         let parts = layout.parts.place(start)?;
         let source = Source { memory: None, primitive: primitive.kind(), parts: parts.as_slice() };
         let uniforms = (core::slice::from_ref(vertex_uniforms), fragment_uniforms);
@@ -337,7 +353,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         let count = bytes / V::BYTES as u32;
         let region = {
             let driver = &mut *self.device.driver()?;
-            let region = self.memory.take(driver, bytes, ALIGNMENT)?;
+            let region = self.memory.take(driver, bytes)?;
             let mut written = [[0; N]; AT_ONCE];
             let mut at = 0;
             for things in things.chunks(AT_ONCE) {

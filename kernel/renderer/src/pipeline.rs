@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 use shader_interface::{Ending, Fragment, PrimitiveKind, VertexData, VertexShading};
 use v3d::Platform;
-use v3d::draw_state::DrawState;
+use v3d::draw_state::FixedState;
 use v3d::hw::BusAddr;
 use v3d::pool::Buffer;
 use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RecordTemplate};
@@ -116,15 +116,15 @@ pub struct Pipeline<V, U, F> {
     pub(crate) memory: Buffer,
     /// The shader record of each draw, but for uniforms and vertices.
     pub(crate) record: RecordTemplate,
-    /// How many attributes there are; none if vertices are shaded already.
-    pub(crate) attributes: Option<u8>,
+    /// Whether programs make vertices; if not, they are shaded already.
+    pub(crate) is_vertex_shaded: bool,
     fragment: BusAddr,
     pub(crate) primitive: PrimitiveKind,
     pub(crate) samples: Samples,
     /// Uniforms of what follows the fragment shader.
     pub(crate) tail_uniforms: Vec<u32>,
-    /// State with the whole of a picture; passes put their own sizes in.
-    pub(crate) state: DrawState,
+    /// All state that does not depend on where it draws.
+    pub(crate) state: FixedState,
     feeds: PhantomData<fn(V, U, F)>,
 }
 
@@ -194,12 +194,12 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
             label,
             memory,
             record,
-            attributes: programs.map(|(programs, ..)| programs.attributes().len() as u8),
+            is_vertex_shaded: programs.is_some(),
             fragment: start + fragment_offset,
             primitive: fragment.primitive(),
             samples: descriptor.samples,
             tail_uniforms,
-            state: state::draw_state(descriptor),
+            state: state::draw_state(descriptor).fixed()?,
             feeds: PhantomData,
         })
     }

@@ -80,13 +80,16 @@ fn draw(
     match what {
         Draws::Instances => pass.draw_instances(pipeline, mesh, uniforms, &NoUniforms)?,
         Draws::Changed => {
-            for pair in uniforms.chunks(2) {
-                pair.iter().take(1).try_for_each(|uniforms| pass.draw(pipeline, mesh, uniforms, &NoUniforms))?;
-                let mut others = pair.iter().skip(1);
-                others.try_for_each(|uniforms| pass.draw(other_pipeline, other_mesh, uniforms, &NoUniforms))?;
+            for (number, uniforms) in uniforms.iter().enumerate() {
+                let (pipeline, mesh) = if number % 2 == 0 { (pipeline, mesh) } else { (other_pipeline, other_mesh) };
+                pass.draw(pipeline, mesh, uniforms, &NoUniforms)?;
             }
         }
-        _ => uniforms.iter().try_for_each(|uniforms| pass.draw(pipeline, mesh, uniforms, &NoUniforms))?,
+        _ => {
+            for uniforms in uniforms {
+                pass.draw(pipeline, mesh, uniforms, &NoUniforms)?;
+            }
+        }
     }
     let fence = frame.submit()?;
     mark(device)?;

@@ -23,6 +23,7 @@ impl Arena {
     }
 
     /// Takes `bytes` bytes whose bus address is a multiple of `alignment`, a power of two.
+    #[inline]
     pub fn take(&mut self, bytes: u32, alignment: u32) -> Result<Region, Error> {
         if !alignment.is_power_of_two() {
             return Err(Error::Alignment(alignment));
@@ -57,6 +58,7 @@ impl Arena {
     }
 
     /// The memory.
+    #[inline]
     pub const fn buffer(&self) -> &Buffer {
         &self.buffer
     }

@@ -9,13 +9,14 @@
 //! # Sources
 //! [AG p.62-65], [linux vc4_validate.c] for the order.
 
-use crate::draw_state::DrawState;
+use crate::draw_state::{DrawState, FixedState, Viewport};
 use crate::errata::Erratum;
 use crate::error::Error;
 use crate::primitives::Primitives;
 use crate::record_list::{EncodedRecord, RecordList};
-use v3d_hw::Layout;
-use v3d_hw::control_list::{GlShaderState, PrimitiveListFormat, Record, TileBinningMode};
+use crate::shader_record::ShaderState;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{ClipWindow, PrimitiveListFormat, Record, TileBinningMode};
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 
 /// Most shader records in one list, HW-2116.
@@ -25,7 +26,9 @@ pub const MOST_STATE_CHANGES: u32 = 0x1ef0;
 #[derive(Clone, Debug)]
 pub struct BinningList {
     list: RecordList,
-    state: Option<DrawState>,
+    window: Option<ClipWindow>,
+    viewport: Option<Viewport>,
+    fixed: Option<FixedState>,
     shader: Option<Record>,
     state_changes: u32,
 }
@@ -37,24 +40,44 @@ impl BinningList {
         list.push(mode);
         list.push(Record::StartTileBinning);
         list.push(PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Triangles });
-        Self { list, state: None, shader: None, state_changes: 0 }
+        Self { list, window: None, viewport: None, fixed: None, shader: None, state_changes: 0 }
     }
 
     /// Appends one draw: what changed of the state, the shader record if it is another one, and the primitives.
     pub fn draw(&mut self, state: &DrawState, shader: impl Into<Record>, primitives: &Primitives) -> Result<(), Error> {
-        self.set_state(state);
+        let fixed = state.fixed()?;
+        self.set_window(state.clip_window);
+        fixed.emit_first(&mut self.list, self.fixed.as_ref());
+        self.set_viewport(&state.viewport);
+        fixed.emit_last(&mut self.list, self.fixed.as_ref());
+        self.fixed = Some(fixed);
         self.set_shader(shader)?;
         primitives.emit(&mut self.list)
     }
 
-    /// Appends what changed of the state.
-    pub fn set_state(&mut self, state: &DrawState) {
-        state.emit(&mut self.list, self.state.as_ref());
-        self.state = Some(*state);
+    /// Appends the clip window if it is another one.
+    pub fn set_window(&mut self, window: ClipWindow) {
+        if self.window != Some(window) {
+            self.list.push(window);
+            self.window = Some(window);
+        }
+    }
+
+    /// Appends what changed of the viewport.
+    pub fn set_viewport(&mut self, viewport: &Viewport) {
+        viewport.emit(&mut self.list, self.viewport.as_ref());
+        self.viewport = Some(*viewport);
+    }
+
+    /// Appends what changed of all other state.
+    #[inline]
+    pub fn set_fixed(&mut self, fixed: &FixedState) {
+        fixed.emit(&mut self.list, self.fixed.as_ref());
+        self.fixed = Some(*fixed);
     }
 
     /// Appends the shader record if it is another one.
-    pub fn set_shader(&mut self, shader: impl Into<Record>) -> Result<(), Error> {
+    fn set_shader(&mut self, shader: impl Into<Record>) -> Result<(), Error> {
         let shader = shader.into();
         if self.shader != Some(shader) {
             self.reserve(1)?;
@@ -65,26 +88,26 @@ impl BinningList {
         Ok(())
     }
 
-    /// Appends a shader record, and primitives that are drawn with it; theirs names no more vertices than GFXH-515 lets it. This is what most of a long list is
-    /// made of, so nothing is compared.
-    pub fn draw_gl(&mut self, shader: GlShaderState, primitives: &EncodedRecord) -> Result<(), Error> {
-        self.reserve(1)?;
-        let [a, b, c, d] = shader.to_word()?.to_le_bytes();
+    /// Appends a shader record, for which [`BinningList::reserve`] has found room, and primitives that are drawn with it; theirs names no more vertices than
+    /// GFXH-515 lets it. This is what most of a long list is made of, so nothing is compared.
+    #[inline(always)]
+    pub fn draw_encoded(&mut self, shader: ShaderState, record: BusAddr, primitives: EncodedRecord) {
         self.state_changes += 1;
         self.shader = None;
-        self.list.push_bytes(&[Record::GlShaderState(shader).code(), a, b, c, d]);
-        self.list.push_encoded(primitives);
-        Ok(())
-    }
-
-    /// Appends primitives with the state and shader record that are set; their record names no more vertices than GFXH-515 lets it.
-    pub fn draw_encoded(&mut self, primitives: &EncodedRecord) {
-        self.list.push_encoded(primitives);
+        let shader = shader.record(record);
+        match shader.followed_by(primitives) {
+            Some(both) => self.list.push_encoded(both),
+            None => {
+                self.list.push_encoded(shader);
+                self.list.push_encoded(primitives);
+            }
+        }
     }
 
     /// Whether so many shader records more have room.
+    #[inline]
     pub fn reserve(&self, shaders: usize) -> Result<(), Error> {
-        if shaders > (MOST_STATE_CHANGES - self.state_changes) as usize {
+        if shaders > MOST_STATE_CHANGES.saturating_sub(self.state_changes) as usize {
             return Err(Error::Erratum(Erratum::Hw2116));
         }
         Ok(())

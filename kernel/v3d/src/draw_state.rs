@@ -8,10 +8,11 @@
 //! - HW-2905: early Z goes wrong after a multisampled depth buffer was loaded; that is a matter of the whole frame, see
 //!   [`RenderingPass`](crate::rendering_list::RenderingPass).
 
-use crate::record_list::RecordList;
+use crate::error::Error;
+use crate::record_list::{EncodedRecord, RecordList};
 use v3d_hw::control_list::{
     ClipWindow, ClipperXyScaling, ClipperZScaleOffset, CompareFunction, ConfigurationBits, DepthOffset, FlatShadeFlags,
-    LineWidth, Oversample, PointSize, ViewportOffset,
+    LineWidth, Oversample, PointSize, Record, ViewportOffset,
 };
 
 /// Smallest point in pixels, HW-2903.
@@ -101,42 +102,122 @@ impl DrawState {
         self
     }
 
+    /// The records of all but clip window and viewport. An error names the field whose value does not fit.
+    pub fn fixed(&self) -> Result<FixedState, Error> {
+        let Self { configuration, depth_offset, point_size_px, line_width_px, flat_varyings, .. } = *self;
+        let records = [
+            configuration.into(),
+            depth_offset.into(),
+            PointSize { size: point_size_px.max(LEAST_POINT_PX) }.into(),
+            LineWidth { width: line_width_px }.into(),
+            FlatShadeFlags { flags: flat_varyings }.into(),
+        ];
+        let mut words = [0; FixedState::RECORDS];
+        for (word, record) in words.iter_mut().zip(records) {
+            *word = short_record(record)?;
+        }
+        Ok(FixedState(words))
+    }
+}
+
+/// What a pipeline says of the state, as its records: configuration, depth offset, size of points, width of lines, flat varyings. It is compared and appended
+/// without a look at what the records mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedState([u64; Self::RECORDS]);
+
+impl FixedState {
+    /// How many records it has.
+    const RECORDS: usize = 5;
+    /// Bytes of each record.
+    const BYTES: [u8; Self::RECORDS] = [4, 5, 5, 5, 5];
+    /// The record that follows those of the viewport.
+    const LAST: usize = Self::RECORDS - 1;
+
+    /// With other varyings that are not interpolated, one bit for each.
+    pub fn with_flat_varyings(mut self, flags: u32) -> Result<Self, Error> {
+        self.0[Self::LAST] = short_record(FlatShadeFlags { flags }.into())?;
+        Ok(self)
+    }
+
     /// Appends the records by which this state differs from `previous`; all of them if there is none.
-    pub fn emit(&self, list: &mut RecordList, previous: Option<&Self>) {
+    #[inline]
+    pub(crate) fn emit(&self, list: &mut RecordList, previous: Option<&Self>) {
+        self.emit_first(list, previous);
+        self.emit_last(list, previous);
+    }
+
+    /// All but [`FixedState::emit_last`].
+    #[inline]
+    pub(crate) fn emit_first(&self, list: &mut RecordList, previous: Option<&Self>) {
+        (0..Self::LAST).for_each(|index| self.emit_one(index, list, previous));
+    }
+
+    /// Which varyings are flat.
+    #[inline]
+    pub(crate) fn emit_last(&self, list: &mut RecordList, previous: Option<&Self>) {
+        self.emit_one(Self::LAST, list, previous);
+    }
+
+    #[inline]
+    fn emit_one(&self, index: usize, list: &mut RecordList, previous: Option<&Self>) {
+        if previous.is_none_or(|previous| previous.0[index] != self.0[index]) {
+            list.push_encoded(EncodedRecord::from_bits(self.0[index], Self::BYTES[index]));
+        }
+    }
+}
+
+/// A record of up to eight bytes.
+fn short_record(record: Record) -> Result<u64, Error> {
+    let [a, b, c, d, e, f, g, h, ..] = record.encode()?;
+    Ok(u64::from_le_bytes([a, b, c, d, e, f, g, h]))
+}
+
+impl Viewport {
+    /// Appends the records by which this viewport differs from `previous`; all of them if there is none.
+    pub(crate) fn emit(&self, list: &mut RecordList, previous: Option<&Self>) {
         let changed = |differs: fn(&Self, &Self) -> bool| previous.is_none_or(|previous| differs(self, previous));
-        if changed(|a, b| a.clip_window != b.clip_window) {
-            list.push(self.clip_window);
-        }
-        if changed(|a, b| a.configuration != b.configuration) {
-            list.push(self.configuration);
-        }
-        if changed(|a, b| a.depth_offset != b.depth_offset) {
-            list.push(self.depth_offset);
-        }
-        if changed(|a, b| a.point_size_px != b.point_size_px) {
-            list.push(PointSize { size: self.point_size_px.max(LEAST_POINT_PX) });
-        }
-        if changed(|a, b| a.line_width_px != b.line_width_px) {
-            list.push(LineWidth { width: self.line_width_px });
-        }
-        let Viewport { center_x, center_y, half_width, half_height, z_scale, z_offset } = self.viewport;
-        if changed(|Self { viewport: a, .. }, Self { viewport: b, .. }| {
-            (a.half_width, a.half_height) != (b.half_width, b.half_height)
-        }) {
+        let Self { center_x, center_y, half_width, half_height, z_scale, z_offset } = *self;
+        if changed(|a, b| (a.half_width, a.half_height) != (b.half_width, b.half_height)) {
             list.push(ClipperXyScaling { half_height, half_width });
         }
-        if changed(|Self { viewport: a, .. }, Self { viewport: b, .. }| {
-            (a.z_scale, a.z_offset) != (b.z_scale, b.z_offset)
-        }) {
+        if changed(|a, b| (a.z_scale, a.z_offset) != (b.z_scale, b.z_offset)) {
             list.push(ClipperZScaleOffset { offset: z_offset, scale: z_scale });
         }
-        if changed(|Self { viewport: a, .. }, Self { viewport: b, .. }| {
-            (a.center_x, a.center_y) != (b.center_x, b.center_y)
-        }) {
+        if changed(|a, b| (a.center_x, a.center_y) != (b.center_x, b.center_y)) {
             list.push(ViewportOffset { y: center_y, x: center_x });
         }
-        if changed(|a, b| a.flat_varyings != b.flat_varyings) {
-            list.push(FlatShadeFlags { flags: self.flat_varyings });
-        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::control_list::Float187;
+
+    /// What is compared and appended as words are the records.
+    #[test]
+    fn fixed_state_is_its_records() {
+        let state = DrawState {
+            depth_offset: DepthOffset { units: Float187::truncate(2.5), factor: Float187::truncate(-3.0) },
+            point_size_px: 7.5,
+            line_width_px: 3.25,
+            flat_varyings: 0x8765_4321,
+            ..DrawState::display(64, 64).with_depth_test()
+        };
+        let mut list = RecordList::new();
+        state.fixed().unwrap().emit(&mut list, None);
+        let mut expected = RecordList::new();
+        expected.push(state.configuration);
+        expected.push(state.depth_offset);
+        expected.push(PointSize { size: 7.5 });
+        expected.push(LineWidth { width: 3.25 });
+        expected.push(FlatShadeFlags { flags: 0x8765_4321 });
+        assert_eq!(list, expected);
+
+        let wider = DrawState { line_width_px: 4.0, ..state };
+        let (mut list, mut expected) = (RecordList::new(), RecordList::new());
+        wider.fixed().unwrap().emit(&mut list, Some(&state.fixed().unwrap()));
+        expected.push(LineWidth { width: 4.0 });
+        assert_eq!(list, expected);
     }
 }

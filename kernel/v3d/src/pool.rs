@@ -10,7 +10,7 @@ use crate::region::Region;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::any::Any;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::fmt;
 use v3d_hw::BusAddr;
 
@@ -27,6 +27,8 @@ pub struct Buffer(Rc<Allocation>);
 struct Allocation {
     region: Region,
     pool: Pool,
+    /// Who asked last to be an owner by number.
+    holder: Cell<u64>,
 }
 
 impl Drop for Allocation {
@@ -37,11 +39,13 @@ impl Drop for Allocation {
 
 impl Buffer {
     /// The bytes.
+    #[inline]
     pub fn region(&self) -> Region {
         self.0.region
     }
 
     /// Address of the first byte, as the GPU sees it.
+    #[inline]
     pub fn address(&self) -> BusAddr {
         self.0.region.address()
     }
@@ -51,7 +55,14 @@ impl Buffer {
         self.0.clone()
     }
 
+    /// One more owner, of no particular type, if the last that asked by this function had another number: a list that many draws with the same memory are
+    /// written to need not own it once for each. Numbers are not 0.
+    pub fn owner_for(&self, holder: u64) -> Option<Owner> {
+        (self.0.holder.replace(holder) != holder).then(|| self.owner())
+    }
+
     /// Whether two are the same memory.
+    #[inline]
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
@@ -62,6 +73,7 @@ impl Buffer {
     }
 
     /// Whether it was taken from this pool.
+    #[inline]
     pub fn is_of(&self, pool: &Pool) -> bool {
         self.0.pool.is_same(pool)
     }
@@ -177,7 +189,10 @@ impl Pool {
         let bytes = bytes.max(1);
         let mut stretches = self.0.borrow_mut();
         match stretches.take(bytes, alignment) {
-            Some(region) => Ok(Buffer(Rc::new(Allocation { region, pool: self.clone() }))),
+            Some(region) => {
+                let holder = Cell::new(0);
+                Ok(Buffer(Rc::new(Allocation { region, pool: self.clone(), holder })))
+            }
             None => Err(Error::PoolExhausted { bytes, alignment, largest: stretches.largest_free() }),
         }
     }
@@ -193,6 +208,7 @@ impl Pool {
     }
 
     /// Whether two are the same pool.
+    #[inline]
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }

@@ -30,69 +30,126 @@ impl ControlList {
 /// A record as the CLE reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodedRecord {
-    bytes: [u8; MAX_RECORD_BYTES],
+    /// The bytes, the first one lowest, and zeros.
+    bits: u128,
     length: u8,
 }
 
 impl EncodedRecord {
     /// Encodes a record. An error names the field whose value does not fit.
     pub fn new(record: impl Into<Record>) -> Result<Self, Error> {
-        let record = record.into();
-        Ok(Self { bytes: record.encode()?, length: record.bytes() as u8 })
+        Ok(Self::encode(&record.into())?)
     }
 
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.length)).unwrap_or(&[])
+    fn encode(record: &Record) -> Result<Self, FieldError> {
+        Ok(Self { bits: u128::from_le_bytes(record.encode()?), length: record.bytes() as u8 })
+    }
+
+    /// A record that is these bytes, the first one lowest.
+    #[inline]
+    pub(crate) const fn from_bits(bits: u64, length: u8) -> Self {
+        Self { bits: bits as u128, length }
+    }
+
+    /// A record and the one behind it, if they are not too long to be one.
+    #[inline]
+    pub(crate) const fn followed_by(self, next: Self) -> Option<Self> {
+        let length = self.length + next.length;
+        if length as usize > MAX_RECORD_BYTES {
+            return None;
+        }
+        Some(Self { bits: self.bits | next.bits << (8 * self.length), length })
     }
 }
 
+/// Words that the longest record may change, wherever in the first of them it begins.
+const MOST_WORDS: usize = MAX_RECORD_BYTES / 4 + 1;
+/// Words that a list grows by.
+const GROWTH_WORDS: usize = 64;
+
 /// Records in their order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct RecordList {
-    bytes: Vec<u8>,
+    /// The bytes, four to a word, and zeros behind them.
+    words: Vec<u32>,
+    bytes: usize,
     /// The first value that did not fit.
     error: Option<FieldError>,
+}
+
+impl PartialEq for RecordList {
+    /// What is compared are the records, not the room behind them.
+    fn eq(&self, other: &Self) -> bool {
+        (self.bytes, self.used(), self.error) == (other.bytes, other.used(), other.error)
+    }
 }
 
 impl RecordList {
     /// No records.
     pub const fn new() -> Self {
-        Self { bytes: Vec::new(), error: None }
+        Self { words: Vec::new(), bytes: 0, error: None }
     }
 
     /// Appends a record.
     pub fn push(&mut self, record: impl Into<Record>) {
-        let record = record.into();
-        match record.encode() {
-            Ok(bytes) => self.bytes.extend_from_slice(bytes.get(..record.bytes()).unwrap_or(&bytes)),
+        match EncodedRecord::encode(&record.into()) {
+            Ok(record) => self.push_encoded(record),
             Err(error) => self.error = self.error.or(Some(error)),
         }
     }
 
-    /// Appends the bytes of a whole record.
-    #[inline]
-    pub(crate) fn push_bytes<const N: usize>(&mut self, record: &[u8; N]) {
-        self.bytes.extend_from_slice(record);
+    /// Appends a record that was encoded before: with the bytes that the last word still has room for, and so on, by words.
+    #[inline(always)]
+    pub fn push_encoded(&mut self, record: EncodedRecord) {
+        let first = self.bytes / 4;
+        if self.words.len() < first + MOST_WORDS {
+            self.grow(first);
+        }
+        let Some([a, b, c, d, e]) = self.words.get_mut(first..).and_then(<[u32]>::first_chunk_mut::<MOST_WORDS>) else {
+            return;
+        };
+        let shift = 8 * (self.bytes % 4) as u32;
+        // What a shift by 64 would leave is nothing.
+        let beyond = |half: u64| half >> 1 >> (63 - shift);
+        let (low, high) = (record.bits as u64, (record.bits >> 64) as u64);
+        let (first, second, third) = (low << shift, high << shift | beyond(low), beyond(high));
+        *a |= first as u32;
+        *b = (first >> 32) as u32;
+        *c = second as u32;
+        *d = (second >> 32) as u32;
+        *e = third as u32;
+        self.bytes += usize::from(record.length);
     }
 
-    /// Appends a record that was encoded before.
-    #[inline]
-    pub fn push_encoded(&mut self, record: &EncodedRecord) {
-        self.bytes.extend_from_slice(record.bytes());
+    /// Makes room behind a word.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, first: usize) {
+        self.words.resize(first + GROWTH_WORDS, 0);
     }
 
     /// The list's length in bytes.
-    pub fn bytes(&self) -> usize {
-        self.bytes.len()
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The words that have bytes of the list.
+    fn used(&self) -> &[u32] {
+        self.words.get(..self.bytes.div_ceil(4)).unwrap_or_default()
+    }
+
+    /// The list as the CLE reads it, four bytes to a word, the first one lowest; how many bytes there are tells [`RecordList::bytes`]. An error names the field
+    /// whose value does not fit.
+    pub fn words(&self) -> Result<&[u32], Error> {
+        match self.error {
+            Some(error) => Err(error.into()),
+            None => Ok(self.used()),
+        }
     }
 
     /// The list as the CLE reads it. An error names the field whose value does not fit.
     pub fn encode(self) -> Result<Vec<u8>, Error> {
-        match self.error {
-            Some(error) => Err(error.into()),
-            None => Ok(self.bytes),
-        }
+        Ok(self.words()?.iter().flat_map(|word| word.to_le_bytes()).take(self.bytes).collect())
     }
 
     /// Writes the list into a frame's memory.

@@ -14,11 +14,13 @@ pub struct Region {
 
 impl Region {
     /// `bytes` bytes at `offset` of the pool that starts at `base`.
+    #[inline]
     pub(crate) fn new(base: BusAddr, offset: u32, bytes: u32) -> Self {
         Self { offset, bytes, address: base + offset }
     }
 
     /// Address of the first byte, as the GPU sees it.
+    #[inline]
     pub const fn address(&self) -> BusAddr {
         self.address
     }
@@ -39,11 +41,21 @@ impl Region {
     }
 
     /// `bytes` bytes of this region from `at` on.
+    #[inline]
     pub fn part(&self, at: u32, bytes: u32) -> Result<Self, Error> {
         match at.checked_add(bytes) {
             Some(end) if end <= self.bytes => Ok(Self { offset: self.offset + at, bytes, address: self.address + at }),
             _ => Err(Error::OutOfBounds { at, bytes, region: self.bytes }),
         }
+    }
+
+    /// The first `bytes` bytes, and the rest, if there are so many.
+    #[inline]
+    pub fn split(&self, bytes: u32) -> Option<(Self, Self)> {
+        let Self { offset, address, .. } = *self;
+        let left = self.bytes.checked_sub(bytes)?;
+        let rest = Self { offset: offset + bytes, bytes: left, address: address + bytes };
+        Some((Self { offset, bytes, address }, rest))
     }
 
     /// Copies `bytes` into the region from `at` on.
@@ -54,6 +66,7 @@ impl Region {
     }
 
     /// Copies words into the region's start, which is a multiple of 4.
+    #[inline]
     pub fn store_words(&self, memory: &impl GpuMemory, words: &[u32]) -> Result<(), Error> {
         let bytes = u32::try_from(words.len()).ok().and_then(|count| count.checked_mul(4)).unwrap_or(u32::MAX);
         let part = self.part(0, bytes)?;

@@ -12,8 +12,9 @@
 //! [AG p.78-81]
 
 use crate::error::Error;
+use crate::record_list::EncodedRecord;
 use alloc::vec::Vec;
-use v3d_hw::control_list::{GlShaderState, NvShaderState, Threading};
+use v3d_hw::control_list::{GlShaderState, NvShaderState, Record, Threading};
 use v3d_hw::shader_record::{ALIGNMENT, AttributeArray, GlFragment, GlVertex, NvShaderRecord, gl};
 use v3d_hw::{BusAddr, Layout};
 
@@ -181,50 +182,72 @@ impl NvRecord {
     }
 }
 
+/// The record of a control list that selects a shader record, but for where that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShaderState {
+    /// Its code, and what stands in the lower bits of the address.
+    bits: u64,
+}
+
+impl ShaderState {
+    /// Bytes of the record.
+    const BYTES: u8 = 5;
+
+    /// The record. The address is a multiple of [`ALIGNMENT`]; what it has below is not looked at.
+    #[inline]
+    pub const fn record(self, address: BusAddr) -> EncodedRecord {
+        EncodedRecord::from_bits(self.bits | ((address.0 & !(ALIGNMENT - 1)) as u64) << 8, Self::BYTES)
+    }
+
+    /// With address 0, the record is this one.
+    fn new(record: Record) -> Result<Self, Error> {
+        let [code, bits, ..] = record.encode()?;
+        Ok(Self { bits: u64::from_le_bytes([code, bits, 0, 0, 0, 0, 0, 0]) })
+    }
+}
+
 /// A record that is written again and again with other uniforms and vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordTemplate {
     words: Vec<u32>,
-    /// The words with the addresses of the uniforms: fragment, vertex, coordinate shader.
-    uniforms: &'static [usize],
     /// The first word with an address of vertices, and the distance to the next.
     vertices: (usize, usize),
+    state: ShaderState,
 }
 
 impl RecordTemplate {
+    /// The word of both kinds of records with the address of the fragment shader's uniforms.
+    pub const FRAGMENT_UNIFORMS: usize = gl::FRAGMENT as usize / 4 + 2;
+    /// The word of a GL record with the address of the vertex shader's uniforms.
+    pub const VERTEX_UNIFORMS: usize = gl::VERTEX as usize / 4 + 2;
+    /// The word of a GL record with the address of the coordinate shader's uniforms.
+    pub const COORDINATE_UNIFORMS: usize = gl::COORDINATE as usize / 4 + 2;
+
     /// From a GL record whose attributes' addresses count from the first vertex.
     pub fn gl(record: &GlRecord<'_>) -> Result<Self, Error> {
-        const UNIFORMS: [usize; 3] =
-            [gl::FRAGMENT as usize / 4 + 2, gl::VERTEX as usize / 4 + 2, gl::COORDINATE as usize / 4 + 2];
         let vertices = (gl::ATTRIBUTES as usize / 4, gl::ATTRIBUTE_BYTES as usize / 4);
-        Ok(Self { words: words(&record.encode()?), uniforms: &UNIFORMS, vertices })
+        let state = ShaderState::new(record.state(BusAddr(0)).into())?;
+        Ok(Self { words: words(&record.encode()?), vertices, state })
     }
 
     /// From an NV record whose vertices' address is 0.
     pub fn nv(record: &NvRecord) -> Result<Self, Error> {
-        Ok(Self { words: words(&record.encode()?), uniforms: &[2], vertices: (3, 1) })
+        let state = ShaderState::new(NvRecord::state(BusAddr(0)).into())?;
+        Ok(Self { words: words(&record.encode()?), vertices: (3, 1), state })
     }
 
-    /// Words of the record.
-    pub const fn length(&self) -> usize {
-        self.words.len()
+    /// What selects the record.
+    pub const fn state(&self) -> ShaderState {
+        self.state
     }
 
-    /// Appends the record with these addresses of uniforms, in the order fragment, vertex, coordinate shader, and of vertices.
-    pub fn write(&self, uniforms: &[BusAddr], vertices: BusAddr, to: &mut Vec<u32>) {
+    /// Appends the record with this address of vertices. Those of uniforms stand in the words that have names here.
+    pub fn write(&self, vertices: BusAddr, to: &mut Vec<u32>) {
+        let (first, step) = self.vertices;
         let start = to.len();
         to.extend_from_slice(&self.words);
-        let Some(record) = to.get_mut(start..) else { return };
-        for (&at, address) in self.uniforms.iter().zip(uniforms) {
-            if let Some(word) = record.get_mut(at) {
-                *word = address.0;
-            }
-        }
-        let (first, step) = self.vertices;
-        for array in record.get_mut(first..).unwrap_or_default().chunks_mut(step) {
-            if let Some(address) = array.first_mut() {
-                *address = address.wrapping_add(vertices.0);
-            }
+        for address in to.iter_mut().skip(start + first).step_by(step) {
+            *address = address.wrapping_add(vertices.0);
         }
     }
 }
@@ -254,9 +277,18 @@ mod tests {
         threading: Threading::Single,
     };
 
+    /// Puts the addresses of uniforms where they belong.
+    fn fill_in<const N: usize>(record: &mut [u32], at: [usize; N], uniforms: [u32; N]) {
+        for (at, address) in at.into_iter().zip(uniforms) {
+            record[at] = address;
+        }
+    }
+
     /// The record of these addresses, encoded at once, is the template with them filled in.
     #[test]
     fn templates_are_records_without_addresses() {
+        const UNIFORMS: [usize; 3] =
+            [RecordTemplate::FRAGMENT_UNIFORMS, RecordTemplate::VERTEX_UNIFORMS, RecordTemplate::COORDINATE_UNIFORMS];
         let record = |first: u32, uniforms: [u32; 3], bytes: [u16; 2]| {
             let program = |code: u32, uniforms: u32| Program { code: BusAddr(code), uniforms: BusAddr(uniforms) };
             let attribute = |at: u32, bytes: u16| Attribute {
@@ -275,13 +307,16 @@ mod tests {
                 attributes: &attributes,
                 point_size: true,
             };
-            (RecordTemplate::gl(&record).unwrap(), words(&record.encode().unwrap()))
+            let state = EncodedRecord::new(record.state(BusAddr(0x1234_5670))).unwrap();
+            (RecordTemplate::gl(&record).unwrap(), words(&record.encode().unwrap()), state)
         };
-        let (template, _) = record(0, [0; 3], [12, 16]);
-        let (_, expected) = record(0x1234_5600, [0x100, 0x200, 0x300], [12, 16]);
+        let (template, ..) = record(0, [0; 3], [12, 16]);
+        let (_, expected, state) = record(0x1234_5600, [0x100, 0x200, 0x300], [12, 16]);
         let mut written = Vec::from([7]);
-        template.write(&[BusAddr(0x100), BusAddr(0x200), BusAddr(0x300)], BusAddr(0x1234_5600), &mut written);
-        assert_eq!((&written[1..], written.len() - 1), (&expected[..], template.length()));
+        template.write(BusAddr(0x1234_5600), &mut written);
+        fill_in(&mut written[1..], UNIFORMS, [0x100, 0x200, 0x300]);
+        assert_eq!(written[1..], expected[..]);
+        assert_eq!(template.state().record(BusAddr(0x1234_5670)), state);
 
         let nv = |vertices: u32, uniforms: u32| NvRecord {
             fragment: FragmentProgram {
@@ -293,7 +328,11 @@ mod tests {
             clip_header: false,
         };
         let mut written = Vec::new();
-        RecordTemplate::nv(&nv(0, 0)).unwrap().write(&[BusAddr(0x700)], BusAddr(0x900), &mut written);
+        let template = RecordTemplate::nv(&nv(0, 0)).unwrap();
+        template.write(BusAddr(0x900), &mut written);
+        fill_in(&mut written, [RecordTemplate::FRAGMENT_UNIFORMS], [0x700]);
         assert_eq!(written, words(&nv(0x900, 0x700).encode().unwrap()));
+        let state = EncodedRecord::new(NvRecord::state(BusAddr(0x1234_5670))).unwrap();
+        assert_eq!(template.state().record(BusAddr(0x1234_5670)), state);
     }
 }

@@ -39,6 +39,7 @@ pub struct UniformStream<'a> {
 
 impl<'a> UniformStream<'a> {
     /// A stream that is appended to `words`; what its words refer to is appended to `owners`.
+    #[inline]
     pub fn new(words: &'a mut Vec<u32>, owners: &'a mut Vec<Owner>, viewport: ViewportUniforms) -> Self {
         let start = words.len();
         Self { words, owners, viewport, not_a_number: None, start }
@@ -59,14 +60,21 @@ impl<'a> UniformStream<'a> {
         self.words.push(value.to_bits());
     }
 
+    /// Appends words.
+    #[inline(always)]
+    pub fn words<const N: usize>(&mut self, words: &[u32; N]) {
+        self.words.extend_from_slice(words);
+    }
+
     /// Appends floats, and notes if one is none.
-    pub fn floats(&mut self, values: &[f32]) {
-        // Mostly all are: one look at all of them is quicker than one at each.
-        if self.not_a_number.is_none() && values.iter().fold(false, |found, value| found | value.is_nan()) {
-            let at = values.iter().position(|value| value.is_nan()).unwrap_or(0);
-            self.not_a_number = Some(self.words.len() - self.start + at);
+    #[inline(always)]
+    pub fn floats<const N: usize>(&mut self, values: &[f32; N]) {
+        // Mostly all are, and then their sum is one, but for infinities: one look at it is quicker than one at each.
+        if values.iter().sum::<f32>().is_nan() {
+            let at = not_a_number(values).map(|at| self.words.len() - self.start + at);
+            self.not_a_number = self.not_a_number.or(at);
         }
-        self.words.extend(values.iter().map(|value| value.to_bits()));
+        self.words.extend_from_slice(&values.map(f32::to_bits));
     }
 
     /// Keeps what a word refers to for as long as the program may run.
@@ -75,18 +83,29 @@ impl<'a> UniformStream<'a> {
     }
 
     /// The viewport that is drawn with.
+    #[inline]
     pub const fn viewport(&self) -> &ViewportUniforms {
         &self.viewport
     }
 
     /// The first word of the stream that should be a number and is none: no program computes anything useful from it.
+    #[inline]
     pub const fn not_a_number(&self) -> Option<usize> {
         self.not_a_number
     }
 }
 
+/// Which of some floats is none.
+#[cold]
+fn not_a_number(values: &[f32]) -> Option<usize> {
+    values.iter().position(|value| value.is_nan())
+}
+
 /// The uniforms of one program.
 pub trait UniformData {
+    /// How many words the program reads.
+    const WORDS: usize;
+
     /// Appends the words in the order in which the program reads them.
     fn push(&self, stream: &mut UniformStream<'_>);
 }
@@ -95,6 +114,8 @@ pub trait UniformData {
 pub trait VertexUniforms {
     /// Whether the words that the coordinate shader reads are the first ones that the vertex shader reads, so that both can have the same.
     const COORDINATE_READS_THE_SAME: bool = false;
+    /// How many words there are: those of the vertex shader, and of the coordinate shader if it does not read the same.
+    const WORDS: usize;
 
     /// Appends the words in the order in which the vertex shader reads them.
     fn push_vertex(&self, stream: &mut UniformStream<'_>);
@@ -108,12 +129,20 @@ pub trait VertexUniforms {
 pub struct NoUniforms;
 
 impl UniformData for NoUniforms {
+    const WORDS: usize = 0;
+
+    #[inline]
     fn push(&self, _stream: &mut UniformStream<'_>) {}
 }
 
 impl VertexUniforms for NoUniforms {
+    const COORDINATE_READS_THE_SAME: bool = true;
+    const WORDS: usize = 0;
+
+    #[inline]
     fn push_vertex(&self, _stream: &mut UniformStream<'_>) {}
 
+    #[inline]
     fn push_coordinate(&self, _stream: &mut UniformStream<'_>) {}
 }
 
@@ -124,24 +153,28 @@ pub trait UniformValue {
 }
 
 impl UniformValue for f32 {
+    #[inline]
     fn push(&self, stream: &mut UniformStream<'_>) {
         stream.float(*self);
     }
 }
 
 impl UniformValue for u32 {
+    #[inline]
     fn push(&self, stream: &mut UniformStream<'_>) {
         stream.word(*self);
     }
 }
 
 impl UniformValue for i32 {
+    #[inline]
     fn push(&self, stream: &mut UniformStream<'_>) {
         stream.word(*self as u32);
     }
 }
 
 impl UniformValue for BusAddr {
+    #[inline]
     fn push(&self, stream: &mut UniformStream<'_>) {
         stream.word(self.0);
     }
@@ -149,6 +182,7 @@ impl UniformValue for BusAddr {
 
 /// A colour: red in the lowest byte.
 impl UniformValue for [u8; 4] {
+    #[inline]
     fn push(&self, stream: &mut UniformStream<'_>) {
         stream.word(u32::from_le_bytes(*self));
     }
@@ -156,6 +190,7 @@ impl UniformValue for [u8; 4] {
 
 /// A vector, or a matrix row by row.
 impl<const N: usize> UniformValue for [f32; N] {
+    #[inline]
     fn push(&self, stream: &mut UniformStream<'_>) {
         stream.floats(self);
     }
@@ -184,7 +219,9 @@ mod tests {
     fn the_first_word_that_is_no_number_is_noted() {
         let (mut words, mut owners) = (Vec::from([7, 7]), Vec::new());
         let mut stream = UniformStream::new(&mut words, &mut owners, VIEWPORT);
+        [0.0, f32::INFINITY, f32::NEG_INFINITY].push(&mut stream);
+        assert_eq!(stream.not_a_number(), None);
         [0.0, f32::INFINITY, f32::NAN, f32::NAN].push(&mut stream);
-        assert_eq!(stream.not_a_number(), Some(2));
+        assert_eq!(stream.not_a_number(), Some(5));
     }
 }

@@ -157,7 +157,9 @@ fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<
     }
     let own: Vec<StreamItem<'_>> = stream.into_iter().filter(is_field).collect();
     structure(body, name, &own)?;
-    writeln!(body, "impl crate::UniformData for {name} {{").map_err(|error| error.to_string())?;
+    let words = stream_words(&interface.stream());
+    writeln!(body, "impl crate::UniformData for {name} {{\nconst WORDS: usize = {words};")
+        .map_err(|error| error.to_string())?;
     push(body, "push", interface)?;
     body.push_str("}\n");
     Ok(name.to_owned())
@@ -191,7 +193,10 @@ fn vertex_uniform_type(
         item_name(one) == item_name(other) && is_same(one, other) && one.words() == other.words()
     };
     let starts_with = streams.0.len() >= streams.1.len() && streams.0.iter().zip(&streams.1).all(same);
-    writeln!(body, "const COORDINATE_READS_THE_SAME: bool = {starts_with};").map_err(|error| error.to_string())?;
+    let coordinate_words = if starts_with { 0 } else { stream_words(&streams.1) };
+    let words = stream_words(&streams.0) + coordinate_words;
+    writeln!(body, "const COORDINATE_READS_THE_SAME: bool = {starts_with};\nconst WORDS: usize = {words};")
+        .map_err(|error| error.to_string())?;
     push(body, "push_vertex", vertex)?;
     push(body, "push_coordinate", coordinate)?;
     body.push_str("}\n");
@@ -202,6 +207,11 @@ fn item_name<'i>(item: &StreamItem<'i>) -> &'i str {
     match item {
         StreamItem::Uniform(Uniform { name, .. }) | StreamItem::Texture(Texture { name, .. }, _) => name,
     }
+}
+
+/// Words of a program's uniforms.
+fn stream_words(stream: &[StreamItem<'_>]) -> u32 {
+    stream.iter().map(StreamItem::words).sum()
 }
 
 /// Whether whoever draws gives it, and not the renderer.
@@ -266,34 +276,63 @@ fn push(body: &mut String, function: &str, interface: &Interface) -> Result<(), 
     let io = |error: std::fmt::Error| error.to_string();
     let items = interface.stream();
     let stream = if items.is_empty() { "_stream" } else { "stream" };
-    writeln!(body, "fn {function}(&self, {stream}: &mut crate::UniformStream<'_>) {{").map_err(io)?;
-    for item in items {
+    writeln!(body, "#[inline(always)]\nfn {function}(&self, {stream}: &mut crate::UniformStream<'_>) {{")
+        .map_err(io)?;
+    // Those of the viewport that stand one behind the other are written at once.
+    let mut viewport: Vec<&str> = Vec::new();
+    for item in &items {
+        let field = match item {
+            StreamItem::Uniform(uniform) => viewport_field(uniform)?,
+            StreamItem::Texture(..) => None,
+        };
+        if let Some(field) = field {
+            viewport.push(field);
+            continue;
+        }
+        viewport_push(body, &mut viewport)?;
         let call = match item {
-            StreamItem::Uniform(uniform) => uniform_push(uniform)?,
+            StreamItem::Uniform(uniform) => uniform_push(uniform),
             StreamItem::Texture(Texture { name, .. }, words) => {
                 format!("self.{name}.push(stream, {}, {});", words.lookups, words.lookup_words())
             }
         };
         writeln!(body, "{call}").map_err(io)?;
     }
+    viewport_push(body, &mut viewport)?;
     body.push_str("}\n");
     Ok(())
 }
 
-fn uniform_push(Uniform { name, ty, count, .. }: &Uniform) -> Result<String, String> {
-    Ok(match name.strip_prefix(VIEWPORT) {
-        Some(field) if VIEWPORT_FIELDS.contains(&field) && (*ty, *count) == (UniformType::Float, 1) => {
-            format!("stream.float(stream.viewport().{field});")
-        }
+/// The field of the viewport that a uniform is.
+fn viewport_field(Uniform { name, ty, count, .. }: &Uniform) -> Result<Option<&str>, String> {
+    match name.strip_prefix(VIEWPORT) {
+        None => Ok(None),
+        Some(field) if VIEWPORT_FIELDS.contains(&field) && (*ty, *count) == (UniformType::Float, 1) => Ok(Some(field)),
         Some(_) => {
             let names = VIEWPORT_FIELDS.map(|field| format!("{VIEWPORT}{field}")).join(", ");
-            return Err(format!(
+            Err(format!(
                 "{name}: uniforms that begin with {VIEWPORT} are filled in by whoever draws, and are of type float: {names}"
-            ));
+            ))
         }
-        None if *count == 1 => format!("crate::UniformValue::push(&self.{name}, stream);"),
-        None => format!("self.{name}.iter().for_each(|value| crate::UniformValue::push(value, stream));"),
-    })
+    }
+}
+
+/// Appends what writes fields of the viewport, if there are any.
+fn viewport_push(body: &mut String, fields: &mut Vec<&str>) -> Result<(), String> {
+    if fields.is_empty() {
+        return Ok(());
+    }
+    let words: Vec<String> = fields.drain(..).map(|field| format!("viewport.{field}.to_bits()")).collect();
+    writeln!(body, "let viewport = *stream.viewport();\nstream.words(&[{}]);", words.join(", "))
+        .map_err(|error| error.to_string())
+}
+
+fn uniform_push(Uniform { name, count, .. }: &Uniform) -> String {
+    if *count == 1 {
+        format!("crate::UniformValue::push(&self.{name}, stream);")
+    } else {
+        format!("self.{name}.iter().for_each(|value| crate::UniformValue::push(value, stream));")
+    }
 }
 
 /// Appends a program's words.

@@ -26,7 +26,8 @@ Boots the kernel in QEMU and prints, for each SCENE (triangle and cube if none i
   instructions from power-on to the start of the first frame's rendering
   instructions for each further frame: the median, and the mean, which has the lists in it that the first frames
   write and later ones use again; and frames a second on this machine, over N frames (60)
-Then, with its goal beside it, what a draw costs: instructions, and bytes of control list; and what a texture costs
+Then, with its goal beside it, what a draw costs: instructions, and bytes of control list; what follows from these for
+a second; and what a texture costs
 beside a copy of its bytes.
 Last, what 10,000 primitives of embedded-graphics cost, beside that crate's own framebuffer.
 ";

@@ -31,6 +31,8 @@ impl<C: AttributeComponent> VertexData for Vertex<C> {
 struct Viewport;
 
 impl VertexUniforms for Viewport {
+    const WORDS: usize = 4;
+
     fn push_vertex(&self, stream: &mut UniformStream<'_>) {
         stream.float(stream.viewport().half_width);
         stream.float(stream.viewport().half_height);

@@ -10,6 +10,9 @@ use std::time::Instant;
 /// Draws whose cost is the difference between two frames.
 const DRAWS: u64 = 1000;
 
+/// The clock of a Pi 3B's processor in MHz.
+const ARM_CLOCK_MHZ: u64 = 1200;
+
 /// The kernel reads this register to mark the trace.
 const MARK: &str = "IDENT0 ->";
 
@@ -39,10 +42,12 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
         };
         let [few, many] = [few_start..few_end, start..end].map(|frame| Part::of(&trace, frame));
         let each = |many: u64, few: u64| many.saturating_sub(few) / DRAWS;
+        let instructions = each(many.instructions, few.instructions);
         println!(
-            "{what}: {} instructions (goal: below {goal}), {} bytes of control list",
-            each(many.instructions, few.instructions),
-            each(many.list_bytes, few.list_bytes)
+            "{what}: {instructions} instructions (goal: below {goal}), {} bytes of control list; {:.1} million a second if each instruction \
+             took a cycle of {ARM_CLOCK_MHZ} MHz",
+            each(many.list_bytes, few.list_bytes),
+            ARM_CLOCK_MHZ as f64 / instructions.max(1) as f64
         );
     }
     let marks = marks(&trace(workspace, image, plugin, "draws", " upload")?.0);
