@@ -5,6 +5,7 @@
 //! a number of frames, because a counted run also sums up every finished page, which is more work than the frame.
 
 mod draws;
+mod gpu;
 mod primitives;
 
 use crate::build;
@@ -27,9 +28,9 @@ Boots the kernel in QEMU and prints, for each SCENE (triangle and cube if none i
   instructions for each further frame: the median, and the mean, which has the lists in it that the first frames
   write and later ones use again; and frames a second on this machine, over N frames (60)
 Then, with its goal beside it, what a draw costs: instructions, and bytes of control list; what follows from these for
-a second; and what a texture costs
-beside a copy of its bytes.
-Last, what 10,000 primitives of embedded-graphics cost, beside that crate's own framebuffer.
+a second; and what a texture costs beside a copy of its bytes.
+Then what 10,000 primitives of embedded-graphics cost, beside that crate's own framebuffer.
+Last, for every scene, the GPU cycles of a frame as the model estimates them, and what most of them are.
 ";
 
 const DEFAULT_SCENES: [&str; 2] = ["triangle", "cube"];
@@ -76,7 +77,9 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     eprintln!("==> draws");
     draws::print(&workspace, &kernel.image, &plugin)?;
     eprintln!("==> primitives");
-    primitives::print(&workspace, &kernel.image, &plugin)
+    primitives::print(&workspace, &kernel.image, &plugin)?;
+    eprintln!("==> modelled GPU cycles");
+    gpu::print(&workspace, &kernel.image, &plugin)
 }
 
 struct Measured {

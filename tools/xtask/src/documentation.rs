@@ -16,7 +16,7 @@ browser is said at the end.
 ";
 
 /// The libraries that run on the developer's machine, too.
-const LIBRARIES: [&str; 11] = [
+const LIBRARIES: [&str; 12] = [
     "v3d-hw",
     "v3d",
     "renderer",
