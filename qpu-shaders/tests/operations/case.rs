@@ -226,9 +226,9 @@ impl Case {
         add("nop\n:loop");
         // Accumulators are taken last: addresses need them until then.
         let is_accumulator = |register: &str| register.starts_with('r') && register[1..].parse::<u8>().is_ok();
-        let mut order: Vec<usize> = (0..self.inputs.len()).collect();
-        order.sort_by_key(|&input| is_accumulator(self.inputs[input].0));
-        for chunk in order.chunks(TMU_REQUESTS) {
+        let (last, first): (Vec<usize>, Vec<usize>) =
+            (0..self.inputs.len()).partition(|&input| is_accumulator(self.inputs[input].0));
+        for chunk in first.chunks(TMU_REQUESTS).chain(last.chunks(TMU_REQUESTS)) {
             for input in chunk {
                 add(&format!("ldi r0, {}", VECTOR * input));
                 add("add t0s, ra0, r0");

@@ -9,8 +9,6 @@ use crate::table::{Document, Row};
 use std::cmp::Ordering;
 
 const FILE: &str = "double.qinc";
-/// Why arithmetic of doubles has no row with figures.
-const UNBUILT: &str = "not built: no unit of the chip knows doubles, and the soft form is not written yet";
 
 fn case(operation: impl Into<String>, name: impl Into<String>) -> Case {
     let case = Case::new(Document::Instructions, operation, FILE, name).input("r0", Kind::DoubleLow);
@@ -28,8 +26,6 @@ pub(crate) fn rows() -> Vec<Row> {
         rows.extend(comparison(subset));
     }
     rows.extend(conversions());
-    let absent = |operation: &str| Row::absent(Document::Instructions, operation, UNBUILT);
-    rows.push(absent("fma f64"));
     rows
 }
 

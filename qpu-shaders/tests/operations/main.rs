@@ -11,6 +11,7 @@ mod control;
 mod convert;
 mod double;
 mod float;
+mod fma;
 mod functions;
 mod images;
 mod integer;
@@ -31,6 +32,7 @@ const TOPICS: &[fn() -> Vec<Row>] = &[
     interpolation::rows,
     float::rows,
     double::rows,
+    fma::rows,
     shared::rows,
     quad::rows,
     convert::rows,
