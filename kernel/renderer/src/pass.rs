@@ -46,6 +46,9 @@ pub struct PassDescriptor<'t> {
     pub depth: Option<KeptDepth<'t>>,
     /// The part of the target that is drawn; the rest stays as it is, and costs nothing where tiles have no pixel of the part.
     pub area: Option<Rectangle>,
+    /// Use the tile buffer as two, so that a tile is drawn while the one before it is stored. Tiles are half as high then, and there are twice as many: it pays
+    /// where storing takes as long as drawing. There is no such mode for four samples a pixel.
+    pub double_buffer: bool,
 }
 
 /// What becomes of a pass's depths and stencils.
@@ -62,7 +65,16 @@ pub struct KeptDepth<'t> {
 impl<'t> PassDescriptor<'t> {
     /// Draws over what is there.
     pub const fn to(target: &'t Target) -> Self {
-        Self { target, clear: None, clear_depth: 1.0, clear_stencil: 0, samples: Samples::One, depth: None, area: None }
+        Self {
+            target,
+            clear: None,
+            clear_depth: 1.0,
+            clear_stencil: 0,
+            samples: Samples::One,
+            depth: None,
+            area: None,
+            double_buffer: false,
+        }
     }
 
     /// Begins with a colour: red, green, blue, alpha.
@@ -73,6 +85,11 @@ impl<'t> PassDescriptor<'t> {
     /// Draws only a part of the target.
     pub const fn within(self, area: Rectangle) -> Self {
         Self { area: Some(area), ..self }
+    }
+
+    /// Draws a tile while the one before it is stored.
+    pub const fn double_buffered(self) -> Self {
+        Self { double_buffer: true, ..self }
     }
 
     /// Begins with the depths that a pass before has kept, if `load`, and keeps its own, if `store`.
@@ -112,13 +129,19 @@ pub(crate) struct Recording {
 
 impl Recording {
     pub(crate) fn new<P: Platform>(device: &Device<'_, P>, descriptor: &PassDescriptor<'_>) -> Result<Self, Error> {
-        let PassDescriptor { target, clear, clear_depth, clear_stencil, samples, depth, area } = *descriptor;
+        let PassDescriptor { target, clear, clear_depth, clear_stencil, samples, depth, area, double_buffer } =
+            *descriptor;
         let label = target.label();
         let multisample = samples == Samples::Four;
         if clear_depth.is_nan() {
             return Err(Error::Number { label, what: "a depth", value: clear_depth });
         }
-        let grid = TileGrid::new(target.width_px(), target.height_px(), multisample)?;
+        let (width_px, height_px) = (target.width_px(), target.height_px());
+        let grid = match (double_buffer, multisample) {
+            (false, multisample) => TileGrid::new(width_px, height_px, multisample)?,
+            (true, false) => TileGrid::double_buffered(width_px, height_px)?,
+            (true, true) => return Err(Error::Impossible { label, why: "two tile buffers hold one sample a pixel" }),
+        };
         let part = Part::new(label, &grid, area)?;
         // Tiles of which only a part is drawn begin as they are, even if that part is cleared: see `Recording::clear_part`.
         let load_color = clear.is_none() || !part.is_whole_tiles;

@@ -17,6 +17,8 @@ use crate::error::Error;
 pub use depth::DepthTarget;
 
 /// Pixels of a target.
+///
+/// The hardware's mode of 64 bits ("HDR", Tile Rendering Mode Configuration) is not offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// 32 bits: red, green, blue, alpha from the lowest byte.

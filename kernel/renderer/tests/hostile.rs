@@ -209,6 +209,7 @@ fn pass(
         clear_depth: if random.one_in(3) { random.float() } else { 1.0 },
         clear_stencil: random.bits() as u8,
         samples,
+        double_buffer: random.one_in(4),
         ..PassDescriptor::to(target)
     };
     let Some(mut pass) = counts.note(frame.pass(&descriptor)) else { return };

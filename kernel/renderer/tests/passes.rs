@@ -94,11 +94,12 @@ fn depths_are_kept_from_pass_to_pass_if_asked_for() {
     let near = rectangle(20, 30, 70, 80);
     let far = rectangle(10, 10, 130, 120);
     let tested = Colors { depth: Depth::LESS, ..colors() };
-    for load in [true, false] {
+    for (load, double_buffer) in [(true, false), (false, false), (true, true), (false, true)] {
         let mut frame = stage.device.frame().unwrap();
-        let first = PassDescriptor::to(&stage.target).clear(CLEAR).with_depth(&kept, false, true);
+        let to = PassDescriptor { double_buffer, ..PassDescriptor::to(&stage.target) };
+        let first = to.clear(CLEAR).with_depth(&kept, false, true);
         stage.fill(&mut frame, &first, &tested, (near, 0.25, RED));
-        let second = PassDescriptor::to(&stage.target).with_depth(&kept, load, false);
+        let second = to.with_depth(&kept, load, false);
         stage.fill(&mut frame, &second, &tested, (far, 0.75, GREEN));
         let pixels = stage.pixels(frame);
         assert_picture(&pixels, |at| match (contains(near, at), contains(far, at)) {
@@ -135,19 +136,21 @@ fn a_part_of_a_picture_is_drawn_anew() {
     for area in [
         rectangle(30, 50, 70, 60),
         rectangle(64, 64, 64, 64),
+        rectangle(64, 32, 64, 32),
         rectangle(128, 0, 22, 64),
         rectangle(70, 71, 1, 1),
         rectangle(149, 139, 1, 1),
         rectangle(100, 100, u16::MAX, u16::MAX),
         rectangle(0, 0, 150, 140),
     ] {
-        for clear in [None, Some([7, 8, 9, 10])] {
+        let clear = Some([7, 8, 9, 10]);
+        for (clear, double_buffer) in [(None, false), (clear, false), (None, true), (clear, true)] {
             let before = rectangle(5, 5, 135, 125);
             let drawn = rectangle(60, 0, 30, 140);
             let mut frame = stage.device.frame().unwrap();
-            let whole = PassDescriptor::to(&stage.target).clear(CLEAR);
+            let whole = PassDescriptor { double_buffer, ..PassDescriptor::to(&stage.target).clear(CLEAR) };
             stage.fill(&mut frame, &whole, &colors(), (before, 0.5, RED));
-            let part = PassDescriptor { clear, ..PassDescriptor::to(&stage.target).within(area) };
+            let part = PassDescriptor { clear, double_buffer, ..PassDescriptor::to(&stage.target).within(area) };
             stage.fill(&mut frame, &part, &colors(), (drawn, 0.5, GREEN));
             let pixels = stage.pixels(frame);
             assert_picture(&pixels, |at| match (contains(area, at), clear) {
@@ -198,6 +201,8 @@ fn what_passes_cannot_do_has_a_name() {
     assert_eq!(refused(to.with_depth(&foreign, false, true)), Error::ForeignDevice { label: "foreign" });
     let four = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).with_depth(&kept, false, true) };
     assert_eq!(refused(four).to_string(), "depths: depths are kept of one sample a pixel");
+    let four = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).double_buffered() };
+    assert_eq!(refused(four).to_string(), "picture: two tile buffers hold one sample a pixel");
     let error = refused(to.within(rectangle(150, 0, 10, 10)));
     assert_eq!(error.to_string(), "picture: 10 x 10 pixels at 150, 0 are no part of 150 x 140 pixels");
     let part = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).within(rectangle(1, 0, 40, 40)) };

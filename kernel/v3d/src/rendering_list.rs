@@ -10,6 +10,7 @@
 //! # Surprises
 //! - Without the dummy store the first tile shows garbage on silicon [linux vc4_render_cl.c] [asurati].
 //! - A store of depth clears colour too, unless told not to; the colour store that follows would store the clear colour.
+//! - With two tile buffers every store makes them change places, unless told not to: only a tile's last one may, and each buffer needs a dummy.
 //! - An empty tile's list is still a list: it holds a Return, so all tiles are branched to.
 //!
 //! # Sources
@@ -114,8 +115,11 @@ impl RenderingPass {
         list.push(self.mode());
         if let Some(clear) = &self.clear {
             list.push(clear.record());
-            list.push(TileCoordinates { row: 0, column: 0 });
-            list.push(CLEARING_STORE);
+            // Each store is of one tile buffer, and the next one of the other, if there are two.
+            for _ in 0..1 + u8::from(self.grid.double_buffer) {
+                list.push(TileCoordinates { row: 0, column: 0 });
+                list.push(CLEARING_STORE);
+            }
         }
         let TileArea { column: first_column, row: first_row, columns, rows } = self.area;
         // `check` has seen that they are tiles of the grid.
@@ -154,7 +158,7 @@ impl RenderingPass {
 
     fn mode(&self) -> TileRenderingMode {
         TileRenderingMode {
-            double_buffer: false,
+            double_buffer: self.grid.double_buffer,
             disable_early_z: self.disable_early_z,
             early_z_direction: EarlyZDirection::Less,
             coverage_mode: false,
@@ -186,6 +190,7 @@ impl RenderingPass {
             list.push(StoreGeneral {
                 address: depth.surface.address.into(),
                 disable_color_clear: true,
+                disable_swap: self.grid.double_buffer,
                 format: depth.surface.arrangement,
                 buffer: TileBufferSelect::ZStencil,
                 ..CLEARING_STORE
@@ -221,7 +226,7 @@ impl RenderingPass {
         }
         if both {
             list.push(coordinates);
-            list.push(IDLE_STORE);
+            list.push(StoreGeneral { disable_swap: self.grid.double_buffer, ..IDLE_STORE });
         }
         if let Some(depth) = depth {
             list.push(depth);

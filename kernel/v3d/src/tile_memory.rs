@@ -78,7 +78,7 @@ impl TileMemory {
 /// The record that begins a binning list, for binner memory at the given places.
 pub fn binning_mode(grid: &TileGrid, state: BusAddr, lists: BusAddr, list_bytes: u32) -> TileBinningMode {
     TileBinningMode {
-        double_buffer: false,
+        double_buffer: grid.double_buffer,
         block_size: BLOCK,
         initial_block_size: INITIAL_BLOCK,
         auto_initialise: true,

@@ -30,7 +30,6 @@ the end of a serial line. The kernel's validator has to pass it. What it stores 
   --within N       bytes that differ by at most N count as equal
 
 Refused by name: folders of several jobs, jobs with user programs, jobs for whose memory the kernel has no room, and jobs that the validator does not pass.
-Among the latter are frames that a kernel drew to a display whose rows are longer than the picture: they have more columns of tiles than were binned.
 ";
 
 /// Bytes of a block.

@@ -203,8 +203,11 @@ fn is_plain_state(record: &Record) -> bool {
 
 fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode) -> Result<Binned, Reason> {
     let (width, height) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
-    if mode.color_64_bit || mode.double_buffer {
-        return Err(Reason::Value("64-bit colour and double-buffering are not supported"));
+    if mode.color_64_bit {
+        return Err(Reason::Value("64-bit colour is not supported"));
+    }
+    if mode.double_buffer && mode.multisample {
+        return Err(Reason::Value("two tile buffers are for one sample a pixel"));
     }
     if !mode.auto_initialise {
         return Err(Reason::Value(
@@ -212,8 +215,11 @@ fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode
         ));
     }
     let (columns, rows) = (u32::from(mode.width_tiles), u32::from(mode.height_tiles));
-    let grid = TileGrid::new(columns * width, rows * height, mode.multisample)
-        .map_err(|_| Reason::Value("the picture has no tiles, or too many"))?;
+    let grid = match mode.double_buffer {
+        true => TileGrid::double_buffered(columns * width, rows * height),
+        false => TileGrid::new(columns * width, rows * height, mode.multisample),
+    };
+    let grid = grid.map_err(|_| Reason::Value("the picture has no tiles, or too many"))?;
     // Tile lists are found by their place, so that has to be the one that the driver uses.
     let expected = tile_memory::binning_mode(&grid, mode.tile_state, mode.tile_allocation, mode.tile_allocation_bytes);
     if *mode != expected {

@@ -87,27 +87,24 @@ pub(super) fn check<M: GpuMemory>(
                 }
                 let tile = tile.ok_or(Reason::Order("Tile Coordinates come before a tile's list"))?;
                 buffer.is_drawn()?;
-                if branch.address != tile_list(binned.lists, &binned.grid, tile.row, tile.column) {
-                    return Err(Reason::Value("it does not lead to the tile's own list"));
-                }
+                branch_of(binned, tile, branch.address)?;
             }
             Record::StoreResolved | Record::StoreResolvedEndOfFrame => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
                 buffer.is_stored(Parts { color: true, zs: false })?;
                 may_store(checker, binned, mode.address, frame_bytes(&mode)?)?;
-                // That clears all of it.
-                buffer.defined = Parts::ALL;
+                buffer.store(&mode, Parts::ALL, false);
                 ended = matches!(record, Record::StoreResolvedEndOfFrame);
             }
             Record::StoreGeneral(store) if store.buffer == TileBufferSelect::None => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.defined = buffer.defined.or(cleared(&store));
+                buffer.store(&mode, cleared(&store), store.disable_swap);
                 ended = store.last_tile;
             }
             Record::StoreGeneral(store) => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
                 buffer.is_stored(Parts::of(store.buffer))?;
-                buffer.defined = buffer.defined.or(cleared(&store));
+                buffer.store(&mode, cleared(&store), store.disable_swap);
                 decimates(&mode, store.buffer, store.mode)?;
                 let bytes = picture_bytes(&mode, store.format, bits(store.buffer, store.pixel_format)?)?;
                 may_store(checker, binned, store.address.0, bytes)?;
@@ -122,9 +119,7 @@ pub(super) fn check<M: GpuMemory>(
             Record::StoreFullResolution(store) => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
                 buffer.is_stored(Parts { color: !store.disable_color, zs: !store.disable_zs })?;
-                if !store.disable_clear {
-                    buffer.defined = Parts::ALL;
-                }
+                buffer.store(&mode, if store.disable_clear { Parts::default() } else { Parts::ALL }, false);
                 may_store(checker, binned, store.address.0, dump_bytes(store.disable_zs))?;
                 ended = store.last_tile;
             }
@@ -172,6 +167,8 @@ impl Parts {
 struct Buffer {
     /// What was cleared or loaded. Before, it holds what somebody else has left in it.
     defined: Parts,
+    /// The same of the other buffer, if there are two.
+    other: Parts,
     /// What is loaded at the beginning of the next tile.
     load: Option<Parts>,
 }
@@ -186,6 +183,14 @@ impl Buffer {
 
     fn begin_tile(&mut self) {
         self.defined = self.defined.or(self.load.take().unwrap_or_default());
+    }
+
+    /// A store clears parts of it. Of two buffers the other one is next then, unless that is disabled.
+    fn store(&mut self, mode: &TileRenderingMode, cleared: Parts, disable_swap: bool) {
+        self.defined = self.defined.or(cleared);
+        if mode.double_buffer && !disable_swap {
+            core::mem::swap(&mut self.defined, &mut self.other);
+        }
     }
 
     /// Primitives are drawn to it.
@@ -229,27 +234,43 @@ fn frame(mode: &TileRenderingMode, binned: Option<Binned>) -> Result<(), Reason>
     if !mode.address.is_aligned(PICTURE_ALIGNMENT) {
         return Err(Reason::Value("the picture is 16-byte aligned"));
     }
-    if mode.color_64_bit || mode.double_buffer || mode.coverage_mode || mode.vg_mask {
-        return Err(Reason::Value("64-bit colour, double-buffering, coverage and mask are not supported"));
+    if mode.color_64_bit || mode.coverage_mode || mode.vg_mask {
+        return Err(Reason::Value("64-bit colour, coverage and mask are not supported"));
+    }
+    if mode.double_buffer && mode.multisample {
+        return Err(Reason::Value("two tile buffers are for one sample a pixel"));
     }
     if mode.width == 0 || mode.height == 0 {
         return Err(Reason::Value("the picture has no pixels"));
     }
     if let Some(binned) = binned {
         let (columns, rows) = tiles(mode);
-        let same = columns == u32::from(binned.grid.columns)
-            && rows == u32::from(binned.grid.rows)
-            && mode.multisample == binned.grid.multisample;
-        if !same {
+        // The width is also the distance of rows in memory: a picture may be wider than what was binned. `branch_of` looks at single tiles.
+        if columns < u32::from(binned.grid.columns) || rows != u32::from(binned.grid.rows) {
             return Err(Reason::Value("the binning list has another number of tiles"));
         }
+        if mode.multisample != binned.grid.multisample || mode.double_buffer != binned.grid.double_buffer {
+            return Err(Reason::Value("the binning list has tiles of another size"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a branch leads to a tile's own list.
+fn branch_of(binned: Binned, tile: TileCoordinates, address: BusAddr) -> Result<(), Reason> {
+    // Behind the last list of a row is the first one of the next row.
+    if tile.column >= binned.grid.columns {
+        return Err(Reason::Value("the binning list has no such tile"));
+    }
+    if address != tile_list(binned.lists, &binned.grid, tile.row, tile.column) {
+        return Err(Reason::Value("it does not lead to the tile's own list"));
     }
     Ok(())
 }
 
 /// Columns and rows of tiles.
 fn tiles(mode: &TileRenderingMode) -> (u32, u32) {
-    let (width, height) = tile_size_px(mode.multisample, false, false);
+    let (width, height) = tile_size_px(mode.multisample, false, mode.double_buffer);
     (u32::from(mode.width).div_ceil(width), u32::from(mode.height).div_ceil(height))
 }
 

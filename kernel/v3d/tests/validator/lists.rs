@@ -2,10 +2,11 @@
 
 use super::scene::{HEIGHT, Pool, Scene, WIDTH, records};
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{ConfigurationBits, Oversample, PointSize, Record};
+use v3d::hw::control_list::{ConfigurationBits, Oversample, PointSize, Record, TileCoordinates, TileRenderingMode};
 use v3d::hw::registers::Thread;
 use v3d::platform::GpuMemory;
 use v3d::record_list::ControlList;
+use v3d::tile_grid::TileGrid;
 use v3d::validator::{Reason, Rights, Span};
 
 /// Addresses that are not the job's: far below, just before and just behind the pool, and no address at all.
@@ -27,6 +28,50 @@ fn a_job_of_our_own_passes() {
     for (channel, expected) in middle.iter().zip([64, 64, 128, 255]) {
         assert!(channel.abs_diff(expected) <= 3, "{middle:?}");
     }
+}
+
+/// A display's rows may be longer than the picture; tiles beyond it have no list.
+#[test]
+fn rows_may_be_longer_than_what_was_binned() {
+    let grid = TileGrid::new(WIDTH, HEIGHT, false).unwrap();
+    let scene = Scene::of(grid, WIDTH + 64);
+    assert_eq!((scene.check(), scene.run()), (Ok(()), vec![]));
+    let (offset, _) = first(&scene, |record| matches!(record, Record::BranchToSubList(_)));
+    let outside = Record::from(TileCoordinates { row: 0, column: grid.columns });
+    // Before the first branch there are the tile's coordinates and a wait.
+    let coordinates = offset - (outside.bytes() + Record::WaitOnSemaphore.bytes()) as u32;
+    let changed = &outside.encode().unwrap()[..outside.bytes()];
+    let refusal = scene.refusal_with(scene.list(Thread::Rendering).start + coordinates, changed);
+    assert_eq!(refusal.map(|refusal| refusal.reason), Some(Reason::Value("the binning list has no such tile")));
+}
+
+/// Two tile buffers, each of which has to be cleared.
+#[test]
+fn two_tile_buffers_are_cleared_both() {
+    let scene = Scene::of(TileGrid::double_buffered(WIDTH, HEIGHT).unwrap(), WIDTH);
+    assert_eq!((scene.check(), scene.run()), (Ok(()), vec![]));
+    let rendering = scene.list(Thread::Rendering).start;
+    let (offset, store) = first(&scene, |record| matches!(record, Record::StoreGeneral(_)));
+    let idle = [1; 16];
+    let refusal = scene.refusal_with(rendering + offset, &idle[..store.bytes()]);
+    let uncleared = Reason::Order("the tile buffer is cleared or loaded before it is used");
+    assert_eq!(refusal.map(|refusal| refusal.reason), Some(uncleared));
+    let (offset, mode) = first(&scene, |record| matches!(record, Record::TileRenderingMode(_)));
+    let Record::TileRenderingMode(mode) = mode else { unreachable!() };
+    for (double_buffer, multisample, reason) in [
+        (false, false, "the binning list has another number of tiles"),
+        (true, true, "two tile buffers are for one sample a pixel"),
+    ] {
+        let changed = Record::from(TileRenderingMode { double_buffer, multisample, ..mode });
+        let refusal = scene.refusal_with(rendering + offset, &changed.encode().unwrap()[..changed.bytes()]);
+        assert_eq!(refusal.map(|refusal| refusal.reason), Some(Reason::Value(reason)));
+    }
+}
+
+/// The first record of a kind in the rendering list, and its offset.
+fn first(scene: &Scene, is_it: impl Fn(&Record) -> bool) -> (u32, Record) {
+    let records = records(&scene.pool, scene.list(Thread::Rendering));
+    records.into_iter().find(|(_, record)| is_it(record)).unwrap()
 }
 
 #[test]

@@ -42,7 +42,6 @@ const TILE_LISTS: u32 = 0x31_1000;
 /// As much as the picture has, which a test puts in its place.
 const TILE_LIST_BYTES: u32 = 0x1_4000;
 const PICTURE: u32 = 0x33_0000;
-const PICTURE_BYTES: u32 = 4 * WIDTH * HEIGHT;
 /// What is changed for a test stands here: a program, its uniforms, and memory to be read.
 const OWN_PROGRAM: u32 = 0x20_0000;
 const OWN_UNIFORMS: u32 = 0x21_0000;
@@ -88,6 +87,11 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new() -> Self {
+        Self::of(TileGrid::new(WIDTH, HEIGHT, false).unwrap(), WIDTH)
+    }
+
+    /// With the tiles of the picture, and the distance of its rows in pixels.
+    pub(crate) fn of(grid: TileGrid, row_px: u32) -> Self {
         let pool = Pool(OwnedMemory::new((Pool::OFFSET + POOL_BYTES) as usize));
         let at = |offset: u32| pool.base() + offset;
         let words = |offset: u32, words: &[u64]| {
@@ -130,19 +134,18 @@ impl Scene {
             point_size: false,
         };
         pool.store(RECORD, &record.encode().unwrap());
-        let grid = TileGrid::new(WIDTH, HEIGHT, false).unwrap();
         let list = |offset: u32, records: RecordList| {
             let bytes = records.encode().unwrap();
             pool.store(offset, &bytes);
             ControlList { start: at(offset), end_exclusive: at(offset) + bytes.len() as u32 }
         };
         let binning = Some(list(BINNING, binning_list(&grid, pool.base())));
-        let rendering = list(RENDERING, rendering_list(&grid, pool.base()));
+        let rendering = list(RENDERING, rendering_list(&grid, row_px, pool.base()));
         let span = |offset, bytes| Span { address: at(offset), bytes };
         let writable = vec![
             span(TILE_STATE, STATE_BYTES * grid.tiles()),
             span(TILE_LISTS, TILE_LIST_BYTES),
-            span(PICTURE, PICTURE_BYTES),
+            span(PICTURE, 4 * row_px * HEIGHT),
         ];
         let readable = around(&pool, &writable);
         let rights = Rights::new(&readable, &writable).unwrap();
@@ -312,20 +315,23 @@ fn binning_list(grid: &TileGrid, base: BusAddr) -> RecordList {
     list
 }
 
-fn rendering_list(grid: &TileGrid, base: BusAddr) -> RecordList {
+fn rendering_list(grid: &TileGrid, row_px: u32, base: BusAddr) -> RecordList {
     let mut list = RecordList::new();
     list.push(TileRenderingMode {
         memory_format: MemoryFormat::Raster,
         color_format: FrameBufferFormat::Rgba8888,
+        double_buffer: grid.double_buffer,
         height: HEIGHT as u16,
-        width: WIDTH as u16,
+        width: row_px as u16,
         address: base + PICTURE,
         ..TileRenderingMode::default()
     });
     list.push(ClearColors::default());
-    // The tile buffer is cleared by a store of nothing.
-    list.push(TileCoordinates { row: 0, column: 0 });
-    list.push(StoreGeneral::default());
+    // A tile buffer is cleared by a store of nothing, and the next store is of the other one, if there are two.
+    for _ in 0..1 + u8::from(grid.double_buffer) {
+        list.push(TileCoordinates { row: 0, column: 0 });
+        list.push(StoreGeneral::default());
+    }
     for tile in 0..grid.tiles() {
         let (row, column) = ((tile / u32::from(grid.columns)) as u8, (tile % u32::from(grid.columns)) as u8);
         list.push(TileCoordinates { row, column });

@@ -257,7 +257,7 @@ fn ensure_same(replayed: &Picture, displayed: &Picture) -> Result<()> {
     Ok(())
 }
 
-/// A frame that the kernel captures is drawn again by the model alone, from the job folder: the same picture.
+/// A frame that the kernel captures is drawn again from the job folder: by the model alone, which gives the same picture, and by the kernel.
 fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         run_scene(&machine.console, "cube", 0..1, deadline)?;
@@ -268,7 +268,9 @@ fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
         let remark = capture::write_folder(lines.iter().map(String::as_str), &folder)?;
         let (replayed, _) = replay(workspace, &folder)?;
         ensure_same(&replayed, &displayed)?;
-        Ok(remark)
+        let expected = replay::expected(workspace, &build::model(workspace)?, &folder)?;
+        let by_kernel = replay::replay(&machine.console, &replay::Job::read(&folder)?, &expected, 0)?;
+        Ok(format!("{remark}; on the kernel {by_kernel}"))
     })
 }
 
