@@ -1,6 +1,6 @@
 //! Pictures of the renderer on the model, against what geometry says they are.
 
-use qpu_shaders::{NoUniforms, smooth, transformed, triangle};
+use qpu_shaders::{NoUniforms, rings, smooth, transformed, triangle};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
@@ -300,4 +300,47 @@ fn performance_counters_count_what_is_drawn() {
     // Eleven instructions a batch of four quads, at the least.
     assert!(counts[2].1 >= 11 * quads / 4, "{counts:?}");
     assert!(performance::start(&model, &[CounterSource::FepQuads; 17]).is_err());
+}
+
+/// A shader in WGSL, vertex and fragment stage, with uniforms of both, a branch, `discard` and `cos`: every pixel is what the formula says.
+#[test]
+fn rings_in_wgsl_are_where_the_formula_has_them() {
+    const OVERLAP: f32 = 1.25;
+    let model = Model::new(8 << 20, Config::default());
+    let device = device(&model);
+    let target = target(&device);
+    let corner = |x: f32, y: f32| rings::Vertex { position: [x, y, 0.0], from_middle: [OVERLAP * x, OVERLAP * y] };
+    let corners = [corner(-1.0, 1.0), corner(1.0, 1.0), corner(-1.0, -1.0), corner(1.0, -1.0)];
+    let square = Mesh::new(&device, "square", Primitive::TriangleStrip, &corners).unwrap();
+    let pipeline =
+        Pipeline::new(&device, &PipelineDescriptor::new("rings", &rings::SHADING, &rings::FRAGMENT)).unwrap();
+    let wave = rings::FragmentUniforms { rings: 3.0, phase: 0.25, crest: [0.9, 0.5, 0.1], trough: [0.0, 0.2, 0.6] };
+    let mut frame = device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let uniforms = rings::Uniforms { matrix: rows(&renderer::glam::Mat4::IDENTITY) };
+    pass.draw(&pipeline, &square, &uniforms, &wave).unwrap();
+    let fence = frame.submit().unwrap();
+    device.wait(fence).unwrap();
+    assert_eq!(model.take_faults(), []);
+    let picture = Picture::load(&device, &target);
+    let mut inside = 0;
+    for (x, y) in (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (x, y))) {
+        let along = |at: u32, size: u32| f64::from(OVERLAP) * (2.0 * (f64::from(at) + 0.5) / f64::from(size) - 1.0);
+        let distance = along(x, WIDTH).hypot(along(y, HEIGHT));
+        let pixel = picture.pixel(x, y);
+        if (distance - 1.0).abs() < 1e-4 {
+            continue;
+        }
+        if distance > 1.0 {
+            assert_eq!(pixel, CLEAR, "({x}, {y})");
+            continue;
+        }
+        inside += 1;
+        let height = 0.5 + 0.5 * (std::f64::consts::TAU * (distance * 3.0 - 0.25)).cos();
+        for (channel, (crest, trough)) in pixel.iter().zip(wave.crest.iter().zip(wave.trough)) {
+            let expected = 255.0 * (f64::from(trough) + height * (f64::from(*crest) - f64::from(trough)));
+            assert!((f64::from(*channel) - expected).abs() <= 1.5, "({x}, {y}): {pixel:?}, not {expected}");
+        }
+    }
+    assert!(inside > (WIDTH * HEIGHT) as usize * 45 / 100, "{inside} pixels have rings");
 }

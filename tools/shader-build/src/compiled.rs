@@ -21,7 +21,8 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
         let interface = &fragment.interface;
         let uniforms = structure(code, "FragmentUniforms", &[interface])?;
         if uniforms != NONE {
-            writeln!(code, "impl crate::UniformData for {uniforms} {{")?;
+            let words = interface.stream.len();
+            writeln!(code, "impl crate::UniformData for {uniforms} {{\nconst WORDS: usize = {words};")?;
             push(code, "push", interface)?;
             writeln!(code, "}}")?;
         }
@@ -58,7 +59,9 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
     if uniforms != NONE {
         writeln!(code, "impl crate::VertexUniforms for {uniforms} {{")?;
         let starts_with = vertex.interface.stream.starts_with(&coordinate.interface.stream);
-        writeln!(code, "const COORDINATE_READS_THE_SAME: bool = {starts_with};")?;
+        let own = if starts_with { 0 } else { coordinate.interface.stream.len() };
+        let words = vertex.interface.stream.len() + own;
+        writeln!(code, "const COORDINATE_READS_THE_SAME: bool = {starts_with};\nconst WORDS: usize = {words};")?;
         push(code, "push_vertex", &vertex.interface)?;
         push(code, "push_coordinate", &coordinate.interface)?;
         writeln!(code, "}}")?;

@@ -72,7 +72,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         }
         // The coordinate shader comes first and says which attributes it reads.
         for program in &mut programs {
-            if program.stage == Stage::Vertex {
+            if stages.contains(&program.stage) {
                 program.interface.attributes.clone_from(&attributes);
             }
         }
