@@ -76,8 +76,8 @@ impl PrimitiveKind {
 pub enum Ending {
     /// It writes to the tile buffer and ends by itself.
     Own,
-    /// It has no end: the fragment's colour is in r0, red in the lowest byte, rb15 holds the fragment's depth as when it was started, and whoever makes a
-    /// pipeline of it puts behind what is to become of the colour.
+    /// It has no end: the fragment's colour is in r0, red in the lowest byte, rb15 holds the fragment's depth, as when it was started or one of the program's
+    /// own, and whoever makes a pipeline of it puts behind what is to become of the colour.
     Color,
 }
 
@@ -88,19 +88,44 @@ pub struct Fragment<U, const VARYINGS: usize> {
     threading: Threading,
     ending: Ending,
     primitive: PrimitiveKind,
+    flat_varyings: u32,
+    writes_depth: bool,
     feeds: PhantomData<fn(U)>,
 }
 
 impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     /// A program. That the types fit is the caller's word.
     pub const fn new(code: &'static [u64], threading: Threading, ending: Ending) -> Self {
-        Self { code, threading, ending, primitive: PrimitiveKind::Triangles, feeds: PhantomData }
+        let (primitive, feeds) = (PrimitiveKind::Triangles, PhantomData);
+        Self { code, threading, ending, primitive, flat_varyings: 0, writes_depth: false, feeds }
     }
 
     /// The same program, which draws these primitives.
     #[must_use]
     pub const fn of(self, primitive: PrimitiveKind) -> Self {
         Self { primitive, ..self }
+    }
+
+    /// The same program, which reads these varyings, a bit each, as the last vertex has them.
+    #[must_use]
+    pub const fn with_flat_varyings(self, flat_varyings: u32) -> Self {
+        Self { flat_varyings, ..self }
+    }
+
+    /// The same program, which leaves a depth of its own in rb15.
+    #[must_use]
+    pub const fn writing_depth(self) -> Self {
+        Self { writes_depth: true, ..self }
+    }
+
+    /// Varyings that are not interpolated, a bit each.
+    pub const fn flat_varyings(&self) -> u32 {
+        self.flat_varyings
+    }
+
+    /// Whether it leaves a depth of its own.
+    pub const fn writes_depth(&self) -> bool {
+        self.writes_depth
     }
 
     /// What it draws.

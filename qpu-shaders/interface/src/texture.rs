@@ -4,6 +4,9 @@ use alloc::rc::Rc;
 use core::fmt;
 use core::marker::PhantomData;
 
+use v3d_hw::Layout;
+use v3d_hw::texture::{MAX_SIZE, MagFilter, MinFilter, Parameter0, Parameter1};
+
 use crate::uniform::{Owner, UniformStream};
 
 /// Looked up by s and t.
@@ -17,6 +20,9 @@ pub enum CubeMap {}
 /// Part of a two-dimensional texture, looked up by s and t.
 #[derive(Debug)]
 pub enum Child {}
+
+/// Parameter 2 of type "cube map stride", with its bit that disables the automatic level of detail [AG p.42]; the distance of a cube map's faces stays.
+const LEVEL_BY_B: u32 = 1 << 30 | 1;
 
 /// The parameter words of a texture for lookups of one kind, and what keeps its memory.
 pub struct TextureBinding<Kind> {
@@ -41,6 +47,42 @@ impl<Kind> TextureBinding<Kind> {
     /// The parameter words.
     pub const fn words(&self) -> [u32; 4] {
         self.words
+    }
+
+    /// The parameter words of lookups whose b is the level of detail, and not added to the quad's.
+    pub const fn level_words(&self) -> [u32; 4] {
+        let [word0, word1, word2, word3] = self.words;
+        [word0, word1, word2 | LEVEL_BY_B, word3]
+    }
+
+    /// The parameter words of lookups of one texel each.
+    pub fn nearest_words(&self) -> [u32; 4] {
+        let [word0, word1, word2, word3] = self.words;
+        let min_filter = if self.levels() == 1 { MinFilter::Nearest } else { MinFilter::NearMipNear };
+        let nearest = Parameter1 { mag_filter: MagFilter::Nearest, min_filter, ..Parameter1::from_word(word1) };
+        // Filters have their bits: this word has all of its fields from another one.
+        [word0, nearest.to_word().unwrap_or(word1), word2, word3]
+    }
+
+    /// The parameter words of lookups of one texel each, of the level that b says.
+    pub fn texel_words(&self) -> [u32; 4] {
+        let [word0, word1, word2, word3] = self.nearest_words();
+        [word0, word1, word2 | LEVEL_BY_B, word3]
+    }
+
+    /// How many levels there are.
+    pub fn levels(&self) -> u32 {
+        u32::from(Parameter0::from_word(self.words[0]).mip_levels_minus_1) + 1
+    }
+
+    /// Texels across and up of a level, or of the last one if there are fewer.
+    pub fn size_px(&self, level: u32) -> [u32; 2] {
+        let Parameter1 { width, height, .. } = Parameter1::from_word(self.words[1]);
+        let level = level.min(self.levels() - 1);
+        [width, height].map(|side| {
+            let side = if side == 0 { MAX_SIZE } else { u32::from(side) };
+            (side >> level).max(1)
+        })
     }
 
     /// Appends the words of so many lookups, each of which takes the first `words_per_lookup`, and keeps the texture.
@@ -69,6 +111,30 @@ mod tests {
     use super::*;
     use crate::uniform::ViewportUniforms;
     use alloc::vec::Vec;
+
+    #[test]
+    fn lookups_of_levels_and_texels_have_words_of_their_own() {
+        use v3d_hw::texture::{CubeMapStride, ParameterType, Wrap};
+        let word1 = Parameter1 {
+            type_high: false,
+            height: 0,
+            etc_flip: true,
+            width: 100,
+            mag_filter: MagFilter::Linear,
+            min_filter: MinFilter::LinMipLin,
+            wrap_t: Wrap::Mirror,
+            wrap_s: Wrap::Clamp,
+        };
+        let binding = Texture2d::new([7 << 12 | 6, word1.to_word().unwrap(), 0, 0], Rc::new(()));
+        assert_eq!((binding.levels(), binding.size_px(0), binding.size_px(3)), (7, [100, 2048], [12, 256]));
+        assert_eq!(binding.size_px(9), [1, 32], "the last level is 6");
+        let nearest = Parameter1 { mag_filter: MagFilter::Nearest, min_filter: MinFilter::NearMipNear, ..word1 };
+        assert_eq!(Parameter1::from_word(binding.nearest_words()[1]), nearest);
+        let [.., word2, _] = binding.texel_words();
+        let CubeMapStride { ptype, disable_lod, .. } = CubeMapStride::from_word(word2);
+        assert_eq!((ptype, disable_lod), (ParameterType::CubeMapStride, true));
+        assert_eq!(binding.level_words(), [binding.words()[0], binding.words()[1], word2, 0]);
+    }
 
     #[test]
     fn each_lookup_has_its_words_and_the_texture_is_kept() {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use shader_compiler::Compiled;
 use shader_compiler::interface::{Attribute, Field, Interface, Number, Stage, Texture};
-use shader_compiler::ssa::{StreamWord, Viewport};
+use shader_compiler::ssa::{Axis, Sampling, SizeForm, StreamWord, Viewport};
 
 /// Appends the module of one source.
 pub(crate) fn module(code: &mut String, name: &str, programs: &[Compiled]) -> Result<(), String> {
@@ -27,10 +27,15 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
             writeln!(code, "}}")?;
         }
         words(code, "FRAGMENT_CODE", fragment)?;
+        let flat = match interface.flat_varyings {
+            0 => String::new(),
+            flat => format!(".with_flat_varyings({flat:#x})"),
+        };
+        let depth = if interface.writes_depth { ".writing_depth()" } else { "" };
         writeln!(
             code,
             "/// The fragment shader.\npub const FRAGMENT: crate::Fragment<{uniforms}, {}> = crate::Fragment::new(&FRAGMENT_CODE, \
-             v3d_hw::control_list::Threading::Single, crate::Ending::Color);",
+             v3d_hw::control_list::Threading::Single, crate::Ending::Color){flat}{depth};",
             interface.varyings
         )?;
     }
@@ -190,11 +195,33 @@ fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
             (format!("stream.viewport().{field}"), true)
         }
         StreamWord::Constant(bits) => (format!("{bits:#x}"), false),
-        StreamWord::Texture { texture, parameter } => {
-            let name = interface.textures.get(texture as usize).map_or("", |texture| texture.name.as_str());
-            (format!("self.{name}.words()[{parameter}]"), false)
+        StreamWord::Texture { texture, parameter, sampling } => {
+            let words = match sampling {
+                Sampling::Automatic => "words",
+                Sampling::Level => "level_words",
+                Sampling::Nearest => "nearest_words",
+                Sampling::Texel => "texel_words",
+            };
+            (format!("self.{}.{words}()[{parameter}]", texture_name(interface, texture)), false)
         }
+        StreamWord::TextureSize { texture, axis, level, form } => {
+            let side = match axis {
+                Axis::Width => 0,
+                Axis::Height => 1,
+            };
+            let size = format!("self.{}.size_px({level})[{side}]", texture_name(interface, texture));
+            match form {
+                SizeForm::Integer => (size, false),
+                SizeForm::Float => (format!("{size} as f32"), true),
+                SizeForm::Inverse => (format!("1.0 / {size} as f32"), true),
+            }
+        }
+        StreamWord::TextureLevels { texture } => (format!("self.{}.levels()", texture_name(interface, texture)), false),
     }
+}
+
+fn texture_name(interface: &Interface, number: u32) -> &str {
+    interface.textures.get(number as usize).map_or("", |texture| texture.name.as_str())
 }
 
 /// Appends a program's words.

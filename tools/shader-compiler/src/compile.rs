@@ -65,10 +65,10 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         for &stage in stages {
             let made = compile_stage(&module, &info, entry, stage, &mut attributes);
             let (program, located) = made.map_err(|refusal| refusal.render(source, path))?;
-            programs.push(program);
             if stage != Stage::Coordinate {
-                varyings.push(located);
+                varyings.push((located, program.interface.flat_varyings));
             }
+            programs.push(program);
         }
         // The coordinate shader comes first and says which attributes it reads.
         for program in &mut programs {
@@ -81,13 +81,18 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         let message = "there is no vertex and no fragment entry point, or several of which none is named; compute is not compiled";
         return Err(Refusal { message: message.to_owned(), span: Span::default() }.render(source, path));
     }
-    if let [written, read] = varyings.as_slice()
-        && written != read
-    {
-        let message = format!(
-            "the vertex shader writes the varyings (location, components) {written:?}, the fragment shader reads {read:?}"
-        );
-        return Err(Refusal { message, span: Span::default() }.render(source, path));
+    if let [(written, written_flat), (read, read_flat)] = varyings.as_slice() {
+        let mut message = None;
+        if written != read {
+            message = Some(format!(
+                "the vertex shader writes the varyings (location, components) {written:?}, the fragment shader reads {read:?}"
+            ));
+        } else if written_flat != read_flat {
+            message = Some("a varying that one stage has flat and the other interpolates".to_owned());
+        }
+        if let Some(message) = message {
+            return Err(Refusal { message, span: Span::default() }.render(source, path));
+        }
     }
     Ok(programs)
 }
@@ -128,8 +133,9 @@ fn compile_stage(
         textures,
         attributes: Vec::new(),
         varyings: components,
+        flat_varyings: entry.flat_varyings,
         stream: lines.iter().filter_map(|line| line.reads).collect(),
-        point_size: false,
+        writes_depth: entry.writes_depth,
     };
     let compiled =
         Compiled { stage, words: lines.iter().map(|line| line.word).collect(), places, interface, ssa: program };
@@ -205,11 +211,7 @@ pub(crate) fn checked_interface(stage: Stage, interface: &Interface, attribute_w
     let span = qpu::Span::default();
     let uniforms = interface.stream.iter().enumerate().map(|(at, word)| checked::Uniform {
         name: format!("word{at}"),
-        ty: if matches!(word, crate::ssa::StreamWord::Texture { .. }) {
-            checked::UniformType::Texture
-        } else {
-            checked::UniformType::Uint
-        },
+        ty: if word.is_texture_parameter() { checked::UniformType::Texture } else { checked::UniformType::Uint },
         count: 1,
         offset_words: at as u32,
         span,
@@ -225,7 +227,6 @@ pub(crate) fn checked_interface(stage: Stage, interface: &Interface, attribute_w
         offset_words: 0,
         span,
     };
-    let looks_up = interface.stream.iter().any(|word| matches!(word, crate::ssa::StreamWord::Texture { .. }));
     let texture = checked::Texture { name: "all".to_owned(), unit: 0, words: None, span };
     checked::Interface {
         stage: match stage {
@@ -238,7 +239,7 @@ pub(crate) fn checked_interface(stage: Stage, interface: &Interface, attribute_w
         uniforms: uniforms.collect(),
         attributes: if attribute_words == 0 { Vec::new() } else { vec![attribute] },
         varyings: components(if stage == Stage::Coordinate { 0 } else { interface.varyings }),
-        textures: if looks_up { vec![texture] } else { Vec::new() },
+        textures: if interface.looks_up() { vec![texture] } else { Vec::new() },
         ..checked::Interface::default()
     }
 }

@@ -142,6 +142,7 @@ fn encode_way(operation: &Operation, sources: &[Source], target: Option<Place>, 
         Target::VpmReadSetup => (49, Some(true)),
         Target::VpmWriteSetup => (49, Some(false)),
         Target::SampleMask => (42, Some(true)),
+        Target::Depth => (15, Some(false)),
         Target::Color => (32, None),
     };
     if let Work::Load(immediate) = operation.work {

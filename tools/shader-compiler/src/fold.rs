@@ -26,7 +26,7 @@ impl Program {
         // Constants and uniforms are operands, not computations: where they stand makes no difference.
         let everywhere = matches!(op, Op::Const(_) | Op::Uniform(_));
         let shared = !matches!(op, Op::PackByte(..) | Op::PackInteger(..) | Op::PackHalf(..) | Op::PackAll(_))
-            && !matches!(op, Op::Output(_) | Op::Color(_) | Op::Keep(_));
+            && !op.has_effect();
         if shared {
             let scopes = std::iter::once(0).chain(self.open.iter().map(|number| number + 1));
             for scope in scopes {

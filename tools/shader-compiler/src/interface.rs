@@ -83,10 +83,12 @@ pub struct Interface {
     pub attributes: Vec<Attribute>,
     /// Components of the varyings.
     pub varyings: u32,
+    /// Those that are not interpolated, a bit each.
+    pub flat_varyings: u32,
     /// The words that the program reads, in their order.
     pub stream: Vec<StreamWord>,
-    /// The program writes the size of points.
-    pub point_size: bool,
+    /// The program leaves a depth of its own in rb15.
+    pub writes_depth: bool,
 }
 
 impl Interface {
@@ -95,8 +97,23 @@ impl Interface {
         self.stream.iter().any(|word| matches!(word, StreamWord::Field { field, .. } if *field == number))
     }
 
-    /// Whether the program looks a texture up.
+    /// Whether the program looks a texture up, or asks for its size.
     pub fn reads_texture(&self, number: u32) -> bool {
-        self.stream.iter().any(|word| matches!(word, StreamWord::Texture { texture, .. } if *texture == number))
+        self.stream.iter().any(|word| word.texture() == Some(number))
+    }
+
+    /// Whether the program looks any texture up.
+    pub fn looks_up(&self) -> bool {
+        self.stream.iter().any(StreamWord::is_texture_parameter)
+    }
+
+    /// Words of a vertex that the program of a stage reads.
+    pub fn attribute_words(&self, stage: Stage) -> u32 {
+        let reads = |attribute: &&Attribute| match stage {
+            Stage::Coordinate => attribute.coordinate_offset_words.is_some(),
+            Stage::Vertex => true,
+            Stage::Fragment => false,
+        };
+        self.attributes.iter().filter(reads).map(|attribute| attribute.components).sum()
     }
 }

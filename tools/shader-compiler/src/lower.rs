@@ -20,7 +20,9 @@ mod bits;
 pub(crate) mod entry;
 mod expression;
 mod image;
+mod level_of_detail;
 mod math;
+mod matrix;
 mod operator;
 mod statement;
 

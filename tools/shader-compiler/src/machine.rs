@@ -77,6 +77,8 @@ pub(crate) enum Target {
     VpmReadSetup,
     VpmWriteSetup,
     SampleMask,
+    /// rb15, in which a pipeline finds the depth.
+    Depth,
     /// r0 at the end of a fragment program.
     Color,
 }

@@ -7,6 +7,8 @@ const TMU_ENTRIES: usize = 8;
 /// Cycles from a set-up of VPM reads to the first read. The guide wants 4 [AG p.56]; Mesa's programs, which run on boards, have the write's set-up between the
 /// two and nothing else [mesa vc4_qpu_emit.c], and tests on boards found that the read waits [vc4asm].
 const VPM_SET_UP: usize = 2;
+/// Cycles until what is written to a register file can be read [AG p.37].
+const FILE: usize = 2;
 /// Cycles until the special function unit's result can be read [AG p.24].
 const SPECIAL: usize = 3;
 /// Cycles from a texture request to its result, if the TMU's cache has it [vc4cl].
@@ -33,6 +35,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
     let mut texture: Option<usize> = None;
     let mut loads: Vec<(usize, usize)> = Vec::new();
     let (mut parameters, mut request): (usize, Option<usize>) = (0, None);
+    let mut depth_readers: Vec<usize> = Vec::new();
     for (at, operation) in operations.iter().enumerate() {
         let mut list: Vec<Wait> = Vec::new();
         let mut wait = |on: Option<usize>, cycles: usize, better: usize| {
@@ -83,6 +86,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
                     wait(vpm_read, 1, 1);
                     vpm_read = Some(at);
                 }
+                Operand::FixedB(15) => depth_readers.push(at),
                 _ => {}
             }
         }
@@ -108,6 +112,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
                 parameters += 1;
                 (texture, request) = (Some(at), Some(at));
             }
+            Target::Depth => depth_readers.drain(..).for_each(|reader| wait(Some(reader), 0, 0)),
             _ => {}
         }
         if operation.work == Work::LoadTexture {
@@ -116,8 +121,11 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
             loads.push((at, std::mem::take(&mut parameters)));
         }
         if operation.target == Target::Color {
-            // What the tile buffer gets comes last.
-            (0..at).for_each(|on| wait(Some(on), 0, 0));
+            // What the tile buffer gets comes last, and the depth must be there when what a pipeline puts behind begins.
+            for (on, operation) in operations[..at].iter().enumerate() {
+                let cycles = if operation.target == Target::Depth { FILE } else { 0 };
+                wait(Some(on), cycles, cycles);
+            }
         }
         all.push(list);
     }

@@ -25,27 +25,18 @@ fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> std::fmt::
     if program.stage == Stage::Fragment {
         writeln!(text, ".threads 1\n.output color")?;
     }
-    let attributes: u32 = match program.stage {
-        Stage::Fragment => 0,
-        Stage::Vertex => interface.attributes.iter().map(|attribute| attribute.components).sum(),
-        Stage::Coordinate => interface
-            .attributes
-            .iter()
-            .filter(|attribute| attribute.coordinate_offset_words.is_some())
-            .map(|attribute| attribute.components)
-            .sum(),
-    };
+    let attributes = interface.attribute_words(program.stage);
     if attributes > 0 {
         writeln!(text, ".attribute vertex, {attributes}")?;
     }
     if interface.varyings > 0 && program.stage != Stage::Coordinate {
         writeln!(text, ".varying all, {}", interface.varyings)?;
     }
-    if interface.stream.iter().any(|word| matches!(word, StreamWord::Texture { .. })) {
+    if interface.looks_up() {
         writeln!(text, ".texture looked_up, 0")?;
     }
     for (at, word) in interface.stream.iter().enumerate() {
-        let ty = if matches!(word, StreamWord::Texture { .. }) { "texture" } else { "uint" };
+        let ty = if word.is_texture_parameter() { "texture" } else { "uint" };
         writeln!(text, ".uniform word{at}, {ty}  # {}", word_name(interface, *word))?;
     }
     writeln!(text)?;
@@ -93,9 +84,16 @@ pub fn word_name(interface: &Interface, word: StreamWord) -> String {
         }
         .to_owned(),
         StreamWord::Constant(bits) => format!("{bits:#x}, as a float {}", f32::from_bits(bits)),
-        StreamWord::Texture { texture, parameter } => {
-            let name = interface.textures.get(texture as usize).map_or_else(unnamed, |texture| texture.name.clone());
-            format!("parameter {parameter} of {name}")
+        StreamWord::Texture { texture, parameter, sampling } => {
+            format!("parameter {parameter} of {}, {sampling:?}", texture_name(interface, texture))
         }
+        StreamWord::TextureSize { texture, axis, level, form } => {
+            format!("{axis:?} of level {level} of {}, {form:?}", texture_name(interface, texture))
+        }
+        StreamWord::TextureLevels { texture } => format!("levels of {}", texture_name(interface, texture)),
     }
+}
+
+fn texture_name(interface: &Interface, number: u32) -> &str {
+    interface.textures.get(number as usize).map_or("unnamed", |texture| texture.name.as_str())
 }

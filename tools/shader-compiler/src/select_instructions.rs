@@ -178,7 +178,7 @@ impl Selector<'_> {
                     let product = matches!(program.op(value), Op::Mul(MulOp::Fmul, ..));
                     (if product { vec![value] } else { Vec::new() }, vec![value])
                 }
-                Op::Special(_, value) | Op::Output(value) => (vec![value], Vec::new()),
+                Op::Special(_, value) | Op::Output(value) | Op::Depth(value) => (vec![value], Vec::new()),
                 Op::Select(_, accept, _) => (vec![accept], Vec::new()),
                 Op::Texture(number) => {
                     let lookup = &program.lookups[number as usize];
@@ -440,6 +440,15 @@ impl Selector<'_> {
                 let sum = self.operation(Work::Add(AddOp::Fadd), sum, target);
                 self.emit(sum);
             }
+            Op::FlatVarying(number) => {
+                while self.next_varying < number {
+                    self.skip_varying();
+                }
+                self.skip_varying();
+                let target = Target::Register(self.register_of(value));
+                let corner = self.operation(Work::Move, vec![Operand::Coefficient], target);
+                self.emit(corner);
+            }
             Op::Attribute(number) => {
                 while self.streams.attributes.get(self.next_attribute).is_some_and(|next| *next != number) {
                     self.read_attribute(Target::Nothing);
@@ -516,6 +525,7 @@ impl Selector<'_> {
                 self.emit(rotate);
             }
             Op::Output(word) => self.send(word, Target::VpmWrite),
+            Op::Depth(depth) => self.send(depth, Target::Depth),
             Op::Color(word) => {
                 let register = match self.operand(word) {
                     Operand::Register(register) => register,
@@ -543,7 +553,7 @@ impl Selector<'_> {
         let mut parameter = 0;
         for (address, place) in places {
             let Some(place) = place else { continue };
-            let word = StreamWord::Texture { texture: lookup.texture, parameter };
+            let word = StreamWord::Texture { texture: lookup.texture, parameter, sampling: lookup.sampling };
             parameter += 1;
             let takes_uniform = matches!(self.operand(place), Operand::Uniform(_));
             let own = self.makers[place.index()] == Maker::User;

@@ -135,6 +135,8 @@ pub enum Op {
     Uniform(u32),
     /// A component of the varyings.
     Varying(u32),
+    /// The same of one that is not interpolated.
+    FlatVarying(u32),
     /// A word of the vertex.
     Attribute(u32),
     /// What the hardware gives.
@@ -173,6 +175,8 @@ pub enum Op {
     Color(Value),
     /// A mask of the elements that are not discarded.
     Keep(Value),
+    /// The depth that a fragment program leaves, as 24 bits.
+    Depth(Value),
 }
 
 impl Op {
@@ -182,6 +186,7 @@ impl Op {
             Self::Const(_)
             | Self::Uniform(_)
             | Self::Varying(_)
+            | Self::FlatVarying(_)
             | Self::Attribute(_)
             | Self::Given(_)
             | Self::Carried(..)
@@ -195,7 +200,8 @@ impl Op {
             | Self::Rotate(_, a)
             | Self::Output(a)
             | Self::Color(a)
-            | Self::Keep(a) => vec![a],
+            | Self::Keep(a)
+            | Self::Depth(a) => vec![a],
             Self::Add(op, a, _) if op.is_unary() => vec![a],
             Self::Add(_, a, b)
             | Self::Mul(_, a, b)
@@ -209,7 +215,7 @@ impl Op {
 
     /// Whether it must be done even if nobody uses its value.
     pub const fn has_effect(&self) -> bool {
-        matches!(self, Self::Output(_) | Self::Color(_) | Self::Keep(_))
+        matches!(self, Self::Output(_) | Self::Color(_) | Self::Keep(_) | Self::Depth(_))
     }
 }
 
@@ -233,7 +239,75 @@ pub enum StreamWord {
         texture: u32,
         /// Number of the parameter.
         parameter: u8,
+        /// What the lookup is.
+        sampling: Sampling,
     },
+    /// The size of a texture's level, or of the last one if there are fewer.
+    TextureSize {
+        /// Index into the interface's textures.
+        texture: u32,
+        /// Width or height.
+        axis: Axis,
+        /// Level.
+        level: u8,
+        /// As what kind of number.
+        form: SizeForm,
+    },
+    /// How many levels a texture has.
+    TextureLevels {
+        /// Index into the interface's textures.
+        texture: u32,
+    },
+}
+
+impl StreamWord {
+    /// Whether a lookup takes it as a parameter.
+    pub const fn is_texture_parameter(&self) -> bool {
+        matches!(self, Self::Texture { .. })
+    }
+
+    /// The texture that it is something of.
+    pub const fn texture(&self) -> Option<u32> {
+        match *self {
+            Self::Texture { texture, .. } | Self::TextureSize { texture, .. } | Self::TextureLevels { texture } => {
+                Some(texture)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a lookup does with filters and levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sampling {
+    /// Filters as the texture is bound, at the quad's level of detail; b is added to it.
+    Automatic,
+    /// Filters as the texture is bound; b is the level of detail.
+    Level,
+    /// One texel of the level nearest to the quad's level of detail; b is added to that.
+    Nearest,
+    /// One texel of the level that b says.
+    Texel,
+}
+
+/// A side of a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Texels across.
+    Width,
+    /// Texels up.
+    Height,
+}
+
+/// As what a size is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SizeForm {
+    /// An integer.
+    Integer,
+    /// A float.
+    Float,
+    /// One over it as a float.
+    Inverse,
 }
 
 /// How normalised device coordinates become screen coordinates.
@@ -254,6 +328,8 @@ pub enum Viewport {
 pub struct Lookup {
     /// Index into the interface's textures.
     pub texture: u32,
+    /// Filters and levels.
+    pub sampling: Sampling,
     /// s and t.
     pub place: [Value; 2],
     /// r of a cube map.

@@ -147,8 +147,9 @@ pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescripto
     let bits = &mut state.configuration;
     bits.depth_test = depth.test.function();
     bits.z_updates = depth.write;
-    // Early Z only knows a limit that moves one way, and leaves fragments out before anything else is done with them.
-    let late = descriptor.stencil.is_some_and(|stencil| !stencil.keeps_on_depth_fail())
+    // Early Z only knows a limit that moves one way, and leaves fragments out before anything else is done with them, by the depth of their triangle.
+    let late = descriptor.fragment.writes_depth()
+        || descriptor.stencil.is_some_and(|stencil| !stencil.keeps_on_depth_fail())
         || descriptor.alpha_test != AlphaTest::NONE
         || descriptor.alpha_to_coverage;
     bits.early_z = matches!(depth.test, Compare::Less | Compare::LessOrEqual) && !late;
@@ -163,6 +164,7 @@ pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescripto
     bits.depth_offset = polygon_offset != PolygonOffset::NONE;
     let PolygonOffset { factor, units } = polygon_offset;
     state.depth_offset = DepthOffset { units: Float187::truncate(units), factor: Float187::truncate(factor) };
+    state.flat_varyings = descriptor.fragment.flat_varyings();
     state.line_width_px = line_width_px;
     state.point_size_px = point_size_px;
     state

@@ -1,7 +1,7 @@
 //! Built-in functions of bits, and what packs numbers into words.
 
 use naga::{MathFunction, ScalarKind, Span};
-use v3d_hw::qpu::AddOp;
+use v3d_hw::qpu::{AddOp, MulOp};
 
 use super::Lowering;
 use crate::diagnostic::{Result, refuse};
@@ -123,6 +123,60 @@ impl Lowering<'_> {
         let by = self.program.bits(by);
         let shifted = self.program.alu(AddOp::Shr, a, by);
         self.masked(shifted, mask)
+    }
+
+    /// The lowest bytes of four integers, the first in the lowest byte.
+    pub(super) fn packed_bytes(&mut self, a: &[Value]) -> Value {
+        let mut word = self.program.bits(0);
+        for (at, &a) in a.iter().enumerate() {
+            let byte = self.masked(a, 0xff);
+            let by = self.program.bits(8 * at as u32);
+            let byte = self.program.alu(AddOp::Shl, byte, by);
+            word = self.program.or(word, byte);
+        }
+        word
+    }
+
+    /// The sum of the products of four bytes each.
+    pub(super) fn dot_of_bytes(&mut self, a: Value, b: Value, signed: bool) -> Value {
+        let mut sum = self.program.bits(0);
+        for at in 0..4 {
+            let [a, b] = [a, b].map(|word| self.byte(word, at, signed));
+            let product = self.program.value(Op::Mul(MulOp::Mul24, a, b));
+            sum = self.program.alu(AddOp::Add, sum, product);
+        }
+        if signed {
+            // Products of negative numbers are right in their lower 24 bits.
+            let by = self.program.bits(8);
+            let up = self.program.alu(AddOp::Shl, sum, by);
+            sum = self.program.alu(AddOp::Asr, up, by);
+        }
+        sum
+    }
+
+    /// A byte of a word as an integer.
+    fn byte(&mut self, word: Value, at: u32, signed: bool) -> Value {
+        if !signed {
+            let by = self.program.bits(8 * at);
+            let shifted = self.program.alu(AddOp::Shr, word, by);
+            return self.masked(shifted, 0xff);
+        }
+        let (up, down) = (self.program.bits(24 - 8 * at), self.program.bits(24));
+        let word = self.program.alu(AddOp::Shl, word, up);
+        self.program.alu(AddOp::Asr, word, down)
+    }
+
+    /// A float as a fraction from 0.5 to 1 and a power of two; 0 has neither, and of what is smaller than all normal numbers nothing is known.
+    pub(super) fn fraction_and_exponent(&mut self, a: Value) -> (Value, Value) {
+        let (zero, by, bias, half) =
+            (self.program.bits(0), self.program.bits(23), self.program.bits(126), self.program.float(0.5));
+        let exponent = self.program.alu(AddOp::Shr, a, by);
+        let exponent = self.masked(exponent, 0xff);
+        let exponent = self.program.alu(AddOp::Sub, exponent, bias);
+        let fraction = self.masked(a, 0x807f_ffff);
+        let fraction = self.program.or(fraction, half);
+        let nothing = self.program.compare(Relation::FloatEqual, a, zero);
+        (self.program.select(nothing, a, fraction), self.program.select(nothing, zero, exponent))
     }
 
     /// A word with floats as bytes or halves.

@@ -6,7 +6,8 @@
 //! [AG p.51] for fragments, [AG p.60-61] for shaded vertices.
 
 use naga::{
-    AddressSpace, Binding, BuiltIn, EntryPoint, Handle, Interpolation, ScalarKind, ShaderStage, Span, Type, TypeInner,
+    AddressSpace, Binding, BuiltIn, EntryPoint, Handle, Interpolation, Sampling, ScalarKind, ShaderStage, Span, Type,
+    TypeInner,
 };
 use v3d_hw::qpu::AddOp;
 
@@ -28,7 +29,6 @@ struct Part {
     /// First scalar.
     first: usize,
     length: usize,
-    span: Span,
 }
 
 /// What an entry point is made of beside its values.
@@ -36,6 +36,9 @@ pub(crate) struct Entry {
     pub(crate) attributes: Vec<Attribute>,
     /// Components of each location that is handed on or taken, in the order of locations.
     pub(crate) varyings: Vec<(u32, u32)>,
+    /// Components that are not interpolated, a bit each.
+    pub(crate) flat_varyings: u32,
+    pub(crate) writes_depth: bool,
 }
 
 impl<'m> Lowering<'m> {
@@ -66,28 +69,32 @@ impl<'m> Lowering<'m> {
             Binding::Location { location, .. } => location,
             Binding::BuiltIn(_) => u32::MAX,
         });
-        let (mut words, mut components) = (0, 0);
+        let (mut words, mut components, mut flat_varyings) = (0, 0, 0);
         for at in order {
             let part = &inputs[at];
             values[at] = match part.binding {
-                Binding::BuiltIn(built_in) => self.given(built_in, stage, part.span)?,
-                Binding::Location { location, interpolation, .. } if stage == Stage::Fragment => {
-                    self.smooth(part, interpolation)?;
+                Binding::BuiltIn(built_in) => self.given(built_in, stage, span)?,
+                Binding::Location { location, interpolation, sampling, .. } if stage == Stage::Fragment => {
+                    let flat = self.is_flat(part, interpolation, sampling, span)?;
                     varyings.push((location, part.length as u32));
                     let numbers = components..components + part.length as u32;
                     components = numbers.end;
-                    numbers.map(|number| self.program.value(Op::Varying(number))).collect()
+                    if components > MOST_VARYINGS {
+                        return refuse(span, too_many_varyings(components));
+                    }
+                    if flat {
+                        flat_varyings |= bits_of(&numbers);
+                    }
+                    let kind = self.module.types[part.ty].inner.scalar_kind();
+                    numbers.map(|number| self.varying(number, flat, kind)).collect()
                 }
                 Binding::Location { .. } => {
-                    attributes.push(self.attribute(part, words)?);
+                    attributes.push(self.attribute(part, words, span)?);
                     let numbers = words..words + part.length as u32;
                     words = numbers.end;
                     numbers.map(|number| self.program.value(Op::Attribute(number))).collect()
                 }
             };
-        }
-        if components > MOST_VARYINGS {
-            return refuse(span, format!("{components} components of varyings; {MOST_VARYINGS} are the most"));
         }
         if attributes.len() > MOST_ATTRIBUTES {
             return refuse(span, format!("{} attributes; {MOST_ATTRIBUTES} are the most", attributes.len()));
@@ -102,11 +109,21 @@ impl<'m> Lowering<'m> {
         if let Some(result) = &function.result {
             self.parts_of("result".to_owned(), result.binding.as_ref(), result.ty, &mut outputs, span)?;
         }
+        let mut writes_depth = false;
         match stage {
-            Stage::Fragment => self.fragment_end(&outputs, &result, &state, span)?,
-            _ => varyings = self.vertex_end(stage, &outputs, &result, span)?,
+            Stage::Fragment => writes_depth = self.fragment_end(&outputs, &result, &state, span)?,
+            _ => (varyings, flat_varyings) = self.vertex_end(stage, &outputs, &result, span)?,
         }
-        Ok(Entry { attributes, varyings })
+        Ok(Entry { attributes, varyings, flat_varyings, writes_depth })
+    }
+
+    /// A component of the varyings. Flat integers travel as floats, which the hardware hands on as they are.
+    fn varying(&mut self, number: u32, flat: bool, kind: Option<ScalarKind>) -> Value {
+        if !flat {
+            return self.program.value(Op::Varying(number));
+        }
+        let value = self.program.value(Op::FlatVarying(number));
+        if kind == Some(ScalarKind::Float) { value } else { self.program.alu(AddOp::Ftoi, value, value) }
     }
 
     /// Where an entry point is: naga keeps no span of its own for it.
@@ -143,7 +160,7 @@ impl<'m> Lowering<'m> {
         let module = self.module;
         if let Some(binding) = binding {
             let length = self.scalars(ty, span)?;
-            parts.push(Part { name, binding: binding.clone(), ty, first: 0, length, span });
+            parts.push(Part { name, binding: binding.clone(), ty, first: 0, length });
             return Ok(());
         }
         let TypeInner::Struct { members, .. } = &module.types[ty].inner else {
@@ -154,33 +171,43 @@ impl<'m> Lowering<'m> {
             let length = self.scalars(member.ty, span)?;
             let Some(binding) = &member.binding else { return refuse(span, "a member that is bound to nothing") };
             let name = member.name.clone().unwrap_or_default();
-            parts.push(Part { name, binding: binding.clone(), ty: member.ty, first, length, span });
+            parts.push(Part { name, binding: binding.clone(), ty: member.ty, first, length });
             first += length;
         }
         Ok(())
     }
 
-    /// Refuses what the hardware does not interpolate.
-    fn smooth(&self, part: &Part, interpolation: Option<Interpolation>) -> Result<()> {
+    /// Whether a varying is not interpolated; refuses what the hardware does neither way.
+    fn is_flat(
+        &self,
+        part: &Part,
+        interpolation: Option<Interpolation>,
+        sampling: Option<Sampling>,
+        span: Span,
+    ) -> Result<bool> {
         let kind = self.module.types[part.ty].inner.scalar_kind();
-        match interpolation {
-            None | Some(Interpolation::Perspective) if kind == Some(ScalarKind::Float) => Ok(()),
-            Some(Interpolation::Linear) => {
-                refuse(part.span, "varyings without perspective: the hardware divides all of them by W")
+        match (interpolation, sampling) {
+            (None | Some(Interpolation::Perspective), Some(Sampling::Sample)) => {
+                refuse(span, "varyings for each sample: fragments are shaded once for all samples")
             }
-            _ => refuse(
-                part.span,
-                "flat varyings: which varyings are flat is state of the renderer, which has none of it",
-            ),
+            (None | Some(Interpolation::Perspective), _) if kind == Some(ScalarKind::Float) => Ok(false),
+            (Some(Interpolation::Flat), Some(Sampling::First)) => {
+                refuse(span, "flat varyings of the first vertex: the hardware takes the last one; say flat, either")
+            }
+            (Some(Interpolation::Flat), _) => Ok(true),
+            (Some(Interpolation::Linear), _) => {
+                refuse(span, "varyings without perspective: the hardware divides all of them by W")
+            }
+            _ => refuse(span, "a varying of this type or interpolation"),
         }
     }
 
-    fn attribute(&self, part: &Part, offset_words: u32) -> Result<Attribute> {
+    fn attribute(&self, part: &Part, offset_words: u32, span: Span) -> Result<Attribute> {
         let number = match self.module.types[part.ty].inner.scalar_kind() {
             Some(ScalarKind::Float) => Number::Float,
             Some(ScalarKind::Sint) => Number::Int,
             Some(ScalarKind::Uint) => Number::Uint,
-            _ => return refuse(part.span, "an attribute of this type"),
+            _ => return refuse(span, "an attribute of this type"),
         };
         let components = part.length as u32;
         Ok(Attribute { name: part.name.clone(), components, number, offset_words, coordinate_offset_words: None })
@@ -220,55 +247,68 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    fn fragment_end(&mut self, outputs: &[Part], result: &[Value], state: &State, span: Span) -> Result<()> {
-        let mut color = None;
+    /// Leaves colour and depth; whether there is a depth.
+    fn fragment_end(&mut self, outputs: &[Part], result: &[Value], state: &State, span: Span) -> Result<bool> {
+        let (mut color, mut depth) = (None, None);
         for part in outputs {
             match part.binding {
                 Binding::Location { location: 0, .. } if part.length == 4 => {
                     if self.module.types[part.ty].inner.scalar_kind() != Some(ScalarKind::Float) {
                         return refuse(
-                            part.span,
+                            span,
                             "a colour of integers: the tile buffer has 8 bits for each channel from 0 to 1",
                         );
                     }
                     color = Some(&result[part.first..part.first + 4]);
                 }
                 Binding::Location { location: 0, .. } => {
-                    return refuse(part.span, "a colour has four components: vec4<f32>");
+                    return refuse(span, "a colour has four components: vec4<f32>");
                 }
-                Binding::Location { .. } => return refuse(part.span, "a second colour: the tile buffer has one"),
-                Binding::BuiltIn(BuiltIn::FragDepth) => {
-                    return refuse(
-                        part.span,
-                        "frag_depth: what the pipeline puts behind the program writes the depth that the hardware gave",
-                    );
-                }
-                Binding::BuiltIn(_) => return refuse(part.span, "a built-in output that fragments do not have"),
+                Binding::Location { .. } => return refuse(span, "a second colour: the tile buffer has one"),
+                Binding::BuiltIn(BuiltIn::FragDepth) => depth = Some(result[part.first]),
+                Binding::BuiltIn(_) => return refuse(span, "a built-in output that fragments do not have"),
             }
         }
         let Some(color) = color else { return refuse(span, "a fragment shader without a colour at @location(0)") };
         let color = color.to_vec();
         let word = self.packed_color(&color);
+        if let Some(depth) = depth {
+            let depth = self.clamped(depth, 0.0, 1.0);
+            let scale = self.program.float(16_777_215.0);
+            let depth = self.program.fmul(depth, scale);
+            let depth = self.program.alu(AddOp::Ftoi, depth, depth);
+            self.program.value(Op::Depth(depth));
+        }
         if self.discards {
             let kept = state.variables[self.kept];
             self.program.value(Op::Keep(kept));
         }
         self.program.value(Op::Color(word));
-        Ok(())
+        Ok(depth.is_some())
     }
 
-    fn vertex_end(&mut self, stage: Stage, outputs: &[Part], result: &[Value], span: Span) -> Result<Vec<(u32, u32)>> {
+    /// Leaves what the hardware wants of a vertex; the varyings, and which of their components are flat.
+    fn vertex_end(
+        &mut self,
+        stage: Stage,
+        outputs: &[Part],
+        result: &[Value],
+        span: Span,
+    ) -> Result<(Vec<(u32, u32)>, u32)> {
         let mut position = None;
         let mut located = Vec::new();
         for part in outputs {
             let scalars = &result[part.first..part.first + part.length];
             match part.binding {
                 Binding::BuiltIn(BuiltIn::Position { .. }) => position = Some(scalars),
-                Binding::Location { location, interpolation, .. } => {
-                    self.smooth(part, interpolation)?;
-                    located.push((location, scalars));
+                Binding::Location { location, interpolation, sampling, .. } => {
+                    let flat = self.is_flat(part, interpolation, sampling, span)?;
+                    let is_float = self.module.types[part.ty].inner.scalar_kind() == Some(ScalarKind::Float);
+                    let scalars: Vec<Value> =
+                        scalars.iter().map(|&scalar| if is_float { scalar } else { self.float_of(scalar) }).collect();
+                    located.push((location, scalars, flat));
                 }
-                Binding::BuiltIn(_) => return refuse(part.span, "a built-in output that vertices do not have"),
+                Binding::BuiltIn(_) => return refuse(span, "a built-in output that vertices do not have"),
             }
         }
         let Some(&[x, y, z, w]) = position else { return refuse(span, "a vertex shader without @builtin(position)") };
@@ -290,21 +330,36 @@ impl<'m> Lowering<'m> {
         let mut words = if stage == Stage::Coordinate { vec![x, y, z, w] } else { Vec::new() };
         words.extend(screen);
         words.extend([depth, inverse]);
-        located.sort_by_key(|(location, _)| *location);
-        if stage == Stage::Vertex {
-            words.extend(located.iter().flat_map(|(_, scalars)| scalars.iter().copied()));
-        }
-        let varyings: Vec<(u32, u32)> =
-            located.iter().map(|(location, scalars)| (*location, scalars.len() as u32)).collect();
-        let components: u32 = varyings.iter().map(|(_, length)| length).sum();
-        if components > MOST_VARYINGS {
-            return refuse(span, format!("{components} components of varyings; {MOST_VARYINGS} are the most"));
+        located.sort_by_key(|(location, ..)| *location);
+        let (mut varyings, mut components, mut flat_varyings) = (Vec::new(), 0, 0);
+        for (location, scalars, flat) in &located {
+            let numbers = components..components + scalars.len() as u32;
+            components = numbers.end;
+            if components > MOST_VARYINGS {
+                return refuse(span, too_many_varyings(components));
+            }
+            if *flat {
+                flat_varyings |= bits_of(&numbers);
+            }
+            varyings.push((*location, scalars.len() as u32));
+            if stage == Stage::Vertex {
+                words.extend(scalars);
+            }
         }
         for word in words {
             self.program.value(Op::Output(word));
         }
-        Ok(varyings)
+        Ok((varyings, flat_varyings))
     }
+}
+
+/// Bits of these numbers, of which none is above 31.
+fn bits_of(numbers: &std::ops::Range<u32>) -> u32 {
+    numbers.clone().fold(0, |bits, number| bits | 1 << number)
+}
+
+fn too_many_varyings(components: u32) -> String {
+    format!("{components} components of varyings; {MOST_VARYINGS} are the most")
 }
 
 /// The number of an entry point of a stage: the one of that name, or the only one.

@@ -4,7 +4,7 @@ use naga::{BinaryOperator, MathFunction, ScalarKind, Span};
 use v3d_hw::qpu::AddOp;
 
 use super::Lowering;
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::Result;
 use crate::ssa::{Op, Part, Relation, Special, Value};
 
 /// sin(2 pi y) / y in powers of y^2, for y from -0.5 to 0.5; wrong by 6e-6 at most (a fit by the maximum norm).
@@ -98,16 +98,7 @@ impl Lowering<'_> {
             (F::Pack4x8unorm | F::Pack4x8snorm | F::Pack2x16unorm | F::Pack2x16snorm | F::Pack2x16float, _) => {
                 vec![self.packed(function, a)]
             }
-            (F::Pack4xI8 | F::Pack4xU8, _) => {
-                let (mut word, mask) = (self.program.bits(0), self.program.bits(0xff));
-                for (at, &a) in a.iter().enumerate() {
-                    let byte = self.program.and(a, mask);
-                    let by = self.program.bits(8 * at as u32);
-                    let byte = self.program.alu(AddOp::Shl, byte, by);
-                    word = self.program.or(word, byte);
-                }
-                vec![word]
-            }
+            (F::Pack4xI8 | F::Pack4xU8, _) => vec![self.packed_bytes(a)],
             (
                 F::Unpack4x8unorm
                 | F::Unpack4x8snorm
@@ -118,8 +109,25 @@ impl Lowering<'_> {
                 | F::Unpack4xU8,
                 _,
             ) => self.unpacked(function, a[0]),
-            (F::Inverse | F::Frexp | F::Dot4I8Packed | F::Dot4U8Packed | F::Pack4xI8Clamp | F::Pack4xU8Clamp, _) => {
-                return refuse(span, "this built-in function is not compiled");
+            (F::Pack4xI8Clamp | F::Pack4xU8Clamp, _) => {
+                let kind = if function == F::Pack4xI8Clamp { ScalarKind::Sint } else { ScalarKind::Uint };
+                let (low, high) = if kind == ScalarKind::Sint { (-128, 127) } else { (0, 255) };
+                let (low, high) = (self.program.bits(low as u32), self.program.bits(high as u32));
+                let within: Vec<Value> = a
+                    .iter()
+                    .map(|&a| {
+                        let a = self.least(kind, a, low, true);
+                        self.least(kind, a, high, false)
+                    })
+                    .collect();
+                vec![self.packed_bytes(&within)]
+            }
+            (F::Dot4I8Packed | F::Dot4U8Packed, Some(b)) => {
+                vec![self.dot_of_bytes(a[0], b[0], function == F::Dot4I8Packed)]
+            }
+            (F::Frexp, _) => {
+                let parts: Vec<(Value, Value)> = a.iter().map(|&a| self.fraction_and_exponent(a)).collect();
+                parts.iter().map(|part| part.0).chain(parts.iter().map(|part| part.1)).collect()
             }
             _ => {
                 let mut results = Vec::new();
@@ -247,11 +255,7 @@ impl Lowering<'_> {
                 let product = self.program.fmul(a, b);
                 self.program.fadd(product, c)
             }
-            F::Mix => {
-                let difference = self.program.fsub(b, a);
-                let part = self.program.fmul(difference, c);
-                self.program.fadd(a, part)
-            }
+            F::Mix => self.mixed(a, b, c),
             F::Step => {
                 let before = self.program.compare(Relation::FloatLess, b, a);
                 self.program.select(before, zero, one)
@@ -276,6 +280,13 @@ impl Lowering<'_> {
         })
     }
 
+    /// From `a` to `b` by a share.
+    pub(super) fn mixed(&mut self, a: Value, b: Value, share: Value) -> Value {
+        let difference = self.program.fsub(b, a);
+        let part = self.program.fmul(difference, share);
+        self.program.fadd(a, part)
+    }
+
     /// The smaller or the larger of two.
     fn least(&mut self, kind: ScalarKind, a: Value, b: Value, larger: bool) -> Value {
         let op = match (kind, larger) {
@@ -291,7 +302,7 @@ impl Lowering<'_> {
         self.program.alu(op, a, b)
     }
 
-    fn clamped(&mut self, a: Value, low: f32, high: f32) -> Value {
+    pub(super) fn clamped(&mut self, a: Value, low: f32, high: f32) -> Value {
         let (low, high) = (self.program.float(low), self.program.float(high));
         let a = self.program.alu(AddOp::Fmax, a, low);
         self.program.alu(AddOp::Fmin, a, high)
@@ -344,7 +355,7 @@ impl Lowering<'_> {
         self.program.select(is_negative, more, rest)
     }
 
-    fn floor(&mut self, a: Value) -> Value {
+    pub(super) fn floor(&mut self, a: Value) -> Value {
         let whole = self.truncated(a);
         let above = self.program.compare(Relation::FloatLess, a, whole);
         let one = self.program.float(1.0);
@@ -435,20 +446,5 @@ impl Lowering<'_> {
                 self.program.select(inside, zero, direction)
             })
             .collect()
-    }
-
-    /// The determinant of a square matrix, by the first column.
-    fn determinant(&mut self, matrix: &[Value], size: usize) -> Value {
-        if size == 1 {
-            return matrix[0];
-        }
-        let mut sum = self.program.bits(0);
-        for row in 0..size {
-            let rest: Vec<Value> = (size..size * size).filter(|at| at % size != row).map(|at| matrix[at]).collect();
-            let minor = self.determinant(&rest, size - 1);
-            let product = self.program.fmul(matrix[row], minor);
-            sum = if row % 2 == 0 { self.program.fadd(sum, product) } else { self.program.fsub(sum, product) };
-        }
-        sum
     }
 }

@@ -150,6 +150,11 @@ impl<'m> Lowering<'m> {
         program.alu(AddOp::Add, low, high)
     }
 
+    /// The float of a signed integer.
+    pub(super) fn float_of(&mut self, a: Value) -> Value {
+        self.program.alu(AddOp::Itof, a, a)
+    }
+
     /// The float that is nearest to an unsigned integer, or close to it.
     pub(super) fn float_of_unsigned(&mut self, a: Value) -> Value {
         let program = &mut self.program;
@@ -290,7 +295,7 @@ impl<'m> Lowering<'m> {
                 let positive = self.program.alu(AddOp::Fmax, a, zero);
                 self.unsigned_of_float(positive)
             }
-            (Sint, Float) => self.program.alu(AddOp::Itof, a, a),
+            (Sint, Float) => self.float_of(a),
             (Uint, Float) => self.float_of_unsigned(a),
             _ => a,
         }

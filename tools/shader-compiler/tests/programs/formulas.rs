@@ -65,7 +65,7 @@ fn operators_and_built_ins_are_what_rust_says() {
 
 #[test]
 fn approximated_built_ins_are_as_near_as_stated() {
-    let near: [(&str, Case, [f32; 16], f32); 20] = [
+    let near: [(&str, Case, [f32; 16], f32); 21] = [
         ("a / b", |a, b| a / b, A, 1e-6),
         (
             "a % b",
@@ -99,10 +99,23 @@ fn approximated_built_ins_are_as_near_as_stated() {
         ),
         ("tanh(a)", |a, _| a.tanh(), A, 1e-3),
         ("length(vec3(a, b, 1.0))", |a, b| (a * a + b * b + 1.0).sqrt(), A, 1e-6),
+        ("frexp(a).fract * 2.0 + f32(frexp(b).exp)", |a, b| frexp(a).0 * 2.0 + frexp(b).1 as f32, A, 0.0),
     ];
     for (expression, expected, inputs, margin) in near {
         check(expression, expected, inputs, B, margin);
     }
+}
+
+/// A fraction from 0.5 to 1 and a power of two.
+fn frexp(a: f32) -> (f32, i32) {
+    let mut exponent = 0;
+    while a != 0.0 && a.abs() / 2f32.powi(exponent) >= 1.0 {
+        exponent += 1;
+    }
+    while a != 0.0 && a.abs() / 2f32.powi(exponent) < 0.5 {
+        exponent -= 1;
+    }
+    (a / 2f32.powi(exponent), exponent)
 }
 
 /// Executes an expression of two integers.
@@ -144,6 +157,12 @@ fn check_words(expression: &str, expected: fn(u32, u32) -> u32, ty: &str) {
     }
 }
 
+/// The sum over the bytes of two words.
+fn bytes(a: u32, b: u32, product: fn(u8, u8) -> i32) -> u32 {
+    let pairs = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+    pairs.map(|(a, b)| product(a, b)).sum::<i32>() as u32
+}
+
 #[test]
 fn integers_are_exact() {
     check_words("a * b", u32::wrapping_mul, "u32");
@@ -162,5 +181,21 @@ fn integers_are_exact() {
     check_words("reverseBits(a)", |a, _| a.reverse_bits(), "u32");
     check_words("extractBits(a, 5u, 9u)", |a, _| a >> 5 & 0x1ff, "u32");
     check_words("insertBits(a, b, 5u, 9u)", |a, b| a & !(0x1ff << 5) | (b & 0x1ff) << 5, "u32");
+    check_words(
+        "bitcast<u32>(dot4I8Packed(a, b))",
+        |a, b| bytes(a, b, |a, b| i32::from(a as i8) * i32::from(b as i8)),
+        "u32",
+    );
+    check_words("dot4U8Packed(a, b)", |a, b| bytes(a, b, |a, b| i32::from(a) * i32::from(b)), "u32");
+    check_words(
+        "pack4xI8Clamp(vec4(a, b, 3, -200))",
+        |a, b| u32::from_le_bytes([a as i32, b as i32, 3, -200].map(|n| n.clamp(-128, 127) as u8)),
+        "i32",
+    );
+    check_words(
+        "pack4xU8Clamp(vec4(a, b, 3u, 300u))",
+        |a, b| u32::from_le_bytes([a, b, 3, 300].map(|n| n.min(255) as u8)),
+        "u32",
+    );
     check_words("firstLeadingBit(a)", |a, _| 31u32.wrapping_sub(a.leading_zeros()), "u32");
 }

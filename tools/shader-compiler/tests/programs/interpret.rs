@@ -20,7 +20,7 @@ struct Interpreter<'p> {
 /// What a program should leave.
 pub(crate) fn interpret(compiled: &Compiled, inputs: &Inputs) -> Outputs {
     let program = &compiled.ssa;
-    let outputs = Outputs { words: Vec::new(), color: Lanes::default(), samples: Lanes::splat(15) };
+    let outputs = Outputs::new(inputs);
     let values = vec![Lanes::default(); program.values.len()];
     let mut interpreter = Interpreter { program, inputs, values, outputs };
     interpreter.steps(0, program.steps.len());
@@ -78,7 +78,9 @@ impl Interpreter<'_> {
         match op {
             Op::Const(_) | Op::Uniform(_) | Op::Carried(..) => self.get(value),
             Op::Left(number, index) => self.get(self.program.loops[number as usize].carried[index as usize].value),
-            Op::Varying(number) | Op::Attribute(number) => self.inputs.streams[number as usize],
+            Op::Varying(number) | Op::FlatVarying(number) | Op::Attribute(number) => {
+                self.inputs.streams[number as usize]
+            }
             Op::Given(given) => match given {
                 Given::FragmentW => Lanes::splat(1f32.to_bits()),
                 Given::FragmentZ => self.inputs.depth,
@@ -136,6 +138,10 @@ impl Interpreter<'_> {
             Op::Color(a) => {
                 self.outputs.color = self.get(a);
                 self.outputs.color
+            }
+            Op::Depth(a) => {
+                self.outputs.depth = self.get(a);
+                self.outputs.depth
             }
             Op::Keep(a) => {
                 let mask = self.get(a);

@@ -10,6 +10,8 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::io::{Io, IoError, Varying};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
 
+use crate::image::Image;
+
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x8000;
 /// Instructions until a program must have ended.
@@ -28,6 +30,8 @@ pub(crate) struct Inputs {
     pub(crate) depth: Lanes,
     /// Elements whose primitive faces away.
     pub(crate) back: Lanes,
+    /// The one texture that there is, if there is one.
+    pub(crate) image: Option<Image>,
 }
 
 impl Inputs {
@@ -35,7 +39,8 @@ impl Inputs {
         let pixels =
             (Lanes(std::array::from_fn(|i| 10 + i as u32)), Lanes(std::array::from_fn(|i| 300 + 3 * i as u32)));
         let back = Lanes(std::array::from_fn(|i| (i % 3 == 0).into()));
-        Self { streams, fields, pixels, depth: Lanes(std::array::from_fn(|i| 0x10_0000 * i as u32)), back }
+        let depth = Lanes(std::array::from_fn(|i| 0x10_0000 * i as u32));
+        Self { streams, fields, pixels, depth, back, image: None }
     }
 
     /// A word of the uniforms.
@@ -46,7 +51,7 @@ impl Inputs {
             StreamWord::Viewport(Viewport::HalfHeight) => (-1200f32).to_bits(),
             StreamWord::Viewport(_) => 0.5f32.to_bits(),
             StreamWord::Constant(bits) => bits,
-            StreamWord::Texture { .. } => panic!("textures have no words here"),
+            texture => self.image.as_ref().expect("the test has a texture").word(texture),
         }
     }
 }
@@ -60,10 +65,20 @@ pub(crate) struct Outputs {
     pub(crate) color: Lanes,
     /// Samples of the pixels, which a discarded one has none of.
     pub(crate) samples: Lanes,
+    /// rb15 at the end of a fragment program.
+    pub(crate) depth: Lanes,
+}
+
+impl Outputs {
+    /// What there is before a program begins.
+    pub(crate) fn new(inputs: &Inputs) -> Self {
+        Self { words: Vec::new(), color: Lanes::default(), samples: Lanes::splat(15), depth: inputs.depth }
+    }
 }
 
 struct Units {
     inputs: Inputs,
+    flat_varyings: u32,
     next: usize,
     outputs: Outputs,
 }
@@ -77,7 +92,9 @@ impl Units {
 
 impl Io for Units {
     fn varying(&mut self) -> Result<Varying, IoError> {
-        Ok(Varying { value: self.take(), coefficients: Lanes::default() })
+        let flat = self.flat_varyings >> self.next & 1 == 1;
+        let (value, none) = (self.take(), Lanes::default());
+        Ok(if flat { Varying { value: none, coefficients: value } } else { Varying { value, coefficients: none } })
     }
 
     fn pixel_x(&mut self) -> Result<Lanes, IoError> {
@@ -121,8 +138,11 @@ impl Io for Units {
 
 /// Executes a program.
 pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
-    let memory = OwnedMemory::new(0x1_0000);
+    let memory = OwnedMemory::new(0x2_0000);
     let view = memory.view();
+    if let Some(image) = &inputs.image {
+        image.put(view);
+    }
     let mut words = program.words.clone();
     if program.stage == Stage::Fragment {
         // What a pipeline would put behind it: the end.
@@ -145,8 +165,9 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
         qpu: 0,
         record: None,
     });
-    let outputs = Outputs { words: Vec::new(), color: Lanes::default(), samples: Lanes::splat(15) };
-    let mut units = Units { inputs: inputs.clone(), next: 0, outputs };
+    let outputs = Outputs::new(inputs);
+    let flat_varyings = program.interface.flat_varyings;
+    let mut units = Units { inputs: inputs.clone(), flat_varyings, next: 0, outputs };
     let mut budget = MOST;
     let exit = qpu.run_reference(&mut units, view, &CodeCache::new(), &mut budget);
     assert_eq!(exit, Exit::Ended, "{}", text(program));
@@ -155,6 +176,7 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
     assert_eq!(units.next, inputs.streams.len(), "all that is given is read");
     if program.stage == Stage::Fragment {
         units.outputs.color = qpu.registers().visible()[64];
+        units.outputs.depth = qpu.registers().visible()[32 + 15];
     }
     units.outputs
 }

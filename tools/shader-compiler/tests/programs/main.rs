@@ -2,7 +2,10 @@
 
 mod captures;
 mod formulas;
+mod fragments;
+mod image;
 mod interpret;
 mod machine;
 mod random;
 mod refusals;
+mod textures;

@@ -1,7 +1,7 @@
 //! The end of a fragment program: what the fixed functions of other chips do after a shader.
 //!
-//! A fragment program ends with its colour in r0, red in the lowest byte, and without an end of its own; rb15 still holds the fragment's depth. When
-//! a pipeline is made its tail is put behind: alpha to coverage, alpha test, stencil set-up, the write of Z that makes the tests, blending with
+//! A fragment program ends with its colour in r0, red in the lowest byte, and without an end of its own; rb15 still holds the fragment's depth, or one of
+//! the program's own. When a pipeline is made its tail is put behind: alpha to coverage, alpha test, stencil set-up, the write of Z that makes the tests, blending with
 //! the colour that is there, logic operation, colour mask, and the end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own.
 //!
 //! # What state costs
@@ -36,7 +36,7 @@ mod tests;
 
 use emit::{Emitter, From, MOVE, MS_FLAGS, Op, STENCIL_SETUP, TLB_COLOR_ALL, TLB_COLOR_MS, TLB_Z, To, Work};
 
-/// Where a fragment's depth is when its program starts.
+/// Where a fragment's depth is when its program starts, and where a program leaves its own.
 const DEPTH: From = From::B(15);
 /// The bits of red, green and blue.
 const COLOR: u32 = 0x00ff_ffff;

@@ -1,0 +1,79 @@
+//! What fragments are given and leave beside their colour: flat varyings, depths.
+
+use shader_compiler::interface::Stage;
+use shader_compiler::{Options, compile};
+use v3d_sim::lanes::Lanes;
+
+use crate::image::channel_of;
+use crate::interpret::interpret;
+use crate::machine::{Inputs, run, stage, text};
+
+#[test]
+fn flat_varyings_are_the_coefficients() {
+    let source =
+        "@fragment fn fs_main(@location(0) smoothed: f32, @location(1) @interpolate(flat, either) number: vec2<u32>,
+            @location(2) @interpolate(flat) share: f32) -> @location(0) vec4<f32> {
+            return vec4(smoothed, f32(number.x >> 2) / 255.0, f32(number.y % 100) / 255.0, share);
+        }";
+    let program = stage(source, Stage::Fragment);
+    assert_eq!(program.interface.flat_varyings, 0b1110);
+    let floats = |of: fn(f32) -> f32| Lanes::from_f32(std::array::from_fn(|at| of(at as f32)));
+    let streams = vec![floats(|n| n / 16.0), floats(|n| 64.0 * n), floats(|n| 1000.0 + n), floats(|n| 1.0 - n / 16.0)];
+    let given = Inputs::new(streams, Vec::new());
+    let outputs = run(&program, &given);
+    assert_eq!(outputs, interpret(&program, &given), "{}", text(&program));
+    for (at, color) in (0u32..).zip(outputs.color.0) {
+        let expected = [at as f32 / 16.0, (16 * at) as f32 / 255.0, at as f32 / 255.0, 1.0 - at as f32 / 16.0];
+        for (component, expected) in expected.into_iter().enumerate() {
+            let found = channel_of(color, component);
+            assert!((found - f64::from(expected)).abs() < 0.003, "{at}, {component}: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn vertices_hand_flat_integers_on_as_floats() {
+    let source = "struct Out { @builtin(position) p: vec4<f32>, @location(0) @interpolate(flat, either) n: i32 }
+        @vertex fn vs_main(@location(0) n: i32) -> Out { return Out(vec4(0.0, 0.0, 0.0, 1.0), n - 3); }";
+    let program = stage(source, Stage::Vertex);
+    assert_eq!(program.interface.flat_varyings, 1);
+    let given = Inputs::new(vec![Lanes(std::array::from_fn(|at| at as u32))], Vec::new());
+    let found = run(&program, &given).words[3].to_f32();
+    assert_eq!(found, std::array::from_fn(|at| at as f32 - 3.0));
+}
+
+#[test]
+fn stages_agree_on_what_is_flat() {
+    let source = "struct Out { @builtin(position) p: vec4<f32>, @location(0) @interpolate(flat, either) n: f32 }
+        @vertex fn vs_main(@location(0) n: f32) -> Out { return Out(vec4(0.0, 0.0, 0.0, 1.0), n); }
+        @fragment fn fs_main(@location(0) n: f32) -> @location(0) vec4<f32> { return vec4(n); }";
+    let error = compile(source, "test.wgsl", &Options::default()).unwrap_err();
+    assert!(error.message.contains("flat"), "{error}");
+}
+
+#[test]
+fn fragments_leave_a_depth_of_their_own() {
+    let source = "struct Out { @location(0) color: vec4<f32>, @builtin(frag_depth) depth: f32 }
+        @fragment fn fs_main(@builtin(position) at: vec4<f32>, @location(0) v: f32) -> Out {
+            return Out(vec4(at.z), v + 0.25 * at.z);
+        }";
+    let program = stage(source, Stage::Fragment);
+    assert!(program.interface.writes_depth);
+    let given = Inputs::new(vec![Lanes::from_f32(std::array::from_fn(|at| at as f32 / 8.0 - 0.5))], Vec::new());
+    let outputs = run(&program, &given);
+    assert_eq!(outputs, interpret(&program, &given), "{}", text(&program));
+    for at in 0..16 {
+        let own = f64::from(given.depth.0[at]) / 16_777_215.0;
+        let expected = (at as f64 / 8.0 - 0.5 + 0.25 * own).clamp(0.0, 1.0) * 16_777_215.0;
+        assert!(
+            (f64::from(outputs.depth.0[at]) - expected).abs() <= 2.0,
+            "{at}: {}, not {expected}",
+            outputs.depth.0[at]
+        );
+        assert!((channel_of(outputs.color.0[at], 0) - own).abs() < 0.003);
+    }
+    // The pipeline's own end reads rb15, and can do so two instructions after it was written at the earliest.
+    let writes_depth = |word: &&u64| (**word >> 32) & 0x1fff == (1 << 12 | 15 << 6 | 39);
+    let last = program.words.iter().rposition(|word| writes_depth(&word));
+    assert!(last.is_none_or(|last| program.words.len() >= last + 2), "{}", text(&program));
+}

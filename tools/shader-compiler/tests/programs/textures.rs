@@ -1,0 +1,257 @@
+//! Everything that is done with textures: executed in the model with a small texture, against a sampler in plain Rust.
+
+use shader_compiler::interface::Stage;
+use v3d_sim::lanes::Lanes;
+
+use crate::image::{Image, channel_of, depth_of};
+use crate::machine::{Inputs, run, stage, text};
+
+/// Places within the texture and beyond, none at the middle or edge of a texel of any level.
+const S: [f32; 16] = [0.03, 0.17, 0.29, 0.41, 0.57, 0.66, 0.71, 0.93, 1.13, 1.27, -0.12, -0.31, 0.44, 0.83, 0.21, 0.37];
+const T: [f32; 16] = [0.61, 0.07, 0.92, 0.33, 0.18, 0.27, 0.79, 0.53, 0.47, -0.22, 0.68, 0.14, 1.36, 0.04, 0.88, 0.59];
+/// A further number for each place.
+const U: [f32; 16] = [0.0, 0.25, 0.5, 1.0, 1.25, 1.75, 2.0, 2.5, 3.0, 3.5, -1.0, 0.75, 2.25, 0.9, 1.6, 4.0];
+
+/// Executes a function body of place `p` and number `u` in a vertex shader; four floats.
+fn sampled(image: &Image, ty: &str, body: &str) -> [[f32; 16]; 4] {
+    let source = format!(
+        "@group(0) @binding(0) var image: {ty};
+        @group(0) @binding(1) var how: sampler;
+        @group(0) @binding(2) var compares: sampler_comparison;
+        struct Out {{ @builtin(position) position: vec4<f32>, @location(0) result: vec4<f32> }}
+        fn looked(p: vec2<f32>, u: f32) -> vec4<f32> {{ {body} }}
+        @vertex fn vs_main(@location(0) p: vec2<f32>, @location(1) u: f32) -> Out {{
+            return Out(vec4(0.0, 0.0, 0.0, 1.0), looked(p, u));
+        }}"
+    );
+    let program = stage(&source, Stage::Vertex);
+    let mut given = Inputs::new([S, T, U].map(Lanes::from_f32).to_vec(), Vec::new());
+    given.image = Some(image.clone());
+    let words = run(&program, &given).words;
+    std::array::from_fn(|component| words[3 + component].to_f32())
+}
+
+/// Executes the same in a fragment shader, where quads have levels of detail; four bytes each, as the colour has them.
+fn drawn(image: &Image, ty: &str, [s, t]: [[f32; 16]; 2], body: &str) -> [u32; 16] {
+    let source = format!(
+        "@group(0) @binding(0) var image: {ty};
+        @group(0) @binding(1) var how: sampler;
+        @fragment fn fs_main(@location(0) p: vec2<f32>) -> @location(0) vec4<f32> {{ {body} }}"
+    );
+    let program = stage(&source, Stage::Fragment);
+    let mut given = Inputs::new([s, t].map(Lanes::from_f32).to_vec(), Vec::new());
+    given.image = Some(image.clone());
+    run(&program, &given).color.0
+}
+
+/// Compares with a formula of the number of the element and of the component.
+fn expect(found: [[f32; 16]; 4], margin: f64, what: &str, expected: impl Fn(usize, usize) -> f64) {
+    for (component, lanes) in found.iter().enumerate() {
+        for (at, &found) in lanes.iter().enumerate() {
+            let expected = expected(at, component);
+            let near = (f64::from(found) - expected).abs() <= margin;
+            assert!(near, "{what}: component {component} of element {at} is {found}, not {expected}");
+        }
+    }
+}
+
+fn place(at: usize) -> [f32; 2] {
+    [S[at], T[at]]
+}
+
+const COLORS: &str = "texture_2d<f32>";
+const DEPTHS: &str = "texture_depth_2d";
+/// What the model's blends, of 8 bits of fraction, may be off by.
+const BLENDED: f64 = 0.012;
+const EXACT: f64 = 1e-6;
+
+#[test]
+fn loads_are_single_texels() {
+    let image = Image::random(16, 8, 1);
+    let body = "return textureLoad(image, vec2<i32>(floor(p * 8.0)), i32(u));";
+    expect(sampled(&image, COLORS, body), EXACT, body, |at, component| {
+        let level = (U[at] as i32).clamp(0, 4) as u32;
+        let [x, y] = place(at).map(|p| (p * 8.0).floor() as i64);
+        channel_of(image.texel(0, level, x, y), component)
+    });
+    let body = "return textureLoad(image, vec2<u32>(vec2(abs(p)) * 7.0), 1u);";
+    expect(sampled(&image, COLORS, body), EXACT, body, |at, component| {
+        let [x, y] = place(at).map(|p| (p.abs() * 7.0) as i64);
+        channel_of(image.texel(0, 1, x, y), component)
+    });
+    let body = "return vec4(textureLoad(image, vec2<i32>(floor(p * 8.0)), 0));";
+    expect(sampled(&image, DEPTHS, body), EXACT, body, |at, _| {
+        let [x, y] = place(at).map(|p| (p * 8.0).floor() as i64);
+        depth_of(image.texel(0, 0, x, y))
+    });
+}
+
+#[test]
+fn sizes_are_those_of_the_texture() {
+    let image = Image::random(16, 8, 1);
+    let body = "let d = vec2<f32>(textureDimensions(image, i32(u))); let e = vec2<f32>(textureDimensions(image, 2));
+        return vec4(d, e.y, f32(textureNumLevels(image)) + f32(textureDimensions(image).x));";
+    expect(sampled(&image, COLORS, body), 0.0, body, |at, component| {
+        let level = (U[at] as i32).clamp(0, 4) as u32;
+        f64::from([image.size(level)[0], image.size(level)[1], 2, 5 + 16][component])
+    });
+}
+
+#[test]
+fn samples_take_the_level_that_they_are_told() {
+    let image = Image::random(16, 8, 1);
+    let body = "return textureSampleLevel(image, how, p, u);";
+    expect(sampled(&image, COLORS, body), BLENDED, body, |at, component| {
+        image.trilinear(0, f64::from(U[at]), place(at), component)
+    });
+    let body = "return textureSampleLevel(image, how, p, 1.0, vec2(-1, 2));";
+    expect(sampled(&image, COLORS, body), BLENDED, body, |at, component| {
+        image.linear(0, 1, [S[at] - 1.0 / 8.0, T[at] + 2.0 / 4.0], component)
+    });
+    let body = "return textureSampleLevel(image, how, p, u, vec2(3, 0));";
+    expect(sampled(&image, COLORS, body), BLENDED, body, |at, component| {
+        let level = ((U[at].max(0.0) + 0.5) as u32).min(4);
+        image.linear(0, level, [S[at] + 3.0 / image.size(level)[0] as f32, T[at]], component)
+    });
+    let body = "return vec4(textureSampleLevel(image, how, p, i32(u)));";
+    expect(sampled(&image, DEPTHS, body), EXACT, body, |at, _| {
+        let level = (U[at] as i32).clamp(0, 4) as u32;
+        let size = image.size(level);
+        let [x, y] = [0, 1].map(|axis| (place(at)[axis] * size[axis] as f32).floor() as i64);
+        depth_of(image.texel(0, level, x, y))
+    });
+    let body = "return textureSampleBaseClampToEdge(image, how, p);";
+    expect(sampled(&image, COLORS, body), BLENDED, body, |at, component| {
+        let within = [S[at].clamp(0.5 / 16.0, 1.0 - 0.5 / 16.0), T[at].clamp(0.5 / 8.0, 1.0 - 0.5 / 8.0)];
+        image.linear(0, 0, within, component)
+    });
+}
+
+#[test]
+fn gradients_choose_the_level() {
+    let image = Image::random(16, 8, 1);
+    let body = "return textureSampleGrad(image, how, p, vec2(u * 0.1, 0.02), vec2(0.03, u * 0.07));";
+    expect(sampled(&image, COLORS, body), 2.0 * BLENDED, body, |at, component| {
+        let u = f64::from(U[at]);
+        let (x, y) = ((u * 1.6).hypot(0.16), 0.48f64.hypot(u * 0.56));
+        image.trilinear(0, x.max(y).log2(), place(at), component)
+    });
+}
+
+#[test]
+fn gathers_are_the_four_texels_around() {
+    let image = Image::random(16, 8, 1);
+    const CORNERS: [[i64; 2]; 4] = [[0, 1], [1, 1], [1, 0], [0, 0]];
+    for (channel, body) in
+        [(0, "return textureGather(0, image, how, p);"), (2, "return textureGather(2, image, how, p);")]
+    {
+        expect(sampled(&image, COLORS, body), EXACT, body, |at, component| {
+            let ([x, y], _) = image.footprint(0, place(at));
+            let [right, up] = CORNERS[component];
+            channel_of(image.texel(0, 0, x + right, y + up), channel)
+        });
+    }
+    let body = "return textureGather(image, how, p, vec2(2, -1));";
+    expect(sampled(&image, DEPTHS, body), EXACT, body, |at, component| {
+        let ([x, y], _) = image.footprint(0, place(at));
+        let [right, up] = CORNERS[component];
+        depth_of(image.texel(0, 0, x + right + 2, y + up - 1))
+    });
+    let body = "return textureGatherCompare(image, compares, p, u * 0.25);";
+    expect(sampled(&image, DEPTHS, body), 0.0, body, |at, component| {
+        let ([x, y], _) = image.footprint(0, place(at));
+        let [right, up] = CORNERS[component];
+        let passes = f64::from(U[at]) * 0.25 <= depth_of(image.texel(0, 0, x + right, y + up));
+        f64::from(u8::from(passes))
+    });
+}
+
+#[test]
+fn comparisons_are_blended() {
+    let image = Image::random(16, 8, 1);
+    let body = "return vec4(textureSampleCompareLevel(image, compares, p, u * 0.25));";
+    expect(sampled(&image, DEPTHS, body), 1e-4, body, |at, _| {
+        let ([x, y], [right, up]) = image.footprint(0, place(at));
+        let passes = |x, y| f64::from(u8::from(f64::from(U[at]) * 0.25 <= depth_of(image.texel(0, 0, x, y))));
+        let low = passes(x, y) * (1.0 - right) + passes(x + 1, y) * right;
+        let high = passes(x, y + 1) * (1.0 - right) + passes(x + 1, y + 1) * right;
+        low * (1.0 - up) + high * up
+    });
+}
+
+#[test]
+fn cube_maps_are_looked_up_by_direction() {
+    let image = Image::random(8, 8, 6);
+    // Towards +y: s is x / y, t is z / y [AG p.44].
+    let body = "return textureSampleLevel(image, how, vec3(p.x - 0.5, 2.0, p.y - 0.4), 0.0);";
+    expect(sampled(&image, "texture_cube<f32>", body), BLENDED, body, |at, component| {
+        let [x, z] = [(S[at] - 0.5) / 2.0, (T[at] - 0.4) / 2.0];
+        image.linear(2, 0, [0.5 * (x + 1.0), 0.5 * (z + 1.0)], component)
+    });
+    let body =
+        "return textureSampleGrad(image, how, vec3(p.x - 0.5, 2.0, p.y - 0.4), vec3(0.5 + u, u, 0.0), vec3(0.1));";
+    expect(sampled(&image, "texture_cube<f32>", body), 2.0 * BLENDED, body, |at, component| {
+        let [x, z] = [(S[at] - 0.5) / 2.0, (T[at] - 0.4) / 2.0].map(f64::from);
+        let u = f64::from(U[at]);
+        let change = |[dx, dy, dz]: [f64; 3]| (4.0 * (dx - x * dy) / 2.0).hypot(4.0 * (dz - z * dy) / 2.0);
+        let detail = change([0.5 + u, u, 0.0]).max(change([0.1; 3])).log2();
+        image.trilinear(2, detail, [(0.5 * (x + 1.0)) as f32, (0.5 * (z + 1.0)) as f32], component)
+    });
+}
+
+/// Coordinates that change by so much from pixel to pixel along x and y, in four quads.
+fn quads(along_x: [f32; 2], along_y: [f32; 2]) -> [[f32; 16]; 2] {
+    std::array::from_fn(|axis| {
+        std::array::from_fn(|at| {
+            let (right, down) = ((at & 1) as f32, (at >> 1 & 1) as f32);
+            [0.11, 0.27][axis] + 0.23 * (at / 4) as f32 + right * along_x[axis] + down * along_y[axis]
+        })
+    })
+}
+
+#[test]
+fn quads_choose_the_level() {
+    let image = Image::random(16, 8, 1);
+    let places = quads([0.11, 0.02], [-0.01, 0.09]);
+    let detail = (0.11f64 * 16.0).hypot(0.02 * 8.0).max((0.01f64 * 16.0).hypot(0.09 * 8.0)).log2();
+    let check = |body: &str, expected: &dyn Fn([f32; 2], usize) -> f64| {
+        for (at, color) in drawn(&image, COLORS, places, body).into_iter().enumerate() {
+            for component in 0..4 {
+                let expected = expected([places[0][at], places[1][at]], component);
+                let found = channel_of(color, component);
+                assert!(
+                    (found - expected).abs() <= 1.5 * BLENDED,
+                    "{body}: {at}, {component}: {found}, not {expected}"
+                );
+            }
+        }
+    };
+    check("return textureSample(image, how, p);", &|place, component| image.trilinear(0, detail, place, component));
+    check("return textureSampleBias(image, how, p, 0.7);", &|place, component| {
+        image.trilinear(0, detail + 0.7, place, component)
+    });
+    // With an offset, the nearest level, of 8 by 4 texels.
+    check("return textureSample(image, how, p, vec2(1, -2));", &|[s, t], component| {
+        image.linear(0, 1, [s + 1.0 / 8.0, t - 2.0 / 4.0], component)
+    });
+    check("return textureSampleBias(image, how, p, 1.0, vec2(1, -2));", &|[s, t], component| {
+        image.linear(0, 2, [s + 1.0 / 4.0, t - 2.0 / 2.0], component)
+    });
+}
+
+/// Derivatives are differences to the right and downwards, where the pixel's row or column has its other one.
+#[test]
+fn derivatives_have_their_signs() {
+    let source = "@fragment fn fs_main(@location(0) p: vec2<f32>) -> @location(0) vec4<f32> {
+            return vec4(dpdx(p.x), dpdy(p.x), dpdx(p.y), dpdy(p.y)) * 0.5 + 0.5;
+        }";
+    let program = stage(source, Stage::Fragment);
+    let places = quads([0.5, -0.25], [-0.75, 1.0]);
+    let given = Inputs::new(places.map(Lanes::from_f32).to_vec(), Vec::new());
+    for color in run(&program, &given).color.0 {
+        for (component, expected) in [0.5, -0.75, -0.25, 1.0].into_iter().enumerate() {
+            let found = 2.0 * channel_of(color, component) - 1.0;
+            assert!((found - expected).abs() < 0.01, "{component}: {found}, not {expected}\n{}", text(&program));
+        }
+    }
+}
