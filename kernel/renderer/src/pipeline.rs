@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use shader_interface::tail::{Tail, TailState};
 use shader_interface::{Ending, Fragment, PrimitiveKind, VertexData, VertexShading};
 use v3d::Platform;
 use v3d::draw_state::FixedState;
@@ -16,15 +17,13 @@ use crate::buffer::CODE_ALIGNMENT;
 use crate::device::Device;
 use crate::error::Error;
 
-pub mod blend;
 pub mod state;
-pub mod stencil;
-mod tail;
+
+pub use shader_interface::tail::{blend, stencil};
 
 use blend::{AlphaTest, Blend, Logic};
 use state::{Cull, Depth, FrontFace, PolygonOffset, Samples};
 use stencil::Stencil;
-use tail::{Tail, TailState};
 
 /// Most varyings that the hardware interpolates [AG p.69: Flat Shade Flags].
 const MOST_VARYINGS: usize = 32;
@@ -236,7 +235,7 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
         return impossible("alpha becomes coverage only where a pixel has four samples");
     }
     match descriptor.fragment.ending() {
-        Ending::Color => state.build(),
+        Ending::Color => state.build().ok_or(Error::Driver(v3d::Error::ShaderRecord("a tail has no encoding"))),
         Ending::Own => {
             // Depth test and samples are records; all else is code.
             let plain = TailState {

@@ -5,6 +5,8 @@
 //! varyings a shader writes or reads is a part of its type. So a mesh for another shader, a matrix where a colour belongs, or a fragment
 //! shader that reads what the vertex shader does not write, does not compile.
 //!
+//! A fragment shader may leave its end to whoever makes a pipeline of it; what pipelines put there is made in [`tail`].
+//!
 //! Nobody has to write such types: `shader-build` makes them from the directives in a shader's source. A crate of shaders needs only this crate and `v3d-hw`.
 //!
 //! # Sources
@@ -15,6 +17,7 @@
 extern crate alloc;
 
 mod program;
+pub mod tail;
 mod texture;
 mod uniform;
 mod vertex;

@@ -1,8 +1,9 @@
 //! The end of a fragment program: what the fixed functions of other chips do after a shader.
 //!
 //! A fragment program ends with its colour in r0, red in the lowest byte, and without an end of its own; rb15 still holds the fragment's depth, or one of
-//! the program's own. When a pipeline is made its tail is put behind: alpha to coverage, alpha test, stencil set-up, the write of Z that makes the tests, blending with
-//! the colour that is there, logic operation, colour mask, and the end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own.
+//! the program's own. When a pipeline is made its tail is put behind: alpha to coverage, alpha test, stencil set-up, the write of Z that makes the tests,
+//! blending with the colour that is there, logic operation, colour mask, and the end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the
+//! program's own.
 //!
 //! # What state costs
 //! | state | instructions |
@@ -23,18 +24,19 @@
 //! what is to be computed.
 
 use alloc::vec::Vec;
-use v3d::hw::qpu::{AddOp, Condition, MulOp};
+use v3d_hw::qpu::{AddOp, Condition, MulOp};
 
-use super::blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
-use super::state::{Compare, Depth};
-use super::stencil::Stencil;
-use crate::error::Error;
-
+pub mod blend;
+mod depth;
 mod emit;
+pub mod stencil;
 #[cfg(test)]
 mod tests;
 
+use blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
+pub use depth::{Compare, Depth};
 use emit::{Emitter, From, MOVE, MS_FLAGS, Op, STENCIL_SETUP, TLB_COLOR_ALL, TLB_COLOR_MS, TLB_Z, To, Work};
+use stencil::Stencil;
 
 /// Where a fragment's depth is when its program starts, and where a program leaves its own.
 const DEPTH: From = From::B(15);
@@ -49,27 +51,49 @@ const COLOR_KEPT: u8 = 1;
 
 /// All of a pipeline's state that is code.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct TailState {
-    pub(super) samples: u8,
-    pub(super) depth: Depth,
-    pub(super) stencil: Option<Stencil>,
-    pub(super) alpha_test: AlphaTest,
-    pub(super) alpha_to_coverage: bool,
-    pub(super) blend: Blend,
-    pub(super) logic: Logic,
-    pub(super) color_mask: u32,
+pub struct TailState {
+    /// Samples a pixel: 1 or 4.
+    pub samples: u8,
+    /// Depth test.
+    pub depth: Depth,
+    /// Stencil test, if there is one.
+    pub stencil: Option<Stencil>,
+    /// Which fragments are drawn by their alpha.
+    pub alpha_test: AlphaTest,
+    /// As many of four samples are drawn as alpha says.
+    pub alpha_to_coverage: bool,
+    /// How the colour is mixed with the one that is there.
+    pub blend: Blend,
+    /// What is done with the bits of both instead.
+    pub logic: Logic,
+    /// Bits of the colour that are changed, red in the lowest byte.
+    pub color_mask: u32,
 }
 
 /// Words and uniforms of a tail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tail {
-    pub(super) words: Vec<u64>,
-    pub(super) uniforms: Vec<u32>,
+pub struct Tail {
+    /// Instructions.
+    pub words: Vec<u64>,
+    /// Uniforms, which follow those of the program.
+    pub uniforms: Vec<u32>,
 }
 
 impl TailState {
-    /// The tail.
-    pub(super) fn build(&self) -> Result<Tail, Error> {
+    /// The colour replaces the one that is there.
+    pub const PLAIN: Self = Self {
+        samples: 1,
+        depth: Depth::NONE,
+        stencil: None,
+        alpha_test: AlphaTest::NONE,
+        alpha_to_coverage: false,
+        blend: Blend::NONE,
+        logic: Logic::Copy,
+        color_mask: u32::MAX,
+    };
+
+    /// The tail. `None` if an instruction or a word of the stencil test had no encoding, which the tests of all state have not found.
+    pub fn build(&self) -> Option<Tail> {
         let mut builder = Builder { emitter: Emitter::default(), uniforms: Vec::new() };
         if self.alpha_to_coverage {
             builder.alpha_to_coverage();
@@ -87,10 +111,7 @@ impl TailState {
         }
         self.color(&mut builder, when);
         let Builder { emitter, uniforms } = builder;
-        // Every operation above has an encoding; the tests try all of them.
-        let words = emitter.finish().into_iter().collect::<Option<Vec<u64>>>();
-        let words = words.ok_or(Error::Driver(v3d::Error::ShaderRecord("a tail has no encoding")))?;
-        Ok(Tail { words, uniforms })
+        Some(Tail { words: emitter.finish()?, uniforms })
     }
 
     /// Whether the colour that is there counts.

@@ -1,6 +1,6 @@
 //! What becomes of a fragment's colour and the one that is there: blending, logic operations, colour mask, alpha test.
 
-use super::state::Compare;
+use super::depth::Compare;
 
 /// What a colour is multiplied with, channel by channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

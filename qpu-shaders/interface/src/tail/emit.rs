@@ -4,7 +4,7 @@
 //! writes, so what the one writes the other must not read. What is written to a register file can be read two instructions later [AG p.37].
 
 use alloc::vec::Vec;
-use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal, SmallImmediate, Unpack};
+use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal, SmallImmediate, Unpack};
 
 /// Read address of the next uniform, in both files.
 const UNIFORM: u8 = 32;
@@ -307,7 +307,7 @@ impl Emitter {
     }
 
     /// The words, with the program's end behind them.
-    pub(super) fn finish(mut self) -> Vec<Option<u64>> {
+    pub(super) fn finish(mut self) -> Option<Vec<u64>> {
         // The last three instructions read no uniforms: those of the next program are on their way already [AG p.37].
         let ends = self.slots.last().is_some_and(|last| {
             last.signal == Signal::None

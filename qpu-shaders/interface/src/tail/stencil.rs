@@ -1,11 +1,10 @@
 //! Stencil test: a number for each pixel that says where is drawn, and that drawing changes.
 
 use alloc::vec::Vec;
-use v3d::hw::Layout;
-use v3d::hw::tile_buffer::{StencilConfiguration, StencilOp, StencilSelect, StencilWriteMask, StencilWriteMasks};
+use v3d_hw::Layout;
+use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, StencilSelect, StencilWriteMask, StencilWriteMasks};
 
-use super::state::Compare;
-use crate::error::Error;
+use super::depth::Compare;
 
 /// What becomes of a pixel's stencil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,25 +115,25 @@ impl Stencil {
     }
 
     /// The words that a fragment program writes to the set-up register, in their order [AG p.49-50].
-    pub(super) fn words(&self) -> Result<Vec<u32>, Error> {
+    pub(super) fn words(&self) -> Option<Vec<u32>> {
         let (front, back) = (self.front.write_mask, self.back.write_mask);
         let short = if front == back { short_mask(front) } else { None };
         let code = short.unwrap_or(StencilWriteMask::Bits8);
         let mut words = Vec::with_capacity(3);
         if self.front == self.back {
-            words.push(self.front.configuration(StencilSelect::Both, code).to_word()?);
+            words.push(self.front.configuration(StencilSelect::Both, code).to_word().ok()?);
         } else {
-            words.push(self.front.configuration(StencilSelect::Front, code).to_word()?);
-            words.push(self.back.configuration(StencilSelect::Back, code).to_word()?);
+            words.push(self.front.configuration(StencilSelect::Front, code).to_word().ok()?);
+            words.push(self.back.configuration(StencilSelect::Back, code).to_word().ok()?);
         }
         if short.is_none() {
-            words.push(StencilWriteMasks { select: StencilSelect::WriteMasks, back, front }.to_word()?);
+            words.push(StencilWriteMasks { select: StencilSelect::WriteMasks, back, front }.to_word().ok()?);
         }
-        Ok(words)
+        Some(words)
     }
 
     /// Whether fragments that the depth test refuses change nothing, so that they may be left out early.
-    pub(super) fn keeps_on_depth_fail(&self) -> bool {
+    pub fn keeps_on_depth_fail(&self) -> bool {
         [self.front, self.back].iter().all(|side| side.depth_fail == StencilChange::Keep)
     }
 }

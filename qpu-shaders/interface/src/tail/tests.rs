@@ -7,24 +7,15 @@ extern crate std;
 use alloc::vec::Vec;
 use qpu::Interface;
 use qpu::interface::Stage;
-use v3d::hw::qpu::{Alu, File, Instruction, ReadSource, Signal};
+use v3d_hw::qpu::{Alu, File, Instruction, ReadSource, Signal};
 
 use super::*;
-use crate::pipeline::stencil::{StencilChange, StencilSide};
+use crate::tail::stencil::{StencilChange, StencilSide};
 
 /// How many combinations of blending are left out between two that are looked at. A prime, so that all parts take their turns.
 const STRIDE: usize = 211;
 
-const PLAIN: TailState = TailState {
-    samples: 1,
-    depth: Depth::NONE,
-    stencil: None,
-    alpha_test: AlphaTest::NONE,
-    alpha_to_coverage: false,
-    blend: Blend::NONE,
-    logic: Logic::Copy,
-    color_mask: u32::MAX,
-};
+const PLAIN: TailState = TailState::PLAIN;
 
 fn reads_uniform(alu: &Alu) -> bool {
     let by_b = alu.sig != Signal::SmallImmediate && ReadSource::of(File::B, alu.raddr_b) == ReadSource::Uniform;
@@ -43,7 +34,7 @@ fn check(state: &TailState) -> usize {
     // Two instructions that a fragment program has at least: a tail begins after them.
     let program = "    mov r0, 1.0\n    mov r1, 1.0\n";
     let assembly = qpu::assemble(&[qpu::Source::new("program", program)], &qpu::Options::default()).unwrap();
-    let tail = state.build().unwrap_or_else(|error| panic!("{state:?}: {error}"));
+    let tail = state.build().unwrap_or_else(|| panic!("{state:?}"));
     let words = [assembly.words, tail.words.clone()].concat();
     let interface = Interface { stage: Stage::Fragment, threads: Some(1), ..Interface::default() };
     let found = qpu::check::check_words(&words, &interface);

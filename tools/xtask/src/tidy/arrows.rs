@@ -53,9 +53,16 @@ const ARROWS: [Arrows; 15] = [
         build: &["shader-build"],
         dev: &["v3d-sim", "qpu"],
     },
-    Arrows { from: "shader-interface", normal: &["v3d-hw"], optional: &[], build: &[], dev: &[] },
+    Arrows { from: "shader-interface", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["qpu"] },
     Arrows { from: "shader-build", normal: &["qpu", "shader-compiler"], optional: &[], build: &[], dev: &[] },
-    Arrows { from: "shader-compiler", normal: &["v3d-hw", "qpu"], optional: &[], build: &[], dev: &["v3d-sim"] },
+    // A fragment program with the end that a pipeline puts behind it: the interface has the ends.
+    Arrows {
+        from: "shader-compiler",
+        normal: &["v3d-hw", "qpu", "shader-interface"],
+        optional: &[],
+        build: &[],
+        dev: &["v3d-sim"],
+    },
     // `qpu run` executes in the model; the assembler that the shaders are built with does not know it.
     Arrows { from: "qpu", normal: &["v3d-hw"], optional: &["v3d-sim"], build: &[], dev: &[] },
     Arrows { from: "v3d-sim", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["qpu"] },
