@@ -1,10 +1,10 @@
 //! QPUs that run one user program, in the model.
 
 use v3d_hw::BusAddr;
-use v3d_sim::clock::trace::Work;
-use v3d_sim::clock::{self, Clock};
+use v3d_sim::timing::trace::Work;
+use v3d_sim::timing::{self, Clock};
 use v3d_sim::memory::OwnedMemory;
-use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
+use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
 
 /// The VPM of the boards, in KiB [asurati].
@@ -102,7 +102,7 @@ pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>
             return Err("the programs wait for each other".to_owned());
         }
     }
-    let mut clock = Clock::new(clock::Machine::default());
+    let mut clock = Clock::new(timing::Machine::default());
     let mut instructions = 0;
     for (qpu, ..) in &mut units {
         let faults = qpu.take_faults();

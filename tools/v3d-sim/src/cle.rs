@@ -26,10 +26,10 @@ use crate::primitive_assembly::{Assembly, AssemblyFault, Fan};
 use crate::primitive_list::{self, ListFault, Primitive};
 use crate::ptb::{self, Progress, Ptb};
 use crate::qpu::CodeCache;
-use crate::render::history::History;
+use crate::render::pixel_trace::History;
 use crate::render::{self, Renderer};
 use crate::state::{PipelineState, StateFault};
-use crate::vertex::{self, Stage, VertexShader};
+use crate::vcm::{self, Stage, VertexShader};
 use crate::vpm::allocator::{AllocationError, Allocator};
 use std::sync::Arc;
 use v3d_hw::BusAddr;
@@ -720,7 +720,7 @@ impl Cle {
             Thread::Binning => Stage::Coordinate,
             Thread::Rendering => Stage::Vertex,
         };
-        if let Err(error) = self.allocator.check(thread, vertex::rows_needed(shader, stage)) {
+        if let Err(error) = self.allocator.check(thread, vcm::rows_needed(shader, stage)) {
             self.events.refused = Some(error);
             faults.report(CleFault { thread, at, error: error.into() });
         }

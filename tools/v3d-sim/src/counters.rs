@@ -6,9 +6,9 @@
 //! Every unit adds to its own sources; the registers PCTRn take what they are mapped to. Programs and tiles are counted for people: the hardware
 //! has nothing of the kind.
 
-use crate::clock::memory::Traffic;
-use crate::clock::trace::Trace;
-use crate::clock::{Clock, Estimate, Machine, Stall, Stalls, UnitCycles};
+use crate::timing::memory::Traffic;
+use crate::timing::trace::Trace;
+use crate::timing::{Clock, Estimate, Machine, Stall, Stalls, UnitCycles};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;

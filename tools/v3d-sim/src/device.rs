@@ -20,16 +20,16 @@
 //! mean; they read 0 too. FWDDISA of BXCF can be written and read; forwarding in the state cache changes only how long binning takes.
 
 use crate::cle::{self, Budget, Cle};
-use crate::clock::Machine;
-use crate::clock::cache::{Caches, Level1};
 use crate::counters::{Counters, needs_clock};
 use crate::fault::{Fault, FaultLog, Signals};
 use crate::memory::Memory;
 use crate::ptb::pool::Overspill;
 use crate::qpu::CodeCache;
-use crate::qpu::scheduler::UserPrograms;
-use crate::render::history::History;
+use crate::qpu::qps::UserPrograms;
+use crate::render::pixel_trace::History;
 use crate::render::{self, fep::SamplePlaces};
+use crate::timing::Machine;
+use crate::timing::cache::{Caches, Level1};
 use crate::vpm::allocator::{AllocationError, Allocator};
 use v3d_hw::registers::cache::{L2cactl, Slcactl};
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};

@@ -9,9 +9,9 @@ use crate::memory::OutOfMemory;
 use crate::primitive_assembly::AssemblyFault;
 use crate::ptb::{PtbError, PtbFault};
 use crate::qpu::QpuFault;
-use crate::qpu::scheduler::SchedulerFault;
+use crate::qpu::qps::SchedulerFault;
 use crate::render::RenderFault;
-use crate::vertex::VertexFault;
+use crate::vcm::VertexFault;
 
 /// Something that software must not do, or that the hardware reports as an error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -3,7 +3,7 @@
 //! [`V3d`] is the block of registers that software sees. A write that starts something (a control list thread, a user program) executes it at
 //! once, as far as it goes: to its end, to a wait for the other thread or for memory, or to an error. What it computes is a pure function of
 //! memory and of the writes so far: there is no clock in it and no dependence on the order of host threads. Who wants to know how long it would take asks
-//! the [`clock`], which looks at what has been done.
+//! the [`timing`], which looks at what has been done.
 //!
 //! There is one module for each hardware unit, and some for what all of them share:
 //!
@@ -12,7 +12,7 @@
 //! | [`device`] | registers, interrupts |
 //! | [`cle`] | control list executor, both threads |
 //! | [`state`] | what state records set up |
-//! | [`vertex`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
+//! | [`vcm`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
 //! | [`vpm`] | VPM, VDW and VDR |
 //! | [`primitive_assembly`] | vertex numbers to points, lines, triangles and RHTs |
 //! | [`ptb`] | binner: clipping, tile lists, tile memory |
@@ -21,7 +21,7 @@
 //! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
 //! | [`tmu`] | texture and memory lookup |
 //! | [`counters`] | performance counters |
-//! | [`clock`] | estimated time: caches, stalls |
+//! | [`timing`] | estimated time: caches, stalls |
 //! | [`job`] | job folders |
 //! | [`dump`] | jobs in words |
 //! | [`memory`] | guest memory as the GPU sees it |
@@ -35,7 +35,6 @@
 #![deny(unsafe_code)]
 
 pub mod cle;
-pub mod clock;
 pub mod counters;
 pub mod device;
 #[cfg(feature = "jobs")]
@@ -51,9 +50,11 @@ pub mod ptb;
 pub mod qpu;
 mod random;
 pub mod render;
+pub(crate) mod simd;
 pub mod state;
+pub mod timing;
 pub mod tmu;
-pub mod vertex;
+pub mod vcm;
 pub mod vpm;
 #[cfg(feature = "jobs")]
 pub mod whole_file;

@@ -30,7 +30,7 @@ use crate::primitive_assembly::{Assembly, AssemblyFault};
 use crate::primitive_list::vertices_of;
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, point_size_px};
-use crate::vertex::{Reports, Shading, Stage, VertexFault, VertexShader};
+use crate::vcm::{Reports, Shading, Stage, VertexFault, VertexShader};
 use clip::{ClipCoordinates, Clipped, CutVertex, Viewport};
 use overlap::{Grid, PixelRect, Point};
 use pool::{Overspill, Pool};

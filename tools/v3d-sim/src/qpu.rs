@@ -22,47 +22,38 @@
 //! # Sources
 //! [AG p.16-38]; [vc4asm] where said.
 
-pub mod action;
-mod ahead;
-pub mod alu;
-pub mod code;
+pub mod block;
 pub mod conformance;
 pub mod datapath;
-pub mod fast;
 pub mod fault;
 pub mod io;
-pub mod micro_op;
-#[cfg(target_arch = "x86_64")]
-mod native;
-pub mod operation;
-pub mod pack;
-pub mod reference;
-pub mod registers;
-pub mod scheduler;
-pub mod sfu;
+pub mod isa;
+pub mod qps;
 #[cfg(test)]
 mod test_words;
-pub mod user_io;
-pub mod vectors;
-pub(crate) mod wide;
+#[cfg(target_arch = "x86_64")]
+mod translation;
 
-pub use code::CodeCache;
+pub use block::CodeCache;
 pub use fault::{QpuError, QpuFault, Rule};
 pub use io::{Io, IoError, Varying, Wait};
 
-use crate::clock::trace::{Dma, Event, Trace, Work};
 use crate::counters::{Counters, ProgramEvents};
 use crate::fault::FaultLog;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
+use crate::simd::vectors::Portable;
+use crate::timing::trace::{Dma, Event, Trace, Work};
 use crate::tmu::Tmu;
-use code::{Placed, Stretch, UPPER_REGISTERS};
+use block::{Placed, Stretch, UPPER_REGISTERS};
+use datapath::dispatch;
+use datapath::reference::Reference;
+use datapath::vector::{Fast, Recorded};
 use datapath::{Datapath, Results};
-use fast::{Fast, Recorded};
 use fault::Rules;
-use micro_op::{Destination, FLAGS_BIT, Half, Kind, MicroOp, Pack, Touches};
-use reference::Reference;
-use registers::{Flags, Place, Registers};
+use isa::instruction::{self, Destination, FLAGS_BIT, Half, Kind, MicroOp, Pack, Touches};
+use isa::registers::{self, Flags, Place, Registers};
+use isa::{pack, sfu};
 use std::sync::Arc;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
@@ -70,7 +61,6 @@ use v3d_hw::qpu::{
     BRANCH_DELAY_SLOTS, BranchCondition, Condition, INSTRUCTION_BYTES, LANES, Signal, THREAD_DELAY_SLOTS,
 };
 use v3d_hw::registers::performance::CounterSource;
-use vectors::Portable;
 
 /// Clock cycles of an instruction: four elements in each [AG p.16].
 pub const INSTRUCTION_CYCLES: u64 = 4;
@@ -315,7 +305,7 @@ impl Qpu {
         if self.trace.is_some() {
             return self.run_recorded(io, memory, code, budget);
         }
-        wide::run(self, io, memory, code, budget)
+        dispatch::run(self, io, memory, code, budget)
     }
 
     /// The same, with the fast engine as every host of this architecture can execute it.
@@ -356,7 +346,10 @@ impl Qpu {
 
     /// Whether this host can execute translated code.
     pub fn can_translate() -> bool {
-        wide::can_translate()
+        #[cfg(target_arch = "x86_64")]
+        return translation::is_possible();
+        #[cfg(not(target_arch = "x86_64"))]
+        false
     }
 
     /// The registers.
@@ -824,11 +817,11 @@ impl Qpu {
             *place = replace(*place);
         }
         patched.unpacking = match patched.unpacking {
-            micro_op::Unpacking::PortA { from, mode, float } => {
-                micro_op::Unpacking::PortA { from: replace(from), mode, float }
+            instruction::Unpacking::PortA { from, mode, float } => {
+                instruction::Unpacking::PortA { from: replace(from), mode, float }
             }
-            micro_op::Unpacking::R4 { from, mode } => micro_op::Unpacking::R4 { from: replace(from), mode },
-            micro_op::Unpacking::None => micro_op::Unpacking::None,
+            instruction::Unpacking::R4 { from, mode } => instruction::Unpacking::R4 { from: replace(from), mode },
+            instruction::Unpacking::None => instruction::Unpacking::None,
         };
         patched
     }

@@ -33,7 +33,7 @@ mod wrap;
 
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
-use crate::qpu::wide::Host;
+use crate::simd::Host;
 use fast::Prepared;
 use texture::Texture;
 use v3d_hw::BusAddr;

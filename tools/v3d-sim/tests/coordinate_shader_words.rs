@@ -7,7 +7,7 @@ use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::CodeCache;
-use v3d_sim::qpu::scheduler::UserPrograms;
+use v3d_sim::qpu::qps::UserPrograms;
 
 const WORDS: [(u32, u32); 29] = [
     (0x009e_7000, 0x1000_09e7),

@@ -4,8 +4,8 @@
 //! 1.2 ms, 2^15 3.3 ms, 2^16 7.0 ms, 2^17 17 ms, 2^18 43 ms.
 
 use v3d_hw::BusAddr;
-use v3d_sim::clock::memory::Traffic;
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::timing::memory::Traffic;
 use v3d_sim::{Config, Register, V3d};
 
 const CODE: u32 = 0x1000;

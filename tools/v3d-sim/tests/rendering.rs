@@ -14,13 +14,13 @@ use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shader_record::NvShaderRecord;
 use v3d_sim::Fault;
-use v3d_sim::clock;
 use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::{Memory, OwnedMemory};
 use v3d_sim::primitive_list::Primitive;
 use v3d_sim::render::{Config, Context, RenderError, RenderFault, Renderer};
 use v3d_sim::state::{Fragment, NvShader, PipelineState, Shader, VgShader};
+use v3d_sim::timing;
 
 const CODE: BusAddr = BusAddr(0x1000);
 const UNIFORMS: BusAddr = BusAddr(0x2000);
@@ -796,7 +796,7 @@ fn quads_of_the_tile_buffer_are_counted_by_what_becomes_of_them() {
 fn waiting_for_the_scoreboard_is_counted() {
     for (second, waiting) in [(TINY, 73 - (1 + 44 + 12)), ([(10, 10), (12, 10), (10, 12)], 0)] {
         let mut machine = Machine::new();
-        machine.counters.start_clock(clock::Machine::default());
+        machine.counters.start_clock(timing::Machine::default());
         machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
         machine.draw(TINY, FILL, &[1], configuration());
         machine.draw(second, FILL, &[1], configuration());
@@ -809,7 +809,7 @@ fn waiting_for_the_scoreboard_is_counted() {
 #[test]
 fn waiting_for_varyings_is_counted() {
     let mut machine = Machine::new();
-    machine.counters.start_clock(clock::Machine::default());
+    machine.counters.start_clock(timing::Machine::default());
     draw_point(&mut machine, 2.0);
     assert_eq!(machine.counts([CounterSource::QpuVaryingsStallCycles, CounterSource::FepQuads]), [2, 4]);
 }

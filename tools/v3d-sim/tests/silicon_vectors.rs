@@ -1,9 +1,9 @@
 //! Arithmetic against what silicon computed: every row of `tests/vectors`.
 
 use v3d_hw::qpu::{AddOp, MulOp, PackA, Unpack};
-use v3d_sim::qpu::alu::{self, Outcome};
-use v3d_sim::qpu::pack;
-use v3d_sim::qpu::sfu::{self, Function};
+use v3d_sim::qpu::isa::alu::{self, Outcome};
+use v3d_sim::qpu::isa::pack;
+use v3d_sim::qpu::isa::sfu::{self, Function};
 
 const FLAGS: &str = include_str!("vectors/alu_op_flags.tsv");
 const PACK: &str = include_str!("vectors/alu_op_pack.tsv");

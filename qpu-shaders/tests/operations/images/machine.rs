@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use v3d_hw::BusAddr;
-use v3d_sim::clock::trace::Work;
-use v3d_sim::clock::{self, Clock};
+use v3d_sim::timing::trace::Work;
+use v3d_sim::timing::{self, Clock};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
-use v3d_sim::qpu::registers::{FILE_A, Place};
-use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
+use v3d_sim::qpu::isa::registers::{FILE_A, Place};
+use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
 
 use crate::case::uses_of_alus;
@@ -105,7 +105,7 @@ impl Operation {
         let exit = qpu.run(&mut io, view, &CodeCache::new(), &mut 100_000);
         let faults = qpu.take_faults();
         assert_eq!((exit, faults.faults()), (Exit::Ended, &[][..]), "{name}");
-        let mut clock = Clock::new(clock::Machine::default());
+        let mut clock = Clock::new(timing::Machine::default());
         qpu.counters.take_traces().into_iter().for_each(|trace| clock.submit(trace));
         let out = std::array::from_fn(|n| {
             let Lanes(elements) = *qpu.registers().at(FILE_A + 16 + n as Place);

@@ -13,12 +13,12 @@ use qpu::Assembly;
 use qpu::source::read_bytes;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction};
-use v3d_sim::clock::trace::Work;
-use v3d_sim::clock::{Estimate, Stall};
+use v3d_sim::timing::trace::Work;
+use v3d_sim::timing::{Estimate, Stall};
 use v3d_sim::fault::{Fault, FaultLog};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::{Memory, OwnedMemory};
-use v3d_sim::qpu::registers::{ACCUMULATORS, FILE_A, FILE_B, Place};
+use v3d_sim::qpu::isa::registers::{ACCUMULATORS, FILE_A, FILE_B, Place};
 use v3d_sim::qpu::{Exit, Launch, Qpu};
 
 use super::{Input, is_source, read_words, show, write};

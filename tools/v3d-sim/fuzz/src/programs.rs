@@ -13,7 +13,7 @@ use v3d_hw::qpu::{
 use v3d_hw::{BusAddr, Layout};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::qpu::conformance::{self, CODE, Case, MEMORY_BYTES, MOST_INSTRUCTIONS, encoded};
-use v3d_sim::qpu::micro_op::{MicroOp, Touches};
+use v3d_sim::qpu::isa::instruction::{MicroOp, Touches};
 use v3d_sim::qpu::{Launch, Threading};
 
 /// Bytes that become an instruction, or a few.

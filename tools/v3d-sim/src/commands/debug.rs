@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::End;
-use v3d_sim::render::history::Event;
+use v3d_sim::render::pixel_trace::Event;
 
 /// Which pixel to watch.
 #[derive(clap::Args)]

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::tile_size_px;
 use v3d_sim::Config;
-use v3d_sim::clock::memory::Traffic;
-use v3d_sim::clock::{Stall, Stalls, UnitCycles, costs};
 use v3d_sim::counters::{Counters, TileEvents};
 use v3d_sim::dump::{self, Survey};
 use v3d_sim::job::picture::Picture;
 use v3d_sim::job::run::{FolderOutcome, Outcome};
 use v3d_sim::job::{Job, JobFolder};
+use v3d_sim::timing::memory::Traffic;
+use v3d_sim::timing::{Stall, Stalls, UnitCycles, costs};
 
 /// What colours the tiles of a heat map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

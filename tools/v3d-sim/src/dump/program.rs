@@ -4,7 +4,7 @@
 //! others, or fewer.
 
 use super::{Dump, ProgramUses};
-use crate::qpu::code;
+use crate::qpu::block;
 use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction, Signal, THREAD_DELAY_SLOTS};
 use v3d_hw::texture::{CubeMapStride, Parameter0, Parameter1};
@@ -31,7 +31,7 @@ pub(crate) fn instructions(
     let mut at = start;
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;
-        let word = code::instruction(memory, at).ok()?;
+        let word = block::instruction(memory, at).ok()?;
         let instruction = Instruction::decode(word);
         if matches!(instruction.signal(), Signal::ProgramEnd | Signal::LoadColorEnd) {
             left = left.min(THREAD_DELAY_SLOTS);

@@ -9,7 +9,7 @@ use crate::counters::Counters;
 use crate::device::{Config, V3d};
 use crate::fault::Fault;
 use crate::memory::{Memory, OwnedMemory};
-use crate::render::history::History;
+use crate::render::pixel_trace::History;
 use std::fmt;
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;

@@ -19,7 +19,7 @@ mod peripherals;
 
 pub use case::{CODE, Case, Engine, MEMORY_BYTES, MOST_INSTRUCTIONS, Outcome};
 
-use super::{Launch, Threading};
+use crate::qpu::{Launch, Threading};
 use crate::random::Random;
 use std::ops::Range;
 use v3d_hw::BusAddr;

@@ -2,16 +2,20 @@
 //!
 //! All engines share the sequencer, which fetches, reads and writes peripherals, stalls, branches and finds faults. An engine computes:
 //! operands out of the register array, two operations, rotation, packing, flags and the writes to registers. There are four:
-//! [`Reference`](super::reference::Reference), [`Fast`](super::fast::Fast), which is compiled for several sets of vectors,
-//! [`Recorded`](super::fast::Recorded), which computes as `Fast` does and leaves a trace, and translated code (`native`).
+//! [`Reference`](reference::Reference), [`Fast`](vector::Fast), which is compiled for several sets of vectors,
+//! [`Recorded`](vector::Recorded), which computes as `Fast` does and leaves a trace, and translated code (`native`).
 
-use super::Qpu;
-use super::code::Stretch;
-use super::io::Io;
-use super::micro_op::MicroOp;
-use super::registers::{Flags, Registers};
+pub(in crate::qpu) mod dispatch;
+pub mod reference;
+pub mod vector;
+
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
+use crate::qpu::Qpu;
+use crate::qpu::block::Stretch;
+use crate::qpu::io::Io;
+use crate::qpu::isa::instruction::MicroOp;
+use crate::qpu::isa::registers::{Flags, Registers};
 
 /// The results of an instruction for destinations that are not plain registers, with the elements that are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a QPU program can do wrong.
 
-use super::io::IoError;
 use crate::memory::OutOfMemory;
+use crate::qpu::io::IoError;
 use crate::tmu::TmuFault;
 use v3d_hw::BusAddr;
 

@@ -1,7 +1,7 @@
 //! What tests of the engines share: instruction words, memory that holds them, and no units.
 
-use super::io::Io;
 use crate::memory::OwnedMemory;
+use crate::qpu::io::Io;
 use v3d_hw::BusAddr;
 
 /// nop

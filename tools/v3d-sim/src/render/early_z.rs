@@ -10,7 +10,7 @@
 
 use super::tlb::{Passing, Tlb, block_of};
 use crate::lanes::Lanes;
-use crate::qpu::vectors::Vectors;
+use crate::simd::vectors::Vectors;
 
 /// The masks of a block without the samples that fail the Z test. `pixel` is the number of the block's first pixel.
 #[inline(always)]
@@ -31,7 +31,7 @@ pub fn visible<V: Vectors>(tlb: &Tlb, test: Passing, pixel: usize, z: &Lanes, ma
 mod tests {
     use super::super::tlb::Shape;
     use super::*;
-    use crate::qpu::vectors::Portable;
+    use crate::simd::vectors::Portable;
     use v3d_hw::control_list::CompareFunction;
 
     #[test]

@@ -19,7 +19,7 @@
 
 use super::pse::{Edge, MAX_EDGES, PixelRect, Primitive, STEPS};
 use crate::lanes::{ALL, Lanes, Mask};
-use crate::qpu::vectors::Vectors;
+use crate::simd::vectors::Vectors;
 use v3d_hw::qpu::LANES;
 
 /// Place of a pixel's centre, in 1/16 pixel.
@@ -326,8 +326,8 @@ const fn pixels_from(rows: bool) -> [Mask; 5] {
 mod tests {
     use super::super::pse::{Plane, SetupState, Vertex};
     use super::*;
-    use crate::qpu::vectors::Portable;
-    use crate::qpu::wide::{Host, Work};
+    use crate::simd::vectors::Portable;
+    use crate::simd::{Host, Work};
     use std::collections::HashMap;
 
     const SCREEN: PixelRect = PixelRect { x0: 0, y0: 0, x1: 96, y1: 80 };

@@ -10,21 +10,21 @@ use super::cap::{self, CoverageReading};
 use super::early_z;
 use super::fep::{CoveredBlock, Rasterising, Sampling, place_in_block};
 use super::fragment::{Batch, FragmentIo, FragmentState, NewQuad, quads_in};
-use super::history::{self, Event, History, Sample};
 use super::load::Load;
+use super::pixel_trace::{self, Event, History, Sample};
 use super::pse::{Coefficients, Discarded, PixelRect, Primitive, SetupState};
 use super::store::{Store, Stored, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::vertices::DrawList;
 use super::{RenderError, RenderFault, WaveJob};
-use crate::clock::trace::Work;
 use crate::counters::{Counters, TileEvents};
 use crate::fault::FaultLog;
 use crate::lanes::{Lanes, Mask};
-use crate::qpu::vectors::Vectors;
-use crate::qpu::wide::{self, Host};
 use crate::qpu::{self, Exit, Launch, Qpu};
+use crate::simd::vectors::Vectors;
+use crate::simd::{self, Host};
 use crate::state::{Fragment, PipelineState};
+use crate::timing::trace::Work;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{CoverageUpdate, Oversample, Threading, TileBufferSelect, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
@@ -296,7 +296,8 @@ impl Worker {
         let (inner_x, inner_y) = (i64::from(x) - i64::from(rect.x0), i64::from(y) - i64::from(rect.y0));
         let inside = |inner: i64, size: u32| (0..i64::from(size)).contains(&inner);
         if inside(inner_x, shape.width_px) && inside(inner_y, shape.height_px) {
-            let samples = history::samples(&self.tlb, shape.pixel(inner_x as u32, inner_y as u32), job.mode.vg_mask);
+            let samples =
+                pixel_trace::samples(&self.tlb, shape.pixel(inner_x as u32, inner_y as u32), job.mode.vg_mask);
             result.history.note(at, event(samples));
         }
     }
@@ -501,7 +502,7 @@ struct Drawing<'d, 'a, 'j> {
     shading: &'d mut Shading<'a, 'j>,
 }
 
-impl wide::Work for Drawing<'_, '_, '_> {
+impl simd::Work for Drawing<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -617,7 +618,7 @@ impl Shading<'_, '_> {
                 }
             }
             if let Some(watched) = watched.filter(|&watched| left.0[watched] != 0) {
-                let samples = history::samples(self.tlb, first + watched, self.state.vg_mask);
+                let samples = pixel_trace::samples(self.tlb, first + watched, self.state.vg_mask);
                 self.note(Event::CoverageAccumulated(samples));
             }
         }
@@ -665,7 +666,7 @@ impl Shading<'_, '_> {
         }
         faults.merge(self.qpu.take_faults());
         if let Some((_, pixel)) = watched {
-            let samples = history::samples(self.tlb, pixel, self.state.vg_mask);
+            let samples = pixel_trace::samples(self.tlb, pixel, self.state.vg_mask);
             self.note(Event::Shaded(samples));
         }
         self.batch.clear();

@@ -12,7 +12,7 @@
 //! columns is an inference: the guide only says that there are two [AG p.71], and drivers set both alike [linux vc4_render_cl.c].
 
 use crate::lanes::{ALL, Lanes, Mask};
-use crate::qpu::vectors::Vectors;
+use crate::simd::vectors::Vectors;
 use std::ops::Range;
 use v3d_hw::control_list::{ClearColors, CompareFunction};
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, tile_size_px};

@@ -12,7 +12,7 @@ use crate::memory::{Memory, OutOfMemory};
 use crate::primitive_list::Primitive;
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, Shader, point_size_px};
-use crate::vertex::{Reports, ShadedBatch, Shading, Stage, VertexShader};
+use crate::vcm::{Reports, ShadedBatch, Shading, Stage, VertexShader};
 use std::collections::HashMap;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};

@@ -10,8 +10,8 @@ use super::texture::Texture;
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OwnedMemory};
 use crate::qpu::conformance::Failure;
-use crate::qpu::wide::{Form, Host};
 use crate::random::Random;
+use crate::simd::{Form, Host};
 use std::ops::Range;
 use v3d_hw::texture::{
     ChildDimensions, ChildOffsets, CubeMapStride, MagFilter, MinFilter, Parameter0, Parameter1, ParameterType,

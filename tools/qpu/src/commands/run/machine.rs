@@ -1,10 +1,10 @@
 //! The QPUs of `qpu run`: one program on each, taking turns.
 
 use v3d_hw::BusAddr;
-use v3d_sim::clock::{self, Clock, Estimate};
+use v3d_sim::timing::{self, Clock, Estimate};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::Memory;
-use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
+use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
 
 /// The VPM of the boards [asurati].
@@ -83,7 +83,7 @@ impl<'m> Machine<'m> {
 
     /// How long the programs took, and what they waited for.
     pub(super) fn estimate(&mut self) -> Estimate {
-        let mut clock = Clock::new(clock::Machine::default());
+        let mut clock = Clock::new(timing::Machine::default());
         for unit in &mut self.units {
             unit.qpu.counters.take_traces().into_iter().for_each(|trace| clock.submit(trace));
         }

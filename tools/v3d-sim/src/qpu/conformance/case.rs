@@ -3,13 +3,13 @@
 //! Memory lies between words that belong to nobody: an engine that reads or writes beyond its ends finds or leaves there what the reference engine does not.
 
 use super::peripherals::RandomIo;
-use crate::clock::trace::{Trace, Work};
 use crate::fault::FaultLog;
 use crate::lanes::{Lanes, Mask};
 use crate::memory::{Memory, OwnedMemory};
-use crate::qpu::user_io::Shared;
+use crate::qpu::qps::user_io::Shared;
 use crate::qpu::{CodeCache, Exit, Launch, Qpu};
 use crate::random::Random;
+use crate::timing::trace::{Trace, Work};
 use std::sync::atomic::Ordering::Relaxed;
 use v3d_hw::BusAddr;
 

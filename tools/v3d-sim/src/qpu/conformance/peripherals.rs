@@ -7,7 +7,7 @@ use super::case::Case;
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::io::{Io, IoError, Varying, Wait};
-use crate::qpu::user_io::{SEMAPHORE_LIMIT, SEMAPHORES, Setup, Shared, UserIo};
+use crate::qpu::qps::user_io::{SEMAPHORE_LIMIT, SEMAPHORES, Setup, Shared, UserIo};
 use crate::random::Random;
 use v3d_hw::qpu::LANES;
 

@@ -1,9 +1,9 @@
 //! The footprint of a lookup: the cache lines that its texels stand in.
 
 use super::{BORDER, Lookup, Neighbourhood, Point, Selection, neighbourhood};
-use crate::clock::costs::LINE_BYTES;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
+use crate::timing::costs::LINE_BYTES;
 use crate::tmu::texture::{Level, Texture, layout_bits};
 use v3d_hw::texture::TextureType;
 use v3d_hw::tiling;

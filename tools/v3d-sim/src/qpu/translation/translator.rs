@@ -1,7 +1,7 @@
 //! From the actions of a stretch to instructions of the host.
 //!
 //! Code is made in blocks: the instructions from an index on that run without the sequencer, with the group behind them if that needs no sequencer
-//! either. At its top a block finds out what [`ahead`](crate::qpu::ahead) finds out for a run: whether the budget suffices, no accumulator is undefined
+//! either. At its top a block finds out what [`ahead`](crate::qpu::block::execution) finds out for a run: whether the budget suffices, no accumulator is undefined
 //! that it needs, and all its uniforms and varyings are there. If not, it leaves, and another engine goes on from its first instruction.
 //!
 //! Behind a block memory has everything that it has written. What is written again in the same block stays in a register of the host, and is saved only
@@ -10,9 +10,9 @@
 use super::arithmetic::{Emitter, FLAGS, FRAME, Later, REGISTERS};
 use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
 use crate::qpu::ACCUMULATORS_AND_FLAGS;
-use crate::qpu::action::Action;
-use crate::qpu::code::{Group, PlainBranch, Stretch};
-use crate::qpu::registers::{self, Place};
+use crate::qpu::block::micro_op::Action;
+use crate::qpu::block::{Group, PlainBranch, Stretch};
+use crate::qpu::isa::registers::{self, Place};
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 use std::collections::BTreeMap;

@@ -8,15 +8,15 @@
 //! rounding went away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the
 //! surplus bits are cut off; a host with a fused multiply-add finds a product's error with that.
 
-use super::alu;
 use crate::lanes::{Lanes, Mask};
+use crate::qpu::isa::alu;
 use v3d_hw::qpu::{AddOp, LANES, MulOp};
 
-pub(super) const SIGN: u32 = 0x8000_0000;
-pub(super) const EXPONENT: u32 = 0x7f80_0000;
+pub(crate) const SIGN: u32 = 0x8000_0000;
+pub(crate) const EXPONENT: u32 = 0x7f80_0000;
 /// The greatest number that is not infinite.
 #[cfg(target_arch = "x86_64")]
-pub(super) const GREATEST: u32 = 0x7f7f_ffff;
+pub(crate) const GREATEST: u32 = 0x7f7f_ffff;
 
 /// The operations that hosts differ in.
 pub trait Vectors {
@@ -142,7 +142,7 @@ fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
 
 /// A sum in which there are infinities.
 #[cold]
-pub(super) fn special_sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
+pub(crate) fn special_sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
     a.zip(*b, |a, b| alu::add(AddOp::Fadd, a, b ^ flip).unwrap_or_default().value)
 }
 
@@ -185,6 +185,6 @@ fn product_fused(a: &Lanes, b: &Lanes) -> Lanes {
 
 /// A product in which there are infinities or very small numbers.
 #[cold]
-pub(super) fn special_product(a: &Lanes, b: &Lanes) -> Lanes {
+pub(crate) fn special_product(a: &Lanes, b: &Lanes) -> Lanes {
     a.zip(*b, |a, b| alu::mul(MulOp::Fmul, a, b).value)
 }

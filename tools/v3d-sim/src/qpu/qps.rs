@@ -11,15 +11,17 @@
 //! # Sources
 //! [AG p.21-22, p.89-91].
 
-use super::code;
-use super::micro_op::{Kind, MicroOp};
-use super::user_io::{Setup, Shared, UserIo};
-use super::{CodeCache, Exit, Launch, Qpu, Threading};
-use crate::clock::trace::{PART, Work};
+pub mod user_io;
+
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
+use crate::qpu::block;
+use crate::qpu::isa::instruction::{Kind, MicroOp};
+use crate::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
+use crate::timing::trace::{PART, Work};
 use std::collections::VecDeque;
+use user_io::{Setup, Shared, UserIo};
 use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::registers::qps::Srqcs;
 use v3d_hw::{BusAddr, Layout};
@@ -359,7 +361,7 @@ impl UserPrograms {
 
     /// What the instruction at an address waits for.
     fn awaited(&self, pc: BusAddr, memory: Memory<'_>) -> String {
-        let Ok(op) = code::instruction(memory, pc).map(MicroOp::decode) else { return "is stalled".into() };
+        let Ok(op) = block::instruction(memory, pc).map(MicroOp::decode) else { return "is stalled".into() };
         if let Kind::Semaphore { number, decrement, .. } = op.kind {
             return format!("waits for semaphore {number} to be {}", if decrement { "raised" } else { "lowered" });
         }

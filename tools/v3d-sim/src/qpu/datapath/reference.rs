@@ -1,11 +1,11 @@
 //! The reference engine: each instruction element by element, in the words of the guide.
 
-use super::alu::{self, Outcome};
-use super::datapath::{Datapath, Results};
-use super::micro_op::{Destination, FlagSource, MicroOp, Pack, Rotation, Unpacking};
-use super::pack::{self, Packed};
-use super::registers::{self, ACCUMULATORS, Flags, Place, Registers};
 use crate::lanes::{Lanes, Mask};
+use crate::qpu::datapath::{Datapath, Results};
+use crate::qpu::isa::alu::{self, Outcome};
+use crate::qpu::isa::instruction::{Destination, FlagSource, MicroOp, Pack, Rotation, Unpacking};
+use crate::qpu::isa::pack::{self, Packed};
+use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, Place, Registers};
 use v3d_hw::qpu::LANES;
 
 /// Element by element.

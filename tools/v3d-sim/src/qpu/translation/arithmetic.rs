@@ -4,10 +4,10 @@
 //! left to put right: a zero with a sign loses it when zero is added; and what is infinite or as large as can be is looked at by
 //! [a call](super::frame::Special), since overflow and what the host takes for NaN are other things to the QPU.
 
-use super::copies::Copies;
 use super::frame::{MIDDLE, SPECIAL_DIFFERENCE, SPECIAL_PRODUCT, SPECIAL_SUM, SPECIALS, at};
-use crate::qpu::operation::Operation;
-use crate::qpu::registers::{self, Place};
+use super::register_cache::Copies;
+use crate::qpu::isa::operation::Operation;
+use crate::qpu::isa::registers::{self, Place};
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use v3d_hw::qpu::{Condition, PackA, Unpack};
@@ -601,7 +601,7 @@ impl Emitter {
 
     /// Packs what is in a place for file A; `false` if there is no translation.
     pub(super) fn pack_a(&mut self, from: Place, to: Place, mode: PackA, float: bool) -> Result<bool, IcedError> {
-        let part = crate::qpu::pack::pack_a_mask(mode);
+        let part = crate::qpu::isa::pack::pack_a_mask(mode);
         let half = part == 0xffff || part == 0xffff_0000;
         let plain = matches!(
             mode,

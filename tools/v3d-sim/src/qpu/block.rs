@@ -5,10 +5,13 @@
 //! Drivers clear it before every job and change nothing, so that what was decoded is only set aside then: it is used again if memory still holds the
 //! same words.
 
-use super::action::{self, Action};
-use super::fault::Rules;
-use super::micro_op::{Destination, Kind, MicroOp, Touches};
+pub(in crate::qpu) mod execution;
+pub mod micro_op;
+
 use crate::memory::{Memory, OutOfMemory};
+use crate::qpu::block::micro_op::{self, Action};
+use crate::qpu::fault::Rules;
+use crate::qpu::isa::instruction::{Destination, Kind, MicroOp, Touches};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -110,7 +113,7 @@ pub struct Stretch {
     actions: Vec<Action>,
     /// The translation for the host, if there is one for this host.
     #[cfg(target_arch = "x86_64")]
-    pub(super) native: super::native::Slot,
+    pub(super) native: super::translation::Slot,
 }
 
 impl Stretch {
@@ -183,7 +186,7 @@ impl Stretch {
             ahead,
             actions,
             #[cfg(target_arch = "x86_64")]
-            native: super::native::Slot::new(at_once),
+            native: crate::qpu::translation::Slot::new(at_once),
         })
     }
 
@@ -246,7 +249,7 @@ fn look_ahead(ops: &[Placed]) -> (Vec<Ahead>, Vec<Action>) {
     let mut ahead = vec![Ahead::default(); ops.len() + 1];
     for (at, placed) in ops.iter().enumerate() {
         ahead[at].first_action = actions.len() as u32;
-        action::append(&mut actions, &placed.op, at as u16);
+        micro_op::append(&mut actions, &placed.op, at as u16);
     }
     ahead[ops.len()].first_action = actions.len() as u32;
     for (at, placed) in ops.iter().enumerate().rev() {

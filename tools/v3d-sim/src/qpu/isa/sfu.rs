@@ -43,7 +43,7 @@ pub fn apply_all(function: Function, lanes: &Lanes) -> Lanes {
 }
 
 /// Results of approximations count if they are not closer to a step than this: what they are wrong by is far less.
-pub(super) const DOUBT: f64 = 1e-4;
+pub(in crate::qpu) const DOUBT: f64 = 1e-4;
 
 /// The whole part of a number from -2^31 to 2^31, rounded down. A cast would look for what does not fit, and that one element after the other.
 #[inline(always)]
@@ -80,7 +80,7 @@ fn polynomial<const N: usize>(mut terms: [f64; N], mut x: f64) -> f64 {
 }
 
 /// ln(2)^n / n! for n from 0 to 8, times the square root of 2: the Taylor series of 2^x around 1/2. From 0 to 1 it is wrong by less than 3e-10.
-pub(super) const EXP_SERIES: [f64; 9] = {
+pub(in crate::qpu) const EXP_SERIES: [f64; 9] = {
     let mut terms = [std::f64::consts::SQRT_2; 9];
     let mut n = 1;
     while n <= 8 {
@@ -90,11 +90,11 @@ pub(super) const EXP_SERIES: [f64; 9] = {
     terms
 };
 /// What is added to the steps of an exponential.
-pub(super) const EXP_OFFSET: f64 = 1.85;
+pub(in crate::qpu) const EXP_OFFSET: f64 = 1.85;
 
 /// 2 / ln(2) / n for odd n from 1 to 11: the series of the logarithm in (m - c) / (m + c), where c is the square root of 2. From 1 to 2 it is wrong by
 /// less than 3e-11.
-pub(super) const LOG_SERIES: [f64; 6] = {
+pub(in crate::qpu) const LOG_SERIES: [f64; 6] = {
     let mut terms = [0.0; 6];
     let mut i = 0;
     while i < 6 {
@@ -104,7 +104,7 @@ pub(super) const LOG_SERIES: [f64; 6] = {
     terms
 };
 /// What is added to the steps of a logarithm.
-pub(super) const LOG_OFFSET: f64 = -1.2;
+pub(in crate::qpu) const LOG_OFFSET: f64 = -1.2;
 
 /// The float that some bits are, as a double.
 #[inline(always)]
@@ -201,19 +201,19 @@ fn log_all(lanes: &Lanes) -> Option<Lanes> {
 }
 
 /// The sign of a float.
-pub(super) const SIGN: u32 = 0x8000_0000;
+pub(in crate::qpu) const SIGN: u32 = 0x8000_0000;
 /// The float that is infinite.
-pub(super) const INFINITY: u32 = 0x7f80_0000;
+pub(in crate::qpu) const INFINITY: u32 = 0x7f80_0000;
 /// What of a float's bits the unit has.
-pub(super) const KEPT: u32 = !(STEP - 1);
+pub(in crate::qpu) const KEPT: u32 = !(STEP - 1);
 /// The lowest of them.
-pub(super) const STEP: u32 = 0x100;
+pub(in crate::qpu) const STEP: u32 = 0x100;
 /// 2^126, whose reciprocal is the smallest float that is no denormal.
 const LARGEST_WITH_RECIPROCAL: u32 = 0x7e80_0000;
 /// Exponents of arguments, as they stand in a float, from which on 2^x leaves the range of results whatever the rest is.
-pub(super) const FIRST_EXPONENT_BEYOND: u32 = 127 + 8;
+pub(in crate::qpu) const FIRST_EXPONENT_BEYOND: u32 = 127 + 8;
 /// Steps of a result in one binade.
-pub(super) const STEPS: f64 = 32768.0;
+pub(in crate::qpu) const STEPS: f64 = 32768.0;
 
 /// Applies a function to one element.
 pub fn apply(function: Function, x: u32) -> u32 {

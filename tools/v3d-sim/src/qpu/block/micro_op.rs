@@ -5,11 +5,11 @@
 //! what does nothing disappears. The parts are in such an order that none sees what another of the same instruction has changed. Where there is no
 //! such order, and for whatever is rare, the instruction stays whole. Signals that control the program are not actions: who executes actions obeys them.
 
-use super::micro_op::{Destination, FlagSource, Half, Kind, MicroOp, Pack, Rotation, Unpacking};
-use super::operation::Operation;
-use super::pack;
-use super::registers::{self, Place};
-use super::sfu::Function;
+use crate::qpu::isa::instruction::{Destination, FlagSource, Half, Kind, MicroOp, Pack, Rotation, Unpacking};
+use crate::qpu::isa::operation::Operation;
+use crate::qpu::isa::pack;
+use crate::qpu::isa::registers::{self, Place};
+use crate::qpu::isa::sfu::Function;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{Condition, PackA, PackMul, Signal, Unpack};
 

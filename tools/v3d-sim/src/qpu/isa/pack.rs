@@ -11,7 +11,7 @@
 //! # Sources
 //! [AG p.30-32]; the details are [silicon] (`tests/vectors`), but for the colours of the mul ALU [AG p.30] [pyvc].
 
-use super::alu::Outcome;
+use crate::qpu::isa::alu::Outcome;
 use v3d_hw::qpu::{PackA, PackMul, Unpack};
 
 /// What a packer writes: a value, and which bits of the destination it replaces.

@@ -1,6 +1,6 @@
 //! Stretches of QPU code translated to the host's own instructions.
 //!
-//! The engines of [`super::fast`] take one action after the other and find out for each what it is. A stretch that is executed often is worth more: here its
+//! The engines of [`crate::qpu::datapath::vector`] take one action after the other and find out for each what it is. A stretch that is executed often is worth more: here its
 //! [actions](super::action) become instructions of x86-64 with AVX-512, whose registers are a vector of the QPU, and which round as the QPU does. Only what
 //! [`ahead`] executes without the sequencer is translated. What needs another unit (TMU, VPM, tile buffer) and whatever is rare is a call back to the
 //! action's own execution, so that each action has one meaning and translated code never knows more than [`ahead`] does.
@@ -17,26 +17,23 @@
 //! Hosts without AVX-512, and hosts that give no executable memory, do without: the results are the same.
 
 mod arithmetic;
-mod copies;
+mod entry;
 mod frame;
-mod functions;
-mod machine;
-mod translate;
+mod register_cache;
+mod sfu;
+mod translator;
 
-use super::Qpu;
-use super::ahead;
-use super::code::Stretch;
-use super::datapath::{Datapath, Results};
-use super::fast::Fast;
-use super::io::Io;
-use super::micro_op::MicroOp;
-use super::registers::{Flags, Registers};
-use super::vectors::Portable;
-use super::wide;
 use crate::memory::Memory;
-pub(super) use frame::{Calls, Frame};
-use machine::Code;
-pub(super) use machine::{act, begin_group, is_executable};
+use crate::qpu::Qpu;
+use crate::qpu::block::Stretch;
+use crate::qpu::block::execution;
+use crate::qpu::datapath::vector::Fast;
+use crate::qpu::datapath::{Datapath, Results};
+use crate::qpu::io::Io;
+use crate::qpu::isa::instruction::MicroOp;
+use crate::qpu::isa::registers::{Flags, Registers};
+use crate::simd::vectors::Portable;
+use entry::Code;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -98,7 +95,7 @@ impl Datapath for Native {
                     Some(block) => {
                         if qpu.may_run_ahead(stretch, at) {
                             let before = *budget;
-                            let next = machine::run(qpu, stretch, code, block, io, memory, budget);
+                            let next = entry::run(qpu, stretch, code, block, io, memory, budget);
                             if *budget != before {
                                 return next;
                             }
@@ -112,7 +109,7 @@ impl Datapath for Native {
                 None => (SLICE.min(*budget), false),
             };
             let mut left = most;
-            at = ahead::run::<Portable<true>>(qpu, stretch, at, io, memory, &mut left);
+            at = execution::run::<Portable<true>>(qpu, stretch, at, io, memory, &mut left);
             let executed = most - left;
             *budget -= executed;
             if code.is_none() {
@@ -125,11 +122,16 @@ impl Datapath for Native {
     }
 }
 
+/// Whether the host can execute translated code.
+pub(super) fn is_possible() -> bool {
+    entry::calls().is_some() && entry::is_executable()
+}
+
 /// The translation of a stretch. Without one, for whatever reason, it is only slower. That instructions are wanted which the host does not have is a
 /// mistake of the translator, though, which debug builds show.
 fn translation(stretch: &Stretch) -> Option<Code> {
-    let calls = wide::calls()?;
-    let translation = translate::translate(stretch)
+    let calls = entry::calls()?;
+    let translation = translator::translate(stretch)
         .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
         .ok()??;
     Code::new(&translation, calls).ok()
@@ -137,11 +139,12 @@ fn translation(stretch: &Stretch) -> Option<Code> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::io::IoError;
-    use super::super::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
-    use super::super::{CodeCache, Exit, Launch, Qpu, QpuError, QpuFault, pack, registers};
     use crate::fault::Fault;
     use crate::lanes::Lanes;
+    use crate::qpu::io::IoError;
+    use crate::qpu::isa::{pack, registers};
+    use crate::qpu::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
+    use crate::qpu::{CodeCache, Exit, Launch, Qpu, QpuError, QpuFault};
     use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal};
     use v3d_hw::{BusAddr, Layout};
 

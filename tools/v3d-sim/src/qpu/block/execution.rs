@@ -5,20 +5,21 @@
 //! and harmless ones at its target, does not end a run either, nor do accesses to the tile buffer, thread switches and ends of programs that break no
 //! rule. Everything else is left to the sequencer.
 
-use super::action::Action;
-use super::code::{Ahead, Group, Placed, PlainBranch, Stretch, UPPER_REGISTERS};
-use super::fast::{self, Fast};
-use super::io::{Io, Varying, Wait};
-use super::registers::{self, Place};
-use super::vectors::Vectors;
-use super::{Qpu, Threading, sfu};
 use crate::lanes::{ALL, Lanes};
 use crate::memory::Memory;
+use crate::qpu::block::micro_op::Action;
+use crate::qpu::block::{Ahead, Group, Placed, PlainBranch, Stretch, UPPER_REGISTERS};
+use crate::qpu::datapath::vector::{self, Fast};
+use crate::qpu::io::{Io, Varying, Wait};
+use crate::qpu::isa::registers::{self, Place};
+use crate::qpu::isa::sfu;
+use crate::qpu::{Qpu, Threading};
+use crate::simd::vectors::Vectors;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Signal};
 
 /// Executes as much as it can from an index of a stretch on, and gives the index of the next instruction.
 #[inline(always)]
-pub(super) fn run<V: Vectors>(
+pub(in crate::qpu) fn run<V: Vectors>(
     qpu: &mut Qpu,
     stretch: &Stretch,
     index: usize,
@@ -90,7 +91,7 @@ pub(super) fn run<V: Vectors>(
 impl Qpu {
     /// Whether nothing is under way that needs the sequencer, and what comes next is harmless to what was executed last.
     #[inline(always)]
-    pub(super) fn may_run_ahead(&self, stretch: &Stretch, index: usize) -> bool {
+    pub(in crate::qpu) fn may_run_ahead(&self, stretch: &Stretch, index: usize) -> bool {
         self.ending.is_none()
             && self.switching.is_none()
             && self.jumps == [None; 2]
@@ -130,7 +131,7 @@ impl Qpu {
 
     /// Begins a group that is no branch, so that only its actions are left to be executed. `false` if the sequencer has to do it: then nothing has
     /// happened. `executed`: instructions that this run has executed before.
-    pub(super) fn begin_group(
+    pub(in crate::qpu) fn begin_group(
         &mut self,
         stretch: &Stretch,
         at: usize,
@@ -213,7 +214,7 @@ impl Qpu {
 
     /// Executes an action.
     #[inline(always)]
-    pub(super) fn act_on<V: Vectors>(
+    pub(in crate::qpu) fn act_on<V: Vectors>(
         &mut self,
         action: &Action,
         stretch: &Stretch,
@@ -222,18 +223,18 @@ impl Qpu {
     ) {
         match *action {
             Action::Operate { operation, a, b, to } => {
-                fast::operate::<V>(&mut self.registers, operation, a, b, to);
+                vector::operate::<V>(&mut self.registers, operation, a, b, to);
             }
             Action::Conditional { operation, a, b, to, condition } => {
-                let result = fast::compute::<V>(operation, self.registers.at(a), self.registers.at(b));
+                let result = vector::compute::<V>(operation, self.registers.at(a), self.registers.at(b));
                 V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
             }
             Action::Flags { operation, a, b, to, condition } => {
                 let (a, b) = (self.registers.at(a), self.registers.at(b));
-                let result = fast::compute::<V>(operation, a, b);
-                let carry = fast::carry::<V>(operation, a, b, &result);
+                let result = vector::compute::<V>(operation, a, b);
+                let carry = vector::carry::<V>(operation, a, b, &result);
                 V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
-                fast::set_flags::<V>(&mut self.flags, &result, carry, condition);
+                vector::set_flags::<V>(&mut self.flags, &result, carry, condition);
             }
             Action::Constant { to, value } => *self.registers.at_mut(to) = Lanes::splat(value),
             Action::Uniform { to, at } => {
@@ -251,14 +252,14 @@ impl Qpu {
                     Lanes::default()
                 });
             }
-            Action::Unpack { from, mode, float } => fast::unpack(&mut self.registers, from, mode, float),
+            Action::Unpack { from, mode, float } => vector::unpack(&mut self.registers, from, mode, float),
             Action::PackColour { from, to, part } => {
                 let value = *self.registers.at(from);
-                fast::pack_colours(self.registers.at_mut(to), &value, part);
+                vector::pack_colours(self.registers.at_mut(to), &value, part);
             }
             Action::PackA { from, to, mode, float } => {
                 let value = *self.registers.at(from);
-                fast::pack_to_a(self.registers.at_mut(to), &value, mode, float);
+                vector::pack_to_a(self.registers.at_mut(to), &value, mode, float);
             }
             Action::Sfu { function, from } => {
                 let result = sfu::apply_all(function, self.registers.at(from));
@@ -298,10 +299,10 @@ impl Qpu {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_words::{END, NOP, NoUnits, memory_of};
-    use super::super::{CodeCache, Exit, Launch, QpuError, QpuFault, Rule};
     use super::*;
     use crate::fault::Fault;
+    use crate::qpu::test_words::{END, NOP, NoUnits, memory_of};
+    use crate::qpu::{CodeCache, Exit, Launch, QpuError, QpuFault, Rule};
     use v3d_hw::BusAddr;
 
     /// Whether a write to a TMU runs ahead that comes some instructions after TMU swapping is disabled; if it does not, a rule is broken.

@@ -9,13 +9,13 @@
 //! # Sources
 //! [AG p.53], [AG p.60-61], [AG p.63], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c].
 
-use crate::clock::trace::Work;
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
 use crate::state::{GlShader, NvShader, Shader};
+use crate::timing::trace::Work;
 use crate::vpm::VertexIo;
 use rayon::prelude::*;
 use v3d_hw::BusAddr;

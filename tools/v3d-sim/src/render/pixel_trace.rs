@@ -6,11 +6,11 @@
 use super::WaveJob;
 use super::tlb::Tlb;
 use crate::lanes::{Lanes, Mask};
-use crate::qpu::code;
+use crate::qpu::block;
+use crate::qpu::datapath::reference::Reference;
 use crate::qpu::datapath::{Datapath, Results};
-use crate::qpu::micro_op::{Destination, FlagSource, Kind, MicroOp};
-use crate::qpu::reference::Reference;
-use crate::qpu::registers::{self, Flags, Place, Registers};
+use crate::qpu::isa::instruction::{Destination, FlagSource, Kind, MicroOp};
+use crate::qpu::isa::registers::{self, Flags, Place, Registers};
 use crate::qpu::{Exit, Io, Qpu};
 use std::fmt;
 use v3d_hw::BusAddr;
@@ -189,7 +189,7 @@ impl History {
             let (exit, is_executed) = qpu.run_one(io, memory, code);
             if is_executed {
                 *budget -= 1;
-                if let (Ok(word), Some((before, flags))) = (code::instruction(memory, pc), before) {
+                if let (Ok(word), Some((before, flags))) = (block::instruction(memory, pc), before) {
                     let instruction = Instruction::decode(word);
                     let read = operands(&instruction, &before, qpu.registers(), element);
                     let (written, flags) = effects(&MicroOp::decode(word), &before, flags, qpu, element);

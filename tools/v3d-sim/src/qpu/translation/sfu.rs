@@ -1,14 +1,14 @@
 //! The functions of the SFU in instructions of AVX-512.
 //!
 //! Translated code rounds toward zero, so that a quotient of the host, cut down to what the unit keeps of it, is the unit's reciprocal. A reciprocal square
-//! root made of two such results is right or one step off, which an exact product tells. Exponentials and logarithms are the [series](crate::qpu::sfu)
+//! root made of two such results is right or one step off, which an exact product tells. Exponentials and logarithms are the [series](crate::qpu::isa::sfu)
 //! of the model in double precision, half of the elements at a time; where a result is too close to a step to be sure, [a call](super::frame::Special)
 //! finds all of them.
 
 use super::arithmetic::{Emitter, FRAME, MAGNITUDE, TEMPORARY, Value, ZERO};
 use super::frame::{SPECIAL_EXP, SPECIAL_LOG, at};
-use crate::qpu::registers::{self, Place};
-use crate::qpu::sfu::{self, FIRST_EXPONENT_BEYOND, Function};
+use crate::qpu::isa::registers::{self, Place};
+use crate::qpu::isa::sfu::{self, FIRST_EXPONENT_BEYOND, Function};
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use std::mem::offset_of;
@@ -340,7 +340,7 @@ fn polynomial(
 #[cfg(test)]
 mod tests {
     use crate::lanes::Lanes;
-    use crate::qpu::sfu::{self, Function};
+    use crate::qpu::isa::sfu::{self, Function};
     use crate::qpu::test_words::{END, NOP, NoUnits, memory_of};
     use crate::qpu::{CodeCache, Exit, Launch, Qpu, registers};
 

@@ -1,8 +1,8 @@
 //! What a user program is connected to: VPM, DMA, mutex, semaphores, host interrupt.
 
-use super::io::{Io, IoError, Wait};
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
+use crate::qpu::io::{Io, IoError, Wait};
 use crate::vpm::block::Cursor;
 use crate::vpm::{ReadQueue, Vpm, VpmError, load, store};
 use v3d_hw::Layout;

@@ -3,7 +3,7 @@
 //! # Why this is sound
 //! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the frame
 //! gives, and its own stack; nothing else.
-//! - All places of the register array are inside it, since a [`Place`](crate::qpu::registers::Place) is a byte and the array has 256 elements.
+//! - All places of the register array are inside it, since a [`Place`](crate::qpu::isa::registers::Place) is a byte and the array has 256 elements.
 //! - That the uniforms and varyings of a block lie between those addresses is checked at its top, for all that its actions take, call backs included.
 //!   Nothing behind an action that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still
 //!   there behind it: [`CallBack::end`] makes sure of that, whatever the [`Io`] is.
@@ -14,14 +14,17 @@
 #![allow(unsafe_code)]
 
 use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING};
-use super::functions::NUMBERS;
-use super::translate::Translation;
+use super::sfu::NUMBERS;
+use super::translator::Translation;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
-use crate::qpu::code::Stretch;
+use crate::qpu::block::Stretch;
 use crate::qpu::io::{Io, Varying};
-use crate::qpu::vectors::Portable;
+use crate::qpu::isa::sfu::{self, Function};
 use crate::qpu::{Qpu, Threading};
+use crate::simd;
+use crate::simd::avx512;
+use crate::simd::vectors::{Portable, SIGN};
 use memmap2::{Mmap, MmapMut};
 use std::mem::transmute;
 use std::ptr;
@@ -39,7 +42,7 @@ pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
 
 /// Whether the host gives executable memory.
-pub(in crate::qpu) fn is_executable() -> bool {
+pub(super) fn is_executable() -> bool {
     MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok()
 }
 
@@ -228,7 +231,7 @@ impl<'a> CallBack<'a> {
 /// # Safety
 /// Called by translated code alone, with its frame.
 #[inline(always)]
-pub(in crate::qpu) unsafe fn act(frame: *mut Frame, action: u32) {
+unsafe fn act(frame: *mut Frame, action: u32) {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
     let stretch = call.machine.stretch;
@@ -242,7 +245,7 @@ pub(in crate::qpu) unsafe fn act(frame: *mut Frame, action: u32) {
 ///
 /// # Safety
 /// As of [`act`].
-pub(in crate::qpu) unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
+unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
     let at = at as usize;
@@ -256,4 +259,55 @@ pub(in crate::qpu) unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     }
     call.end();
     u32::from(begun)
+}
+
+/// What translated code calls, if the host can execute translated code.
+pub(super) fn calls() -> Option<Calls> {
+    simd::has_avx512().then_some(CALLS)
+}
+
+/// What translated code calls. Nothing else does, so that it is enough to give it to code for processors that have AVX-512.
+const CALLS: Calls = Calls {
+    act: act_avx512,
+    begin_group: begin_group_for_code,
+    special: [special_sum, special_difference, special_product, special_exp, special_log],
+};
+
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+unsafe extern "sysv64" fn act_avx512(frame: *mut Frame, action: u32) {
+    // SAFETY: translated code calls this with its own frame.
+    unsafe { act(frame, action) }
+}
+
+unsafe extern "sysv64" fn begin_group_for_code(frame: *mut Frame, at: u32) -> u32 {
+    // SAFETY: as above.
+    unsafe { begin_group(frame, at) }
+}
+
+#[target_feature(enable = "avx512f")]
+unsafe extern "sysv64" fn special_sum(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+    // SAFETY: translated code calls this with three vectors on its stack.
+    unsafe { *result = avx512::sum(&*a, &*b, 0) }
+}
+
+#[target_feature(enable = "avx512f")]
+unsafe extern "sysv64" fn special_difference(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+    // SAFETY: as above.
+    unsafe { *result = avx512::sum(&*a, &*b, SIGN) }
+}
+
+#[target_feature(enable = "avx512f")]
+unsafe extern "sysv64" fn special_product(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+    // SAFETY: as above.
+    unsafe { *result = avx512::product(&*a, &*b) }
+}
+
+unsafe extern "sysv64" fn special_exp(argument: *const Lanes, _: *const Lanes, result: *mut Lanes) {
+    // SAFETY: as above.
+    unsafe { *result = (*argument).map(|x| sfu::apply(Function::Exp, x)) }
+}
+
+unsafe extern "sysv64" fn special_log(argument: *const Lanes, _: *const Lanes, result: *mut Lanes) {
+    // SAFETY: as above.
+    unsafe { *result = (*argument).map(|x| sfu::apply(Function::Log, x)) }
 }

@@ -3,19 +3,19 @@
 //! Most instructions have been made into [actions](super::action) when they were decoded, which `qpu/ahead.rs` takes one after the other. What is
 //! here computes them, and does all parts of an instruction at once for those that have to be executed by themselves.
 
-use super::Qpu;
-use super::ahead;
-use super::code::Stretch;
-use super::datapath::{Datapath, Results};
-use super::io::Io;
-use super::micro_op::{Destination, FlagSource, Half, MicroOp, Pack, Rotation, Unpacking};
-use super::operation::Operation;
-use super::pack;
-use super::reference::Reference;
-use super::registers::{self, ACCUMULATORS, Flags, Place, Registers};
-use super::vectors::{Portable, SIGN, Vectors};
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
+use crate::qpu::Qpu;
+use crate::qpu::block::Stretch;
+use crate::qpu::block::execution;
+use crate::qpu::datapath::reference::Reference;
+use crate::qpu::datapath::{Datapath, Results};
+use crate::qpu::io::Io;
+use crate::qpu::isa::instruction::{Destination, FlagSource, Half, MicroOp, Pack, Rotation, Unpacking};
+use crate::qpu::isa::operation::Operation;
+use crate::qpu::isa::pack;
+use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, Place, Registers};
+use crate::simd::vectors::{Portable, SIGN, Vectors};
 use std::marker::PhantomData;
 use v3d_hw::qpu::{AddOp, Condition, LANES, PackA, PackMul, Unpack};
 
@@ -72,7 +72,7 @@ impl<V: Vectors> Datapath for Fast<V> {
         memory: Memory<'_>,
         budget: &mut u64,
     ) -> usize {
-        ahead::run::<V>(qpu, stretch, index, io, memory, budget)
+        execution::run::<V>(qpu, stretch, index, io, memory, budget)
     }
 }
 
@@ -91,7 +91,7 @@ impl Datapath for Recorded {
 
 /// Sets the flags of the elements in which a condition holds.
 #[inline(always)]
-pub(super) fn set_flags<V: Vectors>(flags: &mut Flags, result: &Lanes, carry: Mask, condition: Condition) {
+pub(in crate::qpu) fn set_flags<V: Vectors>(flags: &mut Flags, result: &Lanes, carry: Mask, condition: Condition) {
     let new = Flags { zero: V::zero(result), negative: V::negative(result), carry };
     flags.replace(new, flags.holds(condition));
 }
@@ -147,13 +147,13 @@ fn replace_bits(old: &mut Lanes, new: &Lanes, bits: &Lanes) {
 
 /// Packs results as colours into a part of a register.
 #[inline(always)]
-pub(super) fn pack_colours(register: &mut Lanes, value: &Lanes, part: u32) {
+pub(in crate::qpu) fn pack_colours(register: &mut Lanes, value: &Lanes, part: u32) {
     replace_bits(register, &colours(value), &Lanes::splat(part));
 }
 
 /// Packs results that have not overflowed into a register of file A, or a part of it.
 #[inline(always)]
-pub(super) fn pack_to_a(register: &mut Lanes, value: &Lanes, mode: PackA, float: bool) {
+pub(in crate::qpu) fn pack_to_a(register: &mut Lanes, value: &Lanes, mode: PackA, float: bool) {
     replace_bits(register, &pack_a(mode, float, value), &Lanes::splat(pack::pack_a_mask(mode)));
 }
 
@@ -184,7 +184,7 @@ fn pack_a(mode: PackA, float: bool, value: &Lanes) -> Lanes {
 
 /// Unpacks the operand in a place; `float` says that an operation which takes floats consumes it.
 #[inline(always)]
-pub(super) fn unpack(registers: &mut Registers, from: Place, mode: Unpack, float: bool) {
+pub(in crate::qpu) fn unpack(registers: &mut Registers, from: Place, mode: Unpack, float: bool) {
     let word = registers.at(from);
     let unpacked = match mode {
         Unpack::None => *word,
@@ -252,7 +252,13 @@ fn rotated<V: Vectors>(registers: &Registers, op: &MicroOp, operation: Operation
 /// Puts the results of an operation in a place. What shaders do most has a way of its own, so that results need not come together before they are
 /// written.
 #[inline(always)]
-pub(super) fn operate<V: Vectors>(registers: &mut Registers, operation: Operation, a: Place, b: Place, to: Place) {
+pub(in crate::qpu) fn operate<V: Vectors>(
+    registers: &mut Registers,
+    operation: Operation,
+    a: Place,
+    b: Place,
+    to: Place,
+) {
     let (x, y) = (registers.at(a), registers.at(b));
     match operation {
         Operation::Fmul => *registers.at_mut(to) = V::fmul(x, y),
@@ -271,7 +277,7 @@ pub(super) fn operate<V: Vectors>(registers: &mut Registers, operation: Operatio
 
 /// The results of an operation.
 #[inline(always)]
-pub(super) fn compute<V: Vectors>(operation: Operation, a: &Lanes, b: &Lanes) -> Lanes {
+pub(in crate::qpu) fn compute<V: Vectors>(operation: Operation, a: &Lanes, b: &Lanes) -> Lanes {
     match operation {
         Operation::Fadd => V::fadd(a, b),
         Operation::Fsub => V::fsub(a, b),
@@ -310,7 +316,7 @@ pub(super) fn compute<V: Vectors>(operation: Operation, a: &Lanes, b: &Lanes) ->
 
 /// C of an operation's results.
 #[inline(always)]
-pub(super) fn carry<V: Vectors>(operation: Operation, a: &Lanes, b: &Lanes, result: &Lanes) -> Mask {
+pub(in crate::qpu) fn carry<V: Vectors>(operation: Operation, a: &Lanes, b: &Lanes, result: &Lanes) -> Mask {
     // What was shifted out last; nothing if nothing was.
     let lost = |bit: fn(u32, u32) -> u32| V::negative(&zip(a, b, |a, b| if b & 31 == 0 { 0 } else { bit(a, b & 31) }));
     match operation {

@@ -4,7 +4,7 @@
 //! that only when its register is wanted for something else, or before somebody may look. The same is true of what lives for one instruction only, which is
 //! forgotten behind it.
 
-use crate::qpu::registers::{self, Place};
+use crate::qpu::isa::registers::{self, Place};
 
 /// Numbers of the host's registers that hold copies. The others are for intermediate values and constants.
 const NUMBERS: [u8; 25] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29, 30, 31];

@@ -7,12 +7,12 @@
 //! # Sources
 //! [AG p.26-38].
 
-use super::alu;
-use super::fault::{Rule, Rules};
-use super::pack;
-use super::registers::{self, ACCUMULATORS, FILE_A, FILE_B, Place};
-use super::sfu::Function;
 use crate::lanes::Lanes;
+use crate::qpu::fault::{Rule, Rules};
+use crate::qpu::isa::alu;
+use crate::qpu::isa::pack;
+use crate::qpu::isa::registers::{self, ACCUMULATORS, FILE_A, FILE_B, Place};
+use crate::qpu::isa::sfu::Function;
 use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, PackA,

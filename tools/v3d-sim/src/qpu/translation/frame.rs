@@ -1,10 +1,10 @@
 //! What translated code and the model share while the code runs.
 
-use super::functions::Numbers;
-use super::machine::{Act, BeginGroup, Special};
+use super::entry::{Act, BeginGroup, Special};
+use super::sfu::Numbers;
 use crate::lanes::Lanes;
 use crate::qpu::io::Varying;
-use crate::qpu::registers::Flags;
+use crate::qpu::isa::registers::Flags;
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU32;
@@ -61,7 +61,7 @@ pub(super) struct Constants {
 /// The numbers.
 pub(super) const CONSTANTS: Constants = Constants {
     magnitude: 0x7fff_ffff,
-    greatest: crate::qpu::vectors::GREATEST,
+    greatest: crate::simd::vectors::GREATEST,
     // 2^31: what does not fit into an integer is above it.
     integer_limit: (127 + 31) << 23,
     // A significand without its highest place, that place, and the exponent of numbers whose significand is an integer as it stands.
@@ -137,7 +137,7 @@ pub(super) const QPU_ROUNDING: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
 /// Offsets in the frame, as translated code uses them.
 macro_rules! offsets {
     ($( $name:ident = $($field:tt).+; )*) => {$(
-        pub(in crate::qpu::native) const $name: i32 = offset_of!(Frame, $($field).+) as i32;
+        pub(in crate::qpu::translation) const $name: i32 = offset_of!(Frame, $($field).+) as i32;
     )*};
 }
 

@@ -1,0 +1,39 @@
+//! Runs programs with the best engine that the host can execute.
+
+#![allow(unsafe_code)]
+
+use crate::memory::Memory;
+#[cfg(target_arch = "aarch64")]
+use crate::qpu::datapath::vector::Fast;
+#[cfg(target_arch = "x86_64")]
+use crate::qpu::translation::Native;
+use crate::qpu::{CodeCache, Exit, Io, Qpu};
+#[cfg(target_arch = "x86_64")]
+use crate::simd;
+#[cfg(target_arch = "aarch64")]
+use crate::simd::vectors::Portable;
+
+/// Runs a program with the fast engine in the best form that the host can execute.
+pub(in crate::qpu) fn run(
+    qpu: &mut Qpu,
+    io: &mut dyn Io,
+    memory: Memory<'_>,
+    code: &CodeCache,
+    budget: &mut u64,
+) -> Exit {
+    #[cfg(target_arch = "x86_64")]
+    if simd::has_avx2() {
+        // SAFETY: the only condition of the call is that the processor has what `has_avx2` has just found.
+        return unsafe { run_avx2(qpu, io, memory, code, budget) };
+    }
+    #[cfg(target_arch = "aarch64")]
+    return qpu.run_with::<Fast<Portable<true>>>(io, memory, code, budget);
+    #[cfg(not(target_arch = "aarch64"))]
+    qpu.run_portable(io, memory, code, budget)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_avx2(qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+    qpu.run_with::<Native>(io, memory, code, budget)
+}

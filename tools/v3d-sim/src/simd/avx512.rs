@@ -1,0 +1,178 @@
+//! The vector operations in instructions of AVX-512, which round as the QPU does.
+
+#![allow(unsafe_code)]
+
+use super::Work;
+use super::vectors::{
+    EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
+};
+use crate::lanes::{Lanes, Mask};
+use std::arch::x86_64::*;
+use std::mem::transmute;
+
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+pub(super) fn work<W: Work>(work: W) -> W::Output {
+    work.run::<Avx512>()
+}
+
+/// Instructions of AVX-512. Nothing but [`work`] can name it.
+struct Avx512;
+
+const TOWARD_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+
+#[inline(always)]
+fn vector(lanes: &Lanes) -> __m512i {
+    // SAFETY: both are 64 bytes, and any bits are a value of either.
+    unsafe { transmute::<Lanes, __m512i>(*lanes) }
+}
+
+#[inline(always)]
+fn lanes(vector: __m512i) -> Lanes {
+    // SAFETY: both are 64 bytes, and any bits are a value of either.
+    unsafe { transmute::<__m512i, Lanes>(vector) }
+}
+
+/// Denormals and -0 as +0.
+#[target_feature(enable = "avx512f")]
+fn flush(x: __m512i) -> __m512i {
+    _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(x, splat(EXPONENT)), x)
+}
+
+#[inline(always)]
+fn splat(bits: u32) -> __m512i {
+    vector(&Lanes::splat(bits))
+}
+
+/// Without the sign.
+#[target_feature(enable = "avx512f")]
+fn magnitude(x: __m512i) -> __m512i {
+    _mm512_andnot_si512(splat(SIGN), x)
+}
+
+/// Infinities of a sign.
+#[target_feature(enable = "avx512f")]
+fn infinite(sign: __m512i) -> __m512i {
+    _mm512_or_si512(_mm512_and_si512(sign, splat(SIGN)), splat(EXPONENT))
+}
+
+/// Elements of the highest exponent.
+#[target_feature(enable = "avx512f")]
+fn is_infinite(x: __m512i) -> Mask {
+    _mm512_cmpge_epu32_mask(magnitude(x), splat(EXPONENT))
+}
+
+/// Results that may stand for something that is not a number below infinity.
+#[target_feature(enable = "avx512f")]
+fn special(result: __m512i) -> Mask {
+    _mm512_cmpge_epu32_mask(magnitude(result), splat(GREATEST))
+}
+
+#[target_feature(enable = "avx512f")]
+pub(crate) fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
+    let x = flush(vector(a));
+    let y = flush(_mm512_xor_si512(vector(b), splat(flip)));
+    let sum = _mm512_add_round_ps::<TOWARD_ZERO>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y));
+    let sum = flush(_mm512_castps_si512(sum));
+    let special = special(sum);
+    if special == 0 {
+        return lanes(sum);
+    }
+    let (infinite_x, infinite_y) = (is_infinite(x), is_infinite(y));
+    // What has overflowed, or nearly has.
+    let large = special & !infinite_x & !infinite_y != 0;
+    let with_x = _mm512_mask_mov_epi32(sum, infinite_x, infinite(x));
+    let with_both = _mm512_mask_mov_epi32(with_x, infinite_y, infinite(y));
+    lanes(if large { vector(&reference_sum(a, b, flip)) } else { with_both })
+}
+
+#[target_feature(enable = "avx512f")]
+pub(crate) fn product(a: &Lanes, b: &Lanes) -> Lanes {
+    let (x, y) = (flush(vector(a)), flush(vector(b)));
+    let product = _mm512_mul_round_ps::<TOWARD_ZERO>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y));
+    let product = flush(_mm512_castps_si512(product));
+    let special = special(product);
+    if special == 0 {
+        return lanes(product);
+    }
+    let is_infinite = is_infinite(x) | is_infinite(y);
+    let large = special & !is_infinite != 0;
+    // Nothing times infinity is nothing.
+    let numbers = _mm512_test_epi32_mask(x, x) & _mm512_test_epi32_mask(y, y);
+    let infinite = _mm512_maskz_mov_epi32(numbers, infinite(_mm512_xor_si512(x, y)));
+    let with_infinite = _mm512_mask_mov_epi32(product, is_infinite, infinite);
+    lanes(if large { vector(&reference_product(a, b)) } else { with_infinite })
+}
+
+#[target_feature(enable = "avx512f")]
+fn ftoi(a: &Lanes) -> Lanes {
+    let x = vector(a);
+    let integer = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
+    let exponent = _mm512_and_si512(x, splat(EXPONENT));
+    let large = _mm512_cmpge_epu32_mask(exponent, splat((127 + 31) << 23));
+    if large == 0 {
+        return lanes(integer);
+    }
+    // The significand goes to its place, or out of it: by 105 if infinite.
+    let by = _mm512_sub_epi32(_mm512_srli_epi32::<23>(exponent), splat(127 + 23));
+    let significand = _mm512_or_si512(_mm512_and_si512(x, splat(0x7f_ffff)), splat(0x80_0000));
+    let low = _mm512_sllv_epi32(significand, by);
+    let low = _mm512_mask_sub_epi32(low, _mm512_cmplt_epi32_mask(x, splat(0)), splat(0), low);
+    lanes(_mm512_mask_mov_epi32(integer, large, low))
+}
+
+#[target_feature(enable = "avx512f")]
+fn itof(a: &Lanes) -> Lanes {
+    lanes(_mm512_castps_si512(_mm512_cvt_roundepi32_ps::<TOWARD_ZERO>(vector(a))))
+}
+
+#[target_feature(enable = "avx512f")]
+fn zero(a: &Lanes) -> Mask {
+    _mm512_testn_epi32_mask(vector(a), vector(a))
+}
+
+#[target_feature(enable = "avx512dq")]
+fn negative(a: &Lanes) -> Mask {
+    _mm512_movepi32_mask(vector(a))
+}
+
+#[target_feature(enable = "avx512f")]
+fn greater(a: &Lanes, b: &Lanes) -> Mask {
+    _mm512_cmpgt_epi32_mask(vector(a), vector(b))
+}
+
+#[target_feature(enable = "avx512f")]
+fn above(a: &Lanes, b: &Lanes) -> Mask {
+    _mm512_cmpgt_epu32_mask(vector(a), vector(b))
+}
+
+#[target_feature(enable = "avx512f")]
+fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) {
+    *old = lanes(_mm512_mask_mov_epi32(vector(old), mask, vector(new)));
+}
+
+/// Functions of [`Vectors`] that are those of the same name here.
+macro_rules! instructions {
+    ($( fn $name:ident($( $argument:ident: $kind:ty ),*) $(-> $result:ty)? = $call:expr; )*) => {$(
+        #[inline(always)]
+        fn $name($( $argument: $kind ),*) $(-> $result)? {
+            // SAFETY: the function needs no more than AVX-512, and this type is out of reach of all but `work`, which only runs where
+            // `super::has_avx512` has found it.
+            unsafe { $call }
+        }
+    )*};
+}
+
+impl Vectors for Avx512 {
+    instructions! {
+        fn fadd(a: &Lanes, b: &Lanes) -> Lanes = sum(a, b, 0);
+        fn fsub(a: &Lanes, b: &Lanes) -> Lanes = sum(a, b, SIGN);
+        fn fmul(a: &Lanes, b: &Lanes) -> Lanes = product(a, b);
+        fn ftoi(a: &Lanes) -> Lanes = ftoi(a);
+        fn itof(a: &Lanes) -> Lanes = itof(a);
+        fn zero(a: &Lanes) -> Mask = zero(a);
+        fn negative(a: &Lanes) -> Mask = negative(a);
+        fn greater(a: &Lanes, b: &Lanes) -> Mask = greater(a, b);
+        fn above(a: &Lanes, b: &Lanes) -> Mask = above(a, b);
+        fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) = blend(old, new, mask);
+    }
+}
