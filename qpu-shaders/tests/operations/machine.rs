@@ -1,11 +1,11 @@
 //! QPUs that run one user program, in the model.
 
 use v3d_hw::BusAddr;
-use v3d_sim::timing::trace::Work;
-use v3d_sim::timing::{self, Clock};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
+use v3d_sim::timing::trace::Invocation;
+use v3d_sim::timing::{self, TimingModel};
 
 /// The VPM of the boards, in KiB [asurati].
 const VPM_KIB: u8 = 12;
@@ -75,7 +75,7 @@ pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>
             uniforms: BusAddr(uniforms_at),
             uniforms_limit: Some(list.len() as u32),
             qpu: number,
-            record: Some(Work::UserProgram { qpu: number }),
+            record: Some(Invocation::UserProgram { qpu: number }),
             ..Launch::default()
         });
         uniforms_at += 4 * list.len() as u32;
@@ -102,7 +102,7 @@ pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>
             return Err("the programs wait for each other".to_owned());
         }
     }
-    let mut clock = Clock::new(timing::Machine::default());
+    let mut timing_model = TimingModel::new(timing::QpuTopology::default());
     let mut instructions = 0;
     for (qpu, ..) in &mut units {
         let faults = qpu.take_faults();
@@ -110,7 +110,7 @@ pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>
             return Err(fault.to_string());
         }
         instructions += qpu.executed();
-        qpu.counters.take_traces().into_iter().for_each(|trace| clock.submit(trace));
+        qpu.counters.take_traces().into_iter().for_each(|trace| timing_model.submit(trace));
     }
-    Ok(Run { instructions, cycles: clock.take_estimate().elapsed, memory })
+    Ok(Run { instructions, cycles: timing_model.take_estimate().elapsed, memory })
 }

@@ -26,7 +26,7 @@ use crate::primitive_assembly::{Assembly, AssemblyFault, Fan};
 use crate::primitive_list::{self, ListFault, Primitive};
 use crate::ptb::{self, Progress, Ptb};
 use crate::qpu::CodeCache;
-use crate::render::pixel_trace::History;
+use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, Renderer};
 use crate::state::{PipelineState, StateFault};
 use crate::vcm::{self, Stage, VertexShader};
@@ -43,7 +43,7 @@ const NESTING: usize = 2;
 /// The greatest value of a semaphore, which has 3 bits in CTnCS.
 const SEMAPHORE_MAXIMUM: u8 = 7;
 /// Primitives that thread 1 hands to the renderer at once when they stand in its own list.
-const PORTION_VERTICES: u64 = 12_288;
+const CHUNK_VERTICES: u64 = 12_288;
 
 /// A fault of a control list, with the record that is to blame.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -202,7 +202,7 @@ pub struct Cle {
     pub allocator: Allocator,
     renderer: Renderer,
     /// What has happened to the watched pixel.
-    pub history: History,
+    pub pixel_trace: PixelTrace,
     code: CodeCache,
     budget: Budget,
     render: render::Config,
@@ -219,7 +219,7 @@ impl Cle {
             ptb: Ptb::default(),
             allocator: Allocator::default(),
             renderer: Renderer::new(render),
-            history: History::default(),
+            pixel_trace: PixelTrace::default(),
             code: CodeCache::default(),
             budget,
             render,
@@ -519,7 +519,7 @@ impl Cle {
             budget: &mut list.instructions_left,
         };
         let result = f(&mut self.renderer, &mut render_context);
-        self.history.append(self.renderer.take_history());
+        self.pixel_trace.append(self.renderer.take_pixel_trace());
         let frames = self.renderer.take_frames();
         if list.instructions_left == 0 {
             // A QPU that does not end keeps its tile, and with it the frame.
@@ -738,14 +738,14 @@ impl Cle {
         let format = PrimitiveListFormat { data_type, primitive: assembly.primitive() };
         while !assembly.is_done() {
             let list = self.thread_mut(thread);
-            let portion = PORTION_VERTICES.min(list.records_left);
-            if portion == 0 {
+            let chunk = CHUNK_VERTICES.min(list.records_left);
+            if chunk == 0 {
                 return Err(CleError::Endless);
             }
-            list.records_left -= portion;
+            list.records_left -= chunk;
             let mut vertices = Vec::new();
             let faults = &mut *context.faults;
-            assembly.take(context.memory, portion, &mut vertices, |fault| {
+            assembly.take(context.memory, chunk, &mut vertices, |fault| {
                 faults.report(CleFault { thread, at, error: fault.into() });
             })?;
             context.counters.add_primitives(vertices.len());

@@ -1,6 +1,6 @@
 //! What is counted: the 30 sources of the performance counters [AG p.97], and what each program and tile took part in.
 //!
-//! Cycles, stalls and cache hits come from the [`Clock`], if there is one: counters without one leave them 0. How many clock cycles a program takes
+//! Cycles, stalls and cache hits come from the [`TimingModel`], if there is one: counters without one leave them 0. How many clock cycles a program takes
 //! without stalls is always counted.
 //!
 //! Every unit adds to its own sources; the registers PCTRn take what they are mapped to. Programs and tiles are counted for people: the hardware
@@ -8,7 +8,7 @@
 
 use crate::timing::memory::Traffic;
 use crate::timing::trace::Trace;
-use crate::timing::{Clock, Estimate, Machine, Stall, Stalls, UnitCycles};
+use crate::timing::{Estimate, QpuTopology, Stall, Stalls, TimingModel, UnitCycles};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;
@@ -54,7 +54,7 @@ pub struct Counters {
     tiles: BTreeMap<(u8, u8), TileEvents>,
     /// What programs have done, for the clock of the counters that these are going to be merged with.
     traces: Vec<Trace>,
-    clock: Option<Box<Clock>>,
+    timing: Option<Box<TimingModel>>,
     elapsed: u64,
     units: UnitCycles,
     traffic: Traffic,
@@ -63,7 +63,7 @@ pub struct Counters {
 }
 
 /// Whether a source is counted by the clock, wholly or in part.
-pub const fn needs_clock(source: CounterSource) -> bool {
+pub const fn needs_timing(source: CounterSource) -> bool {
     !matches!(source.code(), 0..=12 | 16 | 24)
 }
 
@@ -122,25 +122,25 @@ impl Counters {
     }
 
     /// Counts with a clock from now on, which begins with empty caches.
-    pub fn start_clock(&mut self, machine: Machine) {
-        self.clock = Some(Box::new(Clock::new(machine)));
+    pub fn start_timing(&mut self, machine: QpuTopology) {
+        self.timing = Some(Box::new(TimingModel::new(machine)));
     }
 
     /// Counts without a clock from now on.
-    pub fn stop_clock(&mut self) {
+    pub fn stop_timing(&mut self) {
         self.settle();
-        self.clock = None;
+        self.timing = None;
     }
 
     /// Whether there is a clock, and programs are to leave traces.
-    pub const fn has_clock(&self) -> bool {
-        self.clock.is_some()
+    pub const fn has_timing(&self) -> bool {
+        self.timing.is_some()
     }
 
     /// The clock, with all that was done so far counted.
-    pub fn clock_mut(&mut self) -> Option<&mut Clock> {
+    pub fn timing_mut(&mut self) -> Option<&mut TimingModel> {
         self.settle();
-        self.clock.as_deref_mut()
+        self.timing.as_deref_mut()
     }
 
     /// Estimated clock cycles in which QPUs had something to do, as far as it is settled.
@@ -160,16 +160,16 @@ impl Counters {
 
     /// Takes what a program has done.
     pub fn add_trace(&mut self, trace: Trace) {
-        match &mut self.clock {
-            Some(clock) => clock.submit(trace),
+        match &mut self.timing {
+            Some(timing) => timing.submit(trace),
             None => self.traces.push(trace),
         }
     }
 
     /// Lets the clock go as far as the parts of traces that it has allow.
-    pub fn advance_clock(&mut self) {
-        if let Some(clock) = &mut self.clock {
-            clock.advance();
+    pub fn advance_timing(&mut self) {
+        if let Some(timing) = &mut self.timing {
+            timing.advance();
         }
     }
 
@@ -180,7 +180,7 @@ impl Counters {
 
     /// Lets the clock go on until everything that has been done is counted.
     pub fn settle(&mut self) {
-        let Some(clock) = &mut self.clock else { return };
+        let Some(timing) = &mut self.timing else { return };
         let Estimate {
             elapsed,
             units,
@@ -195,7 +195,7 @@ impl Counters {
             vdw_stalls,
             vcd_stalls,
             programs,
-        } = clock.take_estimate();
+        } = timing.take_estimate();
         self.elapsed += elapsed;
         self.units.merge(&units);
         self.traffic.merge(&traffic);

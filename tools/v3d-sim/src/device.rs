@@ -20,15 +20,15 @@
 //! mean; they read 0 too. FWDDISA of BXCF can be written and read; forwarding in the state cache changes only how long binning takes.
 
 use crate::cle::{self, Budget, Cle};
-use crate::counters::{Counters, needs_clock};
+use crate::counters::{Counters, needs_timing};
 use crate::fault::{Fault, FaultLog, Signals};
 use crate::memory::Memory;
 use crate::ptb::pool::Overspill;
 use crate::qpu::CodeCache;
-use crate::qpu::qps::UserPrograms;
-use crate::render::pixel_trace::History;
+use crate::qpu::qps::Qps;
+use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, fep::SamplePlaces};
-use crate::timing::Machine;
+use crate::timing::QpuTopology;
 use crate::timing::cache::{Caches, Level1};
 use crate::vpm::allocator::{AllocationError, Allocator};
 use v3d_hw::registers::cache::{L2cactl, Slcactl};
@@ -108,7 +108,7 @@ struct PerformanceCounter {
 pub struct V3d {
     config: Config,
     cle: Cle,
-    programs: UserPrograms,
+    qps: Qps,
     /// Decoded user programs.
     code: CodeCache,
     counters: Counters,
@@ -161,7 +161,7 @@ impl V3d {
         let mut device = Self {
             config,
             cle,
-            programs: UserPrograms::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
+            qps: Qps::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
             code: CodeCache::new(),
             counters: Counters::default(),
             faults: FaultLog::default(),
@@ -181,7 +181,7 @@ impl V3d {
             scheduler_control: 0,
             vpm_base: 0,
         };
-        device.set_clock();
+        device.set_timing();
         device
     }
 
@@ -209,7 +209,7 @@ impl V3d {
     /// The level of the interrupt line.
     pub fn interrupt(&self) -> bool {
         let pipeline = word(&self.interrupts) & self.interrupt_enables != 0;
-        let programs = self.programs.shared.interrupts & self.qpu_interrupt_enables != 0;
+        let programs = self.qps.shared.interrupts & self.qpu_interrupt_enables != 0;
         pipeline || (programs && self.debug_configuration.qpu_interrupts)
     }
 
@@ -217,12 +217,12 @@ impl V3d {
     /// and what it waits for.
     pub fn stalls(&self, memory: &Memory<'_>) -> Vec<String> {
         let threads = [Thread::Binning, Thread::Rendering].into_iter().filter_map(|thread| self.cle.stall(thread));
-        threads.chain(self.programs.stalls(*memory)).collect()
+        threads.chain(self.qps.stalls(*memory)).collect()
     }
 
     /// Takes what has happened to the watched pixel since the last call.
-    pub fn take_history(&mut self) -> History {
-        std::mem::take(&mut self.cle.history)
+    pub fn take_pixel_trace(&mut self) -> PixelTrace {
+        std::mem::take(&mut self.cle.pixel_trace)
     }
 
     /// Takes the faults that have been reported since the last call.
@@ -238,26 +238,26 @@ impl V3d {
     }
 
     /// Starts or stops the clock, as what is to be counted demands.
-    fn set_clock(&mut self) {
+    fn set_timing(&mut self) {
         let Pctre { enable, cten } = self.performance_enables;
         let asks = |(n, counter): (usize, &PerformanceCounter)| {
-            enable && cten >> n & 1 == 1 && needs_clock(CounterSource::from_code(counter.source as u8))
+            enable && cten >> n & 1 == 1 && needs_timing(CounterSource::from_code(counter.source as u8))
         };
         let needed = self.config.estimate || self.performance.iter().enumerate().any(asks);
-        if needed && !self.counters.has_clock() {
+        if needed && !self.counters.has_timing() {
             let Config { slices, qpus_per_slice, .. } = self.config;
-            self.counters.start_clock(Machine { slices, qpus_per_slice });
+            self.counters.start_timing(QpuTopology { slices, qpus_per_slice });
             self.with_caches(|caches, enabled| caches.l2_enabled = enabled);
         } else if !needed {
-            self.counters.stop_clock();
+            self.counters.stop_timing();
         }
     }
 
     /// Does something with the clock's caches, if there are any.
     fn with_caches(&mut self, f: impl FnOnce(&mut Caches, bool)) {
         let enabled = self.l2_enabled;
-        if let Some(clock) = self.counters.clock_mut() {
-            f(clock.caches_mut(), enabled);
+        if let Some(timing) = self.counters.timing_mut() {
+            f(timing.caches_mut(), enabled);
         }
     }
 
@@ -295,18 +295,18 @@ impl V3d {
             Register::BPOA => self.cle.ptb.overspill.address,
             Register::BPOS => self.cle.ptb.overspill.bytes,
             Register::BXCF => word(&self.bxcf),
-            Register::SQRSV0 => self.programs.reservations(0),
-            Register::SQRSV1 => self.programs.reservations(1),
+            Register::SQRSV0 => self.qps.reservations(0),
+            Register::SQRSV1 => self.qps.reservations(1),
             Register::SQCNTL => self.scheduler_control,
-            Register::SRQUA => self.programs.uniforms().0,
-            Register::SRQUL => self.programs.length(),
-            Register::SRQCS => self.programs.read_status(memory, &mut self.faults),
+            Register::SRQUA => self.qps.uniforms().0,
+            Register::SRQUL => self.qps.length(),
+            Register::SRQCS => self.qps.read_status(memory, &mut self.faults),
             Register::VPACNTL => self.vpacntl,
             Register::VPMBASE => u32::from(self.vpm_base),
             Register::PCTRE => word(&self.performance_enables),
             Register::DBCFG => word(&self.debug_configuration),
             Register::DBQITE => u32::from(self.qpu_interrupt_enables),
-            Register::DBQITC => u32::from(self.programs.shared.interrupts),
+            Register::DBQITC => u32::from(self.qps.shared.interrupts),
             Register::ERRSTAT => word(&self.error_status()),
             _ => 0,
         }
@@ -323,7 +323,7 @@ impl V3d {
                     counter.count = value;
                 }
             }
-            self.set_clock();
+            self.set_timing();
             return;
         }
         match register {
@@ -362,15 +362,15 @@ impl V3d {
                 }
             }
             Register::VPMBASE => self.write_vpm_base(value),
-            Register::SQRSV0 => self.programs.set_reservations(0, value),
-            Register::SQRSV1 => self.programs.set_reservations(1, value),
+            Register::SQRSV0 => self.qps.set_reservations(0, value),
+            Register::SQRSV1 => self.qps.set_reservations(1, value),
             Register::SQCNTL => self.scheduler_control = value & 0xf,
-            Register::SRQUA => self.programs.set_uniforms(BusAddr(value)),
-            Register::SRQUL => self.programs.set_length(value),
+            Register::SRQUA => self.qps.set_uniforms(BusAddr(value)),
+            Register::SRQUL => self.qps.set_length(value),
             Register::SRQPC => self.request_program(BusAddr(value)),
-            Register::SRQCS => self.programs.write_status(value),
+            Register::SRQCS => self.qps.write_status(value),
             Register::DBQITE => self.qpu_interrupt_enables = value as u16,
-            Register::DBQITC => self.programs.shared.interrupts &= !(value as u16),
+            Register::DBQITC => self.qps.shared.interrupts &= !(value as u16),
             Register::PCTRC => {
                 self.update_performance();
                 for (n, counter) in self.performance.iter_mut().enumerate() {
@@ -382,7 +382,7 @@ impl V3d {
             Register::PCTRE => {
                 self.update_performance();
                 self.performance_enables = Pctre::from_word(value);
-                self.set_clock();
+                self.set_timing();
             }
             Register::DBCFG => self.debug_configuration = Dbcfg::from_word(value),
             _ => {}
@@ -392,10 +392,10 @@ impl V3d {
 
     /// Lets everything run as far as it goes, and latches what has happened.
     fn run(&mut self, memory: Memory<'_>) {
-        if self.programs.is_waiting() {
-            self.programs.record = self.counters.has_clock();
+        if self.qps.is_waiting() {
+            self.qps.record = self.counters.has_timing();
             let budget = self.config.instruction_budget.min(PROGRAM_BUDGET);
-            self.programs.run(memory, &self.code, budget, &mut self.faults, &mut self.counters);
+            self.qps.run(memory, &self.code, budget, &mut self.faults, &mut self.counters);
         }
         let mut context = cle::Context { memory, counters: &mut self.counters, faults: &mut self.faults };
         self.cle.run(&mut context);
@@ -454,15 +454,15 @@ impl V3d {
         }
         self.vpm_base = (value & 0x1f) as u8;
         self.cle.allocator.reserved_units = self.vpm_base;
-        self.programs.reserve_vpm(self.vpm_base);
+        self.qps.reserve_vpm(self.vpm_base);
     }
 
     fn request_program(&mut self, address: BusAddr) {
-        if !self.programs.is_waiting() {
+        if !self.qps.is_waiting() {
             // memory may have changed since programs ran last
             self.code.clear();
         }
-        self.programs.request(address);
+        self.qps.request(address);
     }
 
     fn clear_code(&mut self) {
@@ -482,7 +482,7 @@ impl V3d {
     }
 
     fn error_status(&self) -> Errstat {
-        let shared = &self.programs.shared;
+        let shared = &self.qps.shared;
         let signals = self.faults.signals;
         Errstat {
             vcmbe: signals.vcm_binner,

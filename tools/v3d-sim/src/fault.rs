@@ -9,9 +9,9 @@ use crate::memory::OutOfMemory;
 use crate::primitive_assembly::AssemblyFault;
 use crate::ptb::{PtbError, PtbFault};
 use crate::qpu::QpuFault;
-use crate::qpu::qps::SchedulerFault;
+use crate::qpu::qps::QpsFault;
 use crate::render::RenderFault;
-use crate::vcm::VertexFault;
+use crate::vcm::VcdFault;
 
 /// Something that software must not do, or that the hardware reports as an error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum Fault {
     Qpu(#[from] QpuFault),
     /// The scheduler of user programs.
     #[error("QPS: {0}")]
-    Scheduler(#[from] SchedulerFault),
+    Qps(#[from] QpsFault),
     /// A register access.
     #[error("register: {0}")]
     Register(#[from] RegisterFault),
@@ -31,7 +31,7 @@ pub enum Fault {
     Cle(#[from] CleFault),
     /// Vertex cache manager and DMA.
     #[error("VCD: {0}")]
-    Vertex(#[from] VertexFault),
+    Vcd(#[from] VcdFault),
     /// The primitive tile binner.
     #[error("PTB: {0}")]
     Ptb(#[from] PtbFault),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
 
 /// The largest memory that a job may ask for: what the V3D can address.
-const LARGEST_MEMORY_BYTES: u64 = 1 << 30;
+const MAX_MEMORY_BYTES: u64 = 1 << 30;
 
 /// Why a job folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -403,7 +403,7 @@ impl JobFolder {
     /// The memory with which a job begins, without what is carried over.
     pub fn image(&self, job: &Job) -> Result<OwnedMemory, JobError> {
         let bytes = u64::from(job.arena_base) + u64::from(job.arena_size);
-        if bytes > LARGEST_MEMORY_BYTES {
+        if bytes > MAX_MEMORY_BYTES {
             return Err(JobError::TooLarge(bytes));
         }
         let bad_image = |reason| JobError::Image { path: self.files.path(&job.mem), reason };
@@ -433,12 +433,12 @@ impl JobFolder {
             };
             let outside = |place| JobError::Memory { what: "carried region", place };
             from.view().check(BusAddr(carry.address), carry.size as usize).map_err(outside)?;
-            let mut portion = [0; 4096];
-            for at in (0..carry.size).step_by(portion.len()) {
-                let portion = &mut portion[..((carry.size - at) as usize).min(4096)];
+            let mut chunk = [0; 4096];
+            for at in (0..carry.size).step_by(chunk.len()) {
+                let chunk = &mut chunk[..((carry.size - at) as usize).min(4096)];
                 let address = carry.address.wrapping_add(at);
-                from.view().read(BusAddr(address), portion).map_err(outside)?;
-                write_words(memory, address, portion).map_err(outside)?;
+                from.view().read(BusAddr(address), chunk).map_err(outside)?;
+                write_words(memory, address, chunk).map_err(outside)?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@
 //!
 //! Bus addresses lose their alias bits and become offsets; what lies beyond the end of memory cannot be accessed.
 //!
-//! A view can be [limited](Memory::limited) to some stretches of memory, as if the rest were not there. Every access outside of them is then the same fault
+//! A view can be [limited](Memory::limited) to some blocks of memory, as if the rest were not there. Every access outside of them is then the same fault
 //! as an access beyond the end, with its place: that is how it is seen what a job touches that it has no right to.
 
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub struct Memory<'a> {
     limits: Option<&'a Limits<'a>>,
 }
 
-/// Memory of which only some stretches can be accessed.
+/// Memory of which only some blocks can be accessed.
 #[derive(Clone, Debug)]
 pub struct Limits<'a> {
     words: &'a [AtomicU32],
@@ -30,7 +30,7 @@ pub struct Limits<'a> {
 }
 
 impl<'a> Limits<'a> {
-    /// Memory that can be read in some stretches, and read and written in others: bytes from offset 0 on. Stretches that meet count as one.
+    /// Memory that can be read in some blocks, and read and written in others: bytes from offset 0 on. Blocks that meet count as one.
     pub fn new(memory: Memory<'a>, readable: &[Range<u64>], writable: &[Range<u64>]) -> Self {
         let words = memory.limits.map_or(memory.words, |limits| limits.words);
         Self { words, readable: merged(readable.iter().chain(writable)), writable: merged(writable.iter()) }
@@ -52,7 +52,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// The same stretches in order, and as few as possible.
+/// The same blocks in order, and as few as possible.
 fn merged<'r>(ranges: impl Iterator<Item = &'r Range<u64>>) -> Vec<Range<u64>> {
     let mut sorted: Vec<_> = ranges.filter(|range| !range.is_empty()).cloned().collect();
     sorted.sort_by_key(|range| range.start);

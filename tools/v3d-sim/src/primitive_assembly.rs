@@ -245,13 +245,13 @@ impl Assembly {
         let mut ahead = self.clone();
         let (mut primitives, mut left) = (Vec::new(), limit);
         while !ahead.is_done() {
-            let portion = left.min(AHEAD_VERTICES);
-            if portion == 0 {
+            let chunk = left.min(AHEAD_VERTICES);
+            if chunk == 0 {
                 return Ok(None);
             }
-            left -= portion;
+            left -= chunk;
             primitives.clear();
-            ahead.take(memory, portion, &mut primitives, |_| ())?;
+            ahead.take(memory, chunk, &mut primitives, |_| ())?;
         }
         Ok(Some(ahead))
     }
@@ -378,7 +378,7 @@ mod tests {
 
     fn all(assembly: &mut Assembly, memory: Memory<'_>) -> Vec<[u32; 3]> {
         let mut primitives = Vec::new();
-        // in small portions: their borders must not show
+        // in small chunks: their borders must not show
         while !assembly.is_done() {
             assembly.take(memory, 2, &mut primitives, |fault| panic!("{fault}")).unwrap();
         }

@@ -30,7 +30,7 @@ use crate::primitive_assembly::{Assembly, AssemblyFault};
 use crate::primitive_list::vertices_of;
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, point_size_px};
-use crate::vcm::{Reports, Shading, Stage, VertexFault, VertexShader};
+use crate::vcm::{Reports, Shading, Stage, VcdFault, VertexShader};
 use clip::{ClipCoordinates, Clipped, CutVertex, Viewport};
 use overlap::{Grid, PixelRect, Point};
 use pool::{Overspill, Pool};
@@ -108,7 +108,7 @@ pub enum PtbError {
     Assembly(#[from] AssemblyFault),
     /// Vertices.
     #[error(transparent)]
-    Vertex(#[from] VertexFault),
+    Vcd(#[from] VcdFault),
     /// A vertex that does not fit its list.
     #[error("{0}")]
     Encode(crate::primitive_list::EncodeError),
@@ -165,7 +165,7 @@ pub struct Ptb {
     pool: Pool,
     bin: Option<Bin>,
     states: StateCache,
-    work: Option<Work>,
+    work: Option<PendingWork>,
 }
 
 /// A frame that is being binned.
@@ -178,7 +178,7 @@ struct Bin {
 
 /// What the PTB is doing.
 #[derive(Debug)]
-enum Work {
+enum PendingWork {
     Draw(Box<Draw>),
     Flush { at: BusAddr, next_tile: usize, all_state: bool },
 }
@@ -203,7 +203,7 @@ struct Draw {
 const SMALLEST_POINT_PX: f32 = 0.125;
 
 /// Vertices that a draw takes at once.
-const PORTION_VERTICES: u64 = 12_288;
+const CHUNK_VERTICES: u64 = 12_288;
 
 /// Shaded coordinates of a vertex.
 #[derive(Clone, Copy, Debug, Default)]
@@ -271,7 +271,7 @@ impl Ptb {
     /// Primitives of the current draw that are not binned yet.
     pub fn remaining(&self) -> u64 {
         match &self.work {
-            Some(Work::Draw(draw)) => {
+            Some(PendingWork::Draw(draw)) => {
                 let taken = draw.primitives.len().saturating_sub(draw.next_primitive) as u64;
                 // the one that memory was missing for
                 taken + draw.assembly.remaining_primitives() + 1
@@ -365,7 +365,7 @@ impl Ptb {
             return;
         }
         self.states.draw();
-        self.work = Some(Work::Draw(Box::new(Draw {
+        self.work = Some(PendingWork::Draw(Box::new(Draw {
             at,
             assembly,
             state,
@@ -386,15 +386,15 @@ impl Ptb {
             faults.report(PtbFault { at, error: PtbError::NotConfigured });
             return;
         }
-        self.work = Some(Work::Flush { at, next_tile: 0, all_state });
+        self.work = Some(PendingWork::Flush { at, next_tile: 0, all_state });
     }
 
     /// Does what was begun, as far as memory allows.
     pub fn advance(&mut self, context: &mut Context<'_>) -> Progress {
         let Some(mut work) = self.work.take() else { return Progress::Done };
         let result = match &mut work {
-            Work::Draw(draw) => self.advance_draw(draw, context),
-            Work::Flush { at, next_tile, all_state } => self.advance_flush(*at, next_tile, *all_state, context),
+            PendingWork::Draw(draw) => self.advance_draw(draw, context),
+            PendingWork::Flush { at, next_tile, all_state } => self.advance_flush(*at, next_tile, *all_state, context),
         };
         match result {
             Ok(()) => Progress::Done,
@@ -526,9 +526,9 @@ impl Draw {
         self.next_primitive = 0;
         let at = self.at;
         let faults = &mut *context.faults;
-        let portion = PORTION_VERTICES.min(*context.vertices);
-        *context.vertices -= portion.min(self.assembly.remaining());
-        let taken = self.assembly.take(context.memory, portion, &mut self.primitives, |fault| {
+        let chunk = CHUNK_VERTICES.min(*context.vertices);
+        *context.vertices -= chunk.min(self.assembly.remaining());
+        let taken = self.assembly.take(context.memory, chunk, &mut self.primitives, |fault| {
             faults.report(PtbFault { at, error: fault.into() });
         });
         if let Err(fault) = taken {
@@ -539,7 +539,7 @@ impl Draw {
             return;
         }
         let Some(shader) = VertexShader::of(self.state.shader.as_ref()) else {
-            faults.report(PtbFault { at, error: VertexFault::NoShader.into() });
+            faults.report(PtbFault { at, error: VcdFault::NoShader.into() });
             self.primitives.clear();
             return;
         };

@@ -9,8 +9,8 @@
 //! breaks is reported, and it is executed as far as there is a meaning to it.
 //!
 //! An engine is a [`Datapath`]: [`Reference`] computes in the words of the guide, [`Fast`] in vectors, as narrow or as wide as the host has them, and
-//! [`Recorded`] does the same with a trace for the clock. Instructions that neither wait nor end, and whose neighbours are harmless, are marked when
-//! they are decoded; `Fast` executes them in runs, as the [`action`]s that they have been taken apart into, without looking for broken rules
+//! [`Traced`] does the same with a trace for the clock. Instructions that neither wait nor end, and whose neighbours are harmless, are marked when
+//! they are decoded; `Fast` executes them in runs, as the [`micro_op`]s that they have been taken apart into, without looking for broken rules
 //! again. Where the host can, what is executed often is translated to its own instructions (`native`). [`conformance`] holds each way of executing
 //! against the reference.
 //!
@@ -43,16 +43,16 @@ use crate::fault::FaultLog;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
 use crate::simd::vectors::Portable;
-use crate::timing::trace::{Dma, Event, Trace, Work};
+use crate::timing::trace::{Dma, Event, Invocation, Trace};
 use crate::tmu::Tmu;
-use block::{Placed, Stretch, UPPER_REGISTERS};
+use block::{Block, BlockInstruction, UPPER_REGISTERS};
 use datapath::dispatch;
 use datapath::reference::Reference;
-use datapath::vector::{Fast, Recorded};
+use datapath::vector::{Traced, Vectorized};
 use datapath::{Datapath, Results};
 use fault::Rules;
-use isa::instruction::{self, Destination, FLAGS_BIT, Half, Kind, MicroOp, Pack, Touches};
-use isa::registers::{self, Flags, Place, Registers};
+use isa::instruction::{self, AluOperation, DecodedInstruction, Destination, FLAGS_BIT, Kind, Pack, Touches};
+use isa::registers::{self, Flags, RegisterIndex, Registers};
 use isa::{pack, sfu};
 use std::sync::Arc;
 use v3d_hw::BusAddr;
@@ -97,7 +97,7 @@ pub struct Launch {
     /// Number of the QPU that executes it.
     pub qpu: u8,
     /// Leaves a trace for the clock, as of this work.
-    pub record: Option<Work>,
+    pub record: Option<Invocation>,
 }
 
 /// Why a QPU stopped running.
@@ -126,32 +126,32 @@ struct Jump {
     target: u32,
 }
 
-/// Stretches of code that a QPU goes back and forth between.
+/// Blocks of code that a QPU goes back and forth between.
 #[derive(Clone, Debug, Default)]
-struct Held {
-    stretches: [Option<Arc<Stretch>>; 4],
+struct RecentBlocks {
+    blocks: [Option<Arc<Block>>; 4],
     current: usize,
 }
 
-impl Held {
-    /// The stretch in which an address is, and its index there.
-    fn find(&mut self, address: u32) -> Option<(&Stretch, usize)> {
-        let places = self.stretches.len();
+impl RecentBlocks {
+    /// The block in which an address is, and its index there.
+    fn find(&mut self, address: u32) -> Option<(&Block, usize)> {
+        let places = self.blocks.len();
         for i in 0..places {
             let place = (self.current + i) % places;
-            let index = self.stretches[place].as_ref().and_then(|stretch| stretch.index_of(address));
+            let index = self.blocks[place].as_ref().and_then(|block| block.index_of(address));
             if let Some(index) = index {
                 self.current = place;
-                return self.stretches[place].as_deref().map(|stretch| (stretch, index));
+                return self.blocks[place].as_deref().map(|block| (block, index));
             }
         }
         None
     }
 
-    /// Holds another stretch, in the place of the one that was found before all others.
-    fn keep(&mut self, stretch: Arc<Stretch>) {
-        self.current = (self.current + 1) % self.stretches.len();
-        self.stretches[self.current] = Some(stretch);
+    /// Holds another block, in the place of the one that was found before all others.
+    fn keep(&mut self, block: Arc<Block>) {
+        self.current = (self.current + 1) % self.blocks.len();
+        self.blocks[self.current] = Some(block);
     }
 }
 
@@ -163,7 +163,7 @@ pub struct Qpu {
     written: u64,
     flags: Flags,
     /// Old values of the registers of file A and B that the last instruction wrote.
-    stale: [(Place, Lanes); 2],
+    stale: [(RegisterIndex, Lanes); 2],
     /// r4 before the last SFU result.
     stale_r4: Lanes,
     /// The last elements that were read through ports A and B.
@@ -196,8 +196,8 @@ pub struct Qpu {
     program: u32,
     no_swap_at: Option<u64>,
     scoreboard: bool,
-    /// Stretches that are executed, and the state of the cache that they are from.
-    held: (Option<u64>, Held),
+    /// Blocks that are executed, and the state of the cache that they are from.
+    recent_blocks: (Option<u64>, RecentBlocks),
     faults: FaultLog,
     /// What the running program has done, if that is recorded.
     trace: Option<Box<Trace>>,
@@ -240,7 +240,7 @@ impl Qpu {
             program: 0,
             no_swap_at: None,
             scoreboard: false,
-            held: (None, Held::default()),
+            recent_blocks: (None, RecentBlocks::default()),
             faults: FaultLog::default(),
             trace: None,
             counters: Counters::default(),
@@ -309,7 +309,7 @@ impl Qpu {
     }
 
     /// The same, with the fast engine as every host of this architecture can execute it.
-    pub fn run_narrow(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+    pub fn run_baseline(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         self.run_portable(io, memory, code, budget)
     }
 
@@ -371,12 +371,12 @@ impl Qpu {
 
     #[inline(never)]
     fn run_recorded(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-        self.run_with::<Recorded>(io, memory, code, budget)
+        self.run_with::<Traced>(io, memory, code, budget)
     }
 
     #[inline(never)]
     fn run_portable(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-        self.run_with::<Fast<Portable<false>>>(io, memory, code, budget)
+        self.run_with::<Vectorized<Portable<false>>>(io, memory, code, budget)
     }
 
     #[inline(always)]
@@ -414,14 +414,14 @@ impl Qpu {
             return Exit::Ended;
         }
         let generation = code.generation();
-        let mut held = match std::mem::take(&mut self.held) {
-            (from, held) if from == Some(generation) => held,
-            _ => Held::default(),
+        let mut recent_blocks = match std::mem::take(&mut self.recent_blocks) {
+            (from, recent_blocks) if from == Some(generation) => recent_blocks,
+            _ => RecentBlocks::default(),
         };
         let exit = loop {
-            let Some((current, index)) = held.find(self.pc) else {
-                match code.stretch(memory, self.pc) {
-                    Ok(stretch) => held.keep(stretch),
+            let Some((current, index)) = recent_blocks.find(self.pc) else {
+                match code.block(memory, self.pc) {
+                    Ok(block) => recent_blocks.keep(block),
                     Err(error) => {
                         self.report(error);
                         self.ending = Some(0);
@@ -434,11 +434,11 @@ impl Qpu {
                 break Exit::OutOfBudget;
             }
             self.written |= current.writes;
-            let index = D::run_ahead(self, current, index, io, memory, budget);
+            let index = D::run_block(self, current, index, io, memory, budget);
             if self.ending == Some(0) {
                 break Exit::Ended;
             }
-            let Some(placed) = current.ops.get(index) else { continue };
+            let Some(placed) = current.instructions.get(index) else { continue };
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
@@ -451,16 +451,22 @@ impl Qpu {
                 }
             }
         };
-        self.held = (Some(generation), held);
+        self.recent_blocks = (Some(generation), recent_blocks);
         exit
     }
 
     /// Does what an instruction says but for control: reads ports, computes, writes peripherals, loads r4. `executed` is the instruction, perhaps with
     /// other operands.
     #[inline(always)]
-    fn perform<D: Datapath>(&mut self, op: &MicroOp, executed: &MicroOp, io: &mut dyn Io, memory: Memory<'_>) {
+    fn perform<D: Datapath>(
+        &mut self,
+        instruction: &DecodedInstruction,
+        executed: &DecodedInstruction,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) {
         let mut coefficients = None;
-        match (op.port_a, op.port_b) {
+        match (instruction.port_a, instruction.port_b) {
             (None, None) => {}
             (Some(ReadSource::Uniform), None) => {
                 *self.registers.at_mut(registers::PORT_A) = Lanes::splat(self.next_uniform(memory));
@@ -468,36 +474,42 @@ impl Qpu {
             (None, Some(ReadSource::Uniform)) => {
                 *self.registers.at_mut(registers::PORT_B) = Lanes::splat(self.next_uniform(memory));
             }
-            _ => coefficients = self.read_ports(op, io, memory),
+            _ => coefficients = self.read_ports(instruction, io, memory),
         }
-        if op.kind != Kind::Alu {
-            self.load_constant(op);
+        if instruction.kind != Kind::Alu {
+            self.load_constant(instruction);
         }
         let mut results = Results::default();
         D::execute(&mut self.registers, &mut self.flags, executed, &mut results);
-        if op.peripheral_writes {
-            self.write_peripheral(&op.add, &results.add, &op.touches, io, memory);
-            self.write_peripheral(&op.mul, &results.mul, &op.touches, io, memory);
+        if instruction.peripheral_writes {
+            self.write_peripheral(&instruction.add, &results.add, &instruction.touches, io, memory);
+            self.write_peripheral(&instruction.mul, &results.mul, &instruction.touches, io, memory);
         }
         if let Some(coefficients) = coefficients {
             *self.registers.at_mut(registers::R5) = coefficients;
         }
-        if !matches!(op.signal, Signal::None | Signal::SmallImmediate) {
-            self.obey_signal(op.signal, io);
+        if !matches!(instruction.signal, Signal::None | Signal::SmallImmediate) {
+            self.obey_signal(instruction.signal, io);
         }
     }
 
-    /// Whether the two instructions before an index of a stretch are those that were executed before it.
+    /// Whether the two instructions before an index of a block are those that were executed before it.
     fn knows_predecessors(&self, index: usize) -> bool {
         self.streak >= 2 && index >= 2
     }
 
     /// Executes any instruction.
     #[inline(always)]
-    fn step<D: Datapath>(&mut self, placed: &Placed, index: usize, io: &mut dyn Io, memory: Memory<'_>) -> Step {
-        let op = &placed.op;
+    fn step<D: Datapath>(
+        &mut self,
+        placed: &BlockInstruction,
+        index: usize,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) -> Step {
+        let instruction = &placed.instruction;
         let had_scoreboard = self.scoreboard;
-        match self.wait(op, io) {
+        match self.wait(instruction, io) {
             Ok(Wait::Ready) => {}
             Ok(Wait::Stall) => return Step::Stalled,
             Err(error) => self.report(error),
@@ -505,11 +517,12 @@ impl Qpu {
         let hazards = if D::TRUSTS_DECODER && self.knows_predecessors(index) {
             placed.hazards
         } else {
-            op.hazards(&self.recent[0], &self.recent[1])
+            instruction.hazards(&self.recent[0], &self.recent[1])
         };
-        let mut broken = op.broken.union(hazards);
-        if op.notable || self.ending.is_some() || self.undefined != 0 || self.threading == Threading::Threaded {
-            self.note_situation(op, &mut broken);
+        let mut broken = instruction.broken.union(hazards);
+        if instruction.notable || self.ending.is_some() || self.undefined != 0 || self.threading == Threading::Threaded
+        {
+            self.note_situation(instruction, &mut broken);
         }
         if !broken.is_empty() {
             for rule in broken.iter() {
@@ -517,59 +530,60 @@ impl Qpu {
             }
         }
 
-        let taken = match op.kind {
+        let taken = match instruction.kind {
             Kind::Branch { condition, .. } => self.branch_holds(condition),
             _ => true,
         };
-        let target = self.branch_target(op, &broken);
+        let target = self.branch_target(instruction, &broken);
         let patched;
-        let mut executed = op;
+        let mut executed = instruction;
         if broken.contains(Rule::StaleRead) || broken.contains(Rule::SfuTooEarly) {
-            patched = self.with_stale_operands(op, &broken);
+            patched = self.with_stale_operands(instruction, &broken);
             executed = &patched;
         }
         let keeps = placed.keeps || self.jumps.iter().flatten().any(|jump| jump.after == 1);
         if keeps {
-            self.stale = [self.keep(op, 0), self.keep(op, 1)];
+            self.stale = [self.keep(instruction, 0), self.keep(instruction, 1)];
         }
-        let registers_shown = if placed.latches { [self.shown(op, 0), self.shown(op, 1)] } else { [None; 2] };
+        let registers_shown =
+            if placed.latches { [self.shown(instruction, 0), self.shown(instruction, 1)] } else { [None; 2] };
         if D::RECORDS {
-            self.record(op, !had_scoreboard && self.scoreboard);
+            self.record(instruction, !had_scoreboard && self.scoreboard);
         }
         // The link address is only written if the branch is taken [vc4asm].
         if taken {
-            self.perform::<D>(op, executed, io, memory);
+            self.perform::<D>(instruction, executed, io, memory);
         }
         if placed.latches {
             // Registers may have been written by now, peripherals have only been read by now.
             for (port, peripheral) in [registers::PORT_A, registers::PORT_B].into_iter().enumerate() {
-                let is_peripheral = op.latches[port] == Some(peripheral);
-                let shown = if is_peripheral { self.shown(op, port) } else { registers_shown[port] };
+                let is_peripheral = instruction.latches[port] == Some(peripheral);
+                let shown = if is_peripheral { self.shown(instruction, port) } else { registers_shown[port] };
                 self.latches[port] = shown.unwrap_or(self.latches[port]);
             }
         }
-        self.undefined &= !op.touches.replaces_accumulators;
+        self.undefined &= !instruction.touches.replaces_accumulators;
         if self.undefined != 0 {
-            self.note_packed_bytes(&op.mul);
+            self.note_packed_bytes(&instruction.mul);
         }
-        self.recent = [op.touches, self.recent[0]];
+        self.recent = [instruction.touches, self.recent[0]];
         self.executed += 1;
         if let Some(target) = target.filter(|_| taken) {
             self.jump_later(target);
         }
-        self.advance(op)
+        self.advance(instruction)
     }
 
     /// Notes what an instruction waits for, and the instruction.
-    fn record(&mut self, op: &MicroOp, gets_scoreboard: bool) {
+    fn record(&mut self, instruction: &DecodedInstruction, gets_scoreboard: bool) {
         let Some(trace) = &mut self.trace else { return };
         if gets_scoreboard {
             trace.note(Event::ScoreboardWait);
         }
-        if let Kind::Semaphore { number, decrement, .. } = op.kind {
+        if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
             trace.note(Event::Semaphore { number, decrement });
         }
-        let [a, b] = [op.port_a, op.port_b];
+        let [a, b] = [instruction.port_a, instruction.port_b];
         for source in [a, b.filter(|source| !(is_stream(*source) && a == Some(*source)))].into_iter().flatten() {
             match source {
                 ReadSource::Uniform => trace.note(Event::Uniform),
@@ -581,13 +595,13 @@ impl Qpu {
                 _ => {}
             }
         }
-        match op.signal {
+        match instruction.signal {
             Signal::LoadTmu0 => trace.note(Event::TmuLoad(0)),
             Signal::LoadTmu1 => trace.note(Event::TmuLoad(1)),
             _ => {}
         }
         trace.instruction(self.pc);
-        if op.signal == Signal::ScoreboardUnlock {
+        if instruction.signal == Signal::ScoreboardUnlock {
             trace.note(Event::ScoreboardUnlock);
         }
     }
@@ -608,17 +622,17 @@ impl Qpu {
     }
 
     /// Waits for what may stall. Nothing may have changed before this has said that the QPU is ready.
-    fn wait(&mut self, op: &MicroOp, io: &mut dyn Io) -> Result<Wait, IoError> {
-        if let Kind::Semaphore { number, decrement, .. } = op.kind {
+    fn wait(&mut self, instruction: &DecodedInstruction, io: &mut dyn Io) -> Result<Wait, IoError> {
+        if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
             return io.semaphore(number, decrement);
         }
-        if [op.port_a, op.port_b].contains(&Some(ReadSource::MutexAcquire)) {
+        if [instruction.port_a, instruction.port_b].contains(&Some(ReadSource::MutexAcquire)) {
             return io.mutex_acquire();
         }
-        if op.signal == Signal::ScoreboardWait {
+        if instruction.signal == Signal::ScoreboardWait {
             return io.scoreboard_wait().inspect(|wait| self.scoreboard = *wait == Wait::Ready);
         }
-        if op.touches.tlb_samples && !self.scoreboard {
+        if instruction.touches.tlb_samples && !self.scoreboard {
             // The first access to the tile buffer waits by itself; who has no tile buffer is told when it is accessed.
             let wait = io.scoreboard_wait().unwrap_or(Wait::Ready);
             self.scoreboard = wait == Wait::Ready;
@@ -628,8 +642,8 @@ impl Qpu {
     }
 
     /// Finds the rules that are broken because of where the program is.
-    fn note_situation(&mut self, op: &MicroOp, broken: &mut Rules) {
-        let touches = &op.touches;
+    fn note_situation(&mut self, instruction: &DecodedInstruction, broken: &mut Rules) {
+        let touches = &instruction.touches;
         if self.threading == Threading::Threaded {
             broken.add_if((touches.reads | touches.writes) & UPPER_REGISTERS != 0, Rule::OtherThreadsRegister);
         }
@@ -638,19 +652,19 @@ impl Qpu {
             // Once is enough.
             self.undefined &= !touches.reads_accumulators;
         }
-        let waits = touches.tlb_samples || op.signal == Signal::ScoreboardWait;
+        let waits = touches.tlb_samples || instruction.signal == Signal::ScoreboardWait;
         broken.add_if(waits && self.executed < 2, Rule::ScoreboardTooEarly);
         if touches.tmu_write {
             broken.add_if(self.may_still_swap(), Rule::NoSwapTooLate);
         }
-        let ends = matches!(op.signal, Signal::ProgramEnd | Signal::LoadColorEnd);
+        let ends = matches!(instruction.signal, Signal::ProgramEnd | Signal::LoadColorEnd);
         broken.add_if(ends && touches.writes != 0, Rule::EndWritesRegister);
         if ends || self.ending.is_some() {
             broken.add_if(touches.register_14, Rule::EndTouchesRegister14);
             broken.add_if(touches.uniform || touches.varying || touches.vpm, Rule::EndAccess);
         }
         broken.add_if(self.ending == Some(1) && touches.tlb_z, Rule::EndWritesZ);
-        if matches!(op.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+        if matches!(instruction.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
             broken.add_if(self.threading == Threading::Single, Rule::SwitchUnthreaded);
             broken.add_if(self.last_switch, Rule::SwitchAfterLast);
         }
@@ -663,7 +677,7 @@ impl Qpu {
     }
 
     /// Notes that a colour is packed into a part of an accumulator: four of them make it defined.
-    fn note_packed_bytes<Op>(&mut self, half: &Half<Op>) {
+    fn note_packed_bytes<Op>(&mut self, half: &AluOperation<Op>) {
         if let (Destination::Register(place), Pack::Colour(mode), Condition::Always) =
             (half.to, half.pack, half.condition)
             && let Some(number) = place.checked_sub(registers::ACCUMULATORS)
@@ -677,20 +691,21 @@ impl Qpu {
     }
 
     /// The last four elements of what an instruction reads through a port, as far as it leaves something there.
-    fn shown(&self, op: &MicroOp, port: usize) -> Option<[u32; LANES / 4]> {
-        let lanes = self.registers.at(op.latches[port]?);
+    fn shown(&self, instruction: &DecodedInstruction, port: usize) -> Option<[u32; LANES / 4]> {
+        let lanes = self.registers.at(instruction.latches[port]?);
         Some(std::array::from_fn(|i| lanes.0[LANES - 4 + i]))
     }
 
     /// Reads the peripherals of both ports; gives the C coefficients if a varying is among them.
-    fn read_ports(&mut self, op: &MicroOp, io: &mut dyn Io, memory: Memory<'_>) -> Option<Lanes> {
+    fn read_ports(&mut self, instruction: &DecodedInstruction, io: &mut dyn Io, memory: Memory<'_>) -> Option<Lanes> {
         let mut coefficients = None;
-        for (source, place, other) in
-            [(op.port_a, registers::PORT_A, registers::ELEMENTS), (op.port_b, registers::PORT_B, registers::QPU_NUMBER)]
-        {
+        for (source, place, other) in [
+            (instruction.port_a, registers::PORT_A, registers::ELEMENTS),
+            (instruction.port_b, registers::PORT_B, registers::QPU_NUMBER),
+        ] {
             let Some(source) = source else { continue };
             // Both ports together take one element from a stream.
-            if place == registers::PORT_B && op.port_a == Some(source) && is_stream(source) {
+            if place == registers::PORT_B && instruction.port_a == Some(source) && is_stream(source) {
                 *self.registers.at_mut(place) = *self.registers.at(registers::PORT_A);
                 continue;
             }
@@ -747,8 +762,8 @@ impl Qpu {
     }
 
     /// Puts the constant of an instruction in its place.
-    fn load_constant(&mut self, op: &MicroOp) {
-        if let Some(value) = op.kind.constant(self.after_delay_slots()) {
+    fn load_constant(&mut self, instruction: &DecodedInstruction) {
+        if let Some(value) = instruction.kind.constant(self.after_delay_slots()) {
             *self.registers.at_mut(registers::IMMEDIATE) = value;
         }
     }
@@ -777,8 +792,8 @@ impl Qpu {
         }
     }
 
-    fn branch_target(&self, op: &MicroOp, broken: &Rules) -> Option<u32> {
-        let Kind::Branch { relative, offset, register, .. } = op.kind else { return None };
+    fn branch_target(&self, instruction: &DecodedInstruction, broken: &Rules) -> Option<u32> {
+        let Kind::Branch { relative, offset, register, .. } = instruction.kind else { return None };
         let base = if relative { self.after_delay_slots() } else { 0 };
         let added = register.map_or(0, |place| {
             let stale = broken.contains(Rule::StaleRead) && self.stale[0].0 == place;
@@ -790,29 +805,29 @@ impl Qpu {
     }
 
     /// The register of file A (0) or B (1) that an instruction will write, with the value that it has until then.
-    fn keep(&self, op: &MicroOp, file: usize) -> (Place, Lanes) {
-        let written = (op.touches.writes >> (32 * file)) as u32;
+    fn keep(&self, instruction: &DecodedInstruction, file: usize) -> (RegisterIndex, Lanes) {
+        let written = (instruction.touches.writes >> (32 * file)) as u32;
         if written == 0 {
             return (registers::ELEMENTS, Lanes::default());
         }
-        let place = written.trailing_zeros() as Place + 32 * file as Place;
+        let place = written.trailing_zeros() as RegisterIndex + 32 * file as RegisterIndex;
         (place, *self.registers.at(place))
     }
 
     /// The instruction with old values in place of operands that are read too early.
-    fn with_stale_operands(&mut self, op: &MicroOp, broken: &Rules) -> MicroOp {
+    fn with_stale_operands(&mut self, instruction: &DecodedInstruction, broken: &Rules) -> DecodedInstruction {
         *self.registers.at_mut(registers::STALE_A) = self.stale[0].1;
         *self.registers.at_mut(registers::STALE_B) = self.stale[1].1;
         *self.registers.at_mut(registers::STALE_R4) = self.stale_r4;
         let stale_r4 = broken.contains(Rule::SfuTooEarly);
         let stale = broken.contains(Rule::StaleRead).then_some(self.stale.map(|(place, _)| place));
-        let replace = |place: Place| match place {
+        let replace = |place: RegisterIndex| match place {
             registers::R4 if stale_r4 => registers::STALE_R4,
             registers::FILE_A..registers::FILE_B if stale.is_some_and(|[a, _]| a == place) => registers::STALE_A,
             registers::FILE_B..registers::ACCUMULATORS if stale.is_some_and(|[_, b]| b == place) => registers::STALE_B,
             _ => place,
         };
-        let mut patched = *op;
+        let mut patched = *instruction;
         for place in [&mut patched.add.a, &mut patched.add.b, &mut patched.mul.a, &mut patched.mul.b] {
             *place = replace(*place);
         }
@@ -828,7 +843,7 @@ impl Qpu {
 
     fn write_peripheral<Op>(
         &mut self,
-        half: &Half<Op>,
+        half: &AluOperation<Op>,
         (value, mask): &(Lanes, Mask),
         touches: &Touches,
         io: &mut dyn Io,
@@ -984,7 +999,7 @@ impl Qpu {
     }
 
     /// Moves on to the next instruction.
-    fn advance(&mut self, op: &MicroOp) -> Step {
+    fn advance(&mut self, instruction: &DecodedInstruction) -> Step {
         let mut next = self.pc.wrapping_add(INSTRUCTION_BYTES);
         self.streak = self.streak.saturating_add(1);
         for jump in &mut self.jumps {
@@ -1008,9 +1023,9 @@ impl Qpu {
                     trace.note(Event::ThreadSwitch);
                 }
             }
-        } else if matches!(op.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+        } else if matches!(instruction.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
             self.switching = Some(THREAD_DELAY_SLOTS);
-            self.last_switch |= op.signal == Signal::LastThreadSwitch;
+            self.last_switch |= instruction.signal == Signal::LastThreadSwitch;
         }
         match &mut self.ending {
             Some(left) => {
@@ -1019,10 +1034,10 @@ impl Qpu {
                     return Step::Ended;
                 }
             }
-            None if matches!(op.signal, Signal::ProgramEnd | Signal::LoadColorEnd) => {
+            None if matches!(instruction.signal, Signal::ProgramEnd | Signal::LoadColorEnd) => {
                 self.ending = Some(THREAD_DELAY_SLOTS);
             }
-            None if op.signal == Signal::Breakpoint => {
+            None if instruction.signal == Signal::Breakpoint => {
                 self.ending = Some(0);
                 return Step::Ended;
             }

@@ -53,7 +53,7 @@ use crate::qpu::CodeCache;
 use crate::state::PipelineState;
 use fep::SamplePlaces;
 use load::Load;
-use pixel_trace::History;
+use pixel_trace::PixelTrace;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use store::{MoveError, Store};
@@ -182,7 +182,7 @@ pub struct Renderer {
     code: CodeCache,
     workers: Mutex<Vec<Worker>>,
     frames: u32,
-    history: History,
+    pixel_trace: PixelTrace,
 }
 
 impl Renderer {
@@ -203,7 +203,7 @@ impl Renderer {
             code: CodeCache::default(),
             workers: Mutex::default(),
             frames: 0,
-            history: History::default(),
+            pixel_trace: PixelTrace::default(),
         }
     }
 
@@ -219,8 +219,8 @@ impl Renderer {
     }
 
     /// What has happened to the watched pixel since the last call.
-    pub fn take_history(&mut self) -> History {
-        std::mem::take(&mut self.history)
+    pub fn take_pixel_trace(&mut self) -> PixelTrace {
+        std::mem::take(&mut self.pixel_trace)
     }
 
     /// Trusts decoded programs no more: to be called when the instruction caches are cleared and when a list starts.
@@ -457,7 +457,7 @@ impl Renderer {
             limit,
             sample_places: self.config.sample_places,
             watched: self.config.watched,
-            record: context.counters.has_clock(),
+            record: context.counters.has_timing(),
         };
         let workers = &self.workers;
         let execute = |unit: Unit| {
@@ -477,7 +477,7 @@ impl Renderer {
             *context.budget = if result.instructions < limit { left } else { 0 };
             context.counters.merge(result.counters);
             context.faults.merge(result.faults);
-            self.history.append(result.history);
+            self.pixel_trace.append(result.pixel_trace);
             for (at, stored) in result.stored {
                 if let Err(error) = stored.apply(context.memory) {
                     let error = RenderError::Move(MoveError::Memory(error));

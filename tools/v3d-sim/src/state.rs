@@ -67,12 +67,12 @@ pub struct PipelineState {
 }
 
 /// Size from which on points do not grow further: the greatest that drivers promise, and a test that draws one of 528 pixels passes on boards [deqp].
-const LARGEST_POINT_PX: f32 = 512.0;
+const MAX_POINT_PX: f32 = 512.0;
 
 /// The size in pixels that a point of a given size has.
 pub fn point_size_px(given: f32) -> f32 {
     // What is not a number stays what it is.
-    if given > LARGEST_POINT_PX { LARGEST_POINT_PX } else { given }
+    if given > MAX_POINT_PX { MAX_POINT_PX } else { given }
 }
 
 impl Default for PipelineState {

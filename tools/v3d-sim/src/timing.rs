@@ -8,7 +8,7 @@
 //! Traces of user programs that run for long come in parts. The clock goes as far as the parts allow, so that no part has to be kept.
 //!
 //! # What is estimated
-//! - Work of one kind (binning, rendering, user programs) begins together, and the next kind begins when it is done. Between them no time passes.
+//! - Invocation of one kind (binning, rendering, user programs) begins together, and the next kind begins when it is done. Between them no time passes.
 //! - Vertices wait for the VCD, fragments for the rasteriser; the time of the CLE, PTB, PSE and of tile stores is not in it: `v3d stats` says
 //!   beside it how long they would take on their own.
 //! - A QPU takes the oldest work there is, as soon as a thread of it is free; two threads take turns at thread switches [AG p.20]. That a thread waiting
@@ -26,7 +26,7 @@ use cache::{Caches, Level1, Lookups};
 use dma::{Burst, Channel, Job, Owner};
 use memory::Traffic;
 use std::collections::{BTreeMap, VecDeque};
-use trace::{Dma, Event, LINE_INSTRUCTIONS, Trace, Work};
+use trace::{Dma, Event, Invocation, LINE_INSTRUCTIONS, Trace};
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 
 /// Traces that wait for a QPU before the clock goes on.
@@ -108,14 +108,14 @@ impl Stalls {
 
 /// How many QPUs there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct QpuTopology {
     /// Slices.
     pub slices: u8,
     /// QPUs in each of them.
     pub qpus_per_slice: u8,
 }
 
-impl Default for Machine {
+impl Default for QpuTopology {
     /// The Pi's.
     fn default() -> Self {
         Self { slices: 3, qpus_per_slice: 4 }
@@ -205,7 +205,7 @@ struct Thread {
 
 impl Thread {
     fn new(trace: Trace, order: u64, ready: u64) -> Self {
-        let varyings_left = if let Work::Fragments { varyings, .. } = trace.work { varyings } else { 0 };
+        let varyings_left = if let Invocation::Fragments { varyings, .. } = trace.invocation { varyings } else { 0 };
         Self {
             order,
             ready,
@@ -219,7 +219,7 @@ impl Thread {
             varyings: VecDeque::new(),
             varyings_left,
             vpm_ready: 0,
-            unlocked: !matches!(trace.work, Work::Fragments { .. }),
+            unlocked: !matches!(trace.invocation, Invocation::Fragments { .. }),
             cycles: 0,
             stalls: Stalls::default(),
             trace,
@@ -255,13 +255,13 @@ impl Thread {
     }
 
     fn is_threaded(&self) -> bool {
-        matches!(self.trace.work, Work::Fragments { threaded: true, .. })
+        matches!(self.trace.invocation, Invocation::Fragments { threaded: true, .. })
     }
 
     /// Whether it may still access a pixel that another's quads contain.
     fn covers(&self, others: &[u32; 4]) -> bool {
-        let Work::Fragments { quads, .. } = self.trace.work else { return false };
-        !self.unlocked && quads.iter().any(|quad| *quad != Work::NO_QUAD && others.contains(quad))
+        let Invocation::Fragments { quads, .. } = self.trace.invocation else { return false };
+        !self.unlocked && quads.iter().any(|quad| *quad != Invocation::NO_QUAD && others.contains(quad))
     }
 }
 
@@ -314,7 +314,7 @@ impl Qpu {
     }
 }
 
-/// Work that waits for a QPU.
+/// Invocation that waits for a QPU.
 #[derive(Clone, Debug, PartialEq)]
 struct Waiting {
     trace: Trace,
@@ -333,7 +333,7 @@ enum Phase {
 
 /// The clock.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Clock {
+pub struct TimingModel {
     caches: Caches,
     qpus: Vec<Qpu>,
     queue: VecDeque<Waiting>,
@@ -355,9 +355,9 @@ pub struct Clock {
     estimate: Estimate,
 }
 
-impl Clock {
+impl TimingModel {
     /// A clock that has not begun, with empty caches.
-    pub fn new(machine: Machine) -> Self {
+    pub fn new(machine: QpuTopology) -> Self {
         let each = machine.qpus_per_slice.max(1);
         let count = machine.slices.saturating_mul(each).max(1);
         let qpu = |number: u8| Qpu { slice: usize::from(number / each), swapped: number % each >= 2, ..Qpu::default() };
@@ -386,10 +386,10 @@ impl Clock {
 
     /// Takes a run of a program. It begins when a QPU is free for it, after all runs that were taken before.
     pub fn submit(&mut self, trace: Trace) {
-        let phase = match trace.work {
-            Work::Coordinates { .. } => Phase::Binning,
-            Work::Vertices { .. } | Work::Fragments { .. } => Phase::Rendering,
-            Work::UserProgram { .. } => Phase::UserPrograms,
+        let phase = match trace.invocation {
+            Invocation::Coordinates { .. } => Phase::Binning,
+            Invocation::Vertices { .. } | Invocation::Fragments { .. } => Phase::Rendering,
+            Invocation::UserProgram { .. } => Phase::UserPrograms,
         };
         if self.phase != Some(phase) {
             self.finish();
@@ -399,16 +399,16 @@ impl Clock {
         let Some(trace) = self.continued(trace) else { return };
         let order = self.orders;
         self.orders += 1;
-        let ready = match trace.work {
-            Work::Coordinates { rows } | Work::Vertices { rows } => {
+        let ready = match trace.invocation {
+            Invocation::Coordinates { rows } | Invocation::Vertices { rows } => {
                 self.channels[Dma::Load as usize].jobs.push_back(Job::of_vertices(order, rows, self.start));
                 None
             }
-            Work::Fragments { rasterised, .. } => {
+            Invocation::Fragments { rasterised, .. } => {
                 self.rasteriser = self.rasteriser.max(self.start) + u64::from(rasterised) * costs::FEP_QUAD;
                 Some(self.rasteriser)
             }
-            Work::UserProgram { .. } => Some(self.start),
+            Invocation::UserProgram { .. } => Some(self.start),
         };
         self.queue.push_back(Waiting { trace, order, ready });
         self.place();
@@ -418,12 +418,16 @@ impl Clock {
 
     /// Adds a part of a trace to what it continues; gives it back if there is nothing of the kind.
     fn continued(&mut self, part: Trace) -> Option<Trace> {
-        let Work::UserProgram { qpu } = part.work else { return Some(part) };
+        let Invocation::UserProgram { qpu } = part.invocation else { return Some(part) };
         let number = usize::from(qpu) % self.qpus.len();
         let open = self.qpus[number].threads.iter_mut().flatten().find(|thread| thread.trace.is_open);
         match open {
             Some(thread) if part.continues => thread.append(part),
-            _ => match self.queue.iter_mut().find(|waiting| waiting.trace.is_open && waiting.trace.work == part.work) {
+            _ => match self
+                .queue
+                .iter_mut()
+                .find(|waiting| waiting.trace.is_open && waiting.trace.invocation == part.invocation)
+            {
                 Some(waiting) if part.continues => waiting.trace.append(part),
                 _ => return Some(part),
             },
@@ -481,13 +485,13 @@ impl Clock {
         let mut i = 0;
         while let Some(Waiting { trace, ready: Some(ready), .. }) = self.queue.get(i) {
             let ready = *ready;
-            let place = match trace.work {
-                Work::UserProgram { qpu } => {
+            let place = match trace.invocation {
+                Invocation::UserProgram { qpu } => {
                     let number = usize::from(qpu) % self.qpus.len();
                     self.qpus[number].is_free().then_some((number, 0))
                 }
-                Work::Fragments { threaded, .. } => self.free_thread(threaded, ready),
-                Work::Coordinates { .. } | Work::Vertices { .. } => self.free_thread(false, ready),
+                Invocation::Fragments { threaded, .. } => self.free_thread(threaded, ready),
+                Invocation::Coordinates { .. } | Invocation::Vertices { .. } => self.free_thread(false, ready),
             };
             match place {
                 Some((number, slot)) => {
@@ -674,10 +678,12 @@ impl Clock {
     fn end(&mut self, number: usize, thread: &Thread) {
         let estimate = &mut self.estimate;
         estimate.stalls.merge(&thread.stalls);
-        match thread.trace.work {
-            Work::Coordinates { .. } | Work::Vertices { .. } => estimate.vertex_stalls += thread.stalls.total(),
-            Work::Fragments { .. } => estimate.fragment_stalls += thread.stalls.total(),
-            Work::UserProgram { .. } => {}
+        match thread.trace.invocation {
+            Invocation::Coordinates { .. } | Invocation::Vertices { .. } => {
+                estimate.vertex_stalls += thread.stalls.total()
+            }
+            Invocation::Fragments { .. } => estimate.fragment_stalls += thread.stalls.total(),
+            Invocation::UserProgram { .. } => {}
         }
         let (cycles, stalls) = estimate.programs.entry(thread.trace.program.0).or_default();
         *cycles += thread.cycles;
@@ -796,7 +802,7 @@ impl Clock {
     fn wait_for_scoreboard(&self, number: usize) -> Result<(), Stall> {
         let qpu = &self.qpus[number];
         let Some(thread) = &qpu.threads[qpu.active] else { return Ok(()) };
-        let Work::Fragments { quads, .. } = &thread.trace.work else { return Ok(()) };
+        let Invocation::Fragments { quads, .. } = &thread.trace.invocation else { return Ok(()) };
         let mut others = self.qpus.iter().flat_map(|qpu| qpu.threads.iter().flatten());
         let blocked = others.any(|other| other.order < thread.order && other.covers(quads));
         if blocked { Err(Stall::Scoreboard) } else { Ok(()) }

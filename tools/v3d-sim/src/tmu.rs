@@ -33,7 +33,7 @@ mod wrap;
 
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
-use crate::simd::Host;
+use crate::simd::SimdDispatch;
 use fast::Prepared;
 use texture::Texture;
 use v3d_hw::BusAddr;
@@ -151,7 +151,7 @@ pub struct Tmu {
     /// Which of them was looked up last: lookups of one texture follow each other.
     latest: usize,
     quads: u64,
-    host: Host,
+    simd: SimdDispatch,
 }
 
 impl Default for Tmu {
@@ -165,7 +165,7 @@ impl Default for Tmu {
             textures: Vec::new(),
             latest: 0,
             quads: 0,
-            host: Host::new(),
+            simd: SimdDispatch::new(),
         }
     }
 }
@@ -325,7 +325,7 @@ impl Tmu {
             self.find_texture(parameters)?;
         }
         let Request { s, t, r, b, .. } = &self.request;
-        let result = self.textures.get(self.latest)?.prepared.as_ref()?.sample(self.host, memory, [s, t, r, b])?;
+        let result = self.textures.get(self.latest)?.prepared.as_ref()?.sample(self.simd, memory, [s, t, r, b])?;
         self.quads += TEXTURE_QUADS;
         Some(result)
     }

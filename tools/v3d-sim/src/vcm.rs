@@ -15,7 +15,7 @@ use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
 use crate::state::{GlShader, NvShader, Shader};
-use crate::timing::trace::Work;
+use crate::timing::trace::Invocation;
 use crate::vpm::VertexIo;
 use rayon::prelude::*;
 use v3d_hw::BusAddr;
@@ -37,7 +37,7 @@ pub enum Stage {
 
 /// Why vertices cannot be shaded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum VertexFault {
+pub enum VcdFault {
     /// An attribute is not in memory.
     #[error("attribute array {array}, vertex {index}: {error}")]
     Attribute {
@@ -86,7 +86,7 @@ pub fn fetch(
     shader: &GlShader,
     stage: Stage,
     indices: &[u32],
-    mut report: impl FnMut(VertexFault),
+    mut report: impl FnMut(VcdFault),
 ) -> Batch {
     let program = match stage {
         Stage::Coordinate => &shader.coordinate,
@@ -105,7 +105,7 @@ pub fn fetch(
         for (lane, &index) in indices.iter().enumerate().take(LANES) {
             let from = attribute.address + index.wrapping_mul(attribute.stride);
             if let Err(error) = fetch_column(memory, from, attribute.bytes, offset, lane, &mut rows) {
-                report(VertexFault::Attribute { array, index, error });
+                report(VcdFault::Attribute { array, index, error });
             }
         }
     }
@@ -143,11 +143,11 @@ pub fn fetch_shaded(
     shader: &NvShader,
     stage: Stage,
     indices: &[u32],
-    mut report: impl FnMut(VertexFault),
+    mut report: impl FnMut(VcdFault),
 ) -> ShadedBatch {
     let record = &shader.record;
     if record.clip_header && !record.vertices.is_aligned(16) {
-        report(VertexFault::Unaligned(record.vertices));
+        report(VcdFault::Unaligned(record.vertices));
     }
     let stored = shader.format();
     let (format, first, words) = match stage {
@@ -165,7 +165,7 @@ pub fn fetch_shaded(
             match memory.read(from + 4 * word, &mut bytes) {
                 Ok(()) => row.0[lane] = u32::from_le_bytes(bytes),
                 Err(error) => {
-                    report(VertexFault::Shaded { index, error });
+                    report(VcdFault::Shaded { index, error });
                     break;
                 }
             }
@@ -250,7 +250,7 @@ impl Shading<'_> {
     ) -> Vec<ShadedBatch> {
         let batches = indices.chunks(LANES);
         // every batch has the same limit, so that the order in which they are executed does not matter
-        let record = reports.counters.has_clock();
+        let record = reports.counters.has_timing();
         let limit = (*reports.instructions / batches.len().max(1) as u64).max(1);
         let shade = |worker: &mut VertexWorker, batch: &[u32]| {
             let (mut counters, mut faults, mut left) = (Counters::default(), FaultLog::default(), limit);
@@ -283,7 +283,7 @@ impl Shading<'_> {
         indices: &[u32],
         reports: &mut Reports<'_>,
     ) -> ShadedBatch {
-        let record = reports.counters.has_clock();
+        let record = reports.counters.has_timing();
         self.shade_recorded(worker, shader, stage, indices, record, reports)
     }
 
@@ -317,8 +317,8 @@ impl Shading<'_> {
         }
         let rows = batch.rows.len() as u32;
         let work = match stage {
-            Stage::Coordinate => Work::Coordinates { rows },
-            Stage::Vertex => Work::Vertices { rows },
+            Stage::Coordinate => Invocation::Coordinates { rows },
+            Stage::Vertex => Invocation::Vertices { rows },
         };
         let record = record.then_some(work);
         qpu.start(&Launch { pc: program.code, uniforms: program.uniforms, record, ..Launch::default() });
@@ -328,7 +328,7 @@ impl Shading<'_> {
         reports.faults.merge(qpu.take_faults());
         reports.faults.signals.raise(io.signals());
         if exit != Exit::Ended {
-            reports.faults.report(VertexFault::Endless { code: program.code });
+            reports.faults.report(VcdFault::Endless { code: program.code });
         }
         ShadedBatch { format, rows: io.outputs().rows().to_vec() }
     }
@@ -445,7 +445,7 @@ mod tests {
         let batch = fetch(owned.view(), &shader, Stage::Vertex, &[0, 2], |fault| faults.push(fault));
         assert_eq!(batch.rows.len(), 2);
         assert_eq!(batch.rows[1].0[0], 0x00ff_fefd);
-        assert!(matches!(faults[0], VertexFault::Attribute { array: 0, index: 2, .. }));
+        assert!(matches!(faults[0], VcdFault::Attribute { array: 0, index: 2, .. }));
         assert_eq!(faults.len(), 1);
     }
 

@@ -121,14 +121,14 @@ impl Vpm {
 
 /// A byte of the array: row, column and place in the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct VpmAddress {
     pub(crate) row: u32,
     pub(crate) column: u32,
     pub(crate) byte: u32,
 }
 
 /// Reads an element of 1, 2 or 4 bytes.
-fn get(vpm: &Vpm, place: Place, bytes: u32) -> Result<u32, VpmError> {
+fn get(vpm: &Vpm, place: VpmAddress, bytes: u32) -> Result<u32, VpmError> {
     let word = vpm.row(place.row)?.0[(place.column % ROW_WORDS) as usize];
     Ok(match bytes {
         1 => word >> (8 * place.byte) & 0xff,
@@ -138,7 +138,7 @@ fn get(vpm: &Vpm, place: Place, bytes: u32) -> Result<u32, VpmError> {
 }
 
 /// Writes an element of 1, 2 or 4 bytes.
-fn set(vpm: &mut Vpm, place: Place, bytes: u32, value: u32) -> Result<(), VpmError> {
+fn set(vpm: &mut Vpm, place: VpmAddress, bytes: u32, value: u32) -> Result<(), VpmError> {
     let word = &mut vpm.row_mut(place.row)?.0[(place.column % ROW_WORDS) as usize];
     let (mask, shift) = match bytes {
         1 => (0xff, 8 * place.byte),

@@ -7,7 +7,7 @@ use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::CodeCache;
-use v3d_sim::qpu::qps::UserPrograms;
+use v3d_sim::qpu::qps::Qps;
 
 const WORDS: [(u32, u32); 29] = [
     (0x009e_7000, 0x1000_09e7),
@@ -63,7 +63,7 @@ fn the_published_words_store_the_printed_values() {
         memory.set_word(BusAddr(UNIFORMS + 4 * i as u32), word).unwrap();
     }
 
-    let mut programs = UserPrograms::new(12, 12);
+    let mut programs = Qps::new(12, 12);
     let mut faults = FaultLog::default();
     programs.reserve_vpm(16);
     programs.set_uniforms(BusAddr(BusAddr::UNCACHED | UNIFORMS));

@@ -404,8 +404,8 @@ fn the_history_of_a_pixel_tells_all_that_is_written() {
     machine.draw([(0, 0), (8, 0), (0, 8)], program, &[], configuration());
     machine.finish();
     assert_eq!(machine.errors(), []);
-    let history = machine.run(|renderer, _, _| renderer.take_history());
-    let text: Vec<String> = history.entries().iter().map(|entry| entry.event.to_string()).collect();
+    let history = machine.run(|renderer, _, _| renderer.take_pixel_trace());
+    let text: Vec<String> = pixel_trace.entries().iter().map(|entry| entry.event.to_string()).collect();
     let written = |instruction: &str| {
         let line = text.iter().find(|line| line.contains(instruction)).unwrap_or_else(|| panic!("{text:#?}"));
         line.split_once(" -> ").map_or("", |(_, written)| written).to_owned()
@@ -796,7 +796,7 @@ fn quads_of_the_tile_buffer_are_counted_by_what_becomes_of_them() {
 fn waiting_for_the_scoreboard_is_counted() {
     for (second, waiting) in [(TINY, 73 - (1 + 44 + 12)), ([(10, 10), (12, 10), (10, 12)], 0)] {
         let mut machine = Machine::new();
-        machine.counters.start_clock(timing::Machine::default());
+        machine.counters.start_timing(timing::QpuTopology::default());
         machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
         machine.draw(TINY, FILL, &[1], configuration());
         machine.draw(second, FILL, &[1], configuration());
@@ -809,7 +809,7 @@ fn waiting_for_the_scoreboard_is_counted() {
 #[test]
 fn waiting_for_varyings_is_counted() {
     let mut machine = Machine::new();
-    machine.counters.start_clock(timing::Machine::default());
+    machine.counters.start_timing(timing::QpuTopology::default());
     draw_point(&mut machine, 2.0);
     assert_eq!(machine.counts([CounterSource::QpuVaryingsStallCycles, CounterSource::FepQuads]), [2, 4]);
 }

@@ -14,7 +14,7 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::qpu::CodeCache;
 use v3d_sim::state::{GlShader, PipelineState};
-use v3d_sim::timing::{Machine, Stall};
+use v3d_sim::timing::{QpuTopology, Stall};
 use v3d_sim::vcm::{Reports, ShadedBatch, Shading, Stage, VertexShader};
 use v3d_sim::{Config, Memory, Register, V3d};
 
@@ -181,7 +181,7 @@ fn cycles_of_vertex_shading_are_counted() {
     let count = |clock: bool| {
         let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
         if clock {
-            counters.start_clock(Machine::default());
+            counters.start_timing(QpuTopology::default());
         }
         let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
         let shading = Shading { memory: owned.view(), code: &code, parallel: true };

@@ -23,15 +23,15 @@ struct Machine {
     /// Memory for the binner that it has not been given yet: address and bytes.
     spare: (u32, u32),
     /// Bytes that it is given at once.
-    portion: u32,
-    portions: u32,
+    chunk: u32,
+    chunks: u32,
 }
 
 impl Machine {
     fn new(folder: &JobFolder, job: &Job) -> Self {
         let spare = job.overflow_memory.map_or((0, 0), |region| (region.address, region.size));
         let memory = folder.image(job).unwrap();
-        Self { device: V3d::new(Config::default()), memory, spare, portion: spare.1, portions: 0 }
+        Self { device: V3d::new(Config::default()), memory, spare, chunk: spare.1, chunks: 0 }
     }
 
     fn read<T: Layout>(&mut self, register: Register) -> T {
@@ -43,11 +43,10 @@ impl Machine {
         self.device.write(&self.memory.view(), register.offset(), value);
         while self.read::<Intctl>(Register::INTCTL).int_outomem {
             let (address, left) = self.spare;
-            assert!(left >= self.portion, "the binner wants more than there is");
-            self.spare = (address + self.portion, left - self.portion);
-            self.portions += 1;
-            for (register, value) in [(Register::BPOA, address), (Register::BPOS, self.portion), (Register::INTCTL, 4)]
-            {
+            assert!(left >= self.chunk, "the binner wants more than there is");
+            self.spare = (address + self.chunk, left - self.chunk);
+            self.chunks += 1;
+            for (register, value) in [(Register::BPOA, address), (Register::BPOS, self.chunk), (Register::INTCTL, 4)] {
                 self.device.write(&self.memory.view(), register.offset(), value);
             }
         }
@@ -141,12 +140,12 @@ fn tile_memory_may_come_in_the_smallest_portions() {
         let (width, height) = (u32::from(mode[13]), u32::from(mode[14]));
         // Initial blocks of 32 bytes, further ones of 128 in these captures.
         view.write(size, &(32 * width * height).to_le_bytes()).unwrap();
-        machine.portion = 128;
+        machine.chunk = 128;
         machine.write(Register::CT0CA, job.bin_ct0ca);
         machine.write(Register::CT0EA, job.bin_ct0ea);
         machine.write(Register::CT1CA, job.render_ct1ca);
         machine.write(Register::CT1EA, job.render_ct1ea);
-        assert!(machine.portions >= 16, "{} portions", machine.portions);
+        assert!(machine.chunks >= 16, "{} chunks", machine.chunks);
     };
     check(way, picture);
 }

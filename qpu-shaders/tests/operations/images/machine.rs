@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use v3d_hw::BusAddr;
-use v3d_sim::timing::trace::Work;
-use v3d_sim::timing::{self, Clock};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
-use v3d_sim::qpu::isa::registers::{FILE_A, Place};
+use v3d_sim::qpu::isa::registers::{FILE_A, RegisterIndex};
 use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
+use v3d_sim::timing::trace::Invocation;
+use v3d_sim::timing::{self, TimingModel};
 
 use crate::case::uses_of_alus;
 use crate::machine;
@@ -98,20 +98,20 @@ impl Operation {
             pc: BusAddr(CODE),
             uniforms: BusAddr(UNIFORMS),
             uniforms_limit: Some(stream.len() as u32),
-            record: Some(Work::UserProgram { qpu: 0 }),
+            record: Some(Invocation::UserProgram { qpu: 0 }),
             ..Launch::default()
         });
         let mut io = UserIo { qpu: 0, shared: &mut shared, setup: &mut setup };
         let exit = qpu.run(&mut io, view, &CodeCache::new(), &mut 100_000);
         let faults = qpu.take_faults();
         assert_eq!((exit, faults.faults()), (Exit::Ended, &[][..]), "{name}");
-        let mut clock = Clock::new(timing::Machine::default());
-        qpu.counters.take_traces().into_iter().for_each(|trace| clock.submit(trace));
+        let mut timing_model = TimingModel::new(timing::QpuTopology::default());
+        qpu.counters.take_traces().into_iter().for_each(|trace| timing_model.submit(trace));
         let out = std::array::from_fn(|n| {
-            let Lanes(elements) = *qpu.registers().at(FILE_A + 16 + n as Place);
+            let Lanes(elements) = *qpu.registers().at(FILE_A + 16 + n as RegisterIndex);
             elements
         });
-        Outcome { out, instructions: qpu.executed(), cycles: clock.take_estimate().elapsed }
+        Outcome { out, instructions: qpu.executed(), cycles: timing_model.take_estimate().elapsed }
     }
 
     /// What one use costs: what the later ones of several in a loop add, without the loop. The first ones wait for instructions.

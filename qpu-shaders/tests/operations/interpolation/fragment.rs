@@ -10,13 +10,13 @@ use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shader_record::NvShaderRecord;
 use v3d_hw::{BusAddr, Layout};
-use v3d_sim::timing;
 use v3d_sim::counters::Counters;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::Primitive;
 use v3d_sim::render::{Config, Context, Renderer};
 use v3d_sim::state::{NvShader, PipelineState, Shader};
+use v3d_sim::timing;
 
 const CODE: BusAddr = BusAddr(0x1000);
 const UNIFORMS: BusAddr = BusAddr(0x2000);
@@ -103,7 +103,7 @@ pub(super) fn draw(words: &[u64], uniforms: &[u32], vertices: &[Vertex; 3], flat
     let clear = ClearColors { color: u64::from(UNTOUCHED) << 32 | u64::from(UNTOUCHED), ..ClearColors::default() };
     let nothing = StoreGeneral { buffer: TileBufferSelect::None, ..StoreGeneral::from_bits(0) };
     let (mut renderer, mut counters) = (Renderer::new(Config::default()), Counters::default());
-    counters.start_clock(timing::Machine::default());
+    counters.start_timing(timing::QpuTopology::default());
     let (mut faults, mut budget, mut number) = (FaultLog::default(), 1_000_000, 0);
     let mut run = |step: &mut dyn FnMut(&mut Renderer, BusAddr, &mut Context<'_>)| {
         let (counters, faults, budget) = (&mut counters, &mut faults, &mut budget);

@@ -13,13 +13,13 @@ use qpu::Assembly;
 use qpu::source::read_bytes;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction};
-use v3d_sim::timing::trace::Work;
-use v3d_sim::timing::{Estimate, Stall};
 use v3d_sim::fault::{Fault, FaultLog};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::{Memory, OwnedMemory};
-use v3d_sim::qpu::isa::registers::{ACCUMULATORS, FILE_A, FILE_B, Place};
+use v3d_sim::qpu::isa::registers::{ACCUMULATORS, FILE_A, FILE_B, RegisterIndex};
 use v3d_sim::qpu::{Exit, Launch, Qpu};
+use v3d_sim::timing::trace::Invocation;
+use v3d_sim::timing::{Estimate, Stall};
 
 use super::{Input, is_source, read_words, show, write};
 
@@ -188,7 +188,7 @@ impl Run {
                 uniforms: BusAddr(code + offset),
                 uniforms_limit: Some(words.len() as u32),
                 qpu,
-                record: Some(Work::UserProgram { qpu }),
+                record: Some(Invocation::UserProgram { qpu }),
                 ..Launch::default()
             });
         }
@@ -306,7 +306,7 @@ fn registers(text: &mut String, qpu: &Qpu) {
         register(text, &format!("{name}{}", at & 31), qpu.registers().at(at));
     }
     for n in 0..6 {
-        register(text, &format!("r{n}"), qpu.registers().at(ACCUMULATORS + n as Place));
+        register(text, &format!("r{n}"), qpu.registers().at(ACCUMULATORS + n as RegisterIndex));
     }
     let (z, n, c) = (qpu.flags().zero, qpu.flags().negative, qpu.flags().carry);
     let _ = writeln!(text, "flags  Z {z:016b}  N {n:016b}  C {c:016b}  (element 0 is the last)");

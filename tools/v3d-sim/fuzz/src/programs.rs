@@ -12,8 +12,8 @@ use v3d_hw::qpu::{
 };
 use v3d_hw::{BusAddr, Layout};
 use v3d_sim::lanes::Lanes;
-use v3d_sim::qpu::conformance::{self, CODE, Case, MEMORY_BYTES, MOST_INSTRUCTIONS, encoded};
-use v3d_sim::qpu::isa::instruction::{MicroOp, Touches};
+use v3d_sim::qpu::conformance::{self, CODE, Case, MAX_INSTRUCTIONS, MEMORY_BYTES, encoded};
+use v3d_sim::qpu::isa::instruction::{DecodedInstruction, Touches};
 use v3d_sim::qpu::{Launch, Threading};
 
 /// Bytes that become an instruction, or a few.
@@ -23,7 +23,7 @@ const DEEPEST: usize = 3;
 /// The register of file A that counts the outermost loop, as low as threaded programs can access.
 const FIRST_COUNTER: u8 = 10;
 /// Instructions of a run.
-const MOST_EXECUTED: u64 = 1000;
+const MAX_EXECUTED: u64 = 1000;
 
 /// What a step of a program is for.
 #[derive(Clone, Copy, Debug)]
@@ -110,14 +110,14 @@ pub(crate) fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     for _ in 0..options >> 2 & 3 {
         budgets.push(u64::from(u.int_in_range(0..=200u8)?));
     }
-    budgets.push(MOST_EXECUTED - budgets.iter().sum::<u64>());
+    budgets.push(MAX_EXECUTED - budgets.iter().sum::<u64>());
     let mut writer = Writer::new(options >> 5 & 3 != 3, threading);
     if options >> 7 == 0 {
         for instruction in conformance::filling(0..=writer.registers) {
             writer.push(&instruction);
         }
     }
-    while !u.is_empty() && writer.words.len() < MOST_INSTRUCTIONS - 64 {
+    while !u.is_empty() && writer.words.len() < MAX_INSTRUCTIONS - 64 {
         let step = u.bytes(u.len().min(STEP_BYTES))?;
         writer.step(&mut Unstructured::new(step))?;
     }
@@ -185,7 +185,7 @@ impl Writer {
     fn append(&mut self, word: u64) {
         self.words.push(word);
         self.slots = self.slots.saturating_sub(1);
-        self.recent = [MicroOp::decode(word).touches, self.recent[0]];
+        self.recent = [DecodedInstruction::decode(word).touches, self.recent[0]];
     }
 
     fn nop(&mut self) {
@@ -194,7 +194,7 @@ impl Writer {
 
     /// Makes sure that an instruction may come next: `false` if it must not come at all.
     fn settle(&mut self, word: u64) -> bool {
-        let op = MicroOp::decode(word);
+        let op = DecodedInstruction::decode(word);
         if !self.is_careful {
             return true;
         }

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     for (number, job) in outcome.jobs.iter().enumerate() {
         writeln!(out, "job {number}: pixel {x}, {y}")?;
         let mut last = None;
-        for entry in job.history.entries() {
+        for entry in job.pixel_trace.entries() {
             if arguments.brief && matches!(entry.event, Event::Instruction { .. } | Event::LeftOut(_)) {
                 continue;
             }
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             }
             writeln!(out, "    {}", entry.event)?;
         }
-        if job.history.entries().is_empty() {
+        if job.pixel_trace.entries().is_empty() {
             writeln!(out, "    in no tile that the job renders")?;
         }
         for fault in &job.faults {
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     super::write_left_out(&folder, &outcome, &mut out)?;
-    let shown = outcome.jobs.iter().any(|job| !job.history.entries().is_empty());
+    let shown = outcome.jobs.iter().any(|job| !job.pixel_trace.entries().is_empty());
     ensure!(shown, "pixel {x}, {y} is in no tile that the folder's jobs render");
     Ok(super::exit_code(&folder, &outcome))
 }

@@ -85,12 +85,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// Writes memory from an address on to a file.
 fn write_memory(path: &Path, memory: &OwnedMemory, base: u32) -> io::Result<()> {
     let memory = memory.view();
-    let mut portion = [0; 4096];
+    let mut chunk = [0; 4096];
     whole_file::write(path, |file| {
-        for at in (u64::from(base)..memory.bytes()).step_by(portion.len()) {
-            let portion = &mut portion[..(memory.bytes() - at).min(4096) as usize];
-            memory.read(BusAddr(at as u32), portion).map_err(io::Error::other)?;
-            file.write_all(portion)?;
+        for at in (u64::from(base)..memory.bytes()).step_by(chunk.len()) {
+            let chunk = &mut chunk[..(memory.bytes() - at).min(4096) as usize];
+            memory.read(BusAddr(at as u32), chunk).map_err(io::Error::other)?;
+            file.write_all(chunk)?;
         }
         Ok(())
     })

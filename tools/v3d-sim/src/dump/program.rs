@@ -31,7 +31,7 @@ pub(crate) fn instructions(
     let mut at = start;
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;
-        let word = block::instruction(memory, at).ok()?;
+        let word = block::fetch(memory, at).ok()?;
         let instruction = Instruction::decode(word);
         if matches!(instruction.signal(), Signal::ProgramEnd | Signal::LoadColorEnd) {
             left = left.min(THREAD_DELAY_SLOTS);

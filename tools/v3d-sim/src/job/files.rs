@@ -8,9 +8,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// The largest description or picture. The largest picture there can be has 64 MiB of pixels.
-const LARGEST_WHOLE_FILE_BYTES: u64 = 64 << 20;
+const MAX_WHOLE_FILE_BYTES: u64 = 64 << 20;
 /// The largest memory image: what the V3D can address, and what a packer may add to it.
-const LARGEST_IMAGE_BYTES: u64 = (1 << 30) + (1 << 20);
+const MAX_IMAGE_BYTES: u64 = (1 << 30) + (1 << 20);
 
 /// Where the files of a job folder are.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Files {
 
     /// A memory image.
     pub(super) fn open_image(&self, name: &str) -> Result<Box<dyn BufRead + '_>, JobError> {
-        self.open(name, LARGEST_IMAGE_BYTES)
+        self.open(name, MAX_IMAGE_BYTES)
     }
 
     /// A file of at most so many bytes: larger ones are refused by their size, and what tells no size (a pipe, a device) is read no further.
@@ -64,7 +64,7 @@ impl Files {
     /// All of a description or picture.
     pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, JobError> {
         let mut contents = Vec::new();
-        let read = self.open(name, LARGEST_WHOLE_FILE_BYTES)?.read_to_end(&mut contents);
+        let read = self.open(name, MAX_WHOLE_FILE_BYTES)?.read_to_end(&mut contents);
         read.map_err(|error| JobError::File { path: self.path(name), error })?;
         Ok(contents)
     }

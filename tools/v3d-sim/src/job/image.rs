@@ -10,9 +10,9 @@ use std::io::{BufRead, Read};
 /// What the name of an image ends with that is not packed.
 const PLAIN_SUFFIX: &str = ".bin";
 /// Bytes that are unpacked at once: an image may be as large as memory, and is not to be there twice.
-const PORTION_BYTES: usize = 1 << 16;
+const CHUNK_BYTES: usize = 1 << 16;
 
-/// Unpacks an image portion by portion into `place`, which is told where each belongs; gives its length. An error is the reason in words. More than
+/// Unpacks an image chunk by chunk into `place`, which is told where each belongs; gives its length. An error is the reason in words. More than
 /// `limit` bytes are an error.
 pub(super) fn unpack(
     name: &str,
@@ -60,17 +60,17 @@ pub(super) fn unpack(
 
 /// Copies all there is behind what has been copied.
 fn copy(image: &mut dyn Read, limit: u32, length: &mut u64, place: &mut dyn FnMut(u32, &[u8])) -> Result<(), String> {
-    let mut portion = Vec::with_capacity(PORTION_BYTES);
+    let mut chunk = Vec::with_capacity(CHUNK_BYTES);
     loop {
-        portion.clear();
-        let read = (&mut *image).take(PORTION_BYTES as u64).read_to_end(&mut portion);
+        chunk.clear();
+        let read = (&mut *image).take(CHUNK_BYTES as u64).read_to_end(&mut chunk);
         if read.map_err(|error| format!("damaged: {error}"))? == 0 {
             return Ok(());
         }
         let at = *length;
-        *length += portion.len() as u64;
+        *length += chunk.len() as u64;
         match u32::try_from(at) {
-            Ok(at) if *length <= u64::from(limit) => place(at, &portion),
+            Ok(at) if *length <= u64::from(limit) => place(at, &chunk),
             _ => return Err(format!("it is longer than the job's memory of {limit} bytes")),
         }
     }

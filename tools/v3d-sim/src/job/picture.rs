@@ -8,7 +8,7 @@ use v3d_hw::BusAddr;
 use v3d_hw::tiling::{self, Tiling};
 
 /// The largest width or height that a picture may have: that of a frame.
-const LARGEST_SIDE_PX: u32 = 4096;
+const MAX_SIDE_PX: u32 = 4096;
 
 /// A picture of RGBA bytes, the first row of memory first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Picture {
             BufferTiling::LtFormat => Tiling::LtFormat,
             BufferTiling::Unknown(name) => return Err(JobError::UnknownTiling(name.clone())),
         };
-        if buffer.width > LARGEST_SIDE_PX || buffer.height > LARGEST_SIDE_PX {
+        if buffer.width > MAX_SIDE_PX || buffer.height > MAX_SIDE_PX {
             return Err(JobError::NoPicture("the colour buffer is wider or higher than 4096"));
         }
         // The rows' distance is the padded width.
@@ -98,8 +98,8 @@ impl Picture {
     pub fn from_png(bytes: &[u8]) -> Result<Self, String> {
         let mut reader =
             png::Decoder::new(std::io::Cursor::new(bytes)).read_info().map_err(|error| error.to_string())?;
-        if reader.info().width > LARGEST_SIDE_PX || reader.info().height > LARGEST_SIDE_PX {
-            return Err(format!("it is wider or higher than {LARGEST_SIDE_PX} pixels"));
+        if reader.info().width > MAX_SIDE_PX || reader.info().height > MAX_SIDE_PX {
+            return Err(format!("it is wider or higher than {MAX_SIDE_PX} pixels"));
         }
         let size = reader.output_buffer_size().ok_or_else(|| "it is too large".to_owned())?;
         let mut pixels = vec![0; size];

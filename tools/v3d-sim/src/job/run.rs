@@ -9,7 +9,7 @@ use crate::counters::Counters;
 use crate::device::{Config, V3d};
 use crate::fault::Fault;
 use crate::memory::{Memory, OwnedMemory};
-use crate::render::pixel_trace::History;
+use crate::render::pixel_trace::PixelTrace;
 use std::fmt;
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;
@@ -68,7 +68,7 @@ pub struct Outcome {
     /// What was wrong on the way.
     pub faults: Vec<Fault>,
     /// What has happened to the watched pixel.
-    pub history: History,
+    pub pixel_trace: PixelTrace,
     /// What was counted.
     pub counters: Counters,
     /// The memory that it left.
@@ -99,7 +99,7 @@ pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, J
         let end = run_job(&mut device, memory.view(), job);
         memories.push(memory);
         let stop = end != End::Done;
-        ends.push((end, device.take_faults(), device.take_history(), device.counters().clone()));
+        ends.push((end, device.take_faults(), device.take_pixel_trace(), device.counters().clone()));
         if stop {
             break;
         }
@@ -107,7 +107,7 @@ pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, J
     let jobs = ends
         .into_iter()
         .zip(memories)
-        .map(|((end, faults, history, counters), memory)| Outcome { end, faults, history, counters, memory })
+        .map(|((end, faults, pixel_trace, counters), memory)| Outcome { end, faults, pixel_trace, counters, memory })
         .collect();
     Ok(FolderOutcome { jobs })
 }

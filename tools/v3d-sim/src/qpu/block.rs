@@ -1,7 +1,7 @@
 //! Decoded programs, kept by address.
 //!
-//! A program is decoded in stretches that end where execution cannot fall through: after the delay slots of a program end or of an unconditional
-//! branch. Two stretches may overlap. What the instruction cache is for the hardware this is for the model: software that changes code clears it.
+//! A program is decoded in blocks that end where execution cannot fall through: after the delay slots of a program end or of an unconditional
+//! branch. Two blocks may overlap. What the instruction cache is for the hardware this is for the model: software that changes code clears it.
 //! Drivers clear it before every job and change nothing, so that what was decoded is only set aside then: it is used again if memory still holds the
 //! same words.
 
@@ -9,9 +9,9 @@ pub(in crate::qpu) mod execution;
 pub mod micro_op;
 
 use crate::memory::{Memory, OutOfMemory};
-use crate::qpu::block::micro_op::{self, Action};
+use crate::qpu::block::micro_op::{self, MicroOp};
 use crate::qpu::fault::Rules;
-use crate::qpu::isa::instruction::{Destination, Kind, MicroOp, Touches};
+use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind, Touches};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -20,24 +20,24 @@ use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
 
-/// Most instructions of a stretch.
-const LONGEST: usize = 1024;
+/// Most instructions of a block.
+const MAX_BLOCK_INSTRUCTIONS: usize = 1024;
 /// Registers 16 to 31 of both files, in the form of [`Touches`].
 pub const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
 /// Most instructions that are kept: some 5 MiB of them, and 3 to 9 MiB more if all are translated (80 to 260 bytes each [measured]). Programs that jump to
 /// ever new places begin anew then.
-const MOST_KEPT: usize = 1 << 15;
+const MAX_CACHED_INSTRUCTIONS: usize = 1 << 15;
 
 /// An instruction in its place, with what its predecessors in memory mean for it.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed {
+pub struct BlockInstruction {
     /// The instruction.
-    pub op: MicroOp,
+    pub instruction: DecodedInstruction,
     /// Rules broken with the two instructions before it in memory, if those are what was executed before it.
     pub hazards: Rules,
-    /// The instruction is [plain](MicroOp::plain), and harmless to its neighbours, provided that it follows its predecessors in memory.
+    /// The instruction is [plain](DecodedInstruction::plain), and harmless to its neighbours, provided that it follows its predecessors in memory.
     pub plain: bool,
-    /// The same for [quiet](MicroOp::quiet).
+    /// The same for [quiet](DecodedInstruction::quiet).
     pub quiet: bool,
     /// The next instruction reads what this one writes, or may do so: old values have to be kept.
     pub keeps: bool,
@@ -45,9 +45,9 @@ pub struct Placed {
     pub latches: bool,
 }
 
-/// What comes after a place in a stretch: the instructions from there to the first that is not [plain](Placed::plain), and what they touch.
+/// What comes after a place in a block: the instructions from there to the first that is not [plain](BlockInstruction::plain), and what they touch.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ahead {
+pub struct Run {
     /// How many there are.
     pub count: u16,
     /// Accumulators and flags, in the form of [`Touches`], that they need from before.
@@ -58,8 +58,8 @@ pub struct Ahead {
     pub upper_registers: bool,
     /// What begins right here instead, if that can be executed without the sequencer too.
     pub group: Option<Group>,
-    /// Number of actions before this place.
-    first_action: u32,
+    /// Number of micro_ops before this place.
+    first_micro_op: u32,
 }
 
 /// Instructions that go together.
@@ -92,56 +92,56 @@ impl Group {
 pub struct PlainBranch {
     /// When it is taken.
     pub condition: BranchCondition,
-    /// Index of its target in the stretch.
+    /// Index of its target in the block.
     pub target: u16,
 }
 
-/// A stretch of decoded instructions.
+/// A block of decoded instructions.
 #[derive(Debug)]
-pub struct Stretch {
+pub struct Block {
     /// Address of the first instruction, as the program counter has it.
     pub start: u32,
     /// The instructions.
-    pub ops: Vec<Placed>,
+    pub instructions: Vec<BlockInstruction>,
     /// The instructions as they are in memory.
     words: Vec<u64>,
     /// Registers of files A and B that some instruction writes, in the form of [`Touches`].
     pub writes: u64,
     /// What comes after each place: one more than there are instructions.
-    pub ahead: Vec<Ahead>,
+    pub runs: Vec<Run>,
     /// What the instructions do, one after the other.
-    actions: Vec<Action>,
+    micro_ops: Vec<MicroOp>,
     /// The translation for the host, if there is one for this host.
     #[cfg(target_arch = "x86_64")]
-    pub(super) native: super::translation::Slot,
+    pub(super) translation: super::translation::TranslationSlot,
 }
 
-impl Stretch {
+impl Block {
     /// Decodes from an address on.
     fn decode(memory: Memory<'_>, start: u32, at_once: bool) -> Result<Self, OutOfMemory> {
-        let mut ops: Vec<Placed> = Vec::new();
+        let mut instructions: Vec<BlockInstruction> = Vec::new();
         let mut words = Vec::new();
-        let mut last = LONGEST;
-        while ops.len() <= last && ops.len() < LONGEST {
-            let at = BusAddr(start.wrapping_add(ops.len() as u32 * INSTRUCTION_BYTES));
-            let word = match instruction(memory, at) {
+        let mut last = MAX_BLOCK_INSTRUCTIONS;
+        while instructions.len() <= last && instructions.len() < MAX_BLOCK_INSTRUCTIONS {
+            let at = BusAddr(start.wrapping_add(instructions.len() as u32 * INSTRUCTION_BYTES));
+            let word = match fetch(memory, at) {
                 Ok(word) => word,
                 // What lies outside of memory is a fault only if it is executed.
-                Err(_) if !ops.is_empty() => break,
+                Err(_) if !instructions.is_empty() => break,
                 Err(error) => return Err(error),
             };
-            let op = MicroOp::decode(word);
+            let instruction = DecodedInstruction::decode(word);
             words.push(word);
-            if last == LONGEST {
-                if matches!(op.signal, Signal::ProgramEnd | Signal::LoadColorEnd) {
-                    last = ops.len() + THREAD_DELAY_SLOTS as usize;
+            if last == MAX_BLOCK_INSTRUCTIONS {
+                if matches!(instruction.signal, Signal::ProgramEnd | Signal::LoadColorEnd) {
+                    last = instructions.len() + THREAD_DELAY_SLOTS as usize;
                 }
-                if matches!(op.kind, Kind::Branch { condition: BranchCondition::Always, .. }) {
-                    last = ops.len() + BRANCH_DELAY_SLOTS as usize;
+                if matches!(instruction.kind, Kind::Branch { condition: BranchCondition::Always, .. }) {
+                    last = instructions.len() + BRANCH_DELAY_SLOTS as usize;
                 }
             }
-            ops.push(Placed {
-                op,
+            instructions.push(BlockInstruction {
+                instruction,
                 hazards: Rules::default(),
                 plain: false,
                 quiet: false,
@@ -150,50 +150,55 @@ impl Stretch {
             });
         }
         // What a port shows that reads nothing is left there by the instruction before that has read something.
-        for i in 0..ops.len() {
-            for (port, source) in [ops[i].op.port_a, ops[i].op.port_b].into_iter().enumerate() {
+        for i in 0..instructions.len() {
+            for (port, source) in
+                [instructions[i].instruction.port_a, instructions[i].instruction.port_b].into_iter().enumerate()
+            {
                 if source == Some(ReadSource::Nop)
-                    && let Some(last) = ops.iter_mut().take(i).rev().find(|placed| placed.op.latches[port].is_some())
+                    && let Some(last) =
+                        instructions.iter_mut().take(i).rev().find(|placed| placed.instruction.latches[port].is_some())
                 {
                     last.latches = true;
                 }
             }
         }
-        let touches = |ops: &[Placed], i: Option<usize>| {
-            i.and_then(|i| ops.get(i)).map_or(Touches::default(), |placed| placed.op.touches)
+        let touches = |instructions: &[BlockInstruction], i: Option<usize>| {
+            i.and_then(|i| instructions.get(i)).map_or(Touches::default(), |placed| placed.instruction.touches)
         };
-        for i in 0..ops.len() {
-            let op = ops[i].op;
-            let hazards = op.hazards(&touches(&ops, i.checked_sub(1)), &touches(&ops, i.checked_sub(2)));
+        for i in 0..instructions.len() {
+            let instruction = instructions[i].instruction;
+            let hazards = instruction
+                .hazards(&touches(&instructions, i.checked_sub(1)), &touches(&instructions, i.checked_sub(2)));
             // What follows the last instruction is not known here.
-            let keeps = i + 1 == ops.len() || op.touches.writes & touches(&ops, Some(i + 1)).reads != 0;
-            ops[i].hazards = hazards;
-            ops[i].keeps = keeps;
-            let harmless = hazards.is_empty() && !keeps && !ops[i].latches;
-            ops[i].plain = op.plain && harmless;
-            ops[i].quiet = op.quiet && harmless;
+            let keeps = i + 1 == instructions.len()
+                || instruction.touches.writes & touches(&instructions, Some(i + 1)).reads != 0;
+            instructions[i].hazards = hazards;
+            instructions[i].keeps = keeps;
+            let harmless = hazards.is_empty() && !keeps && !instructions[i].latches;
+            instructions[i].plain = instruction.plain && harmless;
+            instructions[i].quiet = instruction.quiet && harmless;
         }
-        let (ahead, actions) = look_ahead(&ops);
-        let writes = ops.iter().fold(0, |writes, placed| writes | placed.op.touches.writes);
+        let (runs, micro_ops) = find_runs(&instructions);
+        let writes = instructions.iter().fold(0, |writes, placed| writes | placed.instruction.touches.writes);
         // Other hosts have no translation that could be made at once.
         #[cfg(not(target_arch = "x86_64"))]
         let _ = at_once;
         Ok(Self {
             start,
-            ops,
+            instructions,
             words,
             writes,
-            ahead,
-            actions,
+            runs,
+            micro_ops,
             #[cfg(target_arch = "x86_64")]
-            native: crate::qpu::translation::Slot::new(at_once),
+            translation: crate::qpu::translation::TranslationSlot::new(at_once),
         })
     }
 
     /// Whether memory holds these instructions.
     fn is_in(&self, memory: Memory<'_>) -> bool {
         let addresses = (0..self.words.len()).map(|index| BusAddr(self.address_of(index)));
-        addresses.zip(&self.words).all(|(at, word)| instruction(memory, at) == Ok(*word))
+        addresses.zip(&self.words).all(|(at, word)| fetch(memory, at) == Ok(*word))
     }
 
     /// Address of an instruction.
@@ -205,93 +210,94 @@ impl Stretch {
     /// How many instructions run without the sequencer from an index on, up to where a branch may lead elsewhere.
     #[inline(always)]
     pub fn run_from(&self, index: usize) -> u64 {
-        let Some(ahead) = self.ahead.get(index) else { return 0 };
-        let count = usize::from(ahead.count);
-        let group = self.ahead.get(index + count).and_then(|behind| behind.group);
+        let Some(run) = self.runs.get(index) else { return 0 };
+        let count = usize::from(run.count);
+        let group = self.runs.get(index + count).and_then(|behind| behind.group);
         (count + group.map_or(0, Group::instructions)) as u64
     }
 
     /// What some instructions do.
     #[inline(always)]
-    pub fn actions_of(&self, first: usize, count: usize) -> &[Action] {
-        self.actions.get(self.action_indices(first, count)).unwrap_or_default()
+    pub fn micro_ops_of(&self, first: usize, count: usize) -> &[MicroOp] {
+        self.micro_ops.get(self.micro_op_indices(first, count)).unwrap_or_default()
     }
 
-    /// Which actions those are among all of the stretch.
+    /// Which micro_ops those are among all of the block.
     #[inline(always)]
-    pub fn action_indices(&self, first: usize, count: usize) -> Range<usize> {
-        let bound = |index: usize| self.ahead.get(index).map_or(0, |ahead| ahead.first_action as usize);
+    pub fn micro_op_indices(&self, first: usize, count: usize) -> Range<usize> {
+        let bound = |index: usize| self.runs.get(index).map_or(0, |run| run.first_micro_op as usize);
         bound(first)..bound(first + count)
     }
 
-    /// An action.
-    pub fn action(&self, index: usize) -> Option<&Action> {
-        self.actions.get(index)
+    /// An micro_op.
+    pub fn micro_op(&self, index: usize) -> Option<&MicroOp> {
+        self.micro_ops.get(index)
     }
 
-    /// Which instruction of the stretch is at an address.
+    /// Which instruction of the block is at an address.
     pub fn index_of(&self, address: u32) -> Option<usize> {
         let index = address.checked_sub(self.start)? / INSTRUCTION_BYTES;
-        (address % INSTRUCTION_BYTES == self.start % INSTRUCTION_BYTES && (index as usize) < self.ops.len())
+        (address % INSTRUCTION_BYTES == self.start % INSTRUCTION_BYTES && (index as usize) < self.instructions.len())
             .then_some(index as usize)
     }
 }
 
 /// The instruction at an address.
-pub(crate) fn instruction(memory: Memory<'_>, at: BusAddr) -> Result<u64, OutOfMemory> {
+pub(crate) fn fetch(memory: Memory<'_>, at: BusAddr) -> Result<u64, OutOfMemory> {
     let (low, high) = (memory.word(at)?, memory.word(BusAddr(at.0.wrapping_add(4)))?);
     Ok(u64::from(high) << 32 | u64::from(low))
 }
 
-/// Finds out what comes after each place of a stretch, and what its instructions do.
-fn look_ahead(ops: &[Placed]) -> (Vec<Ahead>, Vec<Action>) {
-    let mut actions = Vec::new();
-    let mut ahead = vec![Ahead::default(); ops.len() + 1];
-    for (at, placed) in ops.iter().enumerate() {
-        ahead[at].first_action = actions.len() as u32;
-        micro_op::append(&mut actions, &placed.op, at as u16);
+/// Finds out what comes after each place of a block, and what its instructions do.
+fn find_runs(instructions: &[BlockInstruction]) -> (Vec<Run>, Vec<MicroOp>) {
+    let mut micro_ops = Vec::new();
+    let mut runs = vec![Run::default(); instructions.len() + 1];
+    for (at, placed) in instructions.iter().enumerate() {
+        runs[at].first_micro_op = micro_ops.len() as u32;
+        micro_op::append(&mut micro_ops, &placed.instruction, at as u16);
     }
-    ahead[ops.len()].first_action = actions.len() as u32;
-    for (at, placed) in ops.iter().enumerate().rev() {
+    runs[instructions.len()].first_micro_op = micro_ops.len() as u32;
+    for (at, placed) in instructions.iter().enumerate().rev() {
         if placed.plain {
-            let next = ahead[at + 1];
-            let touches = &placed.op.touches;
+            let next = runs[at + 1];
+            let touches = &placed.instruction.touches;
             // A part of a register that is written leaves the rest as it was.
             let reads = touches.reads_accumulators | touches.writes_accumulators & !touches.replaces_accumulators;
-            ahead[at].count = next.count + 1;
-            ahead[at].needs = reads | next.needs & !touches.replaces_accumulators;
-            ahead[at].replaces = touches.replaces_accumulators | next.replaces;
-            ahead[at].upper_registers = (touches.reads | touches.writes) & UPPER_REGISTERS != 0 || next.upper_registers;
+            runs[at].count = next.count + 1;
+            runs[at].needs = reads | next.needs & !touches.replaces_accumulators;
+            runs[at].replaces = touches.replaces_accumulators | next.replaces;
+            runs[at].upper_registers = (touches.reads | touches.writes) & UPPER_REGISTERS != 0 || next.upper_registers;
         }
     }
-    for at in 0..ops.len() {
-        ahead[at].group = group(ops, &ahead, at);
+    for at in 0..instructions.len() {
+        runs[at].group = group(instructions, &runs, at);
     }
-    (ahead, actions)
+    (runs, micro_ops)
 }
 
 /// The instructions at an index that go together.
-fn group(ops: &[Placed], ahead: &[Ahead], at: usize) -> Option<Group> {
-    let placed = ops.get(at)?;
-    match placed.op.signal {
-        Signal::Branch => plain_branch(ops, ahead, at).map(Group::Branch),
+fn group(instructions: &[BlockInstruction], runs: &[Run], at: usize) -> Option<Group> {
+    let placed = instructions.get(at)?;
+    match placed.instruction.signal {
+        Signal::Branch => plain_branch(instructions, runs, at).map(Group::Branch),
         Signal::ThreadSwitch | Signal::LastThreadSwitch => {
-            let slots = usize::from(ahead.get(at + 1)?.count);
-            (placed.quiet && !placed.op.touches.tlb && slots >= THREAD_DELAY_SLOTS as usize).then_some(Group::Switch)
+            let slots = usize::from(runs.get(at + 1)?.count);
+            (placed.quiet && !placed.instruction.touches.tlb && slots >= THREAD_DELAY_SLOTS as usize)
+                .then_some(Group::Switch)
         }
-        Signal::ProgramEnd | Signal::LoadColorEnd => ends_quietly(ops, at).then_some(Group::End),
+        Signal::ProgramEnd | Signal::LoadColorEnd => ends_quietly(instructions, at).then_some(Group::End),
         _ => (placed.quiet && !placed.plain).then_some(Group::Tile),
     }
 }
 
 /// Whether the end of the program at an index breaks no rule.
-fn ends_quietly(ops: &[Placed], at: usize) -> bool {
+fn ends_quietly(instructions: &[BlockInstruction], at: usize) -> bool {
     let last = at + THREAD_DELAY_SLOTS as usize;
-    let Some(instructions) = ops.get(at..=last) else { return false };
+    let Some(instructions) = instructions.get(at..=last) else { return false };
     instructions.iter().enumerate().all(|(i, placed)| {
-        let Touches { writes, register_14, uniform, varying, vpm, tlb_z, .. } = placed.op.touches;
+        let Touches { writes, register_14, uniform, varying, vpm, tlb_z, .. } = placed.instruction.touches;
         let controls = matches!(
-            placed.op.signal,
+            placed.instruction.signal,
             Signal::ThreadSwitch
                 | Signal::LastThreadSwitch
                 | Signal::ProgramEnd
@@ -300,7 +306,11 @@ fn ends_quietly(ops: &[Placed], at: usize) -> bool {
         );
         // Nothing comes after the last one, so that old values of what it writes need not be kept.
         let quiet = placed.quiet
-            || at + i == last && placed.op.quiet && placed.hazards.is_empty() && writes == 0 && !placed.latches;
+            || at + i == last
+                && placed.instruction.quiet
+                && placed.hazards.is_empty()
+                && writes == 0
+                && !placed.latches;
         quiet
             && !(uniform || varying || vpm || register_14)
             && !(i == 0 && writes != 0)
@@ -310,20 +320,24 @@ fn ends_quietly(ops: &[Placed], at: usize) -> bool {
 }
 
 /// The branch at an index, if it is one that can be taken without the sequencer.
-fn plain_branch(ops: &[Placed], ahead: &[Ahead], at: usize) -> Option<PlainBranch> {
+fn plain_branch(instructions: &[BlockInstruction], runs: &[Run], at: usize) -> Option<PlainBranch> {
     const SLOTS: usize = BRANCH_DELAY_SLOTS as usize;
-    let placed = ops.get(at)?;
-    let Kind::Branch { condition, relative: true, offset, register: None } = placed.op.kind else { return None };
-    let links = [placed.op.add.to, placed.op.mul.to].iter().any(|to| *to != Destination::Nowhere);
-    let harmless = placed.op.broken.is_empty() && placed.hazards.is_empty() && !placed.keeps && !placed.latches;
-    if links || !harmless || usize::from(ahead.get(at + 1)?.count) < SLOTS || offset % INSTRUCTION_BYTES != 0 {
+    let placed = instructions.get(at)?;
+    let Kind::Branch { condition, relative: true, offset, register: None } = placed.instruction.kind else {
+        return None;
+    };
+    let links = [placed.instruction.add.to, placed.instruction.mul.to].iter().any(|to| *to != Destination::Nowhere);
+    let harmless =
+        placed.instruction.broken.is_empty() && placed.hazards.is_empty() && !placed.keeps && !placed.latches;
+    if links || !harmless || usize::from(runs.get(at + 1)?.count) < SLOTS || offset % INSTRUCTION_BYTES != 0 {
         return None;
     }
     let from = i64::try_from(at + 1 + SLOTS).ok()?;
     let target = usize::try_from(from + i64::from(offset as i32) / i64::from(INSTRUCTION_BYTES)).ok()?;
-    let slots = [ops.get(at + SLOTS)?.op.touches, ops.get(at + SLOTS - 1)?.op.touches];
-    let first = &ops.get(target)?.op;
-    let second = &ops.get(target + 1)?.op;
+    let slots =
+        [instructions.get(at + SLOTS)?.instruction.touches, instructions.get(at + SLOTS - 1)?.instruction.touches];
+    let first = &instructions.get(target)?.instruction;
+    let second = &instructions.get(target + 1)?.instruction;
     let broken = first.hazards(&slots[0], &slots[1]).union(second.hazards(&first.touches, &slots[0]));
     broken.is_empty().then_some(PlainBranch { condition, target: u16::try_from(target).ok()? })
 }
@@ -336,13 +350,13 @@ pub struct CodeCache {
     translates_at_once: bool,
 }
 
-/// Stretches by the address of their first instruction, and how many instructions they are.
+/// Blocks by the address of their first instruction, and how many instructions they are.
 #[derive(Debug, Default)]
 struct Decoded {
     /// Those that are known to be in memory.
-    stretches: HashMap<u32, Arc<Stretch>>,
+    blocks: HashMap<u32, Arc<Block>>,
     /// Those that were when the cache was cleared.
-    aside: HashMap<u32, Arc<Stretch>>,
+    aside: HashMap<u32, Arc<Block>>,
     /// Instructions of both.
     instructions: usize,
 }
@@ -359,7 +373,7 @@ impl CodeCache {
         Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_at_once: false }
     }
 
-    /// The same, with stretches translated for the host when they are first executed, and not when that has begun to pay.
+    /// The same, with blocks translated for the host when they are first executed, and not when that has begun to pay.
     pub fn translating_at_once() -> Self {
         Self { translates_at_once: true, ..Self::new() }
     }
@@ -367,8 +381,8 @@ impl CodeCache {
     /// Trusts nothing any more: memory may have changed.
     pub fn clear(&self) {
         let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
-        let Decoded { stretches, aside, .. } = &mut *decoded;
-        aside.extend(stretches.drain());
+        let Decoded { blocks, aside, .. } = &mut *decoded;
+        aside.extend(blocks.drain());
         self.generation.store(next_generation(), Relaxed);
     }
 
@@ -377,27 +391,27 @@ impl CodeCache {
         self.generation.load(Relaxed)
     }
 
-    /// The stretch that begins at an address.
-    pub fn stretch(&self, memory: Memory<'_>, address: u32) -> Result<Arc<Stretch>, OutOfMemory> {
-        if let Some(stretch) = self.decoded.read().unwrap_or_else(PoisonError::into_inner).stretches.get(&address) {
-            return Ok(Arc::clone(stretch));
+    /// The block that begins at an address.
+    pub fn block(&self, memory: Memory<'_>, address: u32) -> Result<Arc<Block>, OutOfMemory> {
+        if let Some(block) = self.decoded.read().unwrap_or_else(PoisonError::into_inner).blocks.get(&address) {
+            return Ok(Arc::clone(block));
         }
         let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(stretch) = decoded.stretches.get(&address) {
-            return Ok(Arc::clone(stretch));
+        if let Some(block) = decoded.blocks.get(&address) {
+            return Ok(Arc::clone(block));
         }
         let earlier = decoded.aside.remove(&address);
-        decoded.instructions -= earlier.as_ref().map_or(0, |stretch| stretch.ops.len());
-        let stretch = match earlier.filter(|stretch| stretch.is_in(memory)) {
-            Some(stretch) => stretch,
-            None => Arc::new(Stretch::decode(memory, address, self.translates_at_once)?),
+        decoded.instructions -= earlier.as_ref().map_or(0, |block| block.instructions.len());
+        let block = match earlier.filter(|block| block.is_in(memory)) {
+            Some(block) => block,
+            None => Arc::new(Block::decode(memory, address, self.translates_at_once)?),
         };
-        if decoded.instructions + stretch.ops.len() > MOST_KEPT {
+        if decoded.instructions + block.instructions.len() > MAX_CACHED_INSTRUCTIONS {
             *decoded = Decoded::default();
         }
-        decoded.instructions += stretch.ops.len();
-        decoded.stretches.insert(address, Arc::clone(&stretch));
-        Ok(stretch)
+        decoded.instructions += block.instructions.len();
+        decoded.blocks.insert(address, Arc::clone(&block));
+        Ok(block)
     }
 }
 
@@ -419,10 +433,10 @@ mod tests {
     /// How many instructions run without the sequencer from each place of a program, and where its third instruction leads.
     fn check(words: &[u64], counts: &[u16], target: Option<u16>) {
         let owned = memory_of(8 * words.len(), words);
-        let stretch = Stretch::decode(owned.view(), 0, false).unwrap();
-        let found: Vec<u16> = stretch.ahead.iter().map(|ahead| ahead.count).collect();
+        let block = Block::decode(owned.view(), 0, false).unwrap();
+        let found: Vec<u16> = block.runs.iter().map(|run| run.count).collect();
         assert_eq!(found, counts);
-        let found = stretch.ahead[2].group.map(|group| match group {
+        let found = block.runs[2].group.map(|group| match group {
             Group::Branch(branch) => Some(branch.target),
             _ => None,
         });
@@ -434,18 +448,18 @@ mod tests {
         let owned = memory_of(64, &[NOP, NOP, NOP, END, NOP, NOP, NOP, NOP]);
         let memory = owned.view();
         let cache = CodeCache::new();
-        let before = cache.stretch(memory, 0).unwrap();
-        assert!(Arc::ptr_eq(&before, &cache.stretch(memory, 0).unwrap()));
+        let before = cache.block(memory, 0).unwrap();
+        assert!(Arc::ptr_eq(&before, &cache.block(memory, 0).unwrap()));
         if let Some((at, word)) = changed {
             memory.write(BusAddr(at), &word.to_le_bytes()).unwrap();
         }
         let generation = cache.generation();
         cache.clear();
         assert_ne!(cache.generation(), generation);
-        let after = cache.stretch(memory, 0).unwrap();
+        let after = cache.block(memory, 0).unwrap();
         assert_eq!(Arc::ptr_eq(&before, &after), expected, "{changed:x?}");
         assert!(after.is_in(memory));
-        assert_eq!(cache.decoded.read().unwrap().instructions, after.ops.len());
+        assert_eq!(cache.decoded.read().unwrap().instructions, after.instructions.len());
     }
 
     #[test]

@@ -6,10 +6,10 @@
 //! | [`Engine`] | what executes |
 //! |---|---|
 //! | `Reference` | element by element, in the words of the guide: what the others are held against |
-//! | `Narrow` | in vectors that every host of this architecture has |
-//! | `Fast` | as programs of jobs are: in the vectors of this host, and translated once a stretch has been executed often |
+//! | `Baseline` | in vectors that every host of this architecture has |
+//! | `Fast` | as programs of jobs are: in the vectors of this host, and translated once a block has been executed often |
 //! | `Translated` | translated for the host before the first instruction; where the host cannot have that, the same as `Fast` |
-//! | `Recorded` | in vectors, one instruction at a time, with a trace for the clock, in which each instruction must be |
+//! | `Traced` | in vectors, one instruction at a time, with a trace for the clock, in which each instruction must be |
 //!
 //! All registers, flags, what was written to peripherals, faults and all of memory must be the same after each. A case in which nothing but the
 //! preamble has had an effect proves nothing and counts as a failure.
@@ -17,7 +17,7 @@
 mod case;
 mod peripherals;
 
-pub use case::{CODE, Case, Engine, MEMORY_BYTES, MOST_INSTRUCTIONS, Outcome};
+pub use case::{CODE, Case, Engine, MAX_INSTRUCTIONS, MEMORY_BYTES, Outcome};
 
 use crate::qpu::{Launch, Threading};
 use crate::random::Random;
@@ -142,7 +142,7 @@ fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
     let varyings = PREAMBLE as u32 + random.below(40);
     let launches = vec![launch];
     let case = Case { words, launches, data, varyings, refused: 10, busy: false, budgets: vec![BUDGET] };
-    let reference = case.check(&[Engine::Narrow, Engine::Fast, Engine::Translated, Engine::Recorded])?;
+    let reference = case.check(&[Engine::Baseline, Engine::Fast, Engine::Translated, Engine::Traced])?;
     let start = Case { budgets: vec![PREAMBLE], ..case };
     let start = start.execute(Engine::Reference, &start.data());
     let idle = start.qpu.registers().visible() == reference.qpu.registers().visible()

@@ -2,8 +2,8 @@
 //!
 //! All engines share the sequencer, which fetches, reads and writes peripherals, stalls, branches and finds faults. An engine computes:
 //! operands out of the register array, two operations, rotation, packing, flags and the writes to registers. There are four:
-//! [`Reference`](reference::Reference), [`Fast`](vector::Fast), which is compiled for several sets of vectors,
-//! [`Recorded`](vector::Recorded), which computes as `Fast` does and leaves a trace, and translated code (`native`).
+//! [`Reference`](reference::Reference), [`Fast`](vector::Vectorized), which is compiled for several sets of vectors,
+//! [`Traced`](vector::Traced), which computes as `Fast` does and leaves a trace, and translated code (`native`).
 
 pub(in crate::qpu) mod dispatch;
 pub mod reference;
@@ -12,9 +12,9 @@ pub mod vector;
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::Qpu;
-use crate::qpu::block::Stretch;
+use crate::qpu::block::Block;
 use crate::qpu::io::Io;
-use crate::qpu::isa::instruction::MicroOp;
+use crate::qpu::isa::instruction::DecodedInstruction;
 use crate::qpu::isa::registers::{Flags, Registers};
 
 /// The results of an instruction for destinations that are not plain registers, with the elements that are written.
@@ -34,20 +34,20 @@ pub trait Datapath {
     const RECORDS: bool = false;
 
     /// Unpacks, operates, rotates, packs, sets flags and writes registers; what is meant for peripherals is put into `results`.
-    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results);
+    fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results);
 
-    /// Executes as many instructions as it can without the sequencer, from an index of a stretch on, and gives the index of the next one. An engine
+    /// Executes as many instructions as it can without the sequencer, from an index of a block on, and gives the index of the next one. An engine
     /// may leave all of them to the sequencer.
     #[inline(always)]
-    fn run_ahead(
+    fn run_block(
         qpu: &mut Qpu,
-        stretch: &Stretch,
+        block: &Block,
         index: usize,
         io: &mut dyn Io,
         memory: Memory<'_>,
         budget: &mut u64,
     ) -> usize {
-        let _ = (qpu, stretch, io, memory, budget);
+        let _ = (qpu, block, io, memory, budget);
         index
     }
 }

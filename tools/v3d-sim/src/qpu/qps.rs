@@ -17,9 +17,9 @@ use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
 use crate::qpu::block;
-use crate::qpu::isa::instruction::{Kind, MicroOp};
+use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
-use crate::timing::trace::{PART, Work};
+use crate::timing::trace::{Invocation, PART_EVENTS};
 use std::collections::VecDeque;
 use user_io::{Setup, Shared, UserIo};
 use v3d_hw::qpu::address_map::ReadSource;
@@ -29,20 +29,20 @@ use v3d_hw::{BusAddr, Layout};
 /// Requests that the queue holds [AG p.90].
 const QUEUE_DEPTH: usize = 16;
 /// Lengths of uniforms above this mean that there is no limit [AG p.91].
-const LONGEST_UNIFORMS: u16 = 1023;
+const MAX_LIMITED_UNIFORMS: u16 = 1023;
 /// Instructions of a QPU's turn.
-const TURN: u64 = 4096;
+const TURN_INSTRUCTIONS: u64 = 4096;
 /// Rows of the VPM in a unit of VPMBASE.
 const ROWS_PER_UNIT: u32 = 4;
 /// Reads of the status without any progress that make a hang.
-const PATIENCE: u32 = 1000;
+const MAX_IDLE_READS: u32 = 1000;
 /// Bit of a reservation that excludes user programs [AG p.89].
 const NO_USER_PROGRAMS: u8 = 1;
 
 /// Why user programs do not get on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SchedulerFault {
+pub enum QpsFault {
     /// Software waits for programs that wait for each other.
     #[error("user programs are stalled for good: {0}")]
     Deadlock(String),
@@ -87,7 +87,7 @@ struct Unit {
 
 /// The scheduler and its QPUs.
 #[derive(Clone, Debug)]
-pub struct UserPrograms {
+pub struct Qps {
     units: Vec<Unit>,
     /// What the QPUs share.
     pub shared: Shared,
@@ -103,7 +103,7 @@ pub struct UserPrograms {
     pub record: bool,
 }
 
-impl UserPrograms {
+impl Qps {
     /// Idle QPUs, nothing reserved; at most 16 of them.
     pub fn new(qpus: u8, vpm_kib: u8) -> Self {
         let unit = Unit { qpu: Qpu::new(), setup: Setup::default(), activity: Activity::Idle };
@@ -173,7 +173,7 @@ impl UserPrograms {
         let disabled = self.uniforms.0 == 0 || self.length == 0;
         let limit = match self.length {
             _ if disabled => Some(0),
-            words @ ..=LONGEST_UNIFORMS => Some(u32::from(words)),
+            words @ ..=MAX_LIMITED_UNIFORMS => Some(u32::from(words)),
             _ => None,
         };
         self.queue.push_back(Request { pc, uniforms: self.uniforms, limit });
@@ -183,8 +183,8 @@ impl UserPrograms {
     pub fn read_status(&mut self, memory: Memory<'_>, faults: &mut FaultLog) -> u32 {
         let waits = self.is_waiting();
         self.idle_reads = if waits { self.idle_reads.saturating_add(1) } else { 0 };
-        if self.idle_reads == PATIENCE {
-            faults.report(SchedulerFault::Deadlock(self.stalls(memory).join(", ")));
+        if self.idle_reads == MAX_IDLE_READS {
+            faults.report(QpsFault::Deadlock(self.stalls(memory).join(", ")));
         }
         let status = Srqcs {
             qpurqcc: self.completed,
@@ -265,14 +265,14 @@ impl UserPrograms {
 
     /// Lets the clock have what all programs have done so far, if that is much.
     fn hand_over_traces(&mut self, counters: &mut Counters) {
-        if self.units.iter().all(|unit| unit.qpu.recorded_events() < PART) {
+        if self.units.iter().all(|unit| unit.qpu.recorded_events() < PART_EVENTS) {
             return;
         }
         for unit in &mut self.units {
             unit.qpu.hand_over_trace();
         }
         counters.merge(self.take_counters());
-        counters.advance_clock();
+        counters.advance_timing();
     }
 
     /// Gives queued programs to free QPUs.
@@ -280,7 +280,7 @@ impl UserPrograms {
         while let Some(&request) = self.queue.front() {
             let allowed = |number: usize| self.reservations[number & 15] & NO_USER_PROGRAMS == 0;
             if !(0..self.units.len()).any(allowed) {
-                faults.report(SchedulerFault::AllReserved);
+                faults.report(QpsFault::AllReserved);
                 return;
             }
             let free = |number: &usize| self.units[*number].activity == Activity::Idle && allowed(*number);
@@ -293,7 +293,7 @@ impl UserPrograms {
                 uniforms_limit: request.limit,
                 threading: Threading::Single,
                 qpu: number as u8,
-                record: self.record.then_some(Work::UserProgram { qpu: number as u8 }),
+                record: self.record.then_some(Invocation::UserProgram { qpu: number as u8 }),
                 ..Launch::default()
             });
             unit.activity = Activity::Running;
@@ -317,11 +317,11 @@ impl UserPrograms {
         let before = qpu.executed();
         let left = budget.saturating_sub(before);
         if left == 0 {
-            faults.report(SchedulerFault::Endless { qpu: number as u8, pc: qpu.pc() });
+            faults.report(QpsFault::Endless { qpu: number as u8, pc: qpu.pc() });
             *activity = Activity::Hung;
             return false;
         }
-        let mut turn = left.min(TURN);
+        let mut turn = left.min(TURN_INSTRUCTIONS);
         let mut io = UserIo { qpu: number as u8, shared, setup };
         let exit = qpu.run(&mut io, memory, code, &mut turn);
         faults.merge(qpu.take_faults());
@@ -361,12 +361,14 @@ impl UserPrograms {
 
     /// What the instruction at an address waits for.
     fn awaited(&self, pc: BusAddr, memory: Memory<'_>) -> String {
-        let Ok(op) = block::instruction(memory, pc).map(MicroOp::decode) else { return "is stalled".into() };
-        if let Kind::Semaphore { number, decrement, .. } = op.kind {
+        let Ok(instruction) = block::fetch(memory, pc).map(DecodedInstruction::decode) else {
+            return "is stalled".into();
+        };
+        if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
             return format!("waits for semaphore {number} to be {}", if decrement { "raised" } else { "lowered" });
         }
         match self.shared.mutex {
-            Some(holder) if [op.port_a, op.port_b].contains(&Some(ReadSource::MutexAcquire)) => {
+            Some(holder) if [instruction.port_a, instruction.port_b].contains(&Some(ReadSource::MutexAcquire)) => {
                 let idle = self.units.get(usize::from(holder)).is_some_and(|unit| unit.activity == Activity::Idle);
                 let ended = if idle { ", although its program has ended" } else { "" };
                 format!("waits for the mutex, which QPU {holder} holds{ended}")
@@ -399,7 +401,7 @@ mod tests {
     /// Twelve QPUs, and memory with programs 256 bytes apart.
     struct Bench {
         owned: OwnedMemory,
-        programs: UserPrograms,
+        programs: Qps,
         faults: FaultLog,
         counters: Counters,
     }
@@ -414,12 +416,7 @@ mod tests {
                     owned.view().set_word(at + 4, (word >> 32) as u32).unwrap();
                 }
             }
-            Self {
-                owned,
-                programs: UserPrograms::new(12, 12),
-                faults: FaultLog::default(),
-                counters: Counters::default(),
-            }
+            Self { owned, programs: Qps::new(12, 12), faults: FaultLog::default(), counters: Counters::default() }
         }
 
         fn request(&mut self, program: u32) {
@@ -478,7 +475,7 @@ mod tests {
         assert_eq!((bench.programs.reservations(0), bench.programs.reservations(1)), (0x1111_0111, 0x1111));
         bench.programs.set_reservations(0, 0x1111_1111);
         bench.request(0);
-        assert_eq!(bench.faults.faults(), [SchedulerFault::AllReserved.into()]);
+        assert_eq!(bench.faults.faults(), [QpsFault::AllReserved.into()]);
     }
 
     #[test]
@@ -503,12 +500,12 @@ mod tests {
     fn waiting_for_good_is_reported_once() {
         let mut bench = Bench::new(&[&[semaphore(0, true)]]);
         bench.request(0);
-        for _ in 0..3 * PATIENCE {
+        for _ in 0..3 * MAX_IDLE_READS {
             bench.status();
         }
         let faults = bench.faults.faults();
         let stalled = "QPU 11 at 0x00000000 waits for semaphore 0 to be raised".to_owned();
-        assert_eq!((faults, bench.faults.total()), (&[Fault::Scheduler(SchedulerFault::Deadlock(stalled))][..], 1));
+        assert_eq!((faults, bench.faults.total()), (&[Fault::Qps(QpsFault::Deadlock(stalled))][..], 1));
     }
 
     #[test]
@@ -534,7 +531,7 @@ mod tests {
     fn an_endless_program_ends_as_a_fault() {
         let mut bench = Bench::new(&[&[BRANCH_TO_ITSELF, NOP, NOP, NOP]]);
         bench.request(0);
-        assert!(matches!(bench.faults.faults(), [Fault::Scheduler(SchedulerFault::Endless { qpu: 11, .. })]));
+        assert!(matches!(bench.faults.faults(), [Fault::Qps(QpsFault::Endless { qpu: 11, .. })]));
         assert_eq!((bench.programs.busy(), bench.status().qpurqcc), (1 << 11, 0));
         let stalls = bench.programs.stalls(bench.owned.view());
         assert!(matches!(&stalls[..], [stall] if stall.ends_with("does not end")), "{stalls:?}");

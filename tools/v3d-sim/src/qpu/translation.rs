@@ -1,13 +1,13 @@
-//! Stretches of QPU code translated to the host's own instructions.
+//! Blocks of QPU code translated to the host's own instructions.
 //!
-//! The engines of [`crate::qpu::datapath::vector`] take one action after the other and find out for each what it is. A stretch that is executed often is worth more: here its
-//! [actions](super::action) become instructions of x86-64 with AVX-512, whose registers are a vector of the QPU, and which round as the QPU does. Only what
+//! The engines of [`crate::qpu::datapath::vector`] take one action after the other and find out for each what it is. A block that is executed often is worth more: here its
+//! [micro_ops](super::micro_op) become instructions of x86-64 with AVX-512, whose registers are a vector of the QPU, and which round as the QPU does. Only what
 //! [`ahead`] executes without the sequencer is translated. What needs another unit (TMU, VPM, tile buffer) and whatever is rare is a call back to the
-//! action's own execution, so that each action has one meaning and translated code never knows more than [`ahead`] does.
+//! micro_op's own execution, so that each action has one meaning and translated code never knows more than [`ahead`] does.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `translate` | blocks, branches, uniforms, calls |
+//! | `translate` | segments, branches, uniforms, calls |
 //! | `arithmetic` | the operations |
 //! | `functions` | those of the SFU |
 //! | `copies` | what the host's registers hold |
@@ -25,91 +25,91 @@ mod translator;
 
 use crate::memory::Memory;
 use crate::qpu::Qpu;
-use crate::qpu::block::Stretch;
+use crate::qpu::block::Block;
 use crate::qpu::block::execution;
-use crate::qpu::datapath::vector::Fast;
+use crate::qpu::datapath::vector::Vectorized;
 use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::io::Io;
-use crate::qpu::isa::instruction::MicroOp;
+use crate::qpu::isa::instruction::DecodedInstruction;
 use crate::qpu::isa::registers::{Flags, Registers};
 use crate::simd::vectors::Portable;
 use entry::Code;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Instructions of a stretch that are executed before it is translated: about what the translation costs.
-const WORTH_TRANSLATING: u32 = 20_000;
-/// Most instructions that are executed before it is looked at again whether to translate; more than a stretch has.
+/// Instructions of a block that are executed before it is translated: about what the translation costs.
+const HOT_INSTRUCTIONS: u32 = 20_000;
+/// Most instructions that are executed before it is looked at again whether to translate; more than a block has.
 const SLICE: u64 = 4096;
 
-/// The place for the translation of a stretch.
+/// The place for the translation of a block.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct TranslationSlot {
     /// Nothing in it if there can be none.
     code: OnceLock<Option<Code>>,
     executed: AtomicU32,
 }
 
-impl Slot {
+impl TranslationSlot {
     /// Nothing translated. `at_once`: not to wait until it is worth it.
     pub(super) fn new(at_once: bool) -> Self {
-        Self { code: OnceLock::new(), executed: AtomicU32::new(if at_once { WORTH_TRANSLATING } else { 0 }) }
+        Self { code: OnceLock::new(), executed: AtomicU32::new(if at_once { HOT_INSTRUCTIONS } else { 0 }) }
     }
 
-    /// Whether the stretch has been executed often enough.
-    fn is_worth_it(&self) -> bool {
-        self.executed.load(Relaxed) >= WORTH_TRANSLATING
+    /// Whether the block has been executed often enough.
+    fn is_hot(&self) -> bool {
+        self.executed.load(Relaxed) >= HOT_INSTRUCTIONS
     }
 }
 
 /// In translated code as far as there is some, else in vectors.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Native;
+pub(super) struct Translated;
 
-impl Datapath for Native {
+impl Datapath for Translated {
     const TRUSTS_DECODER: bool = true;
 
     #[inline(always)]
-    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
-        Fast::<Portable<true>>::execute(registers, flags, op, results);
+    fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
+        Vectorized::<Portable<true>>::execute(registers, flags, instruction, results);
     }
 
     #[inline(always)]
-    fn run_ahead(
+    fn run_block(
         qpu: &mut Qpu,
-        stretch: &Stretch,
+        block: &Block,
         index: usize,
         io: &mut dyn Io,
         memory: Memory<'_>,
         budget: &mut u64,
     ) -> usize {
-        let slot = &stretch.native;
+        let slot = &block.translation;
         let mut at = index;
         loop {
             let code = match slot.code.get() {
-                None if slot.is_worth_it() => Some(slot.code.get_or_init(|| translation(stretch))),
+                None if slot.is_hot() => Some(slot.code.get_or_init(|| translation(block))),
                 code => code,
             };
             let (most, goes_on) = match code {
-                Some(Some(code)) => match code.block(at) {
-                    Some(block) => {
-                        if qpu.may_run_ahead(stretch, at) {
+                Some(Some(code)) => match code.segment(at) {
+                    Some(segment) => {
+                        if qpu.may_run_block(block, at) {
                             let before = *budget;
-                            let next = entry::run(qpu, stretch, code, block, io, memory, budget);
+                            let next = entry::run(qpu, block, code, segment, io, memory, budget);
                             if *budget != before {
                                 return next;
                             }
                         }
                         (*budget, false)
                     }
-                    // A turn may begin inside of a block. Its rest comes first, and no more than that, since it may lead to where one begins.
-                    None => (stretch.run_from(at).min(*budget), true),
+                    // A turn may begin inside of a segment. Its rest comes first, and no more than that, since it may lead to where one begins.
+                    None => (block.run_from(at).min(*budget), true),
                 },
                 Some(None) => (*budget, false),
                 None => (SLICE.min(*budget), false),
             };
             let mut left = most;
-            at = execution::run::<Portable<true>>(qpu, stretch, at, io, memory, &mut left);
+            at = execution::run::<Portable<true>>(qpu, block, at, io, memory, &mut left);
             let executed = most - left;
             *budget -= executed;
             if code.is_none() {
@@ -127,11 +127,11 @@ pub(super) fn is_possible() -> bool {
     entry::calls().is_some() && entry::is_executable()
 }
 
-/// The translation of a stretch. Without one, for whatever reason, it is only slower. That instructions are wanted which the host does not have is a
+/// The translation of a block. Without one, for whatever reason, it is only slower. That instructions are wanted which the host does not have is a
 /// mistake of the translator, though, which debug builds show.
-fn translation(stretch: &Stretch) -> Option<Code> {
+fn translation(block: &Block) -> Option<Code> {
     let calls = entry::calls()?;
-    let translation = translator::translate(stretch)
+    let translation = translator::translate(block)
         .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
         .ok()??;
     Code::new(&translation, calls).ok()
@@ -165,7 +165,7 @@ mod tests {
                 let exit = match engine {
                     "translated" => qpu.run(&mut NoUnits, memory, &translating, &mut 100),
                     "fast" => qpu.run(&mut NoUnits, memory, &code, &mut 100),
-                    _ => qpu.run_narrow(&mut NoUnits, memory, &code, &mut 100),
+                    _ => qpu.run_baseline(&mut NoUnits, memory, &code, &mut 100),
                 };
                 assert_eq!(exit, Exit::Ended);
                 let found = qpu.registers().at(registers::ACCUMULATORS + 1);

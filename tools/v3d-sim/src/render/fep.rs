@@ -327,7 +327,7 @@ mod tests {
     use super::super::pse::{Plane, SetupState, Vertex};
     use super::*;
     use crate::simd::vectors::Portable;
-    use crate::simd::{Host, Work};
+    use crate::simd::{SimdDispatch, SimdTask};
     use std::collections::HashMap;
 
     const SCREEN: PixelRect = PixelRect { x0: 0, y0: 0, x1: 96, y1: 80 };
@@ -339,7 +339,7 @@ mod tests {
 
     struct OnHost<'a>(Rasterising<'a>);
 
-    impl Work for OnHost<'_> {
+    impl SimdTask for OnHost<'_> {
         type Output = ();
 
         #[inline(always)]
@@ -351,7 +351,7 @@ mod tests {
     fn blocks(primitive: &Primitive, window: PixelRect, sampling: Sampling) -> Vec<CoveredBlock> {
         let (mut blocks, mut plain) = (Vec::new(), Vec::new());
         let z_limits = (0.0, 1.0);
-        Host::new().run(OnHost(Rasterising { primitive, window, sampling, z_limits, blocks: &mut blocks }));
+        SimdDispatch::new().run(OnHost(Rasterising { primitive, window, sampling, z_limits, blocks: &mut blocks }));
         Rasterising { primitive, window, sampling, z_limits, blocks: &mut plain }.run::<Portable<false>>();
         assert_eq!(blocks, plain, "the host's vectors agree with plain loops");
         blocks

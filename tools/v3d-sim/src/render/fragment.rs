@@ -26,7 +26,7 @@ use crate::counters::Counters;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
 use crate::simd::vectors::Vectors;
-use crate::simd::{Host, Work};
+use crate::simd::{SimdDispatch, SimdTask};
 use v3d_hw::Layout;
 use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
@@ -325,7 +325,7 @@ impl<'a> FragmentIo<'a> {
     /// Writes a word of colour to one sample (or to all) of the pixels.
     #[inline]
     fn write_color(&mut self, value: &Lanes, mask: Mask, sample: Option<usize>, word: usize) {
-        Host::new().run(ColorWrite { io: self, value, mask, sample, word });
+        SimdDispatch::new().run(ColorWrite { io: self, value, mask, sample, word });
     }
 
     /// Where words of all quads begin, from where that of pixel 0 is.
@@ -355,7 +355,7 @@ struct Interpolation<'b> {
     varyings: usize,
 }
 
-impl Work for Interpolation<'_> {
+impl SimdTask for Interpolation<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -414,7 +414,7 @@ struct ColorWrite<'w, 'a> {
     word: usize,
 }
 
-impl Work for ColorWrite<'_, '_> {
+impl SimdTask for ColorWrite<'_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -452,7 +452,7 @@ struct DepthTest<'w, 'a> {
     mask: Mask,
 }
 
-impl Work for DepthTest<'_, '_> {
+impl SimdTask for DepthTest<'_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -495,7 +495,7 @@ impl Io for FragmentIo<'_> {
     fn varyings_ahead(&mut self) -> &[Varying] {
         if self.batch.varyings.len() < self.state.varyings {
             let varyings = self.state.varyings;
-            Host::new().run(Interpolation { batch: self.batch, coefficients: self.coefficients, varyings });
+            SimdDispatch::new().run(Interpolation { batch: self.batch, coefficients: self.coefficients, varyings });
         }
         self.batch.varyings.get(self.next_varying..).unwrap_or_default()
     }
@@ -557,7 +557,7 @@ impl Io for FragmentIo<'_> {
         let shape = self.tlb.shape();
         let (front, back, z_test) = (self.front, self.back, self.state.z_test);
         if front.is_none() && back.is_none() && !self.batch.moved {
-            Host::new().run(DepthTest { io: self, value, mask });
+            SimdDispatch::new().run(DepthTest { io: self, value, mask });
             return Ok(());
         }
         let mixed = self.mixes_stencils(mask);
@@ -811,7 +811,7 @@ mod tests {
             let coefficients: Vec<Coefficients> =
                 (0..6).map(|i| Coefficients { a: number(), b: number(), c: 1000 + i }).collect();
             let number = 2;
-            Host::new().run(Interpolation { batch: &mut batch, coefficients: &coefficients, varyings: 3 });
+            SimdDispatch::new().run(Interpolation { batch: &mut batch, coefficients: &coefficients, varyings: 3 });
             let Varying { value, coefficients: c } = batch.varyings[number];
             for lane in 0..LANES {
                 let quad = &batch.quads[lane / 4];

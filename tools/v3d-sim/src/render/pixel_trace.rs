@@ -9,8 +9,8 @@ use crate::lanes::{Lanes, Mask};
 use crate::qpu::block;
 use crate::qpu::datapath::reference::Reference;
 use crate::qpu::datapath::{Datapath, Results};
-use crate::qpu::isa::instruction::{Destination, FlagSource, Kind, MicroOp};
-use crate::qpu::isa::registers::{self, Flags, Place, Registers};
+use crate::qpu::isa::instruction::{DecodedInstruction, Destination, FlagSource, Kind};
+use crate::qpu::isa::registers::{self, Flags, RegisterIndex, Registers};
 use crate::qpu::{Exit, Io, Qpu};
 use std::fmt;
 use v3d_hw::BusAddr;
@@ -18,7 +18,7 @@ use v3d_hw::qpu::address_map::{File, ReadSource};
 use v3d_hw::qpu::{AddOp, Instruction, MulOp, Mux, Signal};
 
 /// Most instructions that are kept of one part of a frame.
-const KEPT: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 
 /// What a sample of the pixel contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,13 +125,13 @@ pub struct Entry {
 
 /// Events of one part of a frame, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct History {
+pub struct PixelTrace {
     entries: Vec<Entry>,
     /// Instructions among them.
     instructions: usize,
 }
 
-impl History {
+impl PixelTrace {
     /// Adds an event. Of instructions the first 100,000 are kept, and those behind them counted.
     pub fn note(&mut self, at: BusAddr, event: Event) {
         let Event::Instruction { .. } = event else {
@@ -148,7 +148,7 @@ impl History {
 
     /// Whether no more instructions are kept.
     fn is_full(&self) -> bool {
-        self.instructions >= KEPT
+        self.instructions >= MAX_ENTRIES
     }
 
     /// Counts an instruction that is not kept.
@@ -189,10 +189,10 @@ impl History {
             let (exit, is_executed) = qpu.run_one(io, memory, code);
             if is_executed {
                 *budget -= 1;
-                if let (Ok(word), Some((before, flags))) = (block::instruction(memory, pc), before) {
+                if let (Ok(word), Some((before, flags))) = (block::fetch(memory, pc), before) {
                     let instruction = Instruction::decode(word);
                     let read = operands(&instruction, &before, qpu.registers(), element);
-                    let (written, flags) = effects(&MicroOp::decode(word), &before, flags, qpu, element);
+                    let (written, flags) = effects(&DecodedInstruction::decode(word), &before, flags, qpu, element);
                     self.note(at, Event::Instruction { pc, instruction, read, written, flags });
                 } else {
                     self.leave_out(at);
@@ -220,12 +220,12 @@ pub fn samples(tlb: &Tlb, pixel: usize, vg_mask: bool) -> Vec<Sample> {
     (0..tlb.shape().samples()).map(sample).collect()
 }
 
-fn value(registers: &Registers, place: Place, element: usize) -> u32 {
+fn value(registers: &Registers, place: RegisterIndex, element: usize) -> u32 {
     registers.at(place).0.get(element).copied().unwrap_or(0)
 }
 
 /// Name of a register that software can see.
-fn name(place: Place) -> String {
+fn name(place: RegisterIndex) -> String {
     if place < registers::FILE_B {
         format!("ra{}", place - registers::FILE_A)
     } else if place < registers::ACCUMULATORS {
@@ -247,11 +247,12 @@ fn operands(instruction: &Instruction, before: &Registers, after: &Registers, el
     }
     let mut values: Vec<Value> = Vec::new();
     for mux in muxes {
-        let of_file = |file: File, address: u8, first: Place, port: Place| match ReadSource::of(file, address) {
-            ReadSource::Register(number) => Some((name(first + number), value(before, first + number, element))),
-            ReadSource::Nop => None,
-            source => Some((format!("{source:?}").to_lowercase(), value(after, port, element))),
-        };
+        let of_file =
+            |file: File, address: u8, first: RegisterIndex, port: RegisterIndex| match ReadSource::of(file, address) {
+                ReadSource::Register(number) => Some((name(first + number), value(before, first + number, element))),
+                ReadSource::Nop => None,
+                source => Some((format!("{source:?}").to_lowercase(), value(after, port, element))),
+            };
         let operand = match mux {
             Mux::A => of_file(File::A, alu.raddr_a, registers::FILE_A, registers::PORT_A),
             Mux::B if alu.sig == Signal::SmallImmediate => None,
@@ -275,7 +276,7 @@ fn operands(instruction: &Instruction, before: &Registers, after: &Registers, el
 /// What went to peripherals is computed once more, from the registers as they were and what the instruction has read from peripherals. Where it reads a
 /// register too early, that is what it meant to write.
 fn effects(
-    op: &MicroOp,
+    instruction: &DecodedInstruction,
     before: &Registers,
     flags: Flags,
     qpu: &Qpu,
@@ -284,18 +285,18 @@ fn effects(
     let after = qpu.registers();
     let mut results = Results::default();
     // A branch writes nothing but its link address, and that only if it is taken.
-    if !matches!(op.kind, Kind::Branch { .. }) {
+    if !matches!(instruction.kind, Kind::Branch { .. }) {
         let (mut again, mut flags) = (before.clone(), flags);
         for port in [registers::PORT_A, registers::PORT_B] {
             *again.at_mut(port) = *after.at(port);
         }
-        if let Some(constant) = op.kind.constant(0) {
+        if let Some(constant) = instruction.kind.constant(0) {
             *again.at_mut(registers::IMMEDIATE) = constant;
         }
-        Reference::execute(&mut again, &mut flags, op, &mut results);
+        Reference::execute(&mut again, &mut flags, instruction, &mut results);
     }
     let mut written: Vec<Value> = Vec::new();
-    for (to, result) in [(op.add.to, &results.add), (op.mul.to, &results.mul)] {
+    for (to, result) in [(instruction.add.to, &results.add), (instruction.mul.to, &results.mul)] {
         written.extend(write(to, result, after, element));
     }
     // r4 and r5 also get what was asked for earlier.
@@ -305,7 +306,7 @@ fn effects(
             written.push(Value { name, bits });
         }
     }
-    let set = match op.flags {
+    let set = match instruction.flags {
         FlagSource::None => 0,
         FlagSource::Add => results.add.1,
         FlagSource::Mul => results.mul.1,
@@ -428,7 +429,7 @@ mod tests {
 
     #[test]
     fn instructions_are_left_out_and_nothing_else() {
-        let mut history = History::default();
+        let mut pixel_trace = PixelTrace::default();
         let instruction = || Event::Instruction {
             pc: BusAddr(0),
             instruction: Instruction::decode(0),
@@ -436,12 +437,13 @@ mod tests {
             written: Vec::new(),
             flags: None,
         };
-        for _ in 0..KEPT + 7 {
-            history.note(BusAddr(1), instruction());
+        for _ in 0..MAX_ENTRIES + 7 {
+            pixel_trace.note(BusAddr(1), instruction());
         }
-        history.note(BusAddr(2), Event::Stored(Vec::new()));
-        history.note(BusAddr(3), instruction());
-        let rest: Vec<_> = history.entries()[KEPT..].iter().map(|entry| (entry.at.0, &entry.event)).collect();
+        pixel_trace.note(BusAddr(2), Event::Stored(Vec::new()));
+        pixel_trace.note(BusAddr(3), instruction());
+        let rest: Vec<_> =
+            pixel_trace.entries()[MAX_ENTRIES..].iter().map(|entry| (entry.at.0, &entry.event)).collect();
         let expected = [(1, &Event::LeftOut(7)), (2, &Event::Stored(Vec::new())), (3, &Event::LeftOut(1))];
         assert_eq!(rest, expected);
     }

@@ -11,7 +11,7 @@ use super::early_z;
 use super::fep::{CoveredBlock, Rasterising, Sampling, place_in_block};
 use super::fragment::{Batch, FragmentIo, FragmentState, NewQuad, quads_in};
 use super::load::Load;
-use super::pixel_trace::{self, Event, History, Sample};
+use super::pixel_trace::{self, Event, PixelTrace, Sample};
 use super::pse::{Coefficients, Discarded, PixelRect, Primitive, SetupState};
 use super::store::{Store, Stored, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
@@ -22,9 +22,9 @@ use crate::fault::FaultLog;
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::{self, Exit, Launch, Qpu};
 use crate::simd::vectors::Vectors;
-use crate::simd::{self, Host};
+use crate::simd::{SimdDispatch, SimdTask};
 use crate::state::{Fragment, PipelineState};
-use crate::timing::trace::Work;
+use crate::timing::trace::Invocation;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{CoverageUpdate, Oversample, Threading, TileBufferSelect, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
@@ -155,7 +155,7 @@ pub struct UnitResult {
     /// Pixels shaded, each once for each primitive that covers it.
     pub pixels: u64,
     /// What has happened to the watched pixel.
-    pub history: History,
+    pub pixel_trace: PixelTrace,
     /// The tile buffer and its tile, if it is needed.
     pub kept: Option<(Buffers, (u8, u8))>,
 }
@@ -298,7 +298,7 @@ impl Worker {
         if inside(inner_x, shape.width_px) && inside(inner_y, shape.height_px) {
             let samples =
                 pixel_trace::samples(&self.tlb, shape.pixel(inner_x as u32, inner_y as u32), job.mode.vg_mask);
-            result.history.note(at, event(samples));
+            result.pixel_trace.note(at, event(samples));
         }
     }
 
@@ -445,7 +445,7 @@ impl Worker {
                     shading.result.counters.add(CounterSource::FepPrimitives, 1);
                     blocks.clear();
                     let rasterising = Rasterising { primitive: &primitive, window, sampling, z_limits, blocks };
-                    Host::new().run(Drawing { rasterising, shading: &mut shading });
+                    SimdDispatch::new().run(Drawing { rasterising, shading: &mut shading });
                 }
                 Ok(Err(Discarded::Culled)) => shading.result.counters.add(CounterSource::PsePrimitivesReversed, 1),
                 Ok(Err(Discarded::Degenerate)) => {}
@@ -502,7 +502,7 @@ struct Drawing<'d, 'a, 'j> {
     shading: &'d mut Shading<'a, 'j>,
 }
 
-impl simd::Work for Drawing<'_, '_, '_> {
+impl SimdTask for Drawing<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -641,18 +641,18 @@ impl Shading<'_, '_> {
                 Threading::Single => qpu::Threading::Single,
             },
             qpu: 0,
-            record: self.job.record.then(|| self.work()),
+            record: self.job.record.then(|| self.invocation()),
         };
         self.qpu.start(&launch);
         let watched = self.watched_in_batch();
         if let Some((element, _)) = watched {
             self.note(Event::Program { code: self.fragment.code, element });
         }
-        let UnitResult { counters, faults, history, .. } = &mut *self.result;
+        let UnitResult { counters, faults, pixel_trace, .. } = &mut *self.result;
         let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, self.state);
         let exit = match watched {
             None => self.qpu.run(&mut io, self.job.memory, self.job.code, self.budget),
-            Some((element, _)) => history.run(self.at, element, self.qpu, &mut io, self.job, self.budget),
+            Some((element, _)) => pixel_trace.run(self.at, element, self.qpu, &mut io, self.job, self.budget),
         };
         let unread = io.unread_varyings();
         let error = match exit {
@@ -674,14 +674,14 @@ impl Shading<'_, '_> {
 
     /// What the clock has to know of the batch.
     #[cold]
-    fn work(&mut self) -> Work {
+    fn invocation(&mut self) -> Invocation {
         let found = self.result.counters.get(CounterSource::FepQuads);
         let rasterised = found - std::mem::replace(&mut self.rasterised, found);
         let (x, y) = self.tile;
         // A tile is at least 32 pixels wide and high, and has at most 1024 quads.
         let tile = (((y as u32 / 32) << 7) | (x as u32 / 32)) * 1024;
-        let quads = self.batch.pixels().map(|pixel| pixel.map_or(Work::NO_QUAD, |pixel| tile + pixel as u32 / 4));
-        Work::Fragments {
+        let quads = self.batch.pixels().map(|pixel| pixel.map_or(Invocation::NO_QUAD, |pixel| tile + pixel as u32 / 4));
+        Invocation::Fragments {
             quads,
             varyings: self.state.varyings as u32,
             threaded: self.fragment.threading == Threading::Dual,
@@ -691,7 +691,7 @@ impl Shading<'_, '_> {
 
     #[cold]
     fn note(&mut self, event: Event) {
-        self.result.history.note(self.at, event);
+        self.result.pixel_trace.note(self.at, event);
     }
 
     /// Which element of a block is watched, if it is one of the quad that begins with `lane` and is covered.

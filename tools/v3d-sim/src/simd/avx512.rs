@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use super::Work;
+use super::SimdTask;
 use super::vectors::{
     EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
 };
@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 use std::mem::transmute;
 
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn work<W: Work>(work: W) -> W::Output {
+pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx512>()
 }
 

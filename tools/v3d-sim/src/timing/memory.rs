@@ -13,7 +13,7 @@ use v3d_hw::BusAddr;
 /// What the SDRAM has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Clock cycles of the V3D in which it was busy.
+    /// TimingModel cycles of the V3D in which it was busy.
     pub busy: u64,
     /// Bytes that it has read or written.
     pub bytes: u64,

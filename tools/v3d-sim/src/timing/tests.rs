@@ -13,31 +13,31 @@ const COLD: u64 = NEXT + costs::SDRAM_ROW + (costs::SDRAM_LINE + costs::SDRAM_RO
 /// What DMA moves.
 const BLOCK: Transfer = Transfer { address: 0x20_0000, rows: 3, row_bytes: 64, pitch_bytes: 64 };
 
-fn fragments(quad: u32, threaded: bool, varyings: u32) -> Work {
-    let quads = [quad, Work::NO_QUAD, Work::NO_QUAD, Work::NO_QUAD];
-    Work::Fragments { quads, varyings, threaded, rasterised: 0 }
+fn fragments(quad: u32, threaded: bool, varyings: u32) -> Invocation {
+    let quads = [quad, Invocation::NO_QUAD, Invocation::NO_QUAD, Invocation::NO_QUAD];
+    Invocation::Fragments { quads, varyings, threaded, rasterised: 0 }
 }
 
-fn program(qpu: u8) -> Work {
-    Work::UserProgram { qpu }
+fn program(qpu: u8) -> Invocation {
+    Invocation::UserProgram { qpu }
 }
 
 /// What a clock finds of programs that do what the events say.
-fn estimate(machine: Machine, programs: &[(Work, &[Event])]) -> Estimate {
-    let mut clock = Clock::new(machine);
+fn estimate(machine: QpuTopology, programs: &[(Invocation, &[Event])]) -> Estimate {
+    let mut model = TimingModel::new(machine);
     for (work, events) in programs {
         let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), *work);
         trace.events = events.to_vec();
         trace.lines = vec![0x20_0000; events.len()];
         trace.transfers = vec![BLOCK; events.len()];
-        clock.submit(trace);
+        model.submit(trace);
     }
-    clock.take_estimate()
+    model.take_estimate()
 }
 
 /// Programs on a Pi, the cycles that they take, and how long they wait for what.
-fn check(programs: &[(Work, &[Event])], elapsed: u64, expected: &[(Stall, u64)]) {
-    let estimate = estimate(Machine::default(), programs);
+fn check(programs: &[(Invocation, &[Event])], elapsed: u64, expected: &[(Stall, u64)]) {
+    let estimate = estimate(QpuTopology::default(), programs);
     let stalls: Vec<(Stall, u64)> =
         Stall::ALL.iter().map(|&stall| (stall, estimate.stalls.get(stall))).filter(|(_, cycles)| *cycles > 0).collect();
     assert_eq!((estimate.elapsed, stalls.as_slice()), (elapsed, expected), "{programs:?}");
@@ -59,7 +59,7 @@ fn programs_of_different_qpus_overlap() {
     check(&[(program(11), &[EIGHT]), (program(10), &[EIGHT])], COLD + 32, &[(Stall::Instructions, 2 * COLD)]);
     let slices = [(program(11), [EIGHT].as_slice()), (program(0), &[EIGHT])];
     check(&slices, COLD + 32, &[(Stall::Instructions, 2 * COLD)]);
-    let Estimate { idle, elapsed, .. } = estimate(Machine::default(), &[(program(11), &[EIGHT])]);
+    let Estimate { idle, elapsed, .. } = estimate(QpuTopology::default(), &[(program(11), &[EIGHT])]);
     assert_eq!(idle, 11 * elapsed);
 }
 
@@ -72,14 +72,14 @@ fn uniforms_in_a_row_are_as_slow_as_on_a_board() {
         events.extend([Event::Uniform, one].repeat(64));
         events.push(Event::Instructions { at: 0, count: 4 });
     }
-    let mut clock = Clock::new(Machine::default());
+    let mut model = TimingModel::new(QpuTopology::default());
     let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), program(11));
     trace.events = events;
     for line in 0..=200 {
-        clock.caches.memory.read(0x10_0000 + 64 * line, 0);
+        model.caches.memory.read(0x10_0000 + 64 * line, 0);
     }
-    clock.submit(trace);
-    let found = clock.take_estimate();
+    model.submit(trace);
+    let found = model.take_estimate();
     let efficiency = (50 * 68 * costs::INSTRUCTION) as f64 / found.elapsed as f64;
     assert!((0.55..0.65).contains(&efficiency), "{efficiency}");
     // Each read is a fetch, and two are fetched in advance [vc4cl].
@@ -101,7 +101,7 @@ fn varyings_of_a_slice_come_one_after_the_other() {
 #[test]
 fn two_threads_share_the_time_that_lookups_take() {
     let lookup = [Event::TmuRequest { unit: 0, swaps: true, lines: 1 }, Event::ThreadSwitch, Event::TmuLoad(0)];
-    let machine = Machine { slices: 1, qpus_per_slice: 1 };
+    let machine = QpuTopology { slices: 1, qpus_per_slice: 1 };
     let time = |threaded| {
         let programs = [0, 1].map(|quad| (fragments(quad, threaded, 0), lookup.as_slice()));
         let Estimate { elapsed, units, stalls, .. } = estimate(machine, &programs);
@@ -152,7 +152,7 @@ fn semaphores_are_waited_for_and_nobody_waits_for_ever() {
 /// Sixteen vertices wait until the VCD has put three vectors into the VPM.
 #[test]
 fn vertices_wait_for_their_attributes() {
-    let programs = [(Work::Vertices { rows: 3 }, [EIGHT].as_slice())];
+    let programs = [(Invocation::Vertices { rows: 3 }, [EIGHT].as_slice())];
     check(&programs, 3 * costs::DMA_VECTOR + COLD + 32, &[(Stall::Instructions, COLD)]);
 }
 
@@ -160,13 +160,13 @@ fn vertices_wait_for_their_attributes() {
 #[test]
 fn dma_waits_for_the_port_of_the_vpm() {
     let load = [Event::Dma(Dma::Load), Event::DmaWait(Dma::Load)];
-    let found = estimate(Machine::default(), &[(program(0), &load)]);
+    let found = estimate(QpuTopology::default(), &[(program(0), &load)]);
     // Lines at 24, 47 and 70, done at 93.
     assert_eq!((found.elapsed, found.stalls.get(Stall::Vpm)), (93, 93));
     assert_eq!((found.vcd_stalls, found.vdw_stalls, found.units.vpm, found.units.loads), (0, 0, 12, 69));
     let both = [Event::Dma(Dma::Load), Event::Dma(Dma::Store), Event::DmaWait(Dma::Load), Event::DmaWait(Dma::Store)];
     // Stores at 40, 54 and 68: the last load has to wait for two cycles.
-    let found = estimate(Machine::default(), &[(program(0), &both)]);
+    let found = estimate(QpuTopology::default(), &[(program(0), &both)]);
     assert_eq!((found.elapsed, found.vcd_stalls, found.vdw_stalls, found.units.stores), (95, 2, 0, 42));
 }
 
@@ -174,7 +174,7 @@ fn dma_waits_for_the_port_of_the_vpm() {
 #[test]
 fn blocks_come_one_after_the_other() {
     let events = [Event::Dma(Dma::Store), Event::Dma(Dma::Store), Event::DmaWait(Dma::Store)];
-    let found = estimate(Machine::default(), &[(program(0), &events)]);
+    let found = estimate(QpuTopology::default(), &[(program(0), &events)]);
     let block = costs::DMA_STORE_LATENCY + 3 * costs::DMA_STORE_LINE;
     assert_eq!(found.elapsed, 2 * block);
 }
@@ -197,28 +197,28 @@ fn traces_in_parts_are_as_long_as_whole_ones() {
             trace
         })
     };
-    let mut clock = Clock::new(Machine::default());
-    traces().into_iter().for_each(|trace| clock.submit(trace));
-    let whole = clock.take_estimate();
+    let mut model = TimingModel::new(QpuTopology::default());
+    traces().into_iter().for_each(|trace| model.submit(trace));
+    let whole = model.take_estimate();
     assert!(whole.stalls.get(Stall::Synchronisation) > 0 && whole.stalls.get(Stall::Vpm) > 0);
     for seed in 0..30 {
         let mut random = Random(seed);
-        let mut clock = Clock::new(Machine::default());
+        let mut model = TimingModel::new(QpuTopology::default());
         let mut left = traces();
         // Programs begin together: that of all of them there are parts is what the scheduler sees to.
         for trace in &mut left {
-            clock.submit(trace.split_off(random.below(9) as usize));
+            model.submit(trace.split_off(random.below(9) as usize));
         }
-        clock.advance();
+        model.advance();
         while left.iter().any(|trace| trace.events() > 0) {
             let trace = &mut left[random.below(2) as usize];
-            clock.submit(trace.split_off(random.below(30) as usize));
-            clock.advance();
+            model.submit(trace.split_off(random.below(30) as usize));
+            model.advance();
         }
         for trace in left {
-            clock.submit(trace);
+            model.submit(trace);
         }
-        assert_eq!(clock.take_estimate(), whole, "seed {seed}");
+        assert_eq!(model.take_estimate(), whole, "seed {seed}");
     }
 }
 
@@ -263,11 +263,11 @@ impl Random {
         Transfer { address: 4 * self.below(1 << 30), rows, row_bytes, pitch_bytes: row_bytes + self.below(1 << 13) }
     }
 
-    fn work(&mut self) -> Work {
+    fn invocation(&mut self) -> Invocation {
         match self.below(8) {
             0 => program(self.below(16) as u8),
-            1 => Work::Coordinates { rows: self.below(20) },
-            2 => Work::Vertices { rows: self.below(20) },
+            1 => Invocation::Coordinates { rows: self.below(20) },
+            2 => Invocation::Vertices { rows: self.below(20) },
             _ => fragments(self.below(6), self.below(2) == 0, self.below(4)),
         }
     }
@@ -278,16 +278,16 @@ impl Random {
 fn random_programs_come_to_an_end() {
     for seed in 0..300 {
         let mut random = Random(seed);
-        let machine = Machine { slices: 1 + random.below(3) as u8, qpus_per_slice: 1 + random.below(4) as u8 };
-        let mut clock = Clock::new(machine);
+        let machine = QpuTopology { slices: 1 + random.below(3) as u8, qpus_per_slice: 1 + random.below(4) as u8 };
+        let mut model = TimingModel::new(machine);
         for _ in 0..random.below(150) {
             let mut trace = Trace::new(BusAddr(random.below(3)), BusAddr(0), random.work());
             trace.events = (0..random.below(60)).map(|_| random.event()).collect();
             trace.lines = (0..60).map(|_| 64 * random.below(1000)).collect();
             trace.transfers = (0..60).map(|_| random.transfer()).collect();
-            clock.submit(trace);
+            model.submit(trace);
         }
-        let Estimate { elapsed, idle, programs, stalls, .. } = clock.take_estimate();
+        let Estimate { elapsed, idle, programs, stalls, .. } = model.take_estimate();
         let kept: u64 = programs.values().map(|(cycles, _)| cycles).sum();
         let qpus = u64::from(machine.slices) * u64::from(machine.qpus_per_slice);
         assert_eq!(idle + kept, qpus * elapsed, "seed {seed}");
@@ -298,12 +298,12 @@ fn random_programs_come_to_an_end() {
 /// Eight instructions that wait for a line, and 80 more: they wait for ten.
 #[test]
 fn the_rest_of_a_trace_that_was_cut_goes_on_as_it_began() {
-    let mut clock = Clock::new(Machine::default());
+    let mut model = TimingModel::new(QpuTopology::default());
     let mut trace = Trace::new(BusAddr(0), BusAddr(0x10_0000), program(0));
     trace.events = vec![EIGHT];
     trace.rest = 80;
-    clock.submit(trace);
-    let Estimate { elapsed, instruction_fetches, stalls, .. } = clock.take_estimate();
+    model.submit(trace);
+    let Estimate { elapsed, instruction_fetches, stalls, .. } = model.take_estimate();
     assert_eq!((elapsed, instruction_fetches), (11 * (COLD + 32), 88));
     assert_eq!(stalls.get(Stall::Instructions), 11 * COLD);
 }

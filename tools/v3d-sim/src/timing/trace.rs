@@ -9,15 +9,15 @@ use v3d_hw::vpm::{LoadSetup, LoadStrideSetup, ReadSetupWord, StoreSetup, StoreSt
 use v3d_hw::{BusAddr, Layout};
 
 /// Events that are kept of one run before the clock has gone through them; what comes after them counts as if it went on as before.
-const KEPT: usize = 1 << 18;
+const MAX_EVENTS: usize = 1 << 18;
 /// Events of a user program that are worth handing to the clock before the program ends.
-pub const PART: usize = 1 << 14;
+pub const PART_EVENTS: usize = 1 << 14;
 /// Instructions that one event stands for at most: other programs may be late by as many.
-const LONGEST: u32 = 32;
+const MAX_EVENT_INSTRUCTIONS: u32 = 32;
 
 /// What a program is run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum Invocation {
     /// Shades 16 vertices for binning.
     Coordinates {
         /// Vectors of attributes that the VCD puts into the VPM first.
@@ -30,7 +30,7 @@ pub enum Work {
     },
     /// Shades four quads.
     Fragments {
-        /// Which quads of which tiles: equal numbers are the same place. [`Work::NO_QUAD`] where there is none.
+        /// Which quads of which tiles: equal numbers are the same place. [`Invocation::NO_QUAD`] where there is none.
         quads: [u32; 4],
         /// Varyings of each fragment.
         varyings: u32,
@@ -46,7 +46,7 @@ pub enum Work {
     },
 }
 
-impl Work {
+impl Invocation {
     /// A quad that is not there.
     pub const NO_QUAD: u32 = u32::MAX;
 
@@ -142,7 +142,7 @@ pub struct Trace {
     /// Address of its uniforms.
     pub uniforms: u32,
     /// What it was run for.
-    pub work: Work,
+    pub invocation: Invocation,
     /// What it did, in its order.
     pub(super) events: Vec<Event>,
     /// Bus addresses of the lines that its lookups touch, in their order.
@@ -163,11 +163,11 @@ pub struct Trace {
 
 impl Trace {
     /// A program that has done nothing yet.
-    pub fn new(program: BusAddr, uniforms: BusAddr, work: Work) -> Self {
+    pub fn new(program: BusAddr, uniforms: BusAddr, invocation: Invocation) -> Self {
         Self {
             program,
             uniforms: uniforms.0,
-            work,
+            invocation,
             events: Vec::new(),
             lines: Vec::new(),
             transfers: Vec::new(),
@@ -197,7 +197,7 @@ impl Trace {
     /// Adds the next part. Of more events than are kept, only the instructions are counted.
     pub(super) fn append(&mut self, part: Self) {
         self.is_open = part.is_open;
-        if self.rest > 0 || self.events.len() + part.events.len() > KEPT {
+        if self.rest > 0 || self.events.len() + part.events.len() > MAX_EVENTS {
             self.rest += part.instructions();
             return;
         }
@@ -231,7 +231,7 @@ impl Trace {
 
     /// Notes an event.
     pub fn note(&mut self, event: Event) {
-        if self.events.len() < KEPT {
+        if self.events.len() < MAX_EVENTS {
             self.events.push(event);
         }
     }
@@ -239,11 +239,11 @@ impl Trace {
     /// Notes an instruction.
     pub fn instruction(&mut self, pc: u32) {
         if let Some(Event::Instructions { at, count }) = self.events.last_mut()
-            && *count < LONGEST
+            && *count < MAX_EVENT_INSTRUCTIONS
             && at.wrapping_add(*count * INSTRUCTION_BYTES) == pc
         {
             *count += 1;
-        } else if self.events.len() < KEPT {
+        } else if self.events.len() < MAX_EVENTS {
             self.events.push(Event::Instructions { at: pc, count: 1 });
         } else {
             self.rest += 1;
@@ -252,7 +252,7 @@ impl Trace {
 
     /// Notes a lookup of a TMU, and the lines that it touches.
     pub fn lookup(&mut self, unit: u8, swaps: bool, lines: &[u32]) {
-        if self.events.len() < KEPT {
+        if self.events.len() < MAX_EVENTS {
             self.events.push(Event::TmuRequest { unit, swaps, lines: lines.len() as u16 });
             self.lines.extend_from_slice(lines);
         }
@@ -279,7 +279,7 @@ impl Trace {
 
     /// Notes that VPM DMA is started, and what it moves to or from a bus address.
     pub fn dma(&mut self, dma: Dma, address: u32) {
-        if self.events.len() < KEPT {
+        if self.events.len() < MAX_EVENTS {
             self.events.push(Event::Dma(dma));
             self.transfers.push(match dma {
                 Dma::Load => Transfer::of_load(&self.load.0, &self.load.1, address),

@@ -1,7 +1,7 @@
 //! Random lookups that must come out of the vectors exactly as they come out of the reference.
 //!
 //! A case is a suite and a number: together they are the seed of a texture's parameters and of the coordinates of some lookups. The texels are
-//! noise, and the same in all cases. Each lookup is made by the reference and in each form of the vectors; result and fault are compared.
+//! noise, and the same in all cases. Each lookup is made by the reference and in each level of the vectors; result and fault are compared.
 //! What is left to the reference anyway is counted, and so is what gives the same value everywhere, which proves little.
 
 use super::fast::Prepared;
@@ -11,7 +11,7 @@ use crate::lanes::Lanes;
 use crate::memory::{Memory, OwnedMemory};
 use crate::qpu::conformance::Failure;
 use crate::random::Random;
-use crate::simd::{Form, Host};
+use crate::simd::{SimdDispatch, SimdLevel};
 use std::ops::Range;
 use v3d_hw::texture::{
     ChildDimensions, ChildOffsets, CubeMapStride, MagFilter, MinFilter, Parameter0, Parameter1, ParameterType,
@@ -104,18 +104,19 @@ fn run_case(suite: Suite, case: u64, memory: Memory<'_>, summary: &mut Summary) 
         let reference = filter::sample(&texture, memory, coordinates);
         summary.lookups += 1;
         summary.with_faults += u64::from(reference.fault.is_some());
-        for form in [Form::Narrow, Form::Medium, Form::Wide] {
-            let Some(result) =
-                prepared.as_ref().and_then(|texture| texture.sample(Host::limited_to(form), memory, coordinates))
+        for level in [SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512] {
+            let Some(result) = prepared
+                .as_ref()
+                .and_then(|texture| texture.sample(SimdDispatch::limited_to(level), memory, coordinates))
             else {
                 continue;
             };
             if reference.fault.is_some() || reference.second.is_some() || reference.result != result {
                 return Err(format!(
-                    "{form:?}: {result:x?} instead of {reference:x?} with parameters {parameters:x?} at {coordinates:x?}"
+                    "{level:?}: {result:x?} instead of {reference:x?} with parameters {parameters:x?} at {coordinates:x?}"
                 ));
             }
-            if form == Form::Wide {
+            if level == SimdLevel::Avx512 {
                 summary.in_vectors += 1;
                 summary.varied += u64::from(result != Lanes::splat(result.0[0]));
             }

@@ -20,7 +20,7 @@ use super::texture::{Texture, layout_bits};
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
 use crate::simd::vectors::Vectors;
-use crate::simd::{Host, Work};
+use crate::simd::{SimdDispatch, SimdTask};
 use address::{Column, Layout, Row};
 use axis::Axis;
 use level::Choice;
@@ -117,8 +117,8 @@ impl Prepared {
 
     /// Looks a vector of coordinates s, t, r and b up; `None` if the reference has to.
     #[inline]
-    pub(super) fn sample(&self, host: Host, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Lanes> {
-        host.run(Lookup { texture: self, memory, coordinates })
+    pub(super) fn sample(&self, simd: SimdDispatch, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Lanes> {
+        simd.run(Lookup { texture: self, memory, coordinates })
     }
 }
 
@@ -129,7 +129,7 @@ struct Lookup<'a> {
     coordinates: [&'a Lanes; 4],
 }
 
-impl Work for Lookup<'_> {
+impl SimdTask for Lookup<'_> {
     type Output = Option<Lanes>;
 
     #[inline(always)]

@@ -64,7 +64,7 @@ pub(super) const fn yuyv(word: u32, second: bool) -> u32 {
 
 /// Where a texel stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct TexelAddress {
     address: BusAddr,
     /// Bits of the byte there that come before it.
     bit: u32,
@@ -82,16 +82,16 @@ pub(super) trait Texel {
     const BLOCK_LOG2: u32 = 0;
 
     /// A texel as packed RGBA8888; S8 and S16 in the lowest bits.
-    fn read(memory: Memory<'_>, place: Place) -> Result<u32, OutOfMemory>;
+    fn read(memory: Memory<'_>, place: TexelAddress) -> Result<u32, OutOfMemory>;
 
     /// Where the texel in a column and row of a level stands.
     #[inline(always)]
-    fn place(level: &Level, face_offset: u32, x: u32, y: u32) -> Place {
+    fn place(level: &Level, face_offset: u32, x: u32, y: u32) -> TexelAddress {
         let block = (x >> Self::BLOCK_LOG2, y >> Self::BLOCK_LOG2);
         let bits = tiling::pixel_offset_bits(level.tiling, level.layout_width, Self::LAYOUT_BITS, block.0, block.1);
         let bits = bits.unwrap_or(0);
         let base = level.base.wrapping_add(face_offset);
-        Place { address: BusAddr(base.wrapping_add((bits / 8) as u32)), bit: (bits % 8) as u32, x, y }
+        TexelAddress { address: BusAddr(base.wrapping_add((bits / 8) as u32)), bit: (bits % 8) as u32, x, y }
     }
 }
 
@@ -104,7 +104,7 @@ macro_rules! texels {
             const LAYOUT_BITS: u32 = $bits;
 
             #[inline(always)]
-            fn read($memory: Memory<'_>, $place: Place) -> Result<u32, OutOfMemory> {
+            fn read($memory: Memory<'_>, $place: TexelAddress) -> Result<u32, OutOfMemory> {
                 Ok($read)
             }
         }
@@ -154,7 +154,7 @@ impl<const FLIP: bool> Texel for Etc1<FLIP> {
     const BLOCK_LOG2: u32 = 2;
 
     #[inline]
-    fn read(memory: Memory<'_>, place: Place) -> Result<u32, OutOfMemory> {
+    fn read(memory: Memory<'_>, place: TexelAddress) -> Result<u32, OutOfMemory> {
         // The standard's bytes are big-endian: its highest byte comes first.
         let high = memory.word(place.address)?.swap_bytes();
         let low = memory.word(place.address + 4)?.swap_bytes();

@@ -7,7 +7,7 @@
 //! # Sources
 //! [AG p.53-58], figures 8 and 9.
 
-use super::{Place, Vpm, VpmError, get, set};
+use super::{Vpm, VpmAddress, VpmError, get, set};
 use crate::lanes::{Lanes, Mask};
 use v3d_hw::qpu::LANES;
 use v3d_hw::vpm::{ElementSize, Location, ReadSetup, WriteSetup};
@@ -84,7 +84,7 @@ impl Cursor {
     }
 
     /// Where an element of the vector is.
-    fn place(&self, element: u32) -> Place {
+    fn place(&self, element: u32) -> VpmAddress {
         let Location { y, x, part } = Location::unpack(self.address, self.horizontal, self.size).unwrap_or_default();
         let (row, column, part) = (u32::from(y), u32::from(x), u32::from(part));
         let bytes = self.bytes();
@@ -96,9 +96,9 @@ impl Cursor {
             (offset / 4, offset % 4)
         };
         if self.horizontal {
-            Place { row, column: column + words, byte }
+            VpmAddress { row, column: column + words, byte }
         } else {
-            Place { row: row + words, column, byte }
+            VpmAddress { row: row + words, column, byte }
         }
     }
 }

@@ -7,7 +7,7 @@
 //! # Sources
 //! [AG p.59-60].
 
-use super::{Place, Vpm, VpmError, set};
+use super::{Vpm, VpmAddress, VpmError, set};
 use crate::memory::Memory;
 use v3d_hw::BusAddr;
 use v3d_hw::vpm::{LoadSetup, LoadStrideSetup, ROW_WORDS};
@@ -39,9 +39,9 @@ pub fn load(
             let (words, byte) = (offset / 4, offset % 4);
             let (y, x) = (vector / parts, u32::from(setup.x));
             let place = if setup.vertical {
-                Place { row: y + words, column: x, byte }
+                VpmAddress { row: y + words, column: x, byte }
             } else {
-                Place { row: y + (x + words) / ROW_WORDS, column: (x + words) % ROW_WORDS, byte }
+                VpmAddress { row: y + (x + words) / ROW_WORDS, column: (x + words) % ROW_WORDS, byte }
             };
             let at = BusAddr(source.wrapping_add(element * bytes));
             let value = match bytes {

@@ -15,7 +15,7 @@
 //! # Sources
 //! [AG p.58-59], and where said.
 
-use super::{Place, Vpm, VpmError, get};
+use super::{Vpm, VpmAddress, VpmError, get};
 use crate::memory::Memory;
 use v3d_hw::BusAddr;
 use v3d_hw::vpm::{ROW_WORDS, StoreSetup, StoreStrideSetup};
@@ -73,18 +73,18 @@ fn lines(setup: &StoreSetup, end: u32, block_mode: bool) -> u32 {
 }
 
 /// The place `offset` bytes along a row of the block that begins `line` lines further than the first.
-fn locate(setup: &StoreSetup, offset: u32, line: u32, block_mode: bool) -> Place {
+fn locate(setup: &StoreSetup, offset: u32, line: u32, block_mode: bool) -> VpmAddress {
     let (y, x) = (u32::from(setup.y), u32::from(setup.x));
     let (words, byte) = (offset / 4, offset % 4);
     let along = start_in_line(setup) + words;
     let line = if block_mode { line + along / ROW_WORDS } else { line };
     if setup.horizontal {
-        Place { row: y + line, column: along % ROW_WORDS, byte }
+        VpmAddress { row: y + line, column: along % ROW_WORDS, byte }
     } else {
         // Beyond the last column the next 16 rows begin.
         let column = x + line;
         let sixteenth_row = (y / ROW_WORDS + column / ROW_WORDS) * ROW_WORDS;
-        Place { row: sixteenth_row + along % ROW_WORDS, column: column % ROW_WORDS, byte }
+        VpmAddress { row: sixteenth_row + along % ROW_WORDS, column: column % ROW_WORDS, byte }
     }
 }
 

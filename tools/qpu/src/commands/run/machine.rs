@@ -1,11 +1,11 @@
 //! The QPUs of `qpu run`: one program on each, taking turns.
 
 use v3d_hw::BusAddr;
-use v3d_sim::timing::{self, Clock, Estimate};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::Memory;
 use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
+use v3d_sim::timing::{self, Estimate, TimingModel};
 
 /// The VPM of the boards [asurati].
 const VPM_KIB: u8 = 12;
@@ -83,11 +83,11 @@ impl<'m> Machine<'m> {
 
     /// How long the programs took, and what they waited for.
     pub(super) fn estimate(&mut self) -> Estimate {
-        let mut clock = Clock::new(timing::Machine::default());
+        let mut timing_model = TimingModel::new(timing::QpuTopology::default());
         for unit in &mut self.units {
-            unit.qpu.counters.take_traces().into_iter().for_each(|trace| clock.submit(trace));
+            unit.qpu.counters.take_traces().into_iter().for_each(|trace| timing_model.submit(trace));
         }
-        clock.take_estimate()
+        timing_model.take_estimate()
     }
 
     /// Whether the QPU has got anywhere.

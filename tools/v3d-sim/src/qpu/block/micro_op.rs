@@ -3,40 +3,42 @@
 //! An instruction does much at once: two operations, both with a condition, flags of one of them, unpacking, packing, reads of peripherals, writes to
 //! them, a signal. Most instructions use little of that. Here each is taken apart into what it really does, one vector operation after the other, and
 //! what does nothing disappears. The parts are in such an order that none sees what another of the same instruction has changed. Where there is no
-//! such order, and for whatever is rare, the instruction stays whole. Signals that control the program are not actions: who executes actions obeys them.
+//! such order, and for whatever is rare, the instruction stays whole. Signals that control the program are not micro_ops: who executes micro_ops obeys them.
 
-use crate::qpu::isa::instruction::{Destination, FlagSource, Half, Kind, MicroOp, Pack, Rotation, Unpacking};
+use crate::qpu::isa::instruction::{
+    AluOperation, DecodedInstruction, Destination, FlagSource, Kind, Pack, Rotation, Unpacking,
+};
 use crate::qpu::isa::operation::Operation;
 use crate::qpu::isa::pack;
-use crate::qpu::isa::registers::{self, Place};
+use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::qpu::isa::sfu::Function;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{Condition, PackA, PackMul, Signal, Unpack};
 
-/// A part of an instruction. `at` is the index of the instruction in its stretch, for those that can fail.
+/// A part of an instruction. `at` is the index of the instruction in its block, for those that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum MicroOp {
     /// An operation in all elements.
     Operate {
         /// Which.
         operation: Operation,
         /// First operand.
-        a: Place,
+        a: RegisterIndex,
         /// Second operand.
-        b: Place,
+        b: RegisterIndex,
         /// Where the result goes.
-        to: Place,
+        to: RegisterIndex,
     },
     /// An operation in the elements in which a condition holds.
     Conditional {
         /// Which.
         operation: Operation,
         /// First operand.
-        a: Place,
+        a: RegisterIndex,
         /// Second operand.
-        b: Place,
+        b: RegisterIndex,
         /// Where the result goes.
-        to: Place,
+        to: RegisterIndex,
         /// The condition.
         condition: Condition,
     },
@@ -45,46 +47,46 @@ pub enum Action {
         /// Which.
         operation: Operation,
         /// First operand.
-        a: Place,
+        a: RegisterIndex,
         /// Second operand.
-        b: Place,
+        b: RegisterIndex,
         /// Where the result goes.
-        to: Place,
+        to: RegisterIndex,
         /// In which elements.
         condition: Condition,
     },
     /// The same value in all elements.
     Constant {
         /// Where it goes.
-        to: Place,
+        to: RegisterIndex,
         /// The value.
         value: u32,
     },
     /// The next uniform.
     Uniform {
         /// Where it goes.
-        to: Place,
+        to: RegisterIndex,
         /// The instruction.
         at: u16,
     },
     /// The next varying; its C coefficients wait in [`registers::COEFFICIENTS`].
     Varying {
         /// Where it goes.
-        to: Place,
+        to: RegisterIndex,
         /// The instruction.
         at: u16,
     },
     /// The next word of the VPM's read FIFO.
     VpmRead {
         /// Where it goes.
-        to: Place,
+        to: RegisterIndex,
         /// The instruction.
         at: u16,
     },
     /// Unpacks an operand.
     Unpack {
         /// Where it is.
-        from: Place,
+        from: RegisterIndex,
         /// How.
         mode: Unpack,
         /// An operation that takes floats consumes it.
@@ -93,18 +95,18 @@ pub enum Action {
     /// Packs a result as a colour.
     PackColour {
         /// Where it is.
-        from: Place,
+        from: RegisterIndex,
         /// The register.
-        to: Place,
+        to: RegisterIndex,
         /// The bits of the register that it goes to.
         part: u32,
     },
     /// Packs a result for file A.
     PackA {
         /// Where it is.
-        from: Place,
+        from: RegisterIndex,
         /// The register.
-        to: Place,
+        to: RegisterIndex,
         /// How.
         mode: PackA,
         /// The result is a float.
@@ -115,7 +117,7 @@ pub enum Action {
         /// Which.
         function: Function,
         /// The argument.
-        from: Place,
+        from: RegisterIndex,
     },
     /// Writes a coordinate of a TMU.
     Tmu {
@@ -124,7 +126,7 @@ pub enum Action {
         /// Which coordinate.
         coordinate: TmuCoordinate,
         /// The value.
-        from: Place,
+        from: RegisterIndex,
         /// The instruction.
         at: u16,
     },
@@ -138,14 +140,14 @@ pub enum Action {
     /// Sets the uniforms' address.
     UniformsAddress {
         /// It is element 0 of what is here.
-        from: Place,
+        from: RegisterIndex,
     },
     /// Writes to the tile buffer or its set-up.
     TileBuffer {
         /// Which register.
         target: WriteTarget,
         /// The value.
-        from: Place,
+        from: RegisterIndex,
         /// The instruction.
         at: u16,
     },
@@ -161,73 +163,73 @@ pub enum Action {
     },
 }
 
-/// Appends the actions of an instruction.
-pub fn append(actions: &mut Vec<Action>, op: &MicroOp, at: u16) {
-    let before = actions.len();
-    if take_apart(actions, op, at).is_none() {
-        actions.truncate(before);
-        actions.push(Action::Whole { at });
+/// Appends the micro_ops of an instruction.
+pub fn append(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at: u16) {
+    let before = micro_ops.len();
+    if decompose(micro_ops, instruction, at).is_none() {
+        micro_ops.truncate(before);
+        micro_ops.push(MicroOp::Whole { at });
     }
 }
 
 /// What one ALU does.
 #[derive(Debug, Default)]
 struct Part {
-    operation: Option<Action>,
-    pack: Option<Action>,
-    peripheral: Option<Action>,
-    reads: Option<[Place; 2]>,
-    writes: Option<Place>,
+    operation: Option<MicroOp>,
+    pack: Option<MicroOp>,
+    peripheral: Option<MicroOp>,
+    reads: Option<[RegisterIndex; 2]>,
+    writes: Option<RegisterIndex>,
     reads_flags: bool,
     sets_flags: bool,
 }
 
-fn take_apart(actions: &mut Vec<Action>, op: &MicroOp, at: u16) -> Option<()> {
-    match op.kind {
+fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at: u16) -> Option<()> {
+    match instruction.kind {
         Kind::Alu => {}
-        Kind::Immediate(value) => actions.push(Action::Constant { to: registers::IMMEDIATE, value }),
+        Kind::Immediate(value) => micro_ops.push(MicroOp::Constant { to: registers::IMMEDIATE, value }),
         Kind::PerElement { .. } | Kind::Semaphore { .. } | Kind::Branch { .. } => return None,
     }
-    if op.rotation != Rotation::None {
+    if instruction.rotation != Rotation::None {
         return None;
     }
     let mut coefficients = false;
-    for (source, to) in [(op.port_a, registers::PORT_A), (op.port_b, registers::PORT_B)] {
+    for (source, to) in [(instruction.port_a, registers::PORT_A), (instruction.port_b, registers::PORT_B)] {
         // Both ports together take one element from a stream.
-        if to == registers::PORT_B && source.is_some() && source == op.port_a {
+        if to == registers::PORT_B && source.is_some() && source == instruction.port_a {
             let (a, b) = (registers::PORT_A, registers::PORT_A);
-            actions.push(Action::Operate { operation: Operation::Move, a, b, to });
+            micro_ops.push(MicroOp::Operate { operation: Operation::Move, a, b, to });
             continue;
         }
-        actions.push(match source {
+        micro_ops.push(match source {
             None => continue,
-            Some(ReadSource::Uniform) => Action::Uniform { to, at },
-            Some(ReadSource::Varying) => Action::Varying { to, at },
-            Some(ReadSource::VpmRead) => Action::VpmRead { to, at },
+            Some(ReadSource::Uniform) => MicroOp::Uniform { to, at },
+            Some(ReadSource::Varying) => MicroOp::Varying { to, at },
+            Some(ReadSource::VpmRead) => MicroOp::VpmRead { to, at },
             Some(_) => return None,
         });
         coefficients |= source == Some(ReadSource::Varying);
     }
-    match op.unpacking {
+    match instruction.unpacking {
         Unpacking::None => {}
-        Unpacking::PortA { from, mode, float } => actions.push(Action::Unpack { from, mode, float }),
-        Unpacking::R4 { from, mode } => actions.push(Action::Unpack { from, mode, float: true }),
+        Unpacking::PortA { from, mode, float } => micro_ops.push(MicroOp::Unpack { from, mode, float }),
+        Unpacking::R4 { from, mode } => micro_ops.push(MicroOp::Unpack { from, mode, float: true }),
     }
 
     let mut add = Part::default();
-    if op.add_runs {
-        let operation = Operation::of_add(op.add.op, op.add.a == op.add.b)?;
-        add = part(&op.add, operation, op.flags == FlagSource::Add, registers::RESULT_ADD, at)?;
+    if instruction.add_runs {
+        let operation = Operation::of_add(instruction.add.op, instruction.add.a == instruction.add.b)?;
+        add = part(&instruction.add, operation, instruction.flags == FlagSource::Add, registers::RESULT_ADD, at)?;
         // Where a sum can overflow, the packer of file A needs more than results.
         let can_overflow = matches!(operation, Operation::Add | Operation::Sub);
-        if can_overflow && matches!(op.add.pack, Pack::FileA { .. }) {
+        if can_overflow && matches!(instruction.add.pack, Pack::FileA { .. }) {
             return None;
         }
     }
     let mut mul = Part::default();
-    if op.mul_runs {
-        let operation = Operation::of_mul(op.mul.op, op.mul.a == op.mul.b)?;
-        mul = part(&op.mul, operation, op.flags == FlagSource::Mul, registers::RESULT_MUL, at)?;
+    if instruction.mul_runs {
+        let operation = Operation::of_mul(instruction.mul.op, instruction.mul.a == instruction.mul.b)?;
+        mul = part(&instruction.mul, operation, instruction.flags == FlagSource::Mul, registers::RESULT_MUL, at)?;
     }
     // The results of both ALUs may go to one register; then that of the mul ALU comes last.
     let ordered = |first: &Part, second: &Part| {
@@ -243,14 +245,14 @@ fn take_apart(actions: &mut Vec<Action>, op: &MicroOp, at: u16) -> Option<()> {
         return None;
     };
     for part in parts {
-        actions.extend(part.operation.into_iter().chain(part.pack));
+        micro_ops.extend(part.operation.into_iter().chain(part.pack));
     }
-    actions.extend(add.peripheral.into_iter().chain(mul.peripheral));
+    micro_ops.extend(add.peripheral.into_iter().chain(mul.peripheral));
     if coefficients {
         let (a, b, to) = (registers::COEFFICIENTS, registers::COEFFICIENTS, registers::R5);
-        actions.push(Action::Operate { operation: Operation::Move, a, b, to });
+        micro_ops.push(MicroOp::Operate { operation: Operation::Move, a, b, to });
     }
-    match op.signal {
+    match instruction.signal {
         Signal::None
         | Signal::SmallImmediate
         | Signal::LoadImmediate
@@ -258,17 +260,23 @@ fn take_apart(actions: &mut Vec<Action>, op: &MicroOp, at: u16) -> Option<()> {
         | Signal::ThreadSwitch
         | Signal::LastThreadSwitch
         | Signal::ProgramEnd => {}
-        Signal::ScoreboardUnlock => actions.push(Action::ScoreboardUnlock { at }),
-        Signal::LoadTmu0 => actions.push(Action::LoadTmu { unit: 0, at }),
-        Signal::LoadTmu1 => actions.push(Action::LoadTmu { unit: 1, at }),
+        Signal::ScoreboardUnlock => micro_ops.push(MicroOp::ScoreboardUnlock { at }),
+        Signal::LoadTmu0 => micro_ops.push(MicroOp::LoadTmu { unit: 0, at }),
+        Signal::LoadTmu1 => micro_ops.push(MicroOp::LoadTmu { unit: 1, at }),
         _ => return None,
     }
     Some(())
 }
 
 /// Takes apart what one ALU does. A result that does not go to a register as it is waits in `waiting`.
-fn part<Op>(half: &Half<Op>, operation: Operation, sets_flags: bool, waiting: Place, at: u16) -> Option<Part> {
-    let &Half { a, b, condition, pack, to: destination, .. } = half;
+fn part<Op>(
+    half: &AluOperation<Op>,
+    operation: Operation,
+    sets_flags: bool,
+    waiting: RegisterIndex,
+    at: u16,
+) -> Option<Part> {
+    let &AluOperation { a, b, condition, pack, to: destination, .. } = half;
     let always = condition == Condition::Always;
     let mut part = Part { reads: Some([a, b]), reads_flags: !always, sets_flags, ..Part::default() };
     let from = waiting;
@@ -280,24 +288,24 @@ fn part<Op>(half: &Half<Op>, operation: Operation, sets_flags: bool, waiting: Pl
         }
         (Destination::Register(to), Pack::Colour(mode)) if always => {
             part.writes = Some(to);
-            part.pack = Some(Action::PackColour { from, to, part: pack::pack_mul_mask(mode)? });
+            part.pack = Some(MicroOp::PackColour { from, to, part: pack::pack_mul_mask(mode)? });
             waiting
         }
         (Destination::Register(to), Pack::FileA { mode, float }) if always => {
             part.writes = Some(to);
-            part.pack = Some(Action::PackA { from, to, mode, float });
+            part.pack = Some(MicroOp::PackA { from, to, mode, float });
             waiting
         }
         (Destination::Sfu(function), Pack::None) if always => {
-            part.peripheral = Some(Action::Sfu { function, from });
+            part.peripheral = Some(MicroOp::Sfu { function, from });
             waiting
         }
         (Destination::Tmu(unit, coordinate), Pack::None) if always => {
-            part.peripheral = Some(Action::Tmu { unit: unit & 1, coordinate, from, at });
+            part.peripheral = Some(MicroOp::Tmu { unit: unit & 1, coordinate, from, at });
             waiting
         }
         (Destination::Peripheral(WriteTarget::UniformsAddress), Pack::None) if always => {
-            part.peripheral = Some(Action::UniformsAddress { from });
+            part.peripheral = Some(MicroOp::UniformsAddress { from });
             waiting
         }
         (
@@ -309,15 +317,15 @@ fn part<Op>(half: &Half<Op>, operation: Operation, sets_flags: bool, waiting: Pl
             ),
             Pack::None,
         ) if always => {
-            part.peripheral = Some(Action::TileBuffer { target, from, at });
+            part.peripheral = Some(MicroOp::TileBuffer { target, from, at });
             waiting
         }
         _ => return None,
     };
     part.operation = Some(match (sets_flags, always) {
-        (true, _) => Action::Flags { operation, a, b, to, condition },
-        (false, false) => Action::Conditional { operation, a, b, to, condition },
-        (false, true) => Action::Operate { operation, a, b, to },
+        (true, _) => MicroOp::Flags { operation, a, b, to, condition },
+        (false, false) => MicroOp::Conditional { operation, a, b, to, condition },
+        (false, true) => MicroOp::Operate { operation, a, b, to },
     });
     Some(part)
 }
@@ -327,11 +335,11 @@ mod tests {
     use super::*;
     use v3d_hw::qpu::{AddOp, MulOp};
 
-    /// The actions of an instruction word, as text.
+    /// The micro_ops of an instruction word, as text.
     fn check(word: u64, expected: &[&str]) {
-        let mut actions = Vec::new();
-        append(&mut actions, &MicroOp::decode(word), 0);
-        let name = |place: Place| match place {
+        let mut micro_ops = Vec::new();
+        append(&mut micro_ops, &DecodedInstruction::decode(word), 0);
+        let name = |place: RegisterIndex| match place {
             0..32 => format!("ra{place}"),
             32..64 => format!("rb{}", place - 32),
             64..70 => format!("r{}", place - 64),
@@ -341,23 +349,23 @@ mod tests {
             registers::NOWHERE => "nowhere".to_owned(),
             _ => format!("constant {place}"),
         };
-        let found: Vec<String> = actions
+        let found: Vec<String> = micro_ops
             .iter()
-            .map(|action| match *action {
-                Action::Operate { operation, a, b, to } => {
+            .map(|micro_op| match *action {
+                MicroOp::Operate { operation, a, b, to } => {
                     format!("{} = {operation:?} {}, {}", name(to), name(a), name(b))
                 }
-                Action::Conditional { operation, a, b, to, condition } => {
+                MicroOp::Conditional { operation, a, b, to, condition } => {
                     format!("{} = {operation:?} {}, {} if {condition:?}", name(to), name(a), name(b))
                 }
-                Action::Flags { operation, a, b, to, condition } => {
+                MicroOp::Flags { operation, a, b, to, condition } => {
                     format!("{}, flags = {operation:?} {}, {} if {condition:?}", name(to), name(a), name(b))
                 }
-                Action::Uniform { to, .. } => format!("{} = uniform", name(to)),
-                Action::Sfu { function, from } => format!("r4 = {function:?} {}", name(from)),
-                Action::PackColour { from, to, part } => format!("{} & {part:#x} = {}", name(to), name(from)),
-                Action::Unpack { from, mode, .. } => format!("unpacked = {mode:?} {}", name(from)),
-                _ => format!("{action:?}"),
+                MicroOp::Uniform { to, .. } => format!("{} = uniform", name(to)),
+                MicroOp::Sfu { function, from } => format!("r4 = {function:?} {}", name(from)),
+                MicroOp::PackColour { from, to, part } => format!("{} & {part:#x} = {}", name(to), name(from)),
+                MicroOp::Unpack { from, mode, .. } => format!("unpacked = {mode:?} {}", name(from)),
+                _ => format!("{micro_op:?}"),
             })
             .collect();
         assert_eq!(found, expected, "{word:#018x}");
@@ -387,12 +395,12 @@ mod tests {
     /// Two registers that are exchanged: no part can be the first.
     #[test]
     fn what_has_no_order_stays_whole() {
-        let mut op = MicroOp::decode(0x1002_48a3_219c_017f);
-        (op.add.op, op.mul.op) = (AddOp::Or, MulOp::V8min);
-        (op.add.a, op.add.b, op.add.to) = (64, 64, Destination::Register(65));
-        (op.mul.a, op.mul.b, op.mul.to) = (65, 65, Destination::Register(64));
-        let mut actions = Vec::new();
-        append(&mut actions, &op, 7);
-        assert_eq!(actions, [Action::Whole { at: 7 }]);
+        let mut instruction = DecodedInstruction::decode(0x1002_48a3_219c_017f);
+        (instruction.add.op, instruction.mul.op) = (AddOp::Or, MulOp::V8min);
+        (instruction.add.a, instruction.add.b, instruction.add.to) = (64, 64, Destination::Register(65));
+        (instruction.mul.a, instruction.mul.b, instruction.mul.to) = (65, 65, Destination::Register(64));
+        let mut micro_ops = Vec::new();
+        append(&mut micro_ops, &instruction, 7);
+        assert_eq!(micro_ops, [MicroOp::Whole { at: 7 }]);
     }
 }

@@ -9,7 +9,7 @@ use crate::memory::{Memory, OwnedMemory};
 use crate::qpu::qps::user_io::Shared;
 use crate::qpu::{CodeCache, Exit, Launch, Qpu};
 use crate::random::Random;
-use crate::timing::trace::{Trace, Work};
+use crate::timing::trace::{Invocation, Trace};
 use std::sync::atomic::Ordering::Relaxed;
 use v3d_hw::BusAddr;
 
@@ -18,7 +18,7 @@ pub const MEMORY_BYTES: u32 = 0x4000;
 /// Where its code begins.
 pub const CODE: u32 = 0x1000;
 /// Most instructions that there is room for.
-pub const MOST_INSTRUCTIONS: usize = (MEMORY_BYTES - CODE) as usize / 16;
+pub const MAX_INSTRUCTIONS: usize = (MEMORY_BYTES - CODE) as usize / 16;
 /// Words before memory and behind it.
 const MARGIN: usize = 512;
 
@@ -47,13 +47,13 @@ pub enum Engine {
     /// The reference engine.
     Reference,
     /// The fast engine, as every host can execute it.
-    Narrow,
+    Baseline,
     /// The fast engine, as this host executes it best.
     Fast,
     /// The same, with code translated for the host before its first instruction is executed, if this host can do that.
     Translated,
     /// The engine that leaves a trace for the clock.
-    Recorded,
+    Traced,
 }
 
 /// All that an engine leaves behind.
@@ -86,7 +86,7 @@ impl Case {
             compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
             reference.translated += fast.translated;
             let has_ended = fast.exits.iter().filter(|(exit, ..)| *exit == Exit::Ended).count() == self.launches.len();
-            if engine == Engine::Recorded && has_ended && fast.traced != fast.executed {
+            if engine == Engine::Traced && has_ended && fast.traced != fast.executed {
                 return Err(format!("{} of {} instructions are in the trace", fast.traced, fast.executed));
             }
         }
@@ -109,15 +109,15 @@ impl Case {
         };
         let (mut exits, mut executed, mut translated) = (Vec::new(), 0, 0);
         for launch in &self.launches {
-            let record = (engine == Engine::Recorded).then_some(Work::UserProgram { qpu: launch.qpu });
+            let record = (engine == Engine::Traced).then_some(Invocation::UserProgram { qpu: launch.qpu });
             qpu.start(&Launch { record, ..*launch });
             io.start();
             for &budget in &self.budgets {
                 let mut left = budget;
                 let exit = match engine {
                     Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
-                    Engine::Narrow => qpu.run_narrow(&mut io, memory, &code, &mut left),
-                    Engine::Fast | Engine::Translated | Engine::Recorded => qpu.run(&mut io, memory, &code, &mut left),
+                    Engine::Baseline => qpu.run_baseline(&mut io, memory, &code, &mut left),
+                    Engine::Fast | Engine::Translated | Engine::Traced => qpu.run(&mut io, memory, &code, &mut left),
                 };
                 exits.push((exit, left, qpu.pc()));
                 match exit {

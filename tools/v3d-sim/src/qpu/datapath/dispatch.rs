@@ -4,9 +4,9 @@
 
 use crate::memory::Memory;
 #[cfg(target_arch = "aarch64")]
-use crate::qpu::datapath::vector::Fast;
+use crate::qpu::datapath::vector::Vectorized;
 #[cfg(target_arch = "x86_64")]
-use crate::qpu::translation::Native;
+use crate::qpu::translation::Translated;
 use crate::qpu::{CodeCache, Exit, Io, Qpu};
 #[cfg(target_arch = "x86_64")]
 use crate::simd;
@@ -27,7 +27,7 @@ pub(in crate::qpu) fn run(
         return unsafe { run_avx2(qpu, io, memory, code, budget) };
     }
     #[cfg(target_arch = "aarch64")]
-    return qpu.run_with::<Fast<Portable<true>>>(io, memory, code, budget);
+    return qpu.run_with::<Vectorized<Portable<true>>>(io, memory, code, budget);
     #[cfg(not(target_arch = "aarch64"))]
     qpu.run_portable(io, memory, code, budget)
 }
@@ -35,5 +35,5 @@ pub(in crate::qpu) fn run(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn run_avx2(qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-    qpu.run_with::<Native>(io, memory, code, budget)
+    qpu.run_with::<Translated>(io, memory, code, budget)
 }

@@ -3,9 +3,9 @@
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::isa::alu::{self, Outcome};
-use crate::qpu::isa::instruction::{Destination, FlagSource, MicroOp, Pack, Rotation, Unpacking};
+use crate::qpu::isa::instruction::{DecodedInstruction, Destination, FlagSource, Pack, Rotation, Unpacking};
 use crate::qpu::isa::pack::{self, Packed};
-use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, Place, Registers};
+use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, RegisterIndex, Registers};
 use v3d_hw::qpu::LANES;
 
 /// Element by element.
@@ -15,18 +15,19 @@ pub struct Reference;
 impl Datapath for Reference {
     const TRUSTS_DECODER: bool = false;
 
-    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
-        unpack(registers, op.unpacking);
+    fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
+        unpack(registers, instruction.unpacking);
 
         let add: [Outcome; LANES] = std::array::from_fn(|i| {
-            alu::add(op.add.op, registers.at(op.add.a).0[i], registers.at(op.add.b).0[i]).unwrap_or_default()
+            alu::add(instruction.add.op, registers.at(instruction.add.a).0[i], registers.at(instruction.add.b).0[i])
+                .unwrap_or_default()
         });
-        let mul = multiply(registers, op);
+        let mul = multiply(registers, instruction);
 
-        let add_mask = flags.holds(op.add.condition);
-        let mul_mask = flags.holds(op.mul.condition);
+        let add_mask = flags.holds(instruction.add.condition);
+        let mul_mask = flags.holds(instruction.mul.condition);
 
-        let (outcomes, mask) = match op.flags {
+        let (outcomes, mask) = match instruction.flags {
             FlagSource::None => (&add, 0),
             FlagSource::Add => (&add, add_mask),
             FlagSource::Mul => (&mul, mul_mask),
@@ -42,8 +43,8 @@ impl Datapath for Reference {
         flags.replace(new, mask);
 
         *results = Results {
-            add: (write(registers, op.add.to, op.add.pack, &add, add_mask), add_mask),
-            mul: (write(registers, op.mul.to, op.mul.pack, &mul, mul_mask), mul_mask),
+            add: (write(registers, instruction.add.to, instruction.add.pack, &add, add_mask), add_mask),
+            mul: (write(registers, instruction.mul.to, instruction.mul.pack, &mul, mul_mask), mul_mask),
         };
     }
 }
@@ -59,16 +60,16 @@ fn unpack(registers: &mut Registers, unpacking: Unpacking) {
 
 /// The mul ALU with its rotation.
 ///
-/// Half of a rotation is done where accumulators r0 to r3 are read: each element is taken from the quad where it has to come from, but stays in
+/// AluOperation of a rotation is done where accumulators r0 to r3 are read: each element is taken from the quad where it has to come from, but stays in
 /// its place within the quad. The other half, after the operation, moves elements within their quads. So operands that are not accumulators are
 /// only rotated within quads [vc4asm].
-fn multiply(registers: &Registers, op: &MicroOp) -> [Outcome; LANES] {
-    let by = match op.rotation {
+fn multiply(registers: &Registers, instruction: &DecodedInstruction) -> [Outcome; LANES] {
+    let by = match instruction.rotation {
         Rotation::None => 0,
         Rotation::By(by) => usize::from(by),
         Rotation::ByR5 => registers.at(registers::R5).0[0] as usize & 15,
     };
-    let operand = |place: Place, element: usize| {
+    let operand = |place: RegisterIndex, element: usize| {
         let is_rotated = (ACCUMULATORS..ACCUMULATORS + 4).contains(&place);
         let from = if is_rotated {
             let (quad, within) = (element / 4, element % 4);
@@ -80,8 +81,9 @@ fn multiply(registers: &Registers, op: &MicroOp) -> [Outcome; LANES] {
         };
         registers.at(place).0[from]
     };
-    let products: [Outcome; LANES] =
-        std::array::from_fn(|i| alu::mul(op.mul.op, operand(op.mul.a, i), operand(op.mul.b, i)));
+    let products: [Outcome; LANES] = std::array::from_fn(|i| {
+        alu::mul(instruction.mul.op, operand(instruction.mul.a, i), operand(instruction.mul.b, i))
+    });
     std::array::from_fn(|i| products[i / 4 * 4 + (i + LANES - by) % 4])
 }
 

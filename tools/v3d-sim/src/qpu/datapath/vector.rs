@@ -1,91 +1,93 @@
 //! The fast engine: each instruction as a few operations on whole vectors.
 //!
-//! Most instructions have been made into [actions](super::action) when they were decoded, which `qpu/ahead.rs` takes one after the other. What is
+//! Most instructions have been made into [micro_ops](super::micro_op) when they were decoded, which `qpu/ahead.rs` takes one after the other. What is
 //! here computes them, and does all parts of an instruction at once for those that have to be executed by themselves.
 
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::Qpu;
-use crate::qpu::block::Stretch;
+use crate::qpu::block::Block;
 use crate::qpu::block::execution;
 use crate::qpu::datapath::reference::Reference;
 use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::io::Io;
-use crate::qpu::isa::instruction::{Destination, FlagSource, Half, MicroOp, Pack, Rotation, Unpacking};
+use crate::qpu::isa::instruction::{
+    AluOperation, DecodedInstruction, Destination, FlagSource, Pack, Rotation, Unpacking,
+};
 use crate::qpu::isa::operation::Operation;
 use crate::qpu::isa::pack;
-use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, Place, Registers};
+use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, RegisterIndex, Registers};
 use crate::simd::vectors::{Portable, SIGN, Vectors};
 use std::marker::PhantomData;
 use v3d_hw::qpu::{AddOp, Condition, LANES, PackA, PackMul, Unpack};
 
 /// In vectors.
 #[derive(Clone, Copy, Debug)]
-pub struct Fast<V>(PhantomData<V>);
+pub struct Vectorized<V>(PhantomData<V>);
 
-impl<V: Vectors> Datapath for Fast<V> {
+impl<V: Vectors> Datapath for Vectorized<V> {
     const TRUSTS_DECODER: bool = true;
 
     #[inline(always)]
-    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
+    fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
         // Where a sum can overflow, the packer of file A needs more than results.
-        if matches!(op.add.op, AddOp::Add | AddOp::Sub) && matches!(op.add.pack, Pack::FileA { .. }) {
-            return Reference::execute(registers, flags, op, results);
+        if matches!(instruction.add.op, AddOp::Add | AddOp::Sub) && matches!(instruction.add.pack, Pack::FileA { .. }) {
+            return Reference::execute(registers, flags, instruction, results);
         }
-        match op.unpacking {
+        match instruction.unpacking {
             Unpacking::None => {}
             Unpacking::PortA { from, mode, float } => unpack(registers, from, mode, float),
             Unpacking::R4 { from, mode } => unpack(registers, from, mode, true),
         }
         let (mut add, mut mul) = ((Lanes::default(), 0), (Lanes::default(), 0));
-        if op.mul_runs
-            && let Some(operation) = Operation::of_mul(op.mul.op, op.mul.a == op.mul.b)
+        if instruction.mul_runs
+            && let Some(operation) = Operation::of_mul(instruction.mul.op, instruction.mul.a == instruction.mul.b)
         {
-            mul.0 = rotated::<V>(registers, op, operation);
+            mul.0 = rotated::<V>(registers, instruction, operation);
         }
-        if op.add_runs
-            && let Some(operation) = Operation::of_add(op.add.op, op.add.a == op.add.b)
+        if instruction.add_runs
+            && let Some(operation) = Operation::of_add(instruction.add.op, instruction.add.a == instruction.add.b)
         {
-            let (a, b) = (registers.at(op.add.a), registers.at(op.add.b));
+            let (a, b) = (registers.at(instruction.add.a), registers.at(instruction.add.b));
             add.0 = compute::<V>(operation, a, b);
             add.1 = carry::<V>(operation, a, b, &add.0);
         }
-        if op.add_runs {
-            results.add = write::<V, _>(registers, flags, &op.add, &add.0);
+        if instruction.add_runs {
+            results.add = write::<V, _>(registers, flags, &instruction.add, &add.0);
         }
-        if op.mul_runs {
-            results.mul = write::<V, _>(registers, flags, &op.mul, &mul.0);
+        if instruction.mul_runs {
+            results.mul = write::<V, _>(registers, flags, &instruction.mul, &mul.0);
         }
-        match op.flags {
+        match instruction.flags {
             FlagSource::None => {}
-            FlagSource::Add => set_flags::<V>(flags, &add.0, add.1, op.add.condition),
-            FlagSource::Mul => set_flags::<V>(flags, &mul.0, mul.1, op.mul.condition),
+            FlagSource::Add => set_flags::<V>(flags, &add.0, add.1, instruction.add.condition),
+            FlagSource::Mul => set_flags::<V>(flags, &mul.0, mul.1, instruction.mul.condition),
         }
     }
 
     #[inline(always)]
-    fn run_ahead(
+    fn run_block(
         qpu: &mut Qpu,
-        stretch: &Stretch,
+        block: &Block,
         index: usize,
         io: &mut dyn Io,
         memory: Memory<'_>,
         budget: &mut u64,
     ) -> usize {
-        execution::run::<V>(qpu, stretch, index, io, memory, budget)
+        execution::run::<V>(qpu, block, index, io, memory, budget)
     }
 }
 
 /// In vectors, one instruction at a time, with a trace for the clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Recorded;
+pub struct Traced;
 
-impl Datapath for Recorded {
+impl Datapath for Traced {
     const TRUSTS_DECODER: bool = false;
     const RECORDS: bool = true;
 
-    fn execute(registers: &mut Registers, flags: &mut Flags, op: &MicroOp, results: &mut Results) {
-        Fast::<Portable<false>>::execute(registers, flags, op, results);
+    fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
+        Vectorized::<Portable<false>>::execute(registers, flags, instruction, results);
     }
 }
 
@@ -104,7 +106,12 @@ fn widened(mask: Mask, bits: u32) -> Lanes {
 
 /// Converts a result to a colour if it is to be packed, writes it if it goes to a register, and gives it back for a peripheral.
 #[inline(always)]
-fn write<V: Vectors, Op>(registers: &mut Registers, flags: &Flags, half: &Half<Op>, value: &Lanes) -> (Lanes, Mask) {
+fn write<V: Vectors, Op>(
+    registers: &mut Registers,
+    flags: &Flags,
+    half: &AluOperation<Op>,
+    value: &Lanes,
+) -> (Lanes, Mask) {
     let packed;
     let (value, kept) = match half.pack {
         Pack::None | Pack::Colour(PackMul::None) => (value, !0),
@@ -184,7 +191,7 @@ fn pack_a(mode: PackA, float: bool, value: &Lanes) -> Lanes {
 
 /// Unpacks the operand in a place; `float` says that an operation which takes floats consumes it.
 #[inline(always)]
-pub(in crate::qpu) fn unpack(registers: &mut Registers, from: Place, mode: Unpack, float: bool) {
+pub(in crate::qpu) fn unpack(registers: &mut Registers, from: RegisterIndex, mode: Unpack, float: bool) {
     let word = registers.at(from);
     let unpacked = match mode {
         Unpack::None => *word,
@@ -217,18 +224,18 @@ fn byte_of(word: &Lanes, shift: u32, float: bool) -> Lanes {
 
 /// The mul ALU with its rotation; see the reference engine.
 #[inline(always)]
-fn rotated<V: Vectors>(registers: &Registers, op: &MicroOp, operation: Operation) -> Lanes {
-    let by = match op.rotation {
+fn rotated<V: Vectors>(registers: &Registers, instruction: &DecodedInstruction, operation: Operation) -> Lanes {
+    let by = match instruction.rotation {
         Rotation::None => 0,
         Rotation::By(by) => usize::from(by),
         Rotation::ByR5 => registers.at(registers::R5).0[0] as usize & 15,
     };
-    let is_rotated = |place: Place| (ACCUMULATORS..ACCUMULATORS + 4).contains(&place);
-    let (mut a, mut b) = (*registers.at(op.mul.a), *registers.at(op.mul.b));
+    let is_rotated = |place: RegisterIndex| (ACCUMULATORS..ACCUMULATORS + 4).contains(&place);
+    let (mut a, mut b) = (*registers.at(instruction.mul.a), *registers.at(instruction.mul.b));
     // If both operands are rotated, both halves of the rotation together move whole results.
-    let whole = is_rotated(op.mul.a) && is_rotated(op.mul.b);
+    let whole = is_rotated(instruction.mul.a) && is_rotated(instruction.mul.b);
     if by != 0 && !whole {
-        for (place, operand) in [(op.mul.a, &mut a), (op.mul.b, &mut b)] {
+        for (place, operand) in [(instruction.mul.a, &mut a), (instruction.mul.b, &mut b)] {
             if is_rotated(place) {
                 *operand = Lanes(std::array::from_fn(|i| operand.0[(i / 4 * 4 + (i + by) % 4 + LANES - by) % LANES]));
             }
@@ -255,9 +262,9 @@ fn rotated<V: Vectors>(registers: &Registers, op: &MicroOp, operation: Operation
 pub(in crate::qpu) fn operate<V: Vectors>(
     registers: &mut Registers,
     operation: Operation,
-    a: Place,
-    b: Place,
-    to: Place,
+    a: RegisterIndex,
+    b: RegisterIndex,
+    to: RegisterIndex,
 ) {
     let (x, y) = (registers.at(a), registers.at(b));
     match operation {

@@ -11,7 +11,7 @@ use crate::lanes::Lanes;
 use crate::qpu::fault::{Rule, Rules};
 use crate::qpu::isa::alu;
 use crate::qpu::isa::pack;
-use crate::qpu::isa::registers::{self, ACCUMULATORS, FILE_A, FILE_B, Place};
+use crate::qpu::isa::registers::{self, ACCUMULATORS, FILE_A, FILE_B, RegisterIndex};
 use crate::qpu::isa::sfu::Function;
 use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{
@@ -25,7 +25,7 @@ pub enum Destination {
     /// Nowhere.
     Nowhere,
     /// A register or accumulator r0 to r3.
-    Register(Place),
+    Register(RegisterIndex),
     /// r5.
     R5 {
         /// From element 0 for all, else from the first element of each quad.
@@ -57,13 +57,13 @@ pub enum Pack {
 
 /// What one ALU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Half<Op> {
+pub struct AluOperation<Op> {
     /// The operation.
     pub op: Op,
     /// First operand.
-    pub a: Place,
+    pub a: RegisterIndex,
     /// Second operand.
-    pub b: Place,
+    pub b: RegisterIndex,
     /// In which elements the result is written.
     pub condition: Condition,
     /// Packing.
@@ -91,7 +91,7 @@ pub enum Unpacking {
     /// A value of port A.
     PortA {
         /// Where it is.
-        from: Place,
+        from: RegisterIndex,
         /// How.
         mode: Unpack,
         /// An operation that takes floats consumes it.
@@ -100,7 +100,7 @@ pub enum Unpacking {
     /// r4, always to floats.
     R4 {
         /// Where it is.
-        from: Place,
+        from: RegisterIndex,
         /// How.
         mode: Unpack,
     },
@@ -149,7 +149,7 @@ pub enum Kind {
         /// Added to the target, in bytes.
         offset: u32,
         /// A register of file A, added to the target.
-        register: Option<Place>,
+        register: Option<RegisterIndex>,
     },
 }
 
@@ -224,11 +224,11 @@ pub const R5_BIT: u8 = 1 << 5;
 
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MicroOp {
+pub struct DecodedInstruction {
     /// The add ALU.
-    pub add: Half<AddOp>,
+    pub add: AluOperation<AddOp>,
     /// The mul ALU.
-    pub mul: Half<MulOp>,
+    pub mul: AluOperation<MulOp>,
     /// The rotation of the mul ALU.
     pub rotation: Rotation,
     /// Where flags come from.
@@ -240,7 +240,7 @@ pub struct MicroOp {
     /// What port B reads, if it is a peripheral.
     pub port_b: Option<ReadSource>,
     /// What stays on ports A and B for instructions that consume them without reading anything.
-    pub latches: [Option<Place>; 2],
+    pub latches: [Option<RegisterIndex>; 2],
     /// The signal.
     pub signal: Signal,
     /// What is special.
@@ -263,7 +263,7 @@ pub struct MicroOp {
     pub peripheral_writes: bool,
 }
 
-impl MicroOp {
+impl DecodedInstruction {
     /// Decodes an instruction word.
     pub fn decode(word: u64) -> Self {
         match Instruction::decode(word) {
@@ -296,7 +296,7 @@ impl MicroOp {
         let sources = Sources::of(alu);
         let unpacking = sources.unpacking();
         let place = |mux| sources.place(mux, unpacking);
-        let mut op = Self::with_results(
+        let mut instruction = Self::with_results(
             (alu.op_add, place(alu.add_a), place(alu.add_b)),
             (alu.op_mul, place(alu.mul_a), place(alu.mul_b)),
             &Results {
@@ -310,24 +310,24 @@ impl MicroOp {
                 waddr_mul: alu.waddr_mul,
             },
         );
-        op.rotation = sources.rotation();
-        op.unpacking = unpacking;
-        op.signal = alu.sig;
+        instruction.rotation = sources.rotation();
+        instruction.unpacking = unpacking;
+        instruction.signal = alu.sig;
         let read =
             |port: Option<ReadSource>, mux| port.filter(|&port| port != ReadSource::Nop || sources.consumes(mux));
-        op.port_a = read(sources.port_a, Mux::A);
-        op.port_b = read(sources.port_b, Mux::B);
-        op.latches = [
+        instruction.port_a = read(sources.port_a, Mux::A);
+        instruction.port_b = read(sources.port_b, Mux::B);
+        instruction.latches = [
             (sources.port_a != Some(ReadSource::Nop)).then_some(sources.place_a),
             (sources.port_b != Some(ReadSource::Nop)).then_some(sources.place_b),
         ];
-        op.touch_sources(&sources);
-        op.touch_signal(alu.sig);
+        instruction.touch_sources(&sources);
+        instruction.touch_signal(alu.sig);
         if matches!(unpacking, Unpacking::PortA { .. }) && sources.port_a.is_some() {
-            op.broken.add(Rule::UnpackOfPeripheral);
+            instruction.broken.add(Rule::UnpackOfPeripheral);
         }
-        op.finish();
-        op
+        instruction.finish();
+        instruction
     }
 
     /// Notes what the operands touch.
@@ -396,7 +396,7 @@ impl MicroOp {
             ImmediateKind::Word => (Kind::Immediate(load.immediate), false),
             ImmediateKind::Semaphore | ImmediateKind::Reserved(_) => (Kind::Immediate(load.immediate), true),
         };
-        let mut op = Self::constant(&Results {
+        let mut instruction = Self::constant(&Results {
             pm: load.pm,
             pack: load.pack,
             cond_add: load.cond_add,
@@ -406,14 +406,14 @@ impl MicroOp {
             waddr_add: load.waddr_add,
             waddr_mul: load.waddr_mul,
         });
-        op.kind = kind;
-        op.broken.add_if(broken, Rule::ReservedImmediate);
-        op.finish();
-        op
+        instruction.kind = kind;
+        instruction.broken.add_if(broken, Rule::ReservedImmediate);
+        instruction.finish();
+        instruction
     }
 
     fn semaphore(semaphore: &Semaphore) -> Self {
-        let mut op = Self::constant(&Results {
+        let mut instruction = Self::constant(&Results {
             pm: semaphore.pm,
             pack: semaphore.pack,
             cond_add: semaphore.cond_add,
@@ -425,15 +425,15 @@ impl MicroOp {
         });
         let Semaphore { sa, semaphore: number, unused, .. } = *semaphore;
         let word = unused << 5 | u32::from(sa) << 4 | u32::from(number);
-        op.kind = Kind::Semaphore { word, number, decrement: sa };
-        let stalls = op.touches.tlb || op.touches.tmu_write || op.touches.sfu;
-        op.broken.add_if(stalls, Rule::SemaphoreWithPeripheral);
-        op.finish();
-        op
+        instruction.kind = Kind::Semaphore { word, number, decrement: sa };
+        let stalls = instruction.touches.tlb || instruction.touches.tmu_write || instruction.touches.sfu;
+        instruction.broken.add_if(stalls, Rule::SemaphoreWithPeripheral);
+        instruction.finish();
+        instruction
     }
 
     fn branch(branch: &Branch) -> Self {
-        let mut op = Self::constant(&Results {
+        let mut instruction = Self::constant(&Results {
             pm: false,
             pack: 0,
             cond_add: Condition::Always,
@@ -443,37 +443,43 @@ impl MicroOp {
             waddr_add: branch.waddr_add,
             waddr_mul: branch.waddr_mul,
         });
-        op.kind = Kind::Branch {
+        instruction.kind = Kind::Branch {
             condition: branch.cond_br,
             relative: branch.rel,
             offset: branch.immediate as u32,
             register: branch.reg.then_some(FILE_A + branch.raddr_a),
         };
-        op.signal = Signal::Branch;
-        op.touches.branch = true;
+        instruction.signal = Signal::Branch;
+        instruction.touches.branch = true;
         if branch.reg {
-            op.touches.reads |= 1 << branch.raddr_a;
-            op.touches.register_14 |= branch.raddr_a == 14;
-            op.broken.add_if(branch.raddr_a % 2 == 1, Rule::OddBranchRegister);
+            instruction.touches.reads |= 1 << branch.raddr_a;
+            instruction.touches.register_14 |= branch.raddr_a == 14;
+            instruction.broken.add_if(branch.raddr_a % 2 == 1, Rule::OddBranchRegister);
         }
         if branch.cond_br != BranchCondition::Always {
-            op.touches.reads_accumulators |= FLAGS_BIT;
+            instruction.touches.reads_accumulators |= FLAGS_BIT;
         }
-        op.broken.add_if(matches!(branch.cond_br, BranchCondition::Reserved(_)), Rule::ReservedBranchCondition);
-        op.finish();
-        op
+        instruction
+            .broken
+            .add_if(matches!(branch.cond_br, BranchCondition::Reserved(_)), Rule::ReservedBranchCondition);
+        instruction.finish();
+        instruction
     }
 
     /// An instruction that moves [`registers::IMMEDIATE`] through both ALUs.
     fn constant(results: &Results) -> Self {
         let place = registers::IMMEDIATE;
-        let mut op = Self::with_results((AddOp::Or, place, place), (MulOp::V8min, place, place), results);
-        op.signal = Signal::LoadImmediate;
-        op
+        let mut instruction = Self::with_results((AddOp::Or, place, place), (MulOp::V8min, place, place), results);
+        instruction.signal = Signal::LoadImmediate;
+        instruction
     }
 
     /// Decodes everything that stands in the upper half of a word.
-    fn with_results(add: (AddOp, Place, Place), mul: (MulOp, Place, Place), results: &Results) -> Self {
+    fn with_results(
+        add: (AddOp, RegisterIndex, RegisterIndex),
+        mul: (MulOp, RegisterIndex, RegisterIndex),
+        results: &Results,
+    ) -> Self {
         let mut broken = Rules::default();
         broken.add_if(matches!(add.0, AddOp::Reserved(_)), Rule::ReservedOperation);
         let (file_add, file_mul) = if results.ws { (File::B, File::A) } else { (File::A, File::B) };
@@ -508,9 +514,23 @@ impl MicroOp {
             (true, false) => FlagSource::Add,
             (true, true) => FlagSource::Mul,
         };
-        let mut op = Self {
-            add: Half { op: add.0, a: add.1, b: add.2, condition: results.cond_add, pack: pack_add, to: to_add },
-            mul: Half { op: mul.0, a: mul.1, b: mul.2, condition: results.cond_mul, pack: pack_mul, to: to_mul },
+        let mut instruction = Self {
+            add: AluOperation {
+                op: add.0,
+                a: add.1,
+                b: add.2,
+                condition: results.cond_add,
+                pack: pack_add,
+                to: to_add,
+            },
+            mul: AluOperation {
+                op: mul.0,
+                a: mul.1,
+                b: mul.2,
+                condition: results.cond_mul,
+                pack: pack_mul,
+                to: to_mul,
+            },
             rotation: Rotation::None,
             flags,
             unpacking: Unpacking::None,
@@ -528,8 +548,8 @@ impl MicroOp {
             mul_runs: false,
             peripheral_writes: false,
         };
-        op.touch_results();
-        op
+        instruction.touch_results();
+        instruction
     }
 
     /// Notes what the results touch.
@@ -611,7 +631,7 @@ impl MicroOp {
     }
 
     /// Whether both results go to one place, in the same element, and may differ. `accumulators` are those that they go to, or 0.
-    fn writes_twice(&self, accumulators: [Place; 2]) -> bool {
+    fn writes_twice(&self, accumulators: [RegisterIndex; 2]) -> bool {
         let same_register = accumulators[0] != 0 && accumulators[0] == accumulators[1];
         let (add, mul) = (&self.add, &self.mul);
         let same_peripheral = matches!(add.to, Destination::Peripheral(_)) && add.to == mul.to;
@@ -712,8 +732,8 @@ struct Sources<'i> {
     b: Option<ReadSource>,
     port_a: Option<ReadSource>,
     port_b: Option<ReadSource>,
-    place_a: Place,
-    place_b: Place,
+    place_a: RegisterIndex,
+    place_b: RegisterIndex,
 }
 
 impl<'i> Sources<'i> {
@@ -757,7 +777,7 @@ impl<'i> Sources<'i> {
     }
 
     /// Where an operand is found.
-    fn place(&self, mux: Mux, unpacking: Unpacking) -> Place {
+    fn place(&self, mux: Mux, unpacking: Unpacking) -> RegisterIndex {
         match (mux, unpacking) {
             (Mux::A, Unpacking::PortA { .. }) | (Mux::R4, Unpacking::R4 { .. }) => registers::UNPACKED,
             (Mux::A, _) => self.place_a,
@@ -810,7 +830,7 @@ fn is_register(to: Destination, file: File) -> bool {
 }
 
 /// Where a port's value is found, and the peripheral that has to be read first, if it is one.
-fn port(file: File, source: ReadSource) -> (Option<ReadSource>, Place) {
+fn port(file: File, source: ReadSource) -> (Option<ReadSource>, RegisterIndex) {
     let (registers, port, default) = match file {
         File::A => (FILE_A, registers::PORT_A, registers::ELEMENTS),
         File::B => (FILE_B, registers::PORT_B, registers::QPU_NUMBER),
@@ -854,7 +874,7 @@ mod tests {
             add_b: Mux::R0,
             ..Alu::NOP
         };
-        MicroOp::decode(crate::qpu::conformance::encoded(&alu)).broken.iter().collect()
+        DecodedInstruction::decode(crate::qpu::conformance::encoded(&alu)).broken.iter().collect()
     }
 
     #[test]

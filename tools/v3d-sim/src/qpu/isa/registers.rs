@@ -7,51 +7,51 @@ use crate::lanes::{Lanes, Mask};
 use v3d_hw::qpu::{Condition, SmallImmediate};
 
 /// A place in the register array.
-pub type Place = u8;
+pub type RegisterIndex = u8;
 
 /// Register file A.
-pub const FILE_A: Place = 0;
+pub const FILE_A: RegisterIndex = 0;
 /// Register file B.
-pub const FILE_B: Place = 32;
+pub const FILE_B: RegisterIndex = 32;
 /// Accumulators r0 to r5.
-pub const ACCUMULATORS: Place = 64;
+pub const ACCUMULATORS: RegisterIndex = 64;
 /// Accumulator r4.
-pub const R4: Place = ACCUMULATORS + 4;
+pub const R4: RegisterIndex = ACCUMULATORS + 4;
 /// Accumulator r5.
-pub const R5: Place = ACCUMULATORS + 5;
+pub const R5: RegisterIndex = ACCUMULATORS + 5;
 /// The element numbers.
-pub const ELEMENTS: Place = 70;
+pub const ELEMENTS: RegisterIndex = 70;
 /// The QPU's number.
-pub const QPU_NUMBER: Place = 71;
+pub const QPU_NUMBER: RegisterIndex = 71;
 /// What this instruction has read from a peripheral through port A. As all that is of one instruction, it need not be here any more behind it.
-pub const PORT_A: Place = 72;
+pub const PORT_A: RegisterIndex = 72;
 /// What this instruction has read from a peripheral through port B.
-pub const PORT_B: Place = 73;
+pub const PORT_B: RegisterIndex = 73;
 /// The unpacked operand of this instruction.
-pub const UNPACKED: Place = 74;
+pub const UNPACKED: RegisterIndex = 74;
 /// The immediate or link address of this instruction.
-pub const IMMEDIATE: Place = 75;
+pub const IMMEDIATE: RegisterIndex = 75;
 /// An old value of a register of file A.
-pub const STALE_A: Place = 76;
+pub const STALE_A: RegisterIndex = 76;
 /// An old value of a register of file B.
-pub const STALE_B: Place = 77;
+pub const STALE_B: RegisterIndex = 77;
 /// An old value of r4.
-pub const STALE_R4: Place = 78;
+pub const STALE_R4: RegisterIndex = 78;
 /// The first of the 48 small immediates.
-pub const SMALL_IMMEDIATES: Place = 80;
+pub const SMALL_IMMEDIATES: RegisterIndex = 80;
 /// Where a result of the add ALU waits for what takes it.
-pub const RESULT_ADD: Place = 128;
+pub const RESULT_ADD: RegisterIndex = 128;
 /// Where a result of the mul ALU waits for what takes it.
-pub const RESULT_MUL: Place = 129;
+pub const RESULT_MUL: RegisterIndex = 129;
 /// Where results go that only their flags are wanted of.
-pub const NOWHERE: Place = 130;
+pub const NOWHERE: RegisterIndex = 130;
 /// The C coefficients of the varying that this instruction has read.
-pub const COEFFICIENTS: Place = 131;
-/// Size of the array: one place for each value of a [`Place`], so that none is outside.
+pub const COEFFICIENTS: RegisterIndex = 131;
+/// Size of the array: one place for each value of a [`RegisterIndex`], so that none is outside.
 const PLACES: usize = 256;
 
 /// The place of a small immediate; rotation codes read as -16 to -1 [vc4asm].
-pub const fn small_immediate(code: u8) -> Place {
+pub const fn small_immediate(code: u8) -> RegisterIndex {
     let code = code & 63;
     SMALL_IMMEDIATES + if code < 48 { code } else { code - 32 }
 }
@@ -83,13 +83,13 @@ impl Registers {
 
     /// What is in a place.
     #[inline(always)]
-    pub fn at(&self, place: Place) -> &Lanes {
+    pub fn at(&self, place: RegisterIndex) -> &Lanes {
         &self.0[usize::from(place)]
     }
 
     /// A place to write to.
     #[inline(always)]
-    pub fn at_mut(&mut self, place: Place) -> &mut Lanes {
+    pub fn at_mut(&mut self, place: RegisterIndex) -> &mut Lanes {
         &mut self.0[usize::from(place)]
     }
 

@@ -124,7 +124,7 @@ fn recip_all(lanes: &Lanes) -> Lanes {
         let bits = above.wrapping_sub(if number(above) * number(magnitude) > 1.0 { STEP } else { 0 });
         let is_low = x & 0x7f_ffff == 0 && magnitude >> 23 != 127;
         let bits = bits.wrapping_sub(if is_low { 2 * STEP } else { 0 });
-        let bits = if magnitude > LARGEST_WITH_RECIPROCAL { 0 } else { bits };
+        let bits = if magnitude > MAX_WITH_RECIPROCAL { 0 } else { bits };
         if magnitude >> 23 == 0 { INFINITY } else { x & SIGN | bits }
     })
 }
@@ -209,7 +209,7 @@ pub(in crate::qpu) const KEPT: u32 = !(STEP - 1);
 /// The lowest of them.
 pub(in crate::qpu) const STEP: u32 = 0x100;
 /// 2^126, whose reciprocal is the smallest float that is no denormal.
-const LARGEST_WITH_RECIPROCAL: u32 = 0x7e80_0000;
+const MAX_WITH_RECIPROCAL: u32 = 0x7e80_0000;
 /// Exponents of arguments, as they stand in a float, from which on 2^x leaves the range of results whatever the rest is.
 pub(in crate::qpu) const FIRST_EXPONENT_BEYOND: u32 = 127 + 8;
 /// Steps of a result in one binade.

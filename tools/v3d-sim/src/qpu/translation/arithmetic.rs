@@ -5,9 +5,9 @@
 //! [a call](super::frame::Special), since overflow and what the host takes for NaN are other things to the QPU.
 
 use super::frame::{MIDDLE, SPECIAL_DIFFERENCE, SPECIAL_PRODUCT, SPECIAL_SUM, SPECIALS, at};
-use super::register_cache::Copies;
+use super::register_cache::RegisterCache;
 use crate::qpu::isa::operation::Operation;
-use crate::qpu::isa::registers::{self, Place};
+use crate::qpu::isa::registers::{self, RegisterIndex};
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use v3d_hw::qpu::{Condition, PackA, Unpack};
@@ -21,7 +21,7 @@ pub(super) const FLAGS: AsmRegister64 = r12;
 
 /// Intermediate values.
 pub(super) const TEMPORARY: [AsmRegisterZmm; 4] = [zmm16, zmm17, zmm18, zmm19];
-/// Copies of the flags, like those of places: Z, N and C.
+/// RegisterCache of the flags, like those of places: Z, N and C.
 pub(super) const HELD_FLAGS: [AsmRegisterK; 3] = [k2, k3, k4];
 /// Constants that float operations need all the time.
 pub(super) const MAGNITUDE: AsmRegisterZmm = zmm20;
@@ -61,7 +61,7 @@ struct Detour {
     call: usize,
 }
 
-/// What of an action's results will be replaced before anybody can look, unless it is saved before a call.
+/// What of an micro_op's results will be replaced before anybody can look, unless it is saved before a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Later {
     pub(super) result: bool,
@@ -71,7 +71,7 @@ pub(super) struct Later {
 /// Writes instructions.
 pub(super) struct Emitter {
     pub(super) asm: CodeAssembler,
-    copies: Copies,
+    cache: RegisterCache,
     /// What is so of the action that is being translated.
     pub(super) replaced_later: Later,
     has_constants: bool,
@@ -86,7 +86,7 @@ impl Emitter {
     pub(super) fn new() -> Result<Self, IcedError> {
         Ok(Self {
             asm: CodeAssembler::new(64)?,
-            copies: Copies::none(),
+            cache: RegisterCache::none(),
             replaced_later: Later::default(),
             has_constants: false,
             has_flags: false,
@@ -98,7 +98,7 @@ impl Emitter {
     /// Forgets what registers hold: code is joined here from elsewhere, or has called. Memory has to have it by now.
     pub(super) fn forget(&mut self) {
         debug_assert!(!self.flags_unsaved, "flags would be lost");
-        self.copies.forget();
+        self.cache.forget();
         self.has_constants = false;
         self.has_flags = false;
     }
@@ -109,17 +109,17 @@ impl Emitter {
     }
 
     /// The address of a place.
-    pub(super) fn address(place: Place) -> AsmMemoryOperand {
+    pub(super) fn address(place: RegisterIndex) -> AsmMemoryOperand {
         REGISTERS + (i32::from(place) - MIDDLE) * 64
     }
 
-    fn memory(place: Place) -> AsmMemoryOperand {
+    fn memory(place: RegisterIndex) -> AsmMemoryOperand {
         zmmword_ptr(Self::address(place))
     }
 
     /// A register for a new value.
     pub(super) fn new_value(&mut self) -> Result<Value, IcedError> {
-        let (number, displaced) = self.copies.take();
+        let (number, displaced) = self.cache.take();
         for place in displaced {
             self.asm.vmovdqa32(Self::memory(place), Value(number).register())?;
         }
@@ -129,18 +129,18 @@ impl Emitter {
     /// Has the registers of values taken first that nobody wants any more.
     pub(super) fn drop_values<const N: usize>(&mut self, values: [Value; N]) {
         for value in values {
-            self.copies.drop(value.0);
+            self.cache.drop(value.0);
         }
     }
 
     /// Forgets what lived for the instruction that ends here.
     pub(super) fn end_instruction(&mut self) {
-        self.copies.end_instruction();
+        self.cache.end_instruction();
     }
 
     /// Saves what memory does not have yet.
     pub(super) fn save(&mut self) -> Result<(), IcedError> {
-        for (place, number) in self.copies.save() {
+        for (place, number) in self.cache.save() {
             self.asm.vmovdqa32(Self::memory(place), Value(number).register())?;
         }
         if std::mem::take(&mut self.flags_unsaved) {
@@ -157,32 +157,32 @@ impl Emitter {
     }
 
     /// What is in a place.
-    pub(super) fn load(&mut self, place: Place) -> Result<Value, IcedError> {
-        if let Some(number) = self.copies.of(place) {
+    pub(super) fn load(&mut self, place: RegisterIndex) -> Result<Value, IcedError> {
+        if let Some(number) = self.cache.of(place) {
             return Ok(Value(number));
         }
         let value = self.new_value()?;
         self.asm.vmovdqa32(value.register(), Self::memory(place))?;
-        self.copies.note(place, value.0);
+        self.cache.note(place, value.0);
         Ok(value)
     }
 
     /// Puts a value in a place.
-    pub(super) fn store(&mut self, place: Place, value: Value) -> Result<(), IcedError> {
+    pub(super) fn store(&mut self, place: RegisterIndex, value: Value) -> Result<(), IcedError> {
         if place == registers::NOWHERE {
             return Ok(());
         }
-        if self.replaced_later.result || Copies::passes(place) {
-            self.copies.write(place, value.0);
+        if self.replaced_later.result || RegisterCache::passes(place) {
+            self.cache.write(place, value.0);
             return Ok(());
         }
         self.asm.vmovdqa32(Self::memory(place), value.register())?;
-        self.copies.note(place, value.0);
+        self.cache.note(place, value.0);
         Ok(())
     }
 
     /// Puts a value in the elements of a place in which `k1` is set.
-    fn store_masked(&mut self, place: Place, value: Value) -> Result<(), IcedError> {
+    fn store_masked(&mut self, place: RegisterIndex, value: Value) -> Result<(), IcedError> {
         if place == registers::NOWHERE {
             return Ok(());
         }
@@ -261,7 +261,13 @@ impl Emitter {
     }
 
     /// An operation, its result put in a place in all elements.
-    pub(super) fn operate(&mut self, operation: Operation, a: Place, b: Place, to: Place) -> Result<(), IcedError> {
+    pub(super) fn operate(
+        &mut self,
+        operation: Operation,
+        a: RegisterIndex,
+        b: RegisterIndex,
+        to: RegisterIndex,
+    ) -> Result<(), IcedError> {
         let (a, b) = (self.load(a)?, self.load(b)?);
         let result = self.compute(operation, a, b)?;
         self.store(to, result)
@@ -271,8 +277,8 @@ impl Emitter {
     pub(super) fn operate_where(
         &mut self,
         operation: Operation,
-        (a, b): (Place, Place),
-        to: Place,
+        (a, b): (RegisterIndex, RegisterIndex),
+        to: RegisterIndex,
         condition: Condition,
     ) -> Result<(), IcedError> {
         let (a, b) = (self.load(a)?, self.load(b)?);
@@ -285,8 +291,8 @@ impl Emitter {
     pub(super) fn operate_with_flags(
         &mut self,
         operation: Operation,
-        (a, b): (Place, Place),
-        to: Place,
+        (a, b): (RegisterIndex, RegisterIndex),
+        to: RegisterIndex,
         condition: Condition,
     ) -> Result<(), IcedError> {
         let (a, b) = (self.load(a)?, self.load(b)?);
@@ -516,7 +522,7 @@ impl Emitter {
     }
 
     /// Unpacks the operand in a place; `false` if there is no translation.
-    pub(super) fn unpack(&mut self, from: Place, mode: Unpack, float: bool) -> Result<bool, IcedError> {
+    pub(super) fn unpack(&mut self, from: RegisterIndex, mode: Unpack, float: bool) -> Result<bool, IcedError> {
         let word = self.load(from)?;
         let result = self.new_value()?;
         let (x, z) = (word.register(), result.register());
@@ -559,7 +565,7 @@ impl Emitter {
     }
 
     /// Packs what is in a place as colours into the bytes of another that a mask has.
-    pub(super) fn pack_colour(&mut self, from: Place, to: Place, part: u32) -> Result<(), IcedError> {
+    pub(super) fn pack_colour(&mut self, from: RegisterIndex, to: RegisterIndex, part: u32) -> Result<(), IcedError> {
         let value = self.load(from)?;
         self.load_constants()?;
         let result = self.new_value()?;
@@ -577,7 +583,7 @@ impl Emitter {
     }
 
     /// Puts bytes, each the lowest of an element, into the bytes of a place that a mask has.
-    fn insert(&mut self, bytes: Value, to: Place, part: u32) -> Result<(), IcedError> {
+    fn insert(&mut self, bytes: Value, to: RegisterIndex, part: u32) -> Result<(), IcedError> {
         let z = bytes.register();
         if part == !0 {
             self.asm.vpmulld(z, z, Self::everywhere(at::EVERY_BYTE))?;
@@ -591,7 +597,7 @@ impl Emitter {
     }
 
     /// Replaces the bits of a place that a mask has.
-    fn merge(&mut self, bits: Value, to: Place, part: u32) -> Result<(), IcedError> {
+    fn merge(&mut self, bits: Value, to: RegisterIndex, part: u32) -> Result<(), IcedError> {
         let old = self.load(to)?;
         self.asm.mov(eax, part)?;
         self.asm.vpbroadcastd(TEMPORARY[0], eax)?;
@@ -600,7 +606,13 @@ impl Emitter {
     }
 
     /// Packs what is in a place for file A; `false` if there is no translation.
-    pub(super) fn pack_a(&mut self, from: Place, to: Place, mode: PackA, float: bool) -> Result<bool, IcedError> {
+    pub(super) fn pack_a(
+        &mut self,
+        from: RegisterIndex,
+        to: RegisterIndex,
+        mode: PackA,
+        float: bool,
+    ) -> Result<bool, IcedError> {
         let part = crate::qpu::isa::pack::pack_a_mask(mode);
         let half = part == 0xffff || part == 0xffff_0000;
         let plain = matches!(

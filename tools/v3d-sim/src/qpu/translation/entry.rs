@@ -3,8 +3,8 @@
 //! # Why this is sound
 //! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the frame
 //! gives, and its own stack; nothing else.
-//! - All places of the register array are inside it, since a [`Place`](crate::qpu::isa::registers::Place) is a byte and the array has 256 elements.
-//! - That the uniforms and varyings of a block lie between those addresses is checked at its top, for all that its actions take, call backs included.
+//! - All places of the register array are inside it, since a [`RegisterIndex`](crate::qpu::isa::registers::RegisterIndex) is a byte and the array has 256 elements.
+//! - That the uniforms and varyings of a segment lie between those addresses is checked at its top, for all that its micro_ops take, call backs included.
 //!   Nothing behind an action that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still
 //!   there behind it: [`CallBack::end`] makes sure of that, whatever the [`Io`] is.
 //! - While the code runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references
@@ -18,7 +18,7 @@ use super::sfu::NUMBERS;
 use super::translator::Translation;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
-use crate::qpu::block::Stretch;
+use crate::qpu::block::Block;
 use crate::qpu::io::{Io, Varying};
 use crate::qpu::isa::sfu::{self, Function};
 use crate::qpu::{Qpu, Threading};
@@ -31,14 +31,14 @@ use std::ptr;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::BusAddr;
 
-/// A call for what is not translated: the frame, and which action of the stretch.
-pub(in crate::qpu) type Act = unsafe extern "sysv64" fn(*mut Frame, u32);
+/// A call for what is not translated: the frame, and which action of the block.
+pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
 /// A call before instructions that go together: the frame, and their index. Not 0 if they may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
 /// A call for results that are infinite, have overflowed, or are doubtful: operands, and where the result goes.
 pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
 
-/// The entry of translated code: the frame and a block's address in, the index of the next instruction out.
+/// The entry of translated code: the frame and a segment's address in, the index of the next instruction out.
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
 
 /// Whether the host gives executable memory.
@@ -50,7 +50,7 @@ pub(super) fn is_executable() -> bool {
 #[derive(Debug)]
 pub(super) struct Code {
     memory: Mmap,
-    blocks: Vec<Option<u32>>,
+    segments: Vec<Option<u32>>,
     calls: Calls,
 }
 
@@ -59,22 +59,22 @@ impl Code {
     pub(super) fn new(translation: &Translation, calls: Calls) -> std::io::Result<Self> {
         let mut memory = MmapMut::map_anon(translation.bytes.len())?;
         memory.copy_from_slice(&translation.bytes);
-        Ok(Self { memory: memory.make_exec()?, blocks: translation.blocks.clone(), calls })
+        Ok(Self { memory: memory.make_exec()?, segments: translation.segments.clone(), calls })
     }
 
-    /// The block that begins at an instruction.
+    /// The segment that begins at an instruction.
     #[inline]
-    pub(super) fn block(&self, index: usize) -> Option<u32> {
-        *self.blocks.get(index)?
+    pub(super) fn segment(&self, index: usize) -> Option<u32> {
+        *self.segments.get(index)?
     }
 }
 
 /// What calls back need.
-struct Machine<'a> {
+struct CallContext<'a> {
     qpu: *mut Qpu,
     io: *mut (dyn Io + 'a),
     memory: Memory<'a>,
-    stretch: &'a Stretch,
+    block: &'a Block,
     /// The budget when the code was entered.
     budget: u64,
 }
@@ -118,13 +118,13 @@ impl Qpu {
     }
 }
 
-/// Executes a block and what follows it, and gives the index of the next instruction. Nothing has happened if the budget is as it was.
+/// Executes a segment and what follows it, and gives the index of the next instruction. Nothing has happened if the budget is as it was.
 #[inline(always)]
 pub(super) fn run(
     qpu: &mut Qpu,
-    stretch: &Stretch,
+    block: &Block,
     code: &Code,
-    block: u32,
+    segment: u32,
     io: &mut dyn Io,
     memory: Memory<'_>,
     budget: &mut u64,
@@ -146,7 +146,7 @@ pub(super) fn run(
         words: words.start,
         words_end: words.end,
         budget: *budget,
-        machine: ptr::null_mut(),
+        context: ptr::null_mut(),
         calls: code.calls,
         numbers: &NUMBERS,
         undefined: u32::from(qpu.undefined),
@@ -157,15 +157,15 @@ pub(super) fn run(
         rounding_outside: 0,
     };
     let (qpu, io) = (ptr::from_mut(qpu), ptr::from_mut(io));
-    let mut machine = Machine { qpu, io, memory, stretch, budget: *budget };
-    frame.machine = (&raw mut machine).cast();
+    let mut context = CallContext { qpu, io, memory, block, budget: *budget };
+    frame.context = (&raw mut context).cast();
     // SAFETY: both are borrowed for as long as this function runs, and the references are gone before anybody else uses the pointers.
     unsafe { frame.point_at(&mut *qpu, &mut *io, memory) };
     let entry = code.memory.as_ptr();
-    // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a block at this offset. The frame is as it has to be:
+    // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame is as it has to be:
     // see the top of this file. That the processor has AVX-512 has been found out when the calls were
     // given to the code.
-    let next = unsafe { transmute::<*const u8, Entry>(entry)(&raw mut frame, entry.wrapping_add(block as usize)) };
+    let next = unsafe { transmute::<*const u8, Entry>(entry)(&raw mut frame, entry.wrapping_add(segment as usize)) };
 
     // SAFETY: as above, and the code has come to its end.
     let (qpu, io) = unsafe { (&mut *qpu, &mut *io) };
@@ -175,13 +175,13 @@ pub(super) fn run(
     frame.take_varyings(io);
     qpu.undefined = frame.undefined as u8;
     qpu.streak = frame.streak;
-    let touches = |index: u16| stretch.ops.get(usize::from(index)).map(|placed| placed.op.touches);
+    let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
     let (last, before) = (frame.last as u16, (frame.last >> 16) as u16);
     if last != NO_INSTRUCTION {
         let earlier = qpu.recent[0];
         qpu.recent = [touches(last).unwrap_or_default(), touches(before).unwrap_or(earlier)];
     }
-    qpu.pc = stretch.address_of(next as usize);
+    qpu.pc = block.address_of(next as usize);
     qpu.executed += executed;
     qpu.translated += executed;
     next as usize
@@ -190,7 +190,7 @@ pub(super) fn run(
 /// What a call back works with.
 struct CallBack<'a> {
     frame: &'a mut Frame,
-    machine: &'a mut Machine<'a>,
+    context: &'a mut CallContext<'a>,
     qpu: &'a mut Qpu,
     io: &'a mut dyn Io,
 }
@@ -204,13 +204,13 @@ impl<'a> CallBack<'a> {
     unsafe fn begin(frame: *mut Frame) -> Self {
         // SAFETY: the frame lives as long as the code runs, and the code is waiting for this call.
         let frame = unsafe { &mut *frame };
-        // SAFETY: `run` has put a machine there, which lives as long.
-        let machine = unsafe { &mut *frame.machine.cast::<Machine<'a>>() };
+        // SAFETY: `run` has put a context there, which lives as long.
+        let context = unsafe { &mut *frame.context.cast::<CallContext<'a>>() };
         // SAFETY: `run` borrows both, and makes no use of them while the code runs.
-        let (qpu, io) = unsafe { (&mut *machine.qpu, &mut *machine.io) };
+        let (qpu, io) = unsafe { (&mut *context.qpu, &mut *context.io) };
         qpu.take_uniforms(frame);
         frame.take_varyings(io);
-        Self { frame, machine, qpu, io }
+        Self { frame, context, qpu, io }
     }
 
     /// Hands back to translated code.
@@ -221,7 +221,7 @@ impl<'a> CallBack<'a> {
     #[inline(always)]
     fn end(self) {
         let before = self.frame.varyings_left();
-        self.frame.point_at(self.qpu, self.io, self.machine.memory);
+        self.frame.point_at(self.qpu, self.io, self.context.memory);
         assert!(self.frame.varyings_left() + 1 >= before, "the unit has lost varyings that it had announced");
     }
 }
@@ -231,30 +231,30 @@ impl<'a> CallBack<'a> {
 /// # Safety
 /// Called by translated code alone, with its frame.
 #[inline(always)]
-unsafe fn act(frame: *mut Frame, action: u32) {
+unsafe fn execute_micro_op(frame: *mut Frame, micro_op: u32) {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
-    let stretch = call.machine.stretch;
-    if let Some(action) = stretch.action(action as usize) {
-        call.qpu.act_on::<Portable<true>>(action, stretch, call.io, call.machine.memory);
+    let block = call.context.block;
+    if let Some(micro_op) = block.micro_op(action as usize) {
+        call.qpu.execute_micro_op::<Portable<true>>(micro_op, block, call.io, call.context.memory);
     }
     call.end();
 }
 
-/// Begins a group for translated code, which then executes its actions, and says whether it may.
+/// Begins a group for translated code, which then executes its micro_ops, and says whether it may.
 ///
 /// # Safety
-/// As of [`act`].
+/// As of [`execute_micro_op`].
 unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
     let at = at as usize;
-    let stretch = call.machine.stretch;
+    let block = call.context.block;
     let mut begun = false;
-    if let Some(group) = stretch.ahead.get(at).and_then(|ahead| ahead.group) {
+    if let Some(group) = block.runs.get(at).and_then(|run| run.group) {
         call.qpu.undefined = call.frame.undefined as u8;
-        let executed = call.machine.budget - call.frame.budget;
-        begun = call.qpu.begin_group(stretch, at, group, executed, call.io);
+        let executed = call.context.budget - call.frame.budget;
+        begun = call.qpu.begin_group(block, at, group, executed, call.io);
         call.frame.undefined = u32::from(call.qpu.undefined);
     }
     call.end();
@@ -268,15 +268,15 @@ pub(super) fn calls() -> Option<Calls> {
 
 /// What translated code calls. Nothing else does, so that it is enough to give it to code for processors that have AVX-512.
 const CALLS: Calls = Calls {
-    act: act_avx512,
+    execute_micro_op: execute_micro_op_avx512,
     begin_group: begin_group_for_code,
     special: [special_sum, special_difference, special_product, special_exp, special_log],
 };
 
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-unsafe extern "sysv64" fn act_avx512(frame: *mut Frame, action: u32) {
+unsafe extern "sysv64" fn execute_micro_op_avx512(frame: *mut Frame, micro_op: u32) {
     // SAFETY: translated code calls this with its own frame.
-    unsafe { act(frame, action) }
+    unsafe { execute_micro_op(frame, micro_op) }
 }
 
 unsafe extern "sysv64" fn begin_group_for_code(frame: *mut Frame, at: u32) -> u32 {

@@ -1,6 +1,6 @@
 //! What translated code and the model share while the code runs.
 
-use super::entry::{Act, BeginGroup, Special};
+use super::entry::{BeginGroup, ExecuteMicroOp, Special};
 use super::sfu::Numbers;
 use crate::lanes::Lanes;
 use crate::qpu::io::Varying;
@@ -16,8 +16,8 @@ pub(super) const MIDDLE: i32 = 128;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(in crate::qpu) struct Calls {
-    /// An action.
-    pub(in crate::qpu) act: Act,
+    /// An micro_op.
+    pub(in crate::qpu) execute_micro_op: ExecuteMicroOp,
     /// Before instructions that go together.
     pub(in crate::qpu) begin_group: BeginGroup,
     /// What [`SPECIAL_SUM`] and its neighbours number.
@@ -85,7 +85,7 @@ pub(super) const CONSTANTS: Constants = Constants {
 #[repr(C, align(64))]
 pub(in crate::qpu) struct Frame {
     pub(super) constants: Constants,
-    /// Place [`MIDDLE`] of the register array.
+    /// RegisterIndex [`MIDDLE`] of the register array.
     pub(super) registers: *mut Lanes,
     pub(super) flags: *mut Flags,
     /// Where the old value of r4 is kept when the SFU gives a new one.
@@ -106,7 +106,7 @@ pub(in crate::qpu) struct Frame {
     pub(super) words_end: *const AtomicU32,
     pub(super) budget: u64,
     /// What the calls need: of the type that the caller of the code has put there.
-    pub(super) machine: *mut c_void,
+    pub(super) context: *mut c_void,
     pub(super) calls: Calls,
     /// What functions of the SFU are made of.
     pub(super) numbers: &'static Numbers,
@@ -173,7 +173,7 @@ pub(super) mod at {
         WORDS = words;
         WORDS_END = words_end;
         BUDGET = budget;
-        ACT = calls.act;
+        EXECUTE_MICRO_OP = calls.execute_micro_op;
         BEGIN_GROUP = calls.begin_group;
         SPECIAL = calls.special;
         NUMBERS = numbers;

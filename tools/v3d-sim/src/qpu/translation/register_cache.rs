@@ -1,16 +1,16 @@
 //! Which vector registers of the host hold what is in places of the register array.
 //!
-//! What a program writes goes to memory at once, since the next block loads it from there, but for what is replaced before the end of the block: memory gets
+//! What a program writes goes to memory at once, since the next segment loads it from there, but for what is replaced before the end of the segment: memory gets
 //! that only when its register is wanted for something else, or before somebody may look. The same is true of what lives for one instruction only, which is
 //! forgotten behind it.
 
-use crate::qpu::isa::registers::{self, Place};
+use crate::qpu::isa::registers::{self, RegisterIndex};
 
-/// Numbers of the host's registers that hold copies. The others are for intermediate values and constants.
+/// Numbers of the host's registers that hold cache. The others are for intermediate values and constants.
 const NUMBERS: [u8; 25] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29, 30, 31];
 
 /// What lives for one instruction only.
-const PASSING: [Place; 7] = [
+const PASSING: [RegisterIndex; 7] = [
     registers::PORT_A,
     registers::PORT_B,
     registers::UNPACKED,
@@ -22,22 +22,22 @@ const PASSING: [Place; 7] = [
 
 /// What registers hold at a point of the code.
 #[derive(Clone, Debug)]
-pub(super) struct Copies {
+pub(super) struct RegisterCache {
     holders: [Option<u8>; 256],
     /// Memory has an older value of these places than their registers.
-    unsaved: Vec<Place>,
+    unsaved: Vec<RegisterIndex>,
     /// When each register was last wanted.
     wanted: [u32; 32],
     now: u32,
 }
 
-impl Copies {
-    /// No copies.
+impl RegisterCache {
+    /// No cache.
     pub(super) fn none() -> Self {
         Self { holders: [None; 256], unsaved: Vec::new(), wanted: [0; 32], now: 0 }
     }
 
-    /// Forgets all copies, which memory has to have by now.
+    /// Forgets all cache, which memory has to have by now.
     pub(super) fn forget(&mut self) {
         debug_assert!(self.unsaved.is_empty(), "{:?} would be lost", self.unsaved);
         self.holders = [None; 256];
@@ -45,7 +45,7 @@ impl Copies {
     }
 
     /// The register that holds what is in a place.
-    pub(super) fn of(&mut self, place: Place) -> Option<u8> {
+    pub(super) fn of(&mut self, place: RegisterIndex) -> Option<u8> {
         let number = self.holders[usize::from(place)]?;
         self.want(number);
         Some(number)
@@ -53,9 +53,9 @@ impl Copies {
 
     /// A register for a new value: the one that has not been wanted for longest. What it held is forgotten; the places of that which memory does not
     /// have yet are given too, to be saved before anything else.
-    pub(super) fn take(&mut self) -> (u8, Vec<Place>) {
+    pub(super) fn take(&mut self) -> (u8, Vec<RegisterIndex>) {
         let number = NUMBERS.into_iter().min_by_key(|&number| self.wanted[usize::from(number)]).unwrap_or(0);
-        let is_held = |place: &Place| self.holders[usize::from(*place)] == Some(number);
+        let is_held = |place: &RegisterIndex| self.holders[usize::from(*place)] == Some(number);
         let (displaced, kept) = self.unsaved.iter().copied().partition(is_held);
         self.unsaved = kept;
         for holder in &mut self.holders {
@@ -66,19 +66,19 @@ impl Copies {
     }
 
     /// Notes that a register holds what is in a place in memory.
-    pub(super) fn note(&mut self, place: Place, number: u8) {
+    pub(super) fn note(&mut self, place: RegisterIndex, number: u8) {
         self.holders[usize::from(place)] = Some(number);
         self.unsaved.retain(|&unsaved| unsaved != place);
     }
 
     /// Notes that a register holds the new value of a place, and memory an old one.
-    pub(super) fn write(&mut self, place: Place, number: u8) {
+    pub(super) fn write(&mut self, place: RegisterIndex, number: u8) {
         self.note(place, number);
         self.unsaved.push(place);
     }
 
     /// The places of which memory has an older value, with their registers: from now on it has them.
-    pub(super) fn save(&mut self) -> Vec<(Place, u8)> {
+    pub(super) fn save(&mut self) -> Vec<(RegisterIndex, u8)> {
         let unsaved = std::mem::take(&mut self.unsaved);
         unsaved.into_iter().filter_map(|place| Some((place, self.holders[usize::from(place)]?))).collect()
     }
@@ -89,7 +89,7 @@ impl Copies {
     }
 
     /// Whether a place is for what lives for one instruction only.
-    pub(super) fn passes(place: Place) -> bool {
+    pub(super) fn passes(place: RegisterIndex) -> bool {
         PASSING.contains(&place)
     }
 
@@ -111,51 +111,51 @@ impl Copies {
 mod tests {
     use super::*;
 
-    /// Copies of places 0 to 24, which all registers hold, and the registers.
-    fn full() -> (Copies, Vec<u8>) {
-        let mut copies = Copies::none();
-        let numbers = (0..NUMBERS.len() as Place)
+    /// RegisterCache of places 0 to 24, which all registers hold, and the registers.
+    fn full() -> (RegisterCache, Vec<u8>) {
+        let mut cache = RegisterCache::none();
+        let numbers = (0..NUMBERS.len() as RegisterIndex)
             .map(|place| {
-                let (number, displaced) = copies.take();
+                let (number, displaced) = cache.take();
                 assert!(displaced.is_empty());
-                copies.note(place, number);
+                cache.note(place, number);
                 number
             })
             .collect();
-        (copies, numbers)
+        (cache, numbers)
     }
 
     #[test]
     fn the_register_that_was_wanted_first_is_taken() {
-        let (mut copies, numbers) = full();
-        assert_eq!(copies.of(0), Some(numbers[0]));
-        assert_eq!(copies.take(), (numbers[1], vec![]));
-        assert_eq!(copies.of(1), None);
-        assert_eq!(copies.of(0), Some(numbers[0]));
-        copies.forget();
-        assert_eq!(copies.of(0), None);
+        let (mut cache, numbers) = full();
+        assert_eq!(cache.of(0), Some(numbers[0]));
+        assert_eq!(cache.take(), (numbers[1], vec![]));
+        assert_eq!(cache.of(1), None);
+        assert_eq!(cache.of(0), Some(numbers[0]));
+        cache.forget();
+        assert_eq!(cache.of(0), None);
     }
 
     #[test]
     fn what_memory_does_not_have_is_given_when_its_register_is_taken() {
-        let (mut copies, numbers) = full();
-        copies.write(0, numbers[0]);
+        let (mut cache, numbers) = full();
+        cache.write(0, numbers[0]);
         // Another place with the same value, and one whose first value nobody needs.
-        copies.write(100, numbers[0]);
-        copies.write(101, numbers[0]);
-        copies.write(101, numbers[1]);
-        assert_eq!(copies.take(), (numbers[0], vec![0, 100]));
-        assert_eq!(copies.save(), [(101, numbers[1])]);
-        assert_eq!(copies.take(), (numbers[1], vec![]));
+        cache.write(100, numbers[0]);
+        cache.write(101, numbers[0]);
+        cache.write(101, numbers[1]);
+        assert_eq!(cache.take(), (numbers[0], vec![0, 100]));
+        assert_eq!(cache.save(), [(101, numbers[1])]);
+        assert_eq!(cache.take(), (numbers[1], vec![]));
     }
 
     #[test]
     fn what_passes_between_parts_of_an_instruction_is_not_saved_behind_it() {
-        let (mut copies, numbers) = full();
-        copies.write(registers::RESULT_ADD, numbers[3]);
-        copies.write(7, numbers[3]);
-        copies.end_instruction();
-        assert_eq!(copies.of(registers::RESULT_ADD), None);
-        assert_eq!(copies.save(), [(7, numbers[3])]);
+        let (mut cache, numbers) = full();
+        cache.write(registers::RESULT_ADD, numbers[3]);
+        cache.write(7, numbers[3]);
+        cache.end_instruction();
+        assert_eq!(cache.of(registers::RESULT_ADD), None);
+        assert_eq!(cache.save(), [(7, numbers[3])]);
     }
 }

@@ -7,7 +7,7 @@
 
 use super::arithmetic::{Emitter, FRAME, MAGNITUDE, TEMPORARY, Value, ZERO};
 use super::frame::{SPECIAL_EXP, SPECIAL_LOG, at};
-use crate::qpu::isa::registers::{self, Place};
+use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::qpu::isa::sfu::{self, FIRST_EXPONENT_BEYOND, Function};
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
@@ -122,7 +122,7 @@ macro_rules! double {
 
 impl Emitter {
     /// A function, its result in r4.
-    pub(super) fn special_function(&mut self, function: Function, from: Place) -> Result<(), IcedError> {
+    pub(super) fn special_function(&mut self, function: Function, from: RegisterIndex) -> Result<(), IcedError> {
         let old = self.load(registers::R4)?;
         self.asm.mov(rax, qword_ptr(FRAME + at::STALE_R4))?;
         self.asm.vmovdqa32(zmmword_ptr(rax), old.register())?;

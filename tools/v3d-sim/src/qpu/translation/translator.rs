@@ -1,18 +1,18 @@
-//! From the actions of a stretch to instructions of the host.
+//! From the micro_ops of a block to instructions of the host.
 //!
-//! Code is made in blocks: the instructions from an index on that run without the sequencer, with the group behind them if that needs no sequencer
-//! either. At its top a block finds out what [`ahead`](crate::qpu::block::execution) finds out for a run: whether the budget suffices, no accumulator is undefined
+//! Code is made in segments: the instructions from an index on that run without the sequencer, with the group behind them if that needs no sequencer
+//! either. At its top a segment finds out what [`ahead`](crate::qpu::block::execution) finds out for a run: whether the budget suffices, no accumulator is undefined
 //! that it needs, and all its uniforms and varyings are there. If not, it leaves, and another engine goes on from its first instruction.
 //!
-//! Behind a block memory has everything that it has written. What is written again in the same block stays in a register of the host, and is saved only
+//! Behind a segment memory has everything that it has written. What is written again in the same segment stays in a register of the host, and is saved only
 //! before a call.
 
 use super::arithmetic::{Emitter, FLAGS, FRAME, Later, REGISTERS};
 use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
 use crate::qpu::ACCUMULATORS_AND_FLAGS;
-use crate::qpu::block::micro_op::Action;
-use crate::qpu::block::{Group, PlainBranch, Stretch};
-use crate::qpu::isa::registers::{self, Place};
+use crate::qpu::block::micro_op::MicroOp;
+use crate::qpu::block::{Block, Group, PlainBranch};
+use crate::qpu::isa::registers::{self, RegisterIndex};
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 use std::collections::BTreeMap;
@@ -30,35 +30,35 @@ const TAKEN: AsmRegister32 = r13d;
 const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
 /// Instructions of a branch with its delay slots.
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
-/// Most instructions that are translated for one stretch, those counted again that belong to several blocks.
-const MOST_TRANSLATED: u64 = 1 << 13;
+/// Most instructions that are translated for one block, those counted again that belong to several segments.
+const MAX_TRANSLATED: u64 = 1 << 13;
 
-/// Code, and where in it the blocks begin.
+/// Code, and where in it the segments begin.
 #[derive(Debug)]
 pub(super) struct Translation {
-    /// Position-independent; its first byte is the entry for all blocks.
+    /// Position-independent; its first byte is the entry for all segments.
     pub(super) bytes: Vec<u8>,
-    /// Offset of each instruction's block, if one begins there.
-    pub(super) blocks: Vec<Option<u32>>,
+    /// Offset of each instruction's segment, if one begins there.
+    pub(super) segments: Vec<Option<u32>>,
 }
 
-/// Translates a stretch. `None` if there is nothing in it to translate, or too much.
-pub(super) fn translate(stretch: &Stretch) -> Result<Option<Translation>, IcedError> {
-    let starts = starts(stretch);
-    let instructions: u64 = starts.iter().map(|&at| stretch.run_from(at)).sum();
-    if starts.is_empty() || instructions > MOST_TRANSLATED {
+/// Translates a block. `None` if there is nothing in it to translate, or too much.
+pub(super) fn translate(block: &Block) -> Result<Option<Translation>, IcedError> {
+    let starts = starts(block);
+    let instructions: u64 = starts.iter().map(|&at| block.run_from(at)).sum();
+    if starts.is_empty() || instructions > MAX_TRANSLATED {
         return Ok(None);
     }
     let mut emitter = Emitter::new()?;
-    let mut blocks = BTreeMap::new();
+    let mut segments = BTreeMap::new();
     for at in starts {
-        blocks.insert(at, emitter.asm.create_label());
+        segments.insert(at, emitter.asm.create_label());
     }
     let leave = emitter.asm.create_label();
     let mut translator = Translator {
-        stretch,
+        block,
         emitter,
-        blocks,
+        segments,
         exits: BTreeMap::new(),
         last_writes: BTreeMap::new(),
         last_flags: None,
@@ -66,37 +66,37 @@ pub(super) fn translate(stretch: &Stretch) -> Result<Option<Translation>, IcedEr
         read: Streams::default(),
     };
     translator.enter()?;
-    let starts: Vec<usize> = translator.blocks.keys().copied().collect();
+    let starts: Vec<usize> = translator.segments.keys().copied().collect();
     for at in starts {
-        translator.block(at)?;
+        translator.segment(at)?;
     }
     translator.finish()
 }
 
-/// Where blocks begin: behind what the sequencer executes, at the targets of branches and behind them.
-fn starts(stretch: &Stretch) -> Vec<usize> {
-    let count = |at: usize| stretch.ahead.get(at).map_or(0, |ahead| ahead.count);
+/// Where segments begin: behind what the sequencer executes, at the targets of branches and behind them.
+fn starts(block: &Block) -> Vec<usize> {
+    let count = |at: usize| block.runs.get(at).map_or(0, |run| run.count);
     let mut starts = Vec::new();
-    for at in 0..stretch.ops.len() {
-        if at == 0 || count(at - 1) == 0 || stretch.ops[at - 1].op.touches.uniforms_address {
+    for at in 0..block.instructions.len() {
+        if at == 0 || count(at - 1) == 0 || block.instructions[at - 1].instruction.touches.uniforms_address {
             starts.push(at);
         }
-        match stretch.ahead.get(at).and_then(|ahead| ahead.group) {
+        match block.runs.get(at).and_then(|run| run.group) {
             Some(Group::Branch(branch)) => starts.extend([usize::from(branch.target), at + BRANCH_INSTRUCTIONS]),
             Some(group) => starts.push(at + group.instructions()),
             None => {}
         }
     }
-    starts.retain(|&at| stretch.ahead.get(at).is_some_and(|ahead| ahead.count > 0 || ahead.group.is_some()));
+    starts.retain(|&at| block.runs.get(at).is_some_and(|run| run.count > 0 || run.group.is_some()));
     starts.sort_unstable();
     starts.dedup();
     starts
 }
 
-/// How many of some instructions are a block: up to the first that moves the uniforms, since what it checks at its top would not be true any more.
-fn part(stretch: &Stretch, start: usize, count: usize) -> usize {
-    let instructions = stretch.ops.get(start..start + count).unwrap_or_default();
-    instructions.iter().position(|placed| placed.op.touches.uniforms_address).map_or(count, |last| last + 1)
+/// How many of some instructions are a segment: up to the first that moves the uniforms, since what it checks at its top would not be true any more.
+fn part(block: &Block, start: usize, count: usize) -> usize {
+    let instructions = block.instructions.get(start..start + count).unwrap_or_default();
+    instructions.iter().position(|placed| placed.instruction.touches.uniforms_address).map_or(count, |last| last + 1)
 }
 
 /// How many elements are taken from streams.
@@ -107,13 +107,13 @@ struct Streams {
 }
 
 /// The most that an action takes, in translated code or in a call back. A write to a TMU may take a uniform too.
-fn most_taken(stretch: &Stretch, action: &Action) -> Streams {
+fn most_taken(block: &Block, micro_op: &MicroOp) -> Streams {
     match *action {
-        Action::Uniform { .. } | Action::Tmu { .. } => Streams { uniforms: 1, varyings: 0 },
-        Action::Varying { .. } => Streams { uniforms: 0, varyings: 1 },
+        MicroOp::Uniform { .. } | MicroOp::Tmu { .. } => Streams { uniforms: 1, varyings: 0 },
+        MicroOp::Varying { .. } => Streams { uniforms: 0, varyings: 1 },
         // Both ports take one together, and two writes to TMUs break a rule.
-        Action::Whole { at } => stretch.ops.get(usize::from(at)).map_or(Streams::default(), |placed| {
-            let touches = &placed.op.touches;
+        MicroOp::Whole { at } => block.instructions.get(usize::from(at)).map_or(Streams::default(), |placed| {
+            let touches = &placed.instruction.touches;
             Streams {
                 uniforms: i32::from(touches.uniform) + i32::from(touches.tmu_write),
                 varyings: i32::from(touches.varying),
@@ -124,63 +124,63 @@ fn most_taken(stretch: &Stretch, action: &Action) -> Streams {
 }
 
 /// The most that some instructions take. `None` if that cannot be said: they go on with other uniforms than they began with.
-fn most_taken_by(stretch: &Stretch, first: usize, count: usize) -> Option<Streams> {
+fn most_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
     let mut all = Streams::default();
     let mut has_moved = false;
-    for action in stretch.actions_of(first, count) {
-        let most = most_taken(stretch, action);
+    for micro_op in block.micro_ops_of(first, count) {
+        let most = most_taken(block, micro_op);
         if most.uniforms != 0 && has_moved {
             return None;
         }
         all.uniforms += most.uniforms;
         all.varyings += most.varyings;
-        has_moved |= moves_uniforms(stretch, action);
+        has_moved |= moves_uniforms(block, micro_op);
     }
     Some(all)
 }
 
 /// Whether an action gives the uniforms another address.
-fn moves_uniforms(stretch: &Stretch, action: &Action) -> bool {
+fn moves_uniforms(block: &Block, micro_op: &MicroOp) -> bool {
     match *action {
-        Action::UniformsAddress { .. } => true,
-        Action::Whole { at } => {
-            stretch.ops.get(usize::from(at)).is_some_and(|placed| placed.op.touches.uniforms_address)
+        MicroOp::UniformsAddress { .. } => true,
+        MicroOp::Whole { at } => {
+            block.instructions.get(usize::from(at)).is_some_and(|placed| placed.instruction.touches.uniforms_address)
         }
         _ => false,
     }
 }
 
 /// Where the result of an action goes, if it is translated.
-const fn written(action: &Action) -> Option<Place> {
+const fn written(micro_op: &MicroOp) -> Option<RegisterIndex> {
     match *action {
-        Action::Operate { to, .. }
-        | Action::Conditional { to, .. }
-        | Action::Flags { to, .. }
-        | Action::Constant { to, .. }
-        | Action::Uniform { to, .. }
-        | Action::Varying { to, .. }
-        | Action::PackColour { to, .. }
-        | Action::PackA { to, .. } => Some(to),
-        Action::Unpack { .. } => Some(registers::UNPACKED),
-        Action::Sfu { .. } => Some(registers::R4),
-        Action::VpmRead { .. }
-        | Action::Tmu { .. }
-        | Action::LoadTmu { .. }
-        | Action::UniformsAddress { .. }
-        | Action::TileBuffer { .. }
-        | Action::ScoreboardUnlock { .. }
-        | Action::Whole { .. } => None,
+        MicroOp::Operate { to, .. }
+        | MicroOp::Conditional { to, .. }
+        | MicroOp::Flags { to, .. }
+        | MicroOp::Constant { to, .. }
+        | MicroOp::Uniform { to, .. }
+        | MicroOp::Varying { to, .. }
+        | MicroOp::PackColour { to, .. }
+        | MicroOp::PackA { to, .. } => Some(to),
+        MicroOp::Unpack { .. } => Some(registers::UNPACKED),
+        MicroOp::Sfu { .. } => Some(registers::R4),
+        MicroOp::VpmRead { .. }
+        | MicroOp::Tmu { .. }
+        | MicroOp::LoadTmu { .. }
+        | MicroOp::UniformsAddress { .. }
+        | MicroOp::TileBuffer { .. }
+        | MicroOp::ScoreboardUnlock { .. }
+        | MicroOp::Whole { .. } => None,
     }
 }
 
 struct Translator<'a> {
-    stretch: &'a Stretch,
+    block: &'a Block,
     emitter: Emitter,
-    blocks: BTreeMap<usize, CodeLabel>,
+    segments: BTreeMap<usize, CodeLabel>,
     /// Where the code is left before an instruction.
     exits: BTreeMap<usize, CodeLabel>,
-    /// The last actions of the block that write to places, and the last that sets flags.
-    last_writes: BTreeMap<Place, usize>,
+    /// The last micro_ops of the segment that write to places, and the last that sets flags.
+    last_writes: BTreeMap<RegisterIndex, usize>,
     last_flags: Option<usize>,
     leave: CodeLabel,
     /// What has been read since [`UNIFORMS`] and the varyings in the frame were moved on.
@@ -188,7 +188,7 @@ struct Translator<'a> {
 }
 
 impl Translator<'_> {
-    /// The entry: a function of a frame and the address of a block, which gives the index of the next instruction.
+    /// The entry: a function of a frame and the address of a segment, which gives the index of the next instruction.
     fn enter(&mut self) -> Result<(), IcedError> {
         let asm = &mut self.emitter.asm;
         for register in [rbx, rbp, r12, r13, r14, r15] {
@@ -210,31 +210,31 @@ impl Translator<'_> {
         *self.exits.entry(at).or_insert_with(|| self.emitter.asm.create_label())
     }
 
-    /// Goes on at an instruction: in its block, or outside.
+    /// Goes on at an instruction: in its segment, or outside.
     fn go_on(&mut self, at: usize) -> Result<(), IcedError> {
-        let label = self.blocks.get(&at).copied().unwrap_or_else(|| self.exit(at));
+        let label = self.segments.get(&at).copied().unwrap_or_else(|| self.exit(at));
         self.emitter.asm.jmp(label)
     }
 
-    fn block(&mut self, start: usize) -> Result<(), IcedError> {
-        if let Some(label) = self.blocks.get_mut(&start) {
+    fn segment(&mut self, start: usize) -> Result<(), IcedError> {
+        if let Some(label) = self.segments.get_mut(&start) {
             self.emitter.asm.set_label(label)?;
         }
         self.emitter.forget();
-        let run = self.stretch.ahead.get(start).map_or(0, |ahead| usize::from(ahead.count));
-        let count = part(self.stretch, start, run);
+        let run = self.block.runs.get(start).map_or(0, |run| usize::from(run.count));
+        let count = part(self.block, start, length);
         let at = start + count;
-        let group = self.stretch.ahead.get(at).and_then(|ahead| ahead.group).filter(|_| count == run);
+        let group = self.block.runs.get(at).and_then(|run| run.group).filter(|_| count == length);
         if let Some(Group::Branch(branch)) = group {
             // The branch is found to be possible together with what comes before it, or on its own.
-            if most_taken_by(self.stretch, start, count + BRANCH_INSTRUCTIONS).is_some() {
+            if most_taken_by(self.block, start, count + BRANCH_INSTRUCTIONS).is_some() {
                 return self.branch(start, count, branch);
             }
         }
         if count > 0 {
             self.check(start, count)?;
             self.find_last_writes(start, count);
-            self.actions(start, count)?;
+            self.micro_ops(start, count)?;
             let replaces = self.replaced(start, count);
             let asm = &mut self.emitter.asm;
             if replaces != 0 {
@@ -257,8 +257,10 @@ impl Translator<'_> {
 
     /// Accumulators and flags that some instructions replace.
     fn replaced(&self, first: usize, count: usize) -> i32 {
-        let instructions = self.stretch.ops.get(first..first + count).unwrap_or_default();
-        i32::from(instructions.iter().fold(0, |replaces, placed| replaces | placed.op.touches.replaces_accumulators))
+        let instructions = self.block.instructions.get(first..first + count).unwrap_or_default();
+        i32::from(
+            instructions.iter().fold(0, |replaces, placed| replaces | placed.instruction.touches.replaces_accumulators),
+        )
     }
 
     /// Instructions with a branch behind them and its delay slots.
@@ -268,14 +270,14 @@ impl Translator<'_> {
         let behind = start + all;
         self.check(start, all)?;
         self.find_last_writes(start, all);
-        self.actions(start, count)?;
+        self.micro_ops(start, count)?;
         let always = branch.condition == BranchCondition::Always;
         if !always {
             self.take(branch.condition)?;
         }
-        self.actions(at + 1, BRANCH_INSTRUCTIONS - 1)?;
+        self.micro_ops(at + 1, BRANCH_INSTRUCTIONS - 1)?;
         self.note_last(behind, BRANCH_INSTRUCTIONS)?;
-        // Nothing is undefined at a branch, or the block is left at its top.
+        // Nothing is undefined at a branch, or the segment is left at its top.
         self.emitter.asm.mov(dword_ptr(FRAME + at::UNDEFINED), 0)?;
         let target = usize::from(branch.target);
         if always {
@@ -310,7 +312,7 @@ impl Translator<'_> {
         asm.set_label(&mut begun)?;
         asm.add(dword_ptr(FRAME + at::STREAK), count as i32)?;
         self.find_last_writes(at, count);
-        self.actions(at, count)?;
+        self.micro_ops(at, count)?;
         self.note_last(at + count, count)?;
         if group == Group::End {
             self.emitter.asm.mov(eax, (at + count) as u32)?;
@@ -323,17 +325,17 @@ impl Translator<'_> {
     /// before the first one if not.
     fn check(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
         let outside = self.exit(first);
-        let Some(most) = most_taken_by(self.stretch, first, count) else {
+        let Some(most) = most_taken_by(self.block, first, count) else {
             return self.emitter.asm.jmp(outside);
         };
-        let ahead = self.stretch.ahead.get(first).copied().unwrap_or_default();
-        let (mut needs, mut upper_registers) = (i32::from(ahead.needs), ahead.upper_registers);
-        let run = usize::from(ahead.count);
-        if run < count
-            && let Some(Group::Branch(_)) = self.stretch.ahead.get(first + run).and_then(|ahead| ahead.group)
+        let run = self.block.runs.get(first).copied().unwrap_or_default();
+        let (mut needs, mut upper_registers) = (i32::from(run.needs), run.upper_registers);
+        let length = usize::from(run.count);
+        if length < count
+            && let Some(Group::Branch(_)) = self.block.runs.get(first + length).and_then(|run| run.group)
         {
-            needs |= i32::from(ACCUMULATORS_AND_FLAGS) & !self.replaced(first, run);
-            upper_registers |= self.stretch.ahead.get(first + run + 1).is_some_and(|slots| slots.upper_registers);
+            needs |= i32::from(ACCUMULATORS_AND_FLAGS) & !self.replaced(first, length);
+            upper_registers |= self.block.runs.get(first + length + 1).is_some_and(|slots| slots.upper_registers);
         }
         let asm = &mut self.emitter.asm;
         asm.cmp(BUDGET, count as i32)?;
@@ -398,31 +400,31 @@ impl Translator<'_> {
         if equal { asm.sete(r13b) } else { asm.setne(r13b) }
     }
 
-    /// Finds the actions of some instructions whose results nothing replaces before the block's end.
+    /// Finds the micro_ops of some instructions whose results nothing replaces before the segment's end.
     fn find_last_writes(&mut self, first: usize, count: usize) {
         self.last_writes.clear();
         self.last_flags = None;
-        for index in self.stretch.action_indices(first, count) {
-            let Some(action) = self.stretch.action(index) else { continue };
-            if let Some(place) = written(action) {
+        for index in self.block.micro_op_indices(first, count) {
+            let Some(micro_op) = self.block.micro_op(index) else { continue };
+            if let Some(place) = written(micro_op) {
                 self.last_writes.insert(place, index);
             }
-            if let Action::Flags { .. } = action {
+            if let MicroOp::Flags { .. } = action {
                 self.last_flags = Some(index);
             }
         }
     }
 
-    fn actions(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
+    fn micro_ops(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
         for at in first..first + count {
-            for index in self.stretch.action_indices(at, 1) {
-                let Some(action) = self.stretch.action(index) else { continue };
+            for index in self.block.micro_op_indices(at, 1) {
+                let Some(micro_op) = self.block.micro_op(index) else { continue };
                 self.emitter.replaced_later = Later {
-                    result: written(action).is_some_and(|place| self.last_writes.get(&place) != Some(&index)),
+                    result: written(micro_op).is_some_and(|place| self.last_writes.get(&place) != Some(&index)),
                     flags: self.last_flags != Some(index),
                 };
-                if !self.translated(action)? {
-                    self.call(at::ACT, index)?;
+                if !self.translated(micro_op)? {
+                    self.call(at::EXECUTE_MICRO_OP, index)?;
                 }
             }
             self.emitter.end_instruction();
@@ -430,27 +432,27 @@ impl Translator<'_> {
         self.move_on()
     }
 
-    /// Translates an action; `false` if there is no translation.
-    fn translated(&mut self, action: &Action) -> Result<bool, IcedError> {
+    /// Translates an micro_op; `false` if there is no translation.
+    fn translated(&mut self, micro_op: &MicroOp) -> Result<bool, IcedError> {
         let emitter = &mut self.emitter;
         match *action {
-            Action::Operate { operation, a, b, to } => emitter.operate(operation, a, b, to)?,
-            Action::Conditional { operation, a, b, to, condition } => {
+            MicroOp::Operate { operation, a, b, to } => emitter.operate(operation, a, b, to)?,
+            MicroOp::Conditional { operation, a, b, to, condition } => {
                 emitter.operate_where(operation, (a, b), to, condition)?;
             }
-            Action::Flags { operation, a, b, to, condition } => {
+            MicroOp::Flags { operation, a, b, to, condition } => {
                 emitter.operate_with_flags(operation, (a, b), to, condition)?;
             }
-            Action::Constant { to, value } => {
+            MicroOp::Constant { to, value } => {
                 let value = emitter.constant(value)?;
                 emitter.store(to, value)?;
             }
-            Action::Uniform { to, .. } => {
+            MicroOp::Uniform { to, .. } => {
                 let value = emitter.broadcast(dword_ptr(UNIFORMS + 4 * self.read.uniforms))?;
                 emitter.store(to, value)?;
                 self.read.uniforms += 1;
             }
-            Action::Varying { to, .. } => {
+            MicroOp::Varying { to, .. } => {
                 let from = VARYING_BYTES * self.read.varyings;
                 emitter.asm.mov(rax, qword_ptr(FRAME + at::VARYINGS))?;
                 let value = emitter.vector(rax + from)?;
@@ -459,23 +461,23 @@ impl Translator<'_> {
                 emitter.store(registers::COEFFICIENTS, coefficients)?;
                 self.read.varyings += 1;
             }
-            Action::Unpack { from, mode, float } => return emitter.unpack(from, mode, float),
-            Action::PackColour { from, to, part } => emitter.pack_colour(from, to, part)?,
-            Action::PackA { from, to, mode, float } => return emitter.pack_a(from, to, mode, float),
-            Action::Sfu { function, from } => emitter.special_function(function, from)?,
-            Action::UniformsAddress { from } => self.set_uniforms(from)?,
-            Action::VpmRead { .. }
-            | Action::Tmu { .. }
-            | Action::LoadTmu { .. }
-            | Action::TileBuffer { .. }
-            | Action::ScoreboardUnlock { .. }
-            | Action::Whole { .. } => return Ok(false),
+            MicroOp::Unpack { from, mode, float } => return emitter.unpack(from, mode, float),
+            MicroOp::PackColour { from, to, part } => emitter.pack_colour(from, to, part)?,
+            MicroOp::PackA { from, to, mode, float } => return emitter.pack_a(from, to, mode, float),
+            MicroOp::Sfu { function, from } => emitter.special_function(function, from)?,
+            MicroOp::UniformsAddress { from } => self.set_uniforms(from)?,
+            MicroOp::VpmRead { .. }
+            | MicroOp::Tmu { .. }
+            | MicroOp::LoadTmu { .. }
+            | MicroOp::TileBuffer { .. }
+            | MicroOp::ScoreboardUnlock { .. }
+            | MicroOp::Whole { .. } => return Ok(false),
         }
         Ok(true)
     }
 
     /// Sets the uniforms' address to element 0 of a place.
-    fn set_uniforms(&mut self, from: Place) -> Result<(), IcedError> {
+    fn set_uniforms(&mut self, from: RegisterIndex) -> Result<(), IcedError> {
         // Those that have been read so far do not matter any more.
         self.read.uniforms = 0;
         let address = self.emitter.load(from)?;
@@ -536,13 +538,13 @@ impl Translator<'_> {
         asm.ret()?;
         self.emitter.finish()?;
         let assembled = self.emitter.asm.assemble_options(0, BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS)?;
-        let mut offsets = vec![None; self.stretch.ops.len()];
-        for (&at, label) in &self.blocks {
+        let mut offsets = vec![None; self.block.instructions.len()];
+        for (&at, label) in &self.segments {
             if let Some(offset) = offsets.get_mut(at) {
                 *offset = u32::try_from(assembled.label_ip(label)?).ok();
             }
         }
-        Ok(Some(Translation { bytes: assembled.inner.code_buffer, blocks: offsets }))
+        Ok(Some(Translation { bytes: assembled.inner.code_buffer, segments: offsets }))
     }
 }
 
@@ -557,13 +559,13 @@ mod tests {
     /// bkpt
     const BREAKPOINT: u64 = 0x0000_09e7_009e_7000;
 
-    /// Where the blocks of a program begin.
+    /// Where the segments of a program begin.
     fn check(words: &[u64], expected: &[usize]) {
         let owned = memory_of(8 * words.len(), words);
-        let stretch = CodeCache::new().stretch(owned.view(), 0).unwrap();
-        let translation = translate(&stretch).unwrap();
-        let blocks = translation.map(|translation| translation.blocks).unwrap_or_default();
-        let found: Vec<usize> = (0..blocks.len()).filter(|&at| blocks[at].is_some()).collect();
+        let block = CodeCache::new().block(owned.view(), 0).unwrap();
+        let translation = translate(&block).unwrap();
+        let segments = translation.map(|translation| translation.segments).unwrap_or_default();
+        let found: Vec<usize> = (0..segments.len()).filter(|&at| segments[at].is_some()).collect();
         assert_eq!(found, expected);
     }
 
