@@ -404,7 +404,7 @@ fn the_history_of_a_pixel_tells_all_that_is_written() {
     machine.draw([(0, 0), (8, 0), (0, 8)], program, &[], configuration());
     machine.finish();
     assert_eq!(machine.errors(), []);
-    let history = machine.run(|renderer, _, _| renderer.take_pixel_trace());
+    let pixel_trace = machine.run(|renderer, _, _| renderer.take_pixel_trace());
     let text: Vec<String> = pixel_trace.entries().iter().map(|entry| entry.event.to_string()).collect();
     let written = |instruction: &str| {
         let line = text.iter().find(|line| line.contains(instruction)).unwrap_or_else(|| panic!("{text:#?}"));

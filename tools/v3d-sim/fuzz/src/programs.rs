@@ -13,7 +13,8 @@ use v3d_hw::qpu::{
 use v3d_hw::{BusAddr, Layout};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::qpu::conformance::{self, CODE, Case, MAX_INSTRUCTIONS, MEMORY_BYTES, encoded};
-use v3d_sim::qpu::isa::instruction::{DecodedInstruction, Touches};
+use v3d_sim::qpu::isa::instruction::DecodedInstruction;
+use v3d_sim::qpu::isa::touches::Touches;
 use v3d_sim::qpu::{Launch, Threading};
 
 /// Bytes that become an instruction, or a few.

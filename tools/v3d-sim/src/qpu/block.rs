@@ -5,17 +5,18 @@
 //! Drivers clear it before every job and change nothing, so that what was decoded is only set aside then: it is used again if memory still holds the
 //! same words.
 
+mod cache;
 pub(in crate::qpu) mod execution;
 pub mod micro_op;
 
+pub use cache::CodeCache;
+
 use crate::memory::{Memory, OutOfMemory};
-use crate::qpu::block::micro_op::{self, MicroOp};
 use crate::qpu::fault::Rules;
-use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind, Touches};
-use std::collections::HashMap;
+use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind};
+use crate::qpu::isa::touches::Touches;
+use micro_op::MicroOp;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
@@ -24,10 +25,6 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal
 const MAX_BLOCK_INSTRUCTIONS: usize = 1024;
 /// Registers 16 to 31 of both files, in the form of [`Touches`].
 pub const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
-/// Most instructions that are kept: some 5 MiB of them, and 3 to 9 MiB more if all are translated (80 to 260 bytes each [measured]). Programs that jump to
-/// ever new places begin anew then.
-const MAX_CACHED_INSTRUCTIONS: usize = 1 << 15;
-
 /// An instruction in its place, with what its predecessors in memory mean for it.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockInstruction {
@@ -342,93 +339,13 @@ fn plain_branch(instructions: &[BlockInstruction], runs: &[Run], at: usize) -> O
     broken.is_empty().then_some(PlainBranch { condition, target: u16::try_from(target).ok()? })
 }
 
-/// Decoded programs by address, shared between host threads.
-#[derive(Debug)]
-pub struct CodeCache {
-    decoded: RwLock<Decoded>,
-    generation: AtomicU64,
-    translates_at_once: bool,
-}
-
-/// Blocks by the address of their first instruction, and how many instructions they are.
-#[derive(Debug, Default)]
-struct Decoded {
-    /// Those that are known to be in memory.
-    blocks: HashMap<u32, Arc<Block>>,
-    /// Those that were when the cache was cleared.
-    aside: HashMap<u32, Arc<Block>>,
-    /// Instructions of both.
-    instructions: usize,
-}
-
-impl Default for CodeCache {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl CodeCache {
-    /// Nothing decoded yet.
-    pub fn new() -> Self {
-        Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_at_once: false }
-    }
-
-    /// The same, with blocks translated for the host when they are first executed, and not when that has begun to pay.
-    pub fn translating_at_once() -> Self {
-        Self { translates_at_once: true, ..Self::new() }
-    }
-
-    /// Trusts nothing any more: memory may have changed.
-    pub fn clear(&self) {
-        let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
-        let Decoded { blocks, aside, .. } = &mut *decoded;
-        aside.extend(blocks.drain());
-        self.generation.store(next_generation(), Relaxed);
-    }
-
-    /// A number that no other state of any cache has.
-    pub fn generation(&self) -> u64 {
-        self.generation.load(Relaxed)
-    }
-
-    /// The block that begins at an address.
-    pub fn block(&self, memory: Memory<'_>, address: u32) -> Result<Arc<Block>, OutOfMemory> {
-        if let Some(block) = self.decoded.read().unwrap_or_else(PoisonError::into_inner).blocks.get(&address) {
-            return Ok(Arc::clone(block));
-        }
-        let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(block) = decoded.blocks.get(&address) {
-            return Ok(Arc::clone(block));
-        }
-        let earlier = decoded.aside.remove(&address);
-        decoded.instructions -= earlier.as_ref().map_or(0, |block| block.instructions.len());
-        let block = match earlier.filter(|block| block.is_in(memory)) {
-            Some(block) => block,
-            None => Arc::new(Block::decode(memory, address, self.translates_at_once)?),
-        };
-        if decoded.instructions + block.instructions.len() > MAX_CACHED_INSTRUCTIONS {
-            *decoded = Decoded::default();
-        }
-        decoded.instructions += block.instructions.len();
-        decoded.blocks.insert(address, Arc::clone(&block));
-        Ok(block)
-    }
-}
-
-fn next_generation() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Relaxed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qpu::test_words::{BACK, END, NOP, memory_of};
+    use crate::qpu::test_words::{BACK, END, NOP, READS_RA14, memory_of};
 
     /// mov ra14, rb1
     const WRITES_RA14: u64 = 0x1002_03a7_159c_1fc0;
-    /// sub.setf -, ra14, 1
-    const READS_RA14: u64 = 0xd002_29e7_0d38_1dc0;
 
     /// How many instructions run without the sequencer from each place of a program, and where its third instruction leads.
     fn check(words: &[u64], counts: &[u16], target: Option<u16>) {
@@ -441,34 +358,6 @@ mod tests {
             _ => None,
         });
         assert_eq!(found, target.map(Some));
-    }
-
-    /// Whether what was decoded is used again after the cache was cleared, if an instruction has become another one.
-    fn check_cleared(changed: Option<(u32, u64)>, expected: bool) {
-        let owned = memory_of(64, &[NOP, NOP, NOP, END, NOP, NOP, NOP, NOP]);
-        let memory = owned.view();
-        let cache = CodeCache::new();
-        let before = cache.block(memory, 0).unwrap();
-        assert!(Arc::ptr_eq(&before, &cache.block(memory, 0).unwrap()));
-        if let Some((at, word)) = changed {
-            memory.write(BusAddr(at), &word.to_le_bytes()).unwrap();
-        }
-        let generation = cache.generation();
-        cache.clear();
-        assert_ne!(cache.generation(), generation);
-        let after = cache.block(memory, 0).unwrap();
-        assert_eq!(Arc::ptr_eq(&before, &after), expected, "{changed:x?}");
-        assert!(after.is_in(memory));
-        assert_eq!(cache.decoded.read().unwrap().instructions, after.instructions.len());
-    }
-
-    #[test]
-    fn what_was_decoded_is_used_again_if_it_is_still_in_memory() {
-        check_cleared(None, true);
-        check_cleared(Some((0, READS_RA14)), false);
-        check_cleared(Some((40, READS_RA14)), false);
-        // Behind the delay slots of the program's end.
-        check_cleared(Some((48, READS_RA14)), true);
     }
 
     #[test]

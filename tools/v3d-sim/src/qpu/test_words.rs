@@ -10,6 +10,8 @@ pub(in crate::qpu) const NOP: u64 = 0x1000_09e7_009e_7000;
 pub(in crate::qpu) const END: u64 = 0x3000_09e7_009e_7000;
 /// brr.anyz -, -48: from the third instruction to the first.
 pub(in crate::qpu) const BACK: u64 = 0xf028_09e7_ffff_ffd0;
+/// sub.setf -, ra14, 1
+pub(in crate::qpu) const READS_RA14: u64 = 0xd002_29e7_0d38_1dc0;
 /// mov r0, unif
 #[cfg(target_arch = "x86_64")]
 pub(in crate::qpu) const UNIFORM_TO_R0: u64 = 0x1002_0827_1582_7d80;

@@ -1,9 +1,9 @@
 //! Blocks of QPU code translated to the host's own instructions.
 //!
-//! The engines of [`crate::qpu::datapath::vector`] take one action after the other and find out for each what it is. A block that is executed often is worth more: here its
+//! The engines of [`crate::qpu::datapath::vector`] take one micro-op after the other and find out for each what it is. A block that is executed often is worth more: here its
 //! [micro_ops](super::micro_op) become instructions of x86-64 with AVX-512, whose registers are a vector of the QPU, and which round as the QPU does. Only what
-//! [`ahead`] executes without the sequencer is translated. What needs another unit (TMU, VPM, tile buffer) and whatever is rare is a call back to the
-//! micro_op's own execution, so that each action has one meaning and translated code never knows more than [`ahead`] does.
+//! block execution executes without the sequencer is translated. What needs another unit (TMU, VPM, tile buffer) and whatever is rare is a call back to the
+//! micro-op's own execution, so that each micro-op has one meaning and translated code never knows more than block execution does.
 //!
 //! | module | what it holds |
 //! |---|---|

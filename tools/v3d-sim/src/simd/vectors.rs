@@ -44,7 +44,7 @@ pub trait Vectors {
 
 /// Plain loops. `FMA` says that the host has a fused multiply-add, whose one rounding gives the exact error of a product.
 #[derive(Clone, Copy, Debug)]
-pub struct Portable<const FMA: bool>;
+pub(crate) struct Portable<const FMA: bool>;
 
 impl<const FMA: bool> Vectors for Portable<FMA> {
     #[inline(always)]

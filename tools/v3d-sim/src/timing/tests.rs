@@ -281,7 +281,7 @@ fn random_programs_come_to_an_end() {
         let machine = QpuTopology { slices: 1 + random.below(3) as u8, qpus_per_slice: 1 + random.below(4) as u8 };
         let mut model = TimingModel::new(machine);
         for _ in 0..random.below(150) {
-            let mut trace = Trace::new(BusAddr(random.below(3)), BusAddr(0), random.work());
+            let mut trace = Trace::new(BusAddr(random.below(3)), BusAddr(0), random.invocation());
             trace.events = (0..random.below(60)).map(|_| random.event()).collect();
             trace.lines = (0..60).map(|_| 64 * random.below(1000)).collect();
             trace.transfers = (0..60).map(|_| random.transfer()).collect();

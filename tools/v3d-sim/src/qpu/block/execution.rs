@@ -1,4 +1,4 @@
-//! Running ahead: straight code without the sequencer, action by micro_op.
+//! Running ahead: straight code without the sequencer, micro-op by micro-op.
 //!
 //! Instructions that neither wait nor end the program, and that break no rule with their neighbours in memory, are executed in runs: whether one may
 //! begin is found out once for all of its instructions. A branch to a known place of the same block, with three such instructions in its delay slots
@@ -230,7 +230,7 @@ impl Qpu {
         io: &mut dyn Io,
         memory: Memory<'_>,
     ) {
-        match *action {
+        match *micro_op {
             MicroOp::Operate { operation, a, b, to } => {
                 vector::operate::<V>(&mut self.registers, operation, a, b, to);
             }

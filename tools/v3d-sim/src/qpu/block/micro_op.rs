@@ -351,7 +351,7 @@ mod tests {
         };
         let found: Vec<String> = micro_ops
             .iter()
-            .map(|micro_op| match *action {
+            .map(|micro_op| match *micro_op {
                 MicroOp::Operate { operation, a, b, to } => {
                     format!("{} = {operation:?} {}, {}", name(to), name(a), name(b))
                 }

@@ -72,7 +72,7 @@ pub(super) struct Later {
 pub(super) struct Emitter {
     pub(super) asm: CodeAssembler,
     cache: RegisterCache,
-    /// What is so of the action that is being translated.
+    /// What is so of the micro-op that is being translated.
     pub(super) replaced_later: Later,
     has_constants: bool,
     /// [`HELD_FLAGS`] hold the flags.

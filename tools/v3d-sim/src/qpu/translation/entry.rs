@@ -5,7 +5,7 @@
 //! gives, and its own stack; nothing else.
 //! - All places of the register array are inside it, since a [`RegisterIndex`](crate::qpu::isa::registers::RegisterIndex) is a byte and the array has 256 elements.
 //! - That the uniforms and varyings of a segment lie between those addresses is checked at its top, for all that its micro_ops take, call backs included.
-//!   Nothing behind an action that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still
+//!   Nothing behind a micro-op that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still
 //!   there behind it: [`CallBack::end`] makes sure of that, whatever the [`Io`] is.
 //! - While the code runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references
 //!   out of what the frame points at, drops them before it returns, and gives the code fresh pointers, since the references have ended the life of
@@ -31,7 +31,7 @@ use std::ptr;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::BusAddr;
 
-/// A call for what is not translated: the frame, and which action of the block.
+/// A call for what is not translated: the frame, and which micro-op of the block.
 pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
 /// A call before instructions that go together: the frame, and their index. Not 0 if they may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
@@ -226,7 +226,7 @@ impl<'a> CallBack<'a> {
     }
 }
 
-/// Executes an action for translated code.
+/// Executes a micro-op for translated code.
 ///
 /// # Safety
 /// Called by translated code alone, with its frame.
@@ -235,7 +235,7 @@ unsafe fn execute_micro_op(frame: *mut Frame, micro_op: u32) {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
     let block = call.context.block;
-    if let Some(micro_op) = block.micro_op(action as usize) {
+    if let Some(micro_op) = block.micro_op(micro_op as usize) {
         call.qpu.execute_micro_op::<Portable<true>>(micro_op, block, call.io, call.context.memory);
     }
     call.end();

@@ -1,7 +1,7 @@
 //! From the micro_ops of a block to instructions of the host.
 //!
 //! Code is made in segments: the instructions from an index on that run without the sequencer, with the group behind them if that needs no sequencer
-//! either. At its top a segment finds out what [`ahead`](crate::qpu::block::execution) finds out for a run: whether the budget suffices, no accumulator is undefined
+//! either. At its top a segment finds out what [block execution](crate::qpu::block::execution) finds out for a run: whether the budget suffices, no accumulator is undefined
 //! that it needs, and all its uniforms and varyings are there. If not, it leaves, and another engine goes on from its first instruction.
 //!
 //! Behind a segment memory has everything that it has written. What is written again in the same segment stays in a register of the host, and is saved only
@@ -9,10 +9,10 @@
 
 use super::arithmetic::{Emitter, FLAGS, FRAME, Later, REGISTERS};
 use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
-use crate::qpu::ACCUMULATORS_AND_FLAGS;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::block::{Block, Group, PlainBranch};
 use crate::qpu::isa::registers::{self, RegisterIndex};
+use crate::qpu::isa::touches::ACCUMULATORS_AND_FLAGS;
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 use std::collections::BTreeMap;
@@ -106,9 +106,9 @@ struct Streams {
     varyings: i32,
 }
 
-/// The most that an action takes, in translated code or in a call back. A write to a TMU may take a uniform too.
+/// The most that a micro-op takes, in translated code or in a call back. A write to a TMU may take a uniform too.
 fn most_taken(block: &Block, micro_op: &MicroOp) -> Streams {
-    match *action {
+    match *micro_op {
         MicroOp::Uniform { .. } | MicroOp::Tmu { .. } => Streams { uniforms: 1, varyings: 0 },
         MicroOp::Varying { .. } => Streams { uniforms: 0, varyings: 1 },
         // Both ports take one together, and two writes to TMUs break a rule.
@@ -139,9 +139,9 @@ fn most_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
     Some(all)
 }
 
-/// Whether an action gives the uniforms another address.
+/// Whether a micro-op gives the uniforms another address.
 fn moves_uniforms(block: &Block, micro_op: &MicroOp) -> bool {
-    match *action {
+    match *micro_op {
         MicroOp::UniformsAddress { .. } => true,
         MicroOp::Whole { at } => {
             block.instructions.get(usize::from(at)).is_some_and(|placed| placed.instruction.touches.uniforms_address)
@@ -150,9 +150,9 @@ fn moves_uniforms(block: &Block, micro_op: &MicroOp) -> bool {
     }
 }
 
-/// Where the result of an action goes, if it is translated.
+/// Where the result of a micro-op goes, if it is translated.
 const fn written(micro_op: &MicroOp) -> Option<RegisterIndex> {
-    match *action {
+    match *micro_op {
         MicroOp::Operate { to, .. }
         | MicroOp::Conditional { to, .. }
         | MicroOp::Flags { to, .. }
@@ -221,7 +221,7 @@ impl Translator<'_> {
             self.emitter.asm.set_label(label)?;
         }
         self.emitter.forget();
-        let run = self.block.runs.get(start).map_or(0, |run| usize::from(run.count));
+        let length = self.block.runs.get(start).map_or(0, |run| usize::from(run.count));
         let count = part(self.block, start, length);
         let at = start + count;
         let group = self.block.runs.get(at).and_then(|run| run.group).filter(|_| count == length);
@@ -409,7 +409,7 @@ impl Translator<'_> {
             if let Some(place) = written(micro_op) {
                 self.last_writes.insert(place, index);
             }
-            if let MicroOp::Flags { .. } = action {
+            if let MicroOp::Flags { .. } = micro_op {
                 self.last_flags = Some(index);
             }
         }
@@ -435,7 +435,7 @@ impl Translator<'_> {
     /// Translates an micro_op; `false` if there is no translation.
     fn translated(&mut self, micro_op: &MicroOp) -> Result<bool, IcedError> {
         let emitter = &mut self.emitter;
-        match *action {
+        match *micro_op {
             MicroOp::Operate { operation, a, b, to } => emitter.operate(operation, a, b, to)?,
             MicroOp::Conditional { operation, a, b, to, condition } => {
                 emitter.operate_where(operation, (a, b), to, condition)?;
@@ -505,7 +505,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Calls, for an action or instruction. No copies are kept across it.
+    /// Calls, for a micro-op or instruction. No copies are kept across it.
     fn call(&mut self, call: i32, index: usize) -> Result<(), IcedError> {
         self.move_on()?;
         let asm = &mut self.emitter.asm;

@@ -1,0 +1,127 @@
+//! The code cache: decoded blocks by address, shared between host threads.
+//!
+//! What the instruction cache is for the hardware this is for the model: software that changes code clears it. Drivers clear it before every job and
+//! change nothing, so clearing only sets blocks aside: one is used again if memory still holds the same words.
+
+use super::Block;
+use crate::memory::{Memory, OutOfMemory};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Most instructions that are kept: some 5 MiB of them, and 3 to 9 MiB more if all are translated (80 to 260 bytes each [measured]). Programs that jump to
+/// ever new places begin anew then.
+const MAX_CACHED_INSTRUCTIONS: usize = 1 << 15;
+
+/// Decoded programs by address, shared between host threads.
+#[derive(Debug)]
+pub struct CodeCache {
+    decoded: RwLock<Decoded>,
+    generation: AtomicU64,
+    translates_at_once: bool,
+}
+
+/// Blocks by the address of their first instruction, and how many instructions they are.
+#[derive(Debug, Default)]
+struct Decoded {
+    /// Those that are known to be in memory.
+    blocks: HashMap<u32, Arc<Block>>,
+    /// Those that were when the cache was cleared.
+    aside: HashMap<u32, Arc<Block>>,
+    /// Instructions of both.
+    instructions: usize,
+}
+
+impl Default for CodeCache {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CodeCache {
+    /// Nothing decoded yet.
+    pub fn new() -> Self {
+        Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_at_once: false }
+    }
+
+    /// The same, with blocks translated for the host when they are first executed, and not when that has begun to pay.
+    pub fn translating_at_once() -> Self {
+        Self { translates_at_once: true, ..Self::new() }
+    }
+
+    /// Trusts nothing any more: memory may have changed.
+    pub fn clear(&self) {
+        let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
+        let Decoded { blocks, aside, .. } = &mut *decoded;
+        aside.extend(blocks.drain());
+        self.generation.store(next_generation(), Relaxed);
+    }
+
+    /// A number that no other state of any cache has.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Relaxed)
+    }
+
+    /// The block that begins at an address.
+    pub fn block(&self, memory: Memory<'_>, address: u32) -> Result<Arc<Block>, OutOfMemory> {
+        if let Some(block) = self.decoded.read().unwrap_or_else(PoisonError::into_inner).blocks.get(&address) {
+            return Ok(Arc::clone(block));
+        }
+        let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(block) = decoded.blocks.get(&address) {
+            return Ok(Arc::clone(block));
+        }
+        let earlier = decoded.aside.remove(&address);
+        decoded.instructions -= earlier.as_ref().map_or(0, |block| block.instructions.len());
+        let block = match earlier.filter(|block| block.is_in(memory)) {
+            Some(block) => block,
+            None => Arc::new(Block::decode(memory, address, self.translates_at_once)?),
+        };
+        if decoded.instructions + block.instructions.len() > MAX_CACHED_INSTRUCTIONS {
+            *decoded = Decoded::default();
+        }
+        decoded.instructions += block.instructions.len();
+        decoded.blocks.insert(address, Arc::clone(&block));
+        Ok(block)
+    }
+}
+
+fn next_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qpu::test_words::{END, NOP, READS_RA14, memory_of};
+    use v3d_hw::BusAddr;
+
+    /// Whether what was decoded is used again after the cache was cleared, if an instruction has become another one.
+    fn check_cleared(changed: Option<(u32, u64)>, expected: bool) {
+        let owned = memory_of(64, &[NOP, NOP, NOP, END, NOP, NOP, NOP, NOP]);
+        let memory = owned.view();
+        let cache = CodeCache::new();
+        let before = cache.block(memory, 0).unwrap();
+        assert!(Arc::ptr_eq(&before, &cache.block(memory, 0).unwrap()));
+        if let Some((at, word)) = changed {
+            memory.write(BusAddr(at), &word.to_le_bytes()).unwrap();
+        }
+        let generation = cache.generation();
+        cache.clear();
+        assert_ne!(cache.generation(), generation);
+        let after = cache.block(memory, 0).unwrap();
+        assert_eq!(Arc::ptr_eq(&before, &after), expected, "{changed:x?}");
+        assert!(after.is_in(memory));
+        assert_eq!(cache.decoded.read().unwrap().instructions, after.instructions.len());
+    }
+
+    #[test]
+    fn what_was_decoded_is_used_again_if_it_is_still_in_memory() {
+        check_cleared(None, true);
+        check_cleared(Some((0, READS_RA14)), false);
+        check_cleared(Some((40, READS_RA14)), false);
+        // Behind the delay slots of the program's end.
+        check_cleared(Some((48, READS_RA14)), true);
+    }
+}

@@ -1,0 +1,375 @@
+//! The sequencer: fetches a program's instructions, waits, branches, and hands what they compute to a [datapath](super::datapath).
+//!
+//! The loop in `run_counted` finds the [block](super::block) that holds the next instruction, lets the datapath execute as much of it as it can, and
+//! executes what is left one instruction at a time in `step`:
+//!
+//! 1. `wait`: stalls for semaphore, mutex or scoreboard. Nothing has changed before this says that the QPU is ready.
+//! 2. [`hazards`]: finds the rules that the instruction breaks together with its neighbours and its place in the program, and reports them.
+//! 3. `perform`: [reads](reads) the ports, has the datapath compute, [writes](writes) peripherals, obeys the signal.
+//! 4. `advance`: counts down the delay slots of [branches](branch), thread switches and the program's end.
+//!
+//! [`recording`] notes the events of an instruction for the timing model.
+
+mod branch;
+pub(in crate::qpu) mod hazards;
+mod reads;
+mod recording;
+mod writes;
+
+pub(in crate::qpu) use branch::Jump;
+
+use super::block::{Block, BlockInstruction};
+use super::datapath::vector::{Traced, Vectorized};
+use super::datapath::{Datapath, Results};
+use super::fault::{QpuError, QpuFault, Rule};
+use super::io::{Io, IoError, Wait};
+use super::isa::instruction::{DecodedInstruction, Kind};
+use super::isa::registers;
+use super::isa::touches::ACCUMULATORS_AND_FLAGS;
+use super::{CodeCache, Exit, INSTRUCTION_CYCLES, Qpu, Threading};
+use crate::counters::ProgramEvents;
+use crate::lanes::Lanes;
+use crate::memory::Memory;
+use crate::simd::vectors::Portable;
+use crate::timing::trace::Event;
+use crate::tmu::Tmu;
+use std::sync::Arc;
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::address_map::ReadSource;
+use v3d_hw::qpu::{INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
+use v3d_hw::registers::performance::CounterSource;
+
+/// What a step did.
+pub(in crate::qpu) enum Step {
+    Next,
+    Stalled,
+    Ended,
+}
+
+/// Blocks of code that a QPU goes back and forth between.
+#[derive(Clone, Debug, Default)]
+pub(in crate::qpu) struct RecentBlocks {
+    blocks: [Option<Arc<Block>>; 4],
+    current: usize,
+}
+
+impl RecentBlocks {
+    /// The block in which an address is, and its index there.
+    pub(in crate::qpu) fn find(&mut self, address: u32) -> Option<(&Block, usize)> {
+        let places = self.blocks.len();
+        for i in 0..places {
+            let place = (self.current + i) % places;
+            let index = self.blocks[place].as_ref().and_then(|block| block.index_of(address));
+            if let Some(index) = index {
+                self.current = place;
+                return self.blocks[place].as_deref().map(|block| (block, index));
+            }
+        }
+        None
+    }
+
+    /// Holds another block, in the place of the one that was found before all others.
+    pub(in crate::qpu) fn keep(&mut self, block: Arc<Block>) {
+        self.current = (self.current + 1) % self.blocks.len();
+        self.blocks[self.current] = Some(block);
+    }
+}
+
+impl Qpu {
+    // An engine is hundreds of kilobytes of code: these are compiled once each, where `run_with` would be compiled for each kind of `Io`.
+
+    #[inline(never)]
+    pub(in crate::qpu) fn run_recorded(
+        &mut self,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        self.run_with::<Traced>(io, memory, code, budget)
+    }
+
+    #[inline(never)]
+    pub(in crate::qpu) fn run_portable(
+        &mut self,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        self.run_with::<Vectorized<Portable<false>>>(io, memory, code, budget)
+    }
+
+    #[inline(always)]
+    pub(in crate::qpu) fn run_with<D: Datapath>(
+        &mut self,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        let before = self.executed;
+        let exit = self.run_counted::<D>(io, memory, code, budget);
+        self.counters.add(CounterSource::QpuInstructionCycles, (self.executed - before) * INSTRUCTION_CYCLES);
+        let tmu_quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
+        self.counters.add(CounterSource::TmuQuads, tmu_quads);
+        let instructions = self.executed - before;
+        let starts = u64::from(std::mem::take(&mut self.is_new));
+        let events = ProgramEvents { starts, instructions, tmu_quads, ..Default::default() };
+        self.counters.add_program(BusAddr(self.program), events);
+        if exit == Exit::Ended {
+            self.finish_trace();
+        }
+        exit
+    }
+
+    #[inline(always)]
+    pub(in crate::qpu) fn run_counted<D: Datapath>(
+        &mut self,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        if self.ending == Some(0) {
+            return Exit::Ended;
+        }
+        let generation = code.generation();
+        let mut recent_blocks = match std::mem::take(&mut self.recent_blocks) {
+            (from, recent_blocks) if from == Some(generation) => recent_blocks,
+            _ => RecentBlocks::default(),
+        };
+        let exit = loop {
+            let Some((current, index)) = recent_blocks.find(self.pc) else {
+                match code.block(memory, self.pc) {
+                    Ok(block) => recent_blocks.keep(block),
+                    Err(error) => {
+                        self.report(error);
+                        self.ending = Some(0);
+                        break Exit::Ended;
+                    }
+                }
+                continue;
+            };
+            if *budget == 0 {
+                break Exit::OutOfBudget;
+            }
+            self.written |= current.writes;
+            let index = D::run_block(self, current, index, io, memory, budget);
+            if self.ending == Some(0) {
+                break Exit::Ended;
+            }
+            let Some(placed) = current.instructions.get(index) else { continue };
+            if *budget == 0 {
+                break Exit::OutOfBudget;
+            }
+            match self.step::<D>(placed, index, io, memory) {
+                Step::Next => *budget -= 1,
+                Step::Stalled => break Exit::Stalled,
+                Step::Ended => {
+                    *budget -= 1;
+                    break Exit::Ended;
+                }
+            }
+        };
+        self.recent_blocks = (Some(generation), recent_blocks);
+        exit
+    }
+
+    /// Does what an instruction says but for control: reads ports, computes, writes peripherals, loads r4. `executed` is the instruction, perhaps with
+    /// other operands.
+    #[inline(always)]
+    pub(in crate::qpu) fn perform<D: Datapath>(
+        &mut self,
+        instruction: &DecodedInstruction,
+        executed: &DecodedInstruction,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) {
+        let mut coefficients = None;
+        match (instruction.port_a, instruction.port_b) {
+            (None, None) => {}
+            (Some(ReadSource::Uniform), None) => {
+                *self.registers.at_mut(registers::PORT_A) = Lanes::splat(self.next_uniform(memory));
+            }
+            (None, Some(ReadSource::Uniform)) => {
+                *self.registers.at_mut(registers::PORT_B) = Lanes::splat(self.next_uniform(memory));
+            }
+            _ => coefficients = self.read_ports(instruction, io, memory),
+        }
+        if instruction.kind != Kind::Alu {
+            self.load_constant(instruction);
+        }
+        let mut results = Results::default();
+        D::execute(&mut self.registers, &mut self.flags, executed, &mut results);
+        if instruction.peripheral_writes {
+            self.write_peripheral(&instruction.add, &results.add, &instruction.touches, io, memory);
+            self.write_peripheral(&instruction.mul, &results.mul, &instruction.touches, io, memory);
+        }
+        if let Some(coefficients) = coefficients {
+            *self.registers.at_mut(registers::R5) = coefficients;
+        }
+        if !matches!(instruction.signal, Signal::None | Signal::SmallImmediate) {
+            self.obey_signal(instruction.signal, io);
+        }
+    }
+
+    /// Whether the two instructions before an index of a block are those that were executed before it.
+    pub(in crate::qpu) fn knows_predecessors(&self, index: usize) -> bool {
+        self.streak >= 2 && index >= 2
+    }
+
+    /// Executes any instruction.
+    #[inline(always)]
+    pub(in crate::qpu) fn step<D: Datapath>(
+        &mut self,
+        placed: &BlockInstruction,
+        index: usize,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) -> Step {
+        let instruction = &placed.instruction;
+        let had_scoreboard = self.scoreboard;
+        match self.wait(instruction, io) {
+            Ok(Wait::Ready) => {}
+            Ok(Wait::Stall) => return Step::Stalled,
+            Err(error) => self.report(error),
+        }
+        let hazards = if D::TRUSTS_DECODER && self.knows_predecessors(index) {
+            placed.hazards
+        } else {
+            instruction.hazards(&self.recent[0], &self.recent[1])
+        };
+        let mut broken = instruction.broken.union(hazards);
+        if instruction.notable || self.ending.is_some() || self.undefined != 0 || self.threading == Threading::Threaded
+        {
+            self.note_situation(instruction, &mut broken);
+        }
+        if !broken.is_empty() {
+            for rule in broken.iter() {
+                self.report(rule);
+            }
+        }
+
+        let taken = match instruction.kind {
+            Kind::Branch { condition, .. } => self.branch_holds(condition),
+            _ => true,
+        };
+        let target = self.branch_target(instruction, &broken);
+        let patched;
+        let mut executed = instruction;
+        if broken.contains(Rule::StaleRead) || broken.contains(Rule::SfuTooEarly) {
+            patched = self.with_stale_operands(instruction, &broken);
+            executed = &patched;
+        }
+        let keeps = placed.keeps || self.jumps.iter().flatten().any(|jump| jump.after == 1);
+        if keeps {
+            self.stale = [self.keep(instruction, 0), self.keep(instruction, 1)];
+        }
+        let registers_shown =
+            if placed.latches { [self.shown(instruction, 0), self.shown(instruction, 1)] } else { [None; 2] };
+        if D::RECORDS {
+            self.record(instruction, !had_scoreboard && self.scoreboard);
+        }
+        // The link address is only written if the branch is taken [vc4asm].
+        if taken {
+            self.perform::<D>(instruction, executed, io, memory);
+        }
+        if placed.latches {
+            // Registers may have been written by now, peripherals have only been read by now.
+            for (port, peripheral) in [registers::PORT_A, registers::PORT_B].into_iter().enumerate() {
+                let is_peripheral = instruction.latches[port] == Some(peripheral);
+                let shown = if is_peripheral { self.shown(instruction, port) } else { registers_shown[port] };
+                self.latches[port] = shown.unwrap_or(self.latches[port]);
+            }
+        }
+        self.undefined &= !instruction.touches.replaces_accumulators;
+        if self.undefined != 0 {
+            self.note_packed_bytes(&instruction.mul);
+        }
+        self.recent = [instruction.touches, self.recent[0]];
+        self.executed += 1;
+        if let Some(target) = target.filter(|_| taken) {
+            self.jump_later(target);
+        }
+        self.advance(instruction)
+    }
+
+    /// Waits for what may stall. Nothing may have changed before this has said that the QPU is ready.
+    pub(in crate::qpu) fn wait(&mut self, instruction: &DecodedInstruction, io: &mut dyn Io) -> Result<Wait, IoError> {
+        if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
+            return io.semaphore(number, decrement);
+        }
+        if [instruction.port_a, instruction.port_b].contains(&Some(ReadSource::MutexAcquire)) {
+            return io.mutex_acquire();
+        }
+        if instruction.signal == Signal::ScoreboardWait {
+            return io.scoreboard_wait().inspect(|wait| self.scoreboard = *wait == Wait::Ready);
+        }
+        if instruction.touches.tlb_samples && !self.scoreboard {
+            // The first access to the tile buffer waits by itself; who has no tile buffer is told when it is accessed.
+            let wait = io.scoreboard_wait().unwrap_or(Wait::Ready);
+            self.scoreboard = wait == Wait::Ready;
+            return Ok(wait);
+        }
+        Ok(Wait::Ready)
+    }
+
+    /// Moves on to the next instruction.
+    pub(in crate::qpu) fn advance(&mut self, instruction: &DecodedInstruction) -> Step {
+        let mut next = self.pc.wrapping_add(INSTRUCTION_BYTES);
+        self.streak = self.streak.saturating_add(1);
+        for jump in &mut self.jumps {
+            if let Some(Jump { after, target }) = jump {
+                *after -= 1;
+                if *after == 0 {
+                    next = *target;
+                    self.streak = 0;
+                    *jump = None;
+                }
+            }
+        }
+        self.pc = next;
+
+        if let Some(left) = &mut self.switching {
+            *left -= 1;
+            if *left == 0 {
+                self.switching = None;
+                self.lose_accumulators();
+                if let Some(trace) = &mut self.trace {
+                    trace.note(Event::ThreadSwitch);
+                }
+            }
+        } else if matches!(instruction.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+            self.switching = Some(THREAD_DELAY_SLOTS);
+            self.last_switch |= instruction.signal == Signal::LastThreadSwitch;
+        }
+        match &mut self.ending {
+            Some(left) => {
+                *left -= 1;
+                if *left == 0 {
+                    return Step::Ended;
+                }
+            }
+            None if matches!(instruction.signal, Signal::ProgramEnd | Signal::LoadColorEnd) => {
+                self.ending = Some(THREAD_DELAY_SLOTS);
+            }
+            None if instruction.signal == Signal::Breakpoint => {
+                self.ending = Some(0);
+                return Step::Ended;
+            }
+            None => {}
+        }
+        Step::Next
+    }
+
+    /// A thread switch leaves accumulators and flags undefined.
+    pub(in crate::qpu) fn lose_accumulators(&mut self) {
+        self.undefined = ACCUMULATORS_AND_FLAGS;
+        self.undefined_bits = [!0; 6];
+    }
+
+    pub(in crate::qpu) fn report(&mut self, error: impl Into<QpuError>) {
+        self.faults.report(QpuFault { pc: BusAddr(self.pc), error: error.into() });
+    }
+}

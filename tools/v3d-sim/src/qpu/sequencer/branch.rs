@@ -1,0 +1,66 @@
+//! Branches: conditions, targets, and the delay slots before they take effect.
+//!
+//! # Sources
+//! [AG p.34]; [vc4asm] where said.
+
+use crate::lanes::ALL;
+use crate::qpu::Qpu;
+use crate::qpu::fault::{Rule, Rules};
+use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
+use crate::qpu::isa::registers::Flags;
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, LANES};
+
+/// A branch that has been taken and waits for its delay slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::qpu) struct Jump {
+    /// Instructions until it takes effect, the current one included.
+    pub(in crate::qpu) after: u32,
+    pub(in crate::qpu) target: u32,
+}
+
+impl Qpu {
+    pub(in crate::qpu) fn branch_holds(&self, condition: BranchCondition) -> bool {
+        let Flags { zero: z, negative: n, carry: c } = self.flags;
+        match condition {
+            BranchCondition::AllZSet => z == ALL,
+            BranchCondition::AllZClear => z == 0,
+            BranchCondition::AnyZSet => z != 0,
+            BranchCondition::AnyZClear => z != ALL,
+            BranchCondition::AllNSet => n == ALL,
+            BranchCondition::AllNClear => n == 0,
+            BranchCondition::AnyNSet => n != 0,
+            BranchCondition::AnyNClear => n != ALL,
+            BranchCondition::AllCSet => c == ALL,
+            BranchCondition::AllCClear => c == 0,
+            BranchCondition::AnyCSet => c != 0,
+            BranchCondition::AnyCClear => c != ALL,
+            BranchCondition::Always => true,
+            BranchCondition::Reserved(_) => false,
+        }
+    }
+
+    pub(in crate::qpu) fn branch_target(&self, instruction: &DecodedInstruction, broken: &Rules) -> Option<u32> {
+        let Kind::Branch { relative, offset, register, .. } = instruction.kind else { return None };
+        let base = if relative { self.after_delay_slots() } else { 0 };
+        let added = register.map_or(0, |place| {
+            let stale = broken.contains(Rule::StaleRead) && self.stale[0].0 == place;
+            let value = if stale { &self.stale[0].1 } else { self.registers.at(place) };
+            // The guide says element 0; the hardware takes the last one [vc4asm].
+            value.0[LANES - 1]
+        });
+        Some(base.wrapping_add(offset).wrapping_add(added) & !(INSTRUCTION_BYTES - 1))
+    }
+
+    pub(in crate::qpu) fn jump_later(&mut self, target: u32) {
+        let jump = Jump { after: BRANCH_DELAY_SLOTS + 1, target };
+        match &mut self.jumps {
+            [free @ None, _] | [_, free @ None] => *free = Some(jump),
+            // Too close to two others: that is a broken rule already.
+            [_, last] => *last = Some(jump),
+        }
+    }
+
+    pub(in crate::qpu) fn after_delay_slots(&self) -> u32 {
+        self.pc.wrapping_add((BRANCH_DELAY_SLOTS + 1) * INSTRUCTION_BYTES)
+    }
+}

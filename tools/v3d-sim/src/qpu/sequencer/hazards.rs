@@ -1,0 +1,111 @@
+//! Hazards: the rules that an instruction breaks where it stands, and the old values that it then reads.
+//!
+//! # Sources
+//! [AG p.37-38]; [vc4asm] where said.
+
+use crate::lanes::Lanes;
+use crate::qpu::block::UPPER_REGISTERS;
+use crate::qpu::fault::{Rule, Rules};
+use crate::qpu::isa::instruction::{AluOperation, DecodedInstruction, Destination, Pack, Unpacking};
+use crate::qpu::isa::pack;
+use crate::qpu::isa::registers::{self, RegisterIndex};
+use crate::qpu::{Qpu, Threading};
+use v3d_hw::qpu::{Condition, LANES, Signal};
+
+/// Instructions from the one that writes TMU_NOSWAP to the first that may write to a TMU [AG p.37].
+const NO_SWAP_DELAY: u64 = 3;
+impl Qpu {
+    /// Finds the rules that are broken because of where the program is.
+    pub(in crate::qpu) fn note_situation(&mut self, instruction: &DecodedInstruction, broken: &mut Rules) {
+        let touches = &instruction.touches;
+        if self.threading == Threading::Threaded {
+            broken.add_if((touches.reads | touches.writes) & UPPER_REGISTERS != 0, Rule::OtherThreadsRegister);
+        }
+        if touches.reads_accumulators & self.undefined != 0 {
+            broken.add(Rule::LostInThreadSwitch);
+            // Once is enough.
+            self.undefined &= !touches.reads_accumulators;
+        }
+        let waits = touches.tlb_samples || instruction.signal == Signal::ScoreboardWait;
+        broken.add_if(waits && self.executed < 2, Rule::ScoreboardTooEarly);
+        if touches.tmu_write {
+            broken.add_if(self.may_still_swap(), Rule::NoSwapTooLate);
+        }
+        let ends = matches!(instruction.signal, Signal::ProgramEnd | Signal::LoadColorEnd);
+        broken.add_if(ends && touches.writes != 0, Rule::EndWritesRegister);
+        if ends || self.ending.is_some() {
+            broken.add_if(touches.register_14, Rule::EndTouchesRegister14);
+            broken.add_if(touches.uniform || touches.varying || touches.vpm, Rule::EndAccess);
+        }
+        broken.add_if(self.ending == Some(1) && touches.tlb_z, Rule::EndWritesZ);
+        if matches!(instruction.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+            broken.add_if(self.threading == Threading::Single, Rule::SwitchUnthreaded);
+            broken.add_if(self.last_switch, Rule::SwitchAfterLast);
+        }
+    }
+
+    /// Whether TMUs have been told not to swap, but so lately that the next instruction must not write to one [AG p.24, p.37].
+    #[inline(always)]
+    pub(in crate::qpu) fn may_still_swap(&self) -> bool {
+        self.no_swap_at.is_some_and(|at| self.executed - at < NO_SWAP_DELAY)
+    }
+
+    /// Notes that a colour is packed into a part of an accumulator: four of them make it defined.
+    pub(in crate::qpu) fn note_packed_bytes<Op>(&mut self, half: &AluOperation<Op>) {
+        if let (Destination::Register(place), Pack::Colour(mode), Condition::Always) =
+            (half.to, half.pack, half.condition)
+            && let Some(number) = place.checked_sub(registers::ACCUMULATORS)
+            && let Some(bits) = self.undefined_bits.get_mut(usize::from(number))
+        {
+            *bits &= !pack::pack_mul_mask(mode).unwrap_or(0);
+            if *bits == 0 {
+                self.undefined &= !(1 << number);
+            }
+        }
+    }
+
+    /// The last four elements of what an instruction reads through a port, as far as it leaves something there.
+    pub(in crate::qpu) fn shown(&self, instruction: &DecodedInstruction, port: usize) -> Option<[u32; LANES / 4]> {
+        let lanes = self.registers.at(instruction.latches[port]?);
+        Some(std::array::from_fn(|i| lanes.0[LANES - 4 + i]))
+    }
+
+    /// The register of file A (0) or B (1) that an instruction will write, with the value that it has until then.
+    pub(in crate::qpu) fn keep(&self, instruction: &DecodedInstruction, file: usize) -> (RegisterIndex, Lanes) {
+        let written = (instruction.touches.writes >> (32 * file)) as u32;
+        if written == 0 {
+            return (registers::ELEMENTS, Lanes::default());
+        }
+        let place = written.trailing_zeros() as RegisterIndex + 32 * file as RegisterIndex;
+        (place, *self.registers.at(place))
+    }
+
+    /// The instruction with old values in place of operands that are read too early.
+    pub(in crate::qpu) fn with_stale_operands(
+        &mut self,
+        instruction: &DecodedInstruction,
+        broken: &Rules,
+    ) -> DecodedInstruction {
+        *self.registers.at_mut(registers::STALE_A) = self.stale[0].1;
+        *self.registers.at_mut(registers::STALE_B) = self.stale[1].1;
+        *self.registers.at_mut(registers::STALE_R4) = self.stale_r4;
+        let stale_r4 = broken.contains(Rule::SfuTooEarly);
+        let stale = broken.contains(Rule::StaleRead).then_some(self.stale.map(|(place, _)| place));
+        let replace = |place: RegisterIndex| match place {
+            registers::R4 if stale_r4 => registers::STALE_R4,
+            registers::FILE_A..registers::FILE_B if stale.is_some_and(|[a, _]| a == place) => registers::STALE_A,
+            registers::FILE_B..registers::ACCUMULATORS if stale.is_some_and(|[_, b]| b == place) => registers::STALE_B,
+            _ => place,
+        };
+        let mut patched = *instruction;
+        for place in [&mut patched.add.a, &mut patched.add.b, &mut patched.mul.a, &mut patched.mul.b] {
+            *place = replace(*place);
+        }
+        patched.unpacking = match patched.unpacking {
+            Unpacking::PortA { from, mode, float } => Unpacking::PortA { from: replace(from), mode, float },
+            Unpacking::R4 { from, mode } => Unpacking::R4 { from: replace(from), mode },
+            Unpacking::None => Unpacking::None,
+        };
+        patched
+    }
+}

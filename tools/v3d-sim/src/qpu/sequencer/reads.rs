@@ -1,0 +1,98 @@
+//! What an instruction reads from outside of the registers: peripherals through ports A and B, uniforms, constants.
+//!
+//! # Sources
+//! [AG p.22, p.37]; [vc4asm] where said.
+
+use crate::lanes::Lanes;
+use crate::memory::Memory;
+use crate::qpu::Qpu;
+use crate::qpu::fault::QpuError;
+use crate::qpu::io::Io;
+use crate::qpu::isa::instruction::DecodedInstruction;
+use crate::qpu::isa::registers;
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::address_map::ReadSource;
+
+impl Qpu {
+    /// Reads the peripherals of both ports; gives the C coefficients if a varying is among them.
+    pub(in crate::qpu) fn read_ports(
+        &mut self,
+        instruction: &DecodedInstruction,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) -> Option<Lanes> {
+        let mut coefficients = None;
+        for (source, place, other) in [
+            (instruction.port_a, registers::PORT_A, registers::ELEMENTS),
+            (instruction.port_b, registers::PORT_B, registers::QPU_NUMBER),
+        ] {
+            let Some(source) = source else { continue };
+            // Both ports together take one element from a stream.
+            if place == registers::PORT_B && instruction.port_a == Some(source) && is_stream(source) {
+                *self.registers.at_mut(place) = *self.registers.at(registers::PORT_A);
+                continue;
+            }
+            let default = *self.registers.at(other);
+            let value = match source {
+                ReadSource::Uniform => Ok(Lanes::splat(self.next_uniform(memory))),
+                ReadSource::Varying => io.varying().map(|varying| {
+                    coefficients = Some(varying.coefficients);
+                    varying.value
+                }),
+                ReadSource::XPixelCoord => io.pixel_x(),
+                ReadSource::YPixelCoord => io.pixel_y(),
+                ReadSource::MsFlags => io.ms_flags(),
+                ReadSource::RevFlag => io.rev_flag(),
+                ReadSource::VpmRead => io.vpm_read(),
+                // DMA is done when it has been started.
+                ReadSource::VpmLdBusy | ReadSource::VpmStBusy => io.dma_poll().map(|()| Lanes::default()),
+                ReadSource::VpmLdWait | ReadSource::VpmStWait => io.dma_poll().map(|()| default),
+                // A port that reads nothing still shows what its last four elements were [vc4asm].
+                ReadSource::Nop => {
+                    let latch = &self.latches[usize::from(place == registers::PORT_B)];
+                    Ok(Lanes(std::array::from_fn(|i| latch[i % 4])))
+                }
+                _ => Ok(default),
+            };
+            let value = value.unwrap_or_else(|error| {
+                self.report(error);
+                Lanes::default()
+            });
+            *self.registers.at_mut(place) = value;
+        }
+        coefficients
+    }
+
+    pub(in crate::qpu) fn next_uniform(&mut self, memory: Memory<'_>) -> u32 {
+        if let Some(left) = &mut self.uniforms_left {
+            if *left == 0 {
+                self.report(QpuError::UniformsExhausted);
+                return 0;
+            }
+            *left -= 1;
+        }
+        let at = BusAddr(self.uniforms);
+        self.uniforms = self.uniforms.wrapping_add(4);
+        memory.word(at).unwrap_or_else(|error| {
+            self.report(error);
+            0
+        })
+    }
+
+    pub(in crate::qpu) fn set_uniforms_address(&mut self, address: u32) {
+        self.uniforms = address;
+        self.uniforms_left = None;
+    }
+
+    /// Puts the constant of an instruction in its place.
+    pub(in crate::qpu) fn load_constant(&mut self, instruction: &DecodedInstruction) {
+        if let Some(value) = instruction.kind.constant(self.after_delay_slots()) {
+            *self.registers.at_mut(registers::IMMEDIATE) = value;
+        }
+    }
+}
+
+/// Whether a source gives another value each time.
+pub(in crate::qpu) const fn is_stream(source: ReadSource) -> bool {
+    matches!(source, ReadSource::Uniform | ReadSource::Varying | ReadSource::VpmRead)
+}

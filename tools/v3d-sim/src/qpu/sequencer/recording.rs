@@ -1,0 +1,58 @@
+//! Recording: the events of instructions that take time, for the timing model.
+
+use super::reads::is_stream;
+use crate::lanes::Mask;
+use crate::qpu::Qpu;
+use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
+use crate::timing::trace::{Dma, Event};
+use v3d_hw::qpu::Signal;
+use v3d_hw::qpu::address_map::{ReadSource, WriteTarget};
+
+impl Qpu {
+    /// Notes what an instruction waits for, and the instruction.
+    pub(in crate::qpu) fn record(&mut self, instruction: &DecodedInstruction, gets_scoreboard: bool) {
+        let Some(trace) = &mut self.trace else { return };
+        if gets_scoreboard {
+            trace.note(Event::ScoreboardWait);
+        }
+        if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
+            trace.note(Event::Semaphore { number, decrement });
+        }
+        let [a, b] = [instruction.port_a, instruction.port_b];
+        for source in [a, b.filter(|source| !(is_stream(*source) && a == Some(*source)))].into_iter().flatten() {
+            match source {
+                ReadSource::Uniform => trace.note(Event::Uniform),
+                ReadSource::Varying => trace.note(Event::Varying),
+                ReadSource::VpmRead => trace.note(Event::VpmRead),
+                ReadSource::VpmLdWait => trace.note(Event::DmaWait(Dma::Load)),
+                ReadSource::VpmStWait => trace.note(Event::DmaWait(Dma::Store)),
+                ReadSource::MutexAcquire => trace.note(Event::MutexAcquire),
+                _ => {}
+            }
+        }
+        match instruction.signal {
+            Signal::LoadTmu0 => trace.note(Event::TmuLoad(0)),
+            Signal::LoadTmu1 => trace.note(Event::TmuLoad(1)),
+            _ => {}
+        }
+        trace.instruction(self.pc);
+        if instruction.signal == Signal::ScoreboardUnlock {
+            trace.note(Event::ScoreboardUnlock);
+        }
+    }
+
+    /// Notes what a write to a peripheral begins.
+    pub(in crate::qpu) fn record_write(&mut self, target: WriteTarget, word: Option<u32>, mask: Mask) {
+        let Some(trace) = &mut self.trace else { return };
+        match (target, word) {
+            (WriteTarget::VpmWrite, _) => trace.note(Event::VpmWrite),
+            (WriteTarget::VpmVcdRdSetup, Some(word)) => trace.read_setup(word),
+            (WriteTarget::VpmVcdWrSetup, Some(word)) => trace.write_setup(word),
+            (WriteTarget::VpmLdAddr, Some(word)) => trace.dma(Dma::Load, word),
+            (WriteTarget::VpmStAddr, Some(word)) => trace.dma(Dma::Store, word),
+            (WriteTarget::MutexRelease, _) if mask != 0 => trace.note(Event::MutexRelease),
+            (WriteTarget::UniformsAddress, Some(word)) => trace.note(Event::UniformsAddress(word)),
+            _ => {}
+        }
+    }
+}

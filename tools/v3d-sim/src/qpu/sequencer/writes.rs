@@ -1,0 +1,166 @@
+//! What an instruction does outside of the registers: writes to SFU, TMUs and other peripherals, and what its signal demands.
+//!
+//! # Sources
+//! [AG p.29, p.37]; [vc4asm] where said.
+
+use crate::lanes::{ALL, Lanes, Mask};
+use crate::memory::Memory;
+use crate::qpu::Qpu;
+use crate::qpu::fault::{QpuError, Rule};
+use crate::qpu::io::{Io, IoError};
+use crate::qpu::isa::instruction::{AluOperation, Destination};
+use crate::qpu::isa::touches::Touches;
+use crate::qpu::isa::{registers, sfu};
+use crate::timing::trace::Event;
+use v3d_hw::qpu::address_map::{TmuCoordinate, WriteTarget};
+use v3d_hw::qpu::{Condition, LANES, Signal};
+
+impl Qpu {
+    pub(in crate::qpu) fn write_peripheral<Op>(
+        &mut self,
+        half: &AluOperation<Op>,
+        (value, mask): &(Lanes, Mask),
+        touches: &Touches,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) {
+        let mask = *mask;
+        if half.condition == Condition::Never {
+            return;
+        }
+        match half.to {
+            Destination::Nowhere | Destination::Register(_) | Destination::R5 { .. } => {}
+            Destination::Sfu(function) => {
+                self.warn_conditional(mask);
+                let result = sfu::apply_all(function, value);
+                self.stale_r4 = std::mem::replace(self.registers.at_mut(registers::R4), result);
+            }
+            Destination::Tmu(unit, coordinate) => {
+                if coordinate == TmuCoordinate::S {
+                    self.warn_conditional(mask);
+                }
+                self.write_tmu(unit, coordinate, value, touches.uniform, memory);
+            }
+            Destination::Peripheral(target) => {
+                if let Err(error) = self.write_io(target, value, mask, io, memory) {
+                    self.report(error);
+                }
+            }
+        }
+    }
+
+    /// Writes a coordinate of a TMU with its uniform; `reads_uniform` says that the instruction has read another.
+    pub(in crate::qpu) fn write_tmu(
+        &mut self,
+        unit: u8,
+        coordinate: TmuCoordinate,
+        value: &Lanes,
+        reads_uniform: bool,
+        memory: Memory<'_>,
+    ) {
+        let unit = usize::from(unit & 1);
+        let takes_uniform = self.tmu[unit].needs_uniform(coordinate);
+        if takes_uniform && reads_uniform {
+            self.report(Rule::UniformWithTmuWrite);
+        }
+        let uniform = if takes_uniform { self.next_uniform(memory) } else { 0 };
+        if let Some(trace) = &mut self.trace {
+            if takes_uniform {
+                trace.note(Event::Uniform);
+            }
+            if coordinate == TmuCoordinate::S {
+                let lines = self.tmu[unit].footprint(value, uniform, memory);
+                trace.lookup(unit as u8, self.no_swap_at.is_none(), &lines);
+            }
+        }
+        if let Err(error) = self.tmu[unit].write(coordinate, value, uniform, memory) {
+            self.report(error);
+        }
+    }
+
+    /// Loads a result of a TMU to r4.
+    pub(in crate::qpu) fn load_tmu(&mut self, unit: u8) {
+        let loaded = self.tmu[usize::from(unit & 1)].load();
+        *self.registers.at_mut(registers::R4) = loaded.unwrap_or_else(|error| {
+            self.report(error);
+            Lanes::default()
+        });
+    }
+
+    pub(in crate::qpu) fn write_io(
+        &mut self,
+        target: WriteTarget,
+        value: &Lanes,
+        mask: Mask,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) -> Result<(), IoError> {
+        // What only looks at element 0 happens only if that is written.
+        let word = (mask & 1 == 1).then_some(value.0[0]);
+        if self.trace.is_some() {
+            self.record_write(target, word, mask);
+        }
+        match (target, word) {
+            (WriteTarget::TlbStencilSetup, _) => io.tlb_stencil_setup(value, mask),
+            (WriteTarget::TlbZ, _) => io.tlb_z(value, mask),
+            (WriteTarget::TlbColorMs, _) => io.tlb_color_ms(value, mask),
+            (WriteTarget::TlbColorAll, _) => io.tlb_color_all(value, mask),
+            (WriteTarget::TlbAlphaMask, _) => io.tlb_alpha_mask(value, mask),
+            (WriteTarget::MsFlags, _) => io.set_ms_flags(value, mask),
+            (WriteTarget::RevFlag, _) => io.set_rev_flag(value, mask),
+            (WriteTarget::QuadX, _) => io.set_quad_x(value, mask),
+            (WriteTarget::QuadY, _) => io.set_quad_y(value, mask),
+            (WriteTarget::VpmWrite, _) => {
+                self.warn_conditional(mask);
+                io.vpm_write(value, mask)
+            }
+            (WriteTarget::VpmVcdRdSetup, Some(word)) => io.vpm_read_setup(word),
+            (WriteTarget::VpmVcdWrSetup, Some(word)) => io.vpm_write_setup(word),
+            (WriteTarget::VpmLdAddr, Some(word)) => io.dma_load(word, memory),
+            (WriteTarget::VpmStAddr, Some(word)) => io.dma_store(word, memory),
+            (WriteTarget::MutexRelease, _) if mask != 0 => io.mutex_release(),
+            (WriteTarget::HostInterrupt, _) if mask != 0 => {
+                // Writing 0 does nothing [vc4asm].
+                let any = (0..LANES).any(|i| mask >> i & 1 == 1 && value.0[i] != 0);
+                if any { io.host_interrupt(value, mask) } else { Ok(()) }
+            }
+            (WriteTarget::UniformsAddress, Some(word)) => {
+                self.set_uniforms_address(word);
+                Ok(())
+            }
+            (WriteTarget::TmuNoSwap, Some(_)) => {
+                self.no_swap_at = Some(self.executed);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(in crate::qpu) fn warn_conditional(&mut self, mask: Mask) {
+        if mask != ALL {
+            self.report(Rule::ConditionalPeripheral);
+        }
+    }
+
+    pub(in crate::qpu) fn obey_signal(&mut self, signal: Signal, io: &mut dyn Io) {
+        let loaded = match signal {
+            Signal::LoadTmu0 => return self.load_tmu(0),
+            Signal::LoadTmu1 => return self.load_tmu(1),
+            Signal::LoadCoverage => io.load_coverage().map_err(QpuError::from),
+            Signal::LoadColor | Signal::LoadColorEnd => io.load_color().map_err(QpuError::from),
+            Signal::LoadAlpha => io.load_alpha().map_err(QpuError::from),
+            Signal::ScoreboardUnlock => {
+                if let Err(error) = io.scoreboard_unlock() {
+                    self.report(error);
+                }
+                return;
+            }
+            _ => return,
+        };
+        let value = loaded.unwrap_or_else(|error| {
+            self.report(error);
+            Lanes::default()
+        });
+        *self.registers.at_mut(registers::R4) = value;
+    }
+}
