@@ -1,11 +1,11 @@
 //! Control list executor: two threads that read control lists.
 //!
-//! Thread 0 executes binning lists and feeds the PTB, thread 1 rendering lists and feeds the renderer. A thread runs from its current address until that
-//! matches its end address, through branches and sub-lists; it stops at a Halt, and at an error. Moving the end address lets a thread that stands
-//! at the end go on. The threads meet at counting semaphores: an increment reaches the other thread once the tile lists are flushed, or the frame is
+//! Thread 0 executes binning lists and feeds the PTB, thread 1 rendering lists and feeds the renderer. A thread runs from its current address to its
+//! end address, through branches and sub-lists; it stops at a Halt and at an error. Moving the end address lets a thread that has reached it
+//! continue. The threads synchronise by counting semaphores: an increment reaches the other thread once the tile lists are flushed, or the frame is
 //! complete.
 //!
-//! Here a thread runs as soon as it may, as far as it can, thread 0 first: to its end, to a semaphore, or until the PTB needs memory.
+//! Here a thread runs as soon and as far as it can, thread 0 first: to its end, to a semaphore, or until the PTB needs memory.
 //!
 //! # What the guide leaves open
 //! - Whether the end address counts within sub-lists: here it does not.
@@ -13,7 +13,7 @@
 //!   register shows the last.
 //! - After an error a thread is "stopped at end" with CTERR set, so that a new end address starts it.
 //!
-//! A list that never ends would let a real thread run for ever. Here it is reported after a budget of records or instructions, and the thread
+//! A list that never ends would keep a real thread running for ever. Here it is reported after a budget of records or instructions, and the thread
 //! remains "running" without doing anything, until it is reset.
 //!
 //! # Sources
@@ -38,11 +38,11 @@ use v3d_hw::primitive_list::ListDataType;
 use v3d_hw::registers::Thread;
 use v3d_hw::registers::cle::Ctncs;
 
-/// Levels of sub-lists.
+/// Maximum depth of sub-lists.
 const NESTING: usize = 2;
-/// The greatest value of a semaphore, which has 3 bits in CTnCS.
+/// Maximum of a semaphore, which has 3 bits in CTnCS.
 const SEMAPHORE_MAXIMUM: u8 = 7;
-/// Primitives that thread 1 hands to the renderer at once when they stand in its own list.
+/// Primitives that thread 1 hands to the renderer at a time when they stand in its own list.
 const CHUNK_VERTICES: u64 = 12_288;
 
 /// A fault of a control list, with the record that is to blame.
@@ -57,7 +57,7 @@ pub struct CleFault {
     pub error: CleError,
 }
 
-/// What is wrong with a control list.
+/// The error of a control list.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CleError {
@@ -101,18 +101,18 @@ enum Run {
     StoppedAtEnd,
     StoppedAtHalt,
     Running,
-    /// At a semaphore.
+    /// Waiting at a semaphore.
     Waiting,
-    /// Running, but not getting anywhere.
+    /// Running, but out of budget.
     Hung,
 }
 
-/// What one step of a thread has come to.
+/// Result of one step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// On to the next record.
     Next,
-    /// The thread has to wait or has stopped.
+    /// The thread waits or has stopped.
     Blocked,
 }
 
@@ -125,7 +125,7 @@ struct ListThread {
     run: Run,
     error: bool,
     semaphore: u8,
-    /// Increments of the other thread's semaphore that wait for the end of the frame.
+    /// Increments of the other thread's semaphore that are delayed to the end of the frame.
     increments: u8,
     flushes: u16,
     sub_lists: u16,
@@ -170,16 +170,16 @@ pub struct Context<'a> {
     pub faults: &'a mut FaultLog,
 }
 
-/// What one start of a list may use up.
+/// The budget of one start of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Control records and items of compressed lists.
+    /// Control records, and items of compressed lists.
     pub records: u64,
     /// QPU instructions.
     pub instructions: u64,
 }
 
-/// What has happened since the last [`Cle::take_events`].
+/// Events since the last [`Cle::take_events`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events {
     /// Binning flushes done.
@@ -188,20 +188,20 @@ pub struct Events {
     pub frames: u32,
     /// The binner has taken overspill memory.
     pub spill_used: bool,
-    /// The VPM allocator has refused a request: the last one.
+    /// The last request that the VPM allocator has refused.
     pub refused: Option<AllocationError>,
 }
 
-/// The control list executor with what it drives.
+/// The control list executor, with the units that it drives.
 #[derive(Debug)]
 pub struct Cle {
     threads: [ListThread; 2],
     /// The binner.
     pub ptb: Ptb,
-    /// What the VPM has room for.
+    /// Accounts for the rows of the VPM.
     pub allocator: Allocator,
     renderer: Renderer,
-    /// What has happened to the watched pixel.
+    /// Trace of the watched pixel.
     pub pixel_trace: PixelTrace,
     code: CodeCache,
     budget: Budget,
@@ -237,17 +237,17 @@ impl Cle {
         &mut self.threads[thread as usize]
     }
 
-    /// What has happened since the last call.
+    /// Takes the events since the last call.
     pub fn take_events(&mut self) -> Events {
         std::mem::take(&mut self.events)
     }
 
-    /// Whether the binner has stopped for want of memory: BMOOM, and the level behind OUTOMEM.
+    /// Whether the binner waits for memory: BMOOM, and the level behind OUTOMEM.
     pub const fn is_out_of_memory(&self) -> bool {
         self.out_of_memory
     }
 
-    /// Whether the pipeline of a thread is in use, and whether it is getting on.
+    /// Whether the pipeline of a thread is in use, and whether it makes progress.
     pub fn activity(&self, thread: Thread) -> (bool, bool) {
         let list = self.thread(thread);
         let in_use = match thread {
@@ -259,7 +259,7 @@ impl Cle {
         (active, list.is_running() && !stalled)
     }
 
-    /// Why a thread does not get on, in words; `None` if it has done all that it was told to.
+    /// Why a thread makes no progress, in words; `None` if it has finished.
     pub fn stall(&self, thread: Thread) -> Option<String> {
         let list = self.thread(thread);
         let (number, at) = (thread as u8, list.current);
@@ -290,13 +290,13 @@ impl Cle {
         })
     }
 
-    /// Trusts decoded programs no more.
+    /// Invalidates decoded programs.
     pub fn clear_code(&mut self) {
         self.code.clear();
         self.renderer.clear_code();
     }
 
-    /// CTnCS.
+    /// Reads CTnCS.
     pub fn status(&self, thread: Thread) -> Ctncs {
         let list = self.thread(thread);
         let prefix = self.ptb.is_binning() && self.ptb.state_counter() == 0;
@@ -311,7 +311,7 @@ impl Cle {
         }
     }
 
-    /// A write to CTnCS.
+    /// Writes CTnCS.
     pub fn control(&mut self, thread: Thread, word: Ctncs) {
         if word.ctrsta {
             self.reset(thread);
@@ -342,12 +342,12 @@ impl Cle {
         }
     }
 
-    /// CTnCA.
+    /// Reads CTnCA.
     pub const fn current(&self, thread: Thread) -> BusAddr {
         self.thread(thread).current
     }
 
-    /// A write to CTnCA, which only a stopped thread takes; whether it did.
+    /// Writes CTnCA, which only a stopped thread accepts; whether it did.
     pub fn set_current(&mut self, thread: Thread, address: BusAddr) -> bool {
         let list = self.thread_mut(thread);
         if list.is_running() {
@@ -359,12 +359,12 @@ impl Cle {
         true
     }
 
-    /// CTnEA.
+    /// Reads CTnEA.
     pub const fn end(&self, thread: Thread) -> BusAddr {
         self.thread(thread).end
     }
 
-    /// A write to CTnEA, which starts a thread that is "stopped at end".
+    /// Writes CTnEA, which starts a thread that is "stopped at end".
     pub fn set_end(&mut self, thread: Thread, address: BusAddr) {
         self.thread_mut(thread).end = address;
         self.start(thread);
@@ -382,7 +382,7 @@ impl Cle {
         }
     }
 
-    /// CTnRA0: the address on top of the return stack.
+    /// Reads CTnRA0: the address on top of the return stack.
     pub fn return_address(&self, thread: Thread) -> BusAddr {
         self.thread(thread).returns.last().copied().unwrap_or_default()
     }
@@ -404,7 +404,7 @@ impl Cle {
         }
     }
 
-    /// CTnPC: primitives that remain of the primitive list in progress. Only the binner can be met in the middle of one.
+    /// Reads CTnPC: primitives that remain of the primitive list in progress. Only the binner can stop in the middle of one.
     pub fn primitives_left(&self, thread: Thread) -> u32 {
         match thread {
             Thread::Binning => u32::try_from(self.ptb.remaining()).unwrap_or(u32::MAX),
@@ -412,12 +412,12 @@ impl Cle {
         }
     }
 
-    /// Overspill memory was offered: BPOS was written.
+    /// Offers overspill memory: BPOS was written.
     pub const fn memory_offered(&mut self) {
         self.out_of_memory = false;
     }
 
-    /// Runs both threads as far as they go.
+    /// Runs both threads as far as they can.
     pub fn run(&mut self, context: &mut Context<'_>) {
         loop {
             let binning = self.run_thread(Thread::Binning, context);
@@ -428,7 +428,7 @@ impl Cle {
         }
     }
 
-    /// Runs one thread as far as it goes; whether it has got anywhere.
+    /// Runs one thread as far as it can; whether it has made progress.
     fn run_thread(&mut self, thread: Thread, context: &mut Context<'_>) -> bool {
         let mut moved = false;
         while matches!(self.thread(thread).run, Run::Running | Run::Waiting) && self.step(thread, context) == Step::Next
@@ -460,7 +460,7 @@ impl Cle {
                 context.faults.report(CleFault { thread, at, error });
                 let list = self.thread_mut(thread);
                 list.error = true;
-                // CTnCA shows the record that is to blame
+                // CTnCA shows the record with the error.
                 list.current = at;
                 self.stop(thread, Run::StoppedAtEnd, context);
                 Step::Blocked
@@ -479,7 +479,7 @@ impl Cle {
         }
     }
 
-    /// Lets the PTB go on; `false` if it still waits for memory.
+    /// Lets the PTB continue; `false` if it still waits for memory.
     fn advance_ptb(&mut self, context: &mut Context<'_>) -> bool {
         let was_binning = self.ptb.is_binning();
         let list = &mut self.threads[Thread::Binning as usize];
@@ -505,7 +505,7 @@ impl Cle {
         true
     }
 
-    /// Lets the renderer do something, and takes notice of the frames that it completes.
+    /// Runs a function of the renderer, and counts the frames that it completes.
     fn render<R>(
         &mut self,
         context: &mut Context<'_>,
@@ -534,7 +534,7 @@ impl Cle {
         result
     }
 
-    /// Passes increments on that have waited for the end of a thread's frame.
+    /// Delivers the increments that were delayed to the end of a thread's frame.
     fn deliver_increments(&mut self, thread: Thread, faults: &mut FaultLog) {
         let list = self.thread_mut(thread);
         let at = list.current;
@@ -558,7 +558,7 @@ impl Cle {
             _ => return Err(CleError::WrongList(info.name)),
         }
         let next = at + info.bytes as u32;
-        // before anything happens, so that whatever looks at the thread meanwhile finds it behind the record
+        // First of all, so that the thread shows the next record if it stops here.
         self.thread_mut(thread).current = next;
         match record {
             Record::Nop => {}
@@ -604,7 +604,7 @@ impl Cle {
             }
             Record::StartTileBinning => self.ptb.start(),
             Record::TileBinningMode(ref mode) => {
-                // Each tile takes time: a list that configures binning for ever must come to the end of its budget.
+                // Each tile counts, so that a list that configures binning for ever exhausts its budget.
                 let tiles = u64::from(mode.width_tiles) * u64::from(mode.height_tiles);
                 let list = self.thread_mut(thread);
                 list.records_left = list.records_left.saturating_sub(tiles);
@@ -625,7 +625,7 @@ impl Cle {
             }
             Record::CompressedPrimitiveList => self.draw_compressed(at, next, None, context)?,
             Record::ClippedPrimitive(clipped) => self.draw_compressed(at, next, Some(clipped), context)?,
-            // Each record is named, here and where these lead to: one that nothing handles does not compile.
+            // Each record is named here and where these arms lead to: a record without a handler does not compile.
             Record::PrimitiveListFormat(_)
             | Record::GlShaderState(_)
             | Record::NvShaderState(_)
@@ -658,7 +658,7 @@ impl Cle {
         Ok(Step::Next)
     }
 
-    /// Wait on Semaphore: takes one, or stays at the record.
+    /// Wait on Semaphore: decrements it, or stays at the record.
     fn wait(&mut self, thread: Thread, at: BusAddr, context: &mut Context<'_>) -> Step {
         if self.thread(thread).run == Run::Running && thread == Thread::Rendering {
             self.render(context, |renderer, context| renderer.finish(context));
@@ -669,14 +669,14 @@ impl Cle {
             list.run = Run::Running;
             return Step::Next;
         }
-        // looking again later is not another record
+        // Another attempt is not another record.
         list.records_left += 1;
         list.current = at;
         list.run = Run::Waiting;
         Step::Blocked
     }
 
-    /// State belongs to the thread that sets it; in binning it goes into tile lists too.
+    /// State belongs to the thread that sets it; in binning it is also written to tile lists.
     fn set_state(
         &mut self,
         thread: Thread,
@@ -713,7 +713,7 @@ impl Cle {
         }
     }
 
-    /// Asks whether the VPM has room for the batches of a draw. Without it the hardware would be stuck; here the draw goes on.
+    /// Checks that the VPM has room for the batches of a draw. Without it the hardware would be stuck; here the draw continues.
     fn allocate(&mut self, thread: Thread, at: BusAddr, state: &PipelineState, faults: &mut FaultLog) {
         let Some(shader) = VertexShader::of(state.shader.as_ref()) else { return };
         let stage = match thread {
@@ -781,7 +781,7 @@ impl Cle {
     }
 }
 
-/// Reads the fixed part of a record, and its bytes.
+/// Reads the fixed part of a record: its structure, and its bytes.
 fn read_record(memory: Memory<'_>, at: BusAddr) -> Result<([u8; MAX_RECORD_BYTES], Record), CleError> {
     let mut bytes = [0; MAX_RECORD_BYTES];
     let left = memory.bytes().saturating_sub(u64::from(at.offset())).min(MAX_RECORD_BYTES as u64) as usize;

@@ -1,10 +1,8 @@
-//! What is counted: the 30 sources of the performance counters [AG p.97], and what each program and tile took part in.
+//! Counters: the 30 sources of the performance counters [AG p.97], and counts for each program and tile.
 //!
-//! Cycles, stalls and cache hits come from the [`TimingModel`], if there is one: counters without one leave them 0. How many clock cycles a program takes
-//! without stalls is always counted.
-//!
-//! Every unit adds to its own sources; the registers PCTRn take what they are mapped to. Programs and tiles are counted for people: the hardware
-//! has nothing of the kind.
+//! Every unit adds to its own sources; the registers PCTRn show those that they are mapped to. Cycles, stalls and cache hits come from the
+//! [`TimingModel`]; without one they are 0. The cycles of a program without stalls are always counted. Counts for programs and tiles serve people:
+//! the hardware has nothing of the kind.
 
 use crate::timing::memory::Traffic;
 use crate::timing::trace::Trace;
@@ -16,43 +14,43 @@ use v3d_hw::registers::performance::CounterSource;
 /// Number of sources.
 pub const SOURCES: usize = CounterSource::ALL.len();
 
-/// What was done with a program.
+/// Counts for a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramEvents {
-    /// How often it was started, each time for 16 elements.
+    /// Invocations, each for 16 elements.
     pub starts: u64,
     /// Instructions executed.
     pub instructions: u64,
     /// Quads of its texture and memory lookups.
     pub tmu_quads: u64,
-    /// Estimated clock cycles for which it kept its QPUs; 0 without a clock.
+    /// Estimated clock cycles in which it occupied QPUs; 0 without the timing model.
     pub cycles: u64,
-    /// What of these was waiting.
+    /// The stalls among them.
     pub stalls: Stalls,
 }
 
-/// What was done in a tile.
+/// Counts for a tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TileEvents {
-    /// Lists of primitives that were drawn.
+    /// Primitive lists that were drawn.
     pub lists: u64,
     /// Primitives in them.
     pub primitives: u64,
     /// Quads that the rasteriser found.
     pub quads: u64,
-    /// Pixels that were shaded, each once for each primitive that covers it.
+    /// Pixels that were shaded, once for each primitive that covers them.
     pub pixels: u64,
     /// Instructions of fragment shaders.
     pub instructions: u64,
 }
 
-/// Events counted so far.
+/// All counts so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counters {
     sources: [u64; SOURCES],
     programs: BTreeMap<u32, ProgramEvents>,
     tiles: BTreeMap<(u8, u8), TileEvents>,
-    /// What programs have done, for the clock of the counters that these are going to be merged with.
+    /// Traces for the timing model of the counters that these will be merged with.
     traces: Vec<Trace>,
     timing: Option<Box<TimingModel>>,
     elapsed: u64,
@@ -62,7 +60,7 @@ pub struct Counters {
     primitives: u64,
 }
 
-/// Whether a source is counted by the clock, wholly or in part.
+/// Whether the timing model counts a source, wholly or in part.
 pub const fn needs_timing(source: CounterSource) -> bool {
     !matches!(source.code(), 0..=12 | 16 | 24)
 }
@@ -81,7 +79,7 @@ impl Counters {
         self.sources.get(usize::from(source.code())).copied().unwrap_or(0)
     }
 
-    /// Counts what was done with the program at an address.
+    /// Counts events of the program at an address.
     pub fn add_program(&mut self, code: BusAddr, events: ProgramEvents) {
         self.programs.entry(code.0).or_default().merge(&events);
     }
@@ -91,7 +89,7 @@ impl Counters {
         self.programs.iter().map(|(&code, events)| (BusAddr(code), events))
     }
 
-    /// Counts what was done in a tile, given as column and row.
+    /// Counts events of a tile, given as column and row.
     pub fn add_tile(&mut self, tile: (u8, u8), events: TileEvents) {
         self.tiles.entry(tile).or_default().merge(&events);
     }
@@ -101,64 +99,64 @@ impl Counters {
         self.tiles.iter().map(|(&tile, events)| (tile, events))
     }
 
-    /// Counts bytes that a store of a tile writes.
+    /// Counts bytes written by a tile store.
     pub const fn add_tile_store(&mut self, bytes: u64) {
         self.tile_bytes_stored += bytes;
     }
 
-    /// Bytes that stores of tiles have written.
+    /// Bytes written by tile stores.
     pub const fn tile_bytes_stored(&self) -> u64 {
         self.tile_bytes_stored
     }
 
-    /// Counts primitives that a primitive record has given.
+    /// Counts primitives of a primitive record.
     pub const fn add_primitives(&mut self, primitives: usize) {
         self.primitives += primitives as u64;
     }
 
-    /// Primitives that primitive records have given, each once: those that tile lists repeat for their tiles are not among them.
+    /// Primitives of primitive records, each once, in however many tile lists it is.
     pub const fn primitives(&self) -> u64 {
         self.primitives
     }
 
-    /// Counts with a clock from now on, which begins with empty caches.
+    /// Starts the timing model, with empty caches.
     pub fn start_timing(&mut self, machine: QpuTopology) {
         self.timing = Some(Box::new(TimingModel::new(machine)));
     }
 
-    /// Counts without a clock from now on.
+    /// Stops the timing model.
     pub fn stop_timing(&mut self) {
         self.settle();
         self.timing = None;
     }
 
-    /// Whether there is a clock, and programs are to leave traces.
+    /// Whether the timing model runs, so that programs leave traces.
     pub const fn has_timing(&self) -> bool {
         self.timing.is_some()
     }
 
-    /// The clock, with all that was done so far counted.
+    /// The timing model, after all traces so far.
     pub fn timing_mut(&mut self) -> Option<&mut TimingModel> {
         self.settle();
         self.timing.as_deref_mut()
     }
 
-    /// Estimated clock cycles in which QPUs had something to do, as far as it is settled.
+    /// Estimated clock cycles in which QPUs were not all idle, as far as settled.
     pub const fn elapsed_cycles(&self) -> u64 {
         self.elapsed
     }
 
-    /// Estimated clock cycles of other units, as far as they are settled.
+    /// Estimated busy cycles of other units, as far as settled.
     pub const fn unit_cycles(&self) -> UnitCycles {
         self.units
     }
 
-    /// What memory has done for the caches and for DMA by programs, as the clock estimates it and as far as it is settled.
+    /// Estimated memory traffic of the caches and of DMA by programs, as far as settled.
     pub const fn memory_traffic(&self) -> Traffic {
         self.traffic
     }
 
-    /// Takes what a program has done.
+    /// Takes a trace.
     pub fn add_trace(&mut self, trace: Trace) {
         match &mut self.timing {
             Some(timing) => timing.submit(trace),
@@ -166,19 +164,19 @@ impl Counters {
         }
     }
 
-    /// Lets the clock go as far as the parts of traces that it has allow.
+    /// Advances the timing model as far as the parts of its traces allow.
     pub fn advance_timing(&mut self) {
         if let Some(timing) = &mut self.timing {
             timing.advance();
         }
     }
 
-    /// Takes the traces that no clock has seen yet.
+    /// Takes the traces that no timing model has seen yet.
     pub fn take_traces(&mut self) -> Vec<Trace> {
         std::mem::take(&mut self.traces)
     }
 
-    /// Lets the clock go on until everything that has been done is counted.
+    /// Advances the timing model through all traces, and counts its estimate.
     pub fn settle(&mut self) {
         let Some(timing) = &mut self.timing else { return };
         let Estimate {
@@ -224,7 +222,7 @@ impl Counters {
         }
     }
 
-    /// Adds all that another set has counted, and gives its traces to the clock.
+    /// Adds another set's counts, and hands its traces to the timing model.
     pub fn merge(&mut self, other: Self) {
         other.traces.into_iter().for_each(|trace| self.add_trace(trace));
         self.elapsed += other.elapsed;

@@ -1,7 +1,7 @@
 //! The register block: what software reads and writes [AG section 10].
 //!
-//! A write that starts something (a control list thread, a user program) executes it at once, as far as it goes: to its end, to a wait for the other
-//! thread or for memory, or to an error. What is read afterwards is what the hardware would show when it is done.
+//! A write that starts something (a control list thread, a user program) executes it at once, as far as possible: to its end, to a wait for the other
+//! thread or for memory, or to an error. Reads afterwards show what the hardware would show when it is done.
 //!
 //! # Surprises
 //! - OUTOMEM comes back as long as the binner lacks memory, however often it is acknowledged [AG p.95].
@@ -10,14 +10,14 @@
 //! - QPU interrupts need DBCFG too, which is not in the guide [asurati] [vc4asm].
 //!
 //! # Diagnostics
-//! ERRSTAT's bits are latched until reset. The guide gives only their names; what raises which is an inference: VCMBE and VCMRE an index beyond its list's
-//! maximum, VPMERNA and VPMEWNA a vertex program that leaves the rows of its batch, VPMERR and VPMEWR a user program that leaves the reserved rows, VDWE a
-//! store from beyond row 63. L2CARE, VCDE, VPMEAS and VPMEFNA are faults within the hardware, which the model cannot have; VCDI reads 1, since the
-//! VCD is idle whenever a register can be read.
+//! ERRSTAT's bits are latched until reset. The guide gives only their names; their causes are inferred: VCMBE and VCMRE an index beyond its list's
+//! maximum, VPMERNA and VPMEWNA a vertex program that leaves the rows of its batch, VPMERR and VPMEWR a user program that leaves the reserved rows,
+//! VDWE a store from beyond row 63. L2CARE, VCDE, VPMEAS and VPMEFNA are faults within the hardware, which the model cannot have; VCDI reads 1, since
+//! the VCD is idle whenever a register can be read.
 //!
-//! DBGE and FDBGO are internal errors and overruns of FIFOs that the model does not have, and read 0. The same holds for busy and stall signals of FDBGB and
-//! FDBGS, since everything that can run has run when a register is read. Of the "ready" signals in FDBGB, FDBGR and FDBGS nobody has said what they
-//! mean; they read 0 too. FWDDISA of BXCF can be written and read; forwarding in the state cache changes only how long binning takes.
+//! DBGE and FDBGO are internal errors and overruns of FIFOs that the model does not have, and read 0. So do the busy and stall signals of FDBGB and
+//! FDBGS, since nothing is in progress when a register is read, and the "ready" signals of FDBGB, FDBGR and FDBGS, whose meaning no source gives.
+//! FWDDISA of BXCF can be written and read; forwarding in the state cache only changes how long binning takes.
 
 use crate::cle::{self, Budget, Cle};
 use crate::counters::{Counters, needs_timing};
@@ -42,7 +42,7 @@ use v3d_hw::registers::vpm::Vpacntl;
 use v3d_hw::registers::{IDENT0_VALUE, Register, Thread};
 use v3d_hw::{BusAddr, Layout};
 
-/// What varies between V3D configurations; the default is the Pi's.
+/// Configuration of a V3D and of its model; the default is the Pi's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Slices.
@@ -51,15 +51,15 @@ pub struct Config {
     pub qpus_per_slice: u8,
     /// VPM size in KiB.
     pub vpm_kib: u8,
-    /// Most instructions that one start of a list or program may execute before it counts as hung.
+    /// Maximum number of instructions that one start of a list or program executes before it counts as hung.
     pub instruction_budget: u64,
-    /// Most control records, list items and vertices that one start of a list may go through before it counts as hung.
+    /// Maximum number of control records, list items and vertices of one start of a list before it counts as hung.
     pub record_budget: u64,
     /// Render tiles and shade vertices on several host threads.
     pub parallel: bool,
-    /// Where samples are in multisample mode.
+    /// Positions of the samples in multisample mode.
     pub sample_places: SamplePlaces,
-    /// A pixel, by column and row in memory, whose history is kept.
+    /// A pixel to trace, by column and row in memory.
     pub watched_pixel: Option<(u32, u32)>,
     /// Estimates cycles, stalls and cache hits even while no performance counter asks for them.
     pub estimate: bool,
@@ -81,7 +81,7 @@ impl Default for Config {
     }
 }
 
-/// Most instructions that a user program may execute before it counts as hung: 16 seconds on silicon. A list has more, for each of its tiles a share.
+/// Maximum number of instructions of a user program: 16 seconds on silicon. A list has more, shared among its tiles.
 const PROGRAM_BUDGET: u64 = 1_000_000_000;
 /// Number of performance counters.
 const PERFORMANCE_COUNTERS: usize = 16;
@@ -91,7 +91,7 @@ const PCTR0: u32 = Register::PCTR0.offset();
 const TMUS_PER_SLICE: u8 = 2;
 /// Semaphores.
 const SEMAPHORES: u8 = 16;
-/// Bits of INTCTL, INTENA and INTDIS that have a meaning.
+/// The defined bits of INTCTL, INTENA and INTDIS.
 const PIPELINE_INTERRUPTS: u32 = 0xf;
 
 /// A performance counter: PCTRn and PCTRSn.
@@ -99,7 +99,7 @@ const PIPELINE_INTERRUPTS: u32 = 0xf;
 struct PerformanceCounter {
     source: u32,
     count: u32,
-    /// Count of the source that is already contained in `count`.
+    /// The part of the source's count that `count` already contains.
     seen: u64,
 }
 
@@ -132,14 +132,14 @@ pub struct V3d {
     vpm_base: u8,
 }
 
-/// A register access that is an error or undefined.
+/// An illegal or undefined register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterFault {
     /// VPMBASE must not change once vertices have been shaded [AG p.92] (HW-2791).
     #[error("VPMBASE is written after vertices have been shaded since reset")]
     VpmBaseAfterShading,
-    /// A stopped thread alone takes a new current address [AG p.86].
+    /// Only a stopped thread accepts a new current address [AG p.86].
     #[error("{0} is written while its thread is running: the write is ignored")]
     ThreadRunning(Register),
     /// A limit of 0 raises VPAERGL [aros].
@@ -185,15 +185,15 @@ impl V3d {
         device
     }
 
-    /// Takes the V3D back to the state just after reset, as a power cycle does. Faults that were not taken remain.
+    /// Resets the V3D, as a power cycle does. Faults that were not taken remain.
     pub fn reset(&mut self) {
         let mut faults = std::mem::take(&mut self.faults);
         faults.signals = Signals::default();
         *self = Self { faults, ..Self::new(self.config) };
     }
 
-    /// Reads the register at a byte offset. What is no register reads 0. Nothing is read from memory but what user programs wait for, once software has
-    /// asked for their status so often that they count as hung.
+    /// Reads the register at a byte offset; offsets without a register read 0. Memory is only read to report what user programs wait for, once
+    /// software has read their status so often that they count as hung.
     pub fn read(&mut self, memory: &Memory<'_>, offset: u32) -> u32 {
         let Some(register) = Register::from_offset(offset) else { return 0 };
         self.read_register(*memory, register)
@@ -213,14 +213,14 @@ impl V3d {
         pipeline || (programs && self.debug_configuration.qpu_interrupts)
     }
 
-    /// What has been started and does not get on by itself, in words: threads of the control list executor and QPUs with user programs, each with its place
+    /// What has been started and makes no progress, in words: threads of the control list executor and QPUs with user programs, each with its address
     /// and what it waits for.
     pub fn stalls(&self, memory: &Memory<'_>) -> Vec<String> {
         let threads = [Thread::Binning, Thread::Rendering].into_iter().filter_map(|thread| self.cle.stall(thread));
         threads.chain(self.qps.stalls(*memory)).collect()
     }
 
-    /// Takes what has happened to the watched pixel since the last call.
+    /// Takes the trace of the watched pixel since the last call.
     pub fn take_pixel_trace(&mut self) -> PixelTrace {
         std::mem::take(&mut self.cle.pixel_trace)
     }
@@ -230,14 +230,14 @@ impl V3d {
         self.faults.take()
     }
 
-    /// What has been counted since reset, whether or not a performance counter is mapped to it. Cycles, stalls and cache hits are counted as long as an
-    /// enabled performance counter is mapped to one of them, or if [`Config::estimate`] says so.
+    /// All counts since reset, whether or not a performance counter is mapped to them. Cycles, stalls and cache hits are counted while an enabled
+    /// performance counter is mapped to one of them, or if [`Config::estimate`] is set.
     pub fn counters(&mut self) -> &Counters {
         self.counters.settle();
         &self.counters
     }
 
-    /// Starts or stops the clock, as what is to be counted demands.
+    /// Starts or stops the timing model, depending on what is counted.
     fn set_timing(&mut self) {
         let Pctre { enable, cten } = self.performance_enables;
         let asks = |(n, counter): (usize, &PerformanceCounter)| {
@@ -253,7 +253,7 @@ impl V3d {
         }
     }
 
-    /// Does something with the clock's caches, if there are any.
+    /// Applies a function to the timing model's caches, if it runs.
     fn with_caches(&mut self, f: impl FnOnce(&mut Caches, bool)) {
         let enabled = self.l2_enabled;
         if let Some(timing) = self.counters.timing_mut() {
@@ -390,7 +390,7 @@ impl V3d {
         self.run(memory);
     }
 
-    /// Lets everything run as far as it goes, and latches what has happened.
+    /// Runs everything as far as possible, and latches the events.
     fn run(&mut self, memory: Memory<'_>) {
         if self.qps.is_waiting() {
             self.qps.record = self.counters.has_timing();
@@ -416,7 +416,7 @@ impl V3d {
 
     fn ident1(&self) -> Ident1 {
         Ident1 {
-            // 16 KiB read as 0
+            // 16 KiB read as 0.
             vpmsz: self.config.vpm_kib % 16,
             hdrt: 1,
             nsem: SEMAPHORES,
@@ -442,7 +442,7 @@ impl V3d {
         }
     }
 
-    /// VPMBASE: while lists run the allocator refuses, and the write is lost.
+    /// Writes VPMBASE. While lists run the allocator refuses, and the write is lost.
     fn write_vpm_base(&mut self, value: u32) {
         let running = [Thread::Binning, Thread::Rendering].into_iter().any(|thread| self.cle.status(thread).ctrun);
         if running {
@@ -459,7 +459,7 @@ impl V3d {
 
     fn request_program(&mut self, address: BusAddr) {
         if !self.qps.is_waiting() {
-            // memory may have changed since programs ran last
+            // Memory may have changed since programs ran last.
             self.code.clear();
         }
         self.qps.request(address);
@@ -520,12 +520,12 @@ impl V3d {
         });
     }
 
-    /// Clears interrupts; the one whose cause persists is set again when everything has run.
+    /// Clears interrupts; one whose cause persists is set again when everything has run.
     fn acknowledge(&mut self, value: u32) {
         self.interrupts = Intctl::from_word(word(&self.interrupts) & !value);
     }
 
-    /// Adds to each enabled performance counter what its source has counted since the last time.
+    /// Adds the new counts of its source to each enabled performance counter.
     fn update_performance(&mut self) {
         let Pctre { enable, cten } = self.performance_enables;
         self.counters.settle();
@@ -539,14 +539,14 @@ impl V3d {
     }
 }
 
-/// The number of the performance counter that a register belongs to, and whether it is the counter's source.
+/// The number of the performance counter that a register belongs to, and whether it selects the source.
 fn performance_register(register: Register) -> Option<(usize, bool)> {
     let offset = register.offset().checked_sub(PCTR0)?;
     let n = offset as usize / 8;
     (n < PERFORMANCE_COUNTERS).then_some((n, offset % 8 == 4))
 }
 
-/// A register's value as a word. All values that the model puts into registers fit their fields.
+/// A register's structure as a word. All values that the model puts into registers fit their fields.
 fn word(value: &impl Layout) -> u32 {
     value.to_word().unwrap_or(0)
 }

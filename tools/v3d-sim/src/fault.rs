@@ -1,7 +1,7 @@
 //! Faults: what the hardware leaves undefined or answers with an error, with its place.
 //!
-//! Each unit has its own type of fault, which says what happened and where. A fault never stops the model; whether it stops the unit is the
-//! unit's own matter and shows in its registers.
+//! Each unit has its own type of fault, which says what happened and where. A fault never stops the model; whether it stops the unit shows in the
+//! unit's registers.
 
 use crate::cle::{CleError, CleFault};
 use crate::device::RegisterFault;
@@ -50,14 +50,14 @@ pub struct Signals {
     pub vcm_binner: bool,
     /// VCMRE: an index of the renderer is.
     pub vcm_renderer: bool,
-    /// VPMERNA: a vertex or coordinate shader has read rows that its batch does not have.
+    /// VPMERNA: a vertex or coordinate shader has read rows outside of its batch.
     pub vpm_read_not_allocated: bool,
     /// VPMEWNA: it has written such rows.
     pub vpm_write_not_allocated: bool,
 }
 
 impl Signals {
-    /// What a fault raises by itself.
+    /// The signals that a fault raises by itself.
     fn of(fault: &Fault) -> Self {
         let beyond = |error: &AssemblyFault| matches!(error, AssemblyFault::MaximumIndex { .. });
         Self {
@@ -76,7 +76,7 @@ impl Signals {
     }
 }
 
-/// The faults of a run: the first [`FaultLog::KEPT`] different ones, and how many there were in all.
+/// The faults of a run: the first [`FaultLog::KEPT`] different ones, and their total number.
 #[derive(Clone, Debug, Default)]
 pub struct FaultLog {
     kept: Vec<Fault>,
@@ -94,10 +94,10 @@ impl PartialEq for FaultLog {
 }
 
 impl FaultLog {
-    /// How many different faults are kept.
+    /// Maximum number of different faults that are kept.
     pub const KEPT: usize = 64;
 
-    /// Notes a fault.
+    /// Adds a fault.
     pub fn report(&mut self, fault: impl Into<Fault>) {
         let fault = fault.into();
         self.total += 1;
@@ -117,7 +117,7 @@ impl FaultLog {
         }
     }
 
-    /// Takes over another log's faults, in their order.
+    /// Adds another log's faults, in their order.
     pub fn merge(&mut self, other: Self) {
         self.signals.raise(other.signals);
         if other.total == 0 {
@@ -135,12 +135,12 @@ impl FaultLog {
         &self.kept
     }
 
-    /// How many there were.
+    /// Total number of faults, repeated ones included.
     pub const fn total(&self) -> u64 {
         self.total
     }
 
-    /// Takes the faults out and starts anew.
+    /// Takes the faults, and empties the log.
     pub fn take(&mut self) -> Vec<Fault> {
         self.total = 0;
         std::mem::take(&mut self.kept)
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use v3d_hw::BusAddr;
 
-    /// Faults in turns and out of turn: each is kept once, in the order of its first report.
+    /// Repeated faults, in any order, are kept once, in the order of their first report.
     #[test]
     fn different_faults_are_kept_once_in_their_order() {
         let fault = |address| Fault::from(OutOfMemory { address: BusAddr(address), bytes: 4 });

@@ -1,13 +1,13 @@
 //! Guest memory as the GPU sees it.
 //!
 //! Memory is a slice of atomic words, because in QEMU the guest's processors access the same bytes while the model runs, and because tiles are
-//! rendered on several host threads. All accesses are relaxed: they compile to plain loads and stores. What the GPU reads while somebody else
-//! writes it is as undefined here as on the chip, but never a data race in the host's sense.
+//! rendered on several host threads. All accesses are relaxed: they compile to plain loads and stores. A read concurrent with somebody else's write
+//! is as undefined here as on the chip, but never a data race in the host's sense.
 //!
-//! Bus addresses lose their alias bits and become offsets; what lies beyond the end of memory cannot be accessed.
+//! Bus addresses lose their alias bits and become offsets; accesses beyond the end of memory fail.
 //!
-//! A view can be [limited](Memory::limited) to some blocks of memory, as if the rest were not there. Every access outside of them is then the same fault
-//! as an access beyond the end, with its place: that is how it is seen what a job touches that it has no right to.
+//! A view can be [limited](Memory::limited) to some ranges of memory, as if the rest were not there. An access outside of them is the same fault as
+//! one beyond the end: this shows what a job accesses without being allowed to.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -16,12 +16,12 @@ use v3d_hw::BusAddr;
 /// A view of guest memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a> {
-    /// Empty if there are limits: so what looks words up by itself finds none, and accesses of all engines come to the one place that knows the limits.
+    /// Empty if there are limits: nothing is looked up here then, so that every access goes through the one place that checks the limits.
     words: &'a [AtomicU32],
     limits: Option<&'a Limits<'a>>,
 }
 
-/// Memory of which only some blocks can be accessed.
+/// Memory of which only some ranges can be accessed.
 #[derive(Clone, Debug)]
 pub struct Limits<'a> {
     words: &'a [AtomicU32],
@@ -30,7 +30,7 @@ pub struct Limits<'a> {
 }
 
 impl<'a> Limits<'a> {
-    /// Memory that can be read in some blocks, and read and written in others: bytes from offset 0 on. Blocks that meet count as one.
+    /// Ranges that can be read, and ranges that can be read and written: bytes from offset 0 on. Adjacent ranges count as one.
     pub fn new(memory: Memory<'a>, readable: &[Range<u64>], writable: &[Range<u64>]) -> Self {
         let words = memory.limits.map_or(memory.words, |limits| limits.words);
         Self { words, readable: merged(readable.iter().chain(writable)), writable: merged(writable.iter()) }
@@ -52,7 +52,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// The same blocks in order, and as few as possible.
+/// The same ranges, sorted and merged.
 fn merged<'r>(ranges: impl Iterator<Item = &'r Range<u64>>) -> Vec<Range<u64>> {
     let mut sorted: Vec<_> = ranges.filter(|range| !range.is_empty()).cloned().collect();
     sorted.sort_by_key(|range| range.start);
@@ -73,7 +73,7 @@ enum Access {
     Write,
 }
 
-/// An access that is not wholly inside memory.
+/// An access that is not wholly inside of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes at {address} are outside of memory")]
 pub struct OutOfMemory {
@@ -84,17 +84,17 @@ pub struct OutOfMemory {
 }
 
 impl<'a> Memory<'a> {
-    /// Memory that begins at bus address offset 0. Each word holds four bytes, the lowest address in the lowest bits.
+    /// Memory from bus address offset 0 on. Each word holds four bytes, the lowest address in the lowest bits.
     pub const fn new(words: &'a [AtomicU32]) -> Self {
         Self { words, limits: None }
     }
 
-    /// The part of memory that some limits leave.
+    /// Creates a view with limits.
     pub const fn limited(limits: &'a Limits<'a>) -> Self {
         Self { words: &[], limits: Some(limits) }
     }
 
-    /// The words, from offset 0 on; none of a limited view.
+    /// The words, from offset 0 on; none for a limited view.
     pub const fn words(self) -> &'a [AtomicU32] {
         self.words
     }
@@ -127,7 +127,7 @@ impl<'a> Memory<'a> {
         Ok(self.cell(address, 4, Access::Read)?.load(Relaxed))
     }
 
-    /// Reads the words of some numbers, counted from the start of memory; false if one is outside.
+    /// Reads words by their index; false if one is outside of memory.
     #[inline(always)]
     pub(crate) fn gather(self, numbers: &[u32], target: &mut [u32]) -> bool {
         for (target, number) in target.iter_mut().zip(numbers) {
@@ -172,7 +172,7 @@ impl<'a> Memory<'a> {
         self.set_part(address, 1, 0xff << shift, u32::from(value) << shift)
     }
 
-    /// Replaces some bits of a word and leaves the others to whoever writes them at the same time.
+    /// Replaces some bits of a word, atomically with respect to the others.
     fn set_part(self, address: BusAddr, bytes: u32, mask: u32, value: u32) -> Result<(), OutOfMemory> {
         let cell = self.cell(address, bytes, Access::Write)?;
         let mut old = cell.load(Relaxed);
@@ -249,14 +249,14 @@ const fn split(at: u32, bytes: usize) -> (usize, usize) {
     (before, (bytes - before) & !3)
 }
 
-/// Memory of its own, for jobs and tests.
+/// Memory owned by the host, for jobs and tests.
 #[derive(Debug, Default)]
 pub struct OwnedMemory {
     words: Box<[AtomicU32]>,
 }
 
 impl OwnedMemory {
-    /// Zeroed memory of at least `bytes` bytes. The host gives pages to it only when they are written to.
+    /// Zeroed memory of at least `bytes` bytes. The host allocates pages when they are first written.
     pub fn new(bytes: usize) -> Self {
         Self { words: bytemuck::zeroed_slice_box(bytes.div_ceil(4)) }
     }

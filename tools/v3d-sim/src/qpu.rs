@@ -20,7 +20,7 @@
 //!   peripherals, obeys the signal and moves on. An instruction that breaks a rule is reported and executed as far as it has a meaning.
 //! - A [`datapath`] computes: [`Reference`] element by element in the words of the guide, [`Vectorized`](datapath::vector::Vectorized) in the host's
 //!   vectors. Both serve the sequencer; `Vectorized` also executes marked instructions, micro-op by micro-op, without it (`block::execution`).
-//! - `translation` turns a block that is executed often into x86-64 code with AVX-512; what needs another unit calls back into the micro-op's own execution.
+//! - `translation` turns a hot block into x86-64 code with AVX-512. A micro-op that needs another unit is a call back to its interpretation.
 //!
 //! # Which engine runs when
 //! | call | engine |
@@ -101,7 +101,7 @@ pub struct Launch {
     pub threading: Threading,
     /// Number of the QPU that executes it.
     pub qpu: u8,
-    /// Leaves a trace for the clock, as of this work.
+    /// Records a trace for the timing model, of this invocation.
     pub record: Option<Invocation>,
 }
 
@@ -120,7 +120,7 @@ pub enum Exit {
 #[derive(Clone, Debug)]
 pub struct Qpu {
     registers: Registers,
-    /// Registers of files A and B that may not be 0, but for those that a launch sets, in the form of [`Touches`].
+    /// Registers of files A and B that may not be 0, except for those that a launch sets, in the form of [`Touches`].
     written: u64,
     flags: Flags,
     /// Old values of the registers of file A and B that the last instruction wrote.
@@ -136,7 +136,7 @@ pub struct Qpu {
     threading: Threading,
     /// What the last instruction and the one before it touched.
     recent: [Touches; 2],
-    /// Instructions that followed each other in memory.
+    /// Instructions executed in a row without a jump.
     streak: u32,
     jumps: [Option<Jump>; 2],
     /// Instructions that are left before the program ends.
@@ -146,23 +146,23 @@ pub struct Qpu {
     last_switch: bool,
     /// Accumulators and flags that a thread switch has left undefined.
     undefined: u8,
-    /// The bits of undefined accumulators that colour packing has not yet replaced.
+    /// The bits of undefined accumulators that colour packing has not replaced yet.
     undefined_bits: [u32; 6],
     executed: u64,
-    /// How many of them translated code has executed.
+    /// Of these, executed in translated code.
     translated: u64,
-    /// It has been started and has not run since: this is still to be counted.
+    /// Started, and not counted as such yet.
     is_new: bool,
-    /// Where the program began.
+    /// Address of the program's first instruction.
     program: u32,
     no_swap_at: Option<u64>,
     scoreboard: bool,
-    /// Blocks that are executed, and the state of the cache that they are from.
+    /// The blocks in use, and the generation of the cache that they are from.
     recent_blocks: (Option<u64>, RecentBlocks),
     faults: FaultLog,
-    /// What the running program has done, if that is recorded.
+    /// The events of the running program, if they are recorded.
     trace: Option<Box<Trace>>,
-    /// What this thread has counted since it was made.
+    /// Events that this thread has counted.
     pub counters: Counters,
 }
 
@@ -208,7 +208,7 @@ impl Qpu {
         }
     }
 
-    /// Starts a program. All registers that the launch does not set are 0: what the hardware leaves in them is undefined.
+    /// Starts a program. All registers that the launch does not set are 0; on hardware they are undefined.
     pub fn start(&mut self, launch: &Launch) {
         self.registers.clear(std::mem::take(&mut self.written));
         *self.registers.at_mut(registers::FILE_A + 15) = launch.ra15;
@@ -242,26 +242,27 @@ impl Qpu {
         self.trace = launch.record.map(|work| Box::new(Trace::new(BusAddr(self.pc), launch.uniforms, work)));
     }
 
-    /// Hands what has been recorded over to the counters.
+    /// Hands the trace over to the counters.
     fn finish_trace(&mut self) {
         if let Some(trace) = self.trace.take() {
             self.counters.add_trace(*trace);
         }
     }
 
-    /// Events that the running program has left since its trace was handed over, in whole or in part.
+    /// Events in the trace that have not been handed over.
     pub fn recorded_events(&self) -> usize {
         self.trace.as_ref().map_or(0, |trace| trace.events())
     }
 
-    /// Hands over what has been recorded so far; the program goes on.
+    /// Hands over the events recorded so far; the program goes on.
     pub fn hand_over_trace(&mut self) {
         if let Some(trace) = &mut self.trace {
             self.counters.add_trace(trace.take_part());
         }
     }
 
-    /// Runs until the program ends or stalls or `budget` instructions are executed; takes what it executes from the budget.
+    /// Runs until the program ends or stalls or `budget` instructions are executed, and takes those from the budget. Uses the best engine that the
+    /// host supports.
     pub fn run(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         if self.trace.is_some() {
             return self.run_recorded(io, memory, code, budget);
@@ -269,18 +270,18 @@ impl Qpu {
         dispatch::run(self, io, memory, code, budget)
     }
 
-    /// The same, with the fast engine as every host of this architecture can execute it.
+    /// The same in the vectors that every host of this architecture has.
     pub fn run_baseline(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         self.run_portable(io, memory, code, budget)
     }
 
-    /// The same, with the reference engine.
+    /// The same with the reference datapath.
     pub fn run_reference(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         self.run_with::<Reference>(io, memory, code, budget)
     }
 
-    /// Executes one instruction, unless it stalls, and says whether it was executed. What it reads from peripherals is on the ports then, where [`Self::run`]
-    /// does not always leave it.
+    /// Executes one instruction, unless it stalls; whether it was executed. Afterwards the ports show what it has read from peripherals, which
+    /// [`Self::run`] does not always do.
     pub fn run_one(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache) -> (Exit, bool) {
         let mut budget = 1;
         let exit = match self.trace {

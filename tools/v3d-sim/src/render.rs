@@ -1,12 +1,12 @@
 //! Rendering: tiles of a frame, from primitives to stored pixels [AG p.46, p.65-71].
 //!
-//! Thread 1 of the CLE hands over every rendering record and every list of primitives in their order. Nothing is drawn at once: the renderer cuts the
-//! stream into *units*, each of which begins where the content of the tile buffer is known, that is behind a store that clears all of it. Units do not
-//! depend on each other, so a *wave* of them is executed on several host threads, and what they store goes to memory in the order of the list.
-//!
+//! Thread 1 of the CLE hands over rendering records and primitive lists in order. Nothing is drawn at once: the renderer divides the stream into
+//! *units*, each of which begins where the content of the tile buffer is known, that is behind a store that clears all of it. Units are independent
+//! of each other, so a *wave* of them is executed on several host threads, and their stores go to memory in the order of the list.
 //! A wave ends where order could be seen: before a load of memory that an earlier store of the wave writes, at the end of a frame, when the rendering
-//! mode changes, and whenever the CLE asks for it (semaphores, end of the list). A wave has a fixed maximum of units too. So the result does not depend
-//! on the number of host threads.
+//! A wave ends where order matters: before a load of memory that an earlier store of the wave writes, at the end of a frame, when the rendering mode
+//! changes, and whenever the CLE asks for it (semaphores, end of the list). A wave also has a maximum of units. So the result does not depend on the
+//! number of host threads.
 //!
 //! Vertices are shaded once for all tiles of a wave, in batches of 16, just before its tiles. The silicon shades them again for every tile.
 //!
@@ -21,12 +21,12 @@
 //! | Store | writes to memory, then clears |
 //!
 //! # Surprises
-//! Clearing happens only when a tile is stored. After Clear Colors the first tile still has the old values, unless a dummy tile (Tile Coordinates and a
+//! A tile is cleared only when it is stored. After Clear Colors the first tile still has the old values, unless a dummy tile (Tile Coordinates and a
 //! store of kind "none") comes first [linux vc4_render_cl.c] [asurati].
 //!
-//! With double buffering a store clears the half that it stores, and the next tile is drawn to the other half: what a store does not clear comes back with
-//! the tile after the next, unless the store says "disable swap" [AG p.67]. The guide does not say what the second half contains at first; here the first
-//! clear of all fills both.
+//! With double buffering a store clears the half that it stores, and the next tile is drawn to the other half: what a store does not clear comes back
+//! with the tile after the next, unless the store says "disable swap" [AG p.67]. The guide does not say what the second half contains at first; here
+//! the first clear fills both.
 //!
 //! # Sources
 //! [AG p.46-47], [AG p.65-71], [linux vc4_render_cl.c].
@@ -65,18 +65,18 @@ use v3d_hw::control_list::{PrimitiveListFormat, Record, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
 use vertices::Vertices;
 
-/// Units of a wave at most.
+/// Maximum number of units in a wave.
 const WAVE_UNITS: usize = 256;
-/// Primitives that a wave collects at most before it is executed.
+/// Primitives from which on a wave is executed.
 const WAVE_PRIMITIVES: usize = 1 << 20;
-/// Operations that a wave collects at most.
+/// Operations from which on a wave is executed.
 const WAVE_OPERATIONS: usize = 1 << 16;
-/// Stores that a wave collects at most: what they write waits in the host's memory.
+/// Stores from which on a wave is executed: their data wait in the host's memory.
 const WAVE_STORES: usize = 512;
-/// Shader records whose vertices a wave collects at most.
+/// Shader records from which on a wave is executed.
 const WAVE_VERTEX_SETS: usize = 256;
 
-/// A fault of rendering, with the record that is to blame.
+/// A fault of rendering, with the record that causes it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("record at {at}: {error}")]
 pub struct RenderFault {
@@ -86,14 +86,14 @@ pub struct RenderFault {
     pub error: RenderError,
 }
 
-/// What is wrong with a rendering record or with what it draws.
+/// The error of a rendering record, or of what it draws.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
     /// Rendering begins without a configuration.
     #[error("there was no Tile Rendering Mode Configuration before it")]
     NoMode,
-    /// A tile is drawn to or stored that was not begun.
+    /// A tile is drawn to or stored that has not begun.
     #[error("there were no Tile Coordinates before it")]
     NoTile,
     /// Primitives without a shader.
@@ -102,30 +102,30 @@ pub enum RenderError {
     /// Two loads before one tile; the later one counts here.
     #[error("a load was still pending")]
     LoadPending,
-    /// What the tile buffer contains was never set.
+    /// The content of the tile buffer was never set.
     #[error("the tile buffer is drawn to or stored before it was ever cleared or loaded")]
     NeverCleared,
-    /// A store or load cannot be done.
+    /// A store or load is not possible.
     #[error(transparent)]
     Move(#[from] MoveError),
     /// Coverage needs all of Z and stencil of a pixel's only sample [AG p.15, p.48].
     #[error("primitives go to the coverage pipe in multisample mode")]
     CoverageInMultisample,
-    /// The interpolators still expect varyings when coverage comes [AG p.109].
+    /// The interpolators still expect varyings when coverage is selected [AG p.109].
     #[error(
         "primitives go to the coverage pipe right after some with varyings: silicon may lock up unless a quad without varyings is shaded in between (HW-2885)"
     )]
     CoverageAfterVaryings,
-    /// Early Z does not know what was loaded [AG p.109].
+    /// Early Z has not seen the loaded values [AG p.109].
     #[error("early Z is on in a multisampled tile whose Z was loaded in full resolution: silicon goes wrong (HW-2905)")]
     EarlyZAfterLoad,
-    /// The rasteriser's oversampling does not go with the tile buffer's.
+    /// The rasteriser's oversampling does not fit the tile buffer's.
     #[error("the rasteriser's oversample mode is reserved or does not fit the rendering mode")]
     Oversample,
-    /// Vertices cannot be had.
+    /// Vertices cannot be fetched or shaded.
     #[error(transparent)]
     Vertices(#[from] vertices::VertexError),
-    /// A list of one kind for a shader of another.
+    /// The list and the shader are of different kinds.
     #[error("a list of coordinates needs a VG shader, and a list of indices a GL or NV shader")]
     ListKind,
     /// The fragment shader stalls for ever.
@@ -152,18 +152,18 @@ pub struct Context<'a> {
     pub budget: &'a mut u64,
 }
 
-/// How rendering is done.
+/// Options of rendering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Tiles are rendered, and vertices shaded, on several host threads.
     pub parallel: bool,
-    /// Where samples are in multisample mode.
+    /// Positions of the samples in multisample mode.
     pub sample_places: SamplePlaces,
-    /// The pixel, by column and row in memory, whose history is kept.
+    /// The pixel to trace, by column and row in memory.
     pub watched: Option<(u32, u32)>,
 }
 
-/// The rendering part of the V3D.
+/// The renderer.
 #[derive(Debug)]
 pub struct Renderer {
     config: Config,
@@ -207,28 +207,28 @@ impl Renderer {
         }
     }
 
-    /// Makes everything as it is just after reset. Decoded programs are kept, which nobody can tell.
+    /// Resets everything except decoded programs, which cannot be observed.
     pub fn reset(&mut self) {
         self.code.clear();
         *self = Self { code: std::mem::take(&mut self.code), ..Self::new(self.config) };
     }
 
-    /// Frames completed since the last call.
+    /// Takes the number of frames completed since the last call.
     pub fn take_frames(&mut self) -> u32 {
         std::mem::take(&mut self.frames)
     }
 
-    /// What has happened to the watched pixel since the last call.
+    /// Takes the trace of the watched pixel since the last call.
     pub fn take_pixel_trace(&mut self) -> PixelTrace {
         std::mem::take(&mut self.pixel_trace)
     }
 
-    /// Trusts decoded programs no more: to be called when the instruction caches are cleared and when a list starts.
+    /// Invalidates decoded programs: when the instruction caches are cleared, and when a list starts.
     pub fn clear_code(&mut self) {
         self.code.clear();
     }
 
-    /// Takes a rendering record; those of other units are theirs.
+    /// Executes a rendering record; records of other units are ignored.
     pub fn record(&mut self, at: BusAddr, record: &Record, context: &mut Context<'_>) {
         match *record {
             Record::TileRenderingMode(mode) => {
@@ -244,7 +244,7 @@ impl Renderer {
             Record::StoreGeneral(store) => self.store(at, Store::General(store), context),
             Record::LoadFullResolution(load) => self.load(at, Load::FullResolution(load), context),
             Record::LoadGeneral(load) => self.load(at, Load::General(load), context),
-            // Named one by one, so that a new record does not compile before somebody says who takes it: the control list executor ...
+            // Each is named, so that a record without a handler does not compile: those of the control list executor ...
             Record::Halt
             | Record::Nop
             | Record::Branch(_)
@@ -262,7 +262,7 @@ impl Renderer {
             | Record::VgInline(_)
             | Record::CompressedPrimitiveList
             | Record::ClippedPrimitive(_) => {}
-            // ... or the pipeline's state.
+            // ... and of the pipeline state.
             Record::PrimitiveListFormat(_)
             | Record::GlShaderState(_)
             | Record::NvShaderState(_)
@@ -282,7 +282,7 @@ impl Renderer {
         }
     }
 
-    /// Draws a list of primitives with the state of its place in the list. `at` is the record that begins the list.
+    /// Draws a primitive list with the current state. `at` is the record that begins the list.
     pub fn draw(
         &mut self,
         at: BusAddr,
@@ -307,7 +307,7 @@ impl Renderer {
         }
     }
 
-    /// Looks for coverage right behind varyings.
+    /// Reports coverage right behind varyings.
     fn check_varyings(
         &mut self,
         at: BusAddr,
@@ -325,7 +325,7 @@ impl Renderer {
         }
     }
 
-    /// Looks for early Z where silicon has none to compare with.
+    /// Reports early Z where silicon has nothing to compare with.
     fn check_early_z(&self, at: BusAddr, state: &PipelineState, context: &mut Context<'_>) {
         let tests = self.mode.is_some_and(|mode| mode.multisample && !mode.disable_early_z);
         if tests && state.configuration.early_z && self.zs_restored {
@@ -339,7 +339,7 @@ impl Renderer {
         self.open.push(at, op);
     }
 
-    /// Executes the wave if it has become as large as a wave may be.
+    /// Executes the wave if it has reached a limit.
     fn finish_if_large(&mut self, context: &mut Context<'_>) {
         let Collected { primitives, operations, stores } = self.collected;
         if self.wave.len() >= WAVE_UNITS
@@ -386,12 +386,12 @@ impl Renderer {
         }
     }
 
-    /// Whether a store that is not executed yet may write what a load reads.
+    /// Whether a load reads what a store of the wave may write.
     fn wave_writes(&self, load: &Load, tile: (u8, u8), mode: &TileRenderingMode) -> bool {
         let (start, end) = load.extent(mode);
         let image: Option<Surface> = load.image(mode);
         self.wave.iter().chain([&self.open]).flat_map(Unit::stores).any(|(stored_tile, store)| {
-            // the same image, another tile
+            // The same image, another tile.
             if image.is_some() && image == store.surface(mode) && stored_tile != tile {
                 return false;
             }
@@ -432,7 +432,7 @@ impl Renderer {
         }
     }
 
-    /// Executes everything that has been collected.
+    /// Executes the wave.
     pub fn finish(&mut self, context: &mut Context<'_>) {
         let Some(mode) = self.mode else { return };
         if !self.open.is_empty() {
@@ -492,19 +492,19 @@ impl Renderer {
     }
 }
 
-/// What is known of a half of a double-buffered tile buffer.
+/// The known content of one half of a double-buffered tile buffer.
 #[derive(Clone, Copy, Debug)]
 enum Half {
-    /// It has not been used in this rendering mode.
+    /// Unused in this rendering mode.
     Unused,
     /// It contains these values.
     Cleared(ClearValues),
-    /// It contains pixels.
+    /// Pixels have been drawn.
     InUse,
 }
 
 impl Half {
-    /// What it was filled with, if it contains nothing else.
+    /// The values that fill it, if nothing has been drawn.
     fn values(self) -> Option<ClearValues> {
         match self {
             Self::Cleared(values) => Some(values),
@@ -513,7 +513,7 @@ impl Half {
     }
 }
 
-/// How much a wave has collected.
+/// Size of a wave.
 #[derive(Clone, Copy, Debug, Default)]
 struct Collected {
     primitives: usize,
@@ -521,28 +521,28 @@ struct Collected {
     stores: usize,
 }
 
-/// What all units of a wave have in common.
+/// What all units of a wave share.
 #[derive(Debug)]
 pub struct WaveJob<'a> {
     /// Rendering mode.
     pub mode: TileRenderingMode,
     /// Guest memory.
     pub memory: Memory<'a>,
-    /// Shaded vertices of the wave's primitives.
+    /// Shaded vertices of the wave.
     pub vertices: &'a Vertices,
     /// Decoded programs.
     pub code: &'a CodeCache,
-    /// Instructions that one unit may execute.
+    /// Maximum number of instructions of one unit.
     pub limit: u64,
-    /// Where samples are.
+    /// Positions of the samples.
     pub sample_places: SamplePlaces,
-    /// The pixel whose history is kept.
+    /// The pixel to trace.
     pub watched: Option<(u32, u32)>,
-    /// Programs leave traces for the clock.
+    /// Programs leave traces for the timing model.
     pub record: bool,
 }
 
-/// A lock that a panic elsewhere does not take away.
+/// Locks, even if another thread has panicked.
 fn lock(workers: &Mutex<Vec<Worker>>) -> std::sync::MutexGuard<'_, Vec<Worker>> {
     workers.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! What is compiled for the vector instructions that the host turns out to have.
+//! SIMD dispatch: work of the units, compiled for several SIMD levels, of which the best that the host supports is chosen at run time.
 //!
-//! What is built for any processor of an architecture may only use the vectors that all of them have. Here the [work](SimdTask) of units is compiled again for
-//! x86-64 with AVX2 and FMA, and with AVX-512. What the host has is what runs. On AArch64 all processors have what can be used.
+//! Code for any processor of an architecture may only use the vectors that all of them have. A [`SimdTask`] is compiled again for x86-64 with AVX2
+//! and FMA, and with AVX-512. On AArch64 the baseline has everything that can be used.
 
 #![allow(unsafe_code)]
 
@@ -15,38 +15,38 @@ use std::arch::is_x86_feature_detected;
 use std::sync::OnceLock;
 use vectors::{Portable, Vectors};
 
-/// Work of another unit that is worth compiling for the host's vectors. What `run` calls has to be inlined into it.
+/// Work of a unit that is worth compiling for several SIMD levels. Everything that `run` calls has to be inlined into it.
 pub(crate) trait SimdTask {
-    /// What comes out of it.
+    /// Its result.
     type Output;
 
-    /// Does it, with the vectors that this level of it may use.
+    /// Does the work in the vectors of a level.
     fn run<V: Vectors>(self) -> Self::Output;
 }
 
-/// The forms of work, from the one that any processor of the architecture can execute on.
+/// SIMD levels, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SimdLevel {
-    /// With what all processors have.
+    /// What every processor of the architecture has.
     Baseline,
-    /// Without AVX-512, which is what most hosts execute.
+    /// AVX2 and FMA.
     Avx2,
-    /// With everything that can be used.
+    /// AVX-512.
     Avx512,
 }
 
-/// The level of work that the host can execute. Only [`SimdDispatch::limited_to`] makes one.
+/// Dispatches tasks to a SIMD level that the host supports. Only [`SimdDispatch::limited_to`] makes one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SimdDispatch(SimdLevel);
 
 impl SimdDispatch {
-    /// The host as it is.
+    /// The best level that the host supports.
     #[inline]
     pub(crate) fn new() -> Self {
         Self::limited_to(SimdLevel::Avx512)
     }
 
-    /// The host as if it had nothing better than a level.
+    /// The best level that the host supports, up to a limit.
     #[inline]
     pub(crate) fn limited_to(level: SimdLevel) -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -60,11 +60,11 @@ impl SimdDispatch {
         Self(level.min(found))
     }
 
-    /// Does some work.
+    /// Runs a task.
     #[inline]
     pub(crate) fn run<W: SimdTask>(self, work: W) -> W::Output {
         match self.0 {
-            // SAFETY: the only condition of the calls is that the processor has what `limited_to` has found when it made `self`.
+            // SAFETY: `limited_to` has found the level when it made `self`, which is all that the calls require.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx512 => unsafe { avx512::work(work) },
             // SAFETY: as above.
@@ -82,7 +82,7 @@ pub(crate) fn has_avx2() -> bool {
     *FOUND.get_or_init(|| is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"))
 }
 
-/// Whether the processor has what [`avx512`] and translated code need.
+/// Whether the processor has the features that [`avx512`] and translated code need.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_avx512() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();

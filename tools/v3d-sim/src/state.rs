@@ -1,7 +1,7 @@
-//! What state records set up: the state of one control list thread.
+//! Pipeline state: what state records set up for one control list thread.
 //!
-//! Each thread of the CLE has a set of pipeline state of its own. Most records carry their values; shader state records point at a record in
-//! memory, which is read when the control record is met. A primitive list format takes effect with the next shader state [AG p.65].
+//! Each thread of the CLE has a set of pipeline state of its own. Most records carry their values; shader state records point at a record in memory,
+//! which is read when the control record is executed. A primitive list format takes effect with the next shader state [AG p.65].
 //!
 //! The guide gives no values after reset. Here nothing is culled or tested, the clip window is open, Z is limited to 0 to 1, and lists are of
 //! triangles by 16-bit indices.
@@ -22,10 +22,10 @@ use v3d_hw::shader_record::{
 };
 use v3d_hw::{BusAddr, Layout};
 
-/// Why a state record cannot be applied.
+/// The error of a state record.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StateFault {
-    /// The shader record is not where it should be.
+    /// The shader record is not in memory.
     #[error("shader record: {0}")]
     Memory(#[from] OutOfMemory),
     /// Shader records are 16-byte aligned.
@@ -66,12 +66,12 @@ pub struct PipelineState {
     pub shader: Option<Shader>,
 }
 
-/// Size from which on points do not grow further: the greatest that drivers promise, and a test that draws one of 528 pixels passes on boards [deqp].
+/// Maximum size of points: the greatest that drivers promise; a test that draws one of 528 pixels passes on boards [deqp].
 const MAX_POINT_PX: f32 = 512.0;
 
-/// The size in pixels that a point of a given size has.
+/// The size in pixels at which a point of a given size is drawn.
 pub fn point_size_px(given: f32) -> f32 {
-    // What is not a number stays what it is.
+    // NaN stays NaN.
     if given > MAX_POINT_PX { MAX_POINT_PX } else { given }
 }
 
@@ -98,7 +98,7 @@ impl Default for PipelineState {
 }
 
 impl PipelineState {
-    /// Applies a state record; `false` if the record is none.
+    /// Applies a state record; `false` if the record is not one.
     pub fn apply(&mut self, record: &Record, memory: Memory<'_>) -> Result<bool, StateFault> {
         match *record {
             Record::PrimitiveListFormat(format) => self.next_list_format = format,
@@ -173,7 +173,7 @@ pub struct Fragment {
     pub uniforms: BusAddr,
     /// Number of varyings.
     pub varyings: u8,
-    /// Threads it is written for.
+    /// Number of threads that it is written for.
     pub threading: Threading,
 }
 
@@ -224,7 +224,7 @@ impl Shader {
 /// A decoded GL shader record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GlShader {
-    /// Where it stands.
+    /// Its address.
     pub address: BusAddr,
     /// The fragment shader and its flags.
     pub fragment: GlFragment,
@@ -259,8 +259,8 @@ fn read<T: Layout>(memory: Memory<'_>, at: BusAddr) -> Result<T, OutOfMemory> {
 }
 
 impl GlShader {
-    /// Reads the record that a GL Shader State record points at: 0 attribute arrays mean 8, and an extended record always has 8, whose
-    /// strides stand behind them.
+    /// Reads the record that a GL Shader State record points at. 0 attribute arrays mean 8; an extended record always has 8, followed by their
+    /// strides.
     pub fn read(memory: Memory<'_>, state: GlShaderState) -> Result<Self, StateFault> {
         let address = state.address.0;
         let count = match (state.extended, state.attribute_arrays) {
@@ -295,7 +295,7 @@ impl GlShader {
 /// A decoded NV shader record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NvShader {
-    /// Where it stands.
+    /// Its address.
     pub address: BusAddr,
     /// Its contents.
     pub record: NvShaderRecord,
@@ -308,7 +308,7 @@ impl NvShader {
         Ok(Self { address, record: read(memory, address)? })
     }
 
-    /// What a vertex in memory consists of.
+    /// Format of the vertices in memory.
     pub fn format(&self) -> Format {
         Format { clip_header: self.record.clip_header, point_size: self.record.point_size }
     }
@@ -358,7 +358,7 @@ mod tests {
         let memory = owned.view();
         word(memory, 0x100, 0x0304_0006);
         word(memory, 0x100 + 12, 0x0c01_0000);
-        // array 7: 12 bytes, stride 20, vertex offset 4, coordinate offset 8
+        // Array 7: 12 bytes, stride 20, vertex offset 4, coordinate offset 8.
         word(memory, 0x100 + 36 + 56, 0x1234);
         word(memory, 0x100 + 36 + 60, 0x0804_140b);
         let state = |count| GlShaderState { address: BusAddr(0x100).into(), extended: false, attribute_arrays: count };

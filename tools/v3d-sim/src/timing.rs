@@ -1,20 +1,21 @@
-//! The clock: an estimate of how long programs take on the QPUs, and of what they wait for.
+//! The timing model: an estimate of how long programs take on the QPUs, and of what they wait for.
 //!
-//! The model computes without a clock. When something asks for cycles, stalls or cache hits, every run of a program leaves a [`Trace`] of what it has
-//! accessed, and the clock goes through the traces of all QPUs side by side, always with the one that is furthest behind. It has the caches, the TMUs'
-//! and interpolators' queues, the scoreboard, the VPM's port with its two DMA channels, mutex and semaphores, and behind them the [memory];
-//! [`costs`] is its table of times. What it gives is a function of the traces and their order alone.
+//! The functional model computes without time. While a performance counter asks for cycles, stalls or cache hits, every invocation of a program
+//! leaves a [`Trace`] of what it has accessed. The timing model replays the traces of all QPUs side by side, always the one that is furthest behind.
+//! It models the caches, the queues of TMUs and interpolators, the scoreboard, the VPM's port with its two DMA channels, mutex and semaphores, and
+//! behind them the [memory]; [`costs`] is its table of times. The estimate is a function of the traces and their order alone.
 //!
-//! Traces of user programs that run for long come in parts. The clock goes as far as the parts allow, so that no part has to be kept.
+//! Traces of user programs that run for long come in parts. The timing model advances as far as the parts allow, so that no part has to be kept.
 //!
 //! # What is estimated
-//! - Invocation of one kind (binning, rendering, user programs) begins together, and the next kind begins when it is done. Between them no time passes.
-//! - Vertices wait for the VCD, fragments for the rasteriser; the time of the CLE, PTB, PSE and of tile stores is not in it: `v3d stats` says
-//!   beside it how long they would take on their own.
-//! - A QPU takes the oldest work there is, as soon as a thread of it is free; two threads take turns at thread switches [AG p.20]. That a thread waiting
-//!   at the scoreboard for its own QPU's other thread lets that one go on is a guess.
-//! - Of memory's traffic there are the lines for the caches and VPM DMA by programs; what VCD and TLB move is not in it.
-//! - Vertices are shaded once for all tiles of a wave, as the model does it; silicon shades them again for each tile.
+//! - Invocations of one kind (binning, rendering, user programs) begin together, and those of the next kind begin when they are done. No time passes
+//! in between.
+//! - Vertices wait for the VCD, fragments for the rasteriser. The time of the CLE, PTB, PSE and of tile stores is left out; `v3d stats` shows beside
+//! the estimate how long they would take on their own.
+//! - A QPU takes the oldest invocation as soon as a thread of it is free; two threads take turns at thread switches [AG p.20]. That a thread waiting
+//! at the scoreboard for its own QPU's other thread lets that one go on is a guess.
+//! - Memory traffic comprises the lines for the caches and VPM DMA by programs, not what VCD and TLB move.
+//! - Vertices are shaded once for all tiles of a wave, as in the functional model; silicon shades them again for each tile.
 
 pub mod cache;
 pub mod costs;
@@ -29,15 +30,15 @@ use std::collections::{BTreeMap, VecDeque};
 use trace::{Dma, Event, Invocation, LINE_INSTRUCTIONS, Trace};
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 
-/// Traces that wait for a QPU before the clock goes on.
+/// Maximum number of traces that wait for a QPU before the model advances.
 const WAITING_TRACES: usize = 64;
-/// Semaphores count up to this [AG p.22].
+/// Maximum count of a semaphore [AG p.22].
 const SEMAPHORE_LIMIT: u8 = 15;
 
 /// What a QPU waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stall {
-    /// A result of a TMU, or a place in its request FIFO.
+    /// A result of a TMU, or an entry of its request FIFO.
     Tmu,
     /// An earlier fragment of the same pixels.
     Scoreboard,
@@ -84,17 +85,17 @@ impl Stall {
 pub struct Stalls([u64; Stall::ALL.len()]);
 
 impl Stalls {
-    /// Cycles of waiting for one thing.
+    /// Cycles of one kind of stall.
     pub fn get(&self, stall: Stall) -> u64 {
         self.0.get(stall as usize).copied().unwrap_or(0)
     }
 
-    /// Cycles of waiting for anything.
+    /// Cycles of all stalls.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Adds what another has counted.
+    /// Adds another's cycles.
     pub fn merge(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(cycles, more)| *cycles += more);
     }
@@ -106,12 +107,12 @@ impl Stalls {
     }
 }
 
-/// How many QPUs there are.
+/// Number of slices and QPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpuTopology {
     /// Slices.
     pub slices: u8,
-    /// QPUs in each of them.
+    /// QPUs of each slice.
     pub qpus_per_slice: u8,
 }
 
@@ -122,12 +123,12 @@ impl Default for QpuTopology {
     }
 }
 
-/// Cycles of units.
+/// Busy cycles of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnitCycles {
-    /// TMUs with lookups, all together.
+    /// All TMUs together.
     pub tmus: u64,
-    /// The VPM's port with accesses.
+    /// The VPM's port.
     pub vpm: u64,
     /// VCD and VDR: from memory to the VPM.
     pub loads: u64,
@@ -136,7 +137,7 @@ pub struct UnitCycles {
 }
 
 impl UnitCycles {
-    /// Adds what another has counted.
+    /// Adds another's cycles.
     pub const fn merge(&mut self, other: &Self) {
         let Self { tmus, vpm, loads, stores } = other;
         self.tmus += *tmus;
@@ -146,55 +147,55 @@ impl UnitCycles {
     }
 }
 
-/// What the clock has found since it was asked last.
+/// The estimate since the last one was taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Cycles from the first program's start to the last one's end.
     pub elapsed: u64,
-    /// How long units were busy.
+    /// Busy cycles of units.
     pub units: UnitCycles,
-    /// Cycles in which QPUs had nothing to do, all QPUs together.
+    /// Cycles in which QPUs were idle, all QPUs together.
     pub idle: u64,
-    /// Cycles in which QPUs waited, all QPUs together.
+    /// Cycles in which QPUs were stalled, all QPUs together.
     pub stalls: Stalls,
-    /// Of these, while they shaded vertices.
+    /// Of these, in vertex and coordinate shaders.
     pub vertex_stalls: u64,
-    /// Of these, while they shaded fragments.
+    /// Of these, in fragment shaders.
     pub fragment_stalls: u64,
-    /// Instructions that were fetched from the instruction caches, misses included.
+    /// Instructions fetched from the instruction caches, misses included.
     pub instruction_fetches: u64,
-    /// Uniforms that were fetched from the uniforms caches, misses included.
+    /// Uniforms fetched from the uniforms caches, misses included.
     pub uniform_fetches: u64,
-    /// Lines that were missing, and where they were found.
+    /// Misses of the caches, and where the lines were found.
     pub lookups: Lookups,
-    /// What memory has done.
+    /// Traffic of the SDRAM.
     pub traffic: Traffic,
     /// Cycles in which the VDW waited for the VPM.
     pub vdw_stalls: u64,
     /// Cycles in which the VCD waited for the VPM.
     pub vcd_stalls: u64,
-    /// For each program, by its address: the cycles it kept its QPUs for, and what of them was waiting.
+    /// For each program, by its address: the cycles in which it occupied QPUs, and the stalls among them.
     pub programs: BTreeMap<u32, (u64, Stalls)>,
 }
 
-/// A program that is being run.
+/// An invocation on a QPU.
 #[derive(Clone, Debug, PartialEq)]
 struct Thread {
     trace: Trace,
     order: u64,
-    /// When it can begin.
+    /// Time at which it can begin.
     ready: u64,
     next_event: usize,
     next_line: usize,
     next_transfer: usize,
-    /// When the results of its lookups are there, by TMU.
+    /// Arrival of the results of its lookups, by TMU.
     results: [VecDeque<u64>; 2],
-    /// When the TMUs begin with its lookups.
+    /// Start of its lookups, by TMU.
     begun: [VecDeque<u64>; 2],
-    /// When the uniforms in its FIFO are there.
+    /// Arrival of the uniforms in its FIFO.
     uniforms: VecDeque<u64>,
     next_uniform: u32,
-    /// When the varyings in its FIFO are there.
+    /// Arrival of the varyings in its FIFO.
     varyings: VecDeque<u64>,
     varyings_left: u32,
     vpm_ready: u64,
@@ -226,7 +227,7 @@ impl Thread {
         }
     }
 
-    /// Lets the instructions that were not kept go on as those did that were; gives the cycles that they take.
+    /// Extrapolates the instructions whose events were not kept from those before; returns their cycles.
     fn go_on(&mut self) -> u64 {
         let (rest, before) = (self.trace.rest, self.trace.instructions_before_rest().max(1));
         let mut cycles = rest * costs::INSTRUCTION;
@@ -239,12 +240,12 @@ impl Thread {
         cycles
     }
 
-    /// Whether it has done all that is known of it, and will do more.
+    /// Whether all events that it has are done, and more will come.
     fn is_paused(&self) -> bool {
         self.trace.is_open && self.next_event >= self.trace.events.len()
     }
 
-    /// Takes the next part of its trace, in exchange for what it has done.
+    /// Appends the next part of its trace, and drops what is done.
     fn append(&mut self, part: Trace) {
         self.trace.forget(
             std::mem::take(&mut self.next_event),
@@ -258,25 +259,25 @@ impl Thread {
         matches!(self.trace.invocation, Invocation::Fragments { threaded: true, .. })
     }
 
-    /// Whether it may still access a pixel that another's quads contain.
+    /// Whether it may still access a pixel in another's quads.
     fn covers(&self, others: &[u32; 4]) -> bool {
         let Invocation::Fragments { quads, .. } = self.trace.invocation else { return false };
         !self.unlocked && quads.iter().any(|quad| *quad != Invocation::NO_QUAD && others.contains(quad))
     }
 }
 
-/// A QPU, with the two threads that it may have.
+/// A QPU, with up to two threads.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Qpu {
     slice: usize,
-    /// Whether it is one of those whose TMUs are swapped.
+    /// Whether its TMUs are swapped.
     swapped: bool,
     time: u64,
     threads: [Option<Thread>; 2],
     active: usize,
-    /// It waits for another QPU or for DMA.
+    /// Set while it waits for another QPU or for DMA.
     waiting: Option<Stall>,
-    /// DMA that it has started, loads and stores.
+    /// Its DMA in flight, loads and stores.
     dma: [u32; 2],
     /// Cycles in which it was not idle.
     occupied: u64,
@@ -292,7 +293,7 @@ impl Qpu {
         self.threads.iter().flatten().any(|thread| thread.trace.is_open)
     }
 
-    /// Whether its program has done all that is known of it, and will do more.
+    /// Whether its program has done all events that it has, and more will come.
     fn is_paused(&self) -> bool {
         self.threads.iter().flatten().any(Thread::is_paused)
     }
@@ -314,12 +315,12 @@ impl Qpu {
     }
 }
 
-/// Invocation that waits for a QPU.
+/// An invocation that waits for a QPU.
 #[derive(Clone, Debug, PartialEq)]
 struct Waiting {
     trace: Trace,
     order: u64,
-    /// When it can begin; not known as long as its attributes are being fetched.
+    /// Time at which it can begin; unknown while its attributes are being fetched.
     ready: Option<u64>,
 }
 
@@ -331,17 +332,17 @@ enum Phase {
     UserPrograms,
 }
 
-/// The clock.
+/// The timing model: its units, and the estimate so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimingModel {
     caches: Caches,
     qpus: Vec<Qpu>,
     queue: VecDeque<Waiting>,
-    /// When each slice's TMUs are free.
+    /// Time at which each slice's TMUs are free.
     tmus: Vec<[u64; 2]>,
-    /// When each slice's interpolators are free.
+    /// Time at which each slice's interpolators are free.
     interpolators: Vec<u64>,
-    /// When the VPM's port is free.
+    /// Time at which the VPM's port is free.
     vpm: u64,
     /// VCD and VDW.
     channels: [Channel; 2],
@@ -349,14 +350,14 @@ pub struct TimingModel {
     mutex: Option<usize>,
     semaphores: [u8; 16],
     phase: Option<Phase>,
-    /// When the present work began.
+    /// Start of the present phase.
     start: u64,
     orders: u64,
     estimate: Estimate,
 }
 
 impl TimingModel {
-    /// A clock that has not begun, with empty caches.
+    /// A model at time 0, with empty caches.
     pub fn new(machine: QpuTopology) -> Self {
         let each = machine.qpus_per_slice.max(1);
         let count = machine.slices.saturating_mul(each).max(1);
@@ -379,12 +380,12 @@ impl TimingModel {
         }
     }
 
-    /// The caches, for registers that clear them.
+    /// The caches, for the registers that clear them.
     pub fn caches_mut(&mut self) -> &mut Caches {
         &mut self.caches
     }
 
-    /// Takes a run of a program. It begins when a QPU is free for it, after all runs that were taken before.
+    /// Submits an invocation. It begins when a QPU is free for it, after all invocations submitted before.
     pub fn submit(&mut self, trace: Trace) {
         let phase = match trace.invocation {
             Invocation::Coordinates { .. } => Phase::Binning,
@@ -412,11 +413,11 @@ impl TimingModel {
         };
         self.queue.push_back(Waiting { trace, order, ready });
         self.place();
-        // All user programs must be there before the clock goes on: they may wait for each other.
+        // User programs may wait for each other, so all of them are submitted before time passes.
         while phase != Phase::UserPrograms && self.queue.len() > WAITING_TRACES && self.step(true) {}
     }
 
-    /// Adds a part of a trace to what it continues; gives it back if there is nothing of the kind.
+    /// Appends a part of a trace to what it continues; returns the part if there is nothing of the kind.
     fn continued(&mut self, part: Trace) -> Option<Trace> {
         let Invocation::UserProgram { qpu } = part.invocation else { return Some(part) };
         let number = usize::from(qpu) % self.qpus.len();
@@ -435,7 +436,7 @@ impl TimingModel {
         None
     }
 
-    /// Forgets programs of which parts are still to come: other work has begun, and they are not waited for.
+    /// Drops programs of which parts are still to come: another phase has begun, and they are not waited for.
     fn drop_unfinished(&mut self) {
         self.queue.retain(|waiting| !waiting.trace.is_open);
         for qpu in &mut self.qpus {
@@ -445,7 +446,7 @@ impl TimingModel {
         }
     }
 
-    /// Goes as far as the parts of user programs allow that are there.
+    /// Advances as far as the parts of user programs allow.
     pub fn advance(&mut self) {
         if self.phase == Some(Phase::UserPrograms) {
             self.place();
@@ -453,7 +454,7 @@ impl TimingModel {
         }
     }
 
-    /// Goes on until all work is done.
+    /// Advances until all work is done.
     fn finish(&mut self) {
         self.place();
         while self.step(true) {}
@@ -469,7 +470,7 @@ impl TimingModel {
         self.start = end;
     }
 
-    /// Goes on until all work is done, and gives what was found since the last call.
+    /// Advances until all work is done, and takes the estimate.
     pub fn take_estimate(&mut self) -> Estimate {
         self.finish();
         let mut estimate = std::mem::take(&mut self.estimate);
@@ -480,7 +481,7 @@ impl TimingModel {
         estimate
     }
 
-    /// Gives work to QPUs that are free for it.
+    /// Places invocations on QPUs that are free for them.
     fn place(&mut self) {
         let mut i = 0;
         while let Some(Waiting { trace, ready: Some(ready), .. }) = self.queue.get(i) {
@@ -505,7 +506,7 @@ impl TimingModel {
         }
     }
 
-    /// The QPU and thread on which work can begin first. Two threads of a QPU are taken only when no QPU has both free.
+    /// The QPU and thread that can begin first. A QPU takes a second thread only when no QPU has both free.
     fn free_thread(&self, threaded: bool, ready: u64) -> Option<(usize, usize)> {
         let candidates = self.qpus.iter().enumerate().filter_map(|(number, qpu)| {
             let slot = match &qpu.threads {
@@ -552,8 +553,8 @@ impl TimingModel {
         thread.varyings.push_back(*free);
     }
 
-    /// Lets whoever is furthest behind go on; `false` if there is nothing left to do. A program whose next part has not come is waited for, unless this is
-    /// the `end`: then the others go on without it.
+    /// Advances the unit that is furthest behind; `false` if there is nothing left to do. A program whose next part has not come is waited for,
+    /// unless this is the `end`: then the others go on without it.
     fn step(&mut self, end: bool) -> bool {
         let goes_on = |qpu: &Qpu| qpu.waiting.is_none() && !qpu.is_free() && !(end && qpu.is_paused());
         let running = self.qpus.iter().enumerate().filter(|(_, qpu)| goes_on(qpu));
@@ -575,11 +576,11 @@ impl TimingModel {
         true
     }
 
-    /// Nobody can go on: then programs wait in an order that the clock has made up, and the first of them is let through.
+    /// Resolves a deadlock, which only the order of events in this model can cause: the first of the waiting programs continues.
     fn give_up_waiting(&mut self) -> bool {
         let waiting = self.qpus.iter_mut().filter(|qpu| qpu.waiting.is_some());
         let Some(qpu) = waiting.min_by_key(|qpu| qpu.time) else {
-            // What could never be placed is not waited for.
+            // An invocation that can never be placed is dropped.
             return self.queue.pop_front().is_some();
         };
         qpu.waiting = None;
@@ -589,7 +590,7 @@ impl TimingModel {
         true
     }
 
-    /// Lets those who wait look again.
+    /// Lets waiting QPUs check again.
     fn wake(&mut self, time: u64) {
         for qpu in &mut self.qpus {
             if let Some(stall) = qpu.waiting.take() {
@@ -640,11 +641,11 @@ impl TimingModel {
         }
     }
 
-    /// Lets a QPU's active thread do what comes next.
+    /// Executes the next event of a QPU's active thread.
     fn run(&mut self, number: usize) {
         let qpu = &mut self.qpus[number];
         let Some(mut thread) = qpu.threads[qpu.active].take() else {
-            // The other thread has not been there when this one ended.
+            // The other thread was not ready when this one ended.
             qpu.active ^= 1;
             let ready = qpu.threads[qpu.active].as_ref().map_or(0, |thread| thread.ready);
             qpu.time = qpu.time.max(ready);
@@ -674,7 +675,7 @@ impl TimingModel {
         }
     }
 
-    /// A program has ended.
+    /// Ends an invocation.
     fn end(&mut self, number: usize, thread: &Thread) {
         let estimate = &mut self.estimate;
         estimate.stalls.merge(&thread.stalls);
@@ -693,7 +694,7 @@ impl TimingModel {
         self.place();
     }
 
-    /// Does what an event says; an error is what has to be waited for before it can be done.
+    /// Executes an event; an error is the stall before it.
     fn execute(&mut self, number: usize, event: Event) -> Result<(), Stall> {
         match event {
             Event::ScoreboardWait => return self.wait_for_scoreboard(number),
@@ -798,7 +799,7 @@ impl TimingModel {
         self.estimate.units.vpm += costs::VPM_VECTOR;
     }
 
-    /// Nobody who came earlier may still access the pixels.
+    /// Waits until no earlier invocation may access the same pixels.
     fn wait_for_scoreboard(&self, number: usize) -> Result<(), Stall> {
         let qpu = &self.qpus[number];
         let Some(thread) = &qpu.threads[qpu.active] else { return Ok(()) };
@@ -808,7 +809,7 @@ impl TimingModel {
         if blocked { Err(Stall::Scoreboard) } else { Ok(()) }
     }
 
-    /// Fetches instructions from a time on; gives the time when the last of their lines is there, each being asked for when the one before it is.
+    /// Fetches instructions from a time on; returns the arrival of the last line. Each line is requested when the one before it has arrived.
     fn fetch_instructions(&mut self, slice: usize, at: u32, count: u32, time: u64) -> u64 {
         self.estimate.instruction_fetches += u64::from(count);
         let first = at / INSTRUCTION_BYTES / LINE_INSTRUCTIONS;
@@ -818,7 +819,7 @@ impl TimingModel {
         })
     }
 
-    /// Starts a lookup; gives the time from when on the TMU has a place for it.
+    /// Starts a lookup; returns the time from which on the TMU has an entry for it.
     fn look_up(
         &mut self,
         slice: usize,
@@ -838,7 +839,7 @@ impl TimingModel {
         }
         let Some(free) = self.tmus.get_mut(slice).and_then(|tmus| tmus.get_mut(physical)) else { return until };
         let begin = until.max(*free);
-        // Lines come one after the other.
+        // Lines arrive one after the other.
         let (mut there, mut missing) = (begin, 0);
         for &line in thread.trace.lines.iter().skip(thread.next_line).take(lines) {
             let misses = self.caches.lookups.texture_misses;

@@ -1,8 +1,8 @@
 //! Vertex cache manager and DMA (VCM, VCD): batches of vertices, fetched and shaded.
 //!
-//! The VCM collects the vertices that primitives name into batches of up to 16. For each batch the VCD fetches the selected attributes into the
-//! VPM, a column for each vertex, and a QPU runs the coordinate shader (binning) or the vertex shader (rendering), which leaves the shaded vertices in
-//! columns as well. In NV mode vertices are already shaded and are only fetched.
+//! The VCM collects the vertices of primitives into batches of up to 16. For each batch the VCD fetches the selected attributes into the VPM, a
+//! column for each vertex, and a QPU runs the coordinate shader (binning) or the vertex shader (rendering), which leaves the shaded vertices in
+//! columns as well. In NV mode vertices are already shaded and only fetched.
 //!
 //! Shading is a pure function of memory, the shader record and the indices: batches may be shaded on any thread in any order.
 //!
@@ -23,7 +23,7 @@ use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shaded_vertex::Format;
 
-/// Rows of the VPM that a batch may use at most: the window of a QPU.
+/// Maximum number of rows of the VPM for a batch: the window of a QPU.
 pub const MAX_ROWS: usize = v3d_hw::vpm::WINDOW_ROWS as usize;
 
 /// Which of a shader record's two vertex programs is run.
@@ -70,7 +70,7 @@ pub enum VcdFault {
     NoShader,
 }
 
-/// The attributes of a batch: row by row what the VCD has put into the VPM, vertex n in element n.
+/// The attributes of a batch: the rows that the VCD has put into the VPM, vertex n in element n.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Rows.
@@ -79,8 +79,8 @@ pub struct Batch {
 
 /// Fetches the attributes of up to 16 vertices for one of the vertex programs. Elements without a vertex are 0.
 ///
-/// Arrays may be longer than the total size of the attributes leaves room for; what is behind it is not stored. Drivers rely on that: they count
-/// only the components that a shader reads [mesa vc4_program.c].
+/// Arrays may be longer than the total size of the attributes leaves room for; the excess is not stored. Drivers rely on that: they count only the
+/// components that a shader reads [mesa vc4_program.c].
 pub fn fetch(
     memory: Memory<'_>,
     shader: &GlShader,
@@ -112,7 +112,7 @@ pub fn fetch(
     Batch { rows }
 }
 
-/// Copies bytes of memory down a column, from byte `offset` of it; what goes beyond the last row is lost.
+/// Copies bytes of memory down a column, from byte `offset` on; bytes beyond the last row are dropped.
 fn fetch_column(
     memory: Memory<'_>,
     from: BusAddr,
@@ -137,7 +137,7 @@ fn fetch_column(
     Ok(())
 }
 
-/// Fetches up to 16 shaded vertices of NV mode, in the format that the stage needs: the clip header is left out for rendering.
+/// Fetches up to 16 shaded vertices of NV mode, in the stage's format: for rendering without the clip header.
 pub fn fetch_shaded(
     memory: Memory<'_>,
     shader: &NvShader,
@@ -177,27 +177,27 @@ pub fn fetch_shaded(
 /// Up to 16 shaded vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShadedBatch {
-    /// What the rows are.
+    /// Format of the rows.
     pub format: Format,
     /// Word n of the vertices, vertex by vertex.
     pub rows: Vec<Lanes>,
 }
 
 impl ShadedBatch {
-    /// A word of a vertex; 0 for words that there are not.
+    /// A word of a vertex; 0 beyond the last row.
     pub fn word(&self, vertex: usize, word: u32) -> u32 {
         self.rows.get(word as usize).and_then(|row| row.0.get(vertex)).copied().unwrap_or(0)
     }
 }
 
-/// The format that a GL shader's vertex program leaves behind, and its number of words.
+/// The format of a GL shader's output, and its number of words.
 pub fn gl_format(shader: &GlShader, stage: Stage) -> (Format, u32) {
     let format = Format { clip_header: stage == Stage::Coordinate, point_size: shader.fragment.point_size };
     let varyings = if stage == Stage::Vertex { u32::from(shader.fragment.varyings) } else { 0 };
     (format, format.varyings() + varyings)
 }
 
-/// Rows of the VPM that a batch needs: for its attributes, and for its shaded vertices. In NV mode the VCD fetches vertices to where shaded ones go.
+/// Rows of the VPM that a batch needs, for its attributes and for its shaded vertices. In NV mode the VCD fetches vertices to where shaded ones go.
 pub fn rows_needed(shader: VertexShader<'_>, stage: Stage) -> u32 {
     match shader {
         VertexShader::Gl(shader) => {
@@ -214,10 +214,10 @@ pub fn rows_needed(shader: VertexShader<'_>, stage: Stage) -> u32 {
     }
 }
 
-/// Where shading adds what it counts, what goes wrong, and what it uses up.
+/// Outputs of shading beside the vertices.
 #[derive(Debug)]
 pub struct Reports<'a> {
-    /// Events are added here.
+    /// Counts are added here.
     pub counters: &'a mut Counters,
     /// Faults are reported here.
     pub faults: &'a mut FaultLog,
@@ -225,7 +225,7 @@ pub struct Reports<'a> {
     pub instructions: &'a mut u64,
 }
 
-/// What shading works on.
+/// Inputs of shading.
 #[derive(Clone, Copy, Debug)]
 pub struct Shading<'a> {
     /// Guest memory.
@@ -236,11 +236,11 @@ pub struct Shading<'a> {
     pub parallel: bool,
 }
 
-/// Batches from which on host threads are worth their start.
+/// Batches from which on several host threads are worth their start.
 const PARALLEL_BATCHES: usize = 8;
 
 impl Shading<'_> {
-    /// Shades vertices in batches of 16. The result, and what is reported, does not depend on the number of host threads.
+    /// Shades vertices in batches of 16. The result and the reports do not depend on the number of host threads.
     pub fn shade_all(
         &self,
         shader: VertexShader<'_>,
@@ -249,7 +249,7 @@ impl Shading<'_> {
         reports: &mut Reports<'_>,
     ) -> Vec<ShadedBatch> {
         let batches = indices.chunks(LANES);
-        // every batch has the same limit, so that the order in which they are executed does not matter
+        // Every batch has the same limit, so that their order does not matter.
         let record = reports.counters.has_timing();
         let limit = (*reports.instructions / batches.len().max(1) as u64).max(1);
         let shade = |worker: &mut VertexWorker, batch: &[u32]| {
@@ -287,7 +287,7 @@ impl Shading<'_> {
         self.shade_recorded(worker, shader, stage, indices, record, reports)
     }
 
-    /// The same; `record` says whether the program leaves a trace.
+    /// The same; `record`: the program leaves a trace.
     fn shade_recorded(
         &self,
         worker: &mut VertexWorker,
@@ -334,14 +334,14 @@ impl Shading<'_> {
     }
 }
 
-/// A QPU with the VPM of its batch, to be used again and again.
+/// A QPU with the VPM of its batch, reused from batch to batch.
 #[derive(Debug, Default)]
 pub struct VertexWorker {
     qpu: Qpu,
     io: VertexIo,
 }
 
-/// The kind of shaders that have vertices.
+/// Shaders that have vertices.
 #[derive(Clone, Copy, Debug)]
 pub enum VertexShader<'a> {
     /// GL mode.
@@ -432,7 +432,7 @@ mod tests {
             let batch = fetch(owned.view(), &shader, stage, &[2], |fault| panic!("{fault}"));
             batch.rows.iter().map(|row| row.0[0] as u8).collect()
         };
-        // byte 8 of each page holds 9
+        // Byte 8 of each page holds 9.
         assert_eq!(first_column(Stage::Vertex), [9, 9, 9, 9, 9, 9, 9, 9, 0]);
         assert_eq!(first_column(Stage::Coordinate), [0, 9, 0, 0, 0, 0, 0, 0, 9]);
     }

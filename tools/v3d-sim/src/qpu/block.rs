@@ -1,9 +1,11 @@
-//! Decoded programs, kept by address.
+//! Blocks: decoded code, with what is known before it runs.
 //!
-//! A program is decoded in blocks that end where execution cannot fall through: after the delay slots of a program end or of an unconditional
-//! branch. Two blocks may overlap. What the instruction cache is for the hardware this is for the model: software that changes code clears it.
-//! Drivers clear it before every job and change nothing, so that what was decoded is only set aside then: it is used again if memory still holds the
-//! same words.
+//! A block begins at an address and ends where execution cannot fall through: after the delay slots of a program end or of an unconditional branch.
+//! It is a superblock: conditional branches may leave it anywhere, and execution may enter it anywhere. Two blocks may overlap.
+//!
+//! For each instruction a block knows which rules it breaks together with its predecessors in memory, and how many instructions from there on run
+//! without the sequencer ([`Run`], [`Group`]). [`micro_op`] decomposes instructions, `execution` executes the micro-ops, `cache` keeps blocks by
+//! address.
 
 mod cache;
 pub(in crate::qpu) mod execution;
@@ -21,45 +23,47 @@ use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
 
-/// Most instructions of a block.
+/// Maximum length of a block.
 const MAX_BLOCK_INSTRUCTIONS: usize = 1024;
 /// Registers 16 to 31 of both files, in the form of [`Touches`].
 pub const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
-/// An instruction in its place, with what its predecessors in memory mean for it.
+/// An instruction of a block, with what its neighbours in memory mean for it.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockInstruction {
     /// The instruction.
     pub instruction: DecodedInstruction,
     /// Rules broken with the two instructions before it in memory, if those are what was executed before it.
     pub hazards: Rules,
-    /// The instruction is [plain](DecodedInstruction::plain), and harmless to its neighbours, provided that it follows its predecessors in memory.
+    /// The instruction is [plain](DecodedInstruction::plain) and breaks no rule with its neighbours, provided that it was reached through its
+    /// predecessors in memory.
     pub plain: bool,
     /// The same for [quiet](DecodedInstruction::quiet).
     pub quiet: bool,
-    /// The next instruction reads what this one writes, or may do so: old values have to be kept.
+    /// The next instruction reads, or may read, what this one writes: the old value is kept for it.
     pub keeps: bool,
     /// A later instruction consumes what this one leaves on a port.
     pub latches: bool,
 }
 
-/// What comes after a place in a block: the instructions from there to the first that is not [plain](BlockInstruction::plain), and what they touch.
+/// The straight-line run that begins at an index of a block: the instructions up to the first that is not [plain](BlockInstruction::plain), and what
+/// they touch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// How many there are.
+    /// Instructions in it.
     pub count: u16,
-    /// Accumulators and flags, in the form of [`Touches`], that they need from before.
+    /// Accumulators and flags, in the form of [`Touches`], whose values from before the run are read.
     pub needs: u8,
-    /// Accumulators and flags of which they replace all elements.
+    /// Accumulators and flags of which all elements are replaced.
     pub replaces: u8,
-    /// They access registers 16 to 31, which threaded programs must not.
+    /// Registers 16 to 31 are accessed, which threaded programs must not do.
     pub upper_registers: bool,
-    /// What begins right here instead, if that can be executed without the sequencer too.
+    /// The group that begins at this index, if one does.
     pub group: Option<Group>,
-    /// Number of micro_ops before this place.
+    /// Micro-ops of the block before this index.
     first_micro_op: u32,
 }
 
-/// Instructions that go together.
+/// Instructions that are no part of a run, but are executed together without the sequencer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// A branch and its delay slots.
@@ -73,7 +77,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// Instructions in it.
+    /// Number of instructions.
     #[inline(always)]
     pub const fn instructions(self) -> usize {
         match self {
@@ -84,7 +88,7 @@ impl Group {
     }
 }
 
-/// A branch to a known place, whose delay slots and whose target are harmless.
+/// A branch to a fixed index of the same block; neither its delay slots nor its target break a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainBranch {
     /// When it is taken.
@@ -93,28 +97,28 @@ pub struct PlainBranch {
     pub target: u16,
 }
 
-/// A block of decoded instructions.
+/// Decoded code from an address on.
 #[derive(Debug)]
 pub struct Block {
     /// Address of the first instruction, as the program counter has it.
     pub start: u32,
     /// The instructions.
     pub instructions: Vec<BlockInstruction>,
-    /// The instructions as they are in memory.
+    /// The words that were decoded.
     words: Vec<u64>,
     /// Registers of files A and B that some instruction writes, in the form of [`Touches`].
     pub writes: u64,
-    /// What comes after each place: one more than there are instructions.
+    /// The run at each index: one more than there are instructions.
     pub runs: Vec<Run>,
-    /// What the instructions do, one after the other.
+    /// The micro-ops of all instructions, in order.
     micro_ops: Vec<MicroOp>,
-    /// The translation for the host, if there is one for this host.
+    /// The translation to host code.
     #[cfg(target_arch = "x86_64")]
     pub(super) translation: super::translation::TranslationSlot,
 }
 
 impl Block {
-    /// Decodes from an address on.
+    /// Decodes from an address on. `at_once`: to be translated before it is first executed.
     fn decode(memory: Memory<'_>, start: u32, at_once: bool) -> Result<Self, OutOfMemory> {
         let mut instructions: Vec<BlockInstruction> = Vec::new();
         let mut words = Vec::new();
@@ -123,7 +127,7 @@ impl Block {
             let at = BusAddr(start.wrapping_add(instructions.len() as u32 * INSTRUCTION_BYTES));
             let word = match fetch(memory, at) {
                 Ok(word) => word,
-                // What lies outside of memory is a fault only if it is executed.
+                // Code outside of memory is a fault only if it is executed.
                 Err(_) if !instructions.is_empty() => break,
                 Err(error) => return Err(error),
             };
@@ -146,7 +150,7 @@ impl Block {
                 latches: false,
             });
         }
-        // What a port shows that reads nothing is left there by the instruction before that has read something.
+        // A port that reads nothing still shows what the last reading instruction left there.
         for i in 0..instructions.len() {
             for (port, source) in
                 [instructions[i].instruction.port_a, instructions[i].instruction.port_b].into_iter().enumerate()
@@ -166,7 +170,7 @@ impl Block {
             let instruction = instructions[i].instruction;
             let hazards = instruction
                 .hazards(&touches(&instructions, i.checked_sub(1)), &touches(&instructions, i.checked_sub(2)));
-            // What follows the last instruction is not known here.
+            // The successor of the last instruction is not known here.
             let keeps = i + 1 == instructions.len()
                 || instruction.touches.writes & touches(&instructions, Some(i + 1)).reads != 0;
             instructions[i].hazards = hazards;
@@ -177,7 +181,7 @@ impl Block {
         }
         let (runs, micro_ops) = find_runs(&instructions);
         let writes = instructions.iter().fold(0, |writes, placed| writes | placed.instruction.touches.writes);
-        // Other hosts have no translation that could be made at once.
+        // No other architecture has a translation.
         #[cfg(not(target_arch = "x86_64"))]
         let _ = at_once;
         Ok(Self {
@@ -192,7 +196,7 @@ impl Block {
         })
     }
 
-    /// Whether memory holds these instructions.
+    /// Whether memory still holds these words.
     fn is_in(&self, memory: Memory<'_>) -> bool {
         let addresses = (0..self.words.len()).map(|index| BusAddr(self.address_of(index)));
         addresses.zip(&self.words).all(|(at, word)| fetch(memory, at) == Ok(*word))
@@ -204,7 +208,7 @@ impl Block {
         self.start.wrapping_add(index as u32 * INSTRUCTION_BYTES)
     }
 
-    /// How many instructions run without the sequencer from an index on, up to where a branch may lead elsewhere.
+    /// Instructions that run without the sequencer from an index on, up to where a branch may lead elsewhere.
     #[inline(always)]
     pub fn run_from(&self, index: usize) -> u64 {
         let Some(run) = self.runs.get(index) else { return 0 };
@@ -213,25 +217,25 @@ impl Block {
         (count + group.map_or(0, Group::instructions)) as u64
     }
 
-    /// What some instructions do.
+    /// The micro-ops of some instructions.
     #[inline(always)]
     pub fn micro_ops_of(&self, first: usize, count: usize) -> &[MicroOp] {
         self.micro_ops.get(self.micro_op_indices(first, count)).unwrap_or_default()
     }
 
-    /// Which micro_ops those are among all of the block.
+    /// Their indices among all micro-ops of the block.
     #[inline(always)]
     pub fn micro_op_indices(&self, first: usize, count: usize) -> Range<usize> {
         let bound = |index: usize| self.runs.get(index).map_or(0, |run| run.first_micro_op as usize);
         bound(first)..bound(first + count)
     }
 
-    /// An micro_op.
+    /// A micro-op by its index.
     pub fn micro_op(&self, index: usize) -> Option<&MicroOp> {
         self.micro_ops.get(index)
     }
 
-    /// Which instruction of the block is at an address.
+    /// Index of the instruction at an address.
     pub fn index_of(&self, address: u32) -> Option<usize> {
         let index = address.checked_sub(self.start)? / INSTRUCTION_BYTES;
         (address % INSTRUCTION_BYTES == self.start % INSTRUCTION_BYTES && (index as usize) < self.instructions.len())
@@ -239,13 +243,13 @@ impl Block {
     }
 }
 
-/// The instruction at an address.
+/// Fetches the instruction word at an address.
 pub(crate) fn fetch(memory: Memory<'_>, at: BusAddr) -> Result<u64, OutOfMemory> {
     let (low, high) = (memory.word(at)?, memory.word(BusAddr(at.0.wrapping_add(4)))?);
     Ok(u64::from(high) << 32 | u64::from(low))
 }
 
-/// Finds out what comes after each place of a block, and what its instructions do.
+/// Finds the run and the group at each index, and decomposes the instructions.
 fn find_runs(instructions: &[BlockInstruction]) -> (Vec<Run>, Vec<MicroOp>) {
     let mut micro_ops = Vec::new();
     let mut runs = vec![Run::default(); instructions.len() + 1];
@@ -258,7 +262,7 @@ fn find_runs(instructions: &[BlockInstruction]) -> (Vec<Run>, Vec<MicroOp>) {
         if placed.plain {
             let next = runs[at + 1];
             let touches = &placed.instruction.touches;
-            // A part of a register that is written leaves the rest as it was.
+            // A partial write leaves the rest of a register as it was, and so depends on it.
             let reads = touches.reads_accumulators | touches.writes_accumulators & !touches.replaces_accumulators;
             runs[at].count = next.count + 1;
             runs[at].needs = reads | next.needs & !touches.replaces_accumulators;
@@ -272,7 +276,7 @@ fn find_runs(instructions: &[BlockInstruction]) -> (Vec<Run>, Vec<MicroOp>) {
     (runs, micro_ops)
 }
 
-/// The instructions at an index that go together.
+/// The group at an index.
 fn group(instructions: &[BlockInstruction], runs: &[Run], at: usize) -> Option<Group> {
     let placed = instructions.get(at)?;
     match placed.instruction.signal {
@@ -287,7 +291,7 @@ fn group(instructions: &[BlockInstruction], runs: &[Run], at: usize) -> Option<G
     }
 }
 
-/// Whether the end of the program at an index breaks no rule.
+/// Whether the program end at an index breaks no rule.
 fn ends_quietly(instructions: &[BlockInstruction], at: usize) -> bool {
     let last = at + THREAD_DELAY_SLOTS as usize;
     let Some(instructions) = instructions.get(at..=last) else { return false };
@@ -301,7 +305,7 @@ fn ends_quietly(instructions: &[BlockInstruction], at: usize) -> bool {
                 | Signal::LoadColorEnd
                 | Signal::ScoreboardWait
         );
-        // Nothing comes after the last one, so that old values of what it writes need not be kept.
+        // The last instruction has no successor that could read an old value.
         let quiet = placed.quiet
             || at + i == last
                 && placed.instruction.quiet
@@ -316,7 +320,7 @@ fn ends_quietly(instructions: &[BlockInstruction], at: usize) -> bool {
     })
 }
 
-/// The branch at an index, if it is one that can be taken without the sequencer.
+/// The branch at an index, if the sequencer is not needed for it.
 fn plain_branch(instructions: &[BlockInstruction], runs: &[Run], at: usize) -> Option<PlainBranch> {
     const SLOTS: usize = BRANCH_DELAY_SLOTS as usize;
     let placed = instructions.get(at)?;
@@ -347,7 +351,7 @@ mod tests {
     /// mov ra14, rb1
     const WRITES_RA14: u64 = 0x1002_03a7_159c_1fc0;
 
-    /// How many instructions run without the sequencer from each place of a program, and where its third instruction leads.
+    /// The length of the run at each index, and the target of the branch at index 2.
     fn check(words: &[u64], counts: &[u16], target: Option<u16>) {
         let owned = memory_of(8 * words.len(), words);
         let block = Block::decode(owned.view(), 0, false).unwrap();

@@ -1,9 +1,12 @@
-//! What an engine has to do: the data of an instruction, as opposed to its control.
+//! Datapaths: what computes, as opposed to the sequencer, which controls.
 //!
-//! All engines share the sequencer, which fetches, reads and writes peripherals, stalls, branches and finds faults. An engine computes:
-//! operands out of the register array, two operations, rotation, packing, flags and the writes to registers. There are four:
-//! [`Reference`](reference::Reference), [`Fast`](vector::Vectorized), which is compiled for several sets of vectors,
-//! [`Traced`](vector::Traced), which computes as `Fast` does and leaves a trace, and translated code (`native`).
+//! A datapath takes operands out of the register array, performs two operations, rotates, packs, sets flags and writes registers. The sequencer
+//! fetches, accesses peripherals, stalls, branches and finds broken rules; it is generic over the datapath.
+//!
+//! - [`Reference`](reference::Reference): element by element.
+//! - [`Vectorized`](vector::Vectorized): in vectors, compiled for several SIMD levels; executes blocks without the sequencer, too.
+//! - [`Traced`](vector::Traced): computes as `Vectorized`, and has the sequencer record events for the timing model.
+//! - `Translated`: `Vectorized`, with hot blocks in host code.
 
 pub(in crate::qpu) mod dispatch;
 pub mod reference;
@@ -17,7 +20,7 @@ use crate::qpu::io::Io;
 use crate::qpu::isa::instruction::DecodedInstruction;
 use crate::qpu::isa::registers::{Flags, Registers};
 
-/// The results of an instruction for destinations that are not plain registers, with the elements that are written.
+/// Results for destinations other than plain registers, with the elements that are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Results {
     /// The add ALU's.
@@ -26,18 +29,19 @@ pub struct Results {
     pub mul: (Lanes, Mask),
 }
 
-/// An engine.
+/// A datapath.
 pub trait Datapath {
-    /// Whether it trusts what was found out about neighbours in memory when they were decoded.
+    /// Whether rules found broken or kept at decoding are taken over from the [block](crate::qpu::block); else each is checked as the instruction is
+    /// executed.
     const TRUSTS_DECODER: bool;
-    /// Whether the sequencer notes what takes time.
+    /// Whether the sequencer records events for the timing model.
     const RECORDS: bool = false;
 
-    /// Unpacks, operates, rotates, packs, sets flags and writes registers; what is meant for peripherals is put into `results`.
+    /// Unpacks, operates, rotates, packs, sets flags and writes registers; values for peripherals are put into `results`.
     fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results);
 
-    /// Executes as many instructions as it can without the sequencer, from an index of a block on, and gives the index of the next one. An engine
-    /// may leave all of them to the sequencer.
+    /// Executes as many instructions as possible without the sequencer, from an index of a block on; returns the index of the next one. May leave all
+    /// of them to the sequencer.
     #[inline(always)]
     fn run_block(
         qpu: &mut Qpu,

@@ -1,11 +1,11 @@
-//! What a QPU program can do wrong.
+//! Faults of QPU programs.
 
 use crate::memory::OutOfMemory;
 use crate::qpu::io::IoError;
 use crate::tmu::TmuFault;
 use v3d_hw::BusAddr;
 
-/// A fault of a QPU program, with the instruction that is to blame.
+/// A fault of a QPU program, with the instruction that causes it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("instruction at {pc}: {error}")]
 pub struct QpuFault {
@@ -15,7 +15,7 @@ pub struct QpuFault {
     pub error: QpuError,
 }
 
-/// What is wrong with an instruction.
+/// The error of an instruction.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QpuError {
@@ -28,7 +28,7 @@ pub enum QpuError {
     /// It accesses a TMU in such a way.
     #[error(transparent)]
     Tmu(#[from] TmuFault),
-    /// It, or a uniform, is not in memory.
+    /// It, or a uniform, is outside of memory.
     #[error("{0}")]
     Memory(#[from] OutOfMemory),
     /// A uniform is read, but the program has no uniforms or has used them up; the value is 0.
@@ -36,7 +36,7 @@ pub enum QpuError {
     UniformsExhausted,
 }
 
-/// Makes the rules and the list of them out of one table, so that none can be missing from the list.
+/// Defines the rules and the list of all rules from one table.
 macro_rules! rules {
     ($( $(#[doc = $doc:literal])+ $rule:ident $text:literal ),* $(,)?) => {
         /// A rule of the instruction set that software must keep; what happens otherwise is undefined [AG p.37].
@@ -115,7 +115,7 @@ rules! {
     OtherThreadsRegister "registers 16 to 31 belong to the other thread",
     /// The odd branch target register of HW-2780; bit 45 is also the flag update bit.
     OddBranchRegister "a branch takes its target from an odd register (HW-2780)",
-    /// A branch within two instructions of a branch: none or garbage is taken [vc4asm]. Each counts from its own place here.
+    /// A branch within two instructions of a branch: none or garbage is taken [vc4asm]. Here each is taken relative to its own address.
     BranchTooClose "a branch is within two instructions of another",
     /// A software breakpoint; the QPU halts, which ends the program here.
     Breakpoint "software breakpoint",

@@ -1,8 +1,7 @@
-//! What a running QPU program is connected to: the units behind the register map.
+//! The units around a running QPU program: what is behind the register map.
 //!
-//! A fragment shader sees varyings and the tile buffer, a vertex shader its part of the VPM, a user program VPM, DMA and interrupts; each has
-//! its own implementation. Whatever a kind of program cannot access has a default here that is an error. Uniforms, TMUs and SFU belong to every
-//! program and are the engine's own.
+//! A fragment shader accesses varyings and the tile buffer, a vertex shader its rows of the VPM, a user program VPM, DMA and interrupts; each has its
+//! own implementation. The default of each access is an error. Uniforms, TMUs and SFU belong to every program and are parts of the QPU.
 //!
 //! Writes carry a mask: the elements in which the instruction's condition holds.
 
@@ -20,7 +19,7 @@ pub enum Wait {
     Stall,
 }
 
-/// Why an access to a unit is an error or undefined.
+/// An illegal or undefined access to a unit.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IoError {
@@ -44,7 +43,7 @@ pub enum IoError {
     MutexHeld,
 }
 
-/// A varying as the FIFO gives it.
+/// A varying from the FIFO.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Varying {
@@ -61,13 +60,13 @@ pub trait Io {
         Err(IoError::NotAccessible("the varyings"))
     }
 
-    /// The next varyings, as far as they are known before the program asks for them. None is taken by this. Whatever else is asked in between, they stay
-    /// known until they are taken.
+    /// The next varyings, as far as they are known before the program reads them. They stay in the FIFO, unchanged by other accesses, until they are
+    /// taken.
     fn varyings_ahead(&mut self) -> &[Varying] {
         &[]
     }
 
-    /// Takes some of those that [`Self::varyings_ahead`] has given, which is what [`Self::varying`] does with one.
+    /// Takes some of [`Self::varyings_ahead`], as [`Self::varying`] takes one.
     fn take_varyings(&mut self, count: usize) {
         let _ = count;
     }
@@ -206,7 +205,7 @@ pub trait Io {
         Err(IoError::NotAccessible("the VDW"))
     }
 
-    /// Waits for the DMA load or reads whether it is under way: allowed or not. It never is: DMA is done when it starts.
+    /// Waits for the DMA load, or reads whether it is in progress: whether that is allowed. It never is in progress: DMA is done when it starts.
     fn dma_poll(&mut self) -> Result<(), IoError> {
         Err(IoError::NotAccessible("the VPM DMA"))
     }

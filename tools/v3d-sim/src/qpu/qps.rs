@@ -1,12 +1,12 @@
-//! QPS: the queue of user programs, and the QPUs that execute them.
+//! QPU scheduler (QPS): the queue of user programs, and the QPUs that execute them.
 //!
 //! Software writes the address and length of uniforms and then the address of a program, which queues a request; the queue holds 16. A request goes
 //! to a QPU that is free and not reserved against user programs; the highest number goes first, so that a lone program runs on QPU 11
 //! [asurati] [hello_fft]. The status register counts requests and completed programs.
 //!
 //! # Order
-//! Here QPUs take turns, always in the same order, each until it stalls, ends or has had its share of instructions. That decides what programs see
-//! of each other where they do not synchronise.
+//! QPUs take turns, always in the same order, each until it stalls, ends or has executed its share of instructions. That order decides what programs
+//! see of each other where they do not synchronise.
 //!
 //! # Sources
 //! [AG p.21-22, p.89-91].
@@ -26,20 +26,20 @@ use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::registers::qps::Srqcs;
 use v3d_hw::{BusAddr, Layout};
 
-/// Requests that the queue holds [AG p.90].
+/// Depth of the queue [AG p.90].
 const QUEUE_DEPTH: usize = 16;
-/// Lengths of uniforms above this mean that there is no limit [AG p.91].
+/// Longer lengths of uniforms mean that there is no limit [AG p.91].
 const MAX_LIMITED_UNIFORMS: u16 = 1023;
 /// Instructions of a QPU's turn.
 const TURN_INSTRUCTIONS: u64 = 4096;
 /// Rows of the VPM in a unit of VPMBASE.
 const ROWS_PER_UNIT: u32 = 4;
-/// Reads of the status without any progress that make a hang.
+/// Reads of the status without any progress that count as a hang.
 const MAX_IDLE_READS: u32 = 1000;
 /// Bit of a reservation that excludes user programs [AG p.89].
 const NO_USER_PROGRAMS: u8 = 1;
 
-/// Why user programs do not get on.
+/// Why user programs make no progress.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QpsFault {
@@ -59,7 +59,7 @@ pub enum QpsFault {
     AllReserved,
 }
 
-/// A program that waits for a QPU.
+/// A queued program.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     pc: BusAddr,
@@ -67,13 +67,13 @@ struct Request {
     limit: Option<u32>,
 }
 
-/// What a QPU is doing.
+/// State of a QPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Activity {
     Idle,
     Running,
     Stalled,
-    /// It has used up its instructions, and is not continued.
+    /// Has exhausted its budget of instructions.
     Hung,
 }
 
@@ -85,7 +85,7 @@ struct Unit {
     activity: Activity,
 }
 
-/// The scheduler and its QPUs.
+/// The scheduler with its QPUs.
 #[derive(Clone, Debug)]
 pub struct Qps {
     units: Vec<Unit>,
@@ -99,7 +99,7 @@ pub struct Qps {
     completed: u8,
     error: bool,
     idle_reads: u32,
-    /// Programs leave traces for the clock.
+    /// Programs leave traces for the timing model.
     pub record: bool,
 }
 
@@ -179,7 +179,7 @@ impl Qps {
         self.queue.push_back(Request { pc, uniforms: self.uniforms, limit });
     }
 
-    /// Reads SRQCS. Software that reads it again and again while nothing gets on has hung; that is reported once. `memory` tells what programs wait for.
+    /// Reads SRQCS. Reading it again and again without any progress is a hang, which is reported once. `memory` shows what programs wait for.
     pub fn read_status(&mut self, memory: Memory<'_>, faults: &mut FaultLog) -> u32 {
         let waits = self.is_waiting();
         self.idle_reads = if waits { self.idle_reads.saturating_add(1) } else { 0 };
@@ -222,7 +222,7 @@ impl Qps {
         busy.fold(0, |mask, (i, _)| mask | 1 << i)
     }
 
-    /// Takes what the QPUs have counted since the last call.
+    /// Takes the QPUs' counts since the last call.
     fn take_counters(&mut self) -> Counters {
         let mut counters = Counters::default();
         for unit in &mut self.units {
@@ -231,8 +231,8 @@ impl Qps {
         counters
     }
 
-    /// Runs everything that is queued or stalled until it has ended or waits for something that is yet to be requested. No program executes more
-    /// than `budget` instructions. What is counted goes to `counters`.
+    /// Runs all queued and stalled programs until each has ended or waits for something that is yet to be requested. No program executes more than
+    /// `budget` instructions. Counts go to `counters`.
     pub fn run(
         &mut self,
         memory: Memory<'_>,
@@ -255,7 +255,7 @@ impl Qps {
             }
             self.hand_over_traces(counters);
             self.idle_reads = 0;
-            // Whoever was stalled may get on now.
+            // A stalled program may be able to continue now.
             for unit in self.units.iter_mut().filter(|unit| unit.activity == Activity::Stalled) {
                 unit.activity = Activity::Running;
             }
@@ -263,7 +263,7 @@ impl Qps {
         counters.merge(self.take_counters());
     }
 
-    /// Lets the clock have what all programs have done so far, if that is much.
+    /// Hands the traces of all programs over to the timing model, once one of them is long.
     fn hand_over_traces(&mut self, counters: &mut Counters) {
         if self.units.iter().all(|unit| unit.qpu.recorded_events() < PART_EVENTS) {
             return;
@@ -275,7 +275,7 @@ impl Qps {
         counters.advance_timing();
     }
 
-    /// Gives queued programs to free QPUs.
+    /// Assigns queued programs to free QPUs.
     fn hand_out(&mut self, faults: &mut FaultLog) {
         while let Some(&request) = self.queue.front() {
             let allowed = |number: usize| self.reservations[number & 15] & NO_USER_PROGRAMS == 0;
@@ -300,7 +300,7 @@ impl Qps {
         }
     }
 
-    /// Lets a QPU run for a while; says whether it has got anywhere.
+    /// Runs a QPU for a turn; whether it has made progress.
     fn take_turn(
         &mut self,
         number: usize,
@@ -340,7 +340,7 @@ impl Qps {
         }
     }
 
-    /// What does not get on, in words: each QPU that has not ended, with its place and what it waits for, and what is queued.
+    /// What makes no progress, in words: each QPU that has not ended, with its address and what it waits for, and the queue.
     pub fn stalls(&self, memory: Memory<'_>) -> Vec<String> {
         let mut stalls: Vec<String> = Vec::new();
         for (number, unit) in self.units.iter().enumerate() {
@@ -385,7 +385,7 @@ mod tests {
     use crate::memory::OwnedMemory;
     use crate::qpu::test_words::{END, NOP};
 
-    /// What every program ends with.
+    /// The end of every program.
     const ENDING: [u64; 3] = [END, NOP, NOP];
     /// Reads MUTEX_ACQUIRE through port A.
     const TAKE_MUTEX: u64 = 0x1000_09e7_00ce_7000;

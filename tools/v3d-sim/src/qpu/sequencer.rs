@@ -39,14 +39,14 @@ use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
 use v3d_hw::registers::performance::CounterSource;
 
-/// What a step did.
+/// Result of a step.
 pub(in crate::qpu) enum Step {
     Next,
     Stalled,
     Ended,
 }
 
-/// Blocks of code that a QPU goes back and forth between.
+/// The blocks that a QPU goes back and forth between.
 #[derive(Clone, Debug, Default)]
 pub(in crate::qpu) struct RecentBlocks {
     blocks: [Option<Arc<Block>>; 4],
@@ -54,7 +54,7 @@ pub(in crate::qpu) struct RecentBlocks {
 }
 
 impl RecentBlocks {
-    /// The block in which an address is, and its index there.
+    /// The block that holds an address, and its index there.
     pub(in crate::qpu) fn find(&mut self, address: u32) -> Option<(&Block, usize)> {
         let places = self.blocks.len();
         for i in 0..places {
@@ -68,7 +68,7 @@ impl RecentBlocks {
         None
     }
 
-    /// Holds another block, in the place of the one that was found before all others.
+    /// Adds a block, in place of the one after the block found last.
     pub(in crate::qpu) fn keep(&mut self, block: Arc<Block>) {
         self.current = (self.current + 1) % self.blocks.len();
         self.blocks[self.current] = Some(block);
@@ -76,7 +76,7 @@ impl RecentBlocks {
 }
 
 impl Qpu {
-    // An engine is hundreds of kilobytes of code: these are compiled once each, where `run_with` would be compiled for each kind of `Io`.
+    // A datapath is hundreds of kilobytes of code: these are compiled once each, where `run_with` would be compiled for each kind of `Io`.
 
     #[inline(never)]
     pub(in crate::qpu) fn run_recorded(
@@ -176,8 +176,8 @@ impl Qpu {
         exit
     }
 
-    /// Does what an instruction says but for control: reads ports, computes, writes peripherals, loads r4. `executed` is the instruction, perhaps with
-    /// other operands.
+    /// The effects of an instruction other than control: reads ports, computes, writes peripherals, loads r4. `executed` is the instruction, perhaps
+    /// with other operands.
     #[inline(always)]
     pub(in crate::qpu) fn perform<D: Datapath>(
         &mut self,
@@ -214,12 +214,12 @@ impl Qpu {
         }
     }
 
-    /// Whether the two instructions before an index of a block are those that were executed before it.
+    /// Whether the two predecessors of an index in the block are the two instructions executed last.
     pub(in crate::qpu) fn knows_predecessors(&self, index: usize) -> bool {
         self.streak >= 2 && index >= 2
     }
 
-    /// Executes any instruction.
+    /// Executes one instruction, of any kind.
     #[inline(always)]
     pub(in crate::qpu) fn step<D: Datapath>(
         &mut self,
@@ -276,7 +276,7 @@ impl Qpu {
             self.perform::<D>(instruction, executed, io, memory);
         }
         if placed.latches {
-            // Registers may have been written by now, peripherals have only been read by now.
+            // Registers may have been written by now; peripherals have not been read before.
             for (port, peripheral) in [registers::PORT_A, registers::PORT_B].into_iter().enumerate() {
                 let is_peripheral = instruction.latches[port] == Some(peripheral);
                 let shown = if is_peripheral { self.shown(instruction, port) } else { registers_shown[port] };
@@ -295,7 +295,7 @@ impl Qpu {
         self.advance(instruction)
     }
 
-    /// Waits for what may stall. Nothing may have changed before this has said that the QPU is ready.
+    /// Waits for what may stall. Nothing has changed before this returns that the QPU is ready.
     pub(in crate::qpu) fn wait(&mut self, instruction: &DecodedInstruction, io: &mut dyn Io) -> Result<Wait, IoError> {
         if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
             return io.semaphore(number, decrement);
@@ -307,7 +307,7 @@ impl Qpu {
             return io.scoreboard_wait().inspect(|wait| self.scoreboard = *wait == Wait::Ready);
         }
         if instruction.touches.tlb_samples && !self.scoreboard {
-            // The first access to the tile buffer waits by itself; who has no tile buffer is told when it is accessed.
+            // The first access to the tile buffer waits by itself. Without a tile buffer the access reports the error.
             let wait = io.scoreboard_wait().unwrap_or(Wait::Ready);
             self.scoreboard = wait == Wait::Ready;
             return Ok(wait);

@@ -1,20 +1,20 @@
-//! Blocks of QPU code translated to the host's own instructions.
+//! Dynamic translation: hot blocks of QPU code as x86-64 code with AVX-512.
 //!
-//! The engines of [`crate::qpu::datapath::vector`] take one micro-op after the other and find out for each what it is. A block that is executed often is worth more: here its
-//! [micro_ops](super::micro_op) become instructions of x86-64 with AVX-512, whose registers are a vector of the QPU, and which round as the QPU does. Only what
-//! block execution executes without the sequencer is translated. What needs another unit (TMU, VPM, tile buffer) and whatever is rare is a call back to the
-//! micro-op's own execution, so that each micro-op has one meaning and translated code never knows more than block execution does.
+//! [Block execution](crate::qpu::block::execution) interprets [micro-ops](crate::qpu::block::micro_op). A block that is executed often is translated:
+//! a register of AVX-512 holds a vector of the QPU, and its arithmetic can round as the QPU does. Only what block execution executes without the
+//! sequencer is translated. A micro-op that needs another unit (TMU, VPM, tile buffer), or is rare, is a call back to its interpretation, so that
+//! each micro-op has one meaning and translated code never does more than block execution.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `translate` | segments, branches, uniforms, calls |
-//! | `arithmetic` | the operations |
-//! | `functions` | those of the SFU |
-//! | `copies` | what the host's registers hold |
-//! | `frame` | what the code shares with the model while it runs |
-//! | `machine` | executable memory, the way in and the way back |
+//! | `translator` | segments, branches, uniforms, calls |
+//! | `arithmetic` | the operations of the ALUs |
+//! | `sfu` | the functions of the SFU |
+//! | `register_cache` | which registers of the host hold which of the QPU's |
+//! | `frame` | what the code and the model share while the code runs |
+//! | `entry` | executable memory, the call into it, and its calls back |
 //!
-//! Hosts without AVX-512, and hosts that give no executable memory, do without: the results are the same.
+//! Hosts without AVX-512, and hosts that give no executable memory, interpret; the results are the same.
 
 mod arithmetic;
 mod entry;
@@ -39,30 +39,30 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Instructions of a block that are executed before it is translated: about what the translation costs.
 const HOT_INSTRUCTIONS: u32 = 20_000;
-/// Most instructions that are executed before it is looked at again whether to translate; more than a block has.
+/// Maximum number of instructions between two checks of whether a block has become hot; more than a block has.
 const SLICE: u64 = 4096;
 
-/// The place for the translation of a block.
+/// The translation of a block, and how close the block is to having one.
 #[derive(Debug)]
 pub(super) struct TranslationSlot {
-    /// Nothing in it if there can be none.
+    /// `None` inside: the block has no translation.
     code: OnceLock<Option<Code>>,
     executed: AtomicU32,
 }
 
 impl TranslationSlot {
-    /// Nothing translated. `at_once`: not to wait until it is worth it.
+    /// Nothing translated. `at_once`: the block counts as hot from the start.
     pub(super) fn new(at_once: bool) -> Self {
         Self { code: OnceLock::new(), executed: AtomicU32::new(if at_once { HOT_INSTRUCTIONS } else { 0 }) }
     }
 
-    /// Whether the block has been executed often enough.
+    /// Whether the block has been executed often enough to be translated.
     fn is_hot(&self) -> bool {
         self.executed.load(Relaxed) >= HOT_INSTRUCTIONS
     }
 }
 
-/// In translated code as far as there is some, else in vectors.
+/// Computes in translated code where there is some, else in vectors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Translated;
 
@@ -102,7 +102,7 @@ impl Datapath for Translated {
                         }
                         (*budget, false)
                     }
-                    // A turn may begin inside of a segment. Its rest comes first, and no more than that, since it may lead to where one begins.
+                    // A turn may begin inside of a segment. Only the rest of that segment is interpreted, since it may lead to the start of another.
                     None => (block.run_from(at).min(*budget), true),
                 },
                 Some(None) => (*budget, false),
@@ -127,8 +127,8 @@ pub(super) fn is_possible() -> bool {
     entry::calls().is_some() && entry::is_executable()
 }
 
-/// The translation of a block. Without one, for whatever reason, it is only slower. That instructions are wanted which the host does not have is a
-/// mistake of the translator, though, which debug builds show.
+/// Translates a block. `None` for whatever reason: the block is interpreted. An instruction that does not exist on x86-64 is a mistake of the
+/// translator, which debug builds show.
 fn translation(block: &Block) -> Option<Code> {
     let calls = entry::calls()?;
     let translation = translator::translate(block)
@@ -151,7 +151,8 @@ mod tests {
     /// Register A 15 of the launch.
     const OPERAND: u8 = 15;
 
-    /// What an instruction leaves in r1 of an operand in A 15: with each fast engine, and translated if the host can do that.
+    /// What an instruction leaves in r1 of an operand in A 15: interpreted in the host's best vectors and in baseline vectors, and translated if the
+    /// host can do that.
     fn check(instruction: Alu, operands: impl Iterator<Item = u32>, expected: impl Fn(u32) -> u32) {
         let owned = memory_of(4096, &[instruction.to_bits().unwrap() as u64, NOP, END, NOP, NOP]);
         let memory = owned.view();
@@ -174,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Floats around every power of two, with both signs, and what is infinite or NaN: their integers by a remainder in double precision.
+    /// Floats around every power of two, with both signs, infinities and NaN: their integers by a remainder in double precision.
     #[test]
     fn floats_become_integers_modulo_2_to_the_32() {
         let places = [0, 1, 0x100, 0x12_3456, 0x40_0000, 0x6e_dcba, 0x7f_fffe, 0x7f_ffff];
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn colours_are_packed_whatever_bit_3_of_the_code_is() {
-        // 0.2 * 255 is 51; of a register that is 0 the other bytes stay so.
+        // 0.2 * 255 is 51. The destination is 0, so bytes that are not written stay 0.
         for (pack, mask) in [(3, !0), (4, 0xff), (5, 0xff00), (6, 0xff_0000), (7, 0xff00_0000)] {
             for pack in [pack, pack | 8] {
                 let operands = [0x3e4c_cccd, 0xbf80_0000, 0x4000_0000, 0x3f80_0000].repeat(4);
@@ -209,7 +210,7 @@ mod tests {
                 check(Alu { pm: true, pack, ..moved() }, operands.into_iter(), |x| colours(x) & mask);
             }
         }
-        // Nothing is packed by code 8 either.
+        // Code 8 packs nothing either.
         check(Alu { pm: true, pack: 8, ..moved() }, 0x3f80_0000..0x3f80_0010, |x| x);
     }
 
@@ -252,7 +253,7 @@ mod tests {
         }
     }
 
-    /// What a program leaves that takes three uniforms, the first two on their way to the VPM, is what it leaves with the reference engine.
+    /// A program that takes three uniforms, the first two on their way to the VPM, leaves what it leaves with the reference datapath.
     fn check_uniforms(uniforms: u32, uniforms_limit: Option<u32>) {
         /// mov vpm, unif
         const TO_VPM: u64 = 0x1002_0c27_1582_7d80;
@@ -286,7 +287,7 @@ mod tests {
         check_uniforms(0xc000_0ffe, None);
     }
 
-    /// What a loop leaves, each of whose turns ends after some instructions, is what it leaves in one turn with the reference engine.
+    /// A loop whose turns end after some instructions leaves what it leaves in one turn with the reference datapath.
     #[test]
     fn turns_may_begin_and_end_anywhere() {
         /// brr.anynz -, -40: from the third instruction to the second.
@@ -337,7 +338,7 @@ mod tests {
         }
     }
 
-    /// A single step leaves on the ports what it has read, also of a program that is translated.
+    /// A single step leaves on the ports what it has read, also in a translated program.
     #[test]
     fn a_step_shows_what_it_has_read() {
         let owned = memory_of(4096, &[UNIFORM_TO_R0, COLOUR]);
@@ -355,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Without the unit that it asks for, a program gets nothing from it, and is told so, by translated code too.
+    /// Reads of a unit that is not there give 0 and a fault, in translated code too.
     #[test]
     fn what_a_unit_answers_reaches_the_program() {
         let varying = Alu { raddr_a: 35, ..moved() }.to_bits().unwrap() as u64;

@@ -1,29 +1,29 @@
 //! Coverage accumulate pipe (CAP): coverage of OpenVG paths, gathered without quad processors [AG p.14, p.64, p.69].
 //!
-//! While Configuration Bits select the coverage pipe, primitives are not shaded. The samples that they cover change the coverage of their pixels, which
-//! takes the place of Z and stencil in the tile buffer: 32 bits for 16 samples. Later primitives, drawn with a fragment shader over the same area, read
-//! the coverage as a level or as a mask, and clear it thereby or leave it [AG p.48].
+//! While Configuration Bits select the coverage pipe, primitives are not shaded. The samples that they cover change the coverage of their pixels,
+//! which replaces Z and stencil in the tile buffer: 32 bits for 16 samples. Later primitives, drawn with a fragment shader over the same area, read
+//! the coverage as a level or as a mask, and clear or keep it [AG p.48].
 //!
 //! # What the guide leaves open
-//! - What the two bits of a sample are: here a winding number modulo 4, sample n in bits 2n+1 and 2n. That all 32 bits are coverage and that clearing
-//!   them to 0 means "none" is how Broadcom's driver clears them [brcm vg_hw_4.c].
-//! - The update modes are the driver's fill rules: "nonzero" counts forward facing primitives up and reverse facing ones down, "odd" inverts, "or" sets
-//!   [brcm vg_hw_4.c: "CVG_UPDATE_XOR"]. That "zero" clears the samples is an inference from its name.
-//! - The level is the number of covered samples of 16, scaled to 255 and rounded; the driver needs all four bytes to have it, since it multiplies colours
-//!   by it byte by byte [brcm vg_shader_fd_4.c.qasm].
-//! - A read clears only pixels that the reading primitive covers: the driver covers an area with two triangles and clears on read, and with one sample a
-//!   pixel each pixel is to be read once [brcm vg_hw_4.c].
-//! - With fewer than 16 samples a pixel, each stands for an equal part of the 16.
+//! - The two bits of a sample: here a winding number modulo 4, sample n in bits 2n+1 and 2n. That all 32 bits are coverage and that 0 means "none"
+//! follows from how Broadcom's driver clears them [brcm vg_hw_4.c].
+//! - The update modes are the driver's fill rules: "nonzero" counts forward facing primitives up and reverse facing ones down, "odd" inverts, "or"
+//! sets [brcm vg_hw_4.c: "CVG_UPDATE_XOR"]. That "zero" clears the samples is inferred from its name.
+//! - The level is the number of covered samples of 16, scaled to 255 and rounded; the driver needs it in all four bytes, since it multiplies colours
+//! by it byte by byte [brcm vg_shader_fd_4.c.qasm].
+//! - A read clears only pixels that the reading primitive covers: the driver covers an area with two triangles and clears on read, and with one
+//! sample a pixel each pixel is to be read once [brcm vg_hw_4.c].
+//! - With fewer than 16 samples a pixel, each counts for an equal part of the 16.
 
 use super::fep::Sampling;
 use v3d_hw::control_list::{ConfigurationBits, CoverageRead, CoverageUpdate};
 
-/// Samples of a pixel's coverage.
+/// Number of samples in a pixel's coverage.
 const SAMPLES: u32 = 16;
 /// The lower bit of every sample.
 const LOW_BITS: u32 = 0x5555_5555;
 
-/// The samples of 16 that the rasteriser's samples of a pixel stand for.
+/// The samples of 16 that some samples of the rasteriser count for.
 pub fn samples_of(mask: u16, sampling: Sampling) -> u16 {
     match sampling {
         Sampling::Centre if mask == 0 => 0,
@@ -41,7 +41,7 @@ pub fn accumulate(coverage: u32, samples: u16, update: CoverageUpdate, reverse: 
     let rest = coverage & !(touched | touched << 1);
     match update {
         CoverageUpdate::NonZero => {
-            // one up or one down in each sample, modulo 4
+            // One up or one down in each sample, modulo 4.
             let carried = if reverse { !coverage } else { coverage } & touched;
             coverage ^ touched ^ carried << 1
         }
@@ -59,14 +59,14 @@ const fn present(coverage: u32) -> u32 {
 /// How a fragment shader reads coverage: state of the control list that it starts with [AG p.48].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoverageReading {
-    /// What a read yields.
+    /// What a read returns.
     pub read: CoverageRead,
-    /// A read leaves the coverage as it is.
+    /// Reads do not clear the coverage.
     pub leave: bool,
 }
 
 impl CoverageReading {
-    /// What Configuration Bits say.
+    /// The settings of Configuration Bits.
     pub const fn of(configuration: &ConfigurationBits) -> Self {
         Self { read: configuration.coverage_read, leave: configuration.coverage_leave_on_read }
     }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(after(CoverageUpdate::NonZero, &twice), 0x0fff);
         let and_back = [(0x0ff0, false), (0x00ff, true)];
         assert_eq!(after(CoverageUpdate::NonZero, &and_back), 0x0f0f);
-        // a hole that is wound the other way, drawn first
+        // A hole that is wound the other way, drawn first.
         assert_eq!(after(CoverageUpdate::NonZero, &[(0x00f0, true), (0xffff, false)]), 0xff0f);
         assert_eq!(after(CoverageUpdate::NonZero, &[(1, false), (1, false), (1, true)]), 1);
         assert_eq!(after(CoverageUpdate::NonZero, &[(2, true), (2, true), (2, true)]), 2);

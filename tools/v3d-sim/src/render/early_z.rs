@@ -1,9 +1,9 @@
 //! Early Z: fragments that are hidden never reach a quad processor [AG p.14, p.69, p.71].
 //!
-//! The silicon tests against a shadow of the Z buffer of reduced resolution, whose bounds move in one direction only; it may let hidden fragments
-//! pass, which the Z test proper then stops. Here the test is against the Z buffer itself: everything before a quad has been shaded when the quad is
-//! tested, so it stops exactly what the Z test would stop. That presumes what drivers have to ensure anyway when they enable early Z: the shader
-//! writes the interpolated Z, and nothing happens on failure of the Z test (no stencil operation).
+//! Silicon tests against a shadow of the Z buffer of reduced resolution, whose bounds move in one direction only; it may let hidden fragments pass,
+//! which the Z test proper then rejects. Here the test is against the Z buffer itself: everything before a quad has been shaded when the quad is
+//! tested, so it rejects exactly what the Z test would. That relies on what drivers have to ensure anyway when they enable early Z: the shader writes
+//! the interpolated Z, and nothing happens on failure of the Z test (no stencil operation).
 //!
 //! # Sources
 //! When drivers enable it: [mesa vc4_state.c].
@@ -12,7 +12,7 @@ use super::tlb::{Passing, Tlb, block_of};
 use crate::lanes::Lanes;
 use crate::simd::vectors::Vectors;
 
-/// The masks of a block without the samples that fail the Z test. `pixel` is the number of the block's first pixel.
+/// The masks of a block without the samples that fail the Z test. `pixel`: number of the block's first pixel.
 #[inline(always)]
 pub fn visible<V: Vectors>(tlb: &Tlb, test: Passing, pixel: usize, z: &Lanes, masks: &Lanes) -> Lanes {
     let mut visible = *masks;

@@ -1,42 +1,42 @@
-//! Front end pipe: which samples of which quads a primitive covers, and how deep it is there [AG p.14].
+//! Front end pipe (FEP): which samples of which quads a primitive covers, and their depth [AG p.14].
 //!
-//! A pixel is covered exactly when its centre, 8/16 from either side, is inside the primitive of the 12.4 vertices. With multisampling each of its four
-//! samples is asked separately, at (10, 2), (2, 6), (14, 10), (6, 14) sixteenths from the pixel's first corner [silicon].
+//! A pixel is covered exactly if its centre, 8/16 from either side, is inside of the primitive of the 12.4 vertices. With multisampling each of its
+//! four samples is tested on its own, at (10, 2), (2, 6), (14, 10), (6, 14) sixteenths from the pixel's first corner [silicon].
 //!
-//! How many samples are asked is the "rasteriser oversample mode" of Configuration Bits; how many the tile buffer has is another matter. Drivers ask for one
-//! sample in a buffer with four to draw without multisampling: then all four are what the centre is [mesa vc4_state.c]. The 16 samples of the OpenVG mode
-//! are the inference that fits best: the pattern of four, half as large in each quarter of the pixel.
+//! The number of samples tested is the "rasteriser oversample mode" of Configuration Bits, independent of how many the tile buffer has. Drivers
+//! select one sample with a buffer of four to draw without multisampling: all four samples then follow the centre [mesa vc4_state.c]. The 16 samples
+//! of the OpenVG mode are the inference that fits best: the pattern of four, half as large in each quarter of the pixel.
 //!
 //! # Depth
-//! Interpolated depth is limited to at most 1 and becomes an integer by multiplying with 2^24 - 1 and cutting off; pixels outside of the Z clipping planes
-//! are not covered: inferences, as the guide only says that Z is fixed point [AG p.51] and that the FEP clips at near and far [AG p.97].
+//! Interpolated depth is clamped to at most 1, multiplied by 2^24 - 1 and truncated to an integer; pixels outside of the Z clipping planes are not
+//! covered. Both are inferences: the guide only says that Z is fixed point [AG p.51] and that the FEP clips at near and far [AG p.97].
 //!
 //! # Order
-//! Quads leave the rasteriser by blocks of 4x4 pixels, a block being four quads in the order lower left, lower right, upper left, upper right
-//! (lower = lower in memory): the inner block of a large primitive is just one batch of 16 fragments. The order in which the silicon visits blocks is not
-//! known; no picture depends on it. Here a row of up to 16 blocks is asked at once which of them the primitive can meet, and then the 16 pixels of each of
-//! those that an edge crosses.
+//! Quads leave the rasteriser by blocks of 4x4 pixels, a block being four quads in the order lower left, lower right, upper left, upper right (lower
+//! = lower in memory), so that an inner block of a large primitive is one batch of 16 fragments. The order in which silicon visits blocks is not
+//! known; no picture depends on it. Here the edges are tested for a row of up to 16 blocks at a time, and then for the 16 pixels of each block that
+//! an edge crosses.
 
 use super::pse::{Edge, MAX_EDGES, PixelRect, Primitive, STEPS};
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::simd::vectors::Vectors;
 use v3d_hw::qpu::LANES;
 
-/// Place of a pixel's centre, in 1/16 pixel.
+/// Position of a pixel's centre, in 1/16 pixel.
 const CENTRE: [(i64, i64); 1] = [(8, 8)];
 
-/// Where the four samples of a pixel are.
+/// Positions of the four samples of a pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SamplePlaces {
-    /// As in pictures that boards rendered [silicon].
+    /// As in pictures rendered on boards [silicon].
     #[default]
     Silicon,
-    /// Mirrored, as software rasterisers and other graphics interfaces have them: only to compare with pictures that those rendered.
+    /// Mirrored, as in software rasterisers and other graphics interfaces: only for comparison with their pictures.
     Mirrored,
 }
 
 impl SamplePlaces {
-    /// The places in 1/16 pixel, in the order of the bits of the multisample mask.
+    /// The positions in 1/16 pixel, in the order of the bits of the multisample mask.
     pub const fn places(self) -> [(i64, i64); 4] {
         match self {
             Self::Silicon => [(10, 2), (2, 6), (14, 10), (6, 14)],
@@ -45,7 +45,7 @@ impl SamplePlaces {
     }
 }
 
-/// The samples that are asked whether a primitive covers them.
+/// Which samples of a pixel are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
     /// The pixel's centre.
@@ -56,7 +56,7 @@ pub enum Sampling {
     Sixteen(SamplePlaces),
 }
 
-/// The places of 16 samples in 1/16 pixel.
+/// The positions of 16 samples in 1/16 pixel.
 fn sixteen_places(places: SamplePlaces) -> [(i64, i64); 16] {
     let four = places.places();
     std::array::from_fn(|sample| {
@@ -65,29 +65,29 @@ fn sixteen_places(places: SamplePlaces) -> [(i64, i64); 16] {
     })
 }
 
-/// Pixels in either direction of a block.
+/// Pixels of a block in each direction.
 pub const BLOCK: i32 = 4;
 
-/// Column and row in its block of the pixel that an element of a batch is for.
+/// Column and row in its block of each element's pixel.
 pub const fn place_in_block(lane: usize) -> (i32, i32) {
     let (quad, element) = (lane as i32 / 4, lane as i32 % 4);
     ((quad & 1) * 2 + (element & 1), (quad >> 1) * 2 + (element >> 1))
 }
 
-/// What a primitive covers of a block of 4x4 pixels: of four quads, as a batch has them.
+/// Coverage of a block of 4x4 pixels: four quads, as a batch has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoveredBlock {
     /// Column of the block's first pixel.
     pub x: i32,
     /// Row of the block's first pixel.
     pub y: i32,
-    /// Distance of its first pixel's centre from the primitive's origin, in 1/16 pixel.
+    /// Offset of its first pixel's centre from the primitive's origin, in 1/16 pixel.
     pub distance: (f64, f64),
-    /// Pixels of which a sample is covered.
+    /// Pixels with a covered sample.
     pub pixels: Mask,
     /// Pixels between the Z clipping planes.
     pub within_limits: Mask,
-    /// Covered samples of its pixels; of a pixel of which only the centre is asked, the lowest four bits.
+    /// Covered samples of its pixels; the lowest four bits if only the centre is tested.
     pub samples: Lanes,
     /// Depth of its pixels, 24 bits.
     pub z: Lanes,
@@ -95,23 +95,23 @@ pub struct CoveredBlock {
     pub w: Lanes,
 }
 
-/// An edge as blocks ask it. All numbers are values of its function, or differences between two.
+/// An edge, prepared for testing blocks. All numbers are values of its edge function, or differences between two.
 ///
-/// Corners are less than 2^18 sixteenths of a pixel apart [`super::pse`], so that differences within a row of 16 blocks are below 2^30, and a value that
-/// is farther from 0 than that has its sign in the whole row. So 32 bits are enough once such values are cut off.
+/// Corners are less than 2^18 sixteenths of a pixel apart [`super::pse`], so that differences within a row of 16 blocks are below 2^30, and a value
+/// farther from 0 than that has its sign in the whole row. So 32 bits suffice once such values are clamped.
 #[derive(Clone, Copy, Debug, Default)]
 struct BlockEdge {
     edge: Edge,
-    /// From a block's corner to its pixels' corners.
+    /// Differences from a block's corner to its pixels' corners.
     pixels: Lanes,
-    /// From the corner of the first of 16 blocks to those of all.
+    /// Differences from the corner of the first of 16 blocks to those of all.
     blocks: Lanes,
-    /// From a block's corner to its sample with the lowest value, and to that with the highest.
+    /// Differences from a block's corner to its sample with the lowest value, and to that with the highest.
     lowest: i32,
     highest: i32,
 }
 
-/// Blocks that are asked at once.
+/// Blocks that are tested at once.
 const BLOCKS: i32 = LANES as i32;
 
 impl BlockEdge {
@@ -132,7 +132,7 @@ impl BlockEdge {
         Self { edge, pixels: Lanes(pixels), blocks: Lanes(blocks), lowest, highest }
     }
 
-    /// The value at a pixel's corner, cut off where its sign is that of the whole row of blocks.
+    /// The value at a pixel's corner, clamped where it has its sign in the whole row of blocks.
     #[inline(always)]
     fn at(&self, x: i32, y: i32) -> i32 {
         const FAR: i64 = 1 << 30;
@@ -141,33 +141,33 @@ impl BlockEdge {
         value.clamp(-FAR, FAR) as i32
     }
 
-    /// From a pixel's corner to one of its samples.
+    /// Difference from a pixel's corner to one of its samples.
     #[inline(always)]
     fn sample(&self, place: (i64, i64)) -> i32 {
         (self.edge.a * place.0 + self.edge.b * place.1) as i32
     }
 }
 
-/// The greatest depth.
+/// Maximum depth.
 const Z_MAX: f64 = 16_777_215.0;
 
-/// A primitive on its way through the FEP.
+/// Rasterisation of one primitive.
 #[derive(Debug)]
 pub struct Rasterising<'a> {
     /// The primitive.
     pub primitive: &'a Primitive,
     /// Pixels that may be covered.
     pub window: PixelRect,
-    /// Samples that are asked.
+    /// Samples to test.
     pub sampling: Sampling,
-    /// The Z clipping planes: least and greatest depth.
+    /// The Z clipping planes: minimum and maximum depth.
     pub z_limits: (f64, f64),
-    /// Every block of which the primitive covers a sample inside of the window is appended to these.
+    /// Output: every block with a covered sample inside of the window is appended.
     pub blocks: &'a mut Vec<CoveredBlock>,
 }
 
 impl Rasterising<'_> {
-    /// Finds the blocks.
+    /// Rasterises the primitive.
     #[inline(always)]
     pub fn run<V: Vectors>(&mut self) {
         match self.sampling {
@@ -226,12 +226,12 @@ impl Rasterising<'_> {
     }
 }
 
-/// Which of the 16 blocks from a pixel on a primitive can meet, and which of these are not wholly inside of it.
+/// Which of the 16 blocks from a pixel on may be covered, and which of these not wholly.
 #[inline(always)]
 fn ask_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) -> (Mask, Mask) {
     let blocks = (window.x1 - x + BLOCK - 1) / BLOCK;
     let in_window = if blocks < BLOCKS { (1 << blocks) - 1 } else { ALL };
-    // The highest bit of an element is that of a negative value as soon as there is one.
+    // The highest bit of an element is set as soon as one value is negative.
     let (mut outside, mut crossed) = (Lanes::default(), Lanes::default());
     for edge in edges {
         let at = edge.at(x, y);
@@ -242,7 +242,7 @@ fn ask_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) -
     (in_window & !V::negative(&outside), V::negative(&crossed))
 }
 
-/// Asks the samples of a block's pixels one by one.
+/// Tests the samples of a block's pixels one by one.
 #[inline(always)]
 fn ask_samples<V: Vectors, const SAMPLES: usize>(
     edges: &[BlockEdge],
@@ -263,7 +263,7 @@ fn ask_samples<V: Vectors, const SAMPLES: usize>(
     block.samples = samples;
 }
 
-/// Finds depth and W of a block's pixels, and which of them are between the Z clipping planes.
+/// Computes depth and W of a block's pixels, and which of them are between the Z clipping planes.
 #[inline(always)]
 fn interpolate<V: Vectors>(primitive: &Primitive, limits: (f64, f64), block: &mut CoveredBlock) {
     let (dx, dy) = block.distance;
@@ -274,7 +274,7 @@ fn interpolate<V: Vectors>(primitive: &Primitive, limits: (f64, f64), block: &mu
     }
     block.within_limits = !V::negative(&beyond);
     for (z, depth) in block.z.0.iter_mut().zip(depths) {
-        // what is no number has the greatest depth
+        // NaN maps to the greatest depth.
         let depth = if depth < 1.0 { depth } else { 1.0 };
         let depth = if depth > 0.0 { depth } else { 0.0 };
         *z = cut_off(depth * Z_MAX);
@@ -282,10 +282,10 @@ fn interpolate<V: Vectors>(primitive: &Primitive, limits: (f64, f64), block: &mu
     block.w = Lanes::from_f32(primitive.w_over_block(dx, dy));
 }
 
-/// The integer part of a number from 0 to 2^24, without the care for others that a cast takes.
+/// The integer part of a number from 0 to 2^24, without a cast's checks for other numbers.
 #[inline(always)]
 fn cut_off(number: f64) -> u32 {
-    /// From here on doubles are integers, the lowest bit of which is their own.
+    /// From 2^52 on the lowest bit of a double counts 1.
     const INTEGERS: f64 = (1u64 << 52) as f64;
     let nearest = number + INTEGERS;
     let above = nearest - INTEGERS > number;
@@ -372,7 +372,7 @@ mod tests {
         covered
     }
 
-    /// A generator of test positions (xorshift), so that the suite is the same everywhere.
+    /// Test positions by xorshift, the same on every host.
     fn numbers(mut state: u64) -> impl FnMut(i32, i32) -> i32 {
         move |low, high| {
             state ^= state << 13;
@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    /// Spans and masks agree with asking every sample of every pixel whether it is inside.
+    /// Edge tests by rows and blocks agree with testing every sample of every pixel.
     #[test]
     fn coverage_is_that_of_each_sample_alone() {
         let mut next = numbers(0x1234_5678_9abc_def1);
@@ -419,7 +419,7 @@ mod tests {
         assert!(covered_in_all > 10_000, "the suite covers something: {covered_in_all}");
     }
 
-    /// Triangles as large as vertices and guard bands allow, whose edges' values do not fit in 32 bits.
+    /// The largest triangles that vertices and guard bands allow: values of their edges exceed 32 bits.
     #[test]
     fn the_largest_triangles_are_exact_too() {
         let mut next = numbers(0x0bad_cafe_0bad_cafe);
@@ -438,7 +438,7 @@ mod tests {
         assert!(parts >= 3, "edges cross the screen: {parts}");
     }
 
-    /// Depth is that of each pixel's centre alone, to the bit, and the limits hide what is outside of them.
+    /// Depth is that of each pixel's centre alone, to the bit, and the limits exclude pixels outside of them.
     #[test]
     fn depth_is_that_of_each_quad_alone() {
         let mut next = numbers(0x5eed_0fde_9711_0001);
@@ -462,12 +462,12 @@ mod tests {
         }
     }
 
-    /// Neighbours with a common edge share it: no pixel twice, none left out, even where centres lie on the edge.
+    /// Neighbours share an edge: no pixel twice, none left out, even where centres lie on the edge.
     #[test]
     fn a_fan_covers_every_pixel_once() {
         let mut next = numbers(99);
         for _ in 0..100 {
-            // centres lie at odd multiples of 8, so a grid of 8 gives many ties
+            // Centres lie at odd multiples of 8, so a grid of 8 gives many ties.
             let centre = (8 * next(4, 180), 8 * next(4, 150));
             let frame = [(-800, -800), (2400, -800), (2400, 2400), (-800, 2400)];
             let mut times = HashMap::new();
@@ -482,7 +482,7 @@ mod tests {
         }
     }
 
-    /// The 16 places are different ones, four in each quarter.
+    /// The 16 positions differ, four in each quarter.
     #[test]
     fn the_16_places_are_spread_over_the_pixel() {
         let places = sixteen_places(SamplePlaces::Silicon);
@@ -492,7 +492,7 @@ mod tests {
         }
     }
 
-    /// What a window leaves out does not change what it shows.
+    /// The window does not change the coverage inside of it.
     #[test]
     fn tiles_put_together_are_the_whole() {
         let primitive = triangle([(40, 30), (1500, 333), (600, 1250)]).unwrap();

@@ -1,22 +1,22 @@
-//! What a fragment shader is connected to: quads, varyings, tile buffer [AG p.46-52].
+//! The units around a fragment shader: quads, varyings, tile buffer [AG p.46-52].
 //!
-//! The FEP collects up to four quads, of one or several primitives that share their state, into a batch of 16 fragments. The batch's coordinates, masks, Z and
-//! W are the start values of the program; its varyings wait in a FIFO; its writes to the tile buffer go to the pixels of its quads.
+//! The FEP collects up to four quads, of one or several primitives with the same state, into a batch of 16 fragments. The batch's coordinates, masks,
+//! Z and W are the start values of the program; its varyings come through a FIFO; its writes to the tile buffer go to the pixels of its quads.
 //!
-//! The multisample mask decides which samples a write reaches. The Z and stencil test of a TLB_Z write clears the bits of samples that
-//! fail, and so decides about all colour writes after it. Without multisampling, a mask other than 0 stands for the pixel.
+//! The multisample mask selects the samples of a write. The Z and stencil test of a TLB_Z write clears the bits of samples that fail, and so masks
+//! all colour writes after it. Without multisampling, a mask other than 0 selects the pixel.
 //!
 //! # Scoreboard
-//! The model runs the batches of a tile one after the other, so a wait for the scoreboard never stalls. A batch never has the same quad twice.
+//! The model executes the batches of a tile one after the other, so a wait for the scoreboard never stalls. A batch never has the same quad twice.
 //!
 //! # Inferences
 //! - A TLB write under a condition leaves the other elements' pixels and masks as they are.
-//! - The stencil set-up is chosen for each pixel by its facing, as the guide's text has it [AG p.48]. Silicon applies one of the two to the whole batch
-//!   (HW-2924) [AG p.109]; which one is not known, so a Z write for which it matters is reported.
-//! - QUAD_X and QUAD_Y are in the register map, while the text says that pixel coordinates cannot be written [AG p.47, p.49]. Here they move quads: element 0
-//!   of each quad gives the column or row of its first pixel on the screen, the lowest bit aside. Varyings, Z, W and masks stay as they are.
-//! - An alpha mask write takes bits 7:0 of each element, since Broadcom's driver fills the mask with 0xff [brcm vg_hw_4.c]; a read yields the mask in all
-//!   four bytes, since its shaders multiply colours by it byte by byte [brcm vg_shader_fd_4.c.qasm].
+//! - The stencil set-up is selected for each pixel by its facing, as the guide says [AG p.48]. Silicon applies one of the two to the whole batch
+//! (HW-2924) [AG p.109]; which one is not known, so a Z write for which it matters is reported.
+//! - QUAD_X and QUAD_Y are in the register map, while the text says that pixel coordinates cannot be written [AG p.47, p.49]. Here they move quads:
+//! element 0 of each quad is the column or row of its first pixel on the screen, without the lowest bit. Varyings, Z, W and masks do not change.
+//! - An alpha mask write takes bits 7:0 of each element, since Broadcom's driver fills the mask with 0xff [brcm vg_hw_4.c]; a read returns the mask
+//! in all four bytes, since its shaders multiply colours by it byte by byte [brcm vg_shader_fd_4.c.qasm].
 
 use super::cap::CoverageReading;
 use super::fep::{CoveredBlock, place_in_block};
@@ -32,10 +32,10 @@ use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilSelect, StencilWriteMasks};
 
-/// Quads of a batch.
+/// Maximum number of quads in a batch.
 pub const BATCH_QUADS: usize = 4;
 
-/// A use of the tile buffer that the guide leaves undefined.
+/// An undefined use of the tile buffer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TileBufferError {
     /// More samples are read or written than a pixel has.
@@ -44,7 +44,7 @@ pub enum TileBufferError {
     /// Coverage has no meaning with multisampling.
     #[error("coverage is read in multisample mode")]
     CoverageInMultisample,
-    /// A quad is moved to where there are no pixels; it stays where it is.
+    /// A quad is moved outside of the tile; it stays where it is.
     #[error("a quad is moved to column {x}, row {y}, outside of the tile")]
     QuadOutside {
         /// Column on the screen.
@@ -52,12 +52,12 @@ pub enum TileBufferError {
         /// Row on the screen.
         y: u32,
     },
-    /// Both facings in a batch whose stencil set-up differs between them.
+    /// Both facings in a batch whose two stencil set-ups differ.
     #[error(
         "front and back facing quads of one batch are tested by different stencil set-ups: silicon applies one of them to the whole batch (HW-2924)"
     )]
     MixedStencil,
-    /// The alpha mask buffer is not enabled by the rendering mode.
+    /// The rendering mode has no alpha mask buffer.
     #[error("the alpha mask is accessed, but the rendering mode does not enable it")]
     MaskDisabled,
 }
@@ -67,7 +67,7 @@ pub enum TileBufferError {
 struct Quad {
     /// Number of its first pixel in the tile buffer.
     pixel: usize,
-    /// Where its primitive's coefficients begin.
+    /// Index of its primitive's coefficients.
     coefficients: usize,
     /// Screen coordinates of its first pixel.
     screen: [u32; 2],
@@ -78,15 +78,15 @@ struct Quad {
 pub struct Batch {
     count: usize,
     quads: [Quad; BATCH_QUADS],
-    /// Distance of each quad's first pixel's centre from its primitive's origin in 1/16 pixel, for each of its pixels.
+    /// Offset of each pixel from its primitive's origin in 1/16 pixel, by the first pixel of its quad.
     distance: [[f64; LANES]; 2],
     /// Multisample masks.
     flags: Lanes,
     /// Pixels of reverse facing primitives.
     reverse: Mask,
-    /// A program has moved quads, which may now be in the same place.
+    /// A program has moved quads, which may now be in the same position.
     moved: bool,
-    /// The varyings, if they have been interpolated.
+    /// The varyings, once they are interpolated.
     varyings: Vec<Varying>,
     /// Depth of each pixel, 24 bits: rb15 of the program.
     pub z: Lanes,
@@ -94,12 +94,12 @@ pub struct Batch {
     pub w: Lanes,
 }
 
-/// A quad on its way into a batch: four pixels of a block.
+/// A quad to be added to a batch: four pixels of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct NewQuad<'b> {
     /// The block.
     pub block: &'b CoveredBlock,
-    /// The quad's first element in it.
+    /// The quad's first element in the block.
     pub lane: usize,
     /// Multisample masks of the block's pixels.
     pub masks: &'b Lanes,
@@ -107,17 +107,17 @@ pub struct NewQuad<'b> {
     pub pixel: usize,
     /// Its primitive is reverse facing.
     pub reverse: bool,
-    /// Where its primitive's coefficients begin.
+    /// Index of its primitive's coefficients.
     pub coefficients: usize,
 }
 
 impl Batch {
-    /// Whether there is no quad in it.
+    /// Whether it has no quad.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether another quad would not fit.
+    /// Whether it is full.
     pub const fn is_full(&self) -> bool {
         self.count == BATCH_QUADS
     }
@@ -128,7 +128,7 @@ impl Batch {
         self.quads[..self.count].iter().any(|quad| quad.pixel == pixel)
     }
 
-    /// The element of the pixel with this number, if it is in the batch, and not only beside a pixel of its quad that is covered.
+    /// The element of the pixel with this number, if the pixel is covered.
     pub fn element_of(&self, pixel: usize) -> Option<usize> {
         let quads = self.quads[..self.count].iter();
         let element = quads.enumerate().find(|(_, quad)| quad.pixel == pixel & !3).map(|(i, _)| 4 * i + pixel % 4)?;
@@ -140,7 +140,7 @@ impl Batch {
         std::array::from_fn(|i| self.quads[..self.count].get(i).map(|quad| quad.pixel))
     }
 
-    /// Takes all quads out.
+    /// Removes all quads.
     pub fn clear(&mut self) {
         (self.count, self.reverse, self.moved) = (0, 0, false);
         (self.flags, self.z, self.w) = Default::default();
@@ -168,7 +168,7 @@ impl Batch {
         self.count += 1;
     }
 
-    /// The elements that have a pixel.
+    /// The elements with a covered pixel.
     #[inline]
     const fn elements(&self) -> Mask {
         ((1u32 << (4 * self.count)) - 1) as Mask
@@ -194,7 +194,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// The position, which then advances by a word.
+    /// The position; advances it by a word.
     fn next(&mut self, shape: Shape) -> Result<Self, TileBufferError> {
         let at = *self;
         if at.sample >= shape.samples() {
@@ -208,16 +208,16 @@ impl Cursor {
     }
 }
 
-/// The state that a batch's program starts with.
+/// The state in which a batch's program starts.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentState {
     /// Z test.
     pub z_test: ZTest,
-    /// When its comparison holds.
+    /// The comparison of the Z test.
     pub passing: Passing,
     /// Varyings of each fragment.
     pub varyings: usize,
-    /// The alpha mask buffer exists.
+    /// There is an alpha mask buffer.
     pub vg_mask: bool,
     /// How coverage is read.
     pub coverage: CoverageReading,
@@ -225,7 +225,7 @@ pub struct FragmentState {
     pub tile: (i32, i32),
 }
 
-/// The units behind the register map of a fragment shader.
+/// The units behind a fragment shader's register map.
 #[derive(Debug)]
 pub struct FragmentIo<'a> {
     tlb: &'a mut Tlb,
@@ -242,7 +242,7 @@ pub struct FragmentIo<'a> {
 }
 
 impl<'a> FragmentIo<'a> {
-    /// The units as they are when a batch starts; the batch is that of one program only.
+    /// The units at the start of a batch; the batch serves one program only.
     pub fn new(
         tlb: &'a mut Tlb,
         batch: &'a mut Batch,
@@ -265,7 +265,7 @@ impl<'a> FragmentIo<'a> {
         }
     }
 
-    /// Varyings that the program has not read.
+    /// Number of varyings that the program has not read.
     pub fn unread_varyings(&self) -> usize {
         self.state.varyings.saturating_sub(self.next_varying)
     }
@@ -292,13 +292,13 @@ impl<'a> FragmentIo<'a> {
         result
     }
 
-    /// Whether a Z write to these elements needs both stencil set-ups, which differ.
+    /// Whether a Z write to these elements needs both stencil set-ups, and they differ.
     fn mixes_stencils(&self, mask: Mask) -> bool {
         let facing = |reverse| {
             let mut lanes = 0..4 * self.batch.count;
             lanes.any(|lane| self.reached(lane, mask) != 0 && (self.batch.reverse >> lane & 1 == 1) == reverse)
         };
-        // where a set-up went to is not part of what it does
+        // The destination of a set-up is no part of what it does.
         let meaning = |test: Option<StencilTest>| {
             test.map(|mut test| {
                 test.configuration.select = StencilSelect::Both;
@@ -308,7 +308,7 @@ impl<'a> FragmentIo<'a> {
         meaning(self.front) != meaning(self.back) && facing(false) && facing(true)
     }
 
-    /// The mask of the samples that a colour write to an element reaches, 0 if it reaches none.
+    /// The mask of the samples that a colour write to an element reaches, 0 for none.
     #[inline(always)]
     fn reached(&self, lane: usize, mask: Mask) -> u32 {
         if mask >> lane & 1 == 1 { self.batch.flags.0[lane] & 0xf } else { 0 }
@@ -328,7 +328,7 @@ impl<'a> FragmentIo<'a> {
         SimdDispatch::new().run(ColorWrite { io: self, value, mask, sample, word });
     }
 
-    /// Where words of all quads begin, from where that of pixel 0 is.
+    /// Offsets of the words of all quads from that of pixel 0.
     #[inline(always)]
     fn places(&self, plane: usize) -> [usize; BATCH_QUADS] {
         self.batch.quads.map(|quad| plane + quad.pixel)
@@ -341,10 +341,10 @@ pub const fn quads_in(elements: Mask) -> Mask {
     (elements | elements >> 1 | elements >> 2 | elements >> 3) & 0x1111
 }
 
-/// How many quads have an element in a mask.
+/// Number of quads with an element in a mask.
 #[inline(always)]
 const fn count_quads(elements: Mask) -> u64 {
-    // the four bits are added up in the highest four
+    // The four bits are added up in the highest four.
     (quads_in(elements).wrapping_mul(0x1111) >> 12) as u64
 }
 
@@ -405,7 +405,7 @@ fn of_several(batch: &Batch, coefficients: &[Coefficients], number: usize) -> Va
     varying
 }
 
-/// A word of colour on its way to one sample of the pixels, or to all.
+/// A write of a word of colour to one sample of the pixels, or to all.
 struct ColorWrite<'w, 'a> {
     io: &'w mut FragmentIo<'a>,
     value: &'w Lanes,
@@ -424,12 +424,12 @@ impl SimdTask for ColorWrite<'_, '_> {
         let reached = io.samples_reached::<V>(mask);
         let samples = if shape.multisample { sample.map_or(0..4, |sample| sample..sample + 1) } else { 0..1 };
         for sample in samples {
-            // samples that the tile buffer does not have stand for the pixel
+            // Samples that the tile buffer does not have stand for the pixel.
             let bits = if shape.multisample { 1 << sample } else { 0xf };
             let places = io.places(io.tlb.color_index(0, sample, word));
             let untouched = V::zero(&reached.map(|samples| samples & bits));
             let count = io.batch.count;
-            // quads in the same place are written one after the other
+            // Quads in the same position are written one after the other.
             let at_once = if io.batch.moved { 1 } else { BATCH_QUADS };
             for first in (0..count).step_by(at_once) {
                 let mut colors = *value;
@@ -532,7 +532,7 @@ impl Io for FragmentIo<'_> {
     }
 
     fn tlb_stencil_setup(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        // the set-up is one for the batch: the highest element that the condition lets through is as good as any
+        // The set-up belongs to the batch: the highest element with the condition provides it.
         let Some(lane) = (0..16).rev().find(|lane| mask >> lane & 1 == 1) else { return Ok(()) };
         let word = value.0[lane];
         let configuration = StencilConfiguration::from_word(word);
@@ -675,7 +675,7 @@ impl Io for FragmentIo<'_> {
                 }
             }
         }
-        // The guide speaks of coverage where it is accumulated and read, and that is what is counted here; that colour writes do not count is a guess.
+        // The guide speaks of coverage where it is accumulated and read, so that is what is counted here; that colour writes do not count is a guess.
         self.counters.add(CounterSource::TlbQuadsCovered, covered);
         self.counters.add(CounterSource::TlbQuadsNoCoverage, empty);
         Ok(value)
@@ -723,7 +723,7 @@ mod tests {
     use super::*;
     use v3d_hw::control_list::CompareFunction;
 
-    /// Numbers for tests (xorshift), so that the suite is the same everywhere.
+    /// Test values by xorshift, the same on every host.
     fn numbers(mut state: u64) -> impl FnMut(u32) -> u32 {
         move |limit| {
             state ^= state << 13;
@@ -733,7 +733,7 @@ mod tests {
         }
     }
 
-    /// A batch of up to four quads in different places, with flags as a program may have written them.
+    /// A batch of up to four quads in different positions, with flags as a program may have written them.
     fn batch(next: &mut impl FnMut(u32) -> u32, shape: Shape) -> Batch {
         let mut batch = Batch { count: 1 + next(4) as usize, ..Batch::default() };
         let quads = shape.pixels() as u32 / 16;
@@ -754,7 +754,7 @@ mod tests {
         batch
     }
 
-    /// What is done to the pixels of a batch at once leaves the same as when they are taken one after the other, which they are after quads were moved.
+    /// Writes to all pixels at once leave the same as writes one after the other, which happen after quads were moved.
     #[test]
     fn all_pixels_at_once_are_pixels_one_by_one() {
         let mut next = numbers(0x0dd_ba11_5eed_0001);
@@ -801,7 +801,7 @@ mod tests {
         assert!(changed > 4000, "the suite changes something: {changed}");
     }
 
-    /// A quad's varying is that of its own primitive, and nothing where there is no quad.
+    /// A quad's varying is that of its own primitive, and 0 where there is no quad.
     #[test]
     fn varyings_are_those_of_each_quad_alone() {
         let mut next = numbers(0x0dd_ba11_5eed_0002);

@@ -1,7 +1,7 @@
 //! Loads of a tile: records 27 and 29 [AG p.46, p.66-67].
 //!
-//! A load stands before the Tile Coordinates of the tile that it is for, and happens when they come. Only one can be pending. With multisampling an image
-//! of pixels is loaded into all samples of each.
+//! A load stands before the Tile Coordinates of its tile, and is executed with them. Only one can be pending. With multisampling an image of pixels
+//! is loaded into all samples of each.
 
 use super::pixel;
 use super::store::{FULL_BUFFER_BYTES, FULL_DUMP_BYTES, MoveError, buffer_bits, tile_rect};
@@ -39,7 +39,7 @@ impl Load {
         }
     }
 
-    /// First byte and byte after the last of all that it may read, as offsets in memory.
+    /// First byte and byte after the last that it may read, as offsets in memory.
     pub fn extent(&self, mode: &TileRenderingMode) -> (u64, u64) {
         let dump = |address: BusAddr| {
             let start = u64::from(address.offset());

@@ -3,16 +3,16 @@
 //! A colour in the tile buffer is four bytes, red lowest. The average of several is the sum divided and rounded down [silicon].
 //!
 //! # Inferences
-//! - To 565 without dithering the low bits of a component are cut off, from 565 its high bits are repeated below. That cutting off is what the
-//!   recorded pictures of a software rasteriser show too (`tests/captures/tri_rgb_565`).
-//! - Dithering adds an ordered 4x4 pattern (Bayer's) before cutting off. The silicon's pattern is not known.
+//! - Conversion to 565 without dithering drops the low bits of a component; conversion from 565 repeats its high bits below. A software rasteriser's
+//! recorded pictures truncate, too (`tests/captures/tri_rgb_565`).
+//! - Dithering adds an ordered 4x4 pattern (Bayer's) before truncation. The silicon's pattern is not known.
 
-/// How a colour becomes 16 bits.
+/// Conversion to 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To565 {
-    /// Low bits cut off.
+    /// Truncation.
     Truncated,
-    /// Ordered dithering by the pixel's place.
+    /// Ordered dithering by the pixel's position.
     Dithered,
 }
 
@@ -22,7 +22,7 @@ const BAYER: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15,
 /// The average of `1 << SHIFT` colours, byte by byte, rounded down.
 #[inline]
 pub fn average<const SHIFT: u32>(colors: impl IntoIterator<Item = u32>) -> u32 {
-    // two bytes to a word, 16 bits apart: sums of 16 bytes do not meet
+    // Two bytes to a word, 16 bits apart: sums of 16 bytes do not overlap.
     let (mut even, mut odd) = (0u32, 0u32);
     for color in colors {
         even += color & 0x00ff_00ff;
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(from_565(0x001f), 0xffff_0000);
     }
 
-    /// Over a 4x4 block the dithered steps add up to what was cut off, as long as there is a step above.
+    /// Over a 4x4 block the dithered steps add up to what truncation drops, unless the value is the highest.
     #[test]
     fn dithering_keeps_the_average() {
         let sum = |color: u32, shift: u32, mask: u32| -> u32 {

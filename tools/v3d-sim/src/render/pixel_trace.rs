@@ -1,7 +1,7 @@
-//! The history of one pixel: everything that changes it, down to the instructions that shade it.
+//! Pixel trace: everything that changes one pixel, down to the instructions that shade it.
 //!
-//! A renderer that is told to watch a pixel executes the programs that shade it one instruction at a time, and notes what each reads and writes in the
-//! pixel's element: registers, flags and peripherals. All other pixels are rendered as ever, and the result is the same.
+//! A renderer with a watched pixel executes the programs that shade it one instruction at a time, and records what each reads and writes in the
+//! pixel's element: registers, flags and peripherals. All other pixels are rendered as usual; the picture is the same.
 
 use super::WaveJob;
 use super::tlb::Tlb;
@@ -17,10 +17,10 @@ use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::{File, ReadSource};
 use v3d_hw::qpu::{AddOp, Instruction, MulOp, Mux, Signal};
 
-/// Most instructions that are kept of one part of a frame.
+/// Maximum number of instructions that are kept of one part of a frame.
 const MAX_ENTRIES: usize = 100_000;
 
-/// What a sample of the pixel contains.
+/// The content of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Colour: RGBA8888, or the lower word of a 64-bit colour.
@@ -44,7 +44,7 @@ pub struct ElementFlags {
     pub carry: bool,
 }
 
-/// A value in the pixel's element, with its name.
+/// A named value of the pixel's element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
     /// Register or peripheral.
@@ -53,7 +53,7 @@ pub struct Value {
     pub bits: u32,
 }
 
-/// Something that happened to the pixel.
+/// An event of the pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Its tile begins.
@@ -78,11 +78,11 @@ pub enum Event {
         /// W.
         w: f32,
     },
-    /// It is in front of the near or behind the far limit.
+    /// The depth limits exclude it.
     OutsideZLimits,
-    /// Early Z finds it hidden.
+    /// Early Z rejects it.
     Hidden,
-    /// A program begins to shade it.
+    /// A program starts shading it.
     Program {
         /// Address of its first instruction.
         code: BusAddr,
@@ -93,24 +93,24 @@ pub enum Event {
     Instruction {
         /// Its address.
         pc: BusAddr,
-        /// What it is.
+        /// The instruction word.
         instruction: Instruction,
         /// What it read.
         read: Vec<Value>,
-        /// What it wrote, whether or not that was something else before: registers with what they contain now, and peripherals.
+        /// What it wrote, changed or not: registers with their new values, and peripherals.
         written: Vec<Value>,
         /// The flags, if it set them.
         flags: Option<ElementFlags>,
     },
-    /// So many more instructions have been executed.
+    /// This many more instructions have been executed.
     LeftOut(u64),
-    /// The coverage pipe has added a primitive to its coverage, which takes the place of depth and stencil.
+    /// The coverage pipe has added a primitive to its coverage, which replaces depth and stencil.
     CoverageAccumulated(Vec<Sample>),
-    /// The program has ended; what the pixel contains now.
+    /// The program has ended; the pixel's new content.
     Shaded(Vec<Sample>),
     /// The tile is stored.
     Stored(Vec<Sample>),
-    /// The tile buffer was cleared.
+    /// A store has cleared the tile buffer.
     Cleared(Vec<Sample>),
 }
 
@@ -123,7 +123,7 @@ pub struct Entry {
     pub event: Event,
 }
 
-/// Events of one part of a frame, in their order.
+/// The events of one part of a frame, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PixelTrace {
     entries: Vec<Entry>,
@@ -132,7 +132,7 @@ pub struct PixelTrace {
 }
 
 impl PixelTrace {
-    /// Adds an event. Of instructions the first 100,000 are kept, and those behind them counted.
+    /// Adds an event. Of instructions the first 100,000 are kept, the others counted.
     pub fn note(&mut self, at: BusAddr, event: Event) {
         let Event::Instruction { .. } = event else {
             self.entries.push(Entry { at, event });
@@ -146,7 +146,7 @@ impl PixelTrace {
         }
     }
 
-    /// Whether no more instructions are kept.
+    /// Whether further instructions are only counted.
     fn is_full(&self) -> bool {
         self.instructions >= MAX_ENTRIES
     }
@@ -159,7 +159,7 @@ impl PixelTrace {
         }
     }
 
-    /// Takes over another part's events.
+    /// Appends another part's events.
     pub fn append(&mut self, mut other: Self) {
         self.entries.append(&mut other.entries);
     }
@@ -169,7 +169,7 @@ impl PixelTrace {
         &self.entries
     }
 
-    /// Runs a program instruction by instruction, and notes what each does in one element.
+    /// Executes a program instruction by instruction, and records what each does in one element.
     pub fn run<I: Io>(
         &mut self,
         at: BusAddr,
@@ -205,7 +205,7 @@ impl PixelTrace {
     }
 }
 
-/// What the samples of a pixel contain; whether an alpha mask is among that, the rendering mode says.
+/// The content of the samples of a pixel. The rendering mode says whether that includes an alpha mask.
 pub fn samples(tlb: &Tlb, pixel: usize, vg_mask: bool) -> Vec<Sample> {
     let sample = |number| {
         let color = |word| tlb.color.get(tlb.color_index(pixel, number, word)).copied().unwrap_or(0);
@@ -235,7 +235,7 @@ fn name(place: RegisterIndex) -> String {
     }
 }
 
-/// What an instruction reads: its operands, with the values that they have before it, or that it takes from a peripheral.
+/// The operands of an instruction, with the values that they have before it, or that it takes from a peripheral.
 fn operands(instruction: &Instruction, before: &Registers, after: &Registers, element: usize) -> Vec<Value> {
     let Instruction::Alu(alu) = instruction else { return Vec::new() };
     let mut muxes = Vec::new();
@@ -273,8 +273,8 @@ fn operands(instruction: &Instruction, before: &Registers, after: &Registers, el
 
 /// What an instruction has written in an element, and the flags that it has set there.
 ///
-/// What went to peripherals is computed once more, from the registers as they were and what the instruction has read from peripherals. Where it reads a
-/// register too early, that is what it meant to write.
+/// Values for peripherals are computed again, from the old registers and what the instruction has read from peripherals. Of a register that is read
+/// too early, the new value counts.
 fn effects(
     instruction: &DecodedInstruction,
     before: &Registers,
@@ -284,7 +284,7 @@ fn effects(
 ) -> (Vec<Value>, Option<ElementFlags>) {
     let after = qpu.registers();
     let mut results = Results::default();
-    // A branch writes nothing but its link address, and that only if it is taken.
+    // A branch writes only its link address, and that only if it is taken.
     if !matches!(instruction.kind, Kind::Branch { .. }) {
         let (mut again, mut flags) = (before.clone(), flags);
         for port in [registers::PORT_A, registers::PORT_B] {
@@ -299,7 +299,7 @@ fn effects(
     for (to, result) in [(instruction.add.to, &results.add), (instruction.mul.to, &results.mul)] {
         written.extend(write(to, result, after, element));
     }
-    // r4 and r5 also get what was asked for earlier.
+    // r4 and r5 also get what was requested earlier.
     for place in 0..registers::ELEMENTS {
         let (old, bits, name) = (value(before, place, element), value(after, place, element), name(place));
         if old != bits && !written.iter().any(|value| value.name == name) {
@@ -345,7 +345,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {:#010x}", self.name, self.bits)?;
         let float = f32::from_bits(self.bits);
-        // Bits that make a float of ordinary size are most likely one.
+        // Bits of a float of ordinary size are most likely a float.
         if (1e-6..1e9).contains(&float.abs()) { write!(f, " ({float})") } else { Ok(()) }
     }
 }
@@ -372,7 +372,7 @@ impl fmt::Display for ElementFlags {
     }
 }
 
-/// Values one after the other.
+/// Values as a list.
 struct Listed<'a, T>(&'a [T], &'static str);
 
 impl<T: fmt::Display> fmt::Display for Listed<'_, T> {

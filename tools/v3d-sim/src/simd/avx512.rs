@@ -15,7 +15,7 @@ pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx512>()
 }
 
-/// Instructions of AVX-512. Nothing but [`work`] can name it.
+/// AVX-512. Nothing but [`work`] can name it.
 struct Avx512;
 
 const TOWARD_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
@@ -32,7 +32,7 @@ fn lanes(vector: __m512i) -> Lanes {
     unsafe { transmute::<__m512i, Lanes>(vector) }
 }
 
-/// Denormals and -0 as +0.
+/// Denormals and -0 to +0.
 #[target_feature(enable = "avx512f")]
 fn flush(x: __m512i) -> __m512i {
     _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(x, splat(EXPONENT)), x)
@@ -49,19 +49,19 @@ fn magnitude(x: __m512i) -> __m512i {
     _mm512_andnot_si512(splat(SIGN), x)
 }
 
-/// Infinities of a sign.
+/// Infinity with the sign of each element.
 #[target_feature(enable = "avx512f")]
 fn infinite(sign: __m512i) -> __m512i {
     _mm512_or_si512(_mm512_and_si512(sign, splat(SIGN)), splat(EXPONENT))
 }
 
-/// Elements of the highest exponent.
+/// Elements with the highest exponent: infinities.
 #[target_feature(enable = "avx512f")]
 fn is_infinite(x: __m512i) -> Mask {
     _mm512_cmpge_epu32_mask(magnitude(x), splat(EXPONENT))
 }
 
-/// Results that may stand for something that is not a number below infinity.
+/// Results that are the greatest float or beyond: infinity, NaN or overflow.
 #[target_feature(enable = "avx512f")]
 fn special(result: __m512i) -> Mask {
     _mm512_cmpge_epu32_mask(magnitude(result), splat(GREATEST))
@@ -78,7 +78,7 @@ pub(crate) fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
         return lanes(sum);
     }
     let (infinite_x, infinite_y) = (is_infinite(x), is_infinite(y));
-    // What has overflowed, or nearly has.
+    // An overflow, or nearly one.
     let large = special & !infinite_x & !infinite_y != 0;
     let with_x = _mm512_mask_mov_epi32(sum, infinite_x, infinite(x));
     let with_both = _mm512_mask_mov_epi32(with_x, infinite_y, infinite(y));
@@ -96,7 +96,7 @@ pub(crate) fn product(a: &Lanes, b: &Lanes) -> Lanes {
     }
     let is_infinite = is_infinite(x) | is_infinite(y);
     let large = special & !is_infinite != 0;
-    // Nothing times infinity is nothing.
+    // 0 times infinity is 0.
     let numbers = _mm512_test_epi32_mask(x, x) & _mm512_test_epi32_mask(y, y);
     let infinite = _mm512_maskz_mov_epi32(numbers, infinite(_mm512_xor_si512(x, y)));
     let with_infinite = _mm512_mask_mov_epi32(product, is_infinite, infinite);
@@ -112,7 +112,7 @@ fn ftoi(a: &Lanes) -> Lanes {
     if large == 0 {
         return lanes(integer);
     }
-    // The significand goes to its place, or out of it: by 105 if infinite.
+    // The significand is shifted to its place, or out of it: by 105 if infinite.
     let by = _mm512_sub_epi32(_mm512_srli_epi32::<23>(exponent), splat(127 + 23));
     let significand = _mm512_or_si512(_mm512_and_si512(x, splat(0x7f_ffff)), splat(0x80_0000));
     let low = _mm512_sllv_epi32(significand, by);
@@ -150,13 +150,13 @@ fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) {
     *old = lanes(_mm512_mask_mov_epi32(vector(old), mask, vector(new)));
 }
 
-/// Functions of [`Vectors`] that are those of the same name here.
+/// Implements functions of [`Vectors`] by those of the same name.
 macro_rules! instructions {
     ($( fn $name:ident($( $argument:ident: $kind:ty ),*) $(-> $result:ty)? = $call:expr; )*) => {$(
         #[inline(always)]
         fn $name($( $argument: $kind ),*) $(-> $result)? {
-            // SAFETY: the function needs no more than AVX-512, and this type is out of reach of all but `work`, which only runs where
-            // `super::has_avx512` has found it.
+            // SAFETY: the function needs AVX-512 only, and nothing but `work` can name this type, which runs only where `super::has_avx512` has found
+            // it.
             unsafe { $call }
         }
     )*};

@@ -1,12 +1,12 @@
-//! The vector operations that the fast engine is made of, as every host can execute them.
+//! Vector operations, and their portable implementation.
 //!
-//! Loops have no branches in them, so that the compiler turns them into vector instructions. Where an operation has cases that would need some
-//! (infinities, mostly), the loop also finds out whether any element is such a case, and then the reference's function is applied to all of them.
+//! The loops have no branches, so that the compiler vectorizes them. Where an operation has special cases that would need branches (infinities,
+//! mostly), the loop also finds out whether any element is one, and the reference function is then applied to all elements.
 //!
 //! # Rounding toward zero
-//! The host rounds to nearest, and its rounding mode is left alone. A sum is followed by its exact error [Knuth's two-sum], which says whether
-//! rounding went away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the
-//! surplus bits are cut off; a host with a fused multiply-add finds a product's error with that.
+//! The host rounds to nearest, and its rounding mode is left alone. A sum is followed by its exact error [Knuth's two-sum], which tells whether it
+//! was rounded away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the surplus bits
+//! are cut off; a host with a fused multiply-add computes a product's error with that.
 
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::isa::alu;
@@ -14,11 +14,11 @@ use v3d_hw::qpu::{AddOp, LANES, MulOp};
 
 pub(crate) const SIGN: u32 = 0x8000_0000;
 pub(crate) const EXPONENT: u32 = 0x7f80_0000;
-/// The greatest number that is not infinite.
+/// The greatest finite float.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const GREATEST: u32 = 0x7f7f_ffff;
 
-/// The operations that hosts differ in.
+/// The operations that differ between SIMD levels.
 pub trait Vectors {
     /// Floating point sum.
     fn fadd(a: &Lanes, b: &Lanes) -> Lanes;
@@ -42,7 +42,7 @@ pub trait Vectors {
     fn blend(old: &mut Lanes, new: &Lanes, mask: Mask);
 }
 
-/// Plain loops. `FMA` says that the host has a fused multiply-add, whose one rounding gives the exact error of a product.
+/// Plain loops. `FMA`: the host has a fused multiply-add, whose single rounding gives the exact error of a product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable<const FMA: bool>;
 
@@ -115,7 +115,7 @@ fn bits(holds: impl Fn(usize) -> bool) -> Mask {
     (0..LANES).fold(0, |bits, i| bits | if holds(i) { 1 << i } else { 0 })
 }
 
-/// Denormals and -0 as +0.
+/// Denormals and -0 to +0.
 #[inline(always)]
 fn flush(x: u32) -> u32 {
     if x & EXPONENT == 0 { 0 } else { x }
@@ -132,7 +132,7 @@ fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
         let part = sum - x;
         let error = (x - (sum - part)) + (y - part);
         let bits = sum.to_bits();
-        // Infinities, and whatever overflows on the way, leave no number here.
+        // Infinities and intermediate overflows make the error NaN.
         special |= u32::from(error.is_nan());
         let away = u32::from(error != 0.0) & (error.to_bits() ^ bits) >> 31;
         result.0[i] = flush(bits.wrapping_sub(away));
@@ -140,7 +140,7 @@ fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
     if special == 0 { result } else { special_sum(a, b, flip) }
 }
 
-/// A sum in which there are infinities.
+/// A sum with infinities among its operands.
 #[cold]
 pub(crate) fn special_sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
     a.zip(*b, |a, b| alu::add(AddOp::Fadd, a, b ^ flip).unwrap_or_default().value)
@@ -162,10 +162,10 @@ fn product(a: &Lanes, b: &Lanes) -> Lanes {
     if special == 0 { result } else { special_product(a, b) }
 }
 
-/// Multiplies with a fused multiply-add: a product, and then the difference between the exact product and it.
+/// Multiplies, and computes the difference between the exact product and the rounded one with a fused multiply-add.
 #[inline(always)]
 fn product_fused(a: &Lanes, b: &Lanes) -> Lanes {
-    /// Below this the difference may be too small to be a float.
+    /// Below this the difference may be too small for a float.
     const SAFE: u32 = 30 << 23;
     let mut special = 0;
     let mut result = Lanes::default();
@@ -183,7 +183,7 @@ fn product_fused(a: &Lanes, b: &Lanes) -> Lanes {
     if special == 0 { result } else { special_product(a, b) }
 }
 
-/// A product in which there are infinities or very small numbers.
+/// A product with infinities or very small numbers.
 #[cold]
 pub(crate) fn special_product(a: &Lanes, b: &Lanes) -> Lanes {
     a.zip(*b, |a, b| alu::mul(MulOp::Fmul, a, b).value)

@@ -1,31 +1,31 @@
-//! Caches: which lines they hold, and from when on. What the lines contain is always memory as it is.
+//! Caches: which lines they hold, and from when on. The contents of a line are always those of memory.
 //!
-//! A line that is still on its way is not fetched again: whoever else needs it waits for it. That is a guess.
+//! A line that is still on its way is not fetched again: other requests for it wait. That is a guess.
 
 use super::costs::{self, LINE_BYTES};
 use super::memory::MemorySystem;
 use v3d_hw::BusAddr;
 
-/// A line that a cache holds.
+/// A line in a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Line {
     number: u32,
-    /// When it arrives.
+    /// Time of its arrival.
     arrival: u64,
-    /// Memory does not have what it contains.
+    /// Written since it was fetched.
     is_written: bool,
 }
 
-/// What a cache says of a line.
+/// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// When it arrives or has arrived.
+    /// Time at which the line arrives or has arrived.
     pub arrival: u64,
-    /// The address of a written line that has made place for it.
+    /// Address of a written line that it evicts.
     pub displaced: Option<u32>,
 }
 
-/// A cache with ways, of which the least recently used is replaced. That it is the least recently used one is a guess.
+/// A set-associative cache; the least recently used way is replaced, which is a guess.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cache {
     /// Lines of each set, the most recently used first.
@@ -40,12 +40,13 @@ impl Cache {
         Self { sets: vec![Vec::with_capacity(ways); sets], ways }
     }
 
-    /// When the line of an address arrives or has arrived, if the cache holds it. If not, `fetch` says when it will, and the cache holds it from now on.
+    /// Time at which the line of an address arrives or has arrived, if the cache holds it. If not, `fetch` returns its arrival, and the cache holds
+    /// it from now on.
     pub fn access(&mut self, address: u32, fetch: impl FnOnce() -> u64) -> u64 {
         self.hold(address, false, fetch).arrival
     }
 
-    /// The same, in a cache that is written to as well.
+    /// The same in a cache that is also written.
     pub fn hold(&mut self, address: u32, writes: bool, fetch: impl FnOnce() -> u64) -> Held {
         let number = address / LINE_BYTES;
         let sets = self.sets.len();
@@ -67,7 +68,7 @@ impl Cache {
         Held { arrival: line.arrival, displaced }
     }
 
-    /// Forgets all lines.
+    /// Invalidates all lines.
     pub fn clear(&mut self) {
         self.sets.iter_mut().for_each(Vec::clear);
     }
@@ -81,7 +82,7 @@ struct Slice {
     tmus: [Cache; 2],
 }
 
-/// A cache of the first level.
+/// A first-level cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level1 {
     /// Instructions.
@@ -92,31 +93,31 @@ pub enum Level1 {
     Texture(u8),
 }
 
-/// What has been looked up in the caches.
+/// Counts of lookups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lookups {
-    /// Lines fetched for the instruction caches.
+    /// Misses of the instruction caches.
     pub instruction_misses: u64,
-    /// Lines fetched for the uniforms caches.
+    /// Misses of the uniforms caches.
     pub uniform_misses: u64,
-    /// Lines fetched for the TMUs' caches.
+    /// Misses of the TMUs' caches.
     pub texture_misses: u64,
-    /// Lines that the L2 cache had.
+    /// Hits of L2.
     pub l2_hits: u64,
-    /// Lines that the L2 cache fetched from memory, or from the chip's cache.
+    /// Misses of L2, filled from memory or from the chip's cache.
     pub l2_misses: u64,
 }
 
-/// All caches: those of the slices, and L2 behind them.
+/// All caches: those of the slices, with L2 behind them.
 ///
-/// On boards the hits and misses of L2 add up to the misses of the others [vc4cl]: each line that one of them lacks is one access to L2.
+/// On boards the hits and misses of L2 add up to the misses of the others [vc4cl]: each miss is one access to L2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Caches {
     slices: Vec<Slice>,
     l2: Cache,
-    /// What is behind the caches.
+    /// Memory behind the caches.
     pub memory: MemorySystem,
-    /// L2CACTL: whether L2 is enabled. If not, lines come from memory, and nothing is counted for it.
+    /// L2CACTL: whether L2 is enabled. If not, lines come from memory, and nothing is counted for L2.
     pub l2_enabled: bool,
     /// What has been looked up.
     pub lookups: Lookups,
@@ -140,7 +141,7 @@ impl Caches {
         }
     }
 
-    /// Looks the line of an address up in a slice's cache at a time; gives the cycles until it is there, 0 if it already is.
+    /// Looks up the line of an address in a slice's cache at a time; returns the cycles until it arrives, 0 if it has arrived.
     pub fn access(&mut self, slice: usize, level: Level1, address: u32, time: u64) -> u64 {
         let Self { slices, l2, memory, l2_enabled, lookups } = self;
         let offset = BusAddr(address).offset();
@@ -171,7 +172,7 @@ impl Caches {
         self.l2.clear();
     }
 
-    /// Clears the caches of one kind in the slices whose bits are set.
+    /// Invalidates one kind of cache in the slices whose bits are set.
     pub fn clear(&mut self, level: Level1, slices: u8) {
         for (_, caches) in self.slices.iter_mut().enumerate().filter(|(i, _)| slices >> i & 1 == 1) {
             match level {
@@ -187,7 +188,7 @@ impl Caches {
 mod tests {
     use super::*;
 
-    /// Addresses that are looked up in turn, and how many of them miss.
+    /// Addresses that are looked up in turn, and their misses.
     fn check(shape: (u32, usize), addresses: &[u32], misses: usize) {
         let mut cache = Cache::new(shape);
         let mut missed = 0;
@@ -205,7 +206,7 @@ mod tests {
         check((4096, 1), &[0, 63, 64, 127, 0], 2);
     }
 
-    /// What [imrc QT31] measured: two lines 4096 bytes apart throw each other out, 2048 bytes apart they do not.
+    /// [imrc QT31]: two lines 4096 bytes apart evict each other, 2048 bytes apart they do not.
     #[test]
     fn a_direct_mapped_cache_holds_one_line_of_each_place() {
         check(costs::TEXTURE_CACHE, &[0, 4096, 0, 4096], 4);
@@ -249,7 +250,7 @@ mod tests {
         assert_eq!(caches.access(0, Level1::Uniforms, 0, 2000), costs::L2_LATENCY + costs::MEMORY_LATENCY);
     }
 
-    /// A line takes as long as it takes, whoever asked for it first: in the same slice it arrives once, from L2 it goes to each slice.
+    /// A line in flight is shared: within a slice it arrives once, from L2 it goes to each slice.
     #[test]
     fn a_line_on_its_way_is_waited_for() {
         let mut caches = Caches::new(2);
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(caches.access(0, Level1::Texture(0), 4096, 500), memory);
     }
 
-    /// The alias of an address says how memory is reached, not what it is.
+    /// The alias of an address decides how memory is reached; the line is the same.
     #[test]
     fn aliases_are_the_same_line() {
         let mut caches = Caches::new(1);

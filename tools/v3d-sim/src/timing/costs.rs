@@ -1,4 +1,4 @@
-//! What things cost: the clock's table, in V3D clock cycles, each with its source.
+//! Costs: the timing model's table, in V3D clock cycles, each with its source.
 //!
 //! The guide gives few times. Most of these were measured on boards by others: [imrc] are the measurements at imrc.noip.me/blog/vc4 (Raspberry Pi 2 and
 //! 3, each with its number), [vc4cl] the experiments noted in doe300/VC4CL and the emulator of doe300/VC4C. What stands as a guess is one.
@@ -28,12 +28,13 @@
 //! | 2^21 | 388 | 374.5 | 0.97 | | | |
 //! | 2^22 | 786 | 751.6 | 0.96 | | | |
 //!
-//! With nothing in the chip's cache at first, 2^8 takes 0.040 ms, a fifth too much. No figure below was chosen for one of these sizes; those that these
-//! times have confirmed or decided are marked [inferred]. From 2^15 to 2^17 memory is what is busy, for 85 to 89 % of the time. Past the chip's cache
+//! With an empty chip's cache, 2^8 takes 0.040 ms, a fifth too much. No figure below was chosen for one of these sizes; those that these times have
+//! confirmed or decided are marked [inferred]. From 2^15 to 2^17 memory is the bottleneck, busy for 85 to 89 % of the time. Past the chip's cache
 //! 2^15 and 2^17 are 2 to 3 % faster; the author's source says that this improves longer transforms, too.
 //!
-//! The guesses matter little, but for one: half or twice [`SDRAM_LATENCY`] changes 2^11 by 3 to 6 % and 2^15 by less than 1 %, [`WRITE_BACKLOG`] from
-//! 16 to 256 changes none of 2^11, 2^13, 2^15, 2^16 by more than 3 %; twice [`MEMORY_PORT`] makes 2^13 a fifth slower, and the others not by more than 3 %.
+//! The guesses matter little, with one exception: half or twice [`SDRAM_LATENCY`] changes 2^11 by 3 to 6 % and 2^15 by less than 1 %,
+//! [`WRITE_BACKLOG`] from 16 to 256 changes none of 2^11, 2^13, 2^15, 2^16 by more than 3 %; twice [`MEMORY_PORT`] makes 2^13 a fifth slower, and the
+//! others not by more than 3 %.
 
 use crate::qpu::INSTRUCTION_CYCLES;
 

@@ -1,46 +1,46 @@
-//! VPM DMA as it takes time: blocks, in bursts.
+//! Timing of VPM DMA: transfers, moved in bursts.
 
 use super::costs::{self, LINE_BYTES};
 use super::trace::{Dma, Transfer};
 use std::collections::VecDeque;
 
-/// Who is told when DMA is done.
+/// The owner of a transfer, who waits for its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// The QPU that started it.
     Qpu(usize),
-    /// The work with this number, whose attributes are there now.
+    /// The invocation with this order, whose attributes are fetched.
     Vertices(u64),
 }
 
-/// What a channel is to move.
+/// A transfer in the queue of a channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Job {
-    /// From when on it can be begun.
+    /// Time at which it can begin.
     pub(super) ready: u64,
-    /// Who is told.
+    /// Who waits for its end.
     pub(super) owner: Owner,
-    /// What is left of the time until its first burst.
+    /// What is left of the latency before its first burst.
     latency: u64,
-    /// What is left of the block, the present row being the first.
+    /// What is left to move; the current row is the first.
     left: Transfer,
-    /// Bytes of the present row that have been moved.
+    /// Bytes of the current row that have been moved.
     moved: u32,
 }
 
-/// What is moved at a time: what of a row stands in one line.
+/// A burst: the part of a row that lies in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Burst {
-    /// Where it is in memory, if that is known.
+    /// Its address, if that is known.
     pub(super) address: Option<u32>,
     /// Bytes.
     pub(super) bytes: u32,
-    /// Cycles for which it keeps the channel, if memory does not hold it up.
+    /// Cycles for which it occupies the channel, if memory does not delay it.
     pub(super) cycles: u64,
 }
 
 impl Job {
-    /// A block that a program moves.
+    /// A transfer that a program starts.
     pub(super) const fn of_program(qpu: usize, dma: Dma, transfer: Transfer, ready: u64) -> Self {
         let latency = match dma {
             Dma::Load => costs::DMA_LOAD_LATENCY,
@@ -49,18 +49,18 @@ impl Job {
         Self { ready, owner: Owner::Qpu(qpu), latency, left: transfer, moved: 0 }
     }
 
-    /// Vectors of attributes, of which the addresses are not known.
+    /// Vectors of attributes, whose addresses are not known.
     pub(super) const fn of_vertices(order: u64, vectors: u32, ready: u64) -> Self {
         let left = Transfer { address: 0, rows: vectors, row_bytes: LINE_BYTES, pitch_bytes: LINE_BYTES };
         Self { ready, owner: Owner::Vertices(order), latency: 0, left, moved: 0 }
     }
 
-    /// Whether all is moved.
+    /// Whether everything is moved.
     pub(super) const fn is_done(&self) -> bool {
         self.left.rows == 0 || self.left.row_bytes == 0
     }
 
-    /// The next burst, which is then taken as moved. `None` when all is.
+    /// Takes the next burst; `None` when everything is moved.
     pub(super) fn take_burst(&mut self, dma: Dma) -> Option<Burst> {
         if self.is_done() {
             return None;
@@ -86,19 +86,19 @@ impl Job {
     }
 }
 
-/// VPM DMA of one direction.
+/// One direction of VPM DMA.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Channel {
-    /// What it is to move, one after the other.
+    /// Its transfers, in order.
     pub(super) jobs: VecDeque<Job>,
-    /// When it is free.
+    /// Time at which it is free.
     pub(super) time: u64,
     /// Cycles in which it waited for the VPM.
     pub(super) stalls: u64,
 }
 
 impl Channel {
-    /// When it can move the next burst: a block is begun when the one before it is done.
+    /// Time at which it can move the next burst: a transfer begins when the one before it is done.
     pub(super) fn next_time(&self) -> Option<u64> {
         self.jobs.front().map(|job| self.time.max(job.ready) + job.latency)
     }
@@ -108,7 +108,7 @@ impl Channel {
 mod tests {
     use super::*;
 
-    /// The bursts of a block, as addresses and bytes.
+    /// The bursts of a transfer, as addresses and bytes.
     fn check(transfer: Transfer, expected: &[(u32, u32)]) {
         let mut job = Job::of_program(0, Dma::Store, transfer, 0);
         let bursts = std::iter::from_fn(|| job.take_burst(Dma::Store));

@@ -1,28 +1,28 @@
 //! Memory as the V3D sees it: the chip's own L2 cache, which is not the V3D's, and the SDRAM behind it.
 //!
-//! Addresses of the bus aliases at 0, 0x4000_0000 and 0x8000_0000 go through the chip's cache, those at 0xc000_0000 past it. It keeps what is
-//! written to it until the line has to make place, and a line that is written in part is fetched first; both are guesses. The SDRAM serves one access
-//! after the other. Each of its banks has a row open, and another row of the same bank costs time.
+//! Addresses of the bus aliases at 0, 0x4000_0000 and 0x8000_0000 go through the chip's cache, those at 0xc000_0000 past it. The cache keeps written
+//! lines until they are evicted, and fetches a line that is written in part; both are guesses. The SDRAM serves one access after the other. Each of
+//! its banks has a row open, and opening another row costs time.
 //!
-//! What contends with the V3D for memory on a board is not here: the ARM, the display's scan-out, refresh.
+//! The V3D's competitors for memory on a board are left out: the ARM, the display's scan-out, refresh.
 
 use super::cache::Cache;
 use super::costs::{self, LINE_BYTES};
 use v3d_hw::BusAddr;
 
-/// What the SDRAM has done.
+/// Traffic of the SDRAM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// TimingModel cycles of the V3D in which it was busy.
+    /// Clock cycles of the V3D in which it was busy.
     pub busy: u64,
-    /// Bytes that it has read or written.
+    /// Bytes read or written.
     pub bytes: u64,
-    /// Accesses for which it had to open another row.
+    /// Accesses that had to open another row.
     pub row_changes: u64,
 }
 
 impl Traffic {
-    /// Adds what another has counted.
+    /// Adds another's traffic.
     pub const fn merge(&mut self, other: &Self) {
         let Self { busy, bytes, row_changes } = other;
         self.busy += *busy;
@@ -31,17 +31,17 @@ impl Traffic {
     }
 }
 
-/// The SDRAM: one access at a time, in the order in which they come.
+/// The SDRAM: one access at a time, in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 struct Sdram {
     /// The open row of each bank.
     rows: [Option<u32>; costs::SDRAM_BANKS],
-    /// When it is free again.
+    /// Time at which it is free.
     free: u64,
 }
 
 impl Sdram {
-    /// Reads or writes bytes of a line; gives the time when that is done.
+    /// Reads or writes bytes of a line; returns the time when that is done.
     fn access(&mut self, offset: u32, bytes: u32, time: u64, traffic: &mut Traffic) -> u64 {
         let row = offset / costs::SDRAM_ROW_BYTES;
         let open = &mut self.rows[row as usize % costs::SDRAM_BANKS];
@@ -57,12 +57,12 @@ impl Sdram {
     }
 }
 
-/// The chip's cache, and the SDRAM.
+/// The chip's cache, with the SDRAM behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemorySystem {
     cache: Cache,
     sdram: Sdram,
-    /// When the way to it takes the next line.
+    /// Time at which the port takes the next line.
     port: u64,
     traffic: Traffic,
 }
@@ -80,22 +80,22 @@ impl Default for MemorySystem {
 }
 
 impl MemorySystem {
-    /// Takes what the SDRAM has done since the last call.
+    /// Takes the traffic since the last call.
     pub fn take_traffic(&mut self) -> Traffic {
         std::mem::take(&mut self.traffic)
     }
 
-    /// Reads the line of a bus address, asked for at a time; gives the time when it is in the V3D.
+    /// Reads the line of a bus address, requested at a time; returns its arrival in the V3D.
     pub fn read(&mut self, address: u32, time: u64) -> u64 {
         self.fetch(address, LINE_BYTES, time) + costs::MEMORY_LATENCY
     }
 
-    /// Reads bytes of a line as one of many lines that are on their way at the same time; gives the time when the next can be asked for.
+    /// Reads bytes of a line, one of many in flight; returns the time at which the next can be requested.
     pub fn stream(&mut self, address: u32, bytes: u32, time: u64) -> u64 {
         self.fetch(address, bytes, time).saturating_sub(costs::SDRAM_LATENCY)
     }
 
-    /// Writes bytes of a line at a time; gives the time when the next can be written.
+    /// Writes bytes of a line at a time; returns the time at which the next can be written.
     pub fn write(&mut self, address: u32, bytes: u32, time: u64) -> u64 {
         let offset = BusAddr(address).offset();
         let begin = self.enter(time);
@@ -116,7 +116,7 @@ impl MemorySystem {
         begin.max(sdram.free.saturating_sub(costs::WRITE_BACKLOG))
     }
 
-    /// Looks a line up, in the cache or past it; gives the time when it is out of the SDRAM or found.
+    /// Looks a line up, in the cache or past it; returns the time at which it is found, or out of the SDRAM.
     fn fetch(&mut self, address: u32, bytes: u32, time: u64) -> u64 {
         let offset = BusAddr(address).offset();
         let begin = self.enter(time);
@@ -132,7 +132,7 @@ impl MemorySystem {
         held.arrival.max(begin)
     }
 
-    /// Waits for the way to memory, and takes it for a line.
+    /// Waits for the port to memory, and occupies it for a line.
     fn enter(&mut self, time: u64) -> u64 {
         let begin = self.port.max(time);
         self.port = begin + costs::MEMORY_PORT;
@@ -140,7 +140,7 @@ impl MemorySystem {
     }
 }
 
-/// Whether an address goes past the chip's cache.
+/// Whether an address bypasses the chip's cache.
 const fn is_uncached(address: u32) -> bool {
     address - BusAddr(address).offset() == BusAddr::UNCACHED
 }
@@ -152,11 +152,11 @@ mod tests {
     const UNCACHED: u32 = BusAddr::UNCACHED;
     /// Bytes between rows of the same bank.
     const SAME_BANK: u32 = costs::SDRAM_ROW_BYTES * costs::SDRAM_BANKS as u32;
-    /// A line that the SDRAM finds in an open row, and one for which it has to open another.
+    /// A line of an open row of the SDRAM, and one of another row.
     const OPEN: u64 = costs::MEMORY_LATENCY + costs::SDRAM_LATENCY + costs::SDRAM_LINE;
     const CLOSED: u64 = OPEN + costs::SDRAM_ROW;
 
-    /// Lines that are read one after the other, each when the one before it is there, and what each takes.
+    /// Lines that are read one after the other, each on the arrival of the one before it, and the cycles of each.
     fn check(addresses: &[u32], expected: &[u64]) {
         let mut memory = MemorySystem::default();
         let mut time = 0;
@@ -181,7 +181,7 @@ mod tests {
         check(&[UNCACHED, UNCACHED, 0, 0], &[CLOSED, OPEN, OPEN, 32]);
     }
 
-    /// 128 KiB in four ways: 32 KiB apart lines share a set.
+    /// 128 KiB in four ways: lines 32 KiB apart share a set.
     #[test]
     fn the_cache_holds_four_lines_of_a_set() {
         let lines = [0, 1, 2, 3, 4, 0].map(|way| way * 0x8000);
@@ -190,7 +190,7 @@ mod tests {
         check(&lines, &[CLOSED, CLOSED, CLOSED, CLOSED, 32, 32]);
     }
 
-    /// What is written goes to the SDRAM when it has to make place, once.
+    /// Written lines go to the SDRAM when they are evicted, once.
     #[test]
     fn written_lines_are_written_back() {
         let mut memory = MemorySystem::default();
@@ -203,7 +203,7 @@ mod tests {
             memory.write(64 * line, 64, 100_000);
         }
         assert_eq!(memory.take_traffic().bytes, 128 * 1024);
-        // The line of a word is fetched, and another makes place for it.
+        // The line of a word is fetched, and evicts another.
         memory.write(0, 4, 200_000);
         assert_eq!(memory.take_traffic().bytes, 2 * 64);
         memory.write(UNCACHED, 4, 200_000);

@@ -1,4 +1,4 @@
-//! The clock on traces that are written by hand.
+//! The timing model on traces that are written by hand.
 
 use super::trace::Transfer;
 use super::*;
@@ -7,7 +7,7 @@ use v3d_hw::BusAddr;
 const EIGHT: Event = Event::Instructions { at: 0, count: 8 };
 /// A line of an open row of the SDRAM, in the V3D's cache.
 const NEXT: u64 = costs::L2_LATENCY + costs::MEMORY_LATENCY + costs::SDRAM_LATENCY + costs::SDRAM_LINE;
-/// The first line of instructions or of a texture: another row has to be opened, when the first uniforms have come from theirs.
+/// The first line of instructions or of a texture: another row has to be opened after the one of the first uniforms.
 const COLD: u64 = NEXT + costs::SDRAM_ROW + (costs::SDRAM_LINE + costs::SDRAM_ROW);
 
 /// What DMA moves.
@@ -22,7 +22,7 @@ fn program(qpu: u8) -> Invocation {
     Invocation::UserProgram { qpu }
 }
 
-/// What a clock finds of programs that do what the events say.
+/// The estimate for programs with some events.
 fn estimate(machine: QpuTopology, programs: &[(Invocation, &[Event])]) -> Estimate {
     let mut model = TimingModel::new(machine);
     for (work, events) in programs {
@@ -35,7 +35,7 @@ fn estimate(machine: QpuTopology, programs: &[(Invocation, &[Event])]) -> Estima
     model.take_estimate()
 }
 
-/// Programs on a Pi, the cycles that they take, and how long they wait for what.
+/// Programs on a Pi, their cycles and their stalls.
 fn check(programs: &[(Invocation, &[Event])], elapsed: u64, expected: &[(Stall, u64)]) {
     let estimate = estimate(QpuTopology::default(), programs);
     let stalls: Vec<(Stall, u64)> =
@@ -51,8 +51,8 @@ fn an_instruction_takes_four_cycles_and_a_new_line_more() {
     check(&[(program(11), &[across])], COLD + NEXT + 20, &[(Stall::Instructions, COLD + NEXT)]);
 }
 
-/// QPUs work side by side, user programs of one QPU after each other. Slices have caches of their own, but share L2. Whoever needs a line that is on
-/// its way waits for it as well.
+/// QPUs work side by side, user programs of one QPU one after the other. Slices have caches of their own, but share L2. A line that is on its way is
+/// waited for, not fetched again.
 #[test]
 fn programs_of_different_qpus_overlap() {
     check(&[(program(11), &[EIGHT]), (program(11), &[EIGHT])], COLD + 64, &[(Stall::Instructions, COLD)]);
@@ -205,7 +205,7 @@ fn traces_in_parts_are_as_long_as_whole_ones() {
         let mut random = Random(seed);
         let mut model = TimingModel::new(QpuTopology::default());
         let mut left = traces();
-        // Programs begin together: that of all of them there are parts is what the scheduler sees to.
+        // All programs have a part from the start, as the QPS hands them over.
         for trace in &mut left {
             model.submit(trace.split_off(random.below(9) as usize));
         }
@@ -273,7 +273,7 @@ impl Random {
     }
 }
 
-/// Programs that do anything, in any order: the clock comes to an end, and each QPU is idle or kept by a program at any time.
+/// Programs with any events in any order: the model terminates, and each QPU is idle or occupied at any time.
 #[test]
 fn random_programs_come_to_an_end() {
     for seed in 0..300 {

@@ -1,21 +1,21 @@
-//! Traces: what one run of a program has done that takes time.
+//! Traces: the events of one invocation of a program that take time.
 //!
-//! A trace has no values in it, only what the program has accessed and in what order. So one can compute first and look at the clock later, and what is
-//! computed is the same with and without.
+//! A trace has no values in it, only what the program has accessed and in what order. Timing therefore follows computation, and what is computed does
+//! not depend on it.
 
 use super::costs::LINE_BYTES;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_hw::vpm::{LoadSetup, LoadStrideSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WriteSetupWord};
 use v3d_hw::{BusAddr, Layout};
 
-/// Events that are kept of one run before the clock has gone through them; what comes after them counts as if it went on as before.
+/// Maximum number of events kept of one invocation; what comes after them is extrapolated.
 const MAX_EVENTS: usize = 1 << 18;
-/// Events of a user program that are worth handing to the clock before the program ends.
+/// Events of a user program that are worth handing over before the program ends.
 pub const PART_EVENTS: usize = 1 << 14;
-/// Instructions that one event stands for at most: other programs may be late by as many.
+/// Maximum number of instructions that one event stands for: other programs may be late by as many.
 const MAX_EVENT_INSTRUCTIONS: u32 = 32;
 
-/// What a program is run for.
+/// What a program is invoked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invocation {
     /// Shades 16 vertices for binning.
@@ -30,24 +30,24 @@ pub enum Invocation {
     },
     /// Shades four quads.
     Fragments {
-        /// Which quads of which tiles: equal numbers are the same place. [`Invocation::NO_QUAD`] where there is none.
+        /// Identifiers of quads, equal for the same quad of the same tile. [`Invocation::NO_QUAD`] where there is none.
         quads: [u32; 4],
         /// Varyings of each fragment.
         varyings: u32,
         /// Whether two of these programs share a QPU.
         threaded: bool,
-        /// Quads that the rasteriser has found since the last batch: those of the batch, and those that were hidden.
+        /// Quads that the rasteriser has found since the last batch: those of the batch, and hidden ones.
         rasterised: u32,
     },
-    /// Is a user program, on a QPU that has been chosen already.
+    /// Runs a user program on a QPU that the QPS has chosen.
     UserProgram {
-        /// Its number.
+        /// Number of the QPU.
         qpu: u8,
     },
 }
 
 impl Invocation {
-    /// A quad that is not there.
+    /// No quad.
     pub const NO_QUAD: u32 = u32::MAX;
 
     /// Whether it shades vertices.
@@ -65,7 +65,7 @@ pub enum Dma {
     Store,
 }
 
-/// A block that VPM DMA moves.
+/// A transfer of VPM DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// Bus address of its first row.
@@ -78,10 +78,10 @@ pub struct Transfer {
     pub pitch_bytes: u32,
 }
 
-/// Something that takes time.
+/// An event that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Instructions that stand one behind the other.
+    /// Instructions at successive addresses.
     Instructions {
         /// Address of the first.
         at: u32,
@@ -90,15 +90,15 @@ pub enum Event {
     },
     /// A uniform is read.
     Uniform,
-    /// The stream of uniforms goes on at another address.
+    /// The stream of uniforms continues at another address.
     UniformsAddress(u32),
     /// A varying is read.
     Varying,
-    /// A TMU is asked to look something up.
+    /// A TMU is asked for a lookup.
     TmuRequest {
-        /// Number of the TMU as the program has it.
+        /// Number of the TMU in the program.
         unit: u8,
-        /// Whether QPUs 2 and 3 of a slice take the other one [AG p.40].
+        /// Whether QPUs 2 and 3 of a slice use the other one [AG p.40].
         swaps: bool,
         /// How many of the trace's lines the lookup touches.
         lines: u16,
@@ -111,7 +111,7 @@ pub enum Event {
     ScoreboardUnlock,
     /// The other thread goes on.
     ThreadSwitch,
-    /// Vectors of the VPM are asked for.
+    /// Vectors of the VPM are requested.
     VpmReadSetup,
     /// A vector of the VPM is read.
     VpmRead,
@@ -134,35 +134,35 @@ pub enum Event {
     },
 }
 
-/// What one run of a program has done.
+/// The events of one invocation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// Address of the program.
     pub program: BusAddr,
     /// Address of its uniforms.
     pub uniforms: u32,
-    /// What it was run for.
+    /// What the program was invoked for.
     pub invocation: Invocation,
-    /// What it did, in its order.
+    /// Its events, in order.
     pub(super) events: Vec<Event>,
-    /// Bus addresses of the lines that its lookups touch, in their order.
+    /// Bus addresses of the lines that its lookups touch, in order.
     pub(super) lines: Vec<u32>,
-    /// What its DMA moves, in its order.
+    /// Its DMA transfers, in order.
     pub(super) transfers: Vec<Transfer>,
-    /// Instructions that came after the last event.
+    /// Instructions after the last event that is kept.
     pub(super) rest: u64,
-    /// It goes on where an earlier part of it has ended.
+    /// Continues an earlier part.
     pub(super) continues: bool,
     /// The program has not ended: another part will come.
     pub(super) is_open: bool,
     load: (LoadSetup, LoadStrideSetup),
     store: (StoreSetup, StoreStrideSetup),
-    /// Instructions of events that were forgotten.
+    /// Instructions of dropped events.
     forgotten: u64,
 }
 
 impl Trace {
-    /// A program that has done nothing yet.
+    /// A program that has not executed anything yet.
     pub fn new(program: BusAddr, uniforms: BusAddr, invocation: Invocation) -> Self {
         Self {
             program,
@@ -180,7 +180,7 @@ impl Trace {
         }
     }
 
-    /// Takes what the program has done since the last part was taken; what it does from now on makes the next part.
+    /// Takes the events since the last part was taken as a part; the next part begins here.
     pub fn take_part(&mut self) -> Self {
         let next = Self {
             events: Vec::new(),
@@ -194,7 +194,7 @@ impl Trace {
         Self { is_open: true, ..std::mem::replace(self, next) }
     }
 
-    /// Adds the next part. Of more events than are kept, only the instructions are counted.
+    /// Appends the next part. Of events beyond the maximum only the instructions are counted.
     pub(super) fn append(&mut self, part: Self) {
         self.is_open = part.is_open;
         if self.rest > 0 || self.events.len() + part.events.len() > MAX_EVENTS {
@@ -207,7 +207,7 @@ impl Trace {
         self.rest = part.rest;
     }
 
-    /// Takes the first of its events as a part; the rest continues it.
+    /// Splits off the first events as a part; the rest continues it.
     #[cfg(test)]
     pub(super) fn split_off(&mut self, events: usize) -> Self {
         let mut part = self.take_part();
@@ -222,21 +222,21 @@ impl Trace {
         part
     }
 
-    /// Forgets the first of its events, of its lines and of its transfers.
+    /// Drops the first events, lines and transfers.
     pub(super) fn forget(&mut self, events: usize, lines: usize, transfers: usize) {
         self.forgotten += instructions_of(self.events.drain(..events.min(self.events.len())));
         self.lines.drain(..lines.min(self.lines.len()));
         self.transfers.drain(..transfers.min(self.transfers.len()));
     }
 
-    /// Notes an event.
+    /// Records an event.
     pub fn note(&mut self, event: Event) {
         if self.events.len() < MAX_EVENTS {
             self.events.push(event);
         }
     }
 
-    /// Notes an instruction.
+    /// Records an instruction.
     pub fn instruction(&mut self, pc: u32) {
         if let Some(Event::Instructions { at, count }) = self.events.last_mut()
             && *count < MAX_EVENT_INSTRUCTIONS
@@ -250,7 +250,7 @@ impl Trace {
         }
     }
 
-    /// Notes a lookup of a TMU, and the lines that it touches.
+    /// Records a lookup of a TMU, and the lines that it touches.
     pub fn lookup(&mut self, unit: u8, swaps: bool, lines: &[u32]) {
         if self.events.len() < MAX_EVENTS {
             self.events.push(Event::TmuRequest { unit, swaps, lines: lines.len() as u16 });
@@ -258,7 +258,7 @@ impl Trace {
         }
     }
 
-    /// Notes a word that is written to VPMVCD_RD_SETUP.
+    /// Records a word that is written to VPMVCD_RD_SETUP.
     pub fn read_setup(&mut self, word: u32) {
         match ReadSetupWord::decode(word) {
             ReadSetupWord::Read(_) => self.note(Event::VpmReadSetup),
@@ -268,7 +268,7 @@ impl Trace {
         }
     }
 
-    /// Notes a word that is written to VPMVCD_WR_SETUP.
+    /// Records a word that is written to VPMVCD_WR_SETUP.
     pub fn write_setup(&mut self, word: u32) {
         match WriteSetupWord::decode(word) {
             WriteSetupWord::Store(setup) => self.store.0 = setup,
@@ -277,7 +277,7 @@ impl Trace {
         }
     }
 
-    /// Notes that VPM DMA is started, and what it moves to or from a bus address.
+    /// Records the start of VPM DMA, and what it moves to or from a bus address.
     pub fn dma(&mut self, dma: Dma, address: u32) {
         if self.events.len() < MAX_EVENTS {
             self.events.push(Event::Dma(dma));
@@ -288,23 +288,23 @@ impl Trace {
         }
     }
 
-    /// Events in it.
+    /// Number of events.
     pub fn events(&self) -> usize {
         self.events.len()
     }
 
-    /// Instructions in it.
+    /// Number of instructions.
     pub fn instructions(&self) -> u64 {
         self.instructions_before_rest() + self.rest
     }
 
-    /// Instructions that there are or have been events of.
+    /// Instructions that have or had events.
     pub(super) fn instructions_before_rest(&self) -> u64 {
         self.forgotten + instructions_of(self.events.iter().copied())
     }
 }
 
-/// Instructions among events.
+/// Instructions of some events.
 fn instructions_of(events: impl Iterator<Item = Event>) -> u64 {
     let counted = events.map(|event| match event {
         Event::Instructions { count, .. } => u64::from(count),
@@ -332,10 +332,10 @@ impl Transfer {
     }
 }
 
-/// Instructions of a line.
+/// Instructions of a cache line.
 pub(super) const LINE_INSTRUCTIONS: u32 = LINE_BYTES / INSTRUCTION_BYTES;
 
-/// A field of which 0 means its greatest number.
+/// A field in which 0 means its maximum.
 fn or(field: u8, zero: u32) -> u32 {
     if field == 0 { zero } else { u32::from(field) }
 }

@@ -1,7 +1,7 @@
 //! The code cache: decoded blocks by address, shared between host threads.
 //!
-//! What the instruction cache is for the hardware this is for the model: software that changes code clears it. Drivers clear it before every job and
-//! change nothing, so clearing only sets blocks aside: one is used again if memory still holds the same words.
+//! It is to the model what the instruction cache is to the hardware: software that changes code clears it. Drivers clear it before every job and
+//! change nothing, so clearing only sets blocks aside; a block is used again if memory still holds the same words.
 
 use super::Block;
 use crate::memory::{Memory, OutOfMemory};
@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Most instructions that are kept: some 5 MiB of them, and 3 to 9 MiB more if all are translated (80 to 260 bytes each [measured]). Programs that jump to
-/// ever new places begin anew then.
+/// Maximum number of instructions in the cache: some 5 MiB, and 3 to 9 MiB more if all of them are translated (80 to 260 bytes each [measured]). A
+/// program that jumps to ever new addresses empties the cache then.
 const MAX_CACHED_INSTRUCTIONS: usize = 1 << 15;
 
-/// Decoded programs by address, shared between host threads.
+/// Decoded blocks by address, shared between host threads.
 #[derive(Debug)]
 pub struct CodeCache {
     decoded: RwLock<Decoded>,
@@ -21,12 +21,12 @@ pub struct CodeCache {
     translates_at_once: bool,
 }
 
-/// Blocks by the address of their first instruction, and how many instructions they are.
+/// Blocks by the address of their first instruction.
 #[derive(Debug, Default)]
 struct Decoded {
-    /// Those that are known to be in memory.
+    /// Valid: memory holds them.
     blocks: HashMap<u32, Arc<Block>>,
-    /// Those that were when the cache was cleared.
+    /// Set aside by a clear: memory may have changed.
     aside: HashMap<u32, Arc<Block>>,
     /// Instructions of both.
     instructions: usize,
@@ -39,17 +39,17 @@ impl Default for CodeCache {
 }
 
 impl CodeCache {
-    /// Nothing decoded yet.
+    /// An empty cache.
     pub fn new() -> Self {
         Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_at_once: false }
     }
 
-    /// The same, with blocks translated for the host when they are first executed, and not when that has begun to pay.
+    /// An empty cache whose blocks are translated before they are first executed, and not when they have become hot.
     pub fn translating_at_once() -> Self {
         Self { translates_at_once: true, ..Self::new() }
     }
 
-    /// Trusts nothing any more: memory may have changed.
+    /// Invalidates all blocks: memory may have changed.
     pub fn clear(&self) {
         let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
         let Decoded { blocks, aside, .. } = &mut *decoded;
@@ -62,7 +62,7 @@ impl CodeCache {
         self.generation.load(Relaxed)
     }
 
-    /// The block that begins at an address.
+    /// The block that begins at an address, decoded if need be.
     pub fn block(&self, memory: Memory<'_>, address: u32) -> Result<Arc<Block>, OutOfMemory> {
         if let Some(block) = self.decoded.read().unwrap_or_else(PoisonError::into_inner).blocks.get(&address) {
             return Ok(Arc::clone(block));
@@ -97,7 +97,7 @@ mod tests {
     use crate::qpu::test_words::{END, NOP, READS_RA14, memory_of};
     use v3d_hw::BusAddr;
 
-    /// Whether what was decoded is used again after the cache was cleared, if an instruction has become another one.
+    /// Whether a block survives a clear, after a word of memory was changed.
     fn check_cleared(changed: Option<(u32, u64)>, expected: bool) {
         let owned = memory_of(64, &[NOP, NOP, NOP, END, NOP, NOP, NOP, NOP]);
         let memory = owned.view();

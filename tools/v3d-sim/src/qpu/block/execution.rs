@@ -1,9 +1,8 @@
-//! Running ahead: straight code without the sequencer, micro-op by micro-op.
+//! Block execution: micro-op by micro-op, without the sequencer.
 //!
-//! Instructions that neither wait nor end the program, and that break no rule with their neighbours in memory, are executed in runs: whether one may
-//! begin is found out once for all of its instructions. A branch to a known place of the same block, with three such instructions in its delay slots
-//! and harmless ones at its target, does not end a run either, nor do accesses to the tile buffer, thread switches and ends of programs that break no
-//! rule. Everything else is left to the sequencer.
+//! Instructions that neither wait nor end the program, and that break no rule with their neighbours in memory, form runs. One check at the start of a
+//! run serves all of its instructions. Branches within the block whose delay slots and target are harmless, accesses to the tile buffer, thread
+//! switches and program ends that break no rule form [groups](Group), which continue a run. Everything else is left to the sequencer.
 
 use crate::lanes::{ALL, Lanes};
 use crate::memory::Memory;
@@ -17,7 +16,7 @@ use crate::qpu::{Qpu, Threading};
 use crate::simd::vectors::Vectors;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Signal};
 
-/// Executes as much as it can from an index of a block on, and gives the index of the next instruction.
+/// Executes as many instructions as possible from an index of a block on; returns the index of the next one.
 #[inline(always)]
 pub(in crate::qpu) fn run<V: Vectors>(
     qpu: &mut Qpu,
@@ -90,7 +89,7 @@ pub(in crate::qpu) fn run<V: Vectors>(
 }
 
 impl Qpu {
-    /// Whether nothing is under way that needs the sequencer, and what comes next is harmless to what was executed last.
+    /// Whether nothing is under way that needs the sequencer, and the next instructions break no rule with those executed last.
     #[inline(always)]
     pub(in crate::qpu) fn may_run_block(&self, block: &Block, index: usize) -> bool {
         self.ending.is_none()
@@ -100,7 +99,7 @@ impl Qpu {
             && (self.knows_predecessors(index) || self.follows_harmlessly(block, index))
     }
 
-    /// Whether the next two instructions break no rule with what was executed before them.
+    /// Whether the next two instructions break no rule with those executed before them.
     fn follows_harmlessly(&self, block: &Block, index: usize) -> bool {
         let Some(first) = block.instructions.get(index) else { return false };
         let harmless = first.instruction.hazards(&self.recent[0], &self.recent[1]).is_empty();
@@ -111,7 +110,7 @@ impl Qpu {
                 .is_none_or(|next| next.instruction.hazards(&first.instruction.touches, &self.recent[0]).is_empty())
     }
 
-    /// Executes a branch, and says whether it is taken. `None` if the sequencer has to do it.
+    /// Executes a branch with its delay slots; whether it is taken. `None` if the sequencer has to do it: then nothing has happened.
     #[inline(always)]
     fn branch<V: Vectors>(
         &mut self,
@@ -130,8 +129,8 @@ impl Qpu {
         Some(taken)
     }
 
-    /// Begins a group that is no branch, so that only its micro_ops are left to be executed. `false` if the sequencer has to do it: then nothing has
-    /// happened. `executed`: instructions that this run has executed before.
+    /// Begins a group other than a branch, so that only its micro-ops are left to be executed. `false` if the sequencer has to do it: then nothing
+    /// has happened. `executed`: instructions of this call before the group.
     pub(in crate::qpu) fn begin_group(
         &mut self,
         block: &Block,
@@ -159,7 +158,7 @@ impl Qpu {
             return false;
         }
         match group {
-            // What the micro_ops of the group need is defined, as has been found out; nothing of it is afterwards.
+            // What the group needs has been found to be defined; after the switch nothing is.
             Group::Switch => {
                 self.last_switch =
                     instructions.first().is_some_and(|first| first.instruction.signal == Signal::LastThreadSwitch);
@@ -171,7 +170,7 @@ impl Qpu {
         true
     }
 
-    /// Whether the program holds the scoreboard, or gets it now.
+    /// Whether the program holds the scoreboard, or acquires it now.
     fn holds_scoreboard(&mut self, at: usize, group: Group, executed: u64, io: &mut dyn Io, block: &Block) -> bool {
         let waits =
             block.instructions.get(at).is_some_and(|placed| placed.instruction.signal == Signal::ScoreboardWait);
@@ -186,7 +185,7 @@ impl Qpu {
         ready
     }
 
-    /// Whether some instructions fit in the budget, and use nothing that they must not use in this program.
+    /// Whether a run fits in the budget and breaks no rule in this program's state.
     #[inline(always)]
     fn is_harmless(&self, run: &Run, count: u64, budget: u64) -> bool {
         count <= budget
@@ -194,7 +193,7 @@ impl Qpu {
             && !(run.upper_registers && self.threading == Threading::Threaded)
     }
 
-    /// Executes the micro_ops of instructions.
+    /// Executes the micro-ops of some instructions.
     #[inline(always)]
     fn execute_micro_ops<V: Vectors>(
         &mut self,
@@ -209,19 +208,19 @@ impl Qpu {
         }
     }
 
-    /// Puts the next varying in a place, and its coefficients where they wait for r5.
+    /// Puts the next varying in a register, and its C coefficients where they wait for r5.
     #[inline(always)]
     fn take_varying(&mut self, to: RegisterIndex, io: &mut dyn Io) {
         let varying = io.varying().unwrap_or_else(|error| {
             self.report(error);
-            // r5 stays as it is.
+            // r5 keeps its value.
             Varying { value: Lanes::default(), coefficients: *self.registers.at(registers::R5) }
         });
         *self.registers.at_mut(to) = varying.value;
         *self.registers.at_mut(registers::COEFFICIENTS) = varying.coefficients;
     }
 
-    /// Executes an micro_op.
+    /// Executes a micro-op.
     #[inline(always)]
     pub(in crate::qpu) fn execute_micro_op<V: Vectors>(
         &mut self,
@@ -315,7 +314,7 @@ mod tests {
     use crate::qpu::{CodeCache, Exit, Launch, QpuError, QpuFault, Rule};
     use v3d_hw::BusAddr;
 
-    /// Whether a write to a TMU runs ahead that comes some instructions after TMU swapping is disabled; if it does not, a rule is broken.
+    /// Whether block execution performs a TMU write some instructions after TMU swapping is disabled; if it does not, a rule is broken.
     fn check(distance: u64, expected: bool) {
         /// mov tmu_noswap, r0
         const NO_SWAP: u64 = 0x1002_0927_159e_7000;

@@ -1,9 +1,9 @@
-//! Actions: what instructions become where code runs straight ahead.
+//! Micro-ops: the single steps of an instruction, as block execution and translated code perform them.
 //!
-//! An instruction does much at once: two operations, both with a condition, flags of one of them, unpacking, packing, reads of peripherals, writes to
-//! them, a signal. Most instructions use little of that. Here each is taken apart into what it really does, one vector operation after the other, and
-//! what does nothing disappears. The parts are in such an order that none sees what another of the same instruction has changed. Where there is no
-//! such order, and for whatever is rare, the instruction stays whole. Signals that control the program are not micro_ops: who executes micro_ops obeys them.
+//! An instruction can do much at once: two operations, both with a condition, flags of one of them, unpacking, packing, reads and writes of
+//! peripherals, a signal. Most instructions use little of it. Decomposition keeps what an instruction really does, one vector operation per micro-op,
+//! in an order in which no micro-op sees what another of the same instruction has changed. Where there is no such order, and for whatever is rare,
+//! the instruction stays [whole](MicroOp::Whole). Signals that control the program are not micro-ops: groups of the block obey them.
 
 use crate::qpu::isa::instruction::{
     AluOperation, DecodedInstruction, Destination, FlagSource, Kind, Pack, Rotation, Unpacking,
@@ -15,7 +15,7 @@ use crate::qpu::isa::sfu::Function;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{Condition, PackA, PackMul, Signal, Unpack};
 
-/// A part of an instruction. `at` is the index of the instruction in its block, for those that can fail.
+/// A step of an instruction. `at` is the index of the instruction in its block, where the step can report a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MicroOp {
     /// An operation in all elements.
@@ -163,7 +163,7 @@ pub enum MicroOp {
     },
 }
 
-/// Appends the micro_ops of an instruction.
+/// Appends the micro-ops of an instruction.
 pub fn append(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at: u16) {
     let before = micro_ops.len();
     if decompose(micro_ops, instruction, at).is_none() {
@@ -172,7 +172,7 @@ pub fn append(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at
     }
 }
 
-/// What one ALU does.
+/// The micro-ops of one ALU, and what decides their order.
 #[derive(Debug, Default)]
 struct Part {
     operation: Option<MicroOp>,
@@ -220,7 +220,7 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
     if instruction.add_runs {
         let operation = Operation::of_add(instruction.add.op, instruction.add.a == instruction.add.b)?;
         add = part(&instruction.add, operation, instruction.flags == FlagSource::Add, registers::RESULT_ADD, at)?;
-        // Where a sum can overflow, the packer of file A needs more than results.
+        // An overflowed sum needs a packer that sees more than the result.
         let can_overflow = matches!(operation, Operation::Add | Operation::Sub);
         if can_overflow && matches!(instruction.add.pack, Pack::FileA { .. }) {
             return None;
@@ -231,7 +231,7 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
         let operation = Operation::of_mul(instruction.mul.op, instruction.mul.a == instruction.mul.b)?;
         mul = part(&instruction.mul, operation, instruction.flags == FlagSource::Mul, registers::RESULT_MUL, at)?;
     }
-    // The results of both ALUs may go to one register; then that of the mul ALU comes last.
+    // If both results go to the same register, that of the mul ALU comes last.
     let ordered = |first: &Part, second: &Part| {
         let overwritten = first.writes.is_some_and(|place| second.reads.is_some_and(|reads| reads.contains(&place)));
         !(overwritten || first.sets_flags && second.reads_flags)
@@ -268,7 +268,7 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
     Some(())
 }
 
-/// Takes apart what one ALU does. A result that does not go to a register as it is waits in `waiting`.
+/// Decomposes what one ALU does. A result that is packed or goes to a peripheral waits in `waiting`.
 fn part<Op>(
     half: &AluOperation<Op>,
     operation: Operation,
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use v3d_hw::qpu::{AddOp, MulOp};
 
-    /// The micro_ops of an instruction word, as text.
+    /// The micro-ops of an instruction word, as text.
     fn check(word: u64, expected: &[&str]) {
         let mut micro_ops = Vec::new();
         append(&mut micro_ops, &DecodedInstruction::decode(word), 0);
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(found, expected, "{word:#018x}");
     }
 
-    /// Words of a compiled shader (`tests/captures/loop_mandelbrot`), and what the disassembler says of them.
+    /// Words of a compiled shader (`tests/captures/loop_mandelbrot`), each with its disassembly.
     #[test]
     fn instructions_become_what_they_do() {
         // nop
@@ -392,7 +392,7 @@ mod tests {
         check(0x1002_0d67_159c_6fc0, &["result = Move rb6, rb6", "r4 = RecipSqrt result"]);
     }
 
-    /// Two registers that are exchanged: no part can be the first.
+    /// A swap of two registers: neither operation can be the first.
     #[test]
     fn what_has_no_order_stays_whole() {
         let mut instruction = DecodedInstruction::decode(0x1002_48a3_219c_017f);

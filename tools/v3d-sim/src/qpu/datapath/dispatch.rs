@@ -1,4 +1,4 @@
-//! Runs programs with the best engine that the host can execute.
+//! Dispatch at run time to the best datapath that the host supports.
 
 #![allow(unsafe_code)]
 
@@ -13,7 +13,7 @@ use crate::simd;
 #[cfg(target_arch = "aarch64")]
 use crate::simd::vectors::Portable;
 
-/// Runs a program with the fast engine in the best form that the host can execute.
+/// Runs a program with the best datapath that the host supports.
 pub(in crate::qpu) fn run(
     qpu: &mut Qpu,
     io: &mut dyn Io,
@@ -23,7 +23,7 @@ pub(in crate::qpu) fn run(
 ) -> Exit {
     #[cfg(target_arch = "x86_64")]
     if simd::has_avx2() {
-        // SAFETY: the only condition of the call is that the processor has what `has_avx2` has just found.
+        // SAFETY: `has_avx2` has just found the only feature that the call requires.
         return unsafe { run_avx2(qpu, io, memory, code, budget) };
     }
     #[cfg(target_arch = "aarch64")]

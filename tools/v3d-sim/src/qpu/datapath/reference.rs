@@ -1,4 +1,4 @@
-//! The reference engine: each instruction element by element, in the words of the guide.
+//! The reference datapath: each instruction element by element, in the words of the guide.
 
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::datapath::{Datapath, Results};
@@ -8,7 +8,7 @@ use crate::qpu::isa::pack::{self, Packed};
 use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, RegisterIndex, Registers};
 use v3d_hw::qpu::LANES;
 
-/// Element by element.
+/// Computes element by element.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference;
 
@@ -60,9 +60,9 @@ fn unpack(registers: &mut Registers, unpacking: Unpacking) {
 
 /// The mul ALU with its rotation.
 ///
-/// AluOperation of a rotation is done where accumulators r0 to r3 are read: each element is taken from the quad where it has to come from, but stays in
-/// its place within the quad. The other half, after the operation, moves elements within their quads. So operands that are not accumulators are
-/// only rotated within quads [vc4asm].
+/// The first half of a rotation takes place where accumulators r0 to r3 are read: each element is taken from the quad from which it has to come, but
+/// keeps its place within the quad. The second half, after the operation, moves elements within their quads. So operands that are not accumulators
+/// are only rotated within quads [vc4asm].
 fn multiply(registers: &Registers, instruction: &DecodedInstruction) -> [Outcome; LANES] {
     let by = match instruction.rotation {
         Rotation::None => 0,
@@ -73,7 +73,7 @@ fn multiply(registers: &Registers, instruction: &DecodedInstruction) -> [Outcome
         let is_rotated = (ACCUMULATORS..ACCUMULATORS + 4).contains(&place);
         let from = if is_rotated {
             let (quad, within) = (element / 4, element % 4);
-            // Where the second half will put this element.
+            // Where the second half puts this element.
             let target = quad * 4 + (within + by) % 4;
             (target + LANES - by) % LANES
         } else {
@@ -87,7 +87,7 @@ fn multiply(registers: &Registers, instruction: &DecodedInstruction) -> [Outcome
     std::array::from_fn(|i| products[i / 4 * 4 + (i + LANES - by) % 4])
 }
 
-/// Packs a result and writes it if its destination is a register; gives it back for all others.
+/// Packs a result and writes it if its destination is a register; returns it for all other destinations.
 fn write(registers: &mut Registers, to: Destination, pack: Pack, outcomes: &[Outcome; LANES], mask: Mask) -> Lanes {
     let packed = outcomes.map(|outcome| match pack {
         Pack::None => Packed { value: outcome.value, mask: !0 },
@@ -103,7 +103,7 @@ fn write(registers: &mut Registers, to: Destination, pack: Pack, outcomes: &[Out
             }
         }
         Destination::R5 { replicated } => {
-            // One value for each quad: that of its first element, if that is written; replicated, element 0 decides for all.
+            // Each quad gets the value of its first element, if that is written; replicated, element 0 decides for all.
             let r5 = registers.at_mut(registers::R5);
             for quad in 0..4 {
                 let from = if replicated { 0 } else { quad * 4 };

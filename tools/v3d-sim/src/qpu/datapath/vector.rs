@@ -1,7 +1,7 @@
-//! The fast engine: each instruction as a few operations on whole vectors.
+//! The vectorized datapath: each instruction as a few operations on whole vectors.
 //!
-//! Most instructions have been made into [micro_ops](super::micro_op) when they were decoded, which `qpu/ahead.rs` takes one after the other. What is
-//! here computes them, and does all parts of an instruction at once for those that have to be executed by themselves.
+//! Block execution (`qpu/block/execution.rs`) performs micro-ops with the functions here, one at a time; [`Vectorized::execute`] does all of an
+//! instruction at once, for the sequencer.
 
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
@@ -21,7 +21,7 @@ use crate::simd::vectors::{Portable, SIGN, Vectors};
 use std::marker::PhantomData;
 use v3d_hw::qpu::{AddOp, Condition, LANES, PackA, PackMul, Unpack};
 
-/// In vectors.
+/// Computes in vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Vectorized<V>(PhantomData<V>);
 
@@ -30,7 +30,7 @@ impl<V: Vectors> Datapath for Vectorized<V> {
 
     #[inline(always)]
     fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
-        // Where a sum can overflow, the packer of file A needs more than results.
+        // An overflowed sum needs a packer that sees more than the result.
         if matches!(instruction.add.op, AddOp::Add | AddOp::Sub) && matches!(instruction.add.pack, Pack::FileA { .. }) {
             return Reference::execute(registers, flags, instruction, results);
         }
@@ -78,7 +78,7 @@ impl<V: Vectors> Datapath for Vectorized<V> {
     }
 }
 
-/// In vectors, one instruction at a time, with a trace for the clock.
+/// Computes in vectors; the sequencer executes each instruction and records its events.
 #[derive(Clone, Copy, Debug)]
 pub struct Traced;
 
@@ -91,20 +91,20 @@ impl Datapath for Traced {
     }
 }
 
-/// Sets the flags of the elements in which a condition holds.
+/// Sets the flags in the elements in which a condition holds.
 #[inline(always)]
 pub(in crate::qpu) fn set_flags<V: Vectors>(flags: &mut Flags, result: &Lanes, carry: Mask, condition: Condition) {
     let new = Flags { zero: V::zero(result), negative: V::negative(result), carry };
     flags.replace(new, flags.holds(condition));
 }
 
-/// The bits of all elements of a mask.
+/// Some bits in the elements of a mask, 0 in the others.
 #[inline(always)]
 fn widened(mask: Mask, bits: u32) -> Lanes {
     Lanes(std::array::from_fn(|i| if mask & 1 << i == 0 { 0 } else { bits }))
 }
 
-/// Converts a result to a colour if it is to be packed, writes it if it goes to a register, and gives it back for a peripheral.
+/// Packs a result, writes it if it goes to a register, and returns it if it goes to a peripheral.
 #[inline(always)]
 fn write<V: Vectors, Op>(
     registers: &mut Registers,
@@ -152,7 +152,7 @@ fn replace_bits(old: &mut Lanes, new: &Lanes, bits: &Lanes) {
     }
 }
 
-/// Packs results as colours into a part of a register.
+/// Packs results as colours into some bits of a register.
 #[inline(always)]
 pub(in crate::qpu) fn pack_colours(register: &mut Lanes, value: &Lanes, part: u32) {
     replace_bits(register, &colours(value), &Lanes::splat(part));
@@ -164,13 +164,13 @@ pub(in crate::qpu) fn pack_to_a(register: &mut Lanes, value: &Lanes, mode: PackA
     replace_bits(register, &pack_a(mode, float, value), &Lanes::splat(pack::pack_a_mask(mode)));
 }
 
-/// Floats in the range [0, 1] as bytes, four times each.
+/// Floats in the range [0, 1] to bytes, each four times.
 #[inline(always)]
 fn colours(value: &Lanes) -> Lanes {
     value.map(|value| float_to_colour(value) * 0x0101_0101)
 }
 
-/// Packs results that have not overflowed for file A, in the bits of the mode; what the others are does not matter.
+/// Packs results that have not overflowed for file A. Bits that the mode does not write are arbitrary.
 #[inline(always)]
 fn pack_a(mode: PackA, float: bool, value: &Lanes) -> Lanes {
     match mode {
@@ -189,7 +189,7 @@ fn pack_a(mode: PackA, float: bool, value: &Lanes) -> Lanes {
     }
 }
 
-/// Unpacks the operand in a place; `float` says that an operation which takes floats consumes it.
+/// Unpacks an operand; `float`: for an operation that takes floats.
 #[inline(always)]
 pub(in crate::qpu) fn unpack(registers: &mut Registers, from: RegisterIndex, mode: Unpack, float: bool) {
     let word = registers.at(from);
@@ -206,7 +206,7 @@ pub(in crate::qpu) fn unpack(registers: &mut Registers, from: RegisterIndex, mod
     *registers.at_mut(registers::UNPACKED) = unpacked;
 }
 
-/// The half of each element that begins at a bit.
+/// Unpacks the half that begins at a bit.
 #[inline(always)]
 fn half_of(word: &Lanes, shift: u32, float: bool) -> Lanes {
     if float {
@@ -216,13 +216,13 @@ fn half_of(word: &Lanes, shift: u32, float: bool) -> Lanes {
     }
 }
 
-/// The byte of each element that begins at a bit.
+/// Unpacks the byte that begins at a bit.
 #[inline(always)]
 fn byte_of(word: &Lanes, shift: u32, float: bool) -> Lanes {
     if float { word.map(|word| byte_to_float(word >> shift & 0xff)) } else { word.map(|word| word >> shift & 0xff) }
 }
 
-/// The mul ALU with its rotation; see the reference engine.
+/// The mul ALU with its rotation, as in the reference datapath.
 #[inline(always)]
 fn rotated<V: Vectors>(registers: &Registers, instruction: &DecodedInstruction, operation: Operation) -> Lanes {
     let by = match instruction.rotation {
@@ -256,8 +256,7 @@ fn rotated<V: Vectors>(registers: &Registers, instruction: &DecodedInstruction, 
     result
 }
 
-/// Puts the results of an operation in a place. What shaders do most has a way of its own, so that results need not come together before they are
-/// written.
+/// Writes the results of an operation to a register. Frequent operations write where they compute, without joining in a common result first.
 #[inline(always)]
 pub(in crate::qpu) fn operate<V: Vectors>(
     registers: &mut Registers,
@@ -311,7 +310,7 @@ pub(in crate::qpu) fn compute<V: Vectors>(operation: Operation, a: &Lanes, b: &L
         Operation::Clz => a.map(u32::leading_zeros),
         Operation::Mul24 => zip(a, b, |a, b| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)),
         Operation::V8muld => bytes(a, b, |a, b| {
-            // Exact for all products of bytes: division by 255 is a multiplication.
+            // Exact for all products of bytes: a multiplication in place of the division by 255.
             (((u32::from(a) * u32::from(b) + 127) * 0x8081) >> 23) as u8
         }),
         Operation::V8min => bytes(a, b, u8::min),
@@ -321,10 +320,10 @@ pub(in crate::qpu) fn compute<V: Vectors>(operation: Operation, a: &Lanes, b: &L
     }
 }
 
-/// C of an operation's results.
+/// The C flags of an operation.
 #[inline(always)]
 pub(in crate::qpu) fn carry<V: Vectors>(operation: Operation, a: &Lanes, b: &Lanes, result: &Lanes) -> Mask {
-    // What was shifted out last; nothing if nothing was.
+    // The last bit shifted out; 0 if none was.
     let lost = |bit: fn(u32, u32) -> u32| V::negative(&zip(a, b, |a, b| if b & 31 == 0 { 0 } else { bit(a, b & 31) }));
     match operation {
         Operation::Fadd | Operation::Fsub | Operation::Itof => V::greater(result, &Lanes::splat(0)),
@@ -370,16 +369,16 @@ fn bytes(a: &Lanes, b: &Lanes, f: impl Fn(u8, u8) -> u8) -> Lanes {
     joined
 }
 
-/// A float in the range [0, 1] as a byte.
+/// A float in the range [0, 1] to a byte.
 #[inline(always)]
 fn float_to_colour(x: u32) -> u32 {
     let x = f32::from_bits(x);
-    // The comparison sends NaN to 0.
+    // NaN fails the comparison and becomes 0.
     let clamped = if x > 0.0 { x.min(1.0) } else { 0.0 };
     (f64::from(clamped) * 255.0 + 0.5) as i32 as u32
 }
 
-/// A number that compares as the float does, as sign and magnitude.
+/// An integer that compares as the float does, as sign and magnitude.
 #[inline(always)]
 fn order(x: u32) -> i32 {
     let sign = x as i32 >> 31;
@@ -389,7 +388,7 @@ fn order(x: u32) -> i32 {
 /// Byte / 255, rounded toward zero.
 #[inline(always)]
 fn byte_to_float(byte: u32) -> u32 {
-    // A little more than the quotient, so that 1.0 is not missed; for all other bytes floats are too far apart for that to matter, as the test shows.
+    // Slightly more than the quotient, so that 1.0 is reached; for all other bytes the difference is below the spacing of floats, as the test shows.
     let quotient = f64::from(byte) * (1.000_000_000_1 / 255.0);
     (f64::from_bits(quotient.to_bits() & !((1 << 29) - 1)) as f32).to_bits()
 }

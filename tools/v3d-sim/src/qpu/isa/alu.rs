@@ -1,8 +1,7 @@
 //! The two ALUs: the reference meaning of each operation on one element.
 //!
-//! Floating point is single precision without the edges: denormals and -0 count as +0 on the way in and never come out, all rounding is toward
-//! zero, and there are no NaN results, only infinities. The functions here are written to be read; the engines that are fast are compared with
-//! them.
+//! Floating point is single precision without the edges: denormals and -0 are read as +0 and never produced, rounding is toward zero, and there are
+//! no NaN results, only infinities.
 //!
 //! # Flags
 //! Z and N are those of the result, whatever the operation. C depends on the operation: carry, borrow, the last bit shifted out, whether the
@@ -10,19 +9,19 @@
 //! sees; packing uses it.
 //!
 //! # Sources
-//! [AG p.35-36] for the list of operations; their results and flags are [silicon] (`tests/vectors`). The flags of the mul ALU's own operations
-//! were never recorded: C is 0 for them, but for the two that both ALUs have, which do not set C either.
+//! [AG p.35-36] for the list of operations; their results and flags are [silicon] (`tests/vectors`). The flags of operations that only the mul ALU
+//! has were never recorded: C is 0 here, as it is for the two operations that both ALUs have.
 //!
-//! All recorded products are exact. That others are cut off as sums are shows in GPU_FFT: on this model its transforms of 2^8 to 2^16 points
-//! are wrong by 0.327, 0.460, 0.519, 0.587, 0.776, 0.832, 0.917, 0.981 and 1.03 ppm rms [measured]; its author found 0.33, 0.46, 0.52, 0.59,
-//! 0.78, 0.83, 0.92, 0.98 and 1.0 on boards [hello_fft gpu_fft.txt]. That a sum which is too large is an infinity, as a product is, is a guess.
+//! All recorded products are exact. That others are rounded toward zero as sums are shows in GPU_FFT: on this model its transforms of 2^8 to 2^16
+//! points are wrong by 0.327, 0.460, 0.519, 0.587, 0.776, 0.832, 0.917, 0.981 and 1.03 ppm rms [measured]; its author found 0.33, 0.46, 0.52, 0.59,
+//! 0.78, 0.83, 0.92, 0.98 and 1.0 on boards [hello_fft gpu_fft.txt]. That sums overflow to infinity, as products do, is a guess.
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7f80_0000;
 
-/// What an ALU puts out.
+/// Outputs of an ALU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The result.

@@ -1,12 +1,12 @@
-//! The registers of one QPU thread, in one array with everything else that can be an operand.
+//! The register array of a QPU thread: register files, accumulators, and everything else that can be an operand.
 //!
-//! Decoding resolves each operand to a place in this array, so that reading one is an index and nothing more: register files, accumulators,
-//! constants and what has just been read from a peripheral all look the same.
+//! Decoding resolves each operand to an index of this array, so that reading one is an array access and nothing more, whether it is a register, a
+//! constant or the value of a peripheral.
 
 use crate::lanes::{Lanes, Mask};
 use v3d_hw::qpu::{Condition, SmallImmediate};
 
-/// A place in the register array.
+/// Index of the register array.
 pub type RegisterIndex = u8;
 
 /// Register file A.
@@ -23,34 +23,35 @@ pub const R5: RegisterIndex = ACCUMULATORS + 5;
 pub const ELEMENTS: RegisterIndex = 70;
 /// The QPU's number.
 pub const QPU_NUMBER: RegisterIndex = 71;
-/// What this instruction has read from a peripheral through port A. As all that is of one instruction, it need not be here any more behind it.
+/// The value that this instruction has read from a peripheral through port A. Like everything that belongs to one instruction, it may be gone after
+/// it.
 pub const PORT_A: RegisterIndex = 72;
-/// What this instruction has read from a peripheral through port B.
+/// The same for port B.
 pub const PORT_B: RegisterIndex = 73;
 /// The unpacked operand of this instruction.
 pub const UNPACKED: RegisterIndex = 74;
 /// The immediate or link address of this instruction.
 pub const IMMEDIATE: RegisterIndex = 75;
-/// An old value of a register of file A.
+/// The old value of a register of file A.
 pub const STALE_A: RegisterIndex = 76;
-/// An old value of a register of file B.
+/// The old value of a register of file B.
 pub const STALE_B: RegisterIndex = 77;
-/// An old value of r4.
+/// The old value of r4.
 pub const STALE_R4: RegisterIndex = 78;
 /// The first of the 48 small immediates.
 pub const SMALL_IMMEDIATES: RegisterIndex = 80;
-/// Where a result of the add ALU waits for what takes it.
+/// A result of the add ALU on its way to the packer or a peripheral.
 pub const RESULT_ADD: RegisterIndex = 128;
-/// Where a result of the mul ALU waits for what takes it.
+/// A result of the mul ALU on its way to the packer or a peripheral.
 pub const RESULT_MUL: RegisterIndex = 129;
-/// Where results go that only their flags are wanted of.
+/// Destination of results of which only the flags are used.
 pub const NOWHERE: RegisterIndex = 130;
 /// The C coefficients of the varying that this instruction has read.
 pub const COEFFICIENTS: RegisterIndex = 131;
-/// Size of the array: one place for each value of a [`RegisterIndex`], so that none is outside.
+/// Size of the array: one element for each value of a [`RegisterIndex`], so that none is out of range.
 const PLACES: usize = 256;
 
-/// The place of a small immediate; rotation codes read as -16 to -1 [vc4asm].
+/// Index of a small immediate; rotation codes read as -16 to -1 [vc4asm].
 pub const fn small_immediate(code: u8) -> RegisterIndex {
     let code = code & 63;
     SMALL_IMMEDIATES + if code < 48 { code } else { code - 32 }
@@ -81,24 +82,24 @@ impl Registers {
         }
     }
 
-    /// What is in a place.
+    /// The value at an index.
     #[inline(always)]
     pub fn at(&self, place: RegisterIndex) -> &Lanes {
         &self.0[usize::from(place)]
     }
 
-    /// A place to write to.
+    /// The value at an index, to be written.
     #[inline(always)]
     pub fn at_mut(&mut self, place: RegisterIndex) -> &mut Lanes {
         &mut self.0[usize::from(place)]
     }
 
-    /// Where place 0 is, for code that is made at run time.
+    /// Address of index 0, for translated code.
     pub fn as_mut_ptr(&mut self) -> *mut Lanes {
         self.0.as_mut_ptr()
     }
 
-    /// What software can see: files A and B, then r0 to r5.
+    /// The registers that software sees: files A and B, then r0 to r5.
     pub fn visible(&self) -> &[Lanes] {
         &self.0[..usize::from(ELEMENTS)]
     }

@@ -1,8 +1,8 @@
 //! The special functions unit: reciprocal, reciprocal square root, exponential and logarithm to base 2.
 //!
-//! Each result has a mantissa of 15 bits, of which 10 to 12 are good. No table of the exact bits is known. What is here computes the function
-//! in double precision and then cuts it down so that what was recorded on silicon (`tests/vectors/sfu.txt`) comes out as closely as a rule can
-//! make it: all 16 recorded exponentials exactly, the others within 2^-12.
+//! Each result has a mantissa of 15 bits, of which 10 to 12 are good. No table of the exact bits is known. The functions are computed in double
+//! precision and cut down so that the values recorded on silicon (`tests/vectors/sfu.txt`) come out as closely as a rule can make it: all 16 recorded
+//! exponentials exactly, the others within 2^-12.
 //!
 //! # What the recordings show
 //! - All results are multiples of 2^-15 of their binade.
@@ -31,7 +31,7 @@ pub enum Function {
     Log,
 }
 
-/// Applies a function to all elements, in forms without branches.
+/// Applies a function to all elements, without branches.
 #[inline(always)]
 pub fn apply_all(function: Function, lanes: &Lanes) -> Lanes {
     match function {
@@ -42,10 +42,10 @@ pub fn apply_all(function: Function, lanes: &Lanes) -> Lanes {
     }
 }
 
-/// Results of approximations count if they are not closer to a step than this: what they are wrong by is far less.
+/// An approximation counts if it is at least this far from a step; its error is far less.
 pub(in crate::qpu) const DOUBT: f64 = 1e-4;
 
-/// The whole part of a number from -2^31 to 2^31, rounded down. A cast would look for what does not fit, and that one element after the other.
+/// The integer part of a number from -2^31 to 2^31, rounded down. A cast would check each element for overflow, one after the other.
 #[inline(always)]
 fn floor(value: f64) -> i32 {
     /// A number whose unit in the last place is 1: adding it rounds to an integer, in the lowest bits.
@@ -61,7 +61,7 @@ fn is_doubtful(steps: f64) -> bool {
     !(DOUBT..=1.0 - DOUBT).contains(&fraction)
 }
 
-/// The value of a polynomial, its lowest coefficient first. Pairs of terms, and pairs of those, do not have to wait for each other.
+/// The value of a polynomial, its lowest coefficient first; pairs of terms, and pairs of those, are computed independently.
 #[inline(always)]
 fn polynomial<const N: usize>(mut terms: [f64; N], mut x: f64) -> f64 {
     let mut count = N;
@@ -79,7 +79,7 @@ fn polynomial<const N: usize>(mut terms: [f64; N], mut x: f64) -> f64 {
     terms[0]
 }
 
-/// ln(2)^n / n! for n from 0 to 8, times the square root of 2: the Taylor series of 2^x around 1/2. From 0 to 1 it is wrong by less than 3e-10.
+/// ln(2)^n / n! for n from 0 to 8, times the square root of 2: the Taylor series of 2^x around 1/2. Its error from 0 to 1 is below 3e-10.
 pub(in crate::qpu) const EXP_SERIES: [f64; 9] = {
     let mut terms = [std::f64::consts::SQRT_2; 9];
     let mut n = 1;
@@ -89,11 +89,11 @@ pub(in crate::qpu) const EXP_SERIES: [f64; 9] = {
     }
     terms
 };
-/// What is added to the steps of an exponential.
+/// Added to the steps of an exponential.
 pub(in crate::qpu) const EXP_OFFSET: f64 = 1.85;
 
-/// 2 / ln(2) / n for odd n from 1 to 11: the series of the logarithm in (m - c) / (m + c), where c is the square root of 2. From 1 to 2 it is wrong by
-/// less than 3e-11.
+/// 2 / ln(2) / n for odd n from 1 to 11: the series of the logarithm in (m - c) / (m + c), where c is the square root of 2. Its error from 1 to 2 is
+/// below 3e-11.
 pub(in crate::qpu) const LOG_SERIES: [f64; 6] = {
     let mut terms = [0.0; 6];
     let mut i = 0;
@@ -103,10 +103,10 @@ pub(in crate::qpu) const LOG_SERIES: [f64; 6] = {
     }
     terms
 };
-/// What is added to the steps of a logarithm.
+/// Added to the steps of a logarithm.
 pub(in crate::qpu) const LOG_OFFSET: f64 = -1.2;
 
-/// The float that some bits are, as a double.
+/// A float by its bits, as a double.
 #[inline(always)]
 fn number(bits: u32) -> f64 {
     f64::from(f32::from_bits(bits))
@@ -114,8 +114,8 @@ fn number(bits: u32) -> f64 {
 
 /// [`recip`] of all elements, with their signs.
 ///
-/// A quotient of single precision that is made a little larger is the result or one step above it. The product of that and the argument, which is exact in
-/// double precision, tells which.
+/// A quotient of single precision, increased a little, is the result or one step too large. Its product with the argument, which is exact in double
+/// precision, tells which.
 #[inline(always)]
 fn recip_all(lanes: &Lanes) -> Lanes {
     lanes.map(|x| {
@@ -129,8 +129,7 @@ fn recip_all(lanes: &Lanes) -> Lanes {
     })
 }
 
-/// [`recip_sqrt`] of the magnitudes of all elements; `None` if any is doubtful. It is done as [`recip_all`] does it, but that the product is not always
-/// exact.
+/// [`recip_sqrt`] of the magnitudes of all elements, like [`recip_all`]; `None` if any is doubtful, since here the product is not always exact.
 #[inline(always)]
 fn recip_sqrt_all(lanes: &Lanes) -> Option<Lanes> {
     let mut doubtful = false;
@@ -202,15 +201,15 @@ fn log_all(lanes: &Lanes) -> Option<Lanes> {
 
 /// The sign of a float.
 pub(in crate::qpu) const SIGN: u32 = 0x8000_0000;
-/// The float that is infinite.
+/// Infinity as a float.
 pub(in crate::qpu) const INFINITY: u32 = 0x7f80_0000;
-/// What of a float's bits the unit has.
+/// The bits of a float that the unit produces.
 pub(in crate::qpu) const KEPT: u32 = !(STEP - 1);
 /// The lowest of them.
 pub(in crate::qpu) const STEP: u32 = 0x100;
-/// 2^126, whose reciprocal is the smallest float that is no denormal.
+/// 2^126, whose reciprocal is the smallest normal float.
 const MAX_WITH_RECIPROCAL: u32 = 0x7e80_0000;
-/// Exponents of arguments, as they stand in a float, from which on 2^x leaves the range of results whatever the rest is.
+/// The exponent of arguments, as it stands in a float, from which on 2^x leaves the range of results whatever the mantissa.
 pub(in crate::qpu) const FIRST_EXPONENT_BEYOND: u32 = 127 + 8;
 /// Steps of a result in one binade.
 pub(in crate::qpu) const STEPS: f64 = 32768.0;
@@ -225,7 +224,7 @@ pub fn apply(function: Function, x: u32) -> u32 {
     }
 }
 
-/// All bits for a number, none for a zero or denormal: those have no sign.
+/// All bits for a normal number, none for a zero or denormal: those have no sign.
 const fn sign_unless_zero(x: u32) -> u32 {
     if x >> 23 & 0xff == 0 { 0 } else { !0 }
 }

@@ -1,4 +1,4 @@
-//! What an instruction touches: registers, accumulators, flags and units, by which neighbours are compared.
+//! What an instruction touches (registers, accumulators, flags, units), and the rules it breaks with the two before it.
 //!
 //! # Sources
 //! [AG p.37-38].
@@ -31,8 +31,8 @@ pub struct Touches {
     pub tlb_z: bool,
     /// Accesses the tile buffer or its set-up.
     pub tlb: bool,
-    /// Reads or writes samples of the tile buffer, for which the scoreboard is waited. The set-up of the stencil test is no such access
-    /// [mesa vc4_qpu_schedule.c]: Mesa begins fragment shaders with it.
+    /// Reads or writes samples of the tile buffer, for which the scoreboard is waited. The set-up of the stencil test does not: Mesa's fragment
+    /// shaders begin with it [mesa vc4_qpu_schedule.c].
     pub tlb_samples: bool,
     /// Reads the multisample mask.
     pub ms_flags: bool,
@@ -62,7 +62,7 @@ pub const R4_BIT: u8 = 1 << 4;
 pub const R5_BIT: u8 = 1 << 5;
 
 impl DecodedInstruction {
-    /// The rules that this instruction breaks by following two others: `previous` directly, `before` with one between.
+    /// The rules that this instruction breaks with two others: `previous` directly before it, `before` before that.
     pub fn hazards(&self, previous: &Touches, before: &Touches) -> Rules {
         let mut broken = Rules::default();
         let now = &self.touches;
@@ -71,7 +71,7 @@ impl DecodedInstruction {
             broken.add_if(now.reads_accumulators & R4_BIT != 0, Rule::SfuTooEarly);
             broken.add_if(now.loads_r4 || now.sfu, Rule::SfuClobbered);
         }
-        // A condition, here or there, is how programs keep clear of the elements that are not there yet [vc4asm].
+        // A condition, here or there, is how programs keep clear of the elements that are not written yet [vc4asm].
         broken.add_if(now.rotates & previous.replaces_accumulators != 0, Rule::RotationTooEarly);
         broken.add_if(now.rotates_by_r5 && previous.writes_accumulators & R5_BIT != 0, Rule::RotationByFreshR5);
         broken.add_if(now.ms_flags && (previous.tlb_z || before.tlb_z), Rule::MsFlagsTooEarly);

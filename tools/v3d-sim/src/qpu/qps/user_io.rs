@@ -1,4 +1,4 @@
-//! What a user program is connected to: VPM, DMA, mutex, semaphores, host interrupt.
+//! The units around a user program: VPM, DMA, mutex, semaphores, host interrupt.
 
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
@@ -10,12 +10,12 @@ use v3d_hw::vpm::{
     LoadSetup, LoadStrideSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WINDOW_ROWS, WriteSetupWord,
 };
 
-/// Counting semaphores [AG p.22].
+/// Number of counting semaphores [AG p.22].
 pub const SEMAPHORES: usize = 16;
-/// A semaphore counts from 0 to this.
+/// Maximum count of a semaphore.
 pub const SEMAPHORE_LIMIT: u8 = 15;
 
-/// What all QPUs share.
+/// The state that all QPUs share.
 #[derive(Clone, Debug)]
 pub struct Shared {
     /// The vertex pipeline memory, of which the reserved part can be accessed.
@@ -86,7 +86,7 @@ impl Setup {
     }
 }
 
-/// A QPU's connections while it runs.
+/// The units as one QPU accesses them.
 #[derive(Debug)]
 pub struct UserIo<'a> {
     /// Number of the QPU.
@@ -184,7 +184,7 @@ impl Io for UserIo<'_> {
     }
 
     fn scoreboard_unlock(&mut self) -> Result<(), IoError> {
-        // The scoreboard is not used outside of fragment shaders, but unlocking it does no harm.
+        // The scoreboard is not used outside of fragment shaders; unlocking it has no effect.
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::isa::registers::Flags;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, LANES};
 
-/// A branch that has been taken and waits for its delay slots.
+/// A taken branch in its delay slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::qpu) struct Jump {
     /// Instructions until it takes effect, the current one included.
@@ -45,7 +45,7 @@ impl Qpu {
         let added = register.map_or(0, |place| {
             let stale = broken.contains(Rule::StaleRead) && self.stale[0].0 == place;
             let value = if stale { &self.stale[0].1 } else { self.registers.at(place) };
-            // The guide says element 0; the hardware takes the last one [vc4asm].
+            // Element 0 according to the guide; the last one on hardware [vc4asm].
             value.0[LANES - 1]
         });
         Some(base.wrapping_add(offset).wrapping_add(added) & !(INSTRUCTION_BYTES - 1))
@@ -55,7 +55,7 @@ impl Qpu {
         let jump = Jump { after: BRANCH_DELAY_SLOTS + 1, target };
         match &mut self.jumps {
             [free @ None, _] | [_, free @ None] => *free = Some(jump),
-            // Too close to two others: that is a broken rule already.
+            // A branch too close to two others is a broken rule already.
             [_, last] => *last = Some(jump),
         }
     }

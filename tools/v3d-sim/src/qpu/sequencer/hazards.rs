@@ -15,7 +15,7 @@ use v3d_hw::qpu::{Condition, LANES, Signal};
 /// Instructions from the one that writes TMU_NOSWAP to the first that may write to a TMU [AG p.37].
 const NO_SWAP_DELAY: u64 = 3;
 impl Qpu {
-    /// Finds the rules that are broken because of where the program is.
+    /// Adds the rules that are broken because of the state of the program.
     pub(in crate::qpu) fn note_situation(&mut self, instruction: &DecodedInstruction, broken: &mut Rules) {
         let touches = &instruction.touches;
         if self.threading == Threading::Threaded {
@@ -23,7 +23,7 @@ impl Qpu {
         }
         if touches.reads_accumulators & self.undefined != 0 {
             broken.add(Rule::LostInThreadSwitch);
-            // Once is enough.
+            // Reported once.
             self.undefined &= !touches.reads_accumulators;
         }
         let waits = touches.tlb_samples || instruction.signal == Signal::ScoreboardWait;
@@ -44,13 +44,13 @@ impl Qpu {
         }
     }
 
-    /// Whether TMUs have been told not to swap, but so lately that the next instruction must not write to one [AG p.24, p.37].
+    /// Whether TMU swapping was disabled too recently for the next instruction to write to a TMU [AG p.24, p.37].
     #[inline(always)]
     pub(in crate::qpu) fn may_still_swap(&self) -> bool {
         self.no_swap_at.is_some_and(|at| self.executed - at < NO_SWAP_DELAY)
     }
 
-    /// Notes that a colour is packed into a part of an accumulator: four of them make it defined.
+    /// Marks an accumulator as defined once colours have been packed into all of its bytes.
     pub(in crate::qpu) fn note_packed_bytes<Op>(&mut self, half: &AluOperation<Op>) {
         if let (Destination::Register(place), Pack::Colour(mode), Condition::Always) =
             (half.to, half.pack, half.condition)
@@ -64,13 +64,13 @@ impl Qpu {
         }
     }
 
-    /// The last four elements of what an instruction reads through a port, as far as it leaves something there.
+    /// The last four elements that an instruction leaves on a port, if it leaves any.
     pub(in crate::qpu) fn shown(&self, instruction: &DecodedInstruction, port: usize) -> Option<[u32; LANES / 4]> {
         let lanes = self.registers.at(instruction.latches[port]?);
         Some(std::array::from_fn(|i| lanes.0[LANES - 4 + i]))
     }
 
-    /// The register of file A (0) or B (1) that an instruction will write, with the value that it has until then.
+    /// The register of file A (0) or B (1) that an instruction is about to write, and its old value.
     pub(in crate::qpu) fn keep(&self, instruction: &DecodedInstruction, file: usize) -> (RegisterIndex, Lanes) {
         let written = (instruction.touches.writes >> (32 * file)) as u32;
         if written == 0 {
@@ -80,7 +80,7 @@ impl Qpu {
         (place, *self.registers.at(place))
     }
 
-    /// The instruction with old values in place of operands that are read too early.
+    /// The instruction with old values as operands that are read too early.
     pub(in crate::qpu) fn with_stale_operands(
         &mut self,
         instruction: &DecodedInstruction,

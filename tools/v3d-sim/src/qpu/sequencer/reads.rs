@@ -14,7 +14,7 @@ use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::ReadSource;
 
 impl Qpu {
-    /// Reads the peripherals of both ports; gives the C coefficients if a varying is among them.
+    /// Reads the peripherals of both ports; returns the C coefficients if a varying is among them.
     pub(in crate::qpu) fn read_ports(
         &mut self,
         instruction: &DecodedInstruction,
@@ -44,10 +44,10 @@ impl Qpu {
                 ReadSource::MsFlags => io.ms_flags(),
                 ReadSource::RevFlag => io.rev_flag(),
                 ReadSource::VpmRead => io.vpm_read(),
-                // DMA is done when it has been started.
+                // DMA has finished when it has been started.
                 ReadSource::VpmLdBusy | ReadSource::VpmStBusy => io.dma_poll().map(|()| Lanes::default()),
                 ReadSource::VpmLdWait | ReadSource::VpmStWait => io.dma_poll().map(|()| default),
-                // A port that reads nothing still shows what its last four elements were [vc4asm].
+                // A port that reads nothing still shows its last four elements [vc4asm].
                 ReadSource::Nop => {
                     let latch = &self.latches[usize::from(place == registers::PORT_B)];
                     Ok(Lanes(std::array::from_fn(|i| latch[i % 4])))
@@ -84,7 +84,7 @@ impl Qpu {
         self.uniforms_left = None;
     }
 
-    /// Puts the constant of an instruction in its place.
+    /// Loads the constant of an instruction.
     pub(in crate::qpu) fn load_constant(&mut self, instruction: &DecodedInstruction) {
         if let Some(value) = instruction.kind.constant(self.after_delay_slots()) {
             *self.registers.at_mut(registers::IMMEDIATE) = value;
@@ -92,7 +92,7 @@ impl Qpu {
     }
 }
 
-/// Whether a source gives another value each time.
+/// Whether each read of a source takes the next element of a stream.
 pub(in crate::qpu) const fn is_stream(source: ReadSource) -> bool {
     matches!(source, ReadSource::Uniform | ReadSource::Varying | ReadSource::VpmRead)
 }

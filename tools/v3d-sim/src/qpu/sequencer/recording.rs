@@ -9,7 +9,7 @@ use v3d_hw::qpu::Signal;
 use v3d_hw::qpu::address_map::{ReadSource, WriteTarget};
 
 impl Qpu {
-    /// Notes what an instruction waits for, and the instruction.
+    /// Records what an instruction waits for, and the instruction.
     pub(in crate::qpu) fn record(&mut self, instruction: &DecodedInstruction, gets_scoreboard: bool) {
         let Some(trace) = &mut self.trace else { return };
         if gets_scoreboard {
@@ -41,7 +41,7 @@ impl Qpu {
         }
     }
 
-    /// Notes what a write to a peripheral begins.
+    /// Records what a write to a peripheral starts.
     pub(in crate::qpu) fn record_write(&mut self, target: WriteTarget, word: Option<u32>, mask: Mask) {
         let Some(trace) = &mut self.trace else { return };
         match (target, word) {

@@ -49,7 +49,7 @@ impl Qpu {
         }
     }
 
-    /// Writes a coordinate of a TMU with its uniform; `reads_uniform` says that the instruction has read another.
+    /// Writes a coordinate of a TMU, which may take a uniform. `reads_uniform`: the instruction has read one itself.
     pub(in crate::qpu) fn write_tmu(
         &mut self,
         unit: u8,
@@ -95,7 +95,7 @@ impl Qpu {
         io: &mut dyn Io,
         memory: Memory<'_>,
     ) -> Result<(), IoError> {
-        // What only looks at element 0 happens only if that is written.
+        // Registers that only use element 0 are only written if that element is.
         let word = (mask & 1 == 1).then_some(value.0[0]);
         if self.trace.is_some() {
             self.record_write(target, word, mask);

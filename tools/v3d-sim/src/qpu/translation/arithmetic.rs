@@ -1,8 +1,8 @@
 //! The operations of the ALUs in instructions of AVX-512.
 //!
-//! Translated code runs with the host's arithmetic set to what the QPU does: rounding toward zero, denormals taken and given as zeros. Two things are
-//! left to put right: a zero with a sign loses it when zero is added; and what is infinite or as large as can be is looked at by
-//! [a call](super::frame::Special), since overflow and what the host takes for NaN are other things to the QPU.
+//! Translated code sets the host's arithmetic to that of the QPU: rounding toward zero, denormals read and written as zeros. Two differences remain.
+//! A zero with a sign loses it when zero is added. Infinities and the greatest floats go to [a call](super::frame::Calls), since the QPU overflows
+//! differently and has no NaN.
 
 use super::frame::{MIDDLE, SPECIAL_DIFFERENCE, SPECIAL_PRODUCT, SPECIAL_SUM, SPECIALS, at};
 use super::register_cache::RegisterCache;
@@ -12,16 +12,16 @@ use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use v3d_hw::qpu::{Condition, PackA, Unpack};
 
-/// The frame, for as long as translated code runs.
+/// Address of the frame, while translated code runs.
 pub(super) const FRAME: AsmRegister64 = rbp;
-/// The register array.
+/// Address of the register array.
 pub(super) const REGISTERS: AsmRegister64 = rbx;
-/// The flags: Z, N and C, two bytes each.
+/// Address of the flags: Z, N and C, two bytes each.
 pub(super) const FLAGS: AsmRegister64 = r12;
 
-/// Intermediate values.
+/// Registers for intermediate values.
 pub(super) const TEMPORARY: [AsmRegisterZmm; 4] = [zmm16, zmm17, zmm18, zmm19];
-/// RegisterCache of the flags, like those of places: Z, N and C.
+/// Registers that cache the flags: Z, N and C.
 pub(super) const HELD_FLAGS: [AsmRegisterK; 3] = [k2, k3, k4];
 /// Constants that float operations need all the time.
 pub(super) const MAGNITUDE: AsmRegisterZmm = zmm20;
@@ -34,14 +34,14 @@ const ZMM: [AsmRegisterZmm; 32] = [
     zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27, zmm28, zmm29, zmm30, zmm31,
 ];
 
-/// A condition code of `vpcmpud`: not less than.
+/// A predicate of `vpcmpud`: not less than.
 const NOT_LESS: i32 = 5;
-/// A condition code of `vpcmpud`: less or equal.
+/// A predicate of `vpcmpud`: less or equal.
 const LESS_OR_EQUAL: i32 = 2;
-/// `vpternlogd`: of a value, an old value and a mask, the value where the mask is set.
+/// An immediate of `vpternlogd`: of a value, an old value and a mask, the value where the mask is set.
 const WHERE_SET: i32 = 0xe4;
 
-/// What an operation gave.
+/// A register of the host that holds the result of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value(u8);
 
@@ -51,7 +51,7 @@ impl Value {
     }
 }
 
-/// A way round by a call, for results that are special.
+/// Code out of line that calls for special results, and comes back.
 struct Detour {
     from: CodeLabel,
     back: CodeLabel,
@@ -61,23 +61,23 @@ struct Detour {
     call: usize,
 }
 
-/// What of an micro_op's results will be replaced before anybody can look, unless it is saved before a call.
+/// Whether the results of a micro-op are replaced before anything can read them, unless they are saved before a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Later {
     pub(super) result: bool,
     pub(super) flags: bool,
 }
 
-/// Writes instructions.
+/// Emits instructions.
 pub(super) struct Emitter {
     pub(super) asm: CodeAssembler,
     cache: RegisterCache,
-    /// What is so of the micro-op that is being translated.
+    /// For the micro-op that is being translated.
     pub(super) replaced_later: Later,
     has_constants: bool,
     /// [`HELD_FLAGS`] hold the flags.
     has_flags: bool,
-    /// Memory has older ones.
+    /// Memory has older flags.
     flags_unsaved: bool,
     detours: Vec<Detour>,
 }
@@ -95,7 +95,7 @@ impl Emitter {
         })
     }
 
-    /// Forgets what registers hold: code is joined here from elsewhere, or has called. Memory has to have it by now.
+    /// Empties the cache: code is joined here from elsewhere, or has called. Memory has everything by now.
     pub(super) fn forget(&mut self) {
         debug_assert!(!self.flags_unsaved, "flags would be lost");
         self.cache.forget();
@@ -103,12 +103,12 @@ impl Emitter {
         self.has_flags = false;
     }
 
-    /// A member of the frame in all elements.
+    /// A member of the frame, broadcast to all elements.
     fn everywhere(offset: i32) -> AsmMemoryOperand {
         dword_bcst(FRAME + offset)
     }
 
-    /// The address of a place.
+    /// The address of a register of the QPU.
     pub(super) fn address(place: RegisterIndex) -> AsmMemoryOperand {
         REGISTERS + (i32::from(place) - MIDDLE) * 64
     }
@@ -117,7 +117,7 @@ impl Emitter {
         zmmword_ptr(Self::address(place))
     }
 
-    /// A register for a new value.
+    /// A register of the host for a new value.
     pub(super) fn new_value(&mut self) -> Result<Value, IcedError> {
         let (number, displaced) = self.cache.take();
         for place in displaced {
@@ -126,14 +126,14 @@ impl Emitter {
         Ok(Value(number))
     }
 
-    /// Has the registers of values taken first that nobody wants any more.
+    /// Marks values as dead: their registers are taken first.
     pub(super) fn drop_values<const N: usize>(&mut self, values: [Value; N]) {
         for value in values {
             self.cache.drop(value.0);
         }
     }
 
-    /// Forgets what lived for the instruction that ends here.
+    /// Empties the cache of what lives for one instruction only.
     pub(super) fn end_instruction(&mut self) {
         self.cache.end_instruction();
     }
@@ -156,7 +156,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// What is in a place.
+    /// The value of a register.
     pub(super) fn load(&mut self, place: RegisterIndex) -> Result<Value, IcedError> {
         if let Some(number) = self.cache.of(place) {
             return Ok(Value(number));
@@ -167,7 +167,7 @@ impl Emitter {
         Ok(value)
     }
 
-    /// Puts a value in a place.
+    /// Writes a value to a register.
     pub(super) fn store(&mut self, place: RegisterIndex, value: Value) -> Result<(), IcedError> {
         if place == registers::NOWHERE {
             return Ok(());
@@ -181,7 +181,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Puts a value in the elements of a place in which `k1` is set.
+    /// Writes a value to the elements of a register in which `k1` is set.
     fn store_masked(&mut self, place: RegisterIndex, value: Value) -> Result<(), IcedError> {
         if place == registers::NOWHERE {
             return Ok(());
@@ -236,7 +236,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// A flag of all elements in the lower half of a register.
+    /// A flag of all elements, in the lower half of a register.
     pub(super) fn flag_bits(&mut self, number: usize, to: AsmRegister32) -> Result<(), IcedError> {
         let held = self.flag(number)?;
         self.asm.kmovw(to, held)
@@ -260,7 +260,7 @@ impl Emitter {
         if clear { self.asm.knotw(k1, held) } else { self.asm.kmovw(k1, held) }
     }
 
-    /// An operation, its result put in a place in all elements.
+    /// An operation whose result goes to all elements of a register.
     pub(super) fn operate(
         &mut self,
         operation: Operation,
@@ -273,7 +273,7 @@ impl Emitter {
         self.store(to, result)
     }
 
-    /// An operation, its result put in a place where a condition holds.
+    /// An operation whose result goes to the elements of a register in which a condition holds.
     pub(super) fn operate_where(
         &mut self,
         operation: Operation,
@@ -287,7 +287,7 @@ impl Emitter {
         self.store_masked(to, result)
     }
 
-    /// An operation that sets the flags, where a condition holds, which is that of the old flags.
+    /// An operation that sets the flags where a condition on the old flags holds.
     pub(super) fn operate_with_flags(
         &mut self,
         operation: Operation,
@@ -329,7 +329,7 @@ impl Emitter {
         self.asm.vpmovd2m(negative, result.register())
     }
 
-    /// Loads what [`MAGNITUDE`] and its neighbours hold.
+    /// Loads [`MAGNITUDE`] and its neighbours.
     pub(super) fn load_constants(&mut self) -> Result<(), IcedError> {
         if !self.has_constants {
             self.asm.vpbroadcastd(MAGNITUDE, dword_ptr(FRAME + at::MAGNITUDE))?;
@@ -368,7 +368,7 @@ impl Emitter {
             Operation::Ftoi => {
                 asm.vpandd(t0, x, MAGNITUDE)?;
                 asm.vpcmpud(k1, t0, Self::everywhere(at::INTEGER_LIMIT), LESS_OR_EQUAL)?;
-                // The significand goes to its place, or out of it: by 105 if infinite.
+                // The significand is shifted to its place, or out of it: by 105 if infinite.
                 asm.vpsrld(t0, t0, 23)?;
                 asm.vpsubd(t0, t0, Self::everywhere(at::INTEGER_EXPONENT))?;
                 asm.vpandd(t1, x, Self::everywhere(at::SIGNIFICAND))?;
@@ -377,7 +377,7 @@ impl Emitter {
                 asm.vpsrad(t2, x, 31)?;
                 asm.vpxord(t1, t1, t2)?;
                 asm.vpsubd(t1, t1, t2)?;
-                // Which is what has no other way to become an integer.
+                // For magnitudes that `vcvttps2dq` cannot convert.
                 asm.vcvttps2dq(t0, x.sae())?;
                 asm.vpblendmd(z.k1(), t1, t0)?;
             }
@@ -458,7 +458,7 @@ impl Emitter {
         Ok(result)
     }
 
-    /// Calls for results if the host's flag for zero is not set.
+    /// Calls for results if the host's zero flag is not set.
     pub(super) fn detour(&mut self, a: Value, b: Value, result: Value, call: usize) -> Result<(), IcedError> {
         let asm = &mut self.asm;
         let from = asm.create_label();
@@ -470,7 +470,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// A number that compares as a float does, in `to`.
+    /// Integers in `to` that compare as the floats do.
     fn order(&mut self, x: AsmRegisterZmm, to: AsmRegisterZmm, sign: AsmRegisterZmm) -> Result<(), IcedError> {
         self.asm.vpsrad(sign, x, 31)?;
         self.asm.vpandd(to, x, MAGNITUDE)?;
@@ -504,7 +504,7 @@ impl Emitter {
             Operation::Sub => self.asm.vpcmpnleud(carry, y, x),
             Operation::Min | Operation::Max => self.asm.vpcmpgtd(carry, x, y),
             Operation::Shr | Operation::Asr | Operation::Shl => {
-                // What was shifted out last, moved to the sign. Shifts by 0 lose nothing: the host shifts everything out then.
+                // The last bit shifted out, moved to the sign. Shifts by 0 lose nothing: the host shifts everything out then.
                 self.asm.vpandd(t0, y, Self::everywhere(at::SHIFT_BITS))?;
                 if operation == Operation::Shl {
                     self.asm.vpternlogd(t1, t1, t1, 0xff)?;
@@ -521,7 +521,7 @@ impl Emitter {
         }
     }
 
-    /// Unpacks the operand in a place; `false` if there is no translation.
+    /// Unpacks an operand; `false` if there is no translation.
     pub(super) fn unpack(&mut self, from: RegisterIndex, mode: Unpack, float: bool) -> Result<bool, IcedError> {
         let word = self.load(from)?;
         let result = self.new_value()?;
@@ -564,14 +564,14 @@ impl Emitter {
         Ok(true)
     }
 
-    /// Packs what is in a place as colours into the bytes of another that a mask has.
+    /// Packs a value as colours into the bytes of a register that a mask has.
     pub(super) fn pack_colour(&mut self, from: RegisterIndex, to: RegisterIndex, part: u32) -> Result<(), IcedError> {
         let value = self.load(from)?;
         self.load_constants()?;
         let result = self.new_value()?;
         let z = result.register();
         let asm = &mut self.asm;
-        // The second operand is what NaN becomes.
+        // The second operand is the result for NaN.
         asm.vmaxps(z, value.register(), ZERO)?;
         asm.vminps(z, z, Self::everywhere(at::ONE))?;
         asm.vbroadcastss(TEMPORARY[0], dword_ptr(FRAME + at::BYTES))?;
@@ -582,7 +582,7 @@ impl Emitter {
         self.insert(result, to, part)
     }
 
-    /// Puts bytes, each the lowest of an element, into the bytes of a place that a mask has.
+    /// Writes the lowest byte of each element to the bytes of a register that a mask has.
     fn insert(&mut self, bytes: Value, to: RegisterIndex, part: u32) -> Result<(), IcedError> {
         let z = bytes.register();
         if part == !0 {
@@ -596,7 +596,7 @@ impl Emitter {
         self.merge(bytes, to, part)
     }
 
-    /// Replaces the bits of a place that a mask has.
+    /// Replaces the bits of a register that a mask has.
     fn merge(&mut self, bits: Value, to: RegisterIndex, part: u32) -> Result<(), IcedError> {
         let old = self.load(to)?;
         self.asm.mov(eax, part)?;
@@ -605,7 +605,7 @@ impl Emitter {
         self.store(to, bits)
     }
 
-    /// Packs what is in a place for file A; `false` if there is no translation.
+    /// Packs a value for file A; `false` if there is no translation.
     pub(super) fn pack_a(
         &mut self,
         from: RegisterIndex,
@@ -636,7 +636,7 @@ impl Emitter {
         Ok(true)
     }
 
-    /// Calls, with the host's arithmetic as the host expects it. Nothing that registers hold is kept: it is saved before.
+    /// Calls, with the host's arithmetic as the host expects it. The cache has been saved and is empty afterwards.
     pub(super) fn call(&mut self, call: i32) -> Result<(), IcedError> {
         self.save()?;
         self.asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
@@ -647,7 +647,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Writes the detours so far, and what they share.
+    /// Emits the detours so far, and what they share.
     pub(super) fn finish(&mut self) -> Result<(), IcedError> {
         let mut shared = [(); SPECIALS].map(|()| self.asm.create_label());
         for detour in std::mem::take(&mut self.detours) {
@@ -666,7 +666,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Calls for a special result, and keeps all vectors but that for it, and the flags.
+    /// Calls for a special result, and preserves all vectors but that one, and the flags.
     fn special(&mut self, call: i32) -> Result<(), IcedError> {
         let asm = &mut self.asm;
         asm.push(r13)?;

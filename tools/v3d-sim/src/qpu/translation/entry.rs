@@ -1,15 +1,15 @@
-//! Executable memory, the call of what is in it, and the calls back.
+//! Entry to translated code: executable memory, the call into it, and its calls back.
 //!
 //! # Why this is sound
-//! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the frame
-//! gives, and its own stack; nothing else.
-//! - All places of the register array are inside it, since a [`RegisterIndex`](crate::qpu::isa::registers::RegisterIndex) is a byte and the array has 256 elements.
-//! - That the uniforms and varyings of a segment lie between those addresses is checked at its top, for all that its micro_ops take, call backs included.
-//!   Nothing behind a micro-op that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still
-//!   there behind it: [`CallBack::end`] makes sure of that, whatever the [`Io`] is.
-//! - While the code runs, nobody else has access to the [`Qpu`]: it is borrowed by [`run`], which hands it on as a pointer. A call back makes references
-//!   out of what the frame points at, drops them before it returns, and gives the code fresh pointers, since the references have ended the life of
-//!   the old ones.
+//! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the
+//! frame gives, and its own stack; nothing else.
+//! - Every register is inside of the register array: a [`RegisterIndex`](crate::qpu::isa::registers::RegisterIndex) is a byte, and the array has 256
+//! elements.
+//! - A segment checks at its top that all uniforms and varyings that its micro-ops take, call backs included, lie between those addresses. No
+//! micro-op behind one that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still there
+//! behind it: [`CallBack::end`] asserts that, whatever the [`Io`] is.
+//! - While the code runs, nobody else has access to the [`Qpu`]: [`run`] borrows it and hands it on as a pointer. A call back makes references out of
+//! the frame's pointers, drops them before it returns, and gives the code fresh pointers, since the references have invalidated the old ones.
 
 #![allow(unsafe_code)]
 
@@ -31,14 +31,14 @@ use std::ptr;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::BusAddr;
 
-/// A call for what is not translated: the frame, and which micro-op of the block.
+/// A call back for a micro-op: the frame, and the micro-op's index in the block.
 pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
-/// A call before instructions that go together: the frame, and their index. Not 0 if they may be executed now.
+/// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
 /// A call for results that are infinite, have overflowed, or are doubtful: operands, and where the result goes.
 pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
 
-/// The entry of translated code: the frame and a segment's address in, the index of the next instruction out.
+/// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
 
 /// Whether the host gives executable memory.
@@ -55,21 +55,21 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Copies a translation to where it can be executed. Fails if the host does not allow that.
+    /// Copies a translation to executable memory. Fails if the host gives none.
     pub(super) fn new(translation: &Translation, calls: Calls) -> std::io::Result<Self> {
         let mut memory = MmapMut::map_anon(translation.bytes.len())?;
         memory.copy_from_slice(&translation.bytes);
         Ok(Self { memory: memory.make_exec()?, segments: translation.segments.clone(), calls })
     }
 
-    /// The segment that begins at an instruction.
+    /// Offset of the segment that begins at an instruction.
     #[inline]
     pub(super) fn segment(&self, index: usize) -> Option<u32> {
         *self.segments.get(index)?
     }
 }
 
-/// What calls back need.
+/// What call backs work on.
 struct CallContext<'a> {
     qpu: *mut Qpu,
     io: *mut (dyn Io + 'a),
@@ -95,12 +95,12 @@ impl Frame {
         (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
     }
 
-    /// How many varyings there are to be read.
+    /// Varyings that are left to be read.
     fn varyings_left(&self) -> usize {
         self.varyings_end.addr().saturating_sub(self.varyings.addr()) / size_of::<Varying>()
     }
 
-    /// Takes the varyings that translated code has read.
+    /// Takes the varyings that translated code has read from the unit that gives them.
     fn take_varyings(&self, io: &mut dyn Io) {
         let taken = self.varyings.addr().wrapping_sub(self.varyings_synced.addr()) / size_of::<Varying>();
         if taken != 0 {
@@ -110,7 +110,7 @@ impl Frame {
 }
 
 impl Qpu {
-    /// Moves on behind the uniforms that translated code has read.
+    /// Moves the uniforms' address on, past those that translated code has read.
     fn take_uniforms(&mut self, frame: &Frame) {
         let taken = (frame.uniforms.addr().wrapping_sub(frame.synced.addr()) / size_of::<AtomicU32>()) as u32;
         self.uniforms = frame.synced_address.wrapping_add(taken.wrapping_mul(4));
@@ -118,7 +118,7 @@ impl Qpu {
     }
 }
 
-/// Executes a segment and what follows it, and gives the index of the next instruction. Nothing has happened if the budget is as it was.
+/// Executes from a segment on; returns the index of the next instruction. If the budget is unchanged, nothing has happened.
 #[inline(always)]
 pub(super) fn run(
     qpu: &mut Qpu,
@@ -159,15 +159,14 @@ pub(super) fn run(
     let (qpu, io) = (ptr::from_mut(qpu), ptr::from_mut(io));
     let mut context = CallContext { qpu, io, memory, block, budget: *budget };
     frame.context = (&raw mut context).cast();
-    // SAFETY: both are borrowed for as long as this function runs, and the references are gone before anybody else uses the pointers.
+    // SAFETY: both are borrowed for as long as this function runs, and the references are gone before the pointers are used elsewhere.
     unsafe { frame.point_at(&mut *qpu, &mut *io, memory) };
     let entry = code.memory.as_ptr();
-    // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame is as it has to be:
-    // see the top of this file. That the processor has AVX-512 has been found out when the calls were
-    // given to the code.
+    // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame is as the top of
+    // this file demands. `calls` has found AVX-512 before there was any code.
     let next = unsafe { transmute::<*const u8, Entry>(entry)(&raw mut frame, entry.wrapping_add(segment as usize)) };
 
-    // SAFETY: as above, and the code has come to its end.
+    // SAFETY: as above, and the code has returned.
     let (qpu, io) = unsafe { (&mut *qpu, &mut *io) };
     let executed = *budget - frame.budget;
     *budget = frame.budget;
@@ -187,7 +186,7 @@ pub(super) fn run(
     next as usize
 }
 
-/// What a call back works with.
+/// A call back at work.
 struct CallBack<'a> {
     frame: &'a mut Frame,
     context: &'a mut CallContext<'a>,
@@ -199,14 +198,14 @@ impl<'a> CallBack<'a> {
     /// Takes over from translated code.
     ///
     /// # Safety
-    /// Called once in a function that translated code has called with this frame; what it gives is gone before that function returns.
+    /// Called once in a function that translated code has called with this frame; the result is gone before that function returns.
     #[inline(always)]
     unsafe fn begin(frame: *mut Frame) -> Self {
-        // SAFETY: the frame lives as long as the code runs, and the code is waiting for this call.
+        // SAFETY: the frame lives as long as the code runs, and the code waits for this call.
         let frame = unsafe { &mut *frame };
         // SAFETY: `run` has put a context there, which lives as long.
         let context = unsafe { &mut *frame.context.cast::<CallContext<'a>>() };
-        // SAFETY: `run` borrows both, and makes no use of them while the code runs.
+        // SAFETY: `run` borrows both, and does not use them while the code runs.
         let (qpu, io) = unsafe { (&mut *context.qpu, &mut *context.io) };
         qpu.take_uniforms(frame);
         frame.take_varyings(io);
@@ -216,8 +215,7 @@ impl<'a> CallBack<'a> {
     /// Hands back to translated code.
     ///
     /// # Panics
-    /// If varyings are gone that nothing has taken. Code that was checked against their number cannot go on, and a panic does not lead out of it: the
-    /// process ends.
+    /// If varyings are gone that nothing has taken. Code that has checked their number cannot go on, and a panic cannot leave it: the process ends.
     #[inline(always)]
     fn end(self) {
         let before = self.frame.varyings_left();
@@ -241,10 +239,10 @@ unsafe fn execute_micro_op(frame: *mut Frame, micro_op: u32) {
     call.end();
 }
 
-/// Begins a group for translated code, which then executes its micro_ops, and says whether it may.
+/// Begins a group for translated code, which executes its micro-ops afterwards; whether it may.
 ///
 /// # Safety
-/// As of [`execute_micro_op`].
+/// As for [`execute_micro_op`].
 unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
@@ -261,12 +259,12 @@ unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     u32::from(begun)
 }
 
-/// What translated code calls, if the host can execute translated code.
+/// The calls of translated code, if the host can execute it.
 pub(super) fn calls() -> Option<Calls> {
     simd::has_avx512().then_some(CALLS)
 }
 
-/// What translated code calls. Nothing else does, so that it is enough to give it to code for processors that have AVX-512.
+/// The calls of translated code. They need AVX-512, which the host has if anything gets them.
 const CALLS: Calls = Calls {
     execute_micro_op: execute_micro_op_avx512,
     begin_group: begin_group_for_code,

@@ -1,4 +1,4 @@
-//! What translated code and the model share while the code runs.
+//! The frame: what translated code and the model share while the code runs.
 
 use super::entry::{BeginGroup, ExecuteMicroOp, Special};
 use super::sfu::Numbers;
@@ -9,35 +9,35 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU32;
 
-/// The place in the register array that the pointer of translated code points at, so that all places are within reach of a signed byte.
+/// The register that the pointer of translated code points at: all others are within reach of a signed byte.
 pub(super) const MIDDLE: i32 = 128;
 
 /// The calls that translated code makes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(in crate::qpu) struct Calls {
-    /// An micro_op.
+    /// Executes a micro-op.
     pub(in crate::qpu) execute_micro_op: ExecuteMicroOp,
-    /// Before instructions that go together.
+    /// Begins a group.
     pub(in crate::qpu) begin_group: BeginGroup,
-    /// What [`SPECIAL_SUM`] and its neighbours number.
+    /// Computes special results; [`SPECIAL_SUM`] and its neighbours are the indices.
     pub(in crate::qpu) special: [Special; SPECIALS],
 }
 
-/// The call for special results of a sum.
+/// Index of the call for special sums.
 pub(super) const SPECIAL_SUM: usize = 0;
-/// The call for those of a difference.
+/// Of differences.
 pub(super) const SPECIAL_DIFFERENCE: usize = 1;
-/// The call for those of a product.
+/// Of products.
 pub(super) const SPECIAL_PRODUCT: usize = 2;
-/// The call for doubtful results of EXP.
+/// Of doubtful results of EXP.
 pub(super) const SPECIAL_EXP: usize = 3;
-/// The call for those of LOG.
+/// Of LOG.
 pub(super) const SPECIAL_LOG: usize = 4;
-/// How many such calls there are.
+/// Number of these calls.
 pub(super) const SPECIALS: usize = 5;
 
-/// Numbers that vector instructions take from memory.
+/// Constants of vector instructions.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Constants {
@@ -58,13 +58,13 @@ pub(super) struct Constants {
     pub(super) word_quotient: u32,
 }
 
-/// The numbers.
+/// Their values.
 pub(super) const CONSTANTS: Constants = Constants {
     magnitude: 0x7fff_ffff,
     greatest: crate::simd::vectors::GREATEST,
-    // 2^31: what does not fit into an integer is above it.
+    // 2^31: a larger magnitude does not fit into an integer.
     integer_limit: (127 + 31) << 23,
-    // A significand without its highest place, that place, and the exponent of numbers whose significand is an integer as it stands.
+    // A significand without its highest bit, that bit, and the exponent of floats whose significand is an integer as it stands.
     significand: 0x7f_ffff,
     highest_place: 0x80_0000,
     integer_exponent: 127 + 23,
@@ -80,12 +80,12 @@ pub(super) const CONSTANTS: Constants = Constants {
     word_quotient: 0x8081_8081,
 };
 
-/// The frame of one call.
+/// The frame of one call into translated code.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(in crate::qpu) struct Frame {
     pub(super) constants: Constants,
-    /// RegisterIndex [`MIDDLE`] of the register array.
+    /// Address of register [`MIDDLE`].
     pub(super) registers: *mut Lanes,
     pub(super) flags: *mut Flags,
     /// Where the old value of r4 is kept when the SFU gives a new one.
@@ -93,11 +93,11 @@ pub(in crate::qpu) struct Frame {
     /// The next uniform, and the end of those that may be read.
     pub(super) uniforms: *const AtomicU32,
     pub(super) uniforms_end: *const AtomicU32,
-    /// Where the next uniform was, as pointer and as the QPU's address, when the QPU knew it last; and whether their number is limited.
+    /// The next uniform when the QPU was last in step, as pointer and as address; and whether their number is limited.
     pub(super) synced: *const AtomicU32,
     pub(super) synced_address: u32,
     pub(super) limited: u32,
-    /// The next varying, where it was when the program's units knew it last, and the end of those that can be taken.
+    /// The next varying, the next when the QPU was last in step, and the end of those that can be taken.
     pub(super) varyings: *const Varying,
     pub(super) varyings_synced: *const Varying,
     pub(super) varyings_end: *const Varying,
@@ -105,20 +105,20 @@ pub(in crate::qpu) struct Frame {
     pub(super) words: *const AtomicU32,
     pub(super) words_end: *const AtomicU32,
     pub(super) budget: u64,
-    /// What the calls need: of the type that the caller of the code has put there.
+    /// The [context](super::entry) of call backs.
     pub(super) context: *mut c_void,
     pub(super) calls: Calls,
-    /// What functions of the SFU are made of.
+    /// Constants of the SFU's functions.
     pub(super) numbers: &'static Numbers,
     /// Accumulators and flags that a thread switch has left undefined.
     pub(super) undefined: u32,
     /// Not 0 if the program is one of two threads.
     pub(super) threaded: u32,
-    /// Instructions that followed each other in memory.
+    /// Instructions executed in a row without a jump.
     pub(super) streak: u32,
-    /// The last instruction executed, in the lower half, and the one before it; [`NO_INSTRUCTION`] for neither.
+    /// Index of the last instruction executed, in the lower half, and of the one before it; [`NO_INSTRUCTION`] for neither.
     pub(super) last: u32,
-    /// The control register of floating point while translated code runs, and outside of it.
+    /// MXCSR while translated code runs, and outside of it.
     pub(super) rounding: u32,
     pub(super) rounding_outside: u32,
 }
@@ -128,20 +128,20 @@ pub(super) const NO_INSTRUCTION: u16 = u16::MAX;
 
 /// Size of a varying.
 pub(super) const VARYING_BYTES: i32 = size_of::<Varying>() as i32;
-/// Where a varying's coefficients are in it.
+/// Offset of a varying's coefficients.
 pub(super) const VARYING_COEFFICIENTS: i32 = offset_of!(Varying, coefficients) as i32;
 
-/// Exceptions masked, rounding toward zero, denormals taken and given as zeros: the QPU's arithmetic.
+/// MXCSR for the QPU's arithmetic: exceptions masked, rounding toward zero, denormals read and written as zeros.
 pub(super) const QPU_ROUNDING: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
 
-/// Offsets in the frame, as translated code uses them.
+/// Offsets in the frame, for translated code.
 macro_rules! offsets {
     ($( $name:ident = $($field:tt).+; )*) => {$(
         pub(in crate::qpu::translation) const $name: i32 = offset_of!(Frame, $($field).+) as i32;
     )*};
 }
 
-/// Where the members of [`Frame`] are.
+/// Offsets of the members of [`Frame`].
 pub(super) mod at {
     use super::{Frame, offset_of};
 

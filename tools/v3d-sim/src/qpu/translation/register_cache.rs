@@ -1,12 +1,11 @@
-//! Which vector registers of the host hold what is in places of the register array.
+//! The register cache: which vector registers of the host hold registers of the QPU.
 //!
-//! What a program writes goes to memory at once, since the next segment loads it from there, but for what is replaced before the end of the segment: memory gets
-//! that only when its register is wanted for something else, or before somebody may look. The same is true of what lives for one instruction only, which is
-//! forgotten behind it.
+//! A register of the QPU is written through to memory, from which the next segment loads it. Two kinds are not: one that is replaced before the end
+//! of its segment is saved only when its host register is needed, or before a call; and what lives for one instruction only is forgotten behind it.
 
 use crate::qpu::isa::registers::{self, RegisterIndex};
 
-/// Numbers of the host's registers that hold cache. The others are for intermediate values and constants.
+/// The host's registers that serve as cache. The others are for intermediate values and constants.
 const NUMBERS: [u8; 25] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29, 30, 31];
 
 /// What lives for one instruction only.
@@ -20,39 +19,39 @@ const PASSING: [RegisterIndex; 7] = [
     registers::COEFFICIENTS,
 ];
 
-/// What registers hold at a point of the code.
+/// The state of the cache at a point of the code.
 #[derive(Clone, Debug)]
 pub(super) struct RegisterCache {
     holders: [Option<u8>; 256],
-    /// Memory has an older value of these places than their registers.
+    /// Registers of the QPU of which memory has an older value.
     unsaved: Vec<RegisterIndex>,
-    /// When each register was last wanted.
+    /// When each host register was used last.
     wanted: [u32; 32],
     now: u32,
 }
 
 impl RegisterCache {
-    /// No cache.
+    /// An empty cache.
     pub(super) fn none() -> Self {
         Self { holders: [None; 256], unsaved: Vec::new(), wanted: [0; 32], now: 0 }
     }
 
-    /// Forgets all cache, which memory has to have by now.
+    /// Empties the cache; memory has everything by now.
     pub(super) fn forget(&mut self) {
         debug_assert!(self.unsaved.is_empty(), "{:?} would be lost", self.unsaved);
         self.holders = [None; 256];
         self.unsaved.clear();
     }
 
-    /// The register that holds what is in a place.
+    /// The host register that holds a register of the QPU.
     pub(super) fn of(&mut self, place: RegisterIndex) -> Option<u8> {
         let number = self.holders[usize::from(place)]?;
         self.want(number);
         Some(number)
     }
 
-    /// A register for a new value: the one that has not been wanted for longest. What it held is forgotten; the places of that which memory does not
-    /// have yet are given too, to be saved before anything else.
+    /// A host register for a new value: the least recently used. The cache forgets what it held; what of that memory does not have yet is returned,
+    /// to be saved first.
     pub(super) fn take(&mut self) -> (u8, Vec<RegisterIndex>) {
         let number = NUMBERS.into_iter().min_by_key(|&number| self.wanted[usize::from(number)]).unwrap_or(0);
         let is_held = |place: &RegisterIndex| self.holders[usize::from(*place)] == Some(number);
@@ -65,35 +64,35 @@ impl RegisterCache {
         (number, displaced)
     }
 
-    /// Notes that a register holds what is in a place in memory.
+    /// A host register holds what memory has, too.
     pub(super) fn note(&mut self, place: RegisterIndex, number: u8) {
         self.holders[usize::from(place)] = Some(number);
         self.unsaved.retain(|&unsaved| unsaved != place);
     }
 
-    /// Notes that a register holds the new value of a place, and memory an old one.
+    /// A host register holds the new value, memory an old one.
     pub(super) fn write(&mut self, place: RegisterIndex, number: u8) {
         self.note(place, number);
         self.unsaved.push(place);
     }
 
-    /// The places of which memory has an older value, with their registers: from now on it has them.
+    /// The registers of which memory has an older value, and their host registers; from now on they count as saved.
     pub(super) fn save(&mut self) -> Vec<(RegisterIndex, u8)> {
         let unsaved = std::mem::take(&mut self.unsaved);
         unsaved.into_iter().filter_map(|place| Some((place, self.holders[usize::from(place)]?))).collect()
     }
 
-    /// Has a register taken first that holds no place.
+    /// Marks a host register as free to be taken first.
     pub(super) fn drop(&mut self, number: u8) {
         self.wanted[usize::from(number)] = 0;
     }
 
-    /// Whether a place is for what lives for one instruction only.
+    /// Whether a register lives for one instruction only.
     pub(super) fn passes(place: RegisterIndex) -> bool {
         PASSING.contains(&place)
     }
 
-    /// Forgets what nobody can want behind the end of an instruction.
+    /// Forgets what nothing reads behind the end of an instruction.
     pub(super) fn end_instruction(&mut self) {
         self.unsaved.retain(|place| !PASSING.contains(place));
         for place in PASSING {
@@ -111,7 +110,7 @@ impl RegisterCache {
 mod tests {
     use super::*;
 
-    /// RegisterCache of places 0 to 24, which all registers hold, and the registers.
+    /// A cache of registers 0 to 24, which fill it, and their host registers.
     fn full() -> (RegisterCache, Vec<u8>) {
         let mut cache = RegisterCache::none();
         let numbers = (0..NUMBERS.len() as RegisterIndex)
@@ -140,7 +139,7 @@ mod tests {
     fn what_memory_does_not_have_is_given_when_its_register_is_taken() {
         let (mut cache, numbers) = full();
         cache.write(0, numbers[0]);
-        // Another place with the same value, and one whose first value nobody needs.
+        // Another register with the same value, and one whose first value is not needed.
         cache.write(100, numbers[0]);
         cache.write(101, numbers[0]);
         cache.write(101, numbers[1]);

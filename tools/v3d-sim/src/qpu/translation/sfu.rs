@@ -13,7 +13,7 @@ use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use std::mem::offset_of;
 
-/// Numbers that the instructions take from memory.
+/// Constants of the instructions.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Numbers {
@@ -23,7 +23,7 @@ pub(super) struct Numbers {
     steps_double: f64,
     exp_offset: f64,
     log_offset: f64,
-    /// How far a fraction may be from one half.
+    /// Distance from one half up to which a fraction is certain.
     certain: f64,
     magnitude_double: u64,
     exp_series: [f64; sfu::EXP_SERIES.len()],
@@ -48,7 +48,7 @@ pub(super) struct Numbers {
     most_steps: u32,
 }
 
-/// The numbers.
+/// Their values.
 pub(super) static NUMBERS: Numbers = Numbers {
     half: 0.5,
     one_double: 1.0,
@@ -80,40 +80,40 @@ pub(super) static NUMBERS: Numbers = Numbers {
     most_steps: 65534,
 };
 
-/// Condition codes of comparisons of integers.
+/// Predicates of comparisons of integers.
 const EQUAL: i32 = 0;
 const LESS: i32 = 1;
 const NOT_EQUAL: i32 = 4;
 const NOT_LESS: i32 = 5;
 const GREATER: i32 = 6;
-/// A condition code of comparisons of floats: greater, and both are numbers.
+/// A predicate of comparisons of floats: greater, and neither is NaN.
 const GREATER_NUMBER: i32 = 0x1e;
-/// Modes of `vrndscale`: down, and toward zero.
+/// Immediates of `vrndscale`: down, and toward zero.
 const DOWN: i32 = 9;
 const TOWARD_ZERO: i32 = 0xb;
-/// `vpternlogd`: of a value, another one and a mask, the value and what of the other one is outside of the mask.
+/// An immediate of `vpternlogd`: of a value, another one and a mask, the value and the bits of the other one outside of the mask.
 const OR_OUTSIDE: i32 = 0xf4;
 
 /// The lower halves of [`TEMPORARY`].
 const HALVES: [AsmRegisterYmm; 4] = [ymm16, ymm17, ymm18, ymm19];
-/// Points at [`NUMBERS`].
+/// Address of [`NUMBERS`].
 const POINTER: AsmRegister64 = rax;
 
-/// Where one of [`NUMBERS`] is.
+/// Address of one of [`NUMBERS`].
 macro_rules! place {
     ($field:ident) => {
         POINTER + offset_of!(Numbers, $field) as i32
     };
 }
 
-/// One of them in all elements.
+/// One of them, broadcast to all elements.
 macro_rules! number {
     ($field:ident) => {
         dword_bcst(place!($field))
     };
 }
 
-/// One of double precision in all elements.
+/// One of double precision, broadcast to all elements.
 macro_rules! double {
     ($field:ident) => {
         qword_bcst(place!($field))
@@ -121,7 +121,7 @@ macro_rules! double {
 }
 
 impl Emitter {
-    /// A function, its result in r4.
+    /// A function of the SFU; its result goes to r4.
     pub(super) fn special_function(&mut self, function: Function, from: RegisterIndex) -> Result<(), IcedError> {
         let old = self.load(registers::R4)?;
         self.asm.mov(rax, qword_ptr(FRAME + at::STALE_R4))?;
@@ -165,10 +165,10 @@ impl Emitter {
         asm.vpbroadcastd(t1, dword_ptr(place!(one)))?;
         asm.vsqrtps(t2, magnitude.rz_sae())?;
         asm.vdivps(z, t1, t2.rz_sae())?;
-        // Each of the two may be wrong by one in the last place. Made larger by both, this is right or one step above it.
+        // Each of the two may be off by one in the last place. Increased by both, the result is right or one step too large.
         asm.vpaddd(z, z, number!(last_places))?;
         asm.vpandd(z, z, number!(kept))?;
-        // Its square, times the argument, less 1: the square is exact, and what is added to it tells above from below.
+        // Its square, times the argument, less 1: the square is exact, and the sign of the sum tells too large from right.
         for (high, above) in [(0, k5), (1, k6)] {
             asm.vextractf64x4(HALVES[1], z, high)?;
             asm.vextractf64x4(HALVES[2], magnitude, high)?;
@@ -180,7 +180,7 @@ impl Emitter {
         }
         asm.kunpckbw(k5, k6, k5)?;
         asm.vpsubd(z.k5(), z, number!(step))?;
-        // Powers of two come out a little low, which are those of powers of four.
+        // Powers of four have results that are powers of two, which come out a little low.
         asm.vpandd(t3, x, number!(mantissa_and_odd))?;
         asm.vpcmpud(k5, t3, number!(odd), EQUAL)?;
         asm.vpsubd(z.k5(), z, number!(two_steps))?;
@@ -189,7 +189,7 @@ impl Emitter {
         self.infinite_for_zero(magnitude, result)
     }
 
-    /// Gives elements infinity that are 0 or denormal.
+    /// Sets results to infinity where the argument is 0 or denormal.
     fn infinite_for_zero(&mut self, magnitude: AsmRegisterZmm, result: Value) -> Result<(), IcedError> {
         self.asm.vpcmpud(k5, magnitude, number!(smallest), LESS)?;
         self.asm.vpbroadcastd(result.register().k5(), dword_ptr(place!(infinity)))
@@ -209,7 +209,7 @@ impl Emitter {
         asm.vpcmpud(k5.k5(), magnitude, number!(smallest), NOT_LESS)?;
         asm.vpternlogd(t2, t2, t2, 0xff)?;
         asm.vpxord(whole.k5(), whole, t2)?;
-        // The fraction: exact for positive numbers, and what the fixed point has of it for negative ones.
+        // The fraction: exact for positive numbers, that of the fixed point for negative ones.
         asm.vrndscaleps(t1, magnitude, TOWARD_ZERO)?;
         asm.vsubps(t1, magnitude, t1)?;
         asm.vpandd(t2, whole, number!(low_15_bits))?;
@@ -297,7 +297,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Joins the whole parts of two halves of doubles, and sets `k7` if any of them is too close to a step.
+    /// Joins the integer parts of two halves of doubles, and sets `k7` if any of them is too close to a step.
     fn whole_steps(&mut self, low: Value, high: Value, result: Value) -> Result<(), IcedError> {
         let [_, t1, t2, _] = TEMPORARY;
         let asm = &mut self.asm;
@@ -322,7 +322,7 @@ impl Emitter {
     }
 }
 
-/// The value of a polynomial in doubles, its coefficients in memory, the lowest first.
+/// The value of a polynomial in doubles; its coefficients are in memory, the lowest first.
 fn polynomial(
     asm: &mut CodeAssembler,
     coefficients: AsmMemoryOperand,
@@ -344,7 +344,7 @@ mod tests {
     use crate::qpu::test_words::{END, NOP, NoUnits, memory_of};
     use crate::qpu::{CodeCache, Exit, Launch, Qpu, registers};
 
-    /// What translated code leaves in r4 of a function, compared with what the model computes for one element.
+    /// Compares what translated code leaves in r4 of a function with what the model computes for one element.
     fn check(function: Function, values: impl Iterator<Item = u32>) {
         let write = match function {
             // mov sfu_recip, ra15, and the others

@@ -1,11 +1,11 @@
-//! From the micro_ops of a block to instructions of the host.
+//! The translator: from the micro-ops of a block to host code.
 //!
-//! Code is made in segments: the instructions from an index on that run without the sequencer, with the group behind them if that needs no sequencer
-//! either. At its top a segment finds out what [block execution](crate::qpu::block::execution) finds out for a run: whether the budget suffices, no accumulator is undefined
-//! that it needs, and all its uniforms and varyings are there. If not, it leaves, and another engine goes on from its first instruction.
+//! Code is made in segments: a run of instructions, with the group behind it if that needs no sequencer either. A segment checks at its top what
+//! [block execution](crate::qpu::block::execution) checks for a run: that the budget suffices, that no accumulator it needs is undefined, and that
+//! all its uniforms and varyings are there. If a check fails, the code returns and the first instruction of the segment is interpreted.
 //!
-//! Behind a segment memory has everything that it has written. What is written again in the same segment stays in a register of the host, and is saved only
-//! before a call.
+//! Behind a segment memory is up to date. A register that is written again in the same segment stays in the [register cache](super::register_cache),
+//! and is saved only before a call.
 
 use super::arithmetic::{Emitter, FLAGS, FRAME, Later, REGISTERS};
 use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
@@ -21,28 +21,28 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition};
 
 /// What is left of the budget.
 const BUDGET: AsmRegister64 = r14;
-/// The next uniform.
+/// Address of the next uniform.
 const UNIFORMS: AsmRegister64 = r15;
 /// Whether the branch is taken, while its delay slots are executed.
 const TAKEN: AsmRegister32 = r13d;
 
-/// What [`BusAddr::offset`] leaves of an address, without the bits that lie inside a word.
+/// The bits of an address that [`BusAddr::offset`] keeps, without those inside of a word.
 const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
 /// Instructions of a branch with its delay slots.
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
-/// Most instructions that are translated for one block, those counted again that belong to several segments.
+/// Maximum number of instructions translated for one block; those in several segments count again.
 const MAX_TRANSLATED: u64 = 1 << 13;
 
 /// Code, and where in it the segments begin.
 #[derive(Debug)]
 pub(super) struct Translation {
-    /// Position-independent; its first byte is the entry for all segments.
+    /// Position-independent code; its first byte is the entry for all segments.
     pub(super) bytes: Vec<u8>,
-    /// Offset of each instruction's segment, if one begins there.
+    /// Offset of the segment that begins at each instruction, if one does.
     pub(super) segments: Vec<Option<u32>>,
 }
 
-/// Translates a block. `None` if there is nothing in it to translate, or too much.
+/// Translates a block. `None` if nothing in it can be translated, or too much.
 pub(super) fn translate(block: &Block) -> Result<Option<Translation>, IcedError> {
     let starts = starts(block);
     let instructions: u64 = starts.iter().map(|&at| block.run_from(at)).sum();
@@ -93,20 +93,20 @@ fn starts(block: &Block) -> Vec<usize> {
     starts
 }
 
-/// How many of some instructions are a segment: up to the first that moves the uniforms, since what it checks at its top would not be true any more.
+/// Length of the segment in a run: up to the first instruction that moves the uniforms, since the checks at its top do not hold behind that.
 fn part(block: &Block, start: usize, count: usize) -> usize {
     let instructions = block.instructions.get(start..start + count).unwrap_or_default();
     instructions.iter().position(|placed| placed.instruction.touches.uniforms_address).map_or(count, |last| last + 1)
 }
 
-/// How many elements are taken from streams.
+/// Elements taken from streams.
 #[derive(Clone, Copy, Debug, Default)]
 struct Streams {
     uniforms: i32,
     varyings: i32,
 }
 
-/// The most that a micro-op takes, in translated code or in a call back. A write to a TMU may take a uniform too.
+/// The maximum that a micro-op takes, in translated code or in a call back. A write to a TMU may take a uniform too.
 fn most_taken(block: &Block, micro_op: &MicroOp) -> Streams {
     match *micro_op {
         MicroOp::Uniform { .. } | MicroOp::Tmu { .. } => Streams { uniforms: 1, varyings: 0 },
@@ -123,7 +123,7 @@ fn most_taken(block: &Block, micro_op: &MicroOp) -> Streams {
     }
 }
 
-/// The most that some instructions take. `None` if that cannot be said: they go on with other uniforms than they began with.
+/// The maximum that some instructions take. `None` if they move the uniforms and then read some.
 fn most_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
     let mut all = Streams::default();
     let mut has_moved = false;
@@ -139,7 +139,7 @@ fn most_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
     Some(all)
 }
 
-/// Whether a micro-op gives the uniforms another address.
+/// Whether a micro-op moves the uniforms to another address.
 fn moves_uniforms(block: &Block, micro_op: &MicroOp) -> bool {
     match *micro_op {
         MicroOp::UniformsAddress { .. } => true,
@@ -150,7 +150,7 @@ fn moves_uniforms(block: &Block, micro_op: &MicroOp) -> bool {
     }
 }
 
-/// Where the result of a micro-op goes, if it is translated.
+/// The register that a translated micro-op writes.
 const fn written(micro_op: &MicroOp) -> Option<RegisterIndex> {
     match *micro_op {
         MicroOp::Operate { to, .. }
@@ -177,24 +177,24 @@ struct Translator<'a> {
     block: &'a Block,
     emitter: Emitter,
     segments: BTreeMap<usize, CodeLabel>,
-    /// Where the code is left before an instruction.
+    /// Labels of the exits before an instruction.
     exits: BTreeMap<usize, CodeLabel>,
-    /// The last micro_ops of the segment that write to places, and the last that sets flags.
+    /// The last micro-ops of the segment that write to each register, and the last that sets flags.
     last_writes: BTreeMap<RegisterIndex, usize>,
     last_flags: Option<usize>,
     leave: CodeLabel,
-    /// What has been read since [`UNIFORMS`] and the varyings in the frame were moved on.
+    /// What has been read since [`UNIFORMS`] and the varyings in the frame were advanced.
     read: Streams,
 }
 
 impl Translator<'_> {
-    /// The entry: a function of a frame and the address of a segment, which gives the index of the next instruction.
+    /// The entry: takes a frame and the address of a segment, returns the index of the next instruction.
     fn enter(&mut self) -> Result<(), IcedError> {
         let asm = &mut self.emitter.asm;
         for register in [rbx, rbp, r12, r13, r14, r15] {
             asm.push(register)?;
         }
-        // Calls find the stack aligned.
+        // The stack is aligned at calls.
         asm.sub(rsp, 8)?;
         asm.mov(FRAME, rdi)?;
         asm.mov(REGISTERS, qword_ptr(FRAME + at::REGISTERS))?;
@@ -210,7 +210,7 @@ impl Translator<'_> {
         *self.exits.entry(at).or_insert_with(|| self.emitter.asm.create_label())
     }
 
-    /// Goes on at an instruction: in its segment, or outside.
+    /// Continues at an instruction: in its segment, or outside.
     fn go_on(&mut self, at: usize) -> Result<(), IcedError> {
         let label = self.segments.get(&at).copied().unwrap_or_else(|| self.exit(at));
         self.emitter.asm.jmp(label)
@@ -226,7 +226,7 @@ impl Translator<'_> {
         let at = start + count;
         let group = self.block.runs.get(at).and_then(|run| run.group).filter(|_| count == length);
         if let Some(Group::Branch(branch)) = group {
-            // The branch is found to be possible together with what comes before it, or on its own.
+            // The branch is checked together with the run before it, or on its own.
             if most_taken_by(self.block, start, count + BRANCH_INSTRUCTIONS).is_some() {
                 return self.branch(start, count, branch);
             }
@@ -246,7 +246,7 @@ impl Translator<'_> {
         match group {
             None => self.go_on(at),
             Some(Group::Branch(_)) if count == 0 => {
-                // Its delay slots go on with other uniforms than it began with.
+                // Its delay slots read uniforms that it or they have moved.
                 let outside = self.exit(at);
                 self.emitter.asm.jmp(outside)
             }
@@ -263,7 +263,7 @@ impl Translator<'_> {
         )
     }
 
-    /// Instructions with a branch behind them and its delay slots.
+    /// A run with a branch behind it and its delay slots.
     fn branch(&mut self, start: usize, count: usize, branch: PlainBranch) -> Result<(), IcedError> {
         let at = start + count;
         let all = count + BRANCH_INSTRUCTIONS;
@@ -277,7 +277,7 @@ impl Translator<'_> {
         }
         self.micro_ops(at + 1, BRANCH_INSTRUCTIONS - 1)?;
         self.note_last(behind, BRANCH_INSTRUCTIONS)?;
-        // Nothing is undefined at a branch, or the segment is left at its top.
+        // Nothing is undefined at a branch, or the segment has been left at its top.
         self.emitter.asm.mov(dword_ptr(FRAME + at::UNDEFINED), 0)?;
         let target = usize::from(branch.target);
         if always {
@@ -296,7 +296,7 @@ impl Translator<'_> {
         self.go_on(behind)
     }
 
-    /// A group that is no branch: it begins with a call.
+    /// A group other than a branch: it begins with a call.
     fn group(&mut self, at: usize, group: Group) -> Result<(), IcedError> {
         let count = group.instructions();
         let outside = self.exit(at);
@@ -321,8 +321,8 @@ impl Translator<'_> {
         self.go_on(at + count)
     }
 
-    /// Finds out whether instructions can be executed, a branch with its delay slots at their end included, and takes them from the budget. Leaves
-    /// before the first one if not.
+    /// Emits the checks for some instructions, a branch with its delay slots at their end included, and takes them from the budget. Leaves before the
+    /// first instruction if a check fails.
     fn check(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
         let outside = self.exit(first);
         let Some(most) = most_taken_by(self.block, first, count) else {
@@ -362,7 +362,7 @@ impl Translator<'_> {
         asm.sub(BUDGET, count as i32)
     }
 
-    /// Notes the last two of some instructions that end before an index.
+    /// Records the last two of some instructions that end before an index.
     fn note_last(&mut self, end: usize, count: usize) -> Result<(), IcedError> {
         let last = end as i32 - 1;
         let asm = &mut self.emitter.asm;
@@ -400,7 +400,7 @@ impl Translator<'_> {
         if equal { asm.sete(r13b) } else { asm.setne(r13b) }
     }
 
-    /// Finds the micro_ops of some instructions whose results nothing replaces before the segment's end.
+    /// Finds the micro-ops whose results nothing in the segment replaces.
     fn find_last_writes(&mut self, first: usize, count: usize) {
         self.last_writes.clear();
         self.last_flags = None;
@@ -432,7 +432,7 @@ impl Translator<'_> {
         self.move_on()
     }
 
-    /// Translates an micro_op; `false` if there is no translation.
+    /// Translates a micro-op; `false` if there is no translation.
     fn translated(&mut self, micro_op: &MicroOp) -> Result<bool, IcedError> {
         let emitter = &mut self.emitter;
         match *micro_op {
@@ -476,9 +476,9 @@ impl Translator<'_> {
         Ok(true)
     }
 
-    /// Sets the uniforms' address to element 0 of a place.
+    /// Sets the uniforms' address to element 0 of a register.
     fn set_uniforms(&mut self, from: RegisterIndex) -> Result<(), IcedError> {
-        // Those that have been read so far do not matter any more.
+        // Uniforms read so far do not count any more.
         self.read.uniforms = 0;
         let address = self.emitter.load(from)?;
         self.emitter.first_element(address, eax)?;
@@ -493,7 +493,7 @@ impl Translator<'_> {
         asm.mov(qword_ptr(FRAME + at::UNIFORMS_END), rax)
     }
 
-    /// Moves the streams on behind what has been read.
+    /// Advances the streams past what has been read.
     fn move_on(&mut self) -> Result<(), IcedError> {
         let Streams { uniforms, varyings } = std::mem::take(&mut self.read);
         if uniforms != 0 {
@@ -505,7 +505,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Calls, for a micro-op or instruction. No copies are kept across it.
+    /// Calls back for a micro-op or a group. The register cache is empty afterwards.
     fn call(&mut self, call: i32, index: usize) -> Result<(), IcedError> {
         self.move_on()?;
         let asm = &mut self.emitter.asm;
