@@ -1,4 +1,4 @@
-//! SIMD dispatch: work of the units, compiled for several SIMD levels, of which the best that the host supports is chosen at run time.
+//! SIMD dispatch: work compiled for several SIMD levels; the best that the host supports is chosen at run time.
 //!
 //! Code for any processor of an architecture may only use the vectors that all of them have. A [`SimdTask`] is compiled again for x86-64 with AVX2
 //! and FMA, and with AVX-512. On AArch64 the baseline has everything that can be used.

@@ -9,11 +9,11 @@
 //!
 //! # What is estimated
 //! - Invocations of one kind (binning, rendering, user programs) begin together, and those of the next kind begin when they are done. No time passes
-//! in between.
+//!   in between.
 //! - Vertices wait for the VCD, fragments for the rasteriser. The time of the CLE, PTB, PSE and of tile stores is left out; `v3d stats` shows beside
-//! the estimate how long they would take on their own.
+//!   the estimate how long they would take on their own.
 //! - A QPU takes the oldest invocation as soon as a thread of it is free; two threads take turns at thread switches [AG p.20]. That a thread waiting
-//! at the scoreboard for its own QPU's other thread lets that one go on is a guess.
+//!   at the scoreboard for its own QPU's other thread lets that one go on is a guess.
 //! - Memory traffic comprises the lines for the caches and VPM DMA by programs, not what VCD and TLB move.
 //! - Vertices are shaded once for all tiles of a wave, as in the functional model; silicon shades them again for each tile.
 

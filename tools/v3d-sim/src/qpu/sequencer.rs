@@ -1,4 +1,4 @@
-//! The sequencer: fetches a program's instructions, waits, branches, and hands what they compute to a [datapath](super::datapath).
+//! The sequencer: fetches instructions, waits, branches, and lets a [datapath](super::datapath) compute.
 //!
 //! The loop in `run_counted` finds the [block](super::block) that holds the next instruction, lets the datapath execute as much of it as it can, and
 //! executes what is left one instruction at a time in `step`:

@@ -6,13 +6,13 @@
 //!
 //! # What the guide leaves open
 //! - The two bits of a sample: here a winding number modulo 4, sample n in bits 2n+1 and 2n. That all 32 bits are coverage and that 0 means "none"
-//! follows from how Broadcom's driver clears them [brcm vg_hw_4.c].
+//!   follows from how Broadcom's driver clears them [brcm vg_hw_4.c].
 //! - The update modes are the driver's fill rules: "nonzero" counts forward facing primitives up and reverse facing ones down, "odd" inverts, "or"
-//! sets [brcm vg_hw_4.c: "CVG_UPDATE_XOR"]. That "zero" clears the samples is inferred from its name.
+//!   sets [brcm vg_hw_4.c: "CVG_UPDATE_XOR"]. That "zero" clears the samples is inferred from its name.
 //! - The level is the number of covered samples of 16, scaled to 255 and rounded; the driver needs it in all four bytes, since it multiplies colours
-//! by it byte by byte [brcm vg_shader_fd_4.c.qasm].
+//!   by it byte by byte [brcm vg_shader_fd_4.c.qasm].
 //! - A read clears only pixels that the reading primitive covers: the driver covers an area with two triangles and clears on read, and with one
-//! sample a pixel each pixel is to be read once [brcm vg_hw_4.c].
+//!   sample a pixel each pixel is to be read once [brcm vg_hw_4.c].
 //! - With fewer than 16 samples a pixel, each counts for an equal part of the 16.
 
 use super::fep::Sampling;

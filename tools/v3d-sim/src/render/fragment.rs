@@ -12,11 +12,11 @@
 //! # Inferences
 //! - A TLB write under a condition leaves the other elements' pixels and masks as they are.
 //! - The stencil set-up is selected for each pixel by its facing, as the guide says [AG p.48]. Silicon applies one of the two to the whole batch
-//! (HW-2924) [AG p.109]; which one is not known, so a Z write for which it matters is reported.
+//!   (HW-2924) [AG p.109]; which one is not known, so a Z write for which it matters is reported.
 //! - QUAD_X and QUAD_Y are in the register map, while the text says that pixel coordinates cannot be written [AG p.47, p.49]. Here they move quads:
-//! element 0 of each quad is the column or row of its first pixel on the screen, without the lowest bit. Varyings, Z, W and masks do not change.
+//!   element 0 of each quad is the column or row of its first pixel on the screen, without the lowest bit. Varyings, Z, W and masks do not change.
 //! - An alpha mask write takes bits 7:0 of each element, since Broadcom's driver fills the mask with 0xff [brcm vg_hw_4.c]; a read returns the mask
-//! in all four bytes, since its shaders multiply colours by it byte by byte [brcm vg_shader_fd_4.c.qasm].
+//!   in all four bytes, since its shaders multiply colours by it byte by byte [brcm vg_shader_fd_4.c.qasm].
 
 use super::cap::CoverageReading;
 use super::fep::{CoveredBlock, place_in_block};

@@ -4,7 +4,7 @@
 //!
 //! # Inferences
 //! - Conversion to 565 without dithering drops the low bits of a component; conversion from 565 repeats its high bits below. A software rasteriser's
-//! recorded pictures truncate, too (`tests/captures/tri_rgb_565`).
+//!   recorded pictures truncate, too (`tests/captures/tri_rgb_565`).
 //! - Dithering adds an ordered 4x4 pattern (Bayer's) before truncation. The silicon's pattern is not known.
 
 /// Conversion to 16 bits.

@@ -1,4 +1,4 @@
-//! What an instruction does outside of the registers: writes to SFU, TMUs and other peripherals, and what its signal demands.
+//! What an instruction does outside of the registers: writes to peripherals, and its signal.
 //!
 //! # Sources
 //! [AG p.29, p.37]; [vc4asm] where said.

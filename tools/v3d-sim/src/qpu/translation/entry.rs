@@ -4,12 +4,12 @@
 //! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the
 //! frame gives, and its own stack; nothing else.
 //! - Every register is inside of the register array: a [`RegisterIndex`](crate::qpu::isa::registers::RegisterIndex) is a byte, and the array has 256
-//! elements.
+//!   elements.
 //! - A segment checks at its top that all uniforms and varyings that its micro-ops take, call backs included, lie between those addresses. No
-//! micro-op behind one that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still there
-//! behind it: [`CallBack::end`] asserts that, whatever the [`Io`] is.
+//!   micro-op behind one that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still there
+//!   behind it: [`CallBack::end`] asserts that, whatever the [`Io`] is.
 //! - While the code runs, nobody else has access to the [`Qpu`]: [`run`] borrows it and hands it on as a pointer. A call back makes references out of
-//! the frame's pointers, drops them before it returns, and gives the code fresh pointers, since the references have invalidated the old ones.
+//!   the frame's pointers, drops them before it returns, and gives the code fresh pointers, since the references have invalidated the old ones.
 
 #![allow(unsafe_code)]
 
