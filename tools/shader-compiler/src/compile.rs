@@ -2,6 +2,7 @@
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage, Span};
+use shader_interface::tail::TailState;
 use v3d_hw::Layout;
 use v3d_hw::qpu::{Alu, Signal};
 
@@ -12,7 +13,7 @@ use crate::lower::Lowering;
 use crate::lower::entry::{Entry, find};
 use crate::schedule::{Line, schedule};
 use crate::select_instructions::{Streams, select_instructions};
-use crate::ssa::{Op, Program, Step};
+use crate::ssa::{Op, Program, Step, StreamWord};
 
 /// What is compiled.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +37,29 @@ pub struct Compiled {
     pub interface: Interface,
     /// The scalar values that it was made of.
     pub ssa: Program,
+    /// A fragment program has an end of its own: see [`Compiled::with_end`].
+    pub ended: bool,
+}
+
+impl Compiled {
+    /// The same fragment program with the end that a pipeline of this state puts behind it; other stages as they are.
+    ///
+    /// # Errors
+    /// When the end has no encoding, or breaks a rule of the hardware.
+    pub fn with_end(mut self, state: &TailState) -> std::result::Result<Self, String> {
+        if self.stage != Stage::Fragment {
+            return Ok(self);
+        }
+        let tail = state.build().ok_or("this state has no encoding")?;
+        self.places.extend(tail.words.iter().map(|_| None));
+        self.words.extend(tail.words);
+        self.interface.stream.extend(tail.uniforms.into_iter().map(StreamWord::Constant));
+        self.ended = true;
+        match qpu::check::check(&self.words, &[], &self.checked_interface(0)).first() {
+            None => Ok(self),
+            Some(finding) => Err(format!("instruction {}: {}", finding.at, finding.message)),
+        }
+    }
 }
 
 /// Compiles all stages that a source has: coordinate and vertex shader, fragment shader. `path` stands in errors.
@@ -53,14 +77,8 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
     ];
     let mut varyings = Vec::new();
     for (shader_stage, name, default, stages) in stages {
-        let entry = find(&module, shader_stage, name.as_deref().unwrap_or(default), name.is_some());
-        let Some(entry) = entry else {
-            if let Some(name) = name {
-                let message = format!("there is no {shader_stage:?} entry point of the name {name}");
-                return Err(Refusal { message, span: Span::default() }.render(source, path));
-            }
-            continue;
-        };
+        let found = find(&module, shader_stage, name.as_deref(), default);
+        let Some(entry) = found.map_err(|refusal| refusal.render(source, path))? else { continue };
         let mut attributes: Vec<Attribute> = Vec::new();
         for &stage in stages {
             let made = compile_stage(&module, &info, entry, stage, &mut attributes);
@@ -78,7 +96,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         }
     }
     if programs.is_empty() {
-        let message = "there is no vertex and no fragment entry point, or several of which none is named; compute is not compiled";
+        let message = "there is no vertex and no fragment entry point; compute is not compiled";
         return Err(Refusal { message: message.to_owned(), span: Span::default() }.render(source, path));
     }
     if let [(written, written_flat), (read, read_flat)] = varyings.as_slice() {
@@ -137,8 +155,14 @@ fn compile_stage(
         stream: lines.iter().filter_map(|line| line.reads).collect(),
         writes_depth: entry.writes_depth,
     };
-    let compiled =
-        Compiled { stage, words: lines.iter().map(|line| line.word).collect(), places, interface, ssa: program };
+    let compiled = Compiled {
+        stage,
+        words: lines.iter().map(|line| line.word).collect(),
+        places,
+        interface,
+        ssa: program,
+        ended: false,
+    };
     verify(&compiled, &streams)?;
     Ok((compiled, entry.varyings))
 }
@@ -193,7 +217,7 @@ fn end(stage: Stage, lines: &mut Vec<Line>) {
 
 /// Has the checker look at a program: what it finds would be this compiler's fault.
 fn verify(compiled: &Compiled, streams: &Streams) -> Result<()> {
-    let interface = checked_interface(compiled.stage, &compiled.interface, streams.attributes.len() as u32);
+    let interface = compiled.checked_interface(streams.attributes.len() as u32);
     let findings = qpu::check::check(&compiled.words, &[], &interface);
     match findings.first() {
         None => Ok(()),
@@ -205,41 +229,44 @@ fn verify(compiled: &Compiled, streams: &Streams) -> Result<()> {
     }
 }
 
-/// The interface as the checker has it.
-pub(crate) fn checked_interface(stage: Stage, interface: &Interface, attribute_words: u32) -> qpu::Interface {
-    use qpu::interface as checked;
-    let span = qpu::Span::default();
-    let uniforms = interface.stream.iter().enumerate().map(|(at, word)| checked::Uniform {
-        name: format!("word{at}"),
-        ty: if word.is_texture_parameter() { checked::UniformType::Texture } else { checked::UniformType::Uint },
-        count: 1,
-        offset_words: at as u32,
-        span,
-    });
-    let components = |count: u32| match count {
-        0 => Vec::new(),
-        components => vec![checked::Components { name: "all".to_owned(), components, offset: 0, span }],
-    };
-    let attribute = checked::Attribute {
-        name: "all".to_owned(),
-        components: attribute_words,
-        kind: checked::AttributeKind::U32,
-        offset_words: 0,
-        span,
-    };
-    let texture = checked::Texture { name: "all".to_owned(), unit: 0, words: None, span };
-    checked::Interface {
-        stage: match stage {
-            Stage::Coordinate => checked::Stage::Coordinate,
-            Stage::Vertex => checked::Stage::Vertex,
-            Stage::Fragment => checked::Stage::Fragment,
-        },
-        threads: (stage == Stage::Fragment).then_some(1),
-        leaves_color: stage == Stage::Fragment,
-        uniforms: uniforms.collect(),
-        attributes: if attribute_words == 0 { Vec::new() } else { vec![attribute] },
-        varyings: components(if stage == Stage::Coordinate { 0 } else { interface.varyings }),
-        textures: if interface.looks_up() { vec![texture] } else { Vec::new() },
-        ..checked::Interface::default()
+impl Compiled {
+    /// The interface as the checker has it.
+    fn checked_interface(&self, attribute_words: u32) -> qpu::Interface {
+        use qpu::interface as checked;
+        let Self { stage, ref interface, .. } = *self;
+        let span = qpu::Span::default();
+        let uniforms = interface.stream.iter().enumerate().map(|(at, word)| checked::Uniform {
+            name: format!("word{at}"),
+            ty: if word.is_texture_parameter() { checked::UniformType::Texture } else { checked::UniformType::Uint },
+            count: 1,
+            offset_words: at as u32,
+            span,
+        });
+        let components = |count: u32| match count {
+            0 => Vec::new(),
+            components => vec![checked::Components { name: "all".to_owned(), components, offset: 0, span }],
+        };
+        let attribute = checked::Attribute {
+            name: "all".to_owned(),
+            components: attribute_words,
+            kind: checked::AttributeKind::U32,
+            offset_words: 0,
+            span,
+        };
+        let texture = checked::Texture { name: "all".to_owned(), unit: 0, words: None, span };
+        checked::Interface {
+            stage: match stage {
+                Stage::Coordinate => checked::Stage::Coordinate,
+                Stage::Vertex => checked::Stage::Vertex,
+                Stage::Fragment => checked::Stage::Fragment,
+            },
+            threads: (stage == Stage::Fragment).then_some(1),
+            leaves_color: stage == Stage::Fragment && !self.ended,
+            uniforms: uniforms.collect(),
+            attributes: if attribute_words == 0 { Vec::new() } else { vec![attribute] },
+            varyings: components(if stage == Stage::Coordinate { 0 } else { interface.varyings }),
+            textures: if interface.looks_up() { vec![texture] } else { Vec::new() },
+            ..checked::Interface::default()
+        }
     }
 }

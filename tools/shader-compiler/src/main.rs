@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use shader_compiler::interface::Stage;
 use shader_compiler::{Compiled, Options, compile, parse, qasm};
+use shader_interface::tail::blend::Blend;
+use shader_interface::tail::{Compare, Depth, TailState};
 
 /// Compiles WGSL to programs for VideoCore IV's QPUs
 #[derive(Parser)]
@@ -26,6 +27,97 @@ struct Arguments {
     /// Entry point of the fragment stage, else fs_main or the only one
     #[arg(long)]
     fragment: Option<String>,
+    /// Put the end of a pipeline behind the fragment program: with a depth test, whose depths are kept
+    #[arg(long, value_enum)]
+    depth: Option<DepthTest>,
+    /// The same: with blending
+    #[arg(long, value_enum)]
+    blend: Option<BlendMode>,
+    /// The same: with so many samples a pixel
+    #[arg(long, value_enum)]
+    samples: Option<Samples>,
+}
+
+impl Arguments {
+    /// The pipeline's state whose end is asked for.
+    fn end(&self) -> Option<TailState> {
+        if self.depth.is_none() && self.blend.is_none() && self.samples.is_none() {
+            return None;
+        }
+        Some(TailState {
+            samples: if self.samples == Some(Samples::Four) { 4 } else { 1 },
+            depth: self.depth.map_or(Depth::NONE, DepthTest::depth),
+            blend: self.blend.map_or(Blend::NONE, BlendMode::blend),
+            ..TailState::PLAIN
+        })
+    }
+}
+
+/// Samples a pixel.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Samples {
+    #[value(name = "1")]
+    One,
+    #[value(name = "4")]
+    Four,
+}
+
+/// When a depth passes.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DepthTest {
+    None,
+    Never,
+    Less,
+    Equal,
+    LessEqual,
+    Greater,
+    NotEqual,
+    GreaterEqual,
+    Always,
+}
+
+impl DepthTest {
+    fn depth(self) -> Depth {
+        let test = match self {
+            Self::None => return Depth::NONE,
+            Self::Never => Compare::Never,
+            Self::Less => Compare::Less,
+            Self::Equal => Compare::Equal,
+            Self::LessEqual => Compare::LessOrEqual,
+            Self::Greater => Compare::Greater,
+            Self::NotEqual => Compare::NotEqual,
+            Self::GreaterEqual => Compare::GreaterOrEqual,
+            Self::Always => Compare::Always,
+        };
+        Depth { test, write: true }
+    }
+}
+
+/// How colours are mixed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BlendMode {
+    /// They replace what is there
+    None,
+    /// By their alpha
+    Alpha,
+    /// By their alpha, which they are multiplied with
+    Premultiplied,
+    /// Their sum
+    Add,
+    /// Their product
+    Multiply,
+}
+
+impl BlendMode {
+    fn blend(self) -> Blend {
+        match self {
+            Self::None => Blend::NONE,
+            Self::Alpha => Blend::ALPHA,
+            Self::Premultiplied => Blend::PREMULTIPLIED,
+            Self::Add => Blend::ADD,
+            Self::Multiply => Blend::MULTIPLY,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,14 +153,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), shader_compiler::Error> {
+fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), String> {
     if arguments.emit == Some(Emit::Naga) {
-        println!("{:#?}", parse(source, path)?);
+        println!("{:#?}", parse(source, path).map_err(|error| error.to_string())?);
         return Ok(());
     }
     let options = Options { vertex: arguments.vertex.clone(), fragment: arguments.fragment.clone() };
-    let programs = compile(source, path, &options)?;
-    for program in &programs {
+    let programs = compile(source, path, &options).map_err(|error| error.to_string())?;
+    for program in programs {
+        let program = &match arguments.end() {
+            Some(end) => program.with_end(&end)?,
+            None => program,
+        };
         if let Some(emit) = arguments.emit {
             println!("# {}", program.stage.name());
             print!("{}", emitted(emit, program, source));
@@ -90,9 +186,8 @@ fn emitted(emit: Emit, program: &Compiled, source: &str) -> String {
     }
 }
 
-/// A line of counts. What a pipeline puts behind a fragment program is not counted.
+/// A line of counts. What a pipeline puts behind a fragment program is counted if it was asked for.
 fn statistics(program: &Compiled) -> String {
     let (name, instructions, uniforms) = (program.stage.name(), program.words.len(), program.interface.stream.len());
-    let threads = if program.stage == Stage::Fragment { ", 1 thread" } else { "" };
-    format!("{name} {instructions} instructions, {uniforms} uniforms{threads}")
+    format!("{name} {instructions} instructions, {uniforms} uniforms, 1 thread")
 }

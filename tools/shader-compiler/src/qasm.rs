@@ -23,7 +23,10 @@ fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> std::fmt::
     let interface = &program.interface;
     writeln!(text, ".stage {}", program.stage.name())?;
     if program.stage == Stage::Fragment {
-        writeln!(text, ".threads 1\n.output color")?;
+        writeln!(text, ".threads 1")?;
+        if !program.ended {
+            writeln!(text, ".output color")?;
+        }
     }
     let attributes = interface.attribute_words(program.stage);
     if attributes > 0 {

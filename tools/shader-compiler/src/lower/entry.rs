@@ -362,13 +362,30 @@ fn too_many_varyings(components: u32) -> String {
     format!("{components} components of varyings; {MOST_VARYINGS} are the most")
 }
 
-/// The number of an entry point of a stage: the one of that name, or the only one.
-pub(crate) fn find(module: &naga::Module, stage: ShaderStage, name: &str, named: bool) -> Option<usize> {
-    let of_stage = |entry: &&EntryPoint| entry.stage == stage;
-    let by_name = module.entry_points.iter().position(|entry| entry.stage == stage && entry.name == name);
-    if by_name.is_some() || named {
-        return by_name;
+/// The number of an entry point of a stage: the one of that name, else the one of the usual name, or the only one.
+pub(crate) fn find(
+    module: &naga::Module,
+    stage: ShaderStage,
+    name: Option<&str>,
+    usual: &str,
+) -> Result<Option<usize>> {
+    let named = |name: &str| module.entry_points.iter().position(|entry| entry.stage == stage && entry.name == name);
+    if let Some(name) = name {
+        let message = || format!("there is no {stage:?} entry point of the name {name}");
+        return named(name).map_or_else(|| refuse(Span::default(), message()), |at| Ok(Some(at)));
     }
-    let only = module.entry_points.iter().filter(of_stage).count() == 1;
-    module.entry_points.iter().position(|entry| entry.stage == stage).filter(|_| only)
+    let all: Vec<usize> =
+        (0..).zip(&module.entry_points).filter(|(_, entry)| entry.stage == stage).map(|(at, _)| at).collect();
+    match (named(usual), all.as_slice()) {
+        (Some(at), _) => Ok(Some(at)),
+        (None, []) => Ok(None),
+        (None, [only]) => Ok(Some(*only)),
+        (None, several) => {
+            let names: Vec<&str> = several.iter().map(|&at| module.entry_points[at].name.as_str()).collect();
+            refuse(
+                Span::default(),
+                format!("several {stage:?} entry points, and none is {usual}: say which of {}", names.join(", ")),
+            )
+        }
+    }
 }

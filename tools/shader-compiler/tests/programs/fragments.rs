@@ -77,3 +77,21 @@ fn fragments_leave_a_depth_of_their_own() {
     let last = program.words.iter().rposition(|word| writes_depth(&word));
     assert!(last.is_none_or(|last| program.words.len() >= last + 2), "{}", text(&program));
 }
+
+/// Behind a program stands the end that a pipeline of the same state makes.
+#[test]
+fn programs_can_have_the_end_of_a_pipeline() {
+    use shader_interface::tail::blend::Blend;
+    use shader_interface::tail::{Depth, TailState};
+    let source = "@fragment fn fs_main(@location(0) v: vec4<f32>) -> @location(0) vec4<f32> { return v; }";
+    let program = stage(source, Stage::Fragment);
+    let state = TailState { samples: 4, depth: Depth::LESS, blend: Blend::ALPHA, ..TailState::PLAIN };
+    let tail = state.build().unwrap();
+    let ended = program.clone().with_end(&state).unwrap();
+    assert_eq!(ended.words, [program.words, tail.words].concat());
+    assert_eq!(ended.interface.stream.len(), program.interface.stream.len() + tail.uniforms.len());
+    let text = shader_compiler::qasm(&ended, source);
+    let assembled = qpu::assemble(&[qpu::Source::new("test.qasm", &text)], &qpu::Options::default()).unwrap();
+    assert_eq!(assembled.words, ended.words);
+    assert!(!qpu::check::check_assembly(&assembled).has_errors());
+}

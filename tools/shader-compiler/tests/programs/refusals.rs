@@ -33,6 +33,19 @@ fn limits_have_a_place_and_a_reason() {
 }
 
 #[test]
+fn several_entry_points_must_be_chosen_from() {
+    let source = "@fragment fn red() -> @location(0) vec4<f32> { return vec4(1.0, 0.0, 0.0, 1.0); }
+        @fragment fn blue() -> @location(0) vec4<f32> { return vec4(0.0, 0.0, 1.0, 1.0); }";
+    let error = compile(source, "test.wgsl", &Options::default()).unwrap_err();
+    assert!(error.message.contains("say which of red, blue"), "{error}");
+    let options = Options { fragment: Some("blue".to_owned()), ..Options::default() };
+    assert_eq!(compile(source, "test.wgsl", &options).unwrap().len(), 1);
+    let options = Options { fragment: Some("green".to_owned()), ..Options::default() };
+    let error = compile(source, "test.wgsl", &options).unwrap_err();
+    assert!(error.message.contains("no Fragment entry point of the name green"), "{error}");
+}
+
+#[test]
 fn too_many_values_at_once_are_refused_with_their_line() {
     // 80 sums that need all of 80 roots, each of which waits for the last.
     let terms: Vec<String> = (0..80).map(|n| format!("let t{n} = sqrt(v.x * {n}.5);")).collect();
