@@ -22,7 +22,7 @@ fn is_infinite(bits: u32) -> bool {
 
 /// The result of an operation of the add ALU on `(value, value)`; `None` where it is not exactly known.
 pub(super) fn add_result(op: AddOp, value: u32) -> Option<u32> {
-    let float = f32::from_bits(flushed(value));
+    let float = f64::from(f32::from_bits(flushed(value)));
     let shift = value & 31;
     Some(match op {
         AddOp::Nop | AddOp::Reserved(_) => return None,
@@ -34,8 +34,8 @@ pub(super) fn add_result(op: AddOp, value: u32) -> Option<u32> {
         AddOp::Fminabs | AddOp::Fmaxabs => value & !SIGN,
         AddOp::Ftoi if is_infinite(value) => 0,
         // The low 32 bits of what does not fit; small immediates as floats are at most 128.
-        AddOp::Ftoi => f64::from(float).trunc().rem_euclid(4_294_967_296.0) as u32,
-        AddOp::Itof => exact(value as i32 as f32)?,
+        AddOp::Ftoi => float.trunc().rem_euclid(4_294_967_296.0) as u32,
+        AddOp::Itof => exact(f64::from(value as i32))?,
         AddOp::Add => value.wrapping_add(value),
         AddOp::Sub | AddOp::Xor => 0,
         AddOp::Shr => value >> shift,
@@ -56,7 +56,8 @@ pub(super) fn mul_result(op: MulOp, value: u32) -> Option<u32> {
         MulOp::Nop => return None,
         MulOp::Fmul if flushed(value) == 0 => 0,
         MulOp::Fmul if is_infinite(value) => INFINITY,
-        MulOp::Fmul => exact(f32::from_bits(value) * f32::from_bits(value))?,
+        // 48 bits hold the square of 24.
+        MulOp::Fmul => exact(f64::from(f32::from_bits(value)).powi(2))?,
         MulOp::Mul24 => (value & 0xff_ffff).wrapping_mul(value & 0xff_ffff),
         MulOp::V8muld => per_byte(value, |byte| (byte * byte + 127) / 255),
         MulOp::V8min | MulOp::V8max => value,
@@ -65,9 +66,10 @@ pub(super) fn mul_result(op: MulOp, value: u32) -> Option<u32> {
     })
 }
 
-/// Bits of a result that is a normal number or zero.
-fn exact(result: f32) -> Option<u32> {
-    (result.is_normal() || result == 0.0).then(|| (result + 0.0).to_bits())
+/// Bits of a result that is zero or a normal number, without rounding.
+fn exact(result: f64) -> Option<u32> {
+    let rounded = result as f32;
+    (f64::from(rounded) == result && (rounded.is_normal() || rounded == 0.0)).then(|| (rounded + 0.0).to_bits())
 }
 
 fn per_byte(value: u32, op: impl Fn(u32) -> u32) -> u32 {
@@ -78,10 +80,8 @@ fn per_byte(value: u32, op: impl Fn(u32) -> u32) -> u32 {
 pub(super) fn packed(pack: PackMode, mul_pack: bool, value: u32) -> Option<u32> {
     let byte = match (pack.mode & 7, mul_pack) {
         (0, _) if pack.mode == 0 => return Some(value),
-        (3, true) => {
-            let float = f32::from_bits(flushed(value));
-            if is_infinite(value) && value & SIGN == 0 { 255 } else { (float.clamp(0.0, 1.0) * 255.0 + 0.5) as u32 }
-        }
+        (3, true) if f32::from_bits(value).is_nan() => return None,
+        (3, true) => (f64::from(f32::from_bits(flushed(value))).clamp(0.0, 1.0) * 255.0 + 0.5) as u32,
         (3, false) if pack.mode >= 8 => (value as i32).clamp(0, 255) as u32,
         (3, false) if pack.number != Number::Float => value & 255,
         _ => return None,
@@ -100,5 +100,98 @@ impl Slot {
     pub(super) fn mul_constant(&self, value: u32) -> Option<u32> {
         let result = mul_result(self.op_mul, value)?;
         if !self.pm && !self.ws { Some(result) } else { packed(self.pack, self.pm, result) }
+    }
+}
+
+#[cfg(all(test, feature = "model"))]
+mod tests {
+    use super::*;
+    use v3d_hw::qpu::{PackA, PackMul};
+    use v3d_sim::qpu::{alu, pack};
+
+    /// Values at edges of integers, floats and bytes, all small immediates, and random ones.
+    fn values() -> Vec<u32> {
+        const EDGES: [u32; 26] = [
+            0,
+            1,
+            2,
+            0x7f,
+            0x80,
+            0xff,
+            0x100,
+            0x7fff,
+            0x8000,
+            0xffff,
+            0xff_ffff,
+            0x0100_0001,
+            0x7fff_ffff,
+            0x8000_0000,
+            0x8000_0001,
+            0xffff_ff00,
+            0x0080_0000,
+            0x8080_0000,
+            0x007f_ffff,
+            0x3f7f_ffff,
+            0x4eff_ffff,
+            0x4f00_0000,
+            0x7f7f_ffff,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7fc0_0001,
+        ];
+        let immediates = (0..64).filter_map(|code| v3d_hw::qpu::SmallImmediate::from_code(code).value());
+        let mut state: u64 = 1;
+        let random = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let value = (state >> 32) as u32;
+            // Half of them are floats whose squares are neither too small nor too large.
+            if state >> 31 & 1 == 0 { value } else { value & 0x807f_ffff | (100 + (value >> 24 & 31)) << 23 }
+        });
+        EDGES.into_iter().chain(immediates).chain(random.take(20_000)).collect()
+    }
+
+    #[test]
+    fn results_are_those_of_the_reference_alu() {
+        for &op in AddOp::ALL {
+            let mut known = 0;
+            for value in values() {
+                let Some(result) = add_result(op, value) else { continue };
+                known += 1;
+                let expected = alu::add(op, value, value).map(|outcome| outcome.value);
+                assert_eq!(Some(result), expected, "{op:?} of {value:#010x}");
+            }
+            assert!(known > 100 || op == AddOp::Nop, "{op:?}: {known}");
+        }
+        for &op in MulOp::ALL {
+            let mut known = 0;
+            for value in values() {
+                let Some(result) = mul_result(op, value) else { continue };
+                known += 1;
+                assert_eq!(result, alu::mul(op, value, value).value, "{op:?} of {value:#010x}");
+            }
+            assert!(known > 100 || op == MulOp::Nop, "{op:?}: {known}");
+        }
+    }
+
+    #[test]
+    fn packed_results_are_those_of_the_reference_packers() {
+        let mut known = 0;
+        for (mode, value) in (0..16).flat_map(|mode| values().into_iter().map(move |value| (mode, value))) {
+            for number in [Number::Any, Number::Int, Number::Float] {
+                let pack = PackMode { mode, number };
+                if let Some(result) = packed(pack, true, value) {
+                    let expected = pack::pack_mul(PackMul::of_field(mode), value).unwrap();
+                    assert_eq!((result, !0), (expected.value, expected.mask), "colour {mode} of {value:#010x}");
+                    known += 1;
+                }
+                if let Some(result) = packed(pack, false, value) {
+                    let outcome = alu::Outcome { value, carry: false, overflow: false };
+                    let expected = pack::pack_a(PackA::from_code(mode), outcome, number == Number::Float);
+                    assert_eq!((result, !0), (expected.value, expected.mask), "file A {mode} of {value:#010x}");
+                    known += 1;
+                }
+            }
+        }
+        assert!(known > 100_000, "{known}");
     }
 }
