@@ -54,6 +54,9 @@ fn read_after_write() {
     // In elements where one writes, the other does not read.
     keeps("mov.setf r0, unif\nmov ra0, r0\nnop\nmov.ifz ra0, r0\nmov.ifnz r1, ra0");
     breaks(Code::ReadAfterWrite, 5, "mov.setf r0, unif\nmov ra0, r0\nnop\nmov.ifz ra0, r0\nmov.ifz r1, ra0");
+    // The flags are others by then; they stay as they are where the condition does not hold, and none of the operands counts there.
+    breaks(Code::ReadAfterWrite, 5, "mov.setf r0, unif\nmov ra0, r0\nnop\nmov.setf.ifz ra0, r0\nmov.ifnz r1, ra0");
+    keeps("mov.setf r0, unif\nmov ra0, r0\nnop\nmov.ifz ra0, r0\nmov.setf.ifnz -, ra0");
 }
 
 #[test]
@@ -85,6 +88,8 @@ fn rotations() {
     keeps("mov ra0, unif\nanop ra0\nmov r0, ra0");
     breaks(Code::RotationByR5AfterWrite, 3, "mov r0, unif\nmov r5rep, unif\nmov r1, r0 >> r5");
     keeps("mov r0, unif\nmov r5rep, unif\nnop\nmov r1, r0 >> r5");
+    // A varying brings its coefficient into r5.
+    breaks(Code::RotationByR5AfterWrite, 3, "mov r0, unif\nread vary\nmov r1, r0 >> r5");
     doubts(Code::RotatedResultSoon, 5, "mov r0, unif\nnop\nmov ra1, r0 >> 1\nnop\nmov r1, ra1");
     let later = "mov r0, unif\nnop\nmov ra1, r0 >> 1\nnop\nnop\nmov r1, ra1; mov r2, rb15";
     assert_eq!(places(&check(Rules::All, &format!("{later}{END}"))), []);
@@ -205,6 +210,11 @@ fn one_instruction() {
     keeps("mov r0, unif\nmov r0, r0; v8min r0, r0, r0");
     breaks(Code::BothAlusWriteSame, 2, "mov r0, unif\nmov r0, r0; fmul r0, r0, r0");
     breaks(Code::BothAlusWriteSame, 3, "mov r0, unif\nnop\nmov r1, r0; mov r1, r0 << 1");
+    keeps("ldi r0, r0, 5");
+    breaks(Code::BothAlusWriteSame, 2, "mov r0, unif\nmov r5quad, r0; fmul r5rep, r0, r0");
+    breaks(Code::BothAlusWriteSame, 2, "ldi vw_setup, 0x1a00\nmov vpm, ra15; v8min vpm, ra15, ra15");
+    // A nop writes nothing.
+    keeps("mov r0, unif; mnop r0");
     doubts(Code::BothAlusWriteParts, 3, "mov.setf r1, unif\nldi vw_setup, 0x1a00\nmov.ifz vpm, r1; mov.ifnz vpm, 1");
     keeps("mov.setf r1, unif\nmov.ifz r0, r1; mov.ifnz r0, 1");
     breaks(Code::Unmapped, 1, "mov r0, ra33");
@@ -212,6 +222,9 @@ fn one_instruction() {
     breaks(Code::TwoPeripherals, 2, "mov r0, unif\nmov recip, r0; mov t0s, r0\nnop\nnop\nldtmu0");
     // As Mesa writes it.
     keeps("mov t0s, unif\nmov tlb_stencil, unif; ldtmu0");
+    keeps("nop\nnop\nmov tlb_stencil, unif; loadc\nsbdone");
+    breaks(Code::TwoPeripherals, 2, "mov r0, unif\nmov tlb_stencil, r0; mov recip, r0");
+    breaks(Code::TwoPeripherals, 3, "mov r0, unif\nnop\nmov tlbz, r0; loadc\nsbdone");
     // Pack codes 11 and 13, which the mul ALU takes for 3 and 5.
     keeps("mov r0, unif\nfmul.pm8 r1.8abcdsf, r0, r0\nfmul.pm8 r1.8bsf, r0, r0");
     breaks(Code::ConditionalPeripheralWrite, 3, "mov.setf r0, unif\nldi vw_setup, 0x1a00\nmov.ifz vpm, r0");
@@ -232,6 +245,7 @@ fn the_end() {
     assert_eq!(found("nop; thrend\nmov r0, unif\nnop"), [(Code::AccessAtEnd, 2)]);
     assert_eq!(found("nop\nthrend\nnop\nmov r0, vary"), [(Code::AccessAtEnd, 4)]);
     assert_eq!(found("mov ra0, 0; thrend\nnop\nnop"), [(Code::WriteAtEnd, 1)]);
+    assert_eq!(found("brr -, 0\nmov ra0, 0; thrend\nnop\nnop"), [(Code::DelaySlots, 1), (Code::WriteAtEnd, 2)]);
     assert_eq!(found("thrend\nmov ra14, 0\nnop"), [(Code::Register14AtEnd, 2)]);
     assert_eq!(found("nop\nnop\nthrend\nnop\nmov tlbz, rb15; sbdone"), [(Code::TlbZAtEnd, 5)]);
     assert_eq!(found("nop\nnop\nthrend\nmov tlbz, rb15\nnop; sbdone"), []);
@@ -272,6 +286,10 @@ fn thread_switches() {
     );
     keeps("lthrsw\nnop\nnop\nmov tlbz, rb15; sbdone");
     breaks(Code::SwitchAfterLast, 4, "lthrsw\nnop\nnop\nlthrsw\nnop\nnop");
+    let after_last = findings(&format!("{0}thrsw\nnop\nnop\n{0}thrend\nnop\nnop", "lthrsw\nnop\nnop\n"));
+    assert_eq!(after_last, [(Code::SwitchAfterLast, 4), (Code::SwitchAfterLast, 7)]);
+    // It stays lost over another switch.
+    breaks(Code::LostOverThreadSwitch, 8, &format!("mov r0, unif\n{switch}{switch}mov ra0, r0\nlthrsw\nnop\nnop"));
     breaks(Code::SwitchUnthreaded, 2, ".threads 1\nlthrsw\nnop\nnop");
     breaks(Code::UpperHalfOfFile, 2, ".threads 2\nmov ra16, unif");
     keeps(".threads 1\nmov ra16, unif");
@@ -355,7 +373,10 @@ fn vpm() {
     breaks(Code::VpmReadBeyondSetup, 20, &format!("{}{rest}{}", setup(0), reads(17)));
     // Two set-ups are queued, a third is not.
     keeps(&format!("{}{}{rest}{}", setup(1), setup(1), reads(2)));
-    breaks(Code::VpmQueueFull, 3, &format!("{0}{0}{0}{rest}{1}", setup(1), reads(3)));
+    breaks(Code::VpmQueueFull, 3, &format!("{0}{0}{0}{rest}{1}", setup(1), reads(2)));
+    // It is ignored.
+    let third = findings(&format!("{0}{0}{0}{rest}{1}{END}", setup(1), reads(3)));
+    assert_eq!(third, [(Code::VpmQueueFull, 3), (Code::VpmReadBeyondSetup, 8)]);
     keeps(&format!("{0}{0}{rest}{1}{0}{rest}{1}{1}", setup(1), reads(1)));
     // A set-up that is not known may be for any number; one of a DMA load is none.
     keeps(&format!("mov r1, unif\nmov vr_setup, r1\n{rest}{}", reads(5)));

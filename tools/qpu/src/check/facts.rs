@@ -12,7 +12,7 @@ pub struct WriteFact {
     pub address: u8,
     /// Condition.
     pub condition: Condition,
-    /// No operation gives it a value: what was there before arrives, which is nobody's result [vc4asm].
+    /// The operation is none, so that nothing is written.
     pub idle: bool,
 }
 
@@ -138,10 +138,11 @@ impl Facts {
                 let mul = alu.op_mul != MulOp::Nop;
                 facts.idle = [!add, !mul];
                 let unary = alu.op_add.is_unary();
-                let add_condition = if alu.sf && add { Condition::Always } else { alu.cond_add };
-                let mul_condition = if alu.sf && !add { Condition::Always } else { alu.cond_mul };
+                // Flags, too, are set only in elements in which the condition holds [silicon].
+                let (add_condition, mul_condition) = (alu.cond_add, alu.cond_mul);
                 facts.mul_condition = alu.cond_mul;
-                facts.mul_sets_flags = alu.sf && !add;
+                // [AG p.28]
+                facts.mul_sets_flags = alu.sf && (!add || alu.cond_add == Condition::Never);
                 let uses = |mux: Mux| {
                     let by_add = add && (alu.add_a == mux || alu.add_b == mux && !unary);
                     let by_mul = mul && (alu.mul_a == mux || alu.mul_b == mux);
@@ -172,7 +173,8 @@ impl Facts {
                         facts.accumulators_read |= 1 << mux.code();
                     }
                 }
-                facts.rotation = (facts.small_immediate && alu.raddr_b >= 48 && mul).then(|| alu.raddr_b - 48);
+                let rotates = facts.small_immediate && alu.raddr_b >= 48 && alu.cond_mul != Condition::Never;
+                facts.rotation = (rotates && mul).then(|| alu.raddr_b - 48);
                 if facts.rotation.is_some() {
                     for mux in [alu.mul_a, alu.mul_b] {
                         if mux.code() <= Mux::R3.code() {
@@ -183,8 +185,7 @@ impl Facts {
                         facts.accumulators_read |= 1 << 5;
                     }
                 }
-                facts.reserved = matches!(alu.op_add, AddOp::Reserved(_))
-                    || alu.pm && matches!(PackMul::of_field(alu.pack), PackMul::Reserved(_));
+                facts.reserved = matches!(alu.op_add, AddOp::Reserved(_));
                 facts.targets(alu.waddr_add, alu.cond_add, alu.waddr_mul, alu.cond_mul, alu.ws, alu.sf);
                 facts.packs(alu.pm, alu.pack);
             }
@@ -192,6 +193,7 @@ impl Facts {
                 facts.sig = Signal::LoadImmediate;
                 facts.immediate = (load.kind == ImmediateKind::Word).then_some(load.immediate);
                 facts.reserved = matches!(load.kind, ImmediateKind::Reserved(_));
+                facts.same_moves = !(load.pm && load.pack != 0);
                 facts.targets(load.waddr_add, load.cond_add, load.waddr_mul, load.cond_mul, load.ws, load.sf);
                 facts.packs(load.pm, load.pack);
             }
@@ -199,12 +201,14 @@ impl Facts {
                 facts.sig = Signal::LoadImmediate;
                 facts.semaphore = Some(SemaphoreFact { number: semaphore.semaphore, acquire: semaphore.sa });
                 let (add, mul) = (semaphore.cond_add, semaphore.cond_mul);
+                facts.same_moves = !(semaphore.pm && semaphore.pack != 0);
                 facts.targets(semaphore.waddr_add, add, semaphore.waddr_mul, mul, semaphore.ws, semaphore.sf);
                 facts.packs(semaphore.pm, semaphore.pack);
             }
             Instruction::Branch(branch) => {
                 facts.sig = Signal::Branch;
                 let always = Condition::Always;
+                facts.same_moves = true;
                 facts.targets(branch.waddr_add, always, branch.waddr_mul, always, branch.ws, branch.raddr_a & 1 != 0);
                 if branch.reg {
                     facts.read_a = Some(branch.raddr_a);
@@ -227,7 +231,11 @@ impl Facts {
         let add = WriteFact { address: add & 63, condition: cond_add, idle: self.idle[0] };
         let mul = WriteFact { address: mul & 63, condition: cond_mul, idle: self.idle[1] };
         self.writes = [add, mul];
-        let real = |write: WriteFact| (write.address != NOP && write.condition != Condition::Never).then_some(write);
+        // An operation that does nothing writes nothing: py-videocore's nops have the write address of r0 and the condition "always", and its tests, which
+        // pass on boards, keep r0 across them [pyvc].
+        let real = |write: WriteFact| {
+            (write.address != NOP && write.condition != Condition::Never && !write.idle).then_some(write)
+        };
         let (a, b) = if ws { (mul, add) } else { (add, mul) };
         self.write_a = real(a);
         self.write_b = real(b);
@@ -239,6 +247,7 @@ impl Facts {
     }
 
     fn packs(&mut self, pm: bool, pack: u8) {
+        self.reserved |= pm && matches!(PackMul::of_field(pack), PackMul::Reserved(_));
         self.mul_byte_pack = pm && (4..8).contains(&PackMul::of_field(pack).code());
         self.partial_a = !pm && !matches!(pack, 0 | 3 | 8 | 11);
     }

@@ -1,9 +1,9 @@
 //! Rules within one instruction.
 
-use v3d_hw::qpu::address_map::is_written_in_either_file;
-use v3d_hw::qpu::{Condition, File, ReadSource, Signal};
+use v3d_hw::qpu::address_map::NOP;
+use v3d_hw::qpu::{Condition, File, ReadSource, Signal, WriteTarget};
 
-use super::facts::{Facts, overlap};
+use super::facts::{Facts, WriteFact, overlap};
 use super::{Findings, Program};
 use crate::code::Code;
 use crate::diagnostic::Severity;
@@ -66,9 +66,11 @@ impl Program<'_> {
         }
         let [add, mul] = facts.writes;
         if facts.branch.is_none() {
-            let opposite = add.address == mul.address && !overlap(add.condition, mul.condition);
+            let writes = |write: &WriteFact| write.condition != Condition::Never && !write.idle;
+            let both = add.address == mul.address && writes(&add) && writes(&mul);
+            let opposite = both && !overlap(add.condition, mul.condition);
             for write in facts.writes {
-                let conditional = !matches!(write.condition, Condition::Always | Condition::Never);
+                let conditional = !matches!(write.condition, Condition::Always | Condition::Never) && !write.idle;
                 if conditional && is_peripheral(write.address) && !takes_condition(write.address) && !opposite {
                     // Broadcom's tessellator writes vectors in parts.
                     let severity = if write.address == VPM { Severity::Warning } else { Severity::Error };
@@ -76,8 +78,13 @@ impl Program<'_> {
                     findings.add(severity, Code::ConditionalPeripheralWrite, at, None, message);
                 }
             }
-            if facts.mul_byte_pack && is_peripheral(mul.address) && mul.condition != Condition::Never {
-                findings.error(Code::PartialPeripheralWrite, at, "a single byte is written to a peripheral register");
+            let whole = mul.address >= 36 && mul.address != NOP;
+            if facts.mul_byte_pack && whole && mul.condition != Condition::Never && !mul.idle {
+                findings.error(
+                    Code::PartialPeripheralWrite,
+                    at,
+                    "a single byte is written to a peripheral register or r5",
+                );
             }
         }
         let vpm_setups = u32::from(facts.write_a.is_some_and(|write| write.address == 49))
@@ -123,26 +130,37 @@ impl Program<'_> {
 
     fn both_alus(&self, at: usize, facts: &Facts, findings: &mut Findings) {
         let (Some(a), Some(b)) = (facts.write_a, facts.write_b) else { return };
-        let same = a.address == b.address && is_written_in_either_file(a.address);
-        if same && !facts.same_moves && (facts.branch.is_some() || overlap(a.condition, b.condition)) {
+        // r5 has an address with another meaning in each file.
+        let same = a.address == b.address && (a.address == 37 || is_same_target(a.address));
+        // Two writes of one value do no harm to a register; of a peripheral they are two accesses.
+        let agree = facts.same_moves && !is_peripheral(a.address);
+        if same && !agree && overlap(a.condition, b.condition) {
             findings.error(Code::BothAlusWriteSame, at, "both ALUs write to the same register");
         }
     }
 }
 
-/// Accesses to the peripherals of which there can be one in an instruction [AG p.37].
+/// Whether an address above the registers is the same target in both files.
+fn is_same_target(address: u8) -> bool {
+    address >= 32 && address != NOP && WriteTarget::of(File::A, address) == WriteTarget::of(File::B, address)
+}
+
+/// Accesses to the peripherals of which there can be one in an instruction [AG p.37], the tile buffer among them [AG p.48].
 fn peripheral_accesses(facts: &Facts) -> u32 {
-    // The stencil set-up can go with a colour load [mesa]: it is not an access of the tile.
-    let closely_coupled = |address: u8| matches!(address, 44 | 47 | 52..);
-    let color = facts.written().any(|address| matches!(address, 45 | 46))
-        || matches!(facts.sig, Signal::LoadColor | Signal::LoadColorEnd);
-    let writes = facts.written().filter(|&address| closely_coupled(address)).count() as u32;
+    use Signal::{LoadAlpha, LoadColor, LoadColorEnd, LoadCoverage, LoadTmu0, LoadTmu1};
+    const STENCIL_SETUP: u8 = 43;
+    let loads_tmu = matches!(facts.sig, LoadTmu0 | LoadTmu1);
+    let is_access = |address: u8| matches!(address, STENCIL_SETUP..=47 | 52..);
+    let mut writes: Vec<u8> = facts.written().filter(|&address| is_access(address)).collect();
     // Both ALUs writing one register is one access.
-    let same = facts
-        .write_a
-        .is_some_and(|a| facts.write_b.is_some_and(|b| a.address == b.address && is_written_in_either_file(a.address)));
-    let writes = if same { writes.min(1) } else { writes };
-    let other_loads =
-        matches!(facts.sig, Signal::LoadTmu0 | Signal::LoadTmu1 | Signal::LoadCoverage | Signal::LoadAlpha);
-    writes + u32::from(facts.reads(51)) + u32::from(other_loads || facts.semaphore.is_some()) + u32::from(color)
+    writes.dedup();
+    // Mesa sets the stencil test up in instructions that load a lookup's result or a colour [mesa].
+    if writes == [STENCIL_SETUP] && facts.loads_r4() {
+        writes.clear();
+    }
+    let color_loaded = matches!(facts.sig, LoadColor | LoadColorEnd);
+    // A colour read and a colour write together are one access.
+    let combined = color_loaded && writes.iter().any(|address| matches!(address, 45 | 46));
+    let loads = loads_tmu || color_loaded && !combined || matches!(facts.sig, LoadCoverage | LoadAlpha);
+    writes.len() as u32 + u32::from(facts.reads(51)) + u32::from(loads) + u32::from(facts.semaphore.is_some())
 }

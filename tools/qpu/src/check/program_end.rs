@@ -29,7 +29,7 @@ impl Program<'_> {
                 let message = "location 14 is used in the last three instructions";
                 findings.error_after(Code::Register14AtEnd, at, ending, what, message);
             }
-            if pending == Pending::None && facts.written().any(|address| address < 32) {
+            if facts.ends() && facts.written().any(|address| address < 32) {
                 findings.error(Code::WriteAtEnd, at, "the instruction that ends the program writes to a register file");
             }
             if matches!(pending, Pending::End(_, 2)) && facts.writes_to(44) {

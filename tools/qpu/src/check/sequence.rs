@@ -2,7 +2,7 @@
 
 use v3d_hw::qpu::{Condition, Signal};
 
-use super::facts::{Facts, overlap};
+use super::facts::{Facts, WriteFact, overlap};
 use super::flow::{Node, Pending};
 use super::{Findings, Program};
 use crate::code::Code;
@@ -80,7 +80,7 @@ impl Program<'_> {
     }
 
     fn read_after_write(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
-        let written = |write: Option<super::facts::WriteFact>| write.filter(|write| write.address < 32 && !write.idle);
+        let written = |write: Option<WriteFact>| write.filter(|write| write.address < 32);
         let (a, b) = (written(facts.write_a), written(facts.write_b));
         if a.is_none() && b.is_none() {
             return;
@@ -88,8 +88,10 @@ impl Program<'_> {
         for next in self.flow.successors(node).iter() {
             let next_at = self.flow.at(next);
             let reader = &self.facts[next_at];
-            let clash = |write: Option<super::facts::WriteFact>, read: Option<u8>, condition: Condition| {
-                write.filter(|write| read == Some(write.address) && overlap(write.condition, condition))
+            let clash = |write: Option<WriteFact>, read: Option<u8>, condition: Condition| {
+                // New flags make of the reader's condition another one.
+                let meet = |write: &WriteFact| facts.sets_flags || overlap(write.condition, condition);
+                write.filter(|write| read == Some(write.address) && condition != Condition::Never && meet(write))
             };
             let found = [
                 ('a', clash(a, reader.read_a, reader.read_a_condition)),
@@ -115,7 +117,8 @@ impl Program<'_> {
             .filter(|write| (32..36).contains(&write.address) && write.condition != Condition::Never && !write.idle)
             .map(|write| (write.address - 32, write.condition))
             .collect();
-        let r5 = facts.writes_to(37);
+        // The C coefficient of a varying comes into r5.
+        let r5 = facts.writes_to(37) || facts.reads(35);
         if accumulators.is_empty() && !r5 {
             return;
         }

@@ -246,7 +246,9 @@ impl State {
             Signal::LoadTmu1 => state.requests[1] = state.requests[1].pop(),
             Signal::ScoreboardUnlock => state.scoreboard = HELD,
             Signal::ThreadSwitch => {
-                state.switched = NOT_LAST;
+                // None is the last any more after the last.
+                state.switched =
+                    state.switched & LAST | if state.switched & (NOT_YET | NOT_LAST) == 0 { 0 } else { NOT_LAST };
                 state.switch_in = 4;
             }
             Signal::LastThreadSwitch => {
@@ -266,8 +268,8 @@ impl State {
             state.switch_in -= 1;
             // The signalling instruction and two more belong to the old thread.
             if state.switch_in == 1 {
-                state.lost = state.accumulators;
-                state.lost_flags = state.flags;
+                state.lost |= state.accumulators;
+                state.lost_flags |= state.flags;
                 state.accumulators = 0;
                 state.flags = false;
                 state.switch_in = 0;
@@ -286,6 +288,8 @@ impl State {
     /// A word is written to the register that sets up VPM reads and DMA loads.
     fn set_up_vpm_read(&mut self, word: Option<u32>) {
         match word.map(ReadSetupWord::decode) {
+            // A third one is ignored [AG p.56].
+            Some(ReadSetupWord::Read(_)) if self.vpm_blocks.least() >= 2 => {}
             Some(ReadSetupWord::Read(setup)) => {
                 let vectors = if setup.count == 0 { 16 } else { u16::from(setup.count) };
                 self.vpm_setup = true;

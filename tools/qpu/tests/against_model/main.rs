@@ -1,0 +1,218 @@
+//! The rules of the checker beside those of the model, on random programs.
+//!
+//! What the checker finds in a program, the model must report when it executes that place, and what the model reports, the checker must have found. The two
+//! were written apart: where they disagree, one of them is wrong, or there is a reason that stands in the [table](table).
+//!
+//! `cargo test -p qpu --test against_model -- --suite tile --range 0..100000` tries other cases than `cargo xtask test` does; with `--suite` it also prints
+//! how often each rule was met.
+
+mod case;
+mod execution;
+mod random;
+mod table;
+
+use case::{Case, Suite};
+use execution::{Executed, Report};
+use qpu::check::{Finding, Rules, check_by};
+use qpu::disassemble;
+use qpu::disassembler::Style;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::process::ExitCode;
+use table::{EXCEPTIONS, ROWS, Row, Scope, Side, Site};
+
+/// Cases of each suite that are tried unless a range is given.
+const USUAL: Range<u64> = 0..4000;
+
+/// How often a rule was met.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Both sides name it at the same instruction.
+    agreed: u64,
+    /// One side alone, with a reason.
+    excepted: u64,
+}
+
+/// What the cases of a suite came to.
+#[derive(Debug, Default)]
+struct Summary {
+    cases: u64,
+    without_fault: u64,
+    rules: BTreeMap<&'static str, Counts>,
+    exceptions: BTreeMap<&'static str, u64>,
+}
+
+/// A place that one side complains about and the other does not.
+struct Disagreement {
+    row: &'static Row,
+    at: usize,
+    side: Side,
+    message: String,
+}
+
+impl Summary {
+    fn count(&mut self, case: &Case) -> Vec<Disagreement> {
+        let findings = check_by(Rules::All, &case.words, &[], &case.interface());
+        let executed = Executed::of(case);
+        self.cases += 1;
+        self.without_fault += u64::from(executed.reports.is_empty());
+        let mut open = Vec::new();
+        for row in ROWS.iter().filter(|row| row.scope != Scope::Units || case.suite.is_regular()) {
+            let by_checker: Vec<&Finding> =
+                findings.iter().filter(|finding| row.codes.contains(&finding.code)).collect();
+            let by_model: Vec<&Report> = executed.reports.iter().filter(|report| row.is(&report.what)).collect();
+            let counts = self.rules.entry(row.name).or_default();
+            let mut differs = |side, at, message: String| {
+                let site = Site { words: &case.words, before: executed.before(at), at, case };
+                let exception = EXCEPTIONS.iter().find(|e| e.row == row.name && e.side == side && (e.holds)(&site));
+                match exception {
+                    Some(exception) => {
+                        counts.excepted += 1;
+                        *self.exceptions.entry(exception.why).or_default() += 1;
+                    }
+                    None => open.push(Disagreement { row, at, side, message }),
+                }
+            };
+            for finding in &by_checker {
+                let on_path = match finding.related {
+                    Some((first, _)) if row.scope == Scope::Neighbours => {
+                        executed.was_executed_after(first, finding.at)
+                    }
+                    _ => executed.was_executed(finding.at),
+                };
+                if !on_path {
+                    continue;
+                }
+                let is_reported = match row.scope {
+                    Scope::Once => by_model.iter().any(|report| report.at <= finding.at),
+                    _ => by_model.iter().any(|report| report.at == finding.at),
+                };
+                if !is_reported {
+                    differs(Side::Checker, finding.at, finding.message.clone());
+                }
+            }
+            let mut agreed = 0;
+            for report in &by_model {
+                if by_checker.iter().any(|finding| finding.at == report.at) {
+                    agreed += 1;
+                } else if row.scope == Scope::Neighbours || !case.has_conditional_branches() {
+                    differs(Side::Model, report.at, report.message.clone());
+                }
+            }
+            counts.agreed += agreed;
+        }
+        open
+    }
+}
+
+fn complain(suite: Suite, number: u64, case: &Case, open: &[Disagreement]) {
+    println!("suite {}, case {number}, threads: {}", suite.name(), case.threads);
+    for Disagreement { row, at, side, message } in open {
+        println!("  {}: only {side:?}, instruction {at}: {message}", row.name);
+    }
+    for (at, line) in
+        disassemble(&case.words, Style { offsets: false }).lines().filter(|line| !line.starts_with(':')).enumerate()
+    {
+        println!("  {at:3} {:016x} {line}", case.words.get(at).copied().unwrap_or_default());
+    }
+}
+
+/// Runs a suite, and shows the first case in which a side complains alone of a rule; how often each does without a reason.
+fn run(suite: Suite, range: Range<u64>) -> (Summary, BTreeMap<(&'static str, Side), u64>) {
+    let (mut summary, mut failures) = (Summary::default(), BTreeMap::new());
+    for number in range {
+        let case = Case::new(suite, number);
+        let mut open = summary.count(&case);
+        open.retain(|Disagreement { row, side, .. }| {
+            let count: &mut u64 = failures.entry((row.name, *side)).or_default();
+            *count += 1;
+            *count == 1
+        });
+        if !open.is_empty() {
+            complain(suite, number, &case, &open);
+        }
+    }
+    (summary, failures)
+}
+
+/// What the command line asks for.
+struct Arguments {
+    suite: Option<Suite>,
+    range: Range<u64>,
+}
+
+/// Reads the command line. What is meant for the usual test harness is passed over.
+fn arguments() -> Result<Arguments, String> {
+    let (mut suite, mut range) = (None, USUAL);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--suite" => {
+                let name = value()?;
+                let found = Suite::ALL.into_iter().find(|suite| suite.name() == name);
+                let names = Suite::ALL.map(Suite::name).join(", ");
+                suite = Some(found.ok_or(format!("there is no suite \"{name}\"; there are {names}"))?);
+            }
+            "--range" => {
+                let text = value()?;
+                let bounds =
+                    text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+                let (low, high) = bounds.ok_or(format!("\"{text}\" is no range: LO..HI"))?;
+                range = low..high;
+            }
+            _ => {}
+        }
+    }
+    Ok(Arguments { suite, range })
+}
+
+fn main() -> ExitCode {
+    let Arguments { suite: chosen, range } = match arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut problems = table::gaps();
+    let mut rules: BTreeMap<&'static str, Counts> = BTreeMap::new();
+    let mut exceptions: BTreeMap<&'static str, u64> = BTreeMap::new();
+    println!("{:12} {:>8} {:>14} {:>8} {:>9}", "suite", "cases", "without fault", "agreed", "excepted");
+    for suite in Suite::ALL.into_iter().filter(|suite| chosen.is_none_or(|chosen| chosen == *suite)) {
+        let (summary, failures) = run(suite, range.clone());
+        let sum = |of: fn(&Counts) -> u64| summary.rules.values().map(of).sum::<u64>();
+        let (agreed, excepted) = (sum(|counts| counts.agreed), sum(|counts| counts.excepted));
+        println!("{:12} {:>8} {:>14} {agreed:>8} {excepted:>9}", suite.name(), summary.cases, summary.without_fault);
+        for ((name, side), count) in failures {
+            problems.push(format!("suite {}: {name}: {side:?} alone, {count} times", suite.name()));
+        }
+        for (name, counts) in summary.rules {
+            let all = rules.entry(name).or_default();
+            all.agreed += counts.agreed;
+            all.excepted += counts.excepted;
+        }
+        for (why, count) in summary.exceptions {
+            *exceptions.entry(why).or_default() += count;
+        }
+    }
+    println!("\n{:40} {:>8} {:>9}", "rule", "agreed", "excepted");
+    for (name, Counts { agreed, excepted }) in &rules {
+        println!("{name:40} {agreed:>8} {excepted:>9}");
+        // A rule that no case meets is not compared.
+        if chosen.is_none() && range == USUAL && *agreed == 0 {
+            problems.push(format!("{name}: no case in which both sides name it"));
+        }
+    }
+    for exception in EXCEPTIONS {
+        let count = exceptions.get(exception.why).copied().unwrap_or_default();
+        println!("{:40} {count:>8} {:?} alone: {}", exception.row, exception.side, exception.why);
+        if chosen.is_none() && range == USUAL && count == 0 {
+            problems.push(format!("{}: the exception is never met: {}", exception.row, exception.why));
+        }
+    }
+    for problem in &problems {
+        println!("{problem}");
+    }
+    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,411 @@
+//! Which rule of the model is which code of the checker, and where the two differ with a reason.
+
+use crate::case::{Case, decoded};
+use crate::execution::Complaint;
+use qpu::Code;
+use v3d_hw::qpu::{Condition, File, Instruction, Signal, WriteTarget};
+use v3d_sim::qpu::{IoError, QpuError, Rule};
+use v3d_sim::tmu::TmuFault;
+use v3d_sim::vpm::VpmError;
+
+/// How far a rule looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// At an instruction and a few before it: both sides name every place.
+    Neighbours,
+    /// At all that has been executed: the checker names a place only if the rule is broken on every path to it.
+    Path,
+    /// The same, and the model reports the first place alone.
+    Once,
+    /// At what units have been told: compared in the suites in which nothing makes that doubtful.
+    Units,
+}
+
+/// What the model calls a rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Name {
+    /// A rule of the instruction set.
+    Rule(Rule),
+    /// A complaint of a unit.
+    Unit(fn(&Complaint) -> bool),
+}
+
+/// A rule that both sides have.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    rules: &'static [Name],
+    pub(crate) codes: &'static [Code],
+    pub(crate) scope: Scope,
+}
+
+impl Row {
+    /// Whether a complaint of the model is about this rule.
+    pub(crate) fn is(&self, complaint: &Complaint) -> bool {
+        self.rules.iter().any(|name| match name {
+            Name::Rule(rule) => *complaint == Complaint::Error(QpuError::Rule(*rule)),
+            Name::Unit(is) => is(complaint),
+        })
+    }
+}
+
+const fn row(name: &'static str, rules: &'static [Name], codes: &'static [Code], scope: Scope) -> Row {
+    Row { name, rules, codes, scope }
+}
+
+use Name::{Rule as Of, Unit};
+use Scope::{Neighbours, Once, Path, Units};
+
+/// The rules that both sides have.
+pub(crate) const ROWS: &[Row] = &[
+    row(
+        "reserved code",
+        &[
+            Of(Rule::ReservedOperation),
+            Of(Rule::ReservedPack),
+            Of(Rule::ReservedImmediate),
+            Of(Rule::ReservedBranchCondition),
+        ],
+        &[Code::ReservedCode],
+        Neighbours,
+    ),
+    row("both ALUs write one register", &[Of(Rule::DoubleWrite)], &[Code::BothAlusWriteSame], Neighbours),
+    row(
+        "several peripherals",
+        &[Of(Rule::SeveralPeripherals), Of(Rule::SemaphoreWithPeripheral)],
+        &[Code::TwoPeripherals],
+        Neighbours,
+    ),
+    row("uniform with TMU write", &[Of(Rule::UniformWithTmuWrite)], &[Code::UniformWithTmuWrite], Units),
+    row("part of a word to a peripheral", &[Of(Rule::PackToPeripheral)], &[Code::PartialPeripheralWrite], Neighbours),
+    row("unmapped address", &[Of(Rule::UnmappedRead)], &[Code::Unmapped], Neighbours),
+    row("register read right after its write", &[Of(Rule::StaleRead)], &[Code::ReadAfterWrite], Neighbours),
+    row("r4 read before the SFU's result", &[Of(Rule::SfuTooEarly)], &[Code::R4BeforeSfu], Neighbours),
+    row("r4 written before the SFU's result", &[Of(Rule::SfuClobbered)], &[Code::SfuBusy], Neighbours),
+    row("rotation right after the write", &[Of(Rule::RotationTooEarly)], &[Code::RotationAfterWrite], Neighbours),
+    row(
+        "rotation by r5 right after its write",
+        &[Of(Rule::RotationByFreshR5)],
+        &[Code::RotationByR5AfterWrite],
+        Neighbours,
+    ),
+    row("multisample mask after Z write", &[Of(Rule::MsFlagsTooEarly)], &[Code::MsFlagsAfterTlbZ], Neighbours),
+    row("uniform after their address", &[Of(Rule::UniformTooEarly)], &[Code::UniformAfterAddress], Neighbours),
+    row("TMU write after TMU_NOSWAP", &[Of(Rule::NoSwapTooLate)], &[Code::TmuSoonAfterNoSwap], Neighbours),
+    row(
+        "conditional write to a peripheral",
+        &[Of(Rule::ConditionalPeripheral)],
+        &[Code::ConditionalPeripheralWrite, Code::BothAlusWriteParts],
+        Neighbours,
+    ),
+    row(
+        "scoreboard in the first two",
+        &[Of(Rule::ScoreboardTooEarly)],
+        &[Code::ScoreboardAtStart, Code::ScoreboardWaitSecond],
+        Neighbours,
+    ),
+    row("the end writes a register", &[Of(Rule::EndWritesRegister)], &[Code::WriteAtEnd], Neighbours),
+    row("register 14 at the end", &[Of(Rule::EndTouchesRegister14)], &[Code::Register14AtEnd], Neighbours),
+    row("uniforms, varyings, VPM at the end", &[Of(Rule::EndAccess)], &[Code::AccessAtEnd], Neighbours),
+    row("Z write in the last instruction", &[Of(Rule::EndWritesZ)], &[Code::TlbZAtEnd], Neighbours),
+    row("value lost in a thread switch", &[Of(Rule::LostInThreadSwitch)], &[Code::LostOverThreadSwitch], Once),
+    row("switch after the last", &[Of(Rule::SwitchAfterLast)], &[Code::SwitchAfterLast], Path),
+    row("switch of a single thread", &[Of(Rule::SwitchUnthreaded)], &[Code::SwitchUnthreaded], Path),
+    row("the other thread's register", &[Of(Rule::OtherThreadsRegister)], &[Code::UpperHalfOfFile], Path),
+    row("odd register of a target", &[Of(Rule::OddBranchRegister)], &[Code::OddBranchTarget], Neighbours),
+    row("branch in the slots of another", &[Of(Rule::BranchTooClose)], &[Code::BranchInDelaySlots], Neighbours),
+    row("off the end", &[Unit(leaves_program)], &[Code::RunsOffTheEnd], Neighbours),
+    row("TMU result without request", &[Unit(tmu_is_empty)], &[Code::TmuWithoutRequest], Units),
+    row("TMU without room", &[Unit(tmu_is_full)], &[Code::TmuFifoFull], Units),
+    row("mutex", &[Unit(mutex)], &[Code::MutexBalance], Units),
+    row("VPM read", &[Unit(vpm_read)], &[Code::VpmReadWithoutSetup, Code::VpmReadBeyondSetup], Units),
+    row("VPM write", &[Unit(vpm_write)], &[Code::VpmWriteWithoutSetup], Units),
+    row("third set-up of VPM reads", &[Unit(vpm_queue)], &[Code::VpmQueueFull], Units),
+];
+
+fn leaves_program(complaint: &Complaint) -> bool {
+    *complaint == Complaint::LeftProgram
+}
+
+fn tmu_is_empty(complaint: &Complaint) -> bool {
+    matches!(complaint, Complaint::Error(QpuError::Tmu(TmuFault::ReceiveFifoEmpty)))
+}
+
+fn tmu_is_full(complaint: &Complaint) -> bool {
+    matches!(complaint, Complaint::Error(QpuError::Tmu(TmuFault::FifoOverflow(_))))
+}
+
+fn mutex(complaint: &Complaint) -> bool {
+    matches!(complaint, Complaint::Error(QpuError::Io(IoError::MutexHeld | IoError::MutexNotHeld)))
+}
+
+fn vpm_read(complaint: &Complaint) -> bool {
+    matches!(complaint, Complaint::Error(QpuError::Io(IoError::Vpm(VpmError::ReadExhausted))))
+}
+
+fn vpm_write(complaint: &Complaint) -> bool {
+    matches!(complaint, Complaint::Error(QpuError::Io(IoError::Vpm(VpmError::NoSetup(_)))))
+}
+
+fn vpm_queue(complaint: &Complaint) -> bool {
+    matches!(complaint, Complaint::Error(QpuError::Io(IoError::Vpm(VpmError::ReadQueueFull))))
+}
+
+/// Rules of the model that the checker does not have.
+const MODEL_ALONE: &[(Rule, &str)] = &[
+    (Rule::UnpackOfPeripheral, "no source says that it fails; the assembler refuses it (E0075)"),
+    (Rule::Breakpoint, "it is meant for a debugger, and the program is not wrong"),
+];
+
+/// Codes of the checker about the hardware that the model does not report.
+const CHECKER_ALONE: &[(Code, &str)] = &[
+    (Code::NeverWritten, "the model clears registers, so that nothing is left of the program before"),
+    (Code::RotationWithinQuads, "the model rotates within quads, which is what happens"),
+    (Code::VpmConflict, "the model obeys both"),
+    (Code::NoSwapAfterTmu, "in the model no TMU is swapped"),
+    (Code::R4BeforeLoad, "the model gives what r4 had before"),
+    (Code::UniformCount, "the interface says it, which the model does not know"),
+    (Code::VaryingCount, "the interface says it; too many are an error of the varyings' unit"),
+    (Code::AttributeCount, "the interface says it, which the model does not know"),
+    (Code::TextureNotDeclared, "the interface says it, which the model does not know"),
+    (Code::SemaphoreBalance, "the interface says it, which the model does not know"),
+    (Code::TlbAfterUnlock, "the model's QPUs work on pixels one after the other"),
+    (Code::ScoreboardNotUnlocked, "the model's QPUs work on pixels one after the other"),
+    (Code::TlbBeforeLastSwitch, "the model's threads do not wait for each other"),
+    (Code::LastSwitchMissing, "the model's threads do not wait for each other"),
+    (Code::TmuResultLeft, "the model forgets results at a program's end"),
+    (Code::VpmReadLeft, "the model cancels reads at a program's end, as the guide says"),
+    (Code::MutexUnsure, "it depends on the path"),
+    (Code::Unreachable, "it is never executed"),
+    (Code::DelaySlots, "it breaks no rule"),
+    (Code::VpmInFragment, "fragment shaders have units of their own, which say so"),
+    (Code::StageMismatch, "each stage has units of its own, which say so"),
+    (Code::VpmReadSoon, "sources disagree; the model does as boards do"),
+    (Code::ManyDirectLookups, "sources disagree; in the model all eight lookups work"),
+    (Code::VpmSetupSoon, "sources disagree; in the model the guide's two set-ups are queued"),
+    (Code::TlbZNearEnd, "sources disagree; the model has the guide's rule"),
+    (Code::TmuAtStart, "in the model no TMU is swapped"),
+    (Code::MutexWithVpmReads, "the erratum says no more than that it is to be avoided"),
+    (Code::RotatedResultSoon, "the model has the guide's rule"),
+];
+
+/// One side that complains alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Side {
+    Checker,
+    Model,
+}
+
+/// Where one side complains alone.
+pub(crate) struct Site<'s> {
+    pub(crate) words: &'s [u64],
+    /// What was executed before it, the nearest first.
+    pub(crate) before: Vec<usize>,
+    pub(crate) at: usize,
+    pub(crate) case: &'s Case,
+}
+
+impl Site<'_> {
+    fn instruction(&self) -> Instruction {
+        decoded(self.words, self.at)
+    }
+
+    /// Whether a result that the instruction before writes has a condition.
+    fn follows_conditional_write(&self) -> bool {
+        let conditional = |write: &Write| !matches!(write.condition, Condition::Always | Condition::Never);
+        self.before.first().is_some_and(|&at| writes(self.words, at).any(|write| conditional(&write)))
+    }
+
+    /// Whether both ALUs move one value, but for a rotation.
+    fn makes_double_move(&self) -> bool {
+        match self.instruction() {
+            Instruction::Alu(alu) => alu.add_a == alu.add_b && alu.mul_a == alu.mul_b && alu.add_a == alu.mul_a,
+            _ => true,
+        }
+    }
+
+    /// Whether both ALUs write to one address of a TMU or the SFU.
+    fn writes_one_unit(&self) -> bool {
+        let [add, mul] = targets(&self.instruction());
+        use WriteTarget::{SfuExp, SfuLog, SfuRecip, SfuRecipSqrt, Tmu};
+        add.target == mul.target && matches!(add.target, Tmu { .. } | SfuRecip | SfuRecipSqrt | SfuExp | SfuLog)
+    }
+
+    fn has_conditions(&self, one: Condition, other: Condition) -> bool {
+        let [add, mul] = targets(&self.instruction()).map(|write| write.condition);
+        (add, mul) == (one, other) || (add, mul) == (other, one)
+    }
+
+    fn accesses_tile(&self) -> bool {
+        let loads = matches!(
+            self.instruction().signal(),
+            Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::LoadAlpha
+        );
+        let tile = |write: &Write| {
+            use WriteTarget::{TlbAlphaMask, TlbColorAll, TlbColorMs, TlbStencilSetup, TlbZ};
+            matches!(write.target, TlbAlphaMask | TlbColorAll | TlbColorMs | TlbStencilSetup | TlbZ)
+        };
+        loads && targets(&self.instruction()).iter().any(tile)
+    }
+
+    fn rotates_into_r5(&self) -> bool {
+        let [_, mul] = targets(&self.instruction());
+        matches!(mul.target, WriteTarget::R5PerQuad | WriteTarget::R5Replicated)
+    }
+}
+
+/// What one ALU writes.
+struct Write {
+    target: WriteTarget,
+    condition: Condition,
+}
+
+impl Write {
+    fn is_conditional_no_swap(&self) -> bool {
+        self.target == WriteTarget::TmuNoSwap && self.condition != Condition::Always
+    }
+}
+
+fn writes(words: &[u64], at: usize) -> impl Iterator<Item = Write> {
+    targets(&decoded(words, at)).into_iter()
+}
+
+/// What both ALUs write.
+fn targets(instruction: &Instruction) -> [Write; 2] {
+    let always = Condition::Always;
+    let (ws, add, mul, cond_add, cond_mul) = match *instruction {
+        Instruction::Alu(alu) => (alu.ws, alu.waddr_add, alu.waddr_mul, alu.cond_add, alu.cond_mul),
+        Instruction::LoadImmediate(load) => (load.ws, load.waddr_add, load.waddr_mul, load.cond_add, load.cond_mul),
+        Instruction::Semaphore(it) => (it.ws, it.waddr_add, it.waddr_mul, it.cond_add, it.cond_mul),
+        Instruction::Branch(branch) => (branch.ws, branch.waddr_add, branch.waddr_mul, always, always),
+    };
+    let files = if ws { [File::B, File::A] } else { [File::A, File::B] };
+    [
+        Write { target: WriteTarget::of(files[0], add), condition: cond_add },
+        Write { target: WriteTarget::of(files[1], mul), condition: cond_mul },
+    ]
+}
+
+/// A reason for which one side complains alone.
+pub(crate) struct Exception {
+    pub(crate) row: &'static str,
+    pub(crate) side: Side,
+    pub(crate) holds: fn(&Site<'_>) -> bool,
+    pub(crate) why: &'static str,
+}
+
+/// The reasons for which one side complains alone.
+pub(crate) const EXCEPTIONS: &[Exception] = &[
+    Exception {
+        row: "conditional write to a peripheral",
+        side: Side::Checker,
+        holds: |_| true,
+        why: "whether a condition leaves elements out is decided by values",
+    },
+    Exception {
+        row: "TMU write after TMU_NOSWAP",
+        side: Side::Checker,
+        holds: |site| {
+            let mut near = site.before.iter().take(2);
+            near.any(|&at| writes(site.words, at).any(|write| write.is_conditional_no_swap()))
+        },
+        why: "whether a conditional write disables the swap is decided by values",
+    },
+    Exception {
+        row: "TMU without room",
+        side: Side::Checker,
+        holds: |_| true,
+        why: "the model reports one fault of a lookup, and that of the texture comes first",
+    },
+    Exception {
+        row: "register read right after its write",
+        side: Side::Model,
+        holds: |site| site.case.has_conditional_branches() || site.follows_conditional_write(),
+        why: "the elements that are read may be others than those that were written",
+    },
+    Exception {
+        row: "rotation right after the write",
+        side: Side::Checker,
+        holds: |_| true,
+        why: "a warning: the model takes a condition for care that elements of other quads do not matter",
+    },
+    Exception {
+        row: "rotation right after the write",
+        side: Side::Model,
+        holds: |site| site.rotates_into_r5(),
+        why: "a rotation by less than a quad into r5 uses only what stays in its quad",
+    },
+    Exception {
+        row: "branch in the slots of another",
+        side: Side::Model,
+        holds: |site| {
+            let branches = |at: usize| matches!(decoded(site.words, at), Instruction::Branch(_));
+            (1..site.words.len()).any(|at| branches(at) && (branches(at - 1) || at > 1 && branches(at - 2)))
+        },
+        why: "the checker does not follow a branch in the slots of another, which it has found",
+    },
+    Exception {
+        row: "both ALUs write one register",
+        side: Side::Checker,
+        holds: |site| site.makes_double_move() || site.writes_one_unit(),
+        why: "the model takes a rotated value, and two accesses of a peripheral, for the same",
+    },
+    Exception {
+        row: "both ALUs write one register",
+        side: Side::Model,
+        holds: |site| site.has_conditions(Condition::ZSet, Condition::NSet),
+        why: "the model does not know that no result is zero and negative",
+    },
+    Exception {
+        row: "part of a word to a peripheral",
+        side: Side::Model,
+        holds: |site| targets(&site.instruction())[1].condition == Condition::Never,
+        why: "the model does not look at the condition",
+    },
+    Exception {
+        row: "several peripherals",
+        side: Side::Checker,
+        holds: |site| site.accesses_tile(),
+        why: "the model takes any read and write of the tile buffer for one access",
+    },
+    Exception {
+        row: "several peripherals",
+        side: Side::Model,
+        holds: |site| {
+            let [add, mul] = targets(&site.instruction());
+            add.target == mul.target
+        },
+        why: "the model counts two writes to one address twice",
+    },
+    Exception {
+        row: "mutex",
+        side: Side::Checker,
+        holds: |site| site.at + 1 == site.words.len(),
+        why: "the model lets a program end with the mutex",
+    },
+    Exception {
+        row: "uniforms, varyings, VPM at the end",
+        side: Side::Checker,
+        holds: |site| matches!(site.instruction().signal(), Signal::ThreadSwitch | Signal::LastThreadSwitch),
+        why: "the checker has the code for thread switches at the end, too",
+    },
+];
+
+/// Rules and codes that the tables leave out.
+pub(crate) fn gaps() -> Vec<String> {
+    let mut gaps = Vec::new();
+    for rule in Rule::ALL {
+        let in_row = ROWS.iter().any(|row| row.is(&Complaint::Error(QpuError::Rule(*rule))));
+        if !in_row && !MODEL_ALONE.iter().any(|(alone, _)| alone == rule) {
+            gaps.push(format!("the model's rule {rule:?} is in no table"));
+        }
+    }
+    // From here on codes are about the hardware.
+    const FIRST: u16 = Code::ReadAfterWrite.number();
+    for code in Code::ALL.iter().filter(|code| code.number() >= FIRST) {
+        let in_row = ROWS.iter().any(|row| row.codes.contains(code));
+        if !in_row && !CHECKER_ALONE.iter().any(|(alone, _)| alone == code) {
+            gaps.push(format!("the checker's {code} {} is in no table", code.title()));
+        }
+    }
+    gaps
+}
