@@ -107,7 +107,7 @@ impl Slot {
 mod tests {
     use super::*;
     use v3d_hw::qpu::{PackA, PackMul};
-    use v3d_sim::qpu::{alu, pack};
+    use v3d_sim::qpu::isa::{alu, pack};
 
     /// Values at edges of integers, floats and bytes, all small immediates, and random ones.
     fn values() -> Vec<u32> {

@@ -7,7 +7,7 @@ use v3d_sim::fault::Fault;
 use v3d_sim::lanes::{Lanes, Mask};
 use v3d_sim::memory::{Memory, OwnedMemory};
 use v3d_sim::qpu::io::{Io, IoError, Varying, Wait};
-use v3d_sim::qpu::user_io::{Setup, Shared, UserIo};
+use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu, QpuError, Threading};
 
 const CODE: u32 = 0x1000;
