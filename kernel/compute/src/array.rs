@@ -1,7 +1,9 @@
 //! Arrays in GPU-visible memory.
 
+use alloc::rc::Rc;
 use core::marker::PhantomData;
 
+use shader_interface::{Storage, StorageMut};
 use v3d::hw::BusAddr;
 use v3d::pool::Buffer;
 
@@ -79,6 +81,16 @@ impl<T> Array<T> {
     /// Address of the first element, as the GPU sees it.
     pub fn address(&self) -> BusAddr {
         self.buffer.address()
+    }
+
+    /// The elements as a storage buffer that a program reads.
+    pub fn storage(&self) -> Storage<T> {
+        Storage::new(self.address(), self.length as u32, Rc::new(self.buffer.clone()))
+    }
+
+    /// The elements as a storage buffer that a program writes.
+    pub fn storage_mut(&mut self) -> StorageMut<T> {
+        StorageMut::new(self.address(), self.length as u32, Rc::new(self.buffer.clone()))
     }
 
     /// Blocks, the last one perhaps in part.

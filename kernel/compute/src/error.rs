@@ -30,6 +30,15 @@ pub enum Error {
     TooLong(usize),
     /// The array belongs to another driver.
     ForeignArray,
+    /// A storage buffer has fewer bytes than the program takes for granted.
+    TooShort {
+        /// Bytes that are given.
+        given: u32,
+        /// Bytes that are needed.
+        needed: u32,
+    },
+    /// More workgroups than a program can count.
+    TooManyWorkgroups([u32; 3]),
 }
 
 impl fmt::Display for Error {
@@ -42,6 +51,10 @@ impl fmt::Display for Error {
             Self::Size { operation, given, allowed } => write!(f, "{operation}: {given} is not {allowed}"),
             Self::TooLong(elements) => write!(f, "an array of {elements} elements is longer than 1 GiB"),
             Self::ForeignArray => f.write_str("the array belongs to another driver"),
+            Self::TooShort { given, needed } => {
+                write!(f, "a storage buffer of {given} bytes is given where at least {needed} are needed")
+            }
+            Self::TooManyWorkgroups([x, y, z]) => write!(f, "{x} x {y} x {z} workgroups are too many"),
         }
     }
 }

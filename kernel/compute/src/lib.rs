@@ -37,6 +37,7 @@
 extern crate alloc;
 
 mod array;
+mod dispatch;
 mod error;
 mod filter;
 mod fourier;
@@ -69,7 +70,10 @@ pub use work::{Bound, Work};
 pub use yuv::Planes;
 
 // The programs' modules name these by the crate.
-use shader_interface::{UniformData, UniformStream, UniformValue, UserProgram};
+use shader_interface::{
+    ComputeProgram, ComputeUniforms, Share, Storage, StorageMut, UniformData, UniformStream, UniformValue, UserProgram,
+    Workgroups,
+};
 
 /// The assembled programs, a module each: for whoever runs them by other means.
 pub mod programs {

@@ -13,11 +13,11 @@ use crate::{Error, Work};
 /// QPUs of the V3D: three slices of four [AG p.13].
 pub const QPUS: u32 = 12;
 /// Alignment of programs and of uniforms in bytes: a line of the caches.
-const LINE_BYTES: u32 = 64;
+pub(crate) const LINE_BYTES: u32 = 64;
 /// Uniforms without a limit: programs lead their QPU to further ones.
-const NO_LIMIT: u16 = 1024;
+pub(crate) const NO_LIMIT: u16 = 1024;
 /// How long the programs of an operation may run, in microseconds.
-const LIMIT_US: u64 = 10_000_000;
+pub(crate) const LIMIT_US: u64 = 10_000_000;
 
 /// Programs and tables that are in GPU memory; each comes there when it is first needed.
 #[derive(Debug, Default)]
@@ -39,7 +39,11 @@ impl Compute {
         Session { compute: self, driver, work: Work::NONE }
     }
 
-    fn program<P: Platform>(&mut self, driver: &mut Driver<'_, P>, code: &'static [u64]) -> Result<Buffer, Error> {
+    pub(crate) fn program<P: Platform>(
+        &mut self,
+        driver: &mut Driver<'_, P>,
+        code: &'static [u64],
+    ) -> Result<Buffer, Error> {
         let pool = driver.pool().clone();
         let known = self.programs.iter().find(|(start, buffer)| *start == code.as_ptr().addr() && buffer.is_of(&pool));
         if let Some((_, buffer)) = known {

@@ -16,12 +16,14 @@
 
 extern crate alloc;
 
+mod compute;
 mod program;
 pub mod tail;
 mod texture;
 mod uniform;
 mod vertex;
 
+pub use compute::{ComputeProgram, ComputeUniforms, Share, Storage, StorageMut, Workgroups};
 pub use half::f16;
 pub use program::{Ending, Fragment, PrimitiveKind, UserProgram, VertexShading};
 pub use texture::{Child, CubeMap, Texture2d, TextureBinding, TextureChild, TextureCube, TwoDimensional};

@@ -34,6 +34,7 @@ pub struct UniformStream<'a> {
     owners: &'a mut Vec<Owner>,
     viewport: ViewportUniforms,
     not_a_number: Option<usize>,
+    too_short: Option<(u32, u32)>,
     start: usize,
 }
 
@@ -42,7 +43,7 @@ impl<'a> UniformStream<'a> {
     #[inline]
     pub fn new(words: &'a mut Vec<u32>, owners: &'a mut Vec<Owner>, viewport: ViewportUniforms) -> Self {
         let start = words.len();
-        Self { words, owners, viewport, not_a_number: None, start }
+        Self { words, owners, viewport, not_a_number: None, too_short: None, start }
     }
 
     /// Appends a word.
@@ -80,6 +81,18 @@ impl<'a> UniformStream<'a> {
     /// Keeps what a word refers to for as long as the program may run.
     pub fn keep(&mut self, owner: Owner) {
         self.owners.push(owner);
+    }
+
+    /// Notes if memory that a word refers to has fewer bytes than the program takes for granted.
+    pub fn expect_bytes(&mut self, given: u32, needed: u32) {
+        if given < needed && self.too_short.is_none() {
+            self.too_short = Some((given, needed));
+        }
+    }
+
+    /// The first memory that is too short: bytes that are given, and bytes that are needed.
+    pub const fn too_short(&self) -> Option<(u32, u32)> {
+        self.too_short
     }
 
     /// The viewport that is drawn with.

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use shader_compiler::Compiled;
-use shader_compiler::interface::{Attribute, Field, Interface, Number, Stage, Texture};
-use shader_compiler::ssa::{Axis, Sampling, SizeForm, StreamWord, Viewport};
+use shader_compiler::interface::{
+    Attribute, Buffer, Field, Interface, Number, Stage, Texture, WORDS_BEFORE_TURN, Workgroups,
+};
+use shader_compiler::ssa::{Axis, Sampling, Share, SizeForm, StreamWord, Viewport};
 
 /// Appends the module of one source.
 pub(crate) fn module(code: &mut String, name: &str, programs: &[Compiled]) -> Result<(), String> {
@@ -39,7 +41,26 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
             interface.varyings
         )?;
     }
+    if let Some(program) = of(Stage::Compute) {
+        compute(code, program)?;
+    }
     writeln!(code, "}}")
+}
+
+fn compute(code: &mut String, program: &Compiled) -> std::fmt::Result {
+    let interface = &program.interface;
+    let bindings = structure(code, "Bindings", &[interface])?;
+    let words_read = interface.stream.len();
+    writeln!(code, "impl crate::ComputeUniforms for {bindings} {{\nconst WORDS: usize = {words_read};")?;
+    push(code, "push", interface)?;
+    writeln!(code, "}}")?;
+    words(code, "COMPUTE_CODE", program)?;
+    let Workgroups { size, parts, together, memory_bytes } = interface.workgroups;
+    writeln!(
+        code,
+        "/// The compute program.\npub const COMPUTE: crate::ComputeProgram<{bindings}> = crate::ComputeProgram::new(&COMPUTE_CODE, \
+         crate::Workgroups {{ size: {size:?}, parts: {parts}, together: {together}, memory_bytes: {memory_bytes} }});"
+    )
 }
 
 /// The type of uniforms where there are none.
@@ -116,9 +137,15 @@ fn structure(code: &mut String, name: &str, interfaces: &[&Interface]) -> Result
         .filter(|(number, _)| interfaces.iter().any(|interface| interface.reads_texture(*number)))
         .map(|(_, texture)| texture)
         .collect();
-    let derives = if textures.is_empty() { "Clone, Copy, Debug, PartialEq" } else { "Clone, Debug" };
+    let buffers: Vec<&Buffer> = (0..)
+        .zip(&interface.buffers)
+        .filter(|(number, _)| interfaces.iter().any(|interface| interface.reads_buffer(*number)))
+        .map(|(_, buffer)| buffer)
+        .collect();
+    let derives =
+        if textures.is_empty() && buffers.is_empty() { "Clone, Copy, Debug, PartialEq" } else { "Clone, Debug" };
     writeln!(code, "/// Uniforms in the order in which they are declared.\n#[derive({derives})]")?;
-    if fields.is_empty() && textures.is_empty() {
+    if fields.is_empty() && textures.is_empty() && buffers.is_empty() {
         writeln!(code, "pub struct {name};")?;
         return Ok(name.to_owned());
     }
@@ -135,6 +162,12 @@ fn structure(code: &mut String, name: &str, interfaces: &[&Interface]) -> Result
         let (kind, ty) = if *cube { ("cube map", "TextureCube") } else { ("two-dimensional texture", "Texture2d") };
         writeln!(code, "/// `{name}`: {kind}.\npub {name}: crate::{ty},")?;
     }
+    for Buffer { name, writable, number, .. } in buffers {
+        let ty = if *writable { "StorageMut" } else { "Storage" };
+        // Numbers of several kinds are words.
+        let number = number.map_or("u32", rust_type);
+        writeln!(code, "/// `{name}`.\npub {name}: crate::{ty}<{number}>,")?;
+    }
     writeln!(code, "}}")?;
     Ok(name.to_owned())
 }
@@ -142,7 +175,9 @@ fn structure(code: &mut String, name: &str, interfaces: &[&Interface]) -> Result
 /// Appends the function that writes a program's uniforms in the order in which it reads them.
 fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::Result {
     let stream = if interface.stream.is_empty() { "_stream" } else { "stream" };
-    writeln!(code, "fn {function}(&self, {stream}: &mut crate::UniformStream<'_>) {{")?;
+    let compute = interface.workgroups.parts > 0;
+    let share = if compute { "share: &crate::Share, " } else { "" };
+    writeln!(code, "fn {function}(&self, {share}{stream}: &mut crate::UniformStream<'_>) {{")?;
     // Floats that follow each other are written together.
     let mut floats: Vec<String> = Vec::new();
     for word in &interface.stream {
@@ -164,6 +199,11 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
         if interface.reads_texture(number) {
             // The parameter words are in their places: what is left is to keep the texture.
             writeln!(code, "self.{name}.push(stream, 0, 0);")?;
+        }
+    }
+    for (number, Buffer { name, fixed_bytes, stride_bytes, .. }) in (0..).zip(&interface.buffers) {
+        if interface.reads_buffer(number) {
+            writeln!(code, "self.{name}.keep({fixed_bytes}, {stride_bytes}, stream);")?;
         }
     }
     writeln!(code, "}}")
@@ -195,6 +235,28 @@ fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
             (format!("stream.viewport().{field}"), true)
         }
         StreamWord::Constant(bits) => (format!("{bits:#x}"), false),
+        StreamWord::Buffer { buffer, offset } => {
+            let name = interface.buffers.get(buffer as usize).map_or("", |buffer| buffer.name.as_str());
+            (behind(&format!("self.{name}.address().0"), offset), false)
+        }
+        StreamWord::Length(buffer) => match interface.buffers.get(buffer as usize) {
+            Some(Buffer { name, fixed_bytes, stride_bytes, .. }) => {
+                (format!("self.{name}.elements({fixed_bytes}, {stride_bytes})"), false)
+            }
+            None => ("0".to_owned(), false),
+        },
+        StreamWord::WorkgroupMemory(offset) => (behind("share.workgroup_memory.0", offset), false),
+        StreamWord::Share(share) => {
+            let value = match share {
+                Share::First(axis) => format!("share.first[{axis}]"),
+                Share::Part => "share.part".to_owned(),
+                Share::Turns => "share.turns".to_owned(),
+                Share::Row => "share.row".to_owned(),
+                Share::Count(axis) => format!("share.count[{axis}]"),
+                Share::Stream => format!("share.stream.0 + {}", 4 * WORDS_BEFORE_TURN),
+            };
+            (value, false)
+        }
         StreamWord::Texture { texture, parameter, sampling } => {
             let words = match sampling {
                 Sampling::Automatic => "words",
@@ -222,6 +284,11 @@ fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
 
 fn texture_name(interface: &Interface, number: u32) -> &str {
     interface.textures.get(number as usize).map_or("", |texture| texture.name.as_str())
+}
+
+/// An address so many bytes behind another.
+fn behind(address: &str, bytes: u32) -> String {
+    if bytes == 0 { address.to_owned() } else { format!("{address} + {bytes}") }
 }
 
 /// Appends a program's words.

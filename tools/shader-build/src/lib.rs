@@ -19,7 +19,8 @@
 //! - a user program: `PROGRAM` and `Uniforms`.
 //!
 //! `NAME.wgsl` has the stages of a module in one file: a vertex entry point becomes both of coordinate and vertex shader, and structures have the fields of
-//! the uniforms that the stage reads, with matrices row by row. See `shader-compiler` for the language.
+//! the uniforms that the stage reads, with matrices row by row. A compute entry point becomes `COMPUTE` and `Bindings`, which has the storage buffers, too. See
+//! `shader-compiler` for the language.
 //!
 //! A texture that is declared with its kind is a field of type `Texture2d`, `TextureCube` or `TextureChild`, and another kind does not compile.
 //! A program without uniforms has `NoUniforms`. Float uniforms by the names `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and

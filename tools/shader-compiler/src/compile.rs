@@ -11,6 +11,7 @@ use crate::eliminate_dead::eliminate_dead;
 use crate::interface::{Attribute, Interface, Stage};
 use crate::lower::Lowering;
 use crate::lower::entry::{Entry, find};
+use crate::routine::link;
 use crate::schedule::{Line, schedule};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::ssa::{Op, Program, Step, StreamWord};
@@ -22,6 +23,8 @@ pub struct Options {
     pub vertex: Option<String>,
     /// Entry point of the fragment stage; without it the one named `fs_main`, or the only one.
     pub fragment: Option<String>,
+    /// Entry point of the compute stage; without it the one named `cs_main`, or the only one.
+    pub compute: Option<String>,
 }
 
 /// The program of a stage.
@@ -74,6 +77,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
     let stages = [
         (ShaderStage::Vertex, &options.vertex, "vs_main", &[Stage::Coordinate, Stage::Vertex][..]),
         (ShaderStage::Fragment, &options.fragment, "fs_main", &[Stage::Fragment]),
+        (ShaderStage::Compute, &options.compute, "cs_main", &[Stage::Compute]),
     ];
     let mut varyings = Vec::new();
     for (shader_stage, name, default, stages) in stages {
@@ -83,7 +87,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         for &stage in stages {
             let made = compile_stage(&module, &info, entry, stage, &mut attributes);
             let (program, located) = made.map_err(|refusal| refusal.render(source, path))?;
-            if stage != Stage::Coordinate {
+            if matches!(stage, Stage::Vertex | Stage::Fragment) {
                 varyings.push((located, program.interface.flat_varyings));
             }
             programs.push(program);
@@ -96,7 +100,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         }
     }
     if programs.is_empty() {
-        let message = "there is no vertex and no fragment entry point; compute is not compiled";
+        let message = "there is no entry point";
         return Err(Refusal { message: message.to_owned(), span: Span::default() }.render(source, path));
     }
     if let [(written, written_flat), (read, read_flat)] = varyings.as_slice() {
@@ -131,8 +135,12 @@ fn compile_stage(
     attributes: &mut Vec<Attribute>,
 ) -> Result<(Compiled, Vec<(u32, u32)>)> {
     let mut lowering = Lowering::new(module, info)?;
-    let entry = lowering.entry(index, stage)?;
-    let (fields, textures) = (lowering.fields, lowering.textures);
+    let entry = match stage {
+        Stage::Compute => lowering.compute(index)?,
+        _ => lowering.entry(index, stage)?,
+    };
+    let (fields, textures, buffers) = (lowering.fields, lowering.textures, lowering.buffers);
+    let workgroups = lowering.workgroups;
     let mut program = lowering.program;
     eliminate_dead(&mut program);
     let components = entry.varyings.iter().map(|(_, length)| length).sum();
@@ -140,10 +148,15 @@ fn compile_stage(
     let streams = Streams {
         attributes: words,
         varyings: if stage == Stage::Fragment { components } else { 0 },
-        outputs: stage != Stage::Fragment,
+        outputs: matches!(stage, Stage::Coordinate | Stage::Vertex),
+        parts: workgroups.parts,
     };
     let machine = select_instructions(&program, &streams);
-    let mut lines = schedule(&machine)?;
+    let scheduled = schedule(&machine)?;
+    let mut lines = match stage {
+        Stage::Compute => link(scheduled, &machine.routines, if workgroups.together { 1 } else { workgroups.parts })?,
+        _ => scheduled.lines,
+    };
     end(stage, &mut lines);
     let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
     let interface = Interface {
@@ -154,6 +167,8 @@ fn compile_stage(
         flat_varyings: entry.flat_varyings,
         stream: lines.iter().filter_map(|line| line.reads).collect(),
         writes_depth: entry.writes_depth,
+        buffers,
+        workgroups,
     };
     let compiled = Compiled {
         stage,
@@ -171,7 +186,7 @@ fn compile_stage(
 /// needs anything.
 fn attribute_words(program: &Program, stage: Stage, entry: &Entry, attributes: &mut Vec<Attribute>) -> Vec<u32> {
     match stage {
-        Stage::Fragment => return Vec::new(),
+        Stage::Fragment | Stage::Compute => return Vec::new(),
         Stage::Vertex => return entry.attributes.iter().flat_map(numbers).collect(),
         Stage::Coordinate => {}
     }
@@ -211,6 +226,7 @@ fn end(stage: Stage, lines: &mut Vec<Line>) {
                 lines.push(Line { word: signal(Signal::None), span, reads: None });
             }
         }
+        Stage::Compute => {}
         _ => [Signal::ProgramEnd, Signal::None, Signal::None].into_iter().for_each(&mut push),
     }
 }
@@ -259,6 +275,7 @@ impl Compiled {
                 Stage::Coordinate => checked::Stage::Coordinate,
                 Stage::Vertex => checked::Stage::Vertex,
                 Stage::Fragment => checked::Stage::Fragment,
+                Stage::Compute => checked::Stage::User,
             },
             threads: (stage == Stage::Fragment).then_some(1),
             leaves_color: stage == Stage::Fragment && !self.ended,

@@ -9,7 +9,7 @@ pub(crate) fn eliminate_dead(program: &mut Program) {
     let mut work: Vec<Value> = Vec::new();
     for step in &program.steps {
         if let Step::Compute(value) = *step
-            && program.op(value).has_effect()
+            && program.has_effect(value)
         {
             work.push(value);
         }

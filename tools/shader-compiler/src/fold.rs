@@ -2,7 +2,7 @@
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
-use crate::ssa::{Computation, Lookup, Op, Part, Program, Relation, Special, Step, StreamWord, Value};
+use crate::ssa::{Access, Computation, Lookup, Op, Part, Program, Relation, Special, Step, StreamWord, Value};
 
 const ONE: u32 = 0x3f80_0000;
 const ALL: u32 = u32::MAX;
@@ -14,6 +14,7 @@ pub(crate) struct Mark {
     steps: usize,
     loops: usize,
     lookups: usize,
+    accesses: usize,
     log: usize,
 }
 
@@ -51,7 +52,8 @@ impl Program {
     /// Where the program stands, to come back to.
     pub(crate) fn mark(&self) -> Mark {
         let (values, steps, loops) = (self.values.len(), self.steps.len(), self.loops.len());
-        Mark { values, steps, loops, lookups: self.lookups.len(), log: self.log.len() }
+        let (lookups, accesses) = (self.lookups.len(), self.accesses.len());
+        Mark { values, steps, loops, lookups, accesses, log: self.log.len() }
     }
 
     /// Values made since then.
@@ -68,6 +70,7 @@ impl Program {
         self.steps.truncate(mark.steps);
         self.loops.truncate(mark.loops);
         self.lookups.truncate(mark.lookups);
+        self.accesses.truncate(mark.accesses);
     }
 
     pub(crate) fn bits(&mut self, bits: u32) -> Value {
@@ -89,6 +92,11 @@ impl Program {
     pub(crate) fn lookup(&mut self, lookup: Lookup) -> Value {
         self.lookups.push(lookup);
         self.value(Op::Texture(self.lookups.len() as u32 - 1))
+    }
+
+    pub(crate) fn access(&mut self, access: Access) -> Value {
+        self.accesses.push(access);
+        self.value(Op::Access(self.accesses.len() as u32 - 1))
     }
 
     pub(crate) fn alu(&mut self, op: AddOp, a: Value, b: Value) -> Value {

@@ -11,6 +11,8 @@ pub enum Stage {
     Vertex,
     /// Colours.
     Fragment,
+    /// A user program.
+    Compute,
 }
 
 impl Stage {
@@ -20,6 +22,7 @@ impl Stage {
             Self::Coordinate => "coordinate",
             Self::Vertex => "vertex",
             Self::Fragment => "fragment",
+            Self::Compute => "compute",
         }
     }
 }
@@ -72,6 +75,37 @@ pub struct Attribute {
     pub coordinate_offset_words: Option<u32>,
 }
 
+/// A storage buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Name.
+    pub name: String,
+    /// The program may write to it.
+    pub writable: bool,
+    /// Kind of all its numbers; `None` if there are several.
+    pub number: Option<Number>,
+    /// Bytes before the array at its end whose length is that of the buffer, or bytes of all of it.
+    pub fixed_bytes: u32,
+    /// Bytes of an element of that array; 0 if there is none.
+    pub stride_bytes: u32,
+}
+
+/// Words of a compute program's stream that it reads once; the others it reads each turn.
+pub const WORDS_BEFORE_TURN: u32 = 6;
+
+/// How a compute program's work is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Workgroups {
+    /// Invocations along three axes.
+    pub size: [u32; 3],
+    /// How often 16 invocations make a workgroup.
+    pub parts: u32,
+    /// The parts of a workgroup wait for each other: each has a QPU of its own.
+    pub together: bool,
+    /// Bytes of memory that a workgroup's invocations share.
+    pub memory_bytes: u32,
+}
+
 /// The interface of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
@@ -89,12 +123,24 @@ pub struct Interface {
     pub stream: Vec<StreamWord>,
     /// The program leaves a depth of its own in rb15.
     pub writes_depth: bool,
+    /// All storage buffers of the source.
+    pub buffers: Vec<Buffer>,
+    /// How the work is divided.
+    pub workgroups: Workgroups,
 }
 
 impl Interface {
     /// Whether the program reads anything of a field.
     pub fn reads_field(&self, number: u32) -> bool {
         self.stream.iter().any(|word| matches!(word, StreamWord::Field { field, .. } if *field == number))
+    }
+
+    /// Whether the program reads or writes a buffer.
+    pub fn reads_buffer(&self, number: u32) -> bool {
+        self.stream.iter().any(|word| match word {
+            StreamWord::Buffer { buffer, .. } | StreamWord::Length(buffer) => *buffer == number,
+            _ => false,
+        })
     }
 
     /// Whether the program looks a texture up, or asks for its size.
@@ -112,7 +158,7 @@ impl Interface {
         let reads = |attribute: &&Attribute| match stage {
             Stage::Coordinate => attribute.coordinate_offset_words.is_some(),
             Stage::Vertex => true,
-            Stage::Fragment => false,
+            Stage::Fragment | Stage::Compute => false,
         };
         self.attributes.iter().filter(reads).map(|attribute| attribute.components).sum()
     }

@@ -12,6 +12,7 @@ mod machine;
 mod order;
 mod qasm;
 mod registers;
+mod routine;
 mod schedule;
 mod select_instructions;
 pub mod ssa;

@@ -13,16 +13,18 @@ use naga::{
 };
 
 use crate::diagnostic::{Result, refuse};
-use crate::interface::{Field, Number, Texture};
-use crate::ssa::{Program, StreamWord, Value};
+use crate::interface::{Buffer, Field, Number, Texture, Workgroups};
+use crate::ssa::{Memory, Program, StreamWord, Value};
 
 mod bits;
+pub(crate) mod compute;
 pub(crate) mod entry;
 mod expression;
 mod image;
 mod level_of_detail;
 mod math;
 mod matrix;
+mod memory;
 mod operator;
 mod statement;
 
@@ -42,6 +44,8 @@ pub(crate) enum Lowered {
     Image(u32),
     /// A sampler.
     Sampler,
+    /// A place in memory.
+    Memory(memory::Place),
 }
 
 /// A place: scalars from a first one on, with indices that only the program knows.
@@ -110,6 +114,7 @@ enum Global {
     Variable(usize),
     Texture(u32),
     Sampler,
+    Memory(Memory),
 }
 
 /// A program in the making.
@@ -120,6 +125,10 @@ pub(crate) struct Lowering<'m> {
     globals: HashMap<Handle<GlobalVariable>, Global>,
     pub(crate) fields: Vec<Field>,
     pub(crate) textures: Vec<Texture>,
+    pub(crate) buffers: Vec<Buffer>,
+    pub(crate) workgroups: Workgroups,
+    /// First bytes of the workgroup's variables.
+    workgroup_places: HashMap<Handle<GlobalVariable>, u32>,
     calls: usize,
     /// The variable that says which elements have not been discarded.
     kept: usize,
@@ -135,6 +144,9 @@ impl<'m> Lowering<'m> {
             globals: HashMap::new(),
             fields: Vec::new(),
             textures: Vec::new(),
+            buffers: Vec::new(),
+            workgroups: Workgroups::default(),
+            workgroup_places: HashMap::new(),
             calls: 0,
             kept: 0,
             discards: false,

@@ -5,7 +5,11 @@
 use naga::Span;
 use v3d_hw::qpu::{AddOp, Condition, MulOp, PackA, PackMul, Unpack};
 
+use crate::routine::Routine;
 use crate::ssa::StreamWord;
+
+/// Registers of file A, and of file B.
+const REGISTERS_OF_A_FILE: u8 = 32;
 
 /// A register without a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,6 +77,13 @@ pub(crate) enum Target {
     Special(u8, Register),
     /// A parameter of TMU 0, which takes this word from the uniforms.
     Texture(u8, StreamWord),
+    /// A general memory lookup by TMU 0.
+    Memory,
+    /// A register that a routine takes, by its address; in file B, else in A.
+    Argument {
+        address: u8,
+        file_b: bool,
+    },
     VpmWrite,
     VpmReadSetup,
     VpmWriteSetup,
@@ -142,6 +153,8 @@ pub(crate) enum End {
     Falls,
     /// Back to the start of a block as long as an element has the flags clear that say zero.
     Again(usize),
+    /// A routine is called, by its index in [`Machine::routines`], and the next block follows.
+    Calls(usize),
 }
 
 /// Operations without a jump between them.
@@ -154,7 +167,7 @@ pub(crate) struct Block {
 }
 
 /// A program of operations.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) blocks: Vec<Block>,
     pub(crate) registers: u32,
@@ -162,6 +175,23 @@ pub(crate) struct Machine {
     pub(crate) in_file_a: Vec<Register>,
     /// The register that is the colour at the end.
     pub(crate) color: Option<Register>,
+    /// Routines that are called.
+    pub(crate) routines: Vec<Routine>,
+    /// Registers of each file from this one on are not for values.
+    pub(crate) reserved_from: u8,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            blocks: Vec::new(),
+            registers: 0,
+            in_file_a: Vec::new(),
+            color: None,
+            routines: Vec::new(),
+            reserved_from: REGISTERS_OF_A_FILE,
+        }
+    }
 }
 
 impl Machine {

@@ -27,6 +27,9 @@ struct Arguments {
     /// Entry point of the fragment stage, else fs_main or the only one
     #[arg(long)]
     fragment: Option<String>,
+    /// Entry point of the compute stage, else cs_main or the only one
+    #[arg(long)]
+    compute: Option<String>,
     /// Put the end of a pipeline behind the fragment program: with a depth test, whose depths are kept
     #[arg(long, value_enum)]
     depth: Option<DepthTest>,
@@ -158,7 +161,11 @@ fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), String> {
         println!("{:#?}", parse(source, path).map_err(|error| error.to_string())?);
         return Ok(());
     }
-    let options = Options { vertex: arguments.vertex.clone(), fragment: arguments.fragment.clone() };
+    let options = Options {
+        vertex: arguments.vertex.clone(),
+        fragment: arguments.fragment.clone(),
+        compute: arguments.compute.clone(),
+    };
     let programs = compile(source, path, &options).map_err(|error| error.to_string())?;
     for program in programs {
         let program = &match arguments.end() {

@@ -99,7 +99,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
                 wait(vpm_write, 1, 1);
                 vpm_write = Some(at);
             }
-            Target::Texture(..) => {
+            Target::Texture(..) | Target::Memory => {
                 wait(texture, 1, 1);
                 // The queue has room again when an older result is loaded.
                 let waiting: usize = loads.iter().map(|(_, entries)| entries).sum();

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use qpu::disassembler::Style;
 
 use crate::compile::Compiled;
-use crate::interface::{Interface, Stage};
-use crate::ssa::{StreamWord, Viewport};
+use crate::interface::{Interface, Stage, WORDS_BEFORE_TURN};
+use crate::ssa::{Share, StreamWord, Viewport};
 
 /// Column of the comments.
 const COMMENT: usize = 48;
@@ -21,7 +21,8 @@ pub fn qasm(program: &Compiled, source: &str) -> String {
 
 fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> std::fmt::Result {
     let interface = &program.interface;
-    writeln!(text, ".stage {}", program.stage.name())?;
+    let stage = if program.stage == Stage::Compute { "user" } else { program.stage.name() };
+    writeln!(text, ".stage {stage}")?;
     if program.stage == Stage::Fragment {
         writeln!(text, ".threads 1")?;
         if !program.ended {
@@ -86,6 +87,23 @@ pub fn word_name(interface: &Interface, word: StreamWord) -> String {
             Viewport::ZOffset => "viewport_z_offset",
         }
         .to_owned(),
+        StreamWord::Buffer { buffer, offset } => {
+            let name = interface.buffers.get(buffer as usize).map_or_else(unnamed, |buffer| buffer.name.clone());
+            format!("address of byte {offset} of {name}")
+        }
+        StreamWord::Length(buffer) => {
+            let name = interface.buffers.get(buffer as usize).map_or_else(unnamed, |buffer| buffer.name.clone());
+            format!("elements of {name}")
+        }
+        StreamWord::WorkgroupMemory(offset) => format!("address of byte {offset} of the workgroup's memory"),
+        StreamWord::Share(share) => match share {
+            Share::First(axis) => format!("first workgroup along axis {axis}"),
+            Share::Part => "first part of it".to_owned(),
+            Share::Turns => "turns".to_owned(),
+            Share::Row => "first row of the VPM".to_owned(),
+            Share::Count(axis) => format!("workgroups along axis {axis}"),
+            Share::Stream => format!("address of word {WORDS_BEFORE_TURN}"),
+        },
         StreamWord::Constant(bits) => format!("{bits:#x}, as a float {}", f32::from_bits(bits)),
         StreamWord::Texture { texture, parameter, sampling } => {
             format!("parameter {parameter} of {}, {sampling:?}", texture_name(interface, texture))

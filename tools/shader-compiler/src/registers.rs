@@ -19,10 +19,12 @@ pub(crate) struct Registers {
     a: [Option<Register>; IN_FILE as usize],
     b: [Option<Register>; IN_FILE as usize],
     pub(crate) r4: Option<Register>,
+    /// Registers of each file from this one on are not for values.
+    reserved_from: u8,
 }
 
 impl Registers {
-    pub(crate) fn new(count: usize) -> Self {
+    pub(crate) fn new(count: usize, reserved_from: u8) -> Self {
         Self {
             places: vec![None; count],
             ready: vec![0; count],
@@ -30,6 +32,7 @@ impl Registers {
             a: [None; IN_FILE as usize],
             b: [None; IN_FILE as usize],
             r4: None,
+            reserved_from: reserved_from.min(IN_FILE),
         }
     }
 
@@ -84,11 +87,15 @@ impl Registers {
     }
 
     pub(crate) fn free_in_a(&self) -> Option<Place> {
-        free(&self.a).map(Place::A)
+        self.free_in(&self.a).map(Place::A)
     }
 
     pub(crate) fn free_in_b(&self) -> Option<Place> {
-        free(&self.b).map(Place::B)
+        self.free_in(&self.b).map(Place::B)
+    }
+
+    fn free_in(&self, file: &[Option<Register>; IN_FILE as usize]) -> Option<u8> {
+        (0..self.reserved_from).find(|number| !KEPT_FREE.contains(number) && file[usize::from(*number)].is_none())
     }
 
     /// Registers with values.
@@ -96,8 +103,4 @@ impl Registers {
         let all = self.accumulators.iter().chain(&self.a).chain(&self.b);
         all.filter(|slot| slot.is_some()).count() + usize::from(self.r4.is_some())
     }
-}
-
-fn free(file: &[Option<Register>; IN_FILE as usize]) -> Option<u8> {
-    (0..IN_FILE).find(|number| !KEPT_FREE.contains(number) && file[usize::from(*number)].is_none())
 }

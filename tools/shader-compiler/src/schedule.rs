@@ -32,6 +32,13 @@ pub(crate) struct Line {
     pub(crate) reads: Option<StreamWord>,
 }
 
+/// The instructions of a machine's blocks.
+pub(crate) struct Scheduled {
+    pub(crate) lines: Vec<Line>,
+    /// Places of calls, which are left empty, with the routine that is called; three instructions behind each are executed before it.
+    pub(crate) calls: Vec<(usize, usize)>,
+}
+
 /// Cycles before its first use in which a number is brought.
 const NEAR: usize = 3;
 
@@ -58,6 +65,8 @@ struct Scheduler {
     pinned: Vec<bool>,
     in_file_a: Vec<bool>,
     lines: Vec<Line>,
+    /// Calls of routines: line and routine.
+    calls: Vec<(usize, usize)>,
     /// First cycle in which something may come into r4.
     r4_free: usize,
     patient: bool,
@@ -67,7 +76,7 @@ struct Scheduler {
 ///
 /// # Errors
 /// There are not enough registers: with the line where that is so.
-pub(crate) fn schedule(machine: &Machine) -> Result<Vec<Line>> {
+pub(crate) fn schedule(machine: &Machine) -> Result<Scheduled> {
     // Latency first; if that needs too many registers, the order of the source.
     Scheduler::new(machine, false).run().or_else(|_| Scheduler::new(machine, true).run())
 }
@@ -96,30 +105,37 @@ impl Scheduler {
         machine.in_file_a.iter().for_each(|register| in_file_a[register.index()] = true);
         Self {
             machine: machine.clone(),
-            registers: Registers::new(count),
+            registers: Registers::new(count, machine.reserved_from),
             left,
             pinned,
             in_file_a,
             lines: Vec::new(),
+            calls: Vec::new(),
             r4_free: 0,
             patient,
         }
     }
 
-    fn run(mut self) -> Result<Vec<Line>> {
+    fn run(mut self) -> Result<Scheduled> {
         let blocks = std::mem::take(&mut self.machine.blocks);
         let mut starts = Vec::new();
         for block in &blocks {
             starts.push(self.lines.len());
             self.block(block)?;
-            if let End::Again(head) = block.end {
-                self.branch_to(starts[head]);
+            match block.end {
+                End::Falls => {}
+                End::Again(head) => self.branch_to(starts[head]),
+                // Where the routine is, is known when all of the program is there.
+                End::Calls(routine) => {
+                    self.calls.push((self.now(), routine));
+                    (0..4).for_each(|_| self.idle());
+                }
             }
             for &register in &block.kept {
                 self.release(register);
             }
         }
-        Ok(self.lines)
+        Ok(Scheduled { lines: self.lines, calls: self.calls })
     }
 
     fn now(&self) -> usize {

@@ -11,10 +11,12 @@ use v3d_hw::qpu::{AddOp, Condition, MulOp, PackMul, SmallImmediate, Unpack};
 use v3d_hw::vpm::{ElementSize, ReadSetup, WriteSetup};
 
 use crate::machine::{Block, End, Machine, Operand, Operation, Register, Target, Work};
+use crate::routine;
 use crate::ssa::{Given, Op, Part, Program, Special, Step, StreamWord, Value};
 
 mod flags_and_packs;
 mod loops;
+mod memory;
 
 /// TMU 0's registers [AG p.38].
 const TMU_S: u8 = 56;
@@ -32,6 +34,8 @@ pub(crate) struct Streams {
     pub(crate) varyings: u32,
     /// The program writes to the VPM.
     pub(crate) outputs: bool,
+    /// Programs that are a compute program's workgroup together.
+    pub(crate) parts: u32,
 }
 
 /// Which operation computes a value.
@@ -107,6 +111,9 @@ pub(crate) fn select_instructions(program: &Program, streams: &Streams) -> Machi
         }
     }
     selector.finish();
+    if streams.parts > 0 {
+        selector.machine.reserved_from = routine::reserved_from(&selector.machine.routines);
+    }
     selector.machine
 }
 
@@ -178,7 +185,9 @@ impl Selector<'_> {
                     let product = matches!(program.op(value), Op::Mul(MulOp::Fmul, ..));
                     (if product { vec![value] } else { Vec::new() }, vec![value])
                 }
-                Op::Special(_, value) | Op::Output(value) | Op::Depth(value) => (vec![value], Vec::new()),
+                Op::Special(_, value) | Op::Output(value) | Op::Depth(value) | Op::Fetch(value) => {
+                    (vec![value], Vec::new())
+                }
                 Op::Select(_, accept, _) => (vec![accept], Vec::new()),
                 Op::Texture(number) => {
                     let lookup = &program.lookups[number as usize];
@@ -467,6 +476,8 @@ impl Selector<'_> {
                 self.send(argument, target);
             }
             Op::Texture(number) => self.look_up(value, number),
+            Op::Fetch(address) => self.fetch(value, address),
+            Op::Access(number) => self.access(value, number),
             Op::Unpack(..) => {
                 let Some((register, unpack)) = self.unpacked(value) else { return };
                 let target = Target::Register(self.register_of(value));
@@ -588,6 +599,8 @@ fn given_operand(given: Given) -> Operand {
         Given::Samples => Operand::FixedA(42),
         Given::BackFacing => Operand::FixedB(42),
         Given::Element => Operand::FixedA(38),
+        Given::Workgroup(axis) => Operand::FixedA(routine::WORKGROUP + axis),
+        Given::Part => Operand::FixedA(routine::PART),
     }
 }
 

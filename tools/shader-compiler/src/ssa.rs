@@ -115,6 +115,10 @@ pub enum Given {
     Samples,
     /// Number of the element, 0 to 15.
     Element,
+    /// Number of the workgroup along one of three axes.
+    Workgroup(u8),
+    /// Which 16 invocations of the workgroup the program is for.
+    Part,
 }
 
 /// Part of a word that is unpacked to a float.
@@ -169,6 +173,10 @@ pub enum Op {
     Left(u32, u32),
     /// A texture's word: an index into [`Program::lookups`].
     Texture(u32),
+    /// The word at an address in memory that nobody writes.
+    Fetch(Value),
+    /// An access of memory: an index into [`Program::accesses`].
+    Access(u32),
     /// A word for the VPM.
     Output(Value),
     /// The colour that a fragment program leaves.
@@ -191,13 +199,15 @@ impl Op {
             | Self::Given(_)
             | Self::Carried(..)
             | Self::Left(..)
-            | Self::Texture(_) => Vec::new(),
+            | Self::Texture(_)
+            | Self::Access(_) => Vec::new(),
             Self::Special(_, a)
             | Self::Unpack(_, a)
             | Self::PackAll(a)
             | Self::PackInteger(_, None, a)
             | Self::PackHalf(_, None, a)
             | Self::Rotate(_, a)
+            | Self::Fetch(a)
             | Self::Output(a)
             | Self::Color(a)
             | Self::Keep(a)
@@ -233,6 +243,19 @@ pub enum StreamWord {
     Viewport(Viewport),
     /// Always the same.
     Constant(u32),
+    /// The address of a byte of a storage buffer.
+    Buffer {
+        /// Index into the interface's buffers.
+        buffer: u32,
+        /// Bytes from its start.
+        offset: u32,
+    },
+    /// Elements of the array at the end of a storage buffer.
+    Length(u32),
+    /// The address of a byte of the memory of the workgroup.
+    WorkgroupMemory(u32),
+    /// What whoever starts a compute program says about the share of the work that is this program's.
+    Share(Share),
     /// A parameter word of a texture.
     Texture {
         /// Index into the interface's textures.
@@ -310,6 +333,23 @@ pub enum SizeForm {
     Inverse,
 }
 
+/// The share of one run of a compute program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Share {
+    /// Number of the first workgroup along one of three axes.
+    First(u8),
+    /// Which 16 invocations of it come first.
+    Part,
+    /// How often the program begins anew.
+    Turns,
+    /// The first of four rows of the VPM that are this program's.
+    Row,
+    /// Workgroups along one of three axes.
+    Count(u8),
+    /// The address of the stream's first word that is read each turn.
+    Stream,
+}
+
 /// How normalised device coordinates become screen coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Viewport {
@@ -336,6 +376,113 @@ pub struct Lookup {
     pub r: Option<Value>,
     /// Bias of the level of detail, or the level itself.
     pub bias: Option<Value>,
+}
+
+/// What happens to words in memory under the mutex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Atomic {
+    /// Sum.
+    Add,
+    /// Difference.
+    Subtract,
+    /// Both have the bit.
+    And,
+    /// One of both has the bit.
+    ExclusiveOr,
+    /// At least one has the bit.
+    InclusiveOr,
+    /// The smaller signed integer.
+    SignedMin,
+    /// The greater signed integer.
+    SignedMax,
+    /// The smaller unsigned integer.
+    UnsignedMin,
+    /// The greater unsigned integer.
+    UnsignedMax,
+    /// The new word.
+    Exchange,
+    /// The new word where the old one is as expected.
+    CompareExchange,
+}
+
+/// Memory that programs write to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// A storage buffer, by its index in the interface.
+    Buffer(u32),
+    /// What the invocations of a workgroup share.
+    Workgroup,
+}
+
+/// An access of memory that others write, or this program does. Addresses are 0 in elements that take no part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// One word. Where the program may have written it before, the TMUs' caches must not answer.
+    Load {
+        /// Whose.
+        memory: Memory,
+        /// A valid address in all elements.
+        address: Value,
+        /// The address, 0 in elements that take no part; `None` if the caches may answer.
+        uncached: Option<Value>,
+    },
+    /// Up to four words one behind the other.
+    Store {
+        /// Whose.
+        memory: Memory,
+        /// Of the first word.
+        address: Value,
+        /// The words.
+        words: Vec<Value>,
+        /// Bytes from an element's words to the next one's if all go to memory at once.
+        stride: u32,
+    },
+    /// A word is changed, element after element; the value is the old word.
+    Atomic {
+        /// Whose.
+        memory: Memory,
+        /// What happens to it.
+        function: Atomic,
+        /// Of the word.
+        address: Value,
+        /// The other operand.
+        data: Value,
+        /// The expected word.
+        compare: Value,
+    },
+    /// All programs of the workgroup come here before one of them goes on.
+    Barrier,
+    /// The memory of the workgroup becomes 0, from the address on.
+    Clear {
+        /// Address.
+        address: Value,
+        /// Lines of 64 bytes.
+        lines: u32,
+    },
+}
+
+impl Access {
+    /// The values that it looks at.
+    pub fn operands(&self) -> Vec<Value> {
+        match self {
+            Self::Load { address, uncached, .. } => vec![uncached.unwrap_or(*address)],
+            Self::Store { address, words, .. } => std::iter::once(*address).chain(words.iter().copied()).collect(),
+            Self::Atomic { function: Atomic::CompareExchange, address, data, compare, .. } => {
+                vec![*address, *data, *compare]
+            }
+            Self::Atomic { address, data, .. } => vec![*address, *data],
+            Self::Barrier => Vec::new(),
+            Self::Clear { address, .. } => vec![*address],
+        }
+    }
+
+    /// The memory that it writes.
+    pub const fn written(&self) -> Option<Memory> {
+        match self {
+            Self::Store { memory, .. } | Self::Atomic { memory, .. } => Some(*memory),
+            _ => None,
+        }
+    }
 }
 
 /// A loop: it goes on while `again` is not 0 in any element.
@@ -391,6 +538,8 @@ pub struct Program {
     pub loops: Vec<Loop>,
     /// Lookups of textures.
     pub lookups: Vec<Lookup>,
+    /// Accesses of memory that is written.
+    pub accesses: Vec<Access>,
     /// Words that uniforms can be.
     pub words: Vec<StreamWord>,
     pub(crate) known: HashMap<(Op, u32), Value>,
@@ -414,6 +563,14 @@ impl Program {
         }
     }
 
+    /// Whether a value must be computed even if nobody uses it.
+    pub fn has_effect(&self, value: Value) -> bool {
+        match self.op(value) {
+            Op::Access(number) => !matches!(self.accesses.get(number as usize), Some(Access::Load { .. }) | None),
+            op => op.has_effect(),
+        }
+    }
+
     /// All values that an operation looks at, those of its lookup among them.
     pub fn operands(&self, op: &Op) -> Vec<Value> {
         match op {
@@ -421,6 +578,7 @@ impl Program {
                 .lookups
                 .get(*number as usize)
                 .map_or(Vec::new(), |lookup| lookup.place.into_iter().chain(lookup.r).chain(lookup.bias).collect()),
+            Op::Access(number) => self.accesses.get(*number as usize).map_or(Vec::new(), Access::operands),
             other => other.operands(),
         }
     }
@@ -439,6 +597,9 @@ impl fmt::Display for Program {
                     }
                     if let Op::Texture(number) = op {
                         write!(line, " {:?}", self.lookups.get(number as usize))?;
+                    }
+                    if let Op::Access(number) = op {
+                        write!(line, " {:?}", self.accesses.get(number as usize))?;
                     }
                     writeln!(f, "{}", line.replace("Value(", "").replace("))", ")").replace("), ", ", "))?;
                 }

@@ -1,5 +1,6 @@
 //! Operations on the model, held against plain Rust code.
 
+mod dispatch;
 mod fourier;
 mod machine;
 mod matrix;

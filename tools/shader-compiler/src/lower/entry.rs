@@ -22,9 +22,9 @@ const MOST_ATTRIBUTES: usize = 8;
 const MOST_VARYINGS: u32 = 32;
 
 /// A part of an entry point's arguments or result.
-struct Part {
+pub(super) struct Part {
     name: String,
-    binding: Binding,
+    pub(super) binding: Binding,
     ty: Handle<Type>,
     /// First scalar.
     first: usize,
@@ -127,11 +127,11 @@ impl<'m> Lowering<'m> {
     }
 
     /// Where an entry point is: naga keeps no span of its own for it.
-    fn entry_span(&self, entry: &EntryPoint) -> Span {
+    pub(super) fn entry_span(&self, entry: &EntryPoint) -> Span {
         entry.function.body.span_iter().map(|(_, span)| *span).find(Span::is_defined).unwrap_or_default()
     }
 
-    fn private_variables(&mut self, state: &mut State) -> Result<()> {
+    pub(super) fn private_variables(&mut self, state: &mut State) -> Result<()> {
         let module = self.module;
         for (handle, variable) in module.global_variables.iter() {
             if variable.space != AddressSpace::Private {
@@ -149,7 +149,7 @@ impl<'m> Lowering<'m> {
     }
 
     /// The bound parts of an argument or result: itself, or the members of a structure.
-    fn parts_of(
+    pub(super) fn parts_of(
         &self,
         name: String,
         binding: Option<&Binding>,

@@ -2,6 +2,7 @@
 
 use naga::{Expression, Handle, Literal, Span, TypeInner};
 
+use super::memory::Place;
 use super::{Dynamic, Frame, Global, Lowered, Lowering, Pointer, Space, State};
 use crate::diagnostic::{Result, refuse};
 use crate::ssa::{Relation, Value};
@@ -98,6 +99,10 @@ impl<'m> Lowering<'m> {
                 }
                 Some(Global::Texture(number)) => Lowered::Image(*number),
                 Some(Global::Sampler) => Lowered::Sampler,
+                Some(Global::Memory(memory)) => {
+                    let first = self.workgroup_places.get(variable).copied().unwrap_or(0);
+                    Lowered::Memory(Place::start(*memory).further(first))
+                }
                 None => return refuse(span, self.why_not(*variable)),
             },
             Expression::LocalVariable(local) => match frame.locals.get(local) {
@@ -108,10 +113,14 @@ impl<'m> Lowering<'m> {
             },
             Expression::Load { pointer } => {
                 let length = self.scalars_of(self.type_of(frame, handle), span)?;
-                let Lowered::Pointer(pointer) = self.operand(frame, *pointer, state)? else {
-                    return refuse(span, "a load from something that is no place");
-                };
-                Lowered::Scalars(self.load(&pointer, length, state, span)?)
+                match self.operand(frame, *pointer, state)? {
+                    Lowered::Pointer(pointer) => Lowered::Scalars(self.load(&pointer, length, state, span)?),
+                    Lowered::Memory(place) => {
+                        let inner = self.pointed(frame, *pointer);
+                        Lowered::Scalars(self.load_memory(&place, &inner, state, span)?)
+                    }
+                    _ => return refuse(span, "a load from something that is no place"),
+                }
             }
             Expression::Unary { op, expr } => {
                 let kind = self.kind_of(frame, *expr);
@@ -166,7 +175,10 @@ impl<'m> Lowering<'m> {
             Expression::ImageSample { .. } | Expression::ImageLoad { .. } | Expression::ImageQuery { .. } => {
                 Lowered::Scalars(self.image(frame, handle, state, span)?)
             }
-            Expression::ArrayLength(_) => return refuse(span, "storage buffers are not compiled"),
+            Expression::ArrayLength(array) => match self.operand(frame, *array, state)? {
+                Lowered::Memory(place) => Lowered::Scalars(vec![self.length_of(&place)]),
+                _ => return refuse(span, "storage buffers are not compiled"),
+            },
             Expression::CallResult(_) => return refuse(span, "the result of a call that was not made"),
             _ => return refuse(span, "atomics, ray queries, subgroups and cooperative matrices are not compiled"),
         })
@@ -252,6 +264,9 @@ impl<'m> Lowering<'m> {
     ) -> Result<Lowered> {
         let lowered = self.operand(frame, base, state)?;
         let inner = self.pointed(frame, base);
+        if let Lowered::Memory(place) = lowered {
+            return self.part_of_memory(&place, &inner, index, span);
+        }
         let (first, length, _) = self.part(&inner, index, span)?;
         Ok(match lowered {
             Lowered::Scalars(scalars) => match scalars.get(first..first + length) {
@@ -264,7 +279,7 @@ impl<'m> Lowering<'m> {
     }
 
     /// The type of a value, or of what is at a place.
-    fn pointed(&self, frame: &Frame<'m>, expression: Handle<Expression>) -> TypeInner {
+    pub(super) fn pointed(&self, frame: &Frame<'m>, expression: Handle<Expression>) -> TypeInner {
         match self.type_of(frame, expression) {
             TypeInner::Pointer { base, .. } => self.module.types[*base].inner.clone(),
             TypeInner::ValuePointer { size: Some(size), scalar, .. } => {
@@ -285,6 +300,9 @@ impl<'m> Lowering<'m> {
         span: Span,
     ) -> Result<Lowered> {
         let inner = self.pointed(frame, base);
+        if let Lowered::Memory(place) = self.operand(frame, base, state)? {
+            return self.element_of_memory(&place, &inner, index, span);
+        }
         let count = self.parts(&inner, span)?;
         if let Some(index) = self.program.constant(index) {
             // Indices behind the end are the last one's, as WGSL allows.

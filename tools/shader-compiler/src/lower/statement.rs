@@ -71,10 +71,14 @@ impl<'m> Lowering<'m> {
             }
             Statement::Store { pointer, value } => {
                 let scalars = self.scalars_at(frame, *value, state)?;
-                let Lowered::Pointer(pointer) = self.operand(frame, *pointer, state)? else {
-                    return refuse(span, "a store to something that is no place");
-                };
-                self.store(&pointer, &scalars, state, span)?;
+                match self.operand(frame, *pointer, state)? {
+                    Lowered::Pointer(pointer) => self.store(&pointer, &scalars, state, span)?,
+                    Lowered::Memory(place) => {
+                        let inner = self.pointed(frame, *pointer);
+                        self.store_memory(&place, &inner, &scalars, state, span)?;
+                    }
+                    _ => return refuse(span, "a store to something that is no place"),
+                }
             }
             Statement::Call { function, arguments, result } => {
                 let mut values = Vec::new();
@@ -87,14 +91,28 @@ impl<'m> Lowering<'m> {
                     frame.values.insert(*result, Lowered::Scalars(returned));
                 }
             }
-            Statement::ControlBarrier(_) | Statement::MemoryBarrier(_) => {
-                return refuse(span, "barriers: workgroups are not compiled");
-            }
+            Statement::ControlBarrier(_) => self.barrier(),
+            // What is stored is in memory before the program goes on.
+            Statement::MemoryBarrier(_) => {}
             Statement::ImageStore { .. } | Statement::ImageAtomic { .. } => {
                 return refuse(span, "textures cannot be written: the TMUs only read");
             }
-            Statement::Atomic { .. } => return refuse(span, "atomics are not compiled"),
-            Statement::WorkGroupUniformLoad { .. } => return refuse(span, "workgroup memory is not compiled"),
+            Statement::Atomic { pointer, fun, value, result } => {
+                let scalars = self.atomic(frame, *pointer, *fun, *value, state, span)?;
+                if let Some(result) = result {
+                    frame.values.insert(*result, Lowered::Scalars(scalars));
+                }
+            }
+            Statement::WorkGroupUniformLoad { pointer, result } => {
+                self.barrier();
+                let Lowered::Memory(place) = self.operand(frame, *pointer, state)? else {
+                    return refuse(span, "a load from something that is no place of the workgroup");
+                };
+                let inner = self.pointed(frame, *pointer);
+                let scalars = self.load_memory(&place, &inner, state, span)?;
+                frame.values.insert(*result, Lowered::Scalars(scalars));
+                self.barrier();
+            }
             _ => return refuse(span, "ray queries, subgroups and cooperative matrices do not exist on this hardware"),
         }
         Ok(())

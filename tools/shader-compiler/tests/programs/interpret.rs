@@ -89,6 +89,7 @@ impl Interpreter<'_> {
                 Given::BackFacing => self.inputs.back,
                 Given::Samples => Lanes::splat(15),
                 Given::Element => Lanes(std::array::from_fn(|at| at as u32)),
+                Given::Workgroup(_) | Given::Part => Lanes::default(),
             },
             Op::Add(op, a, b) => self.get(a).zip(self.get(b), |a, b| alu::add(op, a, b).unwrap().value),
             Op::Mul(op, a, b) => self.get(a).zip(self.get(b), |a, b| alu::mul(op, a, b).value),
@@ -130,6 +131,7 @@ impl Interpreter<'_> {
                 Lanes(std::array::from_fn(|at| lanes.0[(at + 16 - usize::from(places)) % 16]))
             }
             Op::Texture(_) => panic!("textures are not interpreted"),
+            Op::Fetch(_) | Op::Access(_) => panic!("memory is not interpreted"),
             Op::Output(a) => {
                 let word = self.get(a);
                 self.outputs.words.push(word);

@@ -51,6 +51,12 @@ impl Inputs {
             StreamWord::Viewport(Viewport::HalfHeight) => (-1200f32).to_bits(),
             StreamWord::Viewport(_) => 0.5f32.to_bits(),
             StreamWord::Constant(bits) => bits,
+            StreamWord::Buffer { .. }
+            | StreamWord::Length(_)
+            | StreamWord::WorkgroupMemory(_)
+            | StreamWord::Share(_) => {
+                panic!("a word of compute programs")
+            }
             texture => self.image.as_ref().expect("the test has a texture").word(texture),
         }
     }

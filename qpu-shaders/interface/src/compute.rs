@@ -1,0 +1,179 @@
+//! Compute programs: user programs for grids of invocations, with storage buffers.
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::marker::PhantomData;
+use v3d_hw::BusAddr;
+
+use crate::uniform::{Owner, UniformStream};
+
+/// Rows of the VPM that each program has for its stores.
+const ROWS: u32 = 4;
+
+/// A compute program with bindings `U`: uniforms and storage buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct ComputeProgram<U> {
+    code: &'static [u64],
+    workgroups: Workgroups,
+    feeds: PhantomData<fn(U)>,
+}
+
+impl<U> ComputeProgram<U> {
+    /// A program. That the types fit is the caller's word.
+    pub const fn new(code: &'static [u64], workgroups: Workgroups) -> Self {
+        Self { code, workgroups, feeds: PhantomData }
+    }
+
+    /// The instructions.
+    pub const fn code(&self) -> &'static [u64] {
+        self.code
+    }
+
+    /// How its work is divided.
+    pub const fn workgroups(&self) -> &Workgroups {
+        &self.workgroups
+    }
+}
+
+/// How the work of a compute program is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workgroups {
+    /// Invocations of a workgroup along three axes.
+    pub size: [u32; 3],
+    /// How often 16 invocations make a workgroup.
+    pub parts: u32,
+    /// The parts of a workgroup wait for each other: each has a QPU of its own.
+    pub together: bool,
+    /// Bytes of memory that a workgroup's invocations share.
+    pub memory_bytes: u32,
+}
+
+impl Workgroups {
+    /// The shares of up to `qpus` programs that do the work of so many workgroups along three axes together. `None` if the turns of all are more than 2^32.
+    pub fn shares(&self, count: [u32; 3], qpus: u32) -> Option<Vec<Share>> {
+        let all = count.iter().try_fold(1u32, |product, side| product.checked_mul(*side))?;
+        let turns = all.checked_mul(self.parts)?;
+        let programs = if self.together { self.parts.min(turns) } else { turns.min(qpus) };
+        let share = |number: u32| {
+            let at = |number: u32| (u64::from(number) * u64::from(turns) / u64::from(programs)) as u32;
+            let (turn, end) = if self.together { (number, number + all) } else { (at(number), at(number + 1)) };
+            let group = turn / self.parts;
+            Share {
+                first: [group % count[0], group / count[0] % count[1], group / count[0] / count[1]],
+                part: turn % self.parts,
+                turns: end - turn,
+                row: ROWS * number,
+                count,
+                stream: BusAddr(0),
+                workgroup_memory: BusAddr(0),
+            }
+        };
+        Some((0..programs).map(share).collect())
+    }
+}
+
+/// What one run of a compute program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Number of the first workgroup along three axes.
+    pub first: [u32; 3],
+    /// Which 16 invocations of it come first.
+    pub part: u32,
+    /// How often the program begins anew.
+    pub turns: u32,
+    /// The first of its rows of the VPM.
+    pub row: u32,
+    /// Workgroups along three axes.
+    pub count: [u32; 3],
+    /// Address of the program's uniforms; whoever starts the program fills it in.
+    pub stream: BusAddr,
+    /// Address of the memory of the workgroup, likewise.
+    pub workgroup_memory: BusAddr,
+}
+
+/// The bindings of a compute program.
+pub trait ComputeUniforms {
+    /// How many words the program reads.
+    const WORDS: usize;
+
+    /// Appends the words in the order in which the program reads them.
+    fn push(&self, share: &Share, stream: &mut UniformStream<'_>);
+}
+
+/// Memory that a program reads as a storage buffer, of numbers `T`.
+#[derive(Clone, Debug)]
+pub struct Storage<T> {
+    address: BusAddr,
+    words: u32,
+    owner: Owner,
+    number: PhantomData<T>,
+}
+
+impl<T> Storage<T> {
+    /// So many words at an address; `owner` keeps them alive.
+    pub fn new(address: BusAddr, words: u32, owner: Rc<dyn Any>) -> Self {
+        Self { address, words, owner, number: PhantomData }
+    }
+
+    /// Where it is.
+    pub const fn address(&self) -> BusAddr {
+        self.address
+    }
+
+    /// Elements of `stride` bytes behind the first `fixed` bytes.
+    pub const fn elements(&self, fixed: u32, stride: u32) -> u32 {
+        self.words.saturating_mul(4).saturating_sub(fixed) / stride
+    }
+
+    /// Keeps the memory for as long as the program may run; the words must reach to the end of `fixed` bytes and of one element behind them.
+    pub fn keep(&self, fixed: u32, stride: u32, stream: &mut UniformStream<'_>) {
+        stream.keep(self.owner.clone());
+        stream.expect_bytes(self.words.saturating_mul(4), fixed.saturating_add(stride));
+    }
+}
+
+/// Memory that a program reads and writes as a storage buffer.
+#[derive(Clone, Debug)]
+pub struct StorageMut<T>(Storage<T>);
+
+impl<T> StorageMut<T> {
+    /// As [`Storage::new`].
+    pub fn new(address: BusAddr, words: u32, owner: Rc<dyn Any>) -> Self {
+        Self(Storage::new(address, words, owner))
+    }
+}
+
+impl<T> core::ops::Deref for StorageMut<T> {
+    type Target = Storage<T>;
+
+    fn deref(&self) -> &Storage<T> {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(parts: u32, together: bool, count: [u32; 3], expected: &[([u32; 3], u32, u32)]) {
+        let workgroups = Workgroups { size: [16 * parts, 1, 1], parts, together, memory_bytes: 0 };
+        let shares = workgroups.shares(count, 3).unwrap();
+        let found: Vec<_> = shares.iter().map(|share| (share.first, share.part, share.turns)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn all_turns_are_somebodys() {
+        check(1, false, [0, 4, 4], &[]);
+        check(1, false, [2, 1, 1], &[([0, 0, 0], 0, 1), ([1, 0, 0], 0, 1)]);
+        check(2, false, [2, 2, 1], &[([0, 0, 0], 0, 2), ([1, 0, 0], 0, 3), ([0, 1, 0], 1, 3)]);
+        check(4, true, [2, 1, 3], &[([0; 3], 0, 6), ([0; 3], 1, 6), ([0; 3], 2, 6), ([0; 3], 3, 6)]);
+    }
+
+    #[test]
+    fn more_turns_than_can_be_counted_are_refused() {
+        let workgroups = Workgroups { size: [64, 1, 1], parts: 4, together: false, memory_bytes: 0 };
+        assert_eq!(workgroups.shares([1 << 16, 1 << 15, 1], 12), None);
+    }
+}

@@ -1,0 +1,231 @@
+//! Compute entry points: numbers of invocations and workgroups, and the memory that a program is given.
+//!
+//! A program is for 16 invocations of a workgroup, one an element. A workgroup of more is several such parts: one after the other, or, if they wait for each
+//! other, on QPUs of their own.
+
+use naga::{AddressSpace, ArraySize, Binding, BuiltIn, Handle, ScalarKind, Span, StorageAccess, Type, TypeInner};
+use v3d_hw::qpu::{AddOp, MulOp};
+
+use super::{Global, Lowered, Lowering, State};
+use crate::diagnostic::{Result, refuse};
+use crate::interface::{Buffer, Number, Workgroups};
+use crate::lower::entry::Entry;
+use crate::ssa::{Access, Given, Memory, Op, Relation, Share, StreamWord, Value};
+
+/// Elements of a QPU.
+const ELEMENTS: u32 = 16;
+/// Invocations of a workgroup.
+const MAX_INVOCATIONS: u32 = 1024;
+/// QPUs, on each of which a part of a workgroup can wait for the others.
+const MAX_PARTS_TOGETHER: u32 = 12;
+/// Bytes that are cleared at a time.
+const LINE_BYTES: u32 = 64;
+/// Memory of a workgroup in bytes.
+const MAX_WORKGROUP_BYTES: u32 = 1 << 20;
+
+impl<'m> Lowering<'m> {
+    /// Lowers a compute entry point.
+    pub(crate) fn compute(&mut self, index: usize) -> Result<Entry> {
+        let module = self.module;
+        let entry = &module.entry_points[index];
+        let span = self.entry_span(entry);
+        let size = entry.workgroup_size;
+        if entry.workgroup_size_overrides.is_some() {
+            return refuse(span, "a workgroup size with an override in it: nobody gives it a value at run time");
+        }
+        let invocations = size.iter().fold(1u32, |product, side| product.saturating_mul(*side));
+        if invocations > MAX_INVOCATIONS {
+            return refuse(span, format!("a workgroup of {invocations} invocations; {MAX_INVOCATIONS} are the most"));
+        }
+        self.workgroups = Workgroups { size, parts: invocations.div_ceil(ELEMENTS), together: false, memory_bytes: 0 };
+        let cleared = self.memory_variables(index)?;
+
+        let mut local = self.program.value(Op::Given(Given::Element));
+        if self.workgroups.parts > 1 {
+            let part = self.program.value(Op::Given(Given::Part));
+            let (four, element) = (self.program.bits(4), local);
+            let first = self.program.alu(AddOp::Shl, part, four);
+            local = self.program.alu(AddOp::Add, first, element);
+        }
+        let mut live = self.program.bits(u32::MAX);
+        if !invocations.is_multiple_of(ELEMENTS) {
+            let count = self.program.bits(invocations);
+            live = self.program.compare(Relation::SignedLess, local, count);
+        }
+        let mut state = State { variables: Vec::new(), live, dead: false };
+        // A compute program discards nothing.
+        let all = self.program.bits(u32::MAX);
+        state.variables.push(all);
+        self.kept = 0;
+        self.private_variables(&mut state)?;
+
+        let mut arguments = Vec::new();
+        for argument in &entry.function.arguments {
+            let mut parts = Vec::new();
+            let name = argument.name.clone().unwrap_or_default();
+            self.parts_of(name, argument.binding.as_ref(), argument.ty, &mut parts, span)?;
+            let mut values = Vec::new();
+            for part in &parts {
+                let Binding::BuiltIn(built_in) = part.binding else {
+                    return refuse(span, "an input at a location: invocations have none");
+                };
+                values.extend(self.number_of_invocation(built_in, local, size, span)?);
+            }
+            arguments.push(Lowered::Scalars(values));
+        }
+        if let Some(bytes) = cleared {
+            let address = self.program.uniform(StreamWord::WorkgroupMemory(0));
+            self.program.access(Access::Clear { address, lines: bytes / LINE_BYTES });
+            self.barrier();
+        }
+        let info = self.info.get_entry_point(index);
+        self.function(&entry.function, info, arguments, &mut state, span)?;
+        if cleared.is_some() {
+            // The memory is the next workgroup's when all have come here.
+            self.barrier();
+        }
+        if self.workgroups.together && self.workgroups.parts > MAX_PARTS_TOGETHER {
+            let most = MAX_PARTS_TOGETHER * ELEMENTS;
+            let message = format!(
+                "a workgroup of {invocations} invocations that wait for each other or share memory; \
+                 12 QPUs with 16 elements are {most}"
+            );
+            return refuse(span, message);
+        }
+        self.load_past_caches();
+        Ok(Entry { attributes: Vec::new(), varyings: Vec::new(), flat_varyings: 0, writes_depth: false })
+    }
+
+    /// Gives storage buffers their numbers and the workgroup's variables their places; the bytes of those, if the entry point uses any.
+    fn memory_variables(&mut self, index: usize) -> Result<Option<u32>> {
+        let module = self.module;
+        let mut used = false;
+        for (handle, variable) in module.global_variables.iter() {
+            let span = module.global_variables.get_span(handle);
+            let memory = match variable.space {
+                AddressSpace::Storage { access } => {
+                    let name = variable.name.clone().unwrap_or_else(|| "unnamed".to_owned());
+                    self.buffers.push(self.buffer(name, access.contains(StorageAccess::STORE), variable.ty));
+                    Memory::Buffer(self.buffers.len() as u32 - 1)
+                }
+                AddressSpace::WorkGroup => {
+                    let uses = self.info.get_entry_point(index)[handle];
+                    if uses.is_empty() {
+                        continue;
+                    }
+                    used = true;
+                    let first = self.workgroups.memory_bytes;
+                    let bytes = module.types[variable.ty].inner.size(module.to_ctx()).next_multiple_of(LINE_BYTES);
+                    self.workgroups.memory_bytes = first.saturating_add(bytes);
+                    if self.workgroups.memory_bytes > MAX_WORKGROUP_BYTES {
+                        return refuse(span, format!("{MAX_WORKGROUP_BYTES} bytes are the most of workgroup memory"));
+                    }
+                    self.workgroup_places.insert(handle, first);
+                    Memory::Workgroup
+                }
+                _ => continue,
+            };
+            self.globals.insert(handle, Global::Memory(memory));
+        }
+        Ok(used.then_some(self.workgroups.memory_bytes))
+    }
+
+    /// What a storage buffer is for those that give it.
+    fn buffer(&self, name: String, writable: bool, ty: Handle<Type>) -> Buffer {
+        let types = &self.module.types;
+        let array = |ty: Handle<Type>| match types[ty].inner {
+            TypeInner::Array { size: ArraySize::Dynamic, stride, .. } => Some(stride),
+            _ => None,
+        };
+        let (fixed_bytes, stride_bytes) = match &types[ty].inner {
+            TypeInner::Struct { members, .. } => match members.last() {
+                Some(last) if array(last.ty).is_some() => (last.offset, array(last.ty).unwrap_or(0)),
+                _ => (types[ty].inner.size(self.module.to_ctx()), 0),
+            },
+            inner => match array(ty) {
+                Some(stride) => (0, stride),
+                None => (inner.size(self.module.to_ctx()), 0),
+            },
+        };
+        let mut kinds = Vec::new();
+        self.kinds(ty, &mut kinds);
+        kinds.dedup();
+        let number = match kinds.as_slice() {
+            [ScalarKind::Float] => Some(Number::Float),
+            [ScalarKind::Sint] => Some(Number::Int),
+            [ScalarKind::Uint] => Some(Number::Uint),
+            _ => None,
+        };
+        Buffer { name, writable, number, fixed_bytes, stride_bytes }
+    }
+
+    fn kinds(&self, ty: Handle<Type>, kinds: &mut Vec<ScalarKind>) {
+        match &self.module.types[ty].inner {
+            TypeInner::Array { base, .. } => self.kinds(*base, kinds),
+            TypeInner::Struct { members, .. } => members.iter().for_each(|member| self.kinds(member.ty, kinds)),
+            inner => kinds.extend(inner.scalar_kind()),
+        }
+    }
+
+    /// What a built-in input of an invocation is, by its number in the workgroup.
+    fn number_of_invocation(
+        &mut self,
+        built_in: BuiltIn,
+        local: Value,
+        size: [u32; 3],
+        span: Span,
+    ) -> Result<Vec<Value>> {
+        Ok(match built_in {
+            BuiltIn::LocalInvocationIndex => vec![local],
+            BuiltIn::LocalInvocationId => self.local_number(local, size).to_vec(),
+            BuiltIn::WorkGroupId => (0..3).map(|axis| self.program.value(Op::Given(Given::Workgroup(axis)))).collect(),
+            BuiltIn::NumWorkGroups => {
+                (0..3).map(|axis| self.program.uniform(StreamWord::Share(Share::Count(axis)))).collect()
+            }
+            BuiltIn::GlobalInvocationId => {
+                let local = self.local_number(local, size);
+                let mut numbers = Vec::new();
+                for (axis, (local, side)) in (0..).zip(local.into_iter().zip(size)) {
+                    let workgroup = self.program.value(Op::Given(Given::Workgroup(axis)));
+                    let first = self.times(workgroup, side);
+                    numbers.push(self.program.alu(AddOp::Add, first, local));
+                }
+                numbers
+            }
+            _ => return refuse(span, "a built-in input that invocations do not have"),
+        })
+    }
+
+    /// The number of an invocation in its workgroup, along three axes.
+    fn local_number(&mut self, local: Value, [width, height, depth]: [u32; 3]) -> [Value; 3] {
+        let zero = self.program.bits(0);
+        let (rows, x) = if height * depth == 1 { (zero, local) } else { self.local_divided(local, width) };
+        let (z, y) = if depth == 1 { (zero, rows) } else { self.local_divided(rows, height) };
+        [x, y, z]
+    }
+
+    /// Quotient and remainder of a number below 1024.
+    fn local_divided(&mut self, number: Value, divisor: u32) -> (Value, Value) {
+        let program = &mut self.program;
+        if divisor.is_power_of_two() {
+            let (by, mask) = (program.bits(divisor.trailing_zeros()), program.bits(divisor - 1));
+            return (program.alu(AddOp::Shr, number, by), program.and(number, mask));
+        }
+        // The reciprocal with 20 bits, rounded up: what that adds to a number below 2^10 does not reach the next integer.
+        let reciprocal = program.bits((1u32 << 20).div_ceil(divisor));
+        let product = program.value(Op::Mul(MulOp::Mul24, number, reciprocal));
+        let twenty = program.bits(20);
+        let quotient = program.alu(AddOp::Shr, product, twenty);
+        let divisor = program.bits(divisor);
+        let whole = program.value(Op::Mul(MulOp::Mul24, quotient, divisor));
+        (quotient, program.alu(AddOp::Sub, number, whole))
+    }
+
+    /// Waits for the other parts of the workgroup. The elements of one part do everything at the same time.
+    pub(super) fn barrier(&mut self) {
+        if self.workgroups.parts > 1 {
+            self.workgroups.together = true;
+            self.program.access(Access::Barrier);
+        }
+    }
+}

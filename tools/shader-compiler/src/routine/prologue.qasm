@@ -1,0 +1,16 @@
+# The begin of a compute program: what is known of its share, in registers that keep it.
+#
+# ra28, ra29, ra30: number of the workgroup; ra31: which 16 invocations of it; ra27: turns that are left;
+# rb27: the first of four rows of the VPM; rb26: the set-up word of writes to them.
+
+.include <vc4.qinc>
+
+    mov ra28, unif
+    mov ra29, unif
+    mov ra30, unif
+    mov ra31, unif
+    mov ra27, unif
+    mov r0, unif
+    mov rb27, r0
+    ldi r1, vpm_setup(0, 1, h32(0))
+    add rb26, r0, r1

@@ -1,0 +1,5 @@
+//! Compute programs in the model, against plain Rust.
+
+mod machine;
+mod memory;
+mod workgroup;
