@@ -145,6 +145,15 @@ pub enum Error {
         /// Its type.
         texture_type: TextureType,
     },
+    /// Lookups of a texture have another number of results than the shader takes.
+    Results {
+        /// The texture.
+        label: &'static str,
+        /// Its type.
+        texture_type: TextureType,
+        /// Results of a lookup.
+        results: u32,
+    },
     /// A target stands in memory as no texture of its size does.
     TargetTiling {
         /// The target.
@@ -161,7 +170,16 @@ pub enum Error {
         /// What does not go together, as a sentence.
         why: &'static str,
     },
-    /// A pipeline draws with another number of samples than the pass.
+    /// A pipeline's colours have not as many bits as the pass's target.
+    ColorBits {
+        /// The pipeline.
+        label: &'static str,
+        /// The target.
+        target: &'static str,
+        /// Bits of the target's pixels.
+        bits: u32,
+    },
+    /// A pipeline draws with another number of samples than the pass has.
     Samples {
         /// The pipeline.
         label: &'static str,
@@ -285,10 +303,30 @@ impl fmt::Display for Error {
             Self::NotDrawable { label, texture_type } => {
                 write!(f, "{label}: passes draw no texels of type {}", texture_type.name())
             }
+            Self::Results { label, texture_type, results: 2 } => {
+                let name = texture_type.name();
+                write!(
+                    f,
+                    "{label}: a lookup of type {name} has two results, which only shaders with `2d64` take: bind_64"
+                )
+            }
+            Self::Results { label, texture_type, .. } => {
+                let name = texture_type.name();
+                write!(f, "{label}: a lookup of type {name} has one result, and shaders with `2d64` wait for two: bind")
+            }
             Self::TargetTiling { label, tiling, expected } => {
                 write!(f, "{label}: it stands in memory as {tiling:?}, and a texture of its size as {expected:?}")
             }
             Self::Impossible { label, why } => write!(f, "{label}: {why}"),
+            Self::ColorBits { label, target, bits: bits @ 64 } => {
+                write!(
+                    f,
+                    "{label}: its fragment shader leaves 8-bit channels, and {target} has {bits} bits a pixel: half floats"
+                )
+            }
+            Self::ColorBits { label, target, bits } => {
+                write!(f, "{label}: its fragment shader leaves half floats, and {target} has {bits} bits a pixel")
+            }
             Self::Samples { label, pipeline, pass } => {
                 write!(f, "{label}: it draws {pipeline} samples a pixel, and the pass has {pass}")
             }

@@ -1,8 +1,8 @@
 //! Passes: what is drawn to one target.
 
 use alloc::vec::Vec;
-use qpu_shaders::smooth_alpha;
-use shader_interface::{NoUniforms, UniformData, VertexData, VertexUniforms, ViewportUniforms};
+use qpu_shaders::{smooth_alpha, smooth_half};
+use shader_interface::{NoUniforms, UniformData, VertexData, VertexUniforms, ViewportUniforms, f16};
 use v3d::Platform;
 use v3d::binning_list::BinningList;
 use v3d::draw_state::Viewport;
@@ -10,7 +10,7 @@ use v3d::hw::control_list::ClipWindow;
 use v3d::pool::{Buffer, Owner};
 use v3d::record_list::RecordList;
 use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
-use v3d::tile_grid::{TileArea, TileGrid};
+use v3d::tile_grid::{TileArea, TileBuffer, TileGrid};
 
 use crate::device::Device;
 use crate::error::Error;
@@ -20,7 +20,7 @@ use crate::mesh::{Mesh, Primitive, bytes_of, layout};
 use crate::pipeline::state::Samples;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
 use crate::shaded_vertex::ShadedVertex;
-use crate::target::{DepthTarget, Target};
+use crate::target::{DepthTarget, Format, Target};
 
 mod draw;
 
@@ -34,7 +34,7 @@ const GROWTH_BYTES_PER_TILE: u32 = 512;
 pub struct PassDescriptor<'t> {
     /// Where it draws to.
     pub target: &'t Target,
-    /// The colour that all pixels begin with: red, green, blue, alpha. Without it they begin as they are.
+    /// The colour that all pixels begin with: red, green, blue, alpha, of which 255 is 1. Without it they begin as they are.
     pub clear: Option<[u8; 4]>,
     /// The depth that all pixels begin with; what is less than 0 counts as 0, and what is more than 1 as 1.
     pub clear_depth: f32,
@@ -137,16 +137,20 @@ impl Recording {
             return Err(Error::Number { label, what: "a depth", value: clear_depth });
         }
         let (width_px, height_px) = (target.width_px(), target.height_px());
-        let grid = match (double_buffer, multisample) {
-            (false, multisample) => TileGrid::new(width_px, height_px, multisample)?,
-            (true, false) => TileGrid::double_buffered(width_px, height_px)?,
-            (true, true) => return Err(Error::Impossible { label, why: "two tile buffers hold one sample a pixel" }),
+        let impossible = |why| Err(Error::Impossible { label, why });
+        let is_64_bit = target.format() == Format::Rgba16Float;
+        let buffer = match TileBuffer::of_mode(multisample, is_64_bit, double_buffer) {
+            Some(buffer) => buffer,
+            None if is_64_bit && multisample => return impossible("four samples of 64-bit colours are not averaged"),
+            None if is_64_bit => return impossible("two tile buffers hold colours of 32 bits"),
+            None => return impossible("two tile buffers hold one sample a pixel"),
         };
+        let grid = TileGrid::new(width_px, height_px, buffer)?;
         let part = Part::new(label, &grid, area)?;
         // Tiles of which only a part is drawn begin as they are, even if that part is cleared: see `Recording::clear_part`.
         let load_color = clear.is_none() || !part.is_whole_tiles;
         if multisample && load_color {
-            return Err(Error::Impossible { label, why: "a picture of one sample a pixel does not become four again" });
+            return impossible("a picture of one sample a pixel does not become four again");
         }
         let mut owners = Vec::new();
         if let Some(memory) = target.memory() {
@@ -157,6 +161,12 @@ impl Recording {
         let tiles = device.driver()?.tile_memory(grid, GROWTH_BYTES_PER_TILE * grid.tiles())?;
         owners.push(tiles.buffer().owner());
         let color = clear.unwrap_or([0; 4]);
+        let color = match target.format() {
+            Format::Rgba16Float => {
+                ClearValues::halves(color.map(|channel| f16::from_f32(f32::from(channel) / 255.0).to_bits()))
+            }
+            _ => ClearValues::rgba8888(color),
+        };
         let pass = RenderingPass {
             grid,
             area: part.tiles,
@@ -284,7 +294,11 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         let color = [red, green, blue, alpha].map(|channel| f32::from(channel) / 255.0);
         let corners = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)]
             .map(|(x, y)| ShadedVertex::flat(x, y, 1.0, viewport.half_width, viewport.half_height, color));
-        let descriptor = PipelineDescriptor::new(label, Shading::Done, &smooth_alpha::FRAGMENT);
+        let fragment = match target.format() {
+            Format::Rgba16Float => &smooth_half::FRAGMENT,
+            _ => &smooth_alpha::FRAGMENT,
+        };
+        let descriptor = PipelineDescriptor::new(label, Shading::Done, fragment);
         let pipeline = Pipeline::new(self.device, &descriptor)?;
         self.draw_vertices(&pipeline, Primitive::TriangleStrip, &corners, &NoUniforms, &NoUniforms)
     }

@@ -120,6 +120,8 @@ pub struct Pipeline<V, U, F> {
     fragment: BusAddr,
     pub(crate) primitive: PrimitiveKind,
     pub(crate) samples: Samples,
+    /// Whether it draws colours of 64 bits; `None` if the fragment shader writes to the tile buffer by itself.
+    pub(crate) is_64_bit: Option<bool>,
     /// Uniforms of what follows the fragment shader.
     pub(crate) tail_uniforms: Vec<u32>,
     /// All state that does not depend on where it draws.
@@ -197,6 +199,11 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
             fragment: start + fragment_offset,
             primitive: fragment.primitive(),
             samples: descriptor.samples,
+            is_64_bit: match fragment.ending() {
+                Ending::Color => Some(false),
+                Ending::HalfColor => Some(true),
+                Ending::Own => None,
+            },
             tail_uniforms,
             state: state::draw_state(descriptor).fixed()?,
             feeds: PhantomData,
@@ -219,6 +226,7 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
     let label = descriptor.label;
     let impossible = |why| Err(Error::Impossible { label, why });
     let state = TailState {
+        is_half: descriptor.fragment.ending() == Ending::HalfColor,
         samples: descriptor.samples.count(),
         depth: descriptor.depth,
         stencil: descriptor.stencil,
@@ -234,8 +242,13 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
     if descriptor.alpha_to_coverage && descriptor.samples == Samples::One {
         return impossible("alpha becomes coverage only where a pixel has four samples");
     }
+    let build = || state.build().ok_or(Error::Driver(v3d::Error::ShaderRecord("a tail has no encoding")));
     match descriptor.fragment.ending() {
-        Ending::Color => state.build().ok_or(Error::Driver(v3d::Error::ShaderRecord("a tail has no encoding"))),
+        Ending::Color => build(),
+        Ending::HalfColor => match state.refusal_of_half_color() {
+            Some(why) => impossible(why),
+            None => build(),
+        },
         Ending::Own => {
             // Depth test and samples are records; all else is code.
             let plain = TailState {

@@ -2,12 +2,12 @@
 
 use v3d::draw_state::Viewport;
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{FrameBufferFormat, MemoryFormat};
+use v3d::hw::control_list::MemoryFormat;
 use v3d::hw::tiling::{Tiling, micro_tile_px, tile_px};
 use v3d::platform::Platform;
 use v3d::pool::Buffer;
-use v3d::surface::Surface;
-use v3d::tile_grid::TileGrid;
+use v3d::surface::{ColorFormat, Surface};
+use v3d::tile_grid::{TileBuffer, TileGrid};
 
 mod depth;
 
@@ -17,14 +17,15 @@ use crate::error::Error;
 pub use depth::DepthTarget;
 
 /// Pixels of a target.
-///
-/// The hardware's mode of 64 bits ("HDR", Tile Rendering Mode Configuration) is not offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// 32 bits: red, green, blue, alpha from the lowest byte.
     Rgba8888,
     /// 16 bits: red in the highest five, green in six, blue in the lowest five.
     Rgb565,
+    /// 64 bits: red, green, blue, alpha as half floats, red lowest, neither clamped nor rounded to 256 steps. The guide calls it HDR rendering. It is drawn to
+    /// by fragment shaders that leave half floats (`.output half_color`), one sample a pixel, and read as a texture of type `Rgba64`.
+    Rgba16Float,
 }
 
 impl Format {
@@ -33,13 +34,15 @@ impl Format {
         match self {
             Self::Rgba8888 => 32,
             Self::Rgb565 => 16,
+            Self::Rgba16Float => 64,
         }
     }
 
-    const fn frame_buffer(self) -> FrameBufferFormat {
+    pub(crate) const fn color(self) -> ColorFormat {
         match self {
-            Self::Rgba8888 => FrameBufferFormat::Rgba8888,
-            Self::Rgb565 => FrameBufferFormat::Bgr565,
+            Self::Rgba8888 => ColorFormat::Rgba8888,
+            Self::Rgb565 => ColorFormat::Bgr565,
+            Self::Rgba16Float => ColorFormat::Rgba16161616,
         }
     }
 }
@@ -77,7 +80,7 @@ impl Target {
     pub fn new<P: Platform>(device: &Device<'_, P>, descriptor: &TargetDescriptor) -> Result<Self, Error> {
         let TargetDescriptor { label, width_px, height_px, format, tiling } = *descriptor;
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
-        TileGrid::new(width_px, height_px, false).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
+        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
         let (unit_width, unit_height) = match tiling {
             Tiling::Raster => (1, 1),
             Tiling::TFormat => tile_px(format.bits()).unwrap_or((1, 1)),
@@ -91,7 +94,7 @@ impl Target {
             address: memory.address(),
             width_px,
             height_px,
-            format: format.frame_buffer(),
+            format: format.color(),
             arrangement: match tiling {
                 Tiling::Raster => MemoryFormat::Raster,
                 Tiling::TFormat => MemoryFormat::TFormat,
@@ -113,7 +116,7 @@ impl Target {
         pitch_bytes: u32,
     ) -> Result<Self, Error> {
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
-        TileGrid::new(width_px, height_px, false).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
+        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
         // The hardware has no other distance of rows than a width.
         if !pitch_bytes.is_multiple_of(4) || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
             return Err(refuse("its rows are not whole pixels apart"));
@@ -130,8 +133,9 @@ impl Target {
     /// Its pixels.
     pub const fn format(&self) -> Format {
         match self.surface.format {
-            FrameBufferFormat::Bgr565 => Format::Rgb565,
-            _ => Format::Rgba8888,
+            ColorFormat::Bgr565 | ColorFormat::Bgr565Dithered => Format::Rgb565,
+            ColorFormat::Rgba8888 => Format::Rgba8888,
+            ColorFormat::Rgba16161616 => Format::Rgba16Float,
         }
     }
 

@@ -39,7 +39,7 @@ pub use v3d::hw::texture::{MagFilter, MinFilter, TextureType, Wrap};
 pub use v3d::texture::{Sampler, TextureError, TextureLayout};
 pub use v3d::tiler::Rectangle as TexelRectangle;
 
-use shader_interface::{Texture2d, TextureBinding, TextureChild, TextureCube};
+use shader_interface::{Texture2d, Texture2d64, TextureBinding, TextureChild, TextureCube};
 use v3d::Platform;
 use v3d::hw::tiling::Tiling;
 
@@ -117,6 +117,7 @@ impl Texture {
             (Format::Rgba8888, Tiling::Raster) => TextureType::Rgba32R,
             (Format::Rgba8888, _) => TextureType::Rgba8888,
             (Format::Rgb565, _) => TextureType::Rgb565,
+            (Format::Rgba16Float, _) => TextureType::Rgba64,
         };
         let wrap = |error| Error::Texture { label, error };
         let layout =
@@ -176,8 +177,18 @@ impl Texture {
     /// The texture for lookups of two dimensions.
     ///
     /// # Errors
-    /// When the hardware cannot look such a texture up so.
+    /// When the hardware cannot look such a texture up so; and when its texels have 64 bits ([`Texture::bind_64`]).
     pub fn bind(&self, sampler: &Sampler) -> Result<Texture2d, Error> {
+        self.0.expect_results(1)?;
+        Ok(TextureBinding::new(self.0.parameters(sampler)?.words(), self.0.owner()))
+    }
+
+    /// The texture for lookups of two dimensions that have two results: texels of 64 bits, which shaders declare as `2d64`.
+    ///
+    /// # Errors
+    /// When its texels have not 64 bits: the second result would never come.
+    pub fn bind_64(&self, sampler: &Sampler) -> Result<Texture2d64, Error> {
+        self.0.expect_results(2)?;
         Ok(TextureBinding::new(self.0.parameters(sampler)?.words(), self.0.owner()))
     }
 
@@ -186,6 +197,17 @@ impl Texture {
     /// # Errors
     /// As [`Texture::bind`].
     pub fn bind_for_levels(&self, sampler: &Sampler) -> Result<Texture2d, Error> {
+        self.0.expect_results(1)?;
+        let alone = self.0.parameters(sampler)?.bias_alone().map_err(|error| self.0.error(error.into()))?;
+        Ok(TextureBinding::new(alone.words(), self.0.owner()))
+    }
+
+    /// The same for texels of 64 bits.
+    ///
+    /// # Errors
+    /// As [`Texture::bind_64`].
+    pub fn bind_64_for_levels(&self, sampler: &Sampler) -> Result<Texture2d64, Error> {
+        self.0.expect_results(2)?;
         let alone = self.0.parameters(sampler)?.bias_alone().map_err(|error| self.0.error(error.into()))?;
         Ok(TextureBinding::new(alone.words(), self.0.owner()))
     }
@@ -196,6 +218,7 @@ impl Texture {
     /// As [`Texture::bind`], and when the rectangle has no texels, leaves the texture, or has a side of 2048.
     pub fn bind_child(&self, sampler: &Sampler, child: TexelRectangle) -> Result<TextureChild, Error> {
         let image = &self.0;
+        image.expect_results(1)?;
         let parameters = image.layout().child_parameters(image.address(), sampler, child);
         Ok(TextureBinding::new(parameters.map_err(|error| image.error(error))?.words(), image.owner()))
     }
@@ -309,6 +332,7 @@ impl CubeTexture {
     /// # Errors
     /// When the hardware cannot look such a texture up so.
     pub fn bind(&self, sampler: &Sampler) -> Result<TextureCube, Error> {
+        self.0.expect_results(1)?;
         Ok(TextureBinding::new(self.0.parameters(sampler)?.words(), self.0.owner()))
     }
 

@@ -1,9 +1,11 @@
 //! The validator on a job of our own. What it refuses is tested beside it.
 
-use qpu_shaders::{NoUniforms, smooth, transformed};
+use qpu_shaders::{NoUniforms, smooth, smooth_half, transformed};
 use renderer::glam::camera::rh::proj::opengl::perspective;
+use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
-    Depth, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor, rows,
+    Depth, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, Target, TargetDescriptor,
+    rows,
 };
 use v3d::Job;
 use v3d::hw::control_list::Record;
@@ -101,4 +103,31 @@ fn rights(model: &Model, job: &Job, picture: Span) -> Rights {
 #[test]
 fn a_job_of_our_own_passes() {
     assert_eq!(Scene::new().check(), Ok(()));
+}
+
+/// A picture of half floats has eight bytes a pixel, and its tiles half the height.
+#[test]
+fn a_frame_of_half_floats_passes_if_all_of_its_picture_may_be_written() {
+    let model = Model::new(4 << 20, Config::default());
+    let device = model.device().unwrap();
+    let (format, tiling) = (Format::Rgba16Float, Tiling::Raster);
+    let descriptor = TargetDescriptor { label: "light", width_px: WIDTH, height_px: HEIGHT, format, tiling };
+    let target = Target::new(&device, &descriptor).unwrap();
+    let pipeline = PipelineDescriptor::new("light", Shading::Done, &smooth_half::FRAGMENT);
+    let pipeline = Pipeline::new(&device, &pipeline).unwrap();
+    let viewport = target.viewport();
+    let vertices = [(-0.5, -0.5), (0.5, -0.5), (0.0, 0.5)]
+        .map(|(x, y)| ShadedVertex::flat(x, y, 0.5, viewport.half_width, viewport.half_height, [4.0; 4]));
+    let mut frame = device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target)).unwrap();
+    pass.draw_vertices(&pipeline, Primitive::Triangles, &vertices, &NoUniforms, &NoUniforms).unwrap();
+    let fence = frame.submit().unwrap();
+    device.wait(fence).unwrap();
+    assert_eq!(model.take_faults(), []);
+    let job = device.look().unwrap().last_job().unwrap();
+    let check = |bytes_per_pixel: u32| {
+        let picture = Span { address: target.surface().address, bytes: bytes_per_pixel * WIDTH * HEIGHT };
+        validator::check(&model, &rights(&model, &job, picture), &job).map_err(|refusal| refusal.record)
+    };
+    assert_eq!((check(8), check(7)), (Ok(()), Err("Load Tile Buffer General")));
 }

@@ -23,7 +23,7 @@ use v3d::{
     record_list::ControlList,
     rendering_list::{ClearValues, RenderingPass},
     surface::Surface,
-    tile_grid::TileGrid,
+    tile_grid::{TileBuffer, TileGrid},
 };
 
 use super::{run::Answer, scene, selftest};
@@ -241,7 +241,7 @@ fn clearing(machine: &mut Machine) -> Verdict {
 
     fn clear(gpu: &mut Gpu, bytes: &mut [u8]) -> Result<(), v3d::Error> {
         let picture = gpu.upload(bytes, 4096)?;
-        let grid = TileGrid::new(SIZE, SIZE, false)?;
+        let grid = TileGrid::new(SIZE, SIZE, TileBuffer::Single)?;
         let pass = RenderingPass {
             grid,
             area: grid.whole(),

@@ -55,6 +55,11 @@ pub enum Error {
         /// Rows of tiles that the picture has.
         rows: u8,
     },
+    /// Pictures of 64 bits a pixel, and no others, are drawn with a tile buffer of 64-bit colours.
+    ColorBits {
+        /// Bits of the picture's pixels.
+        picture: u32,
+    },
     /// A picture has no pixels, or more than the hardware's counters can hold.
     PictureSize {
         /// Width in pixels.
@@ -111,6 +116,13 @@ impl fmt::Display for Error {
                 write!(
                     f,
                     "{wide} x {high} tiles from column {column}, row {row} on, of a picture with {columns} x {rows}"
+                )
+            }
+            Self::ColorBits { picture } => {
+                let buffer = if *picture == 64 { 32 } else { 64 };
+                write!(
+                    f,
+                    "a picture of {picture} bits a pixel cannot be drawn with a tile buffer of {buffer}-bit colours"
                 )
             }
             Self::PictureSize { width_px, height_px } => {

@@ -23,16 +23,16 @@ use crate::surface::{DepthSurface, Surface};
 use crate::tile_grid::{TileArea, TileGrid};
 use crate::tile_memory::tile_list;
 use v3d_hw::control_list::{
-    BranchToSubList, ClearColors, DecimateMode, EarlyZDirection, FrameBufferFormat, LoadGeneral, MemoryFormat,
-    PixelFormat, Record, StoreGeneral, StoreMode, TileBufferSelect, TileCoordinates, TileRenderingMode,
+    BranchToSubList, ClearColors, DecimateMode, EarlyZDirection, LoadGeneral, MemoryFormat, PixelFormat, Record,
+    StoreGeneral, StoreMode, TileBufferSelect, TileCoordinates, TileRenderingMode,
 };
 use v3d_hw::{Aligned, BusAddr};
 
 /// What a tile holds before anything is drawn, if it is not loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClearValues {
-    /// Red, green, blue, alpha.
-    pub color: [u8; 4],
+    /// Red, green, blue, alpha as the tile buffer holds them: [`ClearValues::rgba8888`] or [`ClearValues::halves`].
+    pub color: u64,
     /// Depth, 24 bits.
     pub depth: u32,
     /// Stencil.
@@ -45,12 +45,22 @@ impl ClearValues {
 
     /// A colour, everything far away.
     pub const fn color(color: [u8; 4]) -> Self {
-        Self { color, depth: Self::FARTHEST, stencil: 0 }
+        Self { color: Self::rgba8888(color), depth: Self::FARTHEST, stencil: 0 }
+    }
+
+    /// A colour of 32 bits: twice, for even and odd columns.
+    pub const fn rgba8888(color: [u8; 4]) -> u64 {
+        let color = u32::from_le_bytes(color) as u64;
+        color << 32 | color
+    }
+
+    /// A colour of 64 bits: the bits of four half floats.
+    pub const fn halves([red, green, blue, alpha]: [u16; 4]) -> u64 {
+        red as u64 | (green as u64) << 16 | (blue as u64) << 32 | (alpha as u64) << 48
     }
 
     fn record(&self) -> ClearColors {
-        let color = u64::from(u32::from_le_bytes(self.color));
-        ClearColors { stencil: self.stencil, vg_mask: 0, z: self.depth, color: color << 32 | color }
+        ClearColors { stencil: self.stencil, vg_mask: 0, z: self.depth, color: self.color }
     }
 }
 
@@ -116,7 +126,7 @@ impl RenderingPass {
         if let Some(clear) = &self.clear {
             list.push(clear.record());
             // Each store is of one tile buffer, and the next one of the other, if there are two.
-            for _ in 0..1 + u8::from(self.grid.double_buffer) {
+            for _ in 0..1 + u8::from(self.grid.buffer.is_double()) {
                 list.push(TileCoordinates { row: 0, column: 0 });
                 list.push(CLEARING_STORE);
             }
@@ -147,10 +157,13 @@ impl RenderingPass {
         if !within(column, columns, self.grid.columns) || !within(row, rows, self.grid.rows) {
             return Err(Error::TileArea { area: self.area, columns: self.grid.columns, rows: self.grid.rows });
         }
+        if self.grid.buffer.is_64_bit() != (self.color.format.bits() == 64) {
+            return Err(Error::ColorBits { picture: self.color.format.bits() });
+        }
         if !address.is_aligned(16) {
             return Err(Error::Alignment(16));
         }
-        if self.grid.multisample && self.depth.is_some_and(|depth| depth.load) && !self.disable_early_z {
+        if self.grid.buffer.is_multisample() && self.depth.is_some_and(|depth| depth.load) && !self.disable_early_z {
             return Err(Error::Erratum(Erratum::Hw2905));
         }
         Ok(())
@@ -158,16 +171,16 @@ impl RenderingPass {
 
     fn mode(&self) -> TileRenderingMode {
         TileRenderingMode {
-            double_buffer: self.grid.double_buffer,
+            double_buffer: self.grid.buffer.is_double(),
             disable_early_z: self.disable_early_z,
             early_z_direction: EarlyZDirection::Less,
             coverage_mode: false,
             vg_mask: false,
             memory_format: self.color.arrangement,
-            decimate: if self.grid.multisample { DecimateMode::X4 } else { DecimateMode::X1 },
-            color_format: self.color.format,
-            color_64_bit: false,
-            multisample: self.grid.multisample,
+            decimate: if self.grid.buffer.is_multisample() { DecimateMode::X4 } else { DecimateMode::X1 },
+            color_format: self.color.format.frame_buffer(),
+            color_64_bit: self.grid.buffer.is_64_bit(),
+            multisample: self.grid.buffer.is_multisample(),
             height: self.grid.height_px,
             // `check` has seen that it fits.
             width: self.color.width_px as u16,
@@ -190,7 +203,7 @@ impl RenderingPass {
             list.push(StoreGeneral {
                 address: depth.surface.address.into(),
                 disable_color_clear: true,
-                disable_swap: self.grid.double_buffer,
+                disable_swap: self.grid.buffer.is_double(),
                 format: depth.surface.arrangement,
                 buffer: TileBufferSelect::ZStencil,
                 ..CLEARING_STORE
@@ -204,12 +217,7 @@ impl RenderingPass {
     fn loads(&self, list: &mut RecordList, coordinates: TileCoordinates) {
         let color = self.load_color.then(|| LoadGeneral {
             address: self.color.address.into(),
-            pixel_format: match self.color.format {
-                FrameBufferFormat::Rgba8888 => PixelFormat::Rgba8888,
-                FrameBufferFormat::Bgr565Dithered => PixelFormat::Bgr565Dithered,
-                FrameBufferFormat::Bgr565 => PixelFormat::Bgr565,
-                FrameBufferFormat::Reserved(code) => PixelFormat::Reserved(code),
-            },
+            pixel_format: self.color.format.pixel_format(),
             format: self.color.arrangement,
             buffer: TileBufferSelect::Color,
             ..LoadGeneral::default()
@@ -226,7 +234,7 @@ impl RenderingPass {
         }
         if both {
             list.push(coordinates);
-            list.push(StoreGeneral { disable_swap: self.grid.double_buffer, ..IDLE_STORE });
+            list.push(StoreGeneral { disable_swap: self.grid.buffer.is_double(), ..IDLE_STORE });
         }
         if let Some(depth) = depth {
             list.push(depth);

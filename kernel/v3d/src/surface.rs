@@ -1,7 +1,51 @@
 //! Pictures in memory that the tile buffer is stored to and loaded from.
 
 use v3d_hw::BusAddr;
-use v3d_hw::control_list::{FrameBufferFormat, MemoryFormat};
+use v3d_hw::control_list::{FrameBufferFormat, MemoryFormat, PixelFormat};
+
+/// Pixels of a colour picture in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorFormat {
+    /// 32 bits: red, green, blue, alpha from the lowest byte.
+    Rgba8888,
+    /// 16 bits: red in the highest five, green in six, blue in the lowest five.
+    Bgr565,
+    /// The same, dithered when it is stored.
+    Bgr565Dithered,
+    /// 64 bits: red, green, blue, alpha as half floats, red lowest. The tile buffer holds such colours, too ([`TileBuffer::HalfFloat`]).
+    ///
+    /// [`TileBuffer::HalfFloat`]: crate::tile_grid::TileBuffer::HalfFloat
+    Rgba16161616,
+}
+
+impl ColorFormat {
+    /// Bits of a pixel.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Bgr565 | Self::Bgr565Dithered => 16,
+            Self::Rgba8888 => 32,
+            Self::Rgba16161616 => 64,
+        }
+    }
+
+    /// As Tile Rendering Mode Configuration names it; of 64-bit pixels it says nothing [AG p.71].
+    pub const fn frame_buffer(self) -> FrameBufferFormat {
+        match self {
+            Self::Rgba8888 | Self::Rgba16161616 => FrameBufferFormat::Rgba8888,
+            Self::Bgr565 => FrameBufferFormat::Bgr565,
+            Self::Bgr565Dithered => FrameBufferFormat::Bgr565Dithered,
+        }
+    }
+
+    /// As general loads and stores name it; of 64-bit pixels they say nothing [AG p.67].
+    pub const fn pixel_format(self) -> PixelFormat {
+        match self {
+            Self::Rgba8888 | Self::Rgba16161616 => PixelFormat::Rgba8888,
+            Self::Bgr565 => PixelFormat::Bgr565,
+            Self::Bgr565Dithered => PixelFormat::Bgr565Dithered,
+        }
+    }
+}
 
 /// A colour picture in memory.
 ///
@@ -17,7 +61,7 @@ pub struct Surface {
     /// Height in pixels.
     pub height_px: u32,
     /// Pixels.
-    pub format: FrameBufferFormat,
+    pub format: ColorFormat,
     /// Their arrangement.
     pub arrangement: MemoryFormat,
 }
@@ -25,7 +69,7 @@ pub struct Surface {
 impl Surface {
     /// A raster picture of 32 bits a pixel, red in the lowest byte: what a display shows.
     pub const fn display(address: BusAddr, width_px: u32, height_px: u32) -> Self {
-        Self { address, width_px, height_px, format: FrameBufferFormat::Rgba8888, arrangement: MemoryFormat::Raster }
+        Self { address, width_px, height_px, format: ColorFormat::Rgba8888, arrangement: MemoryFormat::Raster }
     }
 }
 

@@ -78,12 +78,12 @@ impl TileMemory {
 /// The record that begins a binning list, for binner memory at the given places.
 pub fn binning_mode(grid: &TileGrid, state: BusAddr, lists: BusAddr, list_bytes: u32) -> TileBinningMode {
     TileBinningMode {
-        double_buffer: grid.double_buffer,
+        double_buffer: grid.buffer.is_double(),
         block_size: BLOCK,
         initial_block_size: INITIAL_BLOCK,
         auto_initialise: true,
-        color_64_bit: false,
-        multisample: grid.multisample,
+        color_64_bit: grid.buffer.is_64_bit(),
+        multisample: grid.buffer.is_multisample(),
         height_tiles: grid.rows,
         width_tiles: grid.columns,
         tile_state: state,

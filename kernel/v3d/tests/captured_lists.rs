@@ -5,13 +5,11 @@
 use v3d::binning_list::BinningList;
 use v3d::draw_state::{DrawState, Viewport};
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{
-    CompareFunction, FrameBufferFormat, GlShaderState, IndexType, MemoryFormat, PrimitiveMode, TileBinningMode,
-};
+use v3d::hw::control_list::{CompareFunction, GlShaderState, IndexType, MemoryFormat, PrimitiveMode, TileBinningMode};
 use v3d::primitives::Primitives;
 use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
-use v3d::surface::{DepthSurface, Surface};
-use v3d::tile_grid::TileGrid;
+use v3d::surface::{ColorFormat, DepthSurface, Surface};
+use v3d::tile_grid::{TileBuffer, TileGrid};
 use v3d::tile_memory;
 
 /// A frame as its capture describes it.
@@ -26,7 +24,7 @@ struct Frame {
 
 impl Frame {
     fn grid(&self) -> TileGrid {
-        TileGrid::new(self.width_px.into(), self.height_px.into(), false).unwrap()
+        TileGrid::new(self.width_px.into(), self.height_px.into(), TileBuffer::Single).unwrap()
     }
 
     /// That driver puts tile lists one page behind tile state.
@@ -53,7 +51,7 @@ impl Frame {
                 address: BusAddr(0x41_0000),
                 width_px: self.width_px.into(),
                 height_px: self.height_px.into(),
-                format: FrameBufferFormat::Rgba8888,
+                format: ColorFormat::Rgba8888,
                 arrangement: self.arrangement,
             },
             clear,
@@ -74,7 +72,7 @@ fn triangles(frame: &Frame, shader: u32) -> Vec<u8> {
 }
 
 /// Blue 0.2, as that driver rounds it.
-const BLUE: ClearValues = ClearValues { color: [0, 0, 0x33, 0xff], depth: 0, stencil: 0 };
+const BLUE: ClearValues = ClearValues { color: ClearValues::rgba8888([0, 0, 0x33, 0xff]), depth: 0, stencil: 0 };
 
 #[test]
 fn a_triangle_on_whole_tiles() {
@@ -144,7 +142,7 @@ fn indexed_draws_with_a_depth_buffer_that_is_stored() {
     }
     assert_eq!(list.finish().encode().unwrap(), include_bytes!("lists/cube_depth-0.binning.bin"));
 
-    let clear = ClearValues { color: [0x1a, 0x1f, 0x26, 0xff], depth: ClearValues::FARTHEST, stencil: 0 };
+    let clear = ClearValues::color([0x1a, 0x1f, 0x26, 0xff]);
     let depth = DepthBuffer { surface: DEPTH, load: false, store: true };
     let list = frame.rendering(Some(clear), Some(depth)).list().unwrap().encode().unwrap();
     assert_eq!(list, include_bytes!("lists/cube_depth-0.rendering.bin"));

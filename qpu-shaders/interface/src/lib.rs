@@ -26,7 +26,9 @@ mod vertex;
 pub use compute::{ComputeProgram, ComputeUniforms, Share, Storage, StorageMut, Workgroups};
 pub use half::f16;
 pub use program::{Ending, Fragment, PrimitiveKind, UserProgram, VertexShading};
-pub use texture::{Child, CubeMap, Texture2d, TextureBinding, TextureChild, TextureCube, TwoDimensional};
+pub use texture::{
+    Child, CubeMap, Texture2d, Texture2d64, TextureBinding, TextureChild, TextureCube, TwoDimensional, TwoDimensional64,
+};
 pub use uniform::{NoUniforms, Owner, UniformData, UniformStream, UniformValue, VertexUniforms, ViewportUniforms};
 pub use vertex::{Attribute, AttributeComponent, VertexData, push_attribute};
 

@@ -79,6 +79,9 @@ pub enum Ending {
     /// It has no end: the fragment's colour is in r0, red in the lowest byte, rb15 holds the fragment's depth, as when it was started or one of the program's
     /// own, and whoever makes a pipeline of it puts behind what is to become of the colour.
     Color,
+    /// It has no end: the fragment's red and green are in r0, blue and alpha in r1, as half floats, the first of two in the lower half; all else is as for
+    /// [`Ending::Color`]. It draws to targets of 64 bits a pixel.
+    HalfColor,
 }
 
 /// A fragment shader with uniforms `U`, that reads so many varyings.

@@ -4,6 +4,7 @@
 //! the program's own. When a pipeline is made its tail is put behind: alpha to coverage, alpha test, stencil set-up, the write of Z that makes the tests,
 //! blending with the colour that is there, logic operation, colour mask, and the end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the
 //! program's own.
+//! Programs that leave half floats have tails of their own kind (`half_color.rs`), which may use ra0 to ra5.
 //!
 //! # What state costs
 //! | state | instructions |
@@ -18,6 +19,8 @@
 //! | exclusive or | 4 |
 //! | red only | 6 |
 //! | alpha to coverage | 9 |
+//! | half floats, opaque | 4 |
+//! | half floats, blend by alpha | 21 |
 //!
 //! # Sources
 //! [AG p.47-50] for the tile buffer as programs see it, [mesa vc4_program.c] for the order of accesses; the OpenGL ES 2.0 specification, section 4.1, for
@@ -29,6 +32,7 @@ use v3d_hw::qpu::{AddOp, Condition, MulOp};
 pub mod blend;
 mod depth;
 mod emit;
+mod half_color;
 pub mod stencil;
 #[cfg(test)]
 mod tests;
@@ -52,6 +56,8 @@ const COLOR_KEPT: u8 = 1;
 /// All of a pipeline's state that is code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TailState {
+    /// The fragment's colour is four half floats, and so is the one that is there.
+    pub is_half: bool,
     /// Samples a pixel: 1 or 4.
     pub samples: u8,
     /// Depth test.
@@ -82,6 +88,7 @@ pub struct Tail {
 impl TailState {
     /// The colour replaces the one that is there.
     pub const PLAIN: Self = Self {
+        is_half: false,
         samples: 1,
         depth: Depth::NONE,
         stencil: None,
@@ -109,9 +116,21 @@ impl TailState {
             let (to, from) = (To::Io(TLB_Z), [DEPTH, DEPTH]);
             builder.emitter.op(Op { work: MOVE, to, from, when, set_flags: false });
         }
-        self.color(&mut builder, when);
+        match self.is_half {
+            true => self.half_color(&mut builder),
+            false => self.color(&mut builder, when),
+        }
         let Builder { emitter, uniforms } = builder;
         Some(Tail { words: emitter.finish()?, uniforms })
+    }
+
+    fn half_color(&self, builder: &mut Builder) {
+        let blend = self.blend.simplified();
+        match self.color_mask {
+            0 => {}
+            _ if blend == Blend::NONE.simplified() => builder.write_half_color(),
+            _ => builder.blend_half_color(&blend),
+        }
     }
 
     /// Whether the colour that is there counts.

@@ -13,6 +13,10 @@ use crate::uniform::{Owner, UniformStream};
 #[derive(Debug)]
 pub enum TwoDimensional {}
 
+/// Looked up by s and t, with two results: texels of 64 bits.
+#[derive(Debug)]
+pub enum TwoDimensional64 {}
+
 /// Six faces, looked up by a direction s, t, r.
 #[derive(Debug)]
 pub enum CubeMap {}
@@ -33,6 +37,8 @@ pub struct TextureBinding<Kind> {
 
 /// A texture that a program declares as `2d`.
 pub type Texture2d = TextureBinding<TwoDimensional>;
+/// A texture that a program declares as `2d64`.
+pub type Texture2d64 = TextureBinding<TwoDimensional64>;
 /// A texture that a program declares as `cube`.
 pub type TextureCube = TextureBinding<CubeMap>;
 /// A texture that a program declares as `child`.

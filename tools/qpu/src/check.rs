@@ -23,7 +23,7 @@ use crate::assembler::{Assembly, WordInfo};
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::disassembler::{Style, disassemble};
-use crate::interface::Interface;
+use crate::interface::{Interface, Output};
 use crate::source::{Source, Span};
 
 mod delay_slots;
@@ -121,13 +121,24 @@ pub fn check(words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Fin
     check_by(Rules::Sure, words, info, interface)
 }
 
-/// What a program that leaves its colour is checked with: `mov tlbc, r0`, `thrend`, `nop`, `sbdone`.
-const END_BEHIND_COLOR: [u64; 4] =
-    [0x1002_0ba7_159e_7000, 0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x5000_09e7_009e_7000];
+/// What a program that leaves its colour is checked with: `mov tlbc, r0`, `mov tlbc, r1` if its colour has two words, `thrend`, `nop`, `sbdone`.
+const fn end_behind(output: Output) -> &'static [u64] {
+    match output {
+        Output::Own => &[],
+        Output::Color => &[0x1002_0ba7_159e_7000, 0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x5000_09e7_009e_7000],
+        Output::HalfColor => &[
+            0x1002_0ba7_159e_7000,
+            0x1002_0ba7_159e_7240,
+            0x3000_09e7_009e_7000,
+            0x1000_09e7_009e_7000,
+            0x5000_09e7_009e_7000,
+        ],
+    }
+}
 
 /// Checks a program by some of the rules.
 pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Finding> {
-    let end: &[u64] = if interface.leaves_color { &END_BEHIND_COLOR } else { &[] };
+    let end = end_behind(interface.output);
     let facts: Vec<Facts> = words
         .iter()
         .chain(end)

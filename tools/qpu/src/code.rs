@@ -243,9 +243,9 @@ diagnostic_codes! {
     // Interface directives.
     120 BadInterface "a bad interface directive"
         "The forms are `.stage fragment|vertex|coordinate|user`, `.threads 1|2`, `.uniform NAME, TYPE [, COUNT]`, \
-        `.attribute NAME [, COMPONENTS [, KIND]]`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT [, 2d|cube [, bias] \
+        `.attribute NAME [, COMPONENTS [, KIND]]`, `.varying NAME [, COMPONENTS]`, `.texture NAME, UNIT [, 2d|2d64|cube|child [, bias] \
         [, LOOKUPS]]`, `.semaphore NUMBER, ACQUIRES, RELEASES`, \
-        `.primitive triangles|lines|points`, `.point_size`."
+        `.primitive triangles|lines|points`, `.point_size`, `.output color|half_color`."
     121 InterfaceRedefined "the interface names this twice"
         "Uniforms, attributes, varyings and textures have a name each. Only an attribute and a varying can have the same: a \
         vertex shader passes the one on as the other."

@@ -249,6 +249,8 @@ impl PrimitiveKind {
 pub enum TextureKind {
     /// Looked up by s and t.
     TwoDimensional,
+    /// Texels of 64 bits (RGBA64), looked up by s and t, with two results a lookup: red and green, blue and alpha.
+    TwoDimensional64,
     /// A cube map, looked up by s, t and r.
     Cube,
     /// A child image: a part of a two-dimensional texture, looked up by s and t, with r and b written as 0 [AG p.40].
@@ -258,7 +260,7 @@ pub enum TextureKind {
 impl TextureKind {
     /// The names in the source.
     pub const NAMED: &'static [(&'static str, Self)] =
-        &[("2d", Self::TwoDimensional), ("cube", Self::Cube), ("child", Self::Child)];
+        &[("2d", Self::TwoDimensional), ("2d64", Self::TwoDimensional64), ("cube", Self::Cube), ("child", Self::Child)];
 
     /// The name in the source.
     pub fn name(self) -> &'static str {
@@ -284,7 +286,7 @@ impl TextureWords {
     pub const fn lookup_words(self) -> u32 {
         let bias = self.bias as u32;
         match self.kind {
-            TextureKind::TwoDimensional => 2 + bias,
+            TextureKind::TwoDimensional | TextureKind::TwoDimensional64 => 2 + bias,
             TextureKind::Cube => 3 + bias,
             TextureKind::Child => 4,
         }
@@ -349,6 +351,24 @@ pub struct SemaphoreUse {
     pub span: Span,
 }
 
+/// How a fragment shader ends. One that leaves a colour has no end of its own: what writes the tile buffer and ends it is put behind it later, and it is checked
+/// with the shortest that could. rb15 holds the fragment's depth as at its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// It writes to the tile buffer and ends by itself.
+    #[default]
+    Own,
+    /// `.output color`: its colour stands in r0, red in the lowest byte.
+    Color,
+    /// `.output half_color`: its colour stands in r0 (red, green) and r1 (blue, alpha) as half floats, the first of two in the lower half.
+    HalfColor,
+}
+
+impl Output {
+    /// The names in the source.
+    pub const NAMED: &'static [(&'static str, Self)] = &[("color", Self::Color), ("half_color", Self::HalfColor)];
+}
+
 /// The interface of a shader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
@@ -356,9 +376,8 @@ pub struct Interface {
     pub stage: Stage,
     /// Threads per QPU: 1 or 2; `None` if the source does not say.
     pub threads: Option<u8>,
-    /// The program has no end of its own (`.output color`): its colour stands in r0, red in the lowest byte, and rb15 holds the fragment's depth as at its
-    /// start. What writes the tile buffer and ends it is put behind it later. It is checked with the shortest that could.
-    pub leaves_color: bool,
+    /// How a fragment shader ends.
+    pub output: Output,
     /// What a fragment shader draws, if it says so; else triangles.
     pub primitive: Option<PrimitiveKind>,
     /// A coordinate or vertex shader writes the size of a point in pixels behind 1/Wc.
@@ -399,6 +418,13 @@ impl Interface {
     /// Components of all varyings.
     pub fn varying_components(&self) -> u32 {
         self.varyings.last().map_or(0, |last| last.offset.saturating_add(last.components))
+    }
+
+    /// Whether lookups by this TMU have two results: those of textures of 64 bits a texel. One TMU's textures are all of them or none.
+    pub fn has_two_results(&self, unit: usize) -> bool {
+        let is_64_bit =
+            |texture: &Texture| texture.words.is_some_and(|words| words.kind == TextureKind::TwoDimensional64);
+        self.textures.iter().any(|texture| usize::from(texture.unit) == unit && is_64_bit(texture))
     }
 
     /// Varyings that a fragment shader reads: those that are declared, and before them those of the primitives.

@@ -417,6 +417,7 @@ fn a_program_that_leaves_its_colour_needs_no_end() {
     let program =
         |output: &str, last: &str| format!(".stage fragment\n.threads 1\n{output}\nmov r0, 0\nmov r1, 0\n{last}");
     assert_eq!(findings(&program(".output color", "mov r2, 0")), []);
+    assert_eq!(findings(&program(".output half_color", "mov r2, 0")), []);
     assert_eq!(findings(&program("", "mov r2, 0")), [(Code::RunsOffTheEnd, 6)]);
     // The end stands in a branch's delay slots.
     assert_eq!(findings(&program(".output color", "bra -, 0")), [(Code::DelaySlots, 6)]);
@@ -430,6 +431,9 @@ fn what_a_program_leaves_is_said_once_and_is_a_colour() {
         };
         diagnostics.list.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(refused(".output color\n.output color\nnop"), ["the output is declared twice"]);
-    assert_eq!(refused(".output depth\nnop"), ["`depth` is nothing that a program can leave behind: color"]);
+    assert_eq!(refused(".output color\n.output half_color\nnop"), ["the output is declared twice"]);
+    assert_eq!(
+        refused(".output depth\nnop"),
+        ["`depth` is nothing that a program can leave behind: color or half_color"]
+    );
 }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use qpu::Assembly;
 use qpu::interface::{
-    Attribute, AttributeKind, Interface, PrimitiveKind, Stage, StreamItem, Texture, TextureKind, Uniform, UniformType,
+    Attribute, AttributeKind, Interface, Output, PrimitiveKind, Stage, StreamItem, Texture, TextureKind, Uniform,
+    UniformType,
 };
 
 use super::Programs;
@@ -20,7 +21,11 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
     if let Some(fragment) = &programs.fragment {
         expect_stage(name, fragment, Stage::Fragment)?;
         let uniforms = uniform_type(&mut body, "FragmentUniforms", &fragment.interface)?;
-        let ending = if fragment.interface.leaves_color { "Color" } else { "Own" };
+        let ending = match fragment.interface.output {
+            Output::Own => "Own",
+            Output::Color => "Color",
+            Output::HalfColor => "HalfColor",
+        };
         words(&mut body, "FRAGMENT_CODE", fragment);
         let varyings = fragment.interface.varying_components();
         let primitive = match fragment.interface.primitive.unwrap_or_default() {
@@ -244,6 +249,7 @@ fn structure(body: &mut String, name: &str, items: &[StreamItem<'_>]) -> Result<
             StreamItem::Texture(Texture { name, unit, .. }, words) => {
                 let (kind, ty) = match words.kind {
                     TextureKind::TwoDimensional => ("two-dimensional texture", "Texture2d"),
+                    TextureKind::TwoDimensional64 => ("two-dimensional texture of half floats", "Texture2d64"),
                     TextureKind::Cube => ("cube map", "TextureCube"),
                     TextureKind::Child => ("child image of a texture", "TextureChild"),
                 };

@@ -278,7 +278,10 @@ impl Compiled {
                 Stage::Compute => checked::Stage::User,
             },
             threads: (stage == Stage::Fragment).then_some(1),
-            leaves_color: stage == Stage::Fragment && !self.ended,
+            output: match (stage, self.ended) {
+                (Stage::Fragment, false) => checked::Output::Color,
+                _ => checked::Output::Own,
+            },
             uniforms: uniforms.collect(),
             attributes: if attribute_words == 0 { Vec::new() } else { vec![attribute] },
             varyings: components(if stage == Stage::Coordinate { 0 } else { interface.varyings }),

@@ -220,7 +220,11 @@ impl Recording {
     ) -> Result<(), Error> {
         let label = pipeline.label;
         device.expect_own(label, &pipeline.memory)?;
-        let pass = if self.pass.grid.multisample { Samples::Four } else { Samples::One };
+        let buffer = self.pass.grid.buffer;
+        if pipeline.is_64_bit.is_some_and(|is_64_bit| is_64_bit != buffer.is_64_bit()) {
+            return Err(Error::ColorBits { label, target: self.target.label(), bits: self.target.format().bits() });
+        }
+        let pass = if buffer.is_multisample() { Samples::Four } else { Samples::One };
         if pass != pipeline.samples {
             return Err(Error::Samples { label, pipeline: pipeline.samples.count(), pass: pass.count() });
         }

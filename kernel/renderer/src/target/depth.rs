@@ -5,7 +5,7 @@ use v3d::hw::tiling::tile_px;
 use v3d::platform::Platform;
 use v3d::pool::Buffer;
 use v3d::surface::DepthSurface;
-use v3d::tile_grid::TileGrid;
+use v3d::tile_grid::{TileBuffer, TileGrid};
 
 use crate::device::Device;
 use crate::error::Error;
@@ -34,7 +34,8 @@ impl DepthTarget {
         height_px: u32,
     ) -> Result<Self, Error> {
         let why = "sides are 1 to 2048 pixels";
-        TileGrid::new(width_px, height_px, false).map_err(|_| Error::TargetSize { label, width_px, height_px, why })?;
+        let refuse = |_| Error::TargetSize { label, width_px, height_px, why };
+        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(refuse)?;
         let (tile_width, tile_height) = tile_px(BITS).unwrap_or((1, 1));
         let bytes = width_px.next_multiple_of(tile_width) * height_px.next_multiple_of(tile_height) * BITS / 8;
         let memory = device.driver()?.allocate(bytes, 4096)?;

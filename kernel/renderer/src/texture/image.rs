@@ -1,11 +1,11 @@
 //! What textures of both forms have in common: memory, and how it is laid out.
 
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::{FrameBufferFormat, MemoryFormat};
+use v3d::hw::control_list::MemoryFormat;
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
 use v3d::pool::{Buffer, Owner};
-use v3d::surface::Surface;
+use v3d::surface::{ColorFormat, Surface};
 use v3d::texture::{ALIGNMENT, Parameters, Part, Sampler, TextureError, TextureLayout};
 use v3d::tiler::{GpuImage, Rectangle};
 use v3d::{Platform, region::Region};
@@ -67,6 +67,13 @@ impl Image {
         self.layout.parameters(self.address(), sampler).map_err(|error| self.error(error))
     }
 
+    /// Refuses lookups with another number of results than the texture's have.
+    pub(super) fn expect_results(&self, expected: u32) -> Result<(), Error> {
+        let texture_type = self.layout.texture_type();
+        let results = if texture_type == TextureType::Rgba64 { 2 } else { 1 };
+        if results == expected { Ok(()) } else { Err(Error::Results { label: self.label, texture_type, results }) }
+    }
+
     /// A part, and the memory of its level.
     fn part(&self, face: u32, level: u32, rectangle: Option<Rectangle>) -> Result<(Part, Region), Error> {
         let part = match rectangle {
@@ -110,8 +117,9 @@ impl Image {
     pub(super) fn target(&self, level: u32, exclusive: bool) -> Result<Target, Error> {
         let texture_type = self.layout.texture_type();
         let format = match texture_type {
-            TextureType::Rgba8888 | TextureType::Rgbx8888 | TextureType::Rgba32R => FrameBufferFormat::Rgba8888,
-            TextureType::Rgb565 => FrameBufferFormat::Bgr565,
+            TextureType::Rgba8888 | TextureType::Rgbx8888 | TextureType::Rgba32R => ColorFormat::Rgba8888,
+            TextureType::Rgb565 => ColorFormat::Bgr565,
+            TextureType::Rgba64 => ColorFormat::Rgba16161616,
             _ => return Err(Error::NotDrawable { label: self.label, texture_type }),
         };
         let (part, region) = self.part(0, level, None)?;

@@ -1,9 +1,9 @@
 //! Smaller levels, drawn by the GPU: each a picture of the level before it.
 
-use qpu_shaders::{NoUniforms, texture_level};
+use qpu_shaders::{Fragment, NoUniforms, UniformData, texture_level, texture_level_half};
 use v3d::Platform;
 
-use super::{MagFilter, MinFilter, Sampler, Texture, Wrap};
+use super::{MagFilter, MinFilter, Sampler, Texture, TextureType, Wrap};
 use crate::error::Error;
 use crate::frame::Frame;
 use crate::mesh::Primitive;
@@ -25,15 +25,31 @@ impl Texture {
     /// # Errors
     /// When passes cannot draw texels of its type, or memory runs out.
     pub fn generate_mipmaps<P: Platform>(&self, frame: &mut Frame<'_, P>) -> Result<(), Error> {
-        let descriptor = PipelineDescriptor::new(self.label(), Shading::Done, &texture_level::FRAGMENT);
-        let pipeline = Pipeline::new(frame.device(), &descriptor)?;
+        if self.layout().texture_type() == TextureType::Rgba64 {
+            let source = self.bind_64_for_levels(&SAMPLER)?;
+            let uniforms = |level| texture_level_half::FragmentUniforms { level, source: source.clone() };
+            return self.draw_levels(frame, &texture_level_half::FRAGMENT, uniforms);
+        }
         let source = self.bind_for_levels(&SAMPLER)?;
+        let uniforms = |level| texture_level::FragmentUniforms { level, source: source.clone() };
+        self.draw_levels(frame, &texture_level::FRAGMENT, uniforms)
+    }
+
+    /// Draws all levels but the first with a fragment shader whose uniforms follow from the number of the level before.
+    fn draw_levels<P: Platform, F: UniformData>(
+        &self,
+        frame: &mut Frame<'_, P>,
+        fragment: &Fragment<F, 2>,
+        uniforms: impl Fn(f32) -> F,
+    ) -> Result<(), Error> {
+        let descriptor = PipelineDescriptor::new(self.label(), Shading::Done, fragment);
+        let pipeline = Pipeline::new(frame.device(), &descriptor)?;
         for level in 1..self.layout().levels() {
             // The level that is drawn is not the one that is read, though both are this texture, which the binding keeps.
             let target = self.0.target(level, false)?;
             let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0; 4]))?;
-            let uniforms = texture_level::FragmentUniforms { level: (level - 1) as f32, source: source.clone() };
-            pass.draw_vertices(&pipeline, Primitive::TriangleStrip, &whole(&target), &NoUniforms, &uniforms)?;
+            let (vertices, uniforms) = (whole(&target), uniforms((level - 1) as f32));
+            pass.draw_vertices(&pipeline, Primitive::TriangleStrip, &vertices, &NoUniforms, &uniforms)?;
         }
         Ok(())
     }

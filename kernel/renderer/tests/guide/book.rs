@@ -13,6 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use qpu::explain::explain_program;
+use qpu::interface::Output;
 use qpu::{Assembly, Options, Source, assemble};
 use v3d_sim::job::picture;
 
@@ -81,7 +82,7 @@ fn explanation(step: &Step, selection: &str) -> String {
     let words: Vec<u64> = section.lines().skip(1).map(|line| word(line).unwrap_or_else(|| panic!("{line}"))).collect();
     let source = assembled(file);
     // What a fragment shader does with its colour is put behind it, and may begin in its last instruction.
-    let own = source.words.len() - usize::from(source.interface.leaves_color);
+    let own = source.words.len() - usize::from(source.interface.output != Output::Own);
     assert_eq!(words[..own], source.words[..own], "{title}: the job's words are not those of {file}");
     explain_program(&words, &source.interface).trim_end().to_owned()
 }

@@ -2,7 +2,7 @@
 
 use super::drawing::{View, device, draw, model};
 use super::reference::{Color, etc1_block};
-use qpu_shaders::{Ending, Fragment, textured};
+use qpu_shaders::{Ending, Fragment, textured, tone_mapped};
 use renderer::texture::TextureType;
 use renderer::{Sampler, Texture, TextureDescriptor};
 use v3d::hw::control_list::Threading;
@@ -48,7 +48,7 @@ const HALVES: [u64; 22] = [
     0x1000_09e7_009e_7000,
     0x5000_09e7_009e_7000,
 ];
-const FOUR_HALVES: Fragment<textured::FragmentUniforms, 2> = Fragment::new(&HALVES, Threading::Single, Ending::Own);
+const FOUR_HALVES: Fragment<tone_mapped::FragmentUniforms, 2> = Fragment::new(&HALVES, Threading::Single, Ending::Own);
 
 /// A channel of so many bits, from bit `low` of `value` on, as 0 to 255.
 fn channel(value: u64, low: u32, bits: u32) -> f64 {
@@ -176,9 +176,15 @@ fn texels_of_every_type_in_every_layout() {
             let (bytes, colors) = texels(texture_type, width, height);
             let descriptor = TextureDescriptor::new("texels", texture_type, width, height);
             let texture = Texture::from_pixels(&device, &descriptor, &bytes).unwrap();
-            let uniforms = textured::FragmentUniforms { image: texture.bind(&Sampler::NEAREST).unwrap() };
-            let fragment = if texture_type == TextureType::Rgba64 { &FOUR_HALVES } else { &textured::FRAGMENT };
-            let pixels = draw(&model, &device, fragment, &uniforms, View::whole(width, height));
+            let view = View::whole(width, height);
+            let pixels = if texture_type == TextureType::Rgba64 {
+                // The program does not read the exposure.
+                let image = texture.bind_64(&Sampler::NEAREST).unwrap();
+                draw(&model, &device, &FOUR_HALVES, &tone_mapped::FragmentUniforms { image, exposure: 0.0 }, view)
+            } else {
+                let image = texture.bind(&Sampler::NEAREST).unwrap();
+                draw(&model, &device, &textured::FRAGMENT, &textured::FragmentUniforms { image }, view)
+            };
             for (i, (pixel, color)) in pixels.iter().zip(&colors).enumerate() {
                 let off =
                     pixel.iter().zip(color).map(|(&is, should)| (f64::from(is) - should).abs()).fold(0.0, f64::max);

@@ -1,6 +1,7 @@
 //! Binning lists: tile memory, state, shader records, vertices and indices.
 
 use super::records::{Records, Shading};
+use super::rendering::tile_buffer;
 use super::{Binned, Checker, Reason, Refusal, Span};
 use crate::binning_list::MOST_STATE_CHANGES;
 use crate::platform::GpuMemory;
@@ -13,7 +14,6 @@ use v3d_hw::control_list::{
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::Thread;
-use v3d_hw::tile_buffer::tile_size_px;
 
 /// How far the list has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -202,23 +202,15 @@ fn is_plain_state(record: &Record) -> bool {
 }
 
 fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode) -> Result<Binned, Reason> {
-    let (width, height) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
-    if mode.color_64_bit {
-        return Err(Reason::Value("64-bit colour is not supported"));
-    }
-    if mode.double_buffer && mode.multisample {
-        return Err(Reason::Value("two tile buffers are for one sample a pixel"));
-    }
+    let buffer = tile_buffer(mode.multisample, mode.color_64_bit, mode.double_buffer)?;
+    let (width, height) = buffer.tile_size_px();
     if !mode.auto_initialise {
         return Err(Reason::Value(
             "tile state has to be initialised by the hardware: what it holds would be used as addresses",
         ));
     }
     let (columns, rows) = (u32::from(mode.width_tiles), u32::from(mode.height_tiles));
-    let grid = match mode.double_buffer {
-        true => TileGrid::double_buffered(columns * width, rows * height),
-        false => TileGrid::new(columns * width, rows * height, mode.multisample),
-    };
+    let grid = TileGrid::new(columns * width, rows * height, buffer);
     let grid = grid.map_err(|_| Reason::Value("the picture has no tiles, or too many"))?;
     // Tile lists are found by their place, so that has to be the one that the driver uses.
     let expected = tile_memory::binning_mode(&grid, mode.tile_state, mode.tile_allocation, mode.tile_allocation_bytes);

@@ -6,6 +6,7 @@
 use super::{Binned, Checker, Reason, Refusal, Span};
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
+use crate::tile_grid::TileBuffer;
 use crate::tile_memory::tile_list;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
@@ -106,14 +107,14 @@ pub(super) fn check<M: GpuMemory>(
                 buffer.is_stored(Parts::of(store.buffer))?;
                 buffer.store(&mode, cleared(&store), store.disable_swap);
                 decimates(&mode, store.buffer, store.mode)?;
-                let bytes = picture_bytes(&mode, store.format, bits(store.buffer, store.pixel_format)?)?;
+                let bytes = picture_bytes(&mode, store.format, bits(&mode, store.buffer, store.pixel_format)?)?;
                 may_store(checker, binned, store.address.0, bytes)?;
                 ended = store.last_tile;
             }
             Record::LoadGeneral(load) if load.buffer == TileBufferSelect::None => buffer.load(Parts::default())?,
             Record::LoadGeneral(load) => {
                 buffer.load(Parts::of(load.buffer))?;
-                let bytes = picture_bytes(&mode, load.format, bits(load.buffer, load.pixel_format)?)?;
+                let bytes = picture_bytes(&mode, load.format, bits(&mode, load.buffer, load.pixel_format)?)?;
                 checker.may_load(load.address.0, bytes)?;
             }
             Record::StoreFullResolution(store) => {
@@ -234,12 +235,10 @@ fn frame(mode: &TileRenderingMode, binned: Option<Binned>) -> Result<(), Reason>
     if !mode.address.is_aligned(PICTURE_ALIGNMENT) {
         return Err(Reason::Value("the picture is 16-byte aligned"));
     }
-    if mode.color_64_bit || mode.coverage_mode || mode.vg_mask {
-        return Err(Reason::Value("64-bit colour, coverage and mask are not supported"));
+    if mode.coverage_mode || mode.vg_mask {
+        return Err(Reason::Value("coverage and mask are not supported"));
     }
-    if mode.double_buffer && mode.multisample {
-        return Err(Reason::Value("two tile buffers are for one sample a pixel"));
-    }
+    let buffer = tile_buffer(mode.multisample, mode.color_64_bit, mode.double_buffer)?;
     if mode.width == 0 || mode.height == 0 {
         return Err(Reason::Value("the picture has no pixels"));
     }
@@ -249,11 +248,20 @@ fn frame(mode: &TileRenderingMode, binned: Option<Binned>) -> Result<(), Reason>
         if columns < u32::from(binned.grid.columns) || rows != u32::from(binned.grid.rows) {
             return Err(Reason::Value("the binning list has another number of tiles"));
         }
-        if mode.multisample != binned.grid.multisample || mode.double_buffer != binned.grid.double_buffer {
-            return Err(Reason::Value("the binning list has tiles of another size"));
+        if buffer != binned.grid.buffer {
+            return Err(Reason::Value("the binning list has another tile buffer"));
         }
     }
     Ok(())
+}
+
+/// How the tile buffer is used.
+pub(super) fn tile_buffer(multisample: bool, color_64_bit: bool, double_buffer: bool) -> Result<TileBuffer, Reason> {
+    TileBuffer::of_mode(multisample, color_64_bit, double_buffer).ok_or(if double_buffer {
+        Reason::Value("two tile buffers are for one sample a pixel and 32-bit colours")
+    } else {
+        Reason::Value("64-bit colours are for one sample a pixel")
+    })
 }
 
 /// Whether a branch leads to a tile's own list.
@@ -270,7 +278,7 @@ fn branch_of(binned: Binned, tile: TileCoordinates, address: BusAddr) -> Result<
 
 /// Columns and rows of tiles.
 fn tiles(mode: &TileRenderingMode) -> (u32, u32) {
-    let (width, height) = tile_size_px(mode.multisample, false, mode.double_buffer);
+    let (width, height) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
     (u32::from(mode.width).div_ceil(width), u32::from(mode.height).div_ceil(height))
 }
 
@@ -286,6 +294,7 @@ fn inside(mode: &TileRenderingMode, tile: TileCoordinates) -> Result<(), Reason>
 /// Bytes of the picture that records 24 and 25 store.
 fn frame_bytes(mode: &TileRenderingMode) -> Result<u64, Reason> {
     let bits = match mode.color_format {
+        _ if mode.color_64_bit => 64,
         FrameBufferFormat::Rgba8888 => 32,
         FrameBufferFormat::Bgr565 | FrameBufferFormat::Bgr565Dithered => 16,
         FrameBufferFormat::Reserved(_) => return Err(Reason::Value("the colour format is reserved")),
@@ -294,8 +303,9 @@ fn frame_bytes(mode: &TileRenderingMode) -> Result<u64, Reason> {
 }
 
 /// Bits of a value that a general store or load moves.
-fn bits(buffer: TileBufferSelect, format: PixelFormat) -> Result<u32, Reason> {
+fn bits(mode: &TileRenderingMode, buffer: TileBufferSelect, format: PixelFormat) -> Result<u32, Reason> {
     match (buffer, format) {
+        (TileBufferSelect::Color, _) if mode.color_64_bit => Ok(64),
         (TileBufferSelect::Color, PixelFormat::Rgba8888) | (TileBufferSelect::ZStencil, _) => Ok(32),
         (TileBufferSelect::Color, PixelFormat::Bgr565 | PixelFormat::Bgr565Dithered) => Ok(16),
         _ => Err(Reason::Value("only colour, or depth with stencil, can be stored or loaded")),

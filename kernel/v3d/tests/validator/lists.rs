@@ -6,7 +6,7 @@ use v3d::hw::control_list::{ConfigurationBits, Oversample, PointSize, Record, Ti
 use v3d::hw::registers::Thread;
 use v3d::platform::GpuMemory;
 use v3d::record_list::ControlList;
-use v3d::tile_grid::TileGrid;
+use v3d::tile_grid::{TileBuffer, TileGrid};
 use v3d::validator::{Reason, Rights, Span};
 
 /// Addresses that are not the job's: far below, just before and just behind the pool, and no address at all.
@@ -33,7 +33,7 @@ fn a_job_of_our_own_passes() {
 /// A display's rows may be longer than the picture; tiles beyond it have no list.
 #[test]
 fn rows_may_be_longer_than_what_was_binned() {
-    let grid = TileGrid::new(WIDTH, HEIGHT, false).unwrap();
+    let grid = TileGrid::new(WIDTH, HEIGHT, TileBuffer::Single).unwrap();
     let scene = Scene::of(grid, WIDTH + 64);
     assert_eq!((scene.check(), scene.run()), (Ok(()), vec![]));
     let (offset, _) = first(&scene, |record| matches!(record, Record::BranchToSubList(_)));
@@ -48,7 +48,7 @@ fn rows_may_be_longer_than_what_was_binned() {
 /// Two tile buffers, each of which has to be cleared.
 #[test]
 fn two_tile_buffers_are_cleared_both() {
-    let scene = Scene::of(TileGrid::double_buffered(WIDTH, HEIGHT).unwrap(), WIDTH);
+    let scene = Scene::of(TileGrid::new(WIDTH, HEIGHT, TileBuffer::Double).unwrap(), WIDTH);
     assert_eq!((scene.check(), scene.run()), (Ok(()), vec![]));
     let rendering = scene.list(Thread::Rendering).start;
     let (offset, store) = first(&scene, |record| matches!(record, Record::StoreGeneral(_)));
@@ -58,11 +58,14 @@ fn two_tile_buffers_are_cleared_both() {
     assert_eq!(refusal.map(|refusal| refusal.reason), Some(uncleared));
     let (offset, mode) = first(&scene, |record| matches!(record, Record::TileRenderingMode(_)));
     let Record::TileRenderingMode(mode) = mode else { unreachable!() };
-    for (double_buffer, multisample, reason) in [
-        (false, false, "the binning list has another number of tiles"),
-        (true, true, "two tile buffers are for one sample a pixel"),
+    for (double_buffer, multisample, color_64_bit, reason) in [
+        (false, false, false, "the binning list has another number of tiles"),
+        (false, false, true, "the binning list has another tile buffer"),
+        (true, true, false, "two tile buffers are for one sample a pixel and 32-bit colours"),
+        (true, false, true, "two tile buffers are for one sample a pixel and 32-bit colours"),
+        (false, true, true, "64-bit colours are for one sample a pixel"),
     ] {
-        let changed = Record::from(TileRenderingMode { double_buffer, multisample, ..mode });
+        let changed = Record::from(TileRenderingMode { double_buffer, multisample, color_64_bit, ..mode });
         let refusal = scene.refusal_with(rendering + offset, &changed.encode().unwrap()[..changed.bytes()]);
         assert_eq!(refusal.map(|refusal| refusal.reason), Some(Reason::Value(reason)));
     }

@@ -16,7 +16,7 @@ use v3d::hw::registers::Thread;
 use v3d::platform::GpuMemory;
 use v3d::record_list::{ControlList, RecordList};
 use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, Program};
-use v3d::tile_grid::TileGrid;
+use v3d::tile_grid::{TileBuffer, TileGrid};
 use v3d::tile_memory::{self, STATE_BYTES};
 use v3d::validator::{self, Refusal, Rights, Span};
 use v3d_sim::memory::{Limits, OwnedMemory};
@@ -87,7 +87,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        Self::of(TileGrid::new(WIDTH, HEIGHT, false).unwrap(), WIDTH)
+        Self::of(TileGrid::new(WIDTH, HEIGHT, TileBuffer::Single).unwrap(), WIDTH)
     }
 
     /// With the tiles of the picture, and the distance of its rows in pixels.
@@ -320,7 +320,7 @@ fn rendering_list(grid: &TileGrid, row_px: u32, base: BusAddr) -> RecordList {
     list.push(TileRenderingMode {
         memory_format: MemoryFormat::Raster,
         color_format: FrameBufferFormat::Rgba8888,
-        double_buffer: grid.double_buffer,
+        double_buffer: grid.buffer.is_double(),
         height: HEIGHT as u16,
         width: row_px as u16,
         address: base + PICTURE,
@@ -328,7 +328,7 @@ fn rendering_list(grid: &TileGrid, row_px: u32, base: BusAddr) -> RecordList {
     });
     list.push(ClearColors::default());
     // A tile buffer is cleared by a store of nothing, and the next store is of the other one, if there are two.
-    for _ in 0..1 + u8::from(grid.double_buffer) {
+    for _ in 0..1 + u8::from(grid.buffer.is_double()) {
         list.push(TileCoordinates { row: 0, column: 0 });
         list.push(StoreGeneral::default());
     }

@@ -4,7 +4,7 @@
 //! writes, so what the one writes the other must not read. What is written to a register file can be read two instructions later [AG p.37].
 
 use alloc::vec::Vec;
-use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal, SmallImmediate, Unpack};
+use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, PackA, Signal, SmallImmediate, Unpack};
 
 /// Read address of the next uniform, in both files.
 const UNIFORM: u8 = 32;
@@ -21,6 +21,15 @@ pub(super) const TLB_COLOR_MS: u8 = 45;
 /// Write address of all samples' colour.
 pub(super) const TLB_COLOR_ALL: u8 = 46;
 
+/// A half of a word that is a float of 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Half {
+    /// Bits 15:0.
+    Low,
+    /// Bits 31:16.
+    High,
+}
+
 /// Where an operand comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
@@ -34,12 +43,16 @@ pub(super) enum From {
     A(u8),
     /// The highest byte of one, in all bytes.
     AAlpha(u8),
+    /// A half float in a register of file A; only float operations read it as one.
+    AHalf(u8, Half),
     /// A register of file B.
     B(u8),
     /// The next uniform.
     Uniform,
     /// A small integer.
     Small(i8),
+    /// The float 1.
+    One,
 }
 
 /// Where a result goes.
@@ -49,6 +62,8 @@ pub(super) enum To {
     R(u8),
     /// A register of file A.
     A(u8),
+    /// Half of a register of file A, from a float operation of the add ALU.
+    AHalf(u8, Half),
     /// A unit.
     Io(u8),
     /// Only flags are of interest.
@@ -82,7 +97,8 @@ pub(super) struct Op {
 impl Op {
     fn reads(&self, place: To) -> bool {
         self.from.iter().any(|&from| match (from, place) {
-            (From::R(n), To::R(m)) | (From::A(n) | From::AAlpha(n), To::A(m)) => n == m,
+            (From::R(n), To::R(m)) => n == m,
+            (From::A(n) | From::AAlpha(n) | From::AHalf(n, _), To::A(m) | To::AHalf(m, _)) => n == m,
             _ => false,
         })
     }
@@ -146,14 +162,21 @@ impl Slot {
         if let Some((op_add, op)) = self.add {
             let [add_a, add_b] = ports.take(op.from)?;
             let waddr_add = address(op.to);
-            alu = Alu { op_add, add_a, add_b, waddr_add, cond_add: op.when, sf: op.set_flags, ..alu };
+            let pack = match op.to {
+                To::AHalf(_, Half::Low) => PackA::Half0,
+                To::AHalf(_, Half::High) => PackA::Half1,
+                _ => PackA::None,
+            };
+            alu =
+                Alu { op_add, add_a, add_b, waddr_add, cond_add: op.when, sf: op.set_flags, pack: pack.code(), ..alu };
         }
         if let Some((op_mul, op)) = self.mul {
             let [mul_a, mul_b] = ports.take(op.from)?;
             let waddr_mul = address(op.to);
             // The mul ALU writes to file A only if halves are swapped.
             let swapped = matches!(op.to, To::A(_));
-            if swapped && self.add.is_some_and(|(_, add)| matches!(add.to, To::A(_) | To::Io(MS_FLAGS))) {
+            if swapped && self.add.is_some_and(|(_, add)| matches!(add.to, To::A(_) | To::AHalf(..) | To::Io(MS_FLAGS)))
+            {
                 return None;
             }
             alu = Alu { op_mul, mul_a, mul_b, waddr_mul, cond_mul: op.when, ws: swapped, ..alu };
@@ -166,11 +189,11 @@ impl Slot {
         }
         alu.raddr_a = ports.a.unwrap_or(alu.raddr_a);
         alu.raddr_b = ports.b.unwrap_or(alu.raddr_b);
-        match (ports.a_alpha, ports.r4_alpha) {
-            (Some(true), Some(true)) => return None,
-            (Some(true), _) => alu.unpack = Unpack::Byte3Replicated,
-            (_, Some(true)) => (alu.unpack, alu.pm) = (Unpack::Byte3Replicated, true),
-            _ => {}
+        let unpack = ports.a_unpack.unwrap_or(Unpack::None);
+        match ports.r4_alpha {
+            Some(true) if unpack != Unpack::None || alu.pack != PackA::None.code() => return None,
+            Some(true) => (alu.unpack, alu.pm) = (Unpack::Byte3Replicated, true),
+            _ => alu.unpack = unpack,
         }
         Some(alu)
     }
@@ -179,7 +202,7 @@ impl Slot {
 fn address(to: To) -> u8 {
     match to {
         To::R(n) => ACCUMULATORS + n,
-        To::A(n) | To::Io(n) => n,
+        To::A(n) | To::AHalf(n, _) | To::Io(n) => n,
         To::Nowhere => Alu::NOP.waddr_add,
     }
 }
@@ -190,8 +213,8 @@ struct Ports {
     a: Option<u8>,
     b: Option<u8>,
     small: bool,
-    /// Whether file A's value is unpacked, if it is read.
-    a_alpha: Option<bool>,
+    /// How file A's value is unpacked, if it is read.
+    a_unpack: Option<Unpack>,
     /// Whether r4 is unpacked, if it is read.
     r4_alpha: Option<bool>,
 }
@@ -209,19 +232,28 @@ impl Ports {
             From::R(_) => Some(Mux::R3),
             From::R4 => agree(&mut self.r4_alpha, false).then_some(Mux::R4),
             From::R4Alpha => agree(&mut self.r4_alpha, true).then_some(Mux::R4),
-            From::A(n) => (agree(&mut self.a, n) && agree(&mut self.a_alpha, false)).then_some(Mux::A),
-            From::AAlpha(n) => (agree(&mut self.a, n) && agree(&mut self.a_alpha, true)).then_some(Mux::A),
+            From::A(n) => self.of_file_a(n, Unpack::None),
+            From::AAlpha(n) => self.of_file_a(n, Unpack::Byte3Replicated),
+            From::AHalf(n, Half::Low) => self.of_file_a(n, Unpack::Half0),
+            From::AHalf(n, Half::High) => self.of_file_a(n, Unpack::Half1),
             From::B(n) => (!self.small && agree(&mut self.b, n)).then_some(Mux::B),
             // By file B, whose values are never unpacked.
             From::Uniform if !self.small && agree(&mut self.b, UNIFORM) => Some(Mux::B),
-            From::Uniform => (agree(&mut self.a, UNIFORM) && agree(&mut self.a_alpha, false)).then_some(Mux::A),
-            From::Small(value) => {
-                let code = SmallImmediate::Integer(value).code()?;
-                let free = self.b.is_none() || self.small;
-                self.small = true;
-                (free && agree(&mut self.b, code)).then_some(Mux::B)
-            }
+            From::Uniform => self.of_file_a(UNIFORM, Unpack::None),
+            From::Small(value) => self.immediate(SmallImmediate::Integer(value)),
+            From::One => self.immediate(SmallImmediate::Power(0)),
         }
+    }
+
+    fn of_file_a(&mut self, register: u8, unpack: Unpack) -> Option<Mux> {
+        (agree(&mut self.a, register) && agree(&mut self.a_unpack, unpack)).then_some(Mux::A)
+    }
+
+    fn immediate(&mut self, value: SmallImmediate) -> Option<Mux> {
+        let code = value.code()?;
+        let free = self.b.is_none() || self.small;
+        self.small = true;
+        (free && agree(&mut self.b, code)).then_some(Mux::B)
     }
 }
 
@@ -266,7 +298,9 @@ impl Emitter {
     /// Whether the instruction that is the `back`th from the end writes a register of a file that the operation reads.
     fn too_fresh(&self, op: &Op, back: usize) -> bool {
         let written = self.slots.len().checked_sub(back).and_then(|at| self.slots.get(at));
-        written.is_some_and(|slot| slot.ops().any(|before| matches!(before.to, To::A(_)) && op.reads(before.to)))
+        written.is_some_and(|slot| {
+            slot.ops().any(|before| matches!(before.to, To::A(_) | To::AHalf(..)) && op.reads(before.to))
+        })
     }
 
     /// Appends a result of two operands, in all elements.

@@ -15,7 +15,7 @@ use crate::tail::stencil::{StencilChange, StencilSide};
 /// How many combinations of blending are left out between two that are looked at. A prime, so that all parts take their turns.
 const STRIDE: usize = 211;
 
-const PLAIN: TailState = TailState::PLAIN;
+pub(super) const PLAIN: TailState = TailState::PLAIN;
 
 fn reads_uniform(alu: &Alu) -> bool {
     let by_b = alu.sig != Signal::SmallImmediate && ReadSource::of(File::B, alu.raddr_b) == ReadSource::Uniform;
@@ -30,7 +30,7 @@ fn uniforms_read(words: &[u64]) -> usize {
 }
 
 /// Checks a tail behind a program that computes a colour; how many instructions it has.
-fn check(state: &TailState) -> usize {
+pub(super) fn check(state: &TailState) -> usize {
     // Two instructions that a fragment program has at least: a tail begins after them.
     let program = "    mov r0, 1.0\n    mov r1, 1.0\n";
     let assembly = qpu::assemble(&[qpu::Source::new("program", program)], &qpu::Options::default()).unwrap();
@@ -43,7 +43,7 @@ fn check(state: &TailState) -> usize {
     tail.words.len()
 }
 
-fn parts() -> Vec<BlendPart> {
+pub(super) fn parts() -> Vec<BlendPart> {
     let mut parts = Vec::new();
     for equation in Equation::ALL {
         for source in Factor::ALL {
@@ -120,6 +120,8 @@ fn the_documented_costs_are_right() {
         ("blend by alpha, four samples", TailState { blend: Blend::ALPHA, samples: 4, ..PLAIN }),
         ("exclusive or", TailState { logic: Logic::Xor, ..PLAIN }),
         ("red only", TailState { color_mask: 0xff, ..PLAIN }),
+        ("half floats, opaque", TailState { is_half: true, ..PLAIN }),
+        ("half floats, blend by alpha", TailState { is_half: true, blend: Blend::ALPHA, ..PLAIN }),
         ("alpha to coverage", TailState { alpha_to_coverage: true, samples: 4, ..PLAIN }),
     ] {
         let row = std::format!("//! | {name} | {} |\n", check(&state));

@@ -4,8 +4,8 @@ use super::{Assembler, Res};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 use crate::interface::{
-    Attribute, AttributeKind, Components, PrimitiveKind, SemaphoreUse, Stage, Texture, TextureKind, TextureWords,
-    Uniform, UniformType,
+    Attribute, AttributeKind, Components, Output, PrimitiveKind, SemaphoreUse, Stage, Texture, TextureKind,
+    TextureWords, Uniform, UniformType,
 };
 use crate::language::Directive;
 use crate::lexer::{Kind, Token};
@@ -38,15 +38,17 @@ impl Assembler<'_> {
                 self.interface.threads = Some(threads as u8);
             }
             Directive::Output => {
-                let name = self.identifier("color")?;
-                if self.text(name) != "color" {
-                    let message = format!("{} is nothing that a program can leave behind: color", self.found(name));
+                let name = self.identifier("color or half_color")?;
+                let text = self.text(name);
+                let Some(&(_, output)) = Output::NAMED.iter().find(|(name, _)| *name == text) else {
+                    let message =
+                        format!("{} is nothing that a program can leave behind: color or half_color", self.found(name));
                     return self.error(Code::BadInterface, name, message);
-                }
-                if self.interface.leaves_color {
+                };
+                if self.interface.output != Output::Own {
                     return self.error(Code::InterfaceRedefined, token, "the output is declared twice");
                 }
-                self.interface.leaves_color = true;
+                self.interface.output = output;
             }
             Directive::Primitive => {
                 let name = self.identifier("triangles, lines or points")?;
@@ -92,7 +94,7 @@ impl Assembler<'_> {
         self.expect_end()
     }
 
-    /// `NAME, UNIT [, 2d|cube|child [, bias] [, LOOKUPS]]`
+    /// `NAME, UNIT [, 2d|2d64|cube|child [, bias] [, LOOKUPS]]`
     fn texture_directive(&mut self, directive: Directive) -> Res {
         let (name, span) = self.interface_name(directive)?;
         self.expect(Kind::Comma, "`,` and a TMU")?;
@@ -102,7 +104,17 @@ impl Assembler<'_> {
             return self.error(Code::BadInterface, first, format!("a slice has TMUs 0 and 1, not {unit}"));
         }
         let words = if self.take(Kind::Comma) { Some(self.texture_words()?) } else { None };
-        self.interface.textures.push(Texture { name, unit: unit as u8, words, span });
+        let unit = unit as u8;
+        let is_64_bit =
+            |words: Option<TextureWords>| words.is_some_and(|words| words.kind == TextureKind::TwoDimensional64);
+        let others = |texture: &&Texture| texture.unit == unit && is_64_bit(texture.words) != is_64_bit(words);
+        if let Some(other) = self.interface.textures.iter().find(others) {
+            let message =
+                format!("TMU {unit} looks up textures of one result and of two: one of them belongs to the other TMU");
+            let diagnostic = Diagnostic::error(Code::BadInterface, span, message);
+            return Err(Box::new(diagnostic.related(other.span, "the other kind is declared here")));
+        }
+        self.interface.textures.push(Texture { name, unit, words, span });
         Ok(())
     }
 
@@ -110,7 +122,7 @@ impl Assembler<'_> {
         // `2d` is a number to the lexer.
         let token = self.next();
         let Some(&(_, kind)) = TextureKind::NAMED.iter().find(|(name, _)| *name == self.text(token)) else {
-            let message = format!("{} is no kind of texture: 2d, cube or child", self.found(token));
+            let message = format!("{} is no kind of texture: 2d, 2d64, cube or child", self.found(token));
             return self.error(Code::BadInterface, token, message);
         };
         let bias = self.peek().kind == Kind::Comma && self.text(self.peek_ahead(1)) == "bias";

@@ -5,6 +5,7 @@ use v3d_hw::vpm::ReadSetupWord;
 
 use super::facts::Facts;
 use super::queue::Queue;
+use crate::interface::Interface;
 
 /// Fewest and most of something over all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,8 +189,8 @@ impl State {
         }
     }
 
-    /// After an instruction.
-    pub(super) fn after(&self, facts: &Facts) -> Self {
+    /// After an instruction of a program with this interface.
+    pub(super) fn after(&self, facts: &Facts, interface: &Interface) -> Self {
         let mut state = *self;
         let reads = |address: u8| u16::from(facts.read_a == Some(address)) + u16::from(facts.read_b == Some(address));
         // Both files give the same uniform or varying if both are read at once.
@@ -235,6 +236,9 @@ impl State {
                         state.uniforms = state.uniforms.add(least, most);
                         state.parameters[unit] = FREE;
                         state.requests[unit] = state.requests[unit].push(state.request_slots(unit));
+                        if interface.has_two_results(unit) {
+                            state.requests[unit] = state.requests[unit].push(1);
+                        }
                         state.coordinates[unit] = Count::ZERO;
                     }
                 }

@@ -22,7 +22,7 @@ impl Program<'_> {
             self.unwritten(at, facts, state, findings);
             self.peripherals(at, facts, state, findings);
             if matches!(self.flow.pending(node), Pending::End(_, 2)) {
-                self.at_end(at, &state.after(facts), findings);
+                self.at_end(at, &state.after(facts, self.interface), findings);
             }
         }
     }
@@ -39,7 +39,7 @@ impl Program<'_> {
         }
         while let Some(node) = work.pop() {
             let Some(state) = states[self.flow.index(node)] else { continue };
-            let after = state.after(&self.facts[self.flow.at(node)]);
+            let after = state.after(&self.facts[self.flow.at(node)], self.interface);
             for next in self.flow.successors(node).iter() {
                 let index = self.flow.index(next);
                 let joined = match &states[index] {
