@@ -351,8 +351,8 @@ pub struct SemaphoreUse {
     pub span: Span,
 }
 
-/// How a fragment shader ends. One that leaves a colour has no end of its own: what writes the tile buffer and ends it is put behind it later, and it is checked
-/// with the shortest that could. rb15 holds the fragment's depth as at its start.
+/// How a fragment shader ends. One that leaves a colour has no end of its own: what writes the tile buffer and ends it is put behind it later, and it is
+/// checked with the shortest that could. rb15 holds the fragment's depth as at its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// It writes to the tile buffer and ends by itself.
