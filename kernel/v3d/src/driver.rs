@@ -22,7 +22,6 @@ mod programs;
 mod recovery;
 mod schedule;
 
-use crate::arena::Arena;
 use crate::caches;
 use crate::error::{Error, Failure};
 use crate::fence::Fence;
@@ -45,9 +44,6 @@ use v3d_hw::Layout;
 use v3d_hw::registers::Register;
 use v3d_hw::registers::cle::Ctncs;
 use v3d_hw::registers::vpm::Vpmbase;
-
-/// Alignment of an arena in bytes: whatever stands in it has a smaller one.
-const ARENA_ALIGNMENT: u32 = 4096;
 
 /// Jobs that are usually in flight, for which there is room from the start: a binning and a rendering one, and their next.
 const JOBS_EXPECTED: usize = 4;
@@ -207,11 +203,6 @@ impl<'p, P: Platform> Driver<'p, P> {
         let buffer = self.allocate(length, alignment)?;
         buffer.region().store(self.platform, 0, bytes)?;
         Ok(buffer)
-    }
-
-    /// Takes an arena for the small things of a frame.
-    pub fn arena(&mut self, bytes: u32) -> Result<Arena, Error> {
-        Ok(Arena::new(self.allocate(bytes, ARENA_ALIGNMENT)?))
     }
 
     /// Takes binner memory for frames of one size, with `growth_bytes` for lists longer than one block.

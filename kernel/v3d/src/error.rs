@@ -28,13 +28,6 @@ pub enum Error {
         /// Bytes of the longest free stretch.
         largest: u32,
     },
-    /// A frame's arena is full.
-    ArenaFull {
-        /// Bytes that were asked for.
-        bytes: u32,
-        /// Bytes that are left.
-        left: u32,
-    },
     /// An access leaves its region.
     OutOfBounds {
         /// First byte of the access, from the region's start.
@@ -107,7 +100,6 @@ impl fmt::Display for Error {
                 f,
                 "the GPU memory pool has no {bytes} bytes aligned to {alignment}: its longest free stretch is {largest} bytes"
             ),
-            Self::ArenaFull { bytes, left } => write!(f, "the frame's arena has {left} bytes left, {bytes} are needed"),
             Self::OutOfBounds { at, bytes, region } => {
                 write!(f, "{bytes} bytes at {at:#x} leave a region of {region} bytes")
             }

@@ -5,7 +5,7 @@
 //!
 //! # From vertices to a picture
 //! 1. [`Driver::bring_up`](driver::Driver::bring_up) checks the identity, clears caches and reservations, and lays memory ready.
-//! 2. Vertices, shader code and uniforms are put into memory from the [`pool`] or a frame's [`arena`].
+//! 2. Vertices, shader code and uniforms are put into memory from the [`pool`].
 //! 3. A [`shader_record`] says which programs and vertices belong together.
 //! 4. A [`binning_list`] says what is drawn with which [`draw_state`]; a [`rendering_list`] says what becomes of each tile.
 //! 5. [`Driver::submit`](driver::Driver::submit) takes both lists and gives a [`fence`] to wait for.
@@ -18,7 +18,6 @@
 
 extern crate alloc;
 
-pub mod arena;
 pub mod binning_list;
 pub mod caches;
 pub mod draw_state;

@@ -2,8 +2,6 @@
 //!
 //! A first-fit allocator over one contiguous region. What is handed out is a [`Buffer`], which any number of owners share; when the last of them drops it,
 //! its bytes go back to the pool. A job that was submitted is an owner of all that it uses, so nobody else has to keep memory until the GPU is done with it.
-//!
-//! The many small things of one frame go into an [`Arena`](crate::arena::Arena), so the list of free stretches stays short.
 
 use crate::error::Error;
 use crate::region::Region;

@@ -3,9 +3,7 @@
 //! Records are encoded as they are appended; memory is taken when their length is known. So a list can never run over the memory that was taken for it.
 //! A value that does not fit its field is told when the list is done.
 
-use crate::arena::Arena;
 use crate::error::Error;
-use crate::platform::GpuMemory;
 use alloc::vec::Vec;
 use v3d_hw::control_list::{MAX_RECORD_BYTES, Record};
 use v3d_hw::{BusAddr, FieldError};
@@ -17,14 +15,6 @@ pub struct ControlList {
     pub start: BusAddr,
     /// The byte after the last record.
     pub end_exclusive: BusAddr,
-}
-
-impl ControlList {
-    /// Writes an encoded list into a frame's memory.
-    pub fn place(memory: &impl GpuMemory, arena: &mut Arena, bytes: &[u8]) -> Result<Self, Error> {
-        let start = arena.place(memory, bytes, 1)?;
-        Ok(Self { start, end_exclusive: start + bytes.len() as u32 })
-    }
 }
 
 /// A record as the CLE reads it.
@@ -150,10 +140,5 @@ impl RecordList {
     /// The list as the CLE reads it. An error names the field whose value does not fit.
     pub fn encode(self) -> Result<Vec<u8>, Error> {
         Ok(self.words()?.iter().flat_map(|word| word.to_le_bytes()).take(self.bytes).collect())
-    }
-
-    /// Writes the list into a frame's memory.
-    pub fn place(self, memory: &impl GpuMemory, arena: &mut Arena) -> Result<ControlList, Error> {
-        ControlList::place(memory, arena, &self.encode()?)
     }
 }

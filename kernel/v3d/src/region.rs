@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::platform::GpuMemory;
 use v3d_hw::BusAddr;
 
-/// A stretch of the pool. It does not own the memory; whoever took it from a pool or an arena does.
+/// A stretch of the pool. It does not own the memory; whoever took it from the pool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     offset: u32,
