@@ -6,7 +6,7 @@ use v3d::{
     hw::BusAddr,
     pool::Buffer,
     relocation::{GRANULE_BYTES, Place},
-    validator::Span,
+    validator::{MEMORY_BYTES, Span},
 };
 
 /// What has come of a job so far.
@@ -29,16 +29,14 @@ impl Replay {
     /// Memory that a stretch needs: what is in front of it in its page is not used. `None` if the stretch is empty, or leaves the memory of 1 GiB.
     #[must_use]
     pub fn needed(span: Span) -> Option<u32> {
-        let end = span.address.0.checked_add(span.bytes).filter(|&end| end <= 1 << 30 && span.bytes > 0)?;
-        Some(end - span.address.0 / GRANULE_BYTES * GRANULE_BYTES)
+        let fits = span.bytes > 0 && span.end() <= u64::from(MEMORY_BYTES);
+        fits.then(|| span.bytes + span.address.0 % GRANULE_BYTES)
     }
 
     /// The stretch that a new one has bytes in common with.
     #[must_use]
     pub fn overlap(&self, new: Span) -> Option<Span> {
-        let end = |span: Span| span.address.0 + span.bytes;
-        let spans = self.places.iter().map(|place| place.span);
-        spans.into_iter().find(|&old| new.address.0 < end(old) && old.address.0 < end(new))
+        self.places.iter().map(|place| place.span).find(|old| !old.is_apart_from(&new))
     }
 
     /// Puts a stretch into memory of as many bytes as it needs; says where.

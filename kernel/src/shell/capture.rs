@@ -14,7 +14,6 @@ use core::fmt;
 
 use v3d::{
     driver::Work,
-    hw::BusAddr,
     platform::GpuMemory,
     record_list::ControlList,
     user_program::UserProgram,
@@ -112,24 +111,10 @@ fn describe(gpu: &Gpu, work: &Work, picture: Option<&LastPicture>) {
 
 /// The pages of memory that the job reads or writes; none if the validator does not accept it.
 fn pages(gpu: &Gpu, work: &Work) -> Vec<Span> {
-    /// All that the engine can address.
-    const EVERYTHING: Span = Span { address: BusAddr(0), bytes: 1 << 30 };
-    const PAGE: u32 = PAGE_BYTES as u32;
-
-    let survey = work.job.and_then(|job| validator::survey(gpu.platform(), &[EVERYTHING], &job).ok());
+    let survey = work.job.and_then(|job| validator::survey(gpu.platform(), &[Span::MEMORY], &job).ok());
     let Some(survey) = survey else { return Vec::new() };
-    let mut spans = [survey.reads(), survey.stores(), survey.tile_memory()].concat();
-    spans.sort_by_key(|span| span.address.offset());
-    let mut pages: Vec<Span> = Vec::new();
-    for Span { address, bytes } in spans {
-        let start = address.offset() / PAGE * PAGE;
-        let end = (address.offset() + bytes).next_multiple_of(PAGE);
-        match pages.last_mut() {
-            Some(last) if start <= last.address.0 + last.bytes => last.bytes = last.bytes.max(end - last.address.0),
-            _ => pages.push(Span { address: BusAddr(start), bytes: end - start }),
-        }
-    }
-    pages
+    let spans = [survey.reads(), survey.stores(), survey.tile_memory()].concat();
+    validator::merged(spans.iter().map(|span| span.aligned_out(PAGE_BYTES as u32)))
 }
 
 /// Writes all blocks of the pool that are not zero; the sum of their bytes.

@@ -28,7 +28,7 @@ use v3d::{
     platform::GpuMemory,
     record_list::ControlList,
     relocation::{GRANULE_BYTES, Placed, relocate},
-    validator::Span,
+    validator::{MEMORY_BYTES, Span},
 };
 
 use super::{command::ReplayRequest, run::Answer};
@@ -129,15 +129,11 @@ fn store(machine: &Machine, line: &str) -> Result<usize, String> {
     let (offset, bytes) = read_block(line).map_err(|error| error.to_string())?;
     let gpu = machine.gpu()?;
     let places = machine.replay.places();
-    let has_place = |address: u32| {
-        let spans = places.iter().map(|place| place.span);
-        spans.into_iter().any(|span| address.checked_sub(span.address.0).is_some_and(|into| into < span.bytes))
-    };
-    let end = offset.checked_add(bytes.len() as u32).ok_or("the block leaves memory")?;
-    if bytes.is_empty() || !has_place(offset) || !has_place(end - 1) {
+    let placed = Placed { memory: gpu.platform(), places };
+    if bytes.is_empty() || !placed.holds(Span { address: BusAddr(offset), bytes: bytes.len() as u32 }) {
         return Err("the block has no place".into());
     }
-    Placed { memory: gpu.platform(), places }.store(offset, &bytes);
+    placed.store(offset, &bytes);
     Ok(bytes.len())
 }
 
@@ -147,7 +143,7 @@ fn run(machine: &mut Machine, binning: [u32; 2], rendering: [u32; 2]) -> Answer 
     }
     let list = |[start, end]: [u32; 2]| ControlList { start: BusAddr(start), end_exclusive: BusAddr(end) };
     let job = Job { binning: (binning[0] != binning[1]).then(|| list(binning)), rendering: list(rendering) };
-    let Machine { gpu, replay, failed_work, .. } = machine;
+    let Machine { gpu, replay, failed_work, watchdog, .. } = machine;
     let mut gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
     gpu.wait_until_idle();
     let moved = relocate(gpu.platform(), replay.places(), &job).map_err(|error| error.to_string())?;
@@ -168,6 +164,7 @@ fn run(machine: &mut Machine, binning: [u32; 2], rendering: [u32; 2]) -> Answer 
     for Span { address, bytes } in moved.survey.stores() {
         println!("replay stored {:08x} {bytes:x}", address.offset());
         for at in (0..bytes).step_by(PAGE_BYTES) {
+            watchdog.sign_of_life();
             let part = &mut page[..(bytes - at).min(PAGE_BYTES as u32) as usize];
             let from = address.offset() + at;
             placed.load(from, part);
@@ -187,7 +184,7 @@ impl fmt::Write for Output {
 }
 
 fn read(machine: &mut Machine, address: u32, bytes: u32) -> Answer {
-    let end = address.checked_add(bytes).filter(|&end| end <= 1 << 30).ok_or("memory has 1 GiB")?;
+    let end = address.checked_add(bytes).filter(|&end| end <= MEMORY_BYTES).ok_or("memory has 1 GiB")?;
     let Machine { gpu, replay, watchdog, .. } = machine;
     let gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
     let placed = Placed { memory: gpu.platform(), places: replay.places() };

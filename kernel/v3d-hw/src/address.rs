@@ -84,6 +84,8 @@ impl fmt::Display for BusAddr {
 }
 
 impl FieldType for BusAddr {
+    const IS_ADDRESS: bool = true;
+
     fn to_field(self) -> u64 {
         u64::from(self.0)
     }
@@ -102,6 +104,8 @@ impl FieldType for BusAddr {
 pub struct Aligned<const N: u32>(pub BusAddr);
 
 impl<const N: u32> FieldType for Aligned<N> {
+    const IS_ADDRESS: bool = true;
+
     fn to_field(self) -> u64 {
         u64::from(self.0.0) / u64::from(N)
     }

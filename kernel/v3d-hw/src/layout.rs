@@ -74,6 +74,8 @@ pub struct Field {
     pub lo: u32,
     /// What the guide says of it.
     pub doc: &'static str,
+    /// Whether it is a bus address.
+    pub is_address: bool,
     /// Prints the meaning of the field's bits.
     pub describe: fn(bits: u64, width: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result,
 }
@@ -160,6 +162,9 @@ impl core::error::Error for FieldError {}
 
 /// A type that can stand in a bit field.
 pub trait FieldType: Copy + PartialEq {
+    /// Whether it is a bus address: then it has the highest bits of a 32-bit word.
+    const IS_ADDRESS: bool = false;
+
     /// The value as bits, negative numbers sign-extended; only the field's width of them is stored.
     fn to_field(self) -> u64;
 
@@ -214,6 +219,7 @@ pub const fn check(fields: &[Field], bits: u32) {
         assert!(field.lo <= field.hi && field.hi < bits, "a field leaves its word");
         let mask = mask_of(field.width()) << field.lo;
         assert!(used & mask == 0, "fields overlap");
+        assert!(!field.is_address || field.hi % 8 == 7 && field.hi >= 31, "an address does not end its word");
         used |= mask;
         i += 1;
     }
@@ -346,6 +352,7 @@ macro_rules! layout {
                     hi: $hi,
                     lo: $lo,
                     doc: concat!($($doc,)+),
+                    is_address: <$ty as $crate::layout::FieldType>::IS_ADDRESS,
                     describe: $crate::layout::describe::<$ty>,
                 }, )*
             ];

@@ -11,7 +11,7 @@
 use crate::driver::Job;
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
-use crate::validator::{self, Refusal, Rights, Span, Survey};
+use crate::validator::{self, MEMORY_BYTES, Refusal, Rights, Span, Survey};
 use alloc::vec::Vec;
 use core::fmt;
 use v3d_hw::BusAddr;
@@ -85,6 +85,13 @@ pub struct Placed<'m, M> {
 }
 
 impl<M: GpuMemory> Placed<'_, M> {
+    /// Whether every byte of a span is somewhere.
+    pub fn holds(&self, span: Span) -> bool {
+        let mut held = 0;
+        self.parts(span.address.offset(), span.bytes as usize, |_, part| held += part.len());
+        held == span.bytes as usize
+    }
+
     /// Calls `access` for each part of a stretch that is somewhere, with its offset in the memory and its place in the stretch.
     fn parts(&self, offset: u32, count: usize, mut access: impl FnMut(u32, core::ops::Range<usize>)) {
         let mut done = 0;
@@ -109,7 +116,7 @@ impl<M: GpuMemory> GpuMemory for Placed<'_, M> {
     }
 
     fn bytes(&self) -> u32 {
-        1 << 30
+        MEMORY_BYTES
     }
 
     fn store(&self, offset: u32, bytes: &[u8]) {

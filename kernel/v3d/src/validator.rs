@@ -82,10 +82,12 @@ mod records;
 mod rendering;
 mod rights;
 mod shader;
+mod span;
 mod survey;
 mod texture;
 
-pub use rights::{Rights, Span};
+pub use rights::Rights;
+pub use span::{MEMORY_BYTES, Span, merged};
 pub use survey::{Pointer, Survey, survey};
 
 use crate::driver::Job;
@@ -271,7 +273,7 @@ impl<M: GpuMemory> Checker<'_, M> {
                 Record::decode(&bytes[offset..]).map_err(|error| place("unknown record", Reason::NotARecord(error)))?;
             let checked = self.spend(1).and_then(|()| each(offset as u32, record));
             checked.map_err(|reason| place(record.info().name, reason))?;
-            self.note(|survey| survey.note_record(list.start + offset as u32, &record));
+            self.note(|survey| survey.note_record(list.start + offset as u32, &record, &bytes[offset..]));
             offset += record.bytes();
         }
         Ok(())

@@ -3,11 +3,11 @@
 //! A record is looked at once for all states that point at it: nothing in memory changes while a job is checked.
 
 use super::shader::{Facts, Kind, Programs};
-use super::survey::word_of;
 use super::{Checker, Reason};
 use crate::platform::GpuMemory;
 use crate::user_program::VPM_RESERVATION;
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use v3d_hw::control_list::{GlShaderState, NvShaderState, PrimitiveMode, Threading};
 use v3d_hw::shaded_vertex::Format;
 use v3d_hw::shader_record::{ALIGNMENT, AttributeArray, GlFragment, GlVertex, NvShaderRecord, gl};
@@ -84,22 +84,25 @@ pub(super) struct Records {
     programs: Programs,
 }
 
-/// One part of a record, from its bytes.
-fn part<L: Layout>(bytes: &[u8], at: u32) -> Result<L, Reason> {
-    bytes.get(at as usize..).and_then(L::read_from).ok_or(Reason::Value("the shader record is cut short"))
+/// A shader record's place and bytes.
+struct RecordBytes {
+    address: BusAddr,
+    bytes: Vec<u8>,
 }
 
-/// Notes that a part of a record, which stands at `place`, points to a target.
-fn point<L: Layout, M: GpuMemory>(checker: &Checker<'_, M>, place: BusAddr, field: &str, target: BusAddr) {
-    if let Some(at) = word_of(L::FIELDS, field) {
-        checker.note(|survey| survey.note_pointer(place + at, target));
+impl RecordBytes {
+    /// Loads a record, which the job has to have a right to read.
+    fn load<M: GpuMemory>(checker: &Checker<'_, M>, address: BusAddr, count: u32) -> Result<Self, Reason> {
+        Ok(Self { address, bytes: checker.bytes(address, count)? })
     }
-}
 
-/// The same of a program with its uniforms.
-fn points<L: Layout, M: GpuMemory>(checker: &Checker<'_, M>, place: BusAddr, code: BusAddr, uniforms: BusAddr) {
-    point::<L, M>(checker, place, "code", code);
-    point::<L, M>(checker, place, "uniforms", uniforms);
+    /// The part of the record that begins `at` bytes in; its addresses are noted.
+    fn part<L: Layout, M: GpuMemory>(&self, checker: &Checker<'_, M>, at: u32) -> Result<L, Reason> {
+        let bytes = self.bytes.get(at as usize..).unwrap_or_default();
+        let part = L::read_from(bytes).ok_or(Reason::Value("the shader record is cut short"))?;
+        checker.note(|survey| survey.note_addresses(self.address + at, L::FIELDS, bytes));
+        Ok(part)
+    }
 }
 
 const fn fragment_kind(threading: Threading) -> Kind {
@@ -127,10 +130,8 @@ impl Records {
         }
         let count = if state.attribute_arrays == 0 { gl::MAX_ATTRIBUTES } else { u32::from(state.attribute_arrays) };
         checker.spend(1 + count)?;
-        let address = state.address.0;
-        let bytes = checker.bytes(address, gl::ATTRIBUTES + count * gl::ATTRIBUTE_BYTES)?;
-        let fragment: GlFragment = part(&bytes, gl::FRAGMENT)?;
-        points::<GlFragment, M>(checker, address + gl::FRAGMENT, fragment.code, fragment.uniforms);
+        let record = RecordBytes::load(checker, state.address.0, gl::ATTRIBUTES + count * gl::ATTRIBUTE_BYTES)?;
+        let fragment: GlFragment = record.part(checker, gl::FRAGMENT)?;
         let kind = fragment_kind(fragment.threading);
         let facts = self.programs.check(checker, kind, fragment.code, fragment.uniforms)?;
         let screen = Format { clip_header: false, point_size: fragment.point_size };
@@ -139,15 +140,12 @@ impl Records {
             (gl::COORDINATE, Format { clip_header: true, ..screen }.varyings()),
         ];
         for (at, outputs) in shaded {
-            let program: GlVertex = part(&bytes, at)?;
-            points::<GlVertex, M>(checker, address + at, program.code, program.uniforms);
+            let program: GlVertex = record.part(checker, at)?;
             self.vertex_program(checker, &program, outputs)?;
         }
         let mut fetches = [None; FETCHES];
         for (index, fetch) in (0..count).zip(&mut fetches) {
-            let at = gl::ATTRIBUTES + index * gl::ATTRIBUTE_BYTES;
-            let attribute: AttributeArray = part(&bytes, at)?;
-            point::<AttributeArray, M>(checker, address + at, "address", attribute.address);
+            let attribute: AttributeArray = record.part(checker, gl::ATTRIBUTES + index * gl::ATTRIBUTE_BYTES)?;
             *fetch = Some(Fetch {
                 address: attribute.address,
                 stride: u32::from(attribute.stride),
@@ -190,10 +188,8 @@ impl Records {
             return Ok(*known);
         }
         checker.spend(1)?;
-        let bytes = checker.bytes(state.address, NvShaderRecord::BYTES as u32)?;
-        let record: NvShaderRecord = part(&bytes, 0)?;
-        points::<NvShaderRecord, M>(checker, state.address, record.code, record.uniforms);
-        point::<NvShaderRecord, M>(checker, state.address, "vertices", record.vertices);
+        let bytes = RecordBytes::load(checker, state.address, NvShaderRecord::BYTES as u32)?;
+        let record: NvShaderRecord = bytes.part(checker, 0)?;
         if record.clip_header && !record.vertices.is_aligned(ALIGNMENT) {
             return Err(Reason::Value("vertices with clip coordinates are 16-byte aligned"));
         }

@@ -1,58 +1,34 @@
 //! What a job may read and what it may write.
 
+use super::span::{MEMORY_BYTES, Span, merged};
 use super::Reason;
 use alloc::vec::Vec;
-use core::ops::Range;
 use v3d_hw::BusAddr;
-
-/// Bytes of memory that the V3D can address: what is left of an address without its alias.
-const MEMORY_BYTES: u64 = 1 << 30;
-
-/// A stretch of memory, by the GPU's addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The first byte.
-    pub address: BusAddr,
-    /// Length in bytes.
-    pub bytes: u32,
-}
-
-impl Span {
-    /// The bytes, counted without the alias.
-    fn range(&self) -> Range<u64> {
-        let start = u64::from(self.address.offset());
-        start..start + u64::from(self.bytes)
-    }
-
-    /// Whether no byte belongs to both.
-    pub(super) fn is_apart_from(&self, other: &Self) -> bool {
-        let (one, two) = (self.range(), other.range());
-        one.end <= two.start || two.end <= one.start
-    }
-}
 
 /// What a job may read and what it may write. Aliases of one address are one address, and spans that meet are one span.
 #[derive(Clone, Debug, Default)]
 pub struct Rights {
     /// In order, and apart from each other.
-    readable: Vec<Range<u64>>,
-    writable: Vec<Range<u64>>,
+    readable: Vec<Span>,
+    writable: Vec<Span>,
 }
 
 impl Rights {
     /// `None` if something may be both read and written, or is not inside the 1 GiB of memory.
     pub fn new(readable: &[Span], writable: &[Span]) -> Option<Self> {
-        let (readable, writable) = (merged(readable), merged(writable));
-        let mut all: Vec<_> = readable.iter().chain(&writable).filter(|range| !range.is_empty()).collect();
-        all.sort_by_key(|range| range.start);
-        let fits = all.iter().all(|range| range.end <= MEMORY_BYTES);
-        let apart = all.windows(2).all(|pair| matches!(pair, [one, two] if one.end <= two.start));
+        let readable = merged(readable.iter().copied());
+        let writable = merged(writable.iter().copied());
+        let mut all: Vec<_> = readable.iter().chain(&writable).collect();
+        all.sort_by_key(|span| span.address.offset());
+        let fits = all.iter().all(|span| span.end() <= u64::from(MEMORY_BYTES));
+        let apart = all.windows(2).all(|pair| matches!(pair, [one, two] if one.is_apart_from(two)));
         (fits && apart).then_some(Self { readable, writable })
     }
 
     /// The right to read and to write all of some spans.
     pub(super) fn to_all(spans: &[Span]) -> Self {
-        Self { readable: merged(spans), writable: merged(spans) }
+        let readable = merged(spans.iter().copied());
+        Self { writable: readable.clone(), readable }
     }
 
     pub(super) fn may_read(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
@@ -64,26 +40,11 @@ impl Rights {
     }
 }
 
-/// The bytes of some spans, in order and in as few ranges as possible.
-fn merged(spans: &[Span]) -> Vec<Range<u64>> {
-    let mut ranges: Vec<_> = spans.iter().map(Span::range).collect();
-    ranges.sort_by_key(|range| range.start);
-    let mut merged: Vec<Range<u64>> = Vec::new();
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
-}
-
-/// Whether one of the ranges, which are in order, holds all of it.
-fn contains(ranges: &[Range<u64>], address: BusAddr, bytes: u64) -> bool {
-    let start = u64::from(address.offset());
-    let behind = ranges.partition_point(|range| range.start <= start);
-    let last = behind.checked_sub(1).and_then(|last| ranges.get(last));
-    last.is_some_and(|range| start.saturating_add(bytes) <= range.end)
+/// Whether one of the spans, which are in order, holds all of it.
+fn contains(spans: &[Span], address: BusAddr, bytes: u64) -> bool {
+    let behind = spans.partition_point(|span| span.address.offset() <= address.offset());
+    let last = behind.checked_sub(1).and_then(|last| spans.get(last));
+    last.is_some_and(|span| span.holds(address, bytes))
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! All of that the check of a job finds out on its way. A survey keeps it: a captured job can then be said to need just this memory, and can be moved to
 //! other addresses ([`relocation`](crate::relocation)).
 
-use super::{Checker, Refusal, Rights, Span};
+use super::span::{Span, merged};
+use super::{Checker, Refusal, Rights};
 use crate::driver::Job;
 use crate::platform::GpuMemory;
 use alloc::collections::BTreeMap;
@@ -22,15 +23,15 @@ pub struct Pointer {
     pub target: BusAddr,
 }
 
-/// Stretches of memory by their first byte, without the alias, and where each ends.
-type Stretches = BTreeMap<u32, u64>;
+/// Spans of memory: how many bytes from which offset on. Of spans that begin at the same byte, the longest counts.
+type Lengths = BTreeMap<u32, u32>;
 
 /// What a job reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    reads: Stretches,
-    stores: Stretches,
-    tile_memory: Stretches,
+    reads: Lengths,
+    stores: Lengths,
+    tile_memory: Lengths,
     /// Targets by the places of the words.
     pointers: BTreeMap<u32, BusAddr>,
     fixed: Option<BusAddr>,
@@ -83,88 +84,39 @@ impl Survey {
     }
 
     /// Notes the addresses in a record of a list, which stands at `place`.
-    pub(super) fn note_record(&mut self, place: BusAddr, record: &Record) {
-        let addresses: [Option<(&str, BusAddr)>; 2] = match record {
-            Record::Branch(to) => [Some(("address", to.address)), None],
-            Record::BranchToSubList(to) => [Some(("address", to.address)), None],
-            Record::StoreFullResolution(store) => [Some(("address", store.address.0)), None],
-            Record::LoadFullResolution(load) => [Some(("address", load.address.0)), None],
-            Record::StoreGeneral(store) if store.buffer == TileBufferSelect::None => [None; 2],
-            Record::StoreGeneral(store) => [Some(("address", store.address.0)), None],
-            Record::LoadGeneral(load) if load.buffer == TileBufferSelect::None => [None; 2],
-            Record::LoadGeneral(load) => [Some(("address", load.address.0)), None],
-            Record::IndexedPrimitiveList(draw) => [Some(("address", draw.address)), None],
-            Record::VgCoordinateArray(draw) => [Some(("address", draw.address)), None],
-            Record::ClippedPrimitive(clipped) => [Some(("address", clipped.address.0)), None],
-            Record::GlShaderState(state) => [Some(("address", state.address.0)), None],
-            Record::NvShaderState(state) => [Some(("address", state.address)), None],
-            Record::VgShaderState(state) => [Some(("address", state.address)), None],
-            Record::VgInlineShader(state) => [Some(("code", state.code.0)), Some(("uniforms", state.uniforms))],
-            Record::TileBinningMode(mode) => {
-                [Some(("tile_state", mode.tile_state)), Some(("tile_allocation", mode.tile_allocation))]
-            }
-            Record::TileRenderingMode(mode) => [Some(("address", mode.address)), None],
-            Record::Halt
-            | Record::Nop
-            | Record::Flush
-            | Record::FlushAllState
-            | Record::StartTileBinning
-            | Record::IncrementSemaphore
-            | Record::WaitOnSemaphore
-            | Record::ReturnFromSubList
-            | Record::StoreResolved
-            | Record::StoreResolvedEndOfFrame
-            | Record::VertexArrayPrimitives(_)
-            | Record::VgInline(_)
-            | Record::CompressedPrimitiveList
-            | Record::PrimitiveListFormat(_)
-            | Record::ConfigurationBits(_)
-            | Record::FlatShadeFlags(_)
-            | Record::PointSize(_)
-            | Record::LineWidth(_)
-            | Record::RhtXBoundary(_)
-            | Record::DepthOffset(_)
-            | Record::ClipWindow(_)
-            | Record::ViewportOffset(_)
-            | Record::ZClippingPlanes(_)
-            | Record::ClipperXyScaling(_)
-            | Record::ClipperZScaleOffset(_)
-            | Record::ClearColors(_)
-            | Record::TileCoordinates(_) => [None; 2],
+    pub(super) fn note_record(&mut self, place: BusAddr, record: &Record, bytes: &[u8]) {
+        // The address of a general store or load of nothing is not used.
+        let buffer = match record {
+            Record::StoreGeneral(store) => Some(store.buffer),
+            Record::LoadGeneral(load) => Some(load.buffer),
+            _ => None,
         };
-        for (name, target) in addresses.into_iter().flatten() {
-            if let Some(at) = word_of(record.info().fields, name) {
-                self.note_pointer(place + 1 + at, target);
-            }
+        if buffer != Some(TileBufferSelect::None) {
+            let data = bytes.get(1..).unwrap_or_default();
+            self.note_addresses(place + 1, record.info().fields, data);
+        }
+    }
+
+    /// Notes the addresses among the fields of what stands at `place`, from its bytes.
+    pub(super) fn note_addresses(&mut self, place: BusAddr, fields: &[Field], bytes: &[u8]) {
+        for field in fields.iter().filter(|field| field.is_address) {
+            // An address has the highest bits of its word; the lowest are other fields' or those that its alignment leaves zero.
+            let at = (field.hi + 1 - u32::BITS) / 8;
+            let word = bytes.get(at as usize..).and_then(<[u8]>::first_chunk);
+            let Some(&word) = word else { continue };
+            let low = u32::BITS - field.width();
+            self.note_pointer(place + at, BusAddr(u32::from_le_bytes(word) >> low << low));
         }
     }
 }
 
-/// Where the 32-bit word of an address field begins, in bytes: an address has the highest bits of its word.
-pub(super) fn word_of(fields: &[Field], name: &str) -> Option<u32> {
-    let field = fields.iter().find(|field| field.name == name)?;
-    (field.hi + 1).checked_sub(u32::BITS).map(|bits| bits / 8)
+fn note(lengths: &mut Lengths, address: BusAddr, bytes: u64) {
+    let known = lengths.entry(address.offset()).or_default();
+    *known = (*known).max(u32::try_from(bytes).unwrap_or(u32::MAX));
 }
 
-fn note(stretches: &mut Stretches, address: BusAddr, bytes: u64) {
-    let end = stretches.entry(address.offset()).or_default();
-    *end = (*end).max(u64::from(address.offset()) + bytes);
-}
-
-/// The same bytes in order and in as few spans as possible.
-fn spans(stretches: &Stretches) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
-    for (&start, &end) in stretches {
-        let bytes = (end - u64::from(start)) as u32;
-        match spans.last_mut() {
-            Some(last) if start <= last.address.0 + last.bytes => {
-                last.bytes = last.bytes.max(start + bytes - last.address.0);
-            }
-            _ => spans.push(Span { address: BusAddr(start), bytes }),
-        }
-    }
-    spans.retain(|span| span.bytes > 0);
-    spans
+fn spans(lengths: &Lengths) -> Vec<Span> {
+    merged(lengths.iter().map(|(&start, &bytes)| Span { address: BusAddr(start), bytes }))
 }
 
 /// What a job reaches, if it is one that may be executed where it may both read and write all of `within`.
@@ -188,10 +140,10 @@ mod tests {
     /// The encoded record has the address at the noted place, whatever else the word holds.
     fn check(record: Record, expected: &[(u32, u32)]) {
         let mut survey = Survey::default();
-        survey.note_record(BusAddr(0x1000), &record);
+        let bytes = record.encode().unwrap();
+        survey.note_record(BusAddr(0x1000), &record, &bytes);
         let found: Vec<_> = survey.pointers().map(|pointer| (pointer.word.0, pointer.target.0)).collect();
         assert_eq!(found, expected);
-        let bytes = record.encode().unwrap();
         for &(word, target) in expected {
             let at = (word - 0x1000) as usize;
             let word = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
@@ -217,15 +169,5 @@ mod tests {
         check(store.into(), &[(0x1003, 0x5_6000)]);
         check(StoreGeneral { buffer: TileBufferSelect::None, ..store }.into(), &[]);
         check(Record::Nop, &[]);
-    }
-
-    #[test]
-    fn stretches_that_meet_are_one_span() {
-        let mut survey = Survey::default();
-        for (address, bytes) in [(0x20, 4), (0x10, 8), (0x18, 8), (0x40, 0), (0x10, 2), (0x30, 1)] {
-            survey.note_read(BusAddr(BusAddr::UNCACHED | address), bytes);
-        }
-        let expected = [(0x10, 0x14), (0x30, 1)].map(|(start, bytes)| Span { address: BusAddr(start), bytes });
-        assert_eq!(survey.reads(), expected);
     }
 }

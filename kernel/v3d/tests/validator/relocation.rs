@@ -96,3 +96,16 @@ fn what_cannot_be_moved_is_refused() {
     }
     drop(owners);
 }
+
+/// A span across a gap between places begins and ends somewhere, and yet is not held.
+#[test]
+fn a_span_with_a_gap_is_not_held() {
+    let model = Machine::new(1 << 20, Config::default());
+    let span = |address, bytes| Span { address: BusAddr(address), bytes };
+    let at = model.base();
+    let places =
+        [Place { span: span(0x1000, 0x100), at }, Place { span: span(0x1200, 0x100), at: at + 0x200 }, Place { span: span(0x1100, 0x80), at: at + 0x400 }];
+    let placed = Placed { memory: &model, places: &places };
+    assert!(placed.holds(span(0x1000, 0x180)) && placed.holds(span(0x1200, 0x100)));
+    assert!(!placed.holds(span(0x10ff, 0x102)) && !placed.holds(span(0x1000, 0x300)) && !placed.holds(span(0x12ff, 2)));
+}
