@@ -24,9 +24,9 @@ use crate::crc32;
 pub const BLOCK_BYTES: usize = 1024;
 
 /// The longest piece of bytes as they are.
-const LONGEST_LITERAL: usize = 128;
+const MAX_LITERAL: usize = 128;
 /// How often the four bytes of a run can stand at most.
-const LONGEST_RUN: usize = 255 - 126;
+const MAX_RUN: usize = 255 - 126;
 
 /// Packs bytes.
 #[must_use]
@@ -50,17 +50,17 @@ pub fn pack(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// How often the first four bytes stand at the start of `bytes`, at most [`LONGEST_RUN`]; 0 if there are not four.
+/// How often the first four bytes stand at the start of `bytes`, at most [`MAX_RUN`]; 0 if there are not four.
 fn run_length(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<4>();
     match words.first() {
-        Some(first) => words.iter().take(LONGEST_RUN).take_while(|word| *word == first).count(),
+        Some(first) => words.iter().take(MAX_RUN).take_while(|word| *word == first).count(),
         None => 0,
     }
 }
 
 fn put_literal(packed: &mut Vec<u8>, bytes: &[u8]) {
-    for piece in bytes.chunks(LONGEST_LITERAL) {
+    for piece in bytes.chunks(MAX_LITERAL) {
         packed.push((piece.len() - 1) as u8);
         packed.extend_from_slice(piece);
     }
@@ -72,7 +72,7 @@ pub fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some((&control, rest)) = packed.split_first() {
         let control = usize::from(control);
-        let (length, times) = if control < LONGEST_LITERAL { (control + 1, 1) } else { (4, control - 126) };
+        let (length, times) = if control < MAX_LITERAL { (control + 1, 1) } else { (4, control - 126) };
         let (piece, rest) = rest.split_at_checked(length)?;
         if bytes.len() + length * times > BLOCK_BYTES {
             return None;

@@ -135,12 +135,12 @@ fn line<D: DrawTarget<Color = Rgb888>>(
 /// The target's.
 pub fn counters<D: DrawTarget<Color = Rgb888>>(target: &mut D, counts: [usize; 4]) -> Result<(), D::Error> {
     const NAMES: [&str; 4] = ["rectangles", "draws", "triangles", "vertex bytes"];
-    const MOST_OF: [usize; 4] = [16_000, 20, 32_000, 1_000_000];
+    const FULL_SCALE: [usize; 4] = [16_000, 20, 32_000, 1_000_000];
     const LAMPS: usize = 28;
     for (row, name) in NAMES.into_iter().enumerate() {
         let at = Point::new(1094, 184 + 56 * row as i32);
         line(target, at, 138, name, &format!("{}", counts[row]))?;
-        let lit = LAMPS * counts[row] / MOST_OF[row];
+        let lit = LAMPS * counts[row] / FULL_SCALE[row];
         for lamp in 0..LAMPS {
             let color = match lamp {
                 _ if lamp >= lit => RAIL,

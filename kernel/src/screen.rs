@@ -92,8 +92,8 @@ const PAPER: Rgb888 = Rgb888::new(0x10, 0x14, 0x1c);
 const INK: Rgb888 = Rgb888::new(0xe0, 0xe4, 0xe8);
 
 /// Characters across and lines of the largest page: 1920x1080.
-const MOST_COLUMNS: usize = 192;
-const MOST_ROWS: usize = 54;
+const MAX_COLUMNS: usize = 192;
+const MAX_ROWS: usize = 54;
 /// What no cell shows: it has to be drawn.
 const UNKNOWN: u8 = 0;
 
@@ -110,8 +110,8 @@ pub struct TextGrid {
     rows: usize,
     column: usize,
     row: usize,
-    cells: [[u8; MOST_COLUMNS]; MOST_ROWS],
-    drawn: [[u8; MOST_COLUMNS]; MOST_ROWS],
+    cells: [[u8; MAX_COLUMNS]; MAX_ROWS],
+    drawn: [[u8; MAX_COLUMNS]; MAX_ROWS],
     /// Bit n: row n may have cells that are not drawn.
     changed: u64,
 }
@@ -126,17 +126,17 @@ impl TextGrid {
     /// A grid without cells.
     #[must_use]
     pub const fn new() -> Self {
-        let cells = [[UNKNOWN; MOST_COLUMNS]; MOST_ROWS];
+        let cells = [[UNKNOWN; MAX_COLUMNS]; MAX_ROWS];
         Self { columns: 0, rows: 0, column: 0, row: 0, cells, drawn: cells, changed: 0 }
     }
 
     /// Becomes an empty grid as large as the page, of which nothing is drawn.
     pub fn fit(&mut self, page: &Page) {
         let (size, cell) = (page.size(), FONT.character_size);
-        self.columns = ((size.width / cell.width) as usize).min(MOST_COLUMNS);
-        self.rows = ((size.height / cell.height) as usize).min(MOST_ROWS);
+        self.columns = ((size.width / cell.width) as usize).min(MAX_COLUMNS);
+        self.rows = ((size.height / cell.height) as usize).min(MAX_ROWS);
         (self.column, self.row) = (0, 0);
-        self.cells = [[b' '; MOST_COLUMNS]; MOST_ROWS];
+        self.cells = [[b' '; MAX_COLUMNS]; MAX_ROWS];
         self.draw_again();
     }
 
@@ -148,7 +148,7 @@ impl TextGrid {
 
     /// Nothing counts as drawn any more but blanks: the page was cleared.
     pub fn draw_again(&mut self) {
-        self.drawn = [[b' '; MOST_COLUMNS]; MOST_ROWS];
+        self.drawn = [[b' '; MAX_COLUMNS]; MAX_ROWS];
         self.changed = u64::MAX;
     }
 
@@ -181,7 +181,7 @@ impl TextGrid {
         if self.row >= self.rows {
             let up = (self.rows / 4).max(1);
             self.cells.copy_within(up..self.rows, 0);
-            self.cells[self.rows - up..self.rows].fill([b' '; MOST_COLUMNS]);
+            self.cells[self.rows - up..self.rows].fill([b' '; MAX_COLUMNS]);
             self.row = self.rows - up;
             self.changed = u64::MAX;
         }
@@ -214,7 +214,7 @@ pub struct Strip {
     /// Columns.
     first: usize,
     end: usize,
-    characters: [u8; MOST_COLUMNS],
+    characters: [u8; MAX_COLUMNS],
 }
 
 impl Strip {

@@ -50,7 +50,7 @@ pub struct Handover {
 }
 
 /// How long a boot may take before the watchdog starts it again: as long as it can count.
-const BOOT_MS: u32 = watchdog::LONGEST_MS;
+const BOOT_MS: u32 = watchdog::MAX_MS;
 
 /// Lines of the log of a boot that did not end well that are shown at once.
 const LAST_LINES: usize = 6;

@@ -408,7 +408,7 @@ fn a_binner_that_gets_no_more_memory() {
     for resettable in [true, false] {
         let model = Model::new(48 << 20, Config::default());
         model.resettable.set(resettable);
-        let mut stage = Stage::with_limits(&model, SIZE, Limits { most_overflow_blocks: 2, ..limits() });
+        let mut stage = Stage::with_limits(&model, SIZE, Limits { max_overflow_blocks: 2, ..limits() });
         let crowd = Mesh::indexed(&stage.device, "crowd", Primitive::Triangles, &vertices, &indices).unwrap();
         let triangle = core::mem::replace(&mut stage.mesh, crowd);
         let fence = stage.submit();

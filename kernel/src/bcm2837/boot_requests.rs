@@ -22,11 +22,11 @@ const CORE_CLOCK_HZ: u32 = 250_000_000;
 /// The clock to ask for when the firmware does not say how fast the 3D engine may run.
 const V3D_CLOCK_HZ: u32 = 300_000_000;
 /// No clock of the chip is faster: an answer above it is none.
-const FASTEST_CLOCK_HZ: u32 = 2_000_000_000;
+const MAX_CLOCK_HZ: u32 = 2_000_000_000;
 
 /// What a clock can run at.
 fn plausible(rate_hz: u32) -> Option<u32> {
-    (1..=FASTEST_CLOCK_HZ).contains(&rate_hz).then_some(rate_hz)
+    (1..=MAX_CLOCK_HZ).contains(&rate_hz).then_some(rate_hz)
 }
 
 /// Sets the PL011's clock; the rate in hertz that it has.

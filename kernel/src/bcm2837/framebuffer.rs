@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Pages that are asked for, one above the other in the virtual framebuffer.
-const MOST_PAGES: u32 = 3;
+const MAX_PAGES: u32 = 3;
 /// The size that is asked for when the display's own is refused with a single page.
 const SMALLEST_SIZE: (u32, u32) = (640, 480);
 /// Pixels that a line has beyond those on show.
@@ -41,7 +41,7 @@ const GAP: u32 = 16;
 /// The size when the display does not say what it prefers.
 pub const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 /// The largest size that is asked for; three pages of it are 24 MiB of the firmware's memory.
-const LARGEST_SIZE: (u32, u32) = (1920, 1080);
+const MAX_SIZE: (u32, u32) = (1920, 1080);
 
 /// Why there is no framebuffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl From<PropertyError> for FramebufferError {
     }
 }
 
-/// The size that suits the display: what its EDID prefers, within `LARGEST_SIZE`, or [`DEFAULT_SIZE`].
+/// The size that suits the display: what its EDID prefers, within `MAX_SIZE`, or [`DEFAULT_SIZE`].
 #[must_use]
 pub fn preferred_size(firmware: &impl Firmware) -> (u32, u32) {
     firmware
@@ -81,7 +81,7 @@ pub fn preferred_size(firmware: &impl Firmware) -> (u32, u32) {
         .ok()
         .filter(|block| block.status == 0)
         .and_then(|block| edid::preferred_size(&block.bytes))
-        .filter(|&(width, height)| width <= LARGEST_SIZE.0 && height <= LARGEST_SIZE.1)
+        .filter(|&(width, height)| width <= MAX_SIZE.0 && height <= MAX_SIZE.1)
         .unwrap_or(DEFAULT_SIZE)
 }
 
@@ -106,7 +106,7 @@ impl Allocation {
     /// # Errors
     /// When the firmware makes none, or none that is of use: why the last one was not.
     pub fn request(firmware: &impl Firmware, width: u32, height: u32) -> Result<Self, FramebufferError> {
-        let sizes = (1..=MOST_PAGES).rev().map(|pages| (width, height, pages));
+        let sizes = (1..=MAX_PAGES).rev().map(|pages| (width, height, pages));
         let mut refusal = FramebufferError::Unusable("none was asked for");
         for (width, height, pages) in sizes.chain([(SMALLEST_SIZE.0, SMALLEST_SIZE.1, 1)]) {
             match Self::request_pages(firmware, width, height, pages) {

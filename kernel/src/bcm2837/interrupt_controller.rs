@@ -4,7 +4,7 @@
 //! IRQ by default. Lines are level-triggered: a handler must quiet its device.
 //!
 //! # A device that is never quiet
-//! It would keep the processor in its handler for ever. So a line that is served more often than [`MOST_IN_A_TICK`] between two ticks of the timer is
+//! It would keep the processor in its handler for ever. So a line that is served more often than [`MAX_PER_TICK`] between two ticks of the timer is
 //! off until the next one: everything else goes on, slowly, and says what is wrong ([`take_storms`]).
 //!
 //! # Sources
@@ -36,7 +36,7 @@ register_structs! {
 }
 
 /// How often a line may be served between two ticks. The serial ports need a hundred at most, the 3D engine some for each list.
-pub const MOST_IN_A_TICK: u32 = 2000;
+pub const MAX_PER_TICK: u32 = 2000;
 
 /// What is called when a line is up. Runs with interrupts masked, on the exception stack.
 pub type Handler = fn();
@@ -136,7 +136,7 @@ pub(crate) fn dispatch() {
             let line = bank * 32 + pending.trailing_zeros() as u8;
             pending &= pending - 1;
             COUNTS[usize::from(line)].fetch_add(1, Ordering::Relaxed);
-            if IN_THIS_TICK[usize::from(line)].fetch_add(1, Ordering::Relaxed) >= MOST_IN_A_TICK {
+            if IN_THIS_TICK[usize::from(line)].fetch_add(1, Ordering::Relaxed) >= MAX_PER_TICK {
                 switch_off(line);
                 RESTING.fetch_or(1 << line, Ordering::Relaxed);
                 STORMS.fetch_or(1 << line, Ordering::Relaxed);

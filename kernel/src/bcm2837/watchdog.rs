@@ -41,7 +41,7 @@ register_structs! {
 }
 
 /// The longest time there is to look after it, in milliseconds: 20 bits of 1/65536 seconds.
-pub const LONGEST_MS: u32 = 15_999;
+pub const MAX_MS: u32 = 15_999;
 
 /// The watchdog.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Watchdog {
 
     /// Restarts the chip `timeout_ms` milliseconds after the last sign of life.
     pub fn arm(&mut self, timeout_ms: u32) {
-        self.timeout_ms = Some(timeout_ms.min(LONGEST_MS));
+        self.timeout_ms = Some(timeout_ms.min(MAX_MS));
         self.sign_of_life();
     }
 
@@ -95,7 +95,7 @@ impl Watchdog {
 
 /// Milliseconds as the register counts them, at most what it can hold.
 fn ticks(timeout_ms: u32) -> u32 {
-    (u64::from(timeout_ms.min(LONGEST_MS)) * 65536 / 1000) as u32
+    (u64::from(timeout_ms.min(MAX_MS)) * 65536 / 1000) as u32
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_longest_time_fits_the_register() {
         assert_eq!(super::ticks(1000), 65536);
-        assert!(super::ticks(super::LONGEST_MS) < 1 << 20);
-        assert_eq!(super::ticks(u32::MAX), super::ticks(super::LONGEST_MS));
+        assert!(super::ticks(super::MAX_MS) < 1 << 20);
+        assert_eq!(super::ticks(u32::MAX), super::ticks(super::MAX_MS));
     }
 }

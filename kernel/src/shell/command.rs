@@ -132,7 +132,7 @@ impl Draws {
 }
 
 /// Draws that one list has room for, but for a few.
-const MOST_DRAWS: u32 = 7_000;
+const MAX_DRAWS: u32 = 7_000;
 
 /// What is wanted of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -430,8 +430,8 @@ fn parse_draws(words: &[&str]) -> Result<Command, ParseError> {
         return Err(wrong("draws", format!("they can be same, changed, instances or upload, but not \"{name}\"")));
     };
     match count.parse() {
-        Ok(count @ 1..=MOST_DRAWS) => Ok(Command::Draws(what, count)),
-        _ => Err(wrong("draws", format!("\"{count}\" is no number from 1 to {MOST_DRAWS}"))),
+        Ok(count @ 1..=MAX_DRAWS) => Ok(Command::Draws(what, count)),
+        _ => Err(wrong("draws", format!("\"{count}\" is no number from 1 to {MAX_DRAWS}"))),
     }
 }
 

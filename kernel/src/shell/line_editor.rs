@@ -7,7 +7,7 @@
 use core::fmt::{self, Write};
 
 /// Characters that a line may have; what is typed beyond it is not taken.
-const LONGEST_LINE: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 /// Lines that are remembered.
 const HISTORY_LINES: usize = 16;
 
@@ -28,12 +28,12 @@ const DELETE: u8 = 0x7f;
 /// A line of ASCII. Its room is its own: what is typed leaves no trace in the heap.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    bytes: [u8; LONGEST_LINE],
+    bytes: [u8; MAX_LINE_BYTES],
     len: usize,
 }
 
 impl Line {
-    const EMPTY: Self = Self { bytes: [0; LONGEST_LINE], len: 0 };
+    const EMPTY: Self = Self { bytes: [0; MAX_LINE_BYTES], len: 0 };
 
     fn as_str(&self) -> &str {
         // Only printable ASCII is ever put in.
@@ -42,7 +42,7 @@ impl Line {
 
     /// Puts a character in at `position`, if there is room.
     fn insert(&mut self, position: usize, byte: u8) -> bool {
-        if self.len == LONGEST_LINE || position > self.len {
+        if self.len == MAX_LINE_BYTES || position > self.len {
             return false;
         }
         self.bytes.copy_within(position..self.len, position + 1);
@@ -330,6 +330,6 @@ mod tests {
     #[test]
     fn a_line_has_an_end() {
         let (lines, _) = typed(&format!("{}\r", "x".repeat(1000)));
-        assert_eq!(lines[0].len(), LONGEST_LINE);
+        assert_eq!(lines[0].len(), MAX_LINE_BYTES);
     }
 }

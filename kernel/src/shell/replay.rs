@@ -43,7 +43,7 @@ use crate::{
 };
 
 /// Bytes of a line with a block that cannot be packed, and some more.
-const LONGEST_LINE: usize = 1536;
+const MAX_LINE_BYTES: usize = 1536;
 /// How long a sender may be silent, in microseconds.
 const PATIENCE_US: u64 = 30_000_000;
 const CONTROL_C: u8 = 3;
@@ -80,7 +80,7 @@ fn load(machine: &mut Machine) -> Answer {
     }
     println!("replay loads");
     let (mut blocks, mut bytes) = (0, 0);
-    let mut line = Vec::with_capacity(LONGEST_LINE);
+    let mut line = Vec::with_capacity(MAX_LINE_BYTES);
     loop {
         receive_line(machine, &mut line)?;
         let text = str::from_utf8(&line).unwrap_or_default().trim();
@@ -118,7 +118,7 @@ fn receive_line(machine: &mut Machine, line: &mut Vec<u8>) -> Answer {
         match byte {
             b'\r' | b'\n' => return Ok(()),
             CONTROL_C => return Err("interrupted".into()),
-            _ if line.len() < LONGEST_LINE => line.push(byte),
+            _ if line.len() < MAX_LINE_BYTES => line.push(byte),
             _ => {}
         }
     }

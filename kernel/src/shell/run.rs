@@ -14,7 +14,7 @@ use crate::{
     arch::clock,
     bcm2837::{
         act_led,
-        interrupt_controller::{self, MOST_IN_A_TICK},
+        interrupt_controller::{self, MAX_PER_TICK},
         watchdog::Watchdog,
     },
     console, logger,
@@ -124,7 +124,7 @@ pub(super) fn reboot(machine: &mut Machine) -> Answer {
 pub(super) fn tell_storms() {
     for line in interrupt_controller::take_storms() {
         println!(
-            "interrupt line {line} came more than {MOST_IN_A_TICK} times within a tick, and was off until the next one"
+            "interrupt line {line} came more than {MAX_PER_TICK} times within a tick, and was off until the next one"
         );
     }
 }

@@ -263,7 +263,7 @@ struct Finished<'c> {
 
 impl<'c> Finished<'c> {
     /// Frames that the driver may drop one after the other.
-    const MOST_DROPPED: u64 = 3;
+    const MAX_DROPPED: u64 = 3;
 
     fn none(canvas: &'c Canvas, mode: Mode) -> Self {
         Self {
@@ -307,8 +307,8 @@ impl<'c> Finished<'c> {
     fn leave_out(&mut self, number: u64, failure: impl fmt::Display) -> Result<(), String> {
         println!("frame {number} is left out: {failure}");
         (self.dropped, self.dropped_in_turn) = (self.dropped + 1, self.dropped_in_turn + 1);
-        if self.dropped_in_turn == Self::MOST_DROPPED {
-            return Err(format!("{} frames in succession were dropped", Self::MOST_DROPPED));
+        if self.dropped_in_turn == Self::MAX_DROPPED {
+            return Err(format!("{} frames in succession were dropped", Self::MAX_DROPPED));
         }
         Ok(())
     }

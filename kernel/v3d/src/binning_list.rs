@@ -20,7 +20,7 @@ use v3d_hw::control_list::{ClipWindow, PrimitiveListFormat, Record, TileBinningM
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 
 /// Most shader records in one list, HW-2116.
-pub const MOST_STATE_CHANGES: u32 = 0x1ef0;
+pub const MAX_STATE_CHANGES: u32 = 0x1ef0;
 
 /// A binning list in the making.
 #[derive(Clone, Debug)]
@@ -107,13 +107,13 @@ impl BinningList {
     /// Whether so many shader records more have room.
     #[inline]
     pub fn reserve(&self, shaders: usize) -> Result<(), Error> {
-        if shaders > MOST_STATE_CHANGES.saturating_sub(self.state_changes) as usize {
+        if shaders > MAX_STATE_CHANGES.saturating_sub(self.state_changes) as usize {
             return Err(Error::Erratum(Erratum::Hw2116));
         }
         Ok(())
     }
 
-    /// How many shader records the list has so far; it may have [`MOST_STATE_CHANGES`].
+    /// How many shader records the list has so far; it may have [`MAX_STATE_CHANGES`].
     pub const fn state_changes(&self) -> u32 {
         self.state_changes
     }

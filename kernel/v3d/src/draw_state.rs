@@ -16,7 +16,7 @@ use v3d_hw::control_list::{
 };
 
 /// Smallest point in pixels, HW-2903.
-const LEAST_POINT_PX: f32 = 0.125;
+const MIN_POINT_PX: f32 = 0.125;
 
 /// Which part of the picture GL's [-1, 1] maps to, and how depth maps to [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +108,7 @@ impl DrawState {
         let records = [
             configuration.into(),
             depth_offset.into(),
-            PointSize { size: point_size_px.max(LEAST_POINT_PX) }.into(),
+            PointSize { size: point_size_px.max(MIN_POINT_PX) }.into(),
             LineWidth { width: line_width_px }.into(),
             FlatShadeFlags { flags: flat_varyings }.into(),
         ];

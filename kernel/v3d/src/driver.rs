@@ -56,7 +56,7 @@ pub struct Limits {
     /// A job that runs for longer than this, in microseconds, is stopped.
     pub job_us: u64,
     /// How often the driver looks while it waits, in microseconds.
-    pub look_us: u64,
+    pub poll_interval_us: u64,
     /// A job that failed this often is dropped.
     pub failures: u32,
     /// Size of a block of overflow memory in bytes.
@@ -64,7 +64,7 @@ pub struct Limits {
     /// Blocks of overflow memory that lie ready.
     pub overflow_blocks: u32,
     /// Blocks of overflow memory that there may be at most.
-    pub most_overflow_blocks: u32,
+    pub max_overflow_blocks: u32,
 }
 
 impl Default for Limits {
@@ -72,11 +72,11 @@ impl Default for Limits {
         Self {
             hang_us: 200_000,
             job_us: 5_000_000,
-            look_us: 1_000,
+            poll_interval_us: 1_000,
             failures: 2,
             overflow_block_bytes: 256 * 1024,
             overflow_blocks: 2,
-            most_overflow_blocks: 32,
+            max_overflow_blocks: 32,
         }
     }
 }
@@ -281,7 +281,7 @@ impl<'p, P: Platform> Driver<'p, P> {
 
     /// Sleeps until something may have happened.
     fn sleep(&self) {
-        self.platform.wait_until(self.platform.now_us() + self.limits.look_us);
+        self.platform.wait_until(self.platform.now_us() + self.limits.poll_interval_us);
     }
 
     /// Adds up the time in which there is work.

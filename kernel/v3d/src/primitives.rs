@@ -11,7 +11,7 @@ use v3d_hw::BusAddr;
 use v3d_hw::control_list::{IndexType, IndexedPrimitiveList, PrimitiveMode, VertexArrayPrimitives};
 
 /// Most vertices of one draw, GFXH-515.
-const MOST_VERTICES: u32 = 65535;
+const MAX_VERTICES: u32 = 65535;
 
 /// Primitives of one draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,14 +79,14 @@ fn parts(mode: PrimitiveMode, count: u32) -> Result<impl Iterator<Item = (u32, u
         PrimitiveMode::LineStrip => (1, 1),
         // an even number of new vertices keeps the winding of the strip's triangles
         PrimitiveMode::TriangleStrip => (2, 2),
-        PrimitiveMode::LineLoop | PrimitiveMode::TriangleFan if count <= MOST_VERTICES => (1, 0),
+        PrimitiveMode::LineLoop | PrimitiveMode::TriangleFan if count <= MAX_VERTICES => (1, 0),
         PrimitiveMode::LineLoop | PrimitiveMode::TriangleFan => {
             return Err(Error::Erratum(Erratum::Gfxh515));
         }
         PrimitiveMode::Reserved(_) => return Err(Error::Draw("the primitive mode is reserved")),
     };
-    let step = (MOST_VERTICES - repeated) / unit * unit;
-    let whole = if count <= MOST_VERTICES { count } else { step + repeated };
+    let step = (MAX_VERTICES - repeated) / unit * unit;
+    let whole = if count <= MAX_VERTICES { count } else { step + repeated };
     let mut start = 0;
     let mut done = false;
     Ok(core::iter::from_fn(move || {
@@ -129,7 +129,7 @@ mod tests {
         let count = 200_001;
         let mut seen = Vec::new();
         for (start, length) in split(PrimitiveMode::TriangleStrip, count) {
-            assert!(length <= MOST_VERTICES && start % 2 == 0);
+            assert!(length <= MAX_VERTICES && start % 2 == 0);
             seen.extend(start..start + length - 2);
         }
         assert_eq!(seen, (0..count - 2).collect::<Vec<_>>());

@@ -53,7 +53,7 @@ impl EncodedRecord {
 }
 
 /// Words that the longest record may change, wherever in the first of them it begins.
-const MOST_WORDS: usize = MAX_RECORD_BYTES / 4 + 1;
+const MAX_WORDS: usize = MAX_RECORD_BYTES / 4 + 1;
 /// Words that a list grows by.
 const GROWTH_WORDS: usize = 64;
 
@@ -92,10 +92,10 @@ impl RecordList {
     #[inline(always)]
     pub fn push_encoded(&mut self, record: EncodedRecord) {
         let first = self.bytes / 4;
-        if self.words.len() < first + MOST_WORDS {
+        if self.words.len() < first + MAX_WORDS {
             self.grow(first);
         }
-        let Some([a, b, c, d, e]) = self.words.get_mut(first..).and_then(<[u32]>::first_chunk_mut::<MOST_WORDS>) else {
+        let Some([a, b, c, d, e]) = self.words.get_mut(first..).and_then(<[u32]>::first_chunk_mut::<MAX_WORDS>) else {
             return;
         };
         let shift = 8 * (self.bytes % 4) as u32;

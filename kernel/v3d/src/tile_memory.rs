@@ -29,7 +29,7 @@ const BLOCK: TileBlockSize = TileBlockSize::Bytes128;
 /// Alignment of tile state and tile allocation; what Linux uses.
 const ALIGNMENT: u32 = 4096;
 /// Least memory for further blocks.
-pub const LEAST_GROWTH_BYTES: u32 = 4096;
+pub const MIN_GROWTH_BYTES: u32 = 4096;
 
 /// Binner memory of one frame.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl TileMemory {
     pub fn allocate<P: Platform>(driver: &mut Driver<'_, P>, grid: TileGrid, growth_bytes: u32) -> Result<Self, Error> {
         let state_bytes = (grid.tiles() * STATE_BYTES).next_multiple_of(ALIGNMENT);
         let first_blocks = (grid.tiles() * INITIAL_BLOCK.bytes()).next_multiple_of(256);
-        let growth = growth_bytes.clamp(LEAST_GROWTH_BYTES, 1 << 28).next_multiple_of(256);
+        let growth = growth_bytes.clamp(MIN_GROWTH_BYTES, 1 << 28).next_multiple_of(256);
         let buffer = driver.allocate(state_bytes + first_blocks + growth, ALIGNMENT)?;
         Ok(Self { grid, buffer, state_bytes })
     }

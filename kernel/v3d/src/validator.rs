@@ -10,7 +10,7 @@
 //!
 //! # How long it takes
 //! Each program is followed once, each pair of program and uniforms and each shader record is looked at once, whatever the number of states that name them.
-//! What is left is work in proportion to the lists, and all of it is counted: a job that needs more than [`MOST_WORK`] is refused.
+//! What is left is work in proportion to the lists, and all of it is counted: a job that needs more than [`MAX_WORK`] is refused.
 //!
 //! # What is not proved
 //! - That the job ends. A job that hangs is the business of the driver's recovery.
@@ -103,7 +103,7 @@ use v3d_hw::control_list::{DecodeError, Record};
 use v3d_hw::registers::Thread;
 
 /// Most units of work that the check of a job may take: records of lists, instructions that are followed, uniforms that are looked at.
-pub const MOST_WORK: u32 = 1 << 22;
+pub const MAX_WORK: u32 = 1 << 22;
 
 /// Why a job was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,14 +282,14 @@ impl<M: GpuMemory> Checker<'_, M> {
 
 /// Whether a job can only read and write what it may.
 pub fn check(memory: &impl GpuMemory, rights: &Rights, job: &Job) -> Result<(), Refusal> {
-    check_with(memory, rights, job, MOST_WORK).map(|_work| ())
+    check_with(memory, rights, job, MAX_WORK).map(|_work| ())
 }
 
 /// The same with another limit of work; gives the units that it has taken.
-pub fn check_with(memory: &impl GpuMemory, rights: &Rights, job: &Job, most_work: u32) -> Result<u32, Refusal> {
-    let checker = Checker { memory, rights, work: Cell::new(most_work), survey: None };
+pub fn check_with(memory: &impl GpuMemory, rights: &Rights, job: &Job, max_work: u32) -> Result<u32, Refusal> {
+    let checker = Checker { memory, rights, work: Cell::new(max_work), survey: None };
     check_job(&checker, job)?;
-    Ok(most_work - checker.work.get())
+    Ok(max_work - checker.work.get())
 }
 
 fn check_job<M: GpuMemory>(checker: &Checker<'_, M>, job: &Job) -> Result<(), Refusal> {

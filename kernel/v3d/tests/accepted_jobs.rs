@@ -20,7 +20,7 @@ const CASE_BYTES: usize = 1024;
 /// Cases between two looks at the clock and between two lines of progress.
 const PORTION: u64 = 50;
 /// The least share of cases that a suite must accept, in percent: a suite that is all refused proves nothing.
-const LEAST_ACCEPTED_PERCENT: u64 = 15;
+const MIN_ACCEPTED_PERCENT: u64 = 15;
 
 /// What the cases of a suite came to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,7 +129,7 @@ fn main() -> ExitCode {
         let until = seconds.map(|seconds| Instant::now() + seconds / chosen.len() as u32);
         let Counts { cases, accepted, refused, unclear, escaped } = run(&mut suites, *suite, range.clone(), until);
         println!("{:10} {cases:>10} {accepted:>10} {refused:>10} {unclear:>10} {escaped:>10}", suite.name());
-        if 100 * accepted < LEAST_ACCEPTED_PERCENT * cases {
+        if 100 * accepted < MIN_ACCEPTED_PERCENT * cases {
             println!("suite {}: too few cases are accepted to prove anything", suite.name());
             failed = true;
         }

@@ -23,7 +23,7 @@ fn job(n: u32) -> Job {
 }
 
 fn limits() -> Limits {
-    Limits { overflow_block_bytes: 4096, overflow_blocks: 2, most_overflow_blocks: 8, ..Limits::default() }
+    Limits { overflow_block_bytes: 4096, overflow_blocks: 2, max_overflow_blocks: 8, ..Limits::default() }
 }
 
 fn driver(engine: &Engine) -> Driver<'_, Engine> {

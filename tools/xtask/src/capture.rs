@@ -60,7 +60,7 @@ const DESCRIPTION: &str = "job.json";
 const MEMORY: &str = "mem0.bin.zst";
 
 /// A job that spans more than this is a damaged one: the GPU's window on memory is 1 GiB.
-const LARGEST_IMAGE_BYTES: usize = 1 << 30;
+const MAX_IMAGE_BYTES: usize = 1 << 30;
 
 enum Source {
     Serial(PathBuf),
@@ -265,7 +265,7 @@ fn lay_out(blocks: &BTreeMap<usize, Vec<u8>>) -> Result<(usize, Vec<u8>)> {
         let start = address - base;
         ensure!(start >= memory.len(), "the block at {address:#x} overlaps the one before");
         ensure!(
-            start + bytes.len() <= LARGEST_IMAGE_BYTES,
+            start + bytes.len() <= MAX_IMAGE_BYTES,
             "the block at {address:#x} is too far from the first at {first:#x}"
         );
         memory.resize(start, 0);

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const PROMPT: &[u8] = b"v3d> ";
 
 /// Longest line that is kept whole; a kernel gone wild may never end one.
-const LONGEST_LINE_BYTES: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// What arrives from the kernel.
 #[derive(Debug, PartialEq, Eq)]
@@ -229,7 +229,7 @@ fn listen(mut reader: impl Read, mut copies: Vec<Box<dyn Write + Send>>, events:
             let _ = copy.write_all(&buffer[..count]).and_then(|()| copy.flush());
         }
         for &byte in &buffer[..count] {
-            if byte != b'\n' && line.len() < LONGEST_LINE_BYTES {
+            if byte != b'\n' && line.len() < MAX_LINE_BYTES {
                 line.push(byte);
                 if line == PROMPT && events.send(Event::Prompt).is_err() {
                     return;

@@ -13,7 +13,7 @@ use object::read::elf::{FileHeader, ProgramHeader};
 pub(crate) const LOAD_ADDRESS: u64 = 0x8_0000;
 
 /// No kernel of this repository comes near: more is a broken linker script.
-const LARGEST_IMAGE_BYTES: u64 = 64 << 20;
+const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
 /// Lays the loadable segments out as one flat image.
 pub(crate) fn from_elf(elf: &[u8]) -> Result<Vec<u8>> {
@@ -34,7 +34,7 @@ pub(crate) fn from_elf(elf: &[u8]) -> Result<Vec<u8>> {
         let bytes = segment.data(endian, elf).ok().context("a segment lies outside the file")?;
         let start = address.checked_sub(LOAD_ADDRESS);
         let start = start.with_context(|| format!("a segment lies at {address:#x}, before {LOAD_ADDRESS:#x}"))?;
-        let end = start.checked_add(bytes.len() as u64).filter(|&end| end <= LARGEST_IMAGE_BYTES);
+        let end = start.checked_add(bytes.len() as u64).filter(|&end| end <= MAX_IMAGE_BYTES);
         let end = end.with_context(|| format!("a segment at {address:#x} lies too far from {LOAD_ADDRESS:#x}"))?;
         let (start, end) = (usize::try_from(start)?, usize::try_from(end)?);
         if image.len() < end {

@@ -41,7 +41,7 @@ const BLOCK_PATIENCE: Duration = Duration::from_secs(3);
 /// How long a job may run, and its result be told.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Pages that are fetched to be compared byte by byte, at most: each takes half a second.
-const MOST_FETCHED: usize = 64;
+const MAX_FETCHED: usize = 64;
 
 /// Runs the task.
 pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
@@ -117,7 +117,7 @@ pub(crate) fn replay(console: &Console, job: &Job, expected: &[u8], within: u8) 
         }
     }
     let mut difference = Difference::default();
-    for (span, part) in different.iter().take(MOST_FETCHED) {
+    for (span, part) in different.iter().take(MAX_FETCHED) {
         let mut found = vec![0; part.len()];
         for line in command(&format!(" read {:x} {:x}", span.address, span.bytes))? {
             let Some(text) = line.strip_prefix("capture memory ") else { continue };
@@ -129,9 +129,9 @@ pub(crate) fn replay(console: &Console, job: &Job, expected: &[u8], within: u8) 
     }
     command(" clear")?;
     let total: u64 = pages.iter().map(|(span, _)| u64::from(span.bytes)).sum();
-    if difference.bytes > 0 || different.len() > MOST_FETCHED {
+    if difference.bytes > 0 || different.len() > MAX_FETCHED {
         let Difference { bytes, greatest, first } = difference;
-        let looked = different.len().min(MOST_FETCHED);
+        let looked = different.len().min(MAX_FETCHED);
         bail!(
             "{} of {} pages are not the model's; in the first {looked} of them, {bytes} bytes differ by more than {within}, by {greatest} at most, \
              the first at {:#x}",

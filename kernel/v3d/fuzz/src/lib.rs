@@ -57,7 +57,7 @@ pub enum Verdict {
 }
 
 /// Most faults that the model keeps of a run.
-const MOST_FAULTS: usize = 64;
+const MAX_FAULTS: usize = 64;
 
 /// Faults that nothing can be done about before a job runs: parts of what the model says.
 const VALUES: [&str; 9] = [
@@ -115,7 +115,7 @@ fn verdict(captured: &Captured) -> Verdict {
     let faults = captured.run();
     match faults.iter().map(Fault::to_string).find(|fault| !VALUES.iter().any(|value| fault.contains(value))) {
         Some(fault) => Verdict::Escaped(format!("{}: {fault}", captured.name)),
-        None if faults.len() >= MOST_FAULTS => Verdict::Unclear,
+        None if faults.len() >= MAX_FAULTS => Verdict::Unclear,
         None => Verdict::Accepted,
     }
 }

@@ -90,7 +90,7 @@ impl<P: Platform> Driver<'_, P> {
     fn grow(&mut self) {
         let wanted = self.overflow.offered.len() < self.limits.overflow_blocks as usize;
         if wanted
-            && self.overflow.blocks < self.limits.most_overflow_blocks
+            && self.overflow.blocks < self.limits.max_overflow_blocks
             && let Ok(block) = self.pool.allocate(self.limits.overflow_block_bytes, ALIGNMENT)
         {
             self.overflow.blocks += 1;

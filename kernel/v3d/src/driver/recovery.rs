@@ -18,9 +18,9 @@ use v3d_hw::Layout;
 use v3d_hw::registers::{Register, Thread};
 
 /// Reports that are kept for whoever asks.
-const MOST_REPORTS: usize = 16;
+const MAX_REPORTS: usize = 16;
 /// Dropped jobs that are remembered.
-const MOST_FAILED: usize = 64;
+const MAX_FAILED: usize = 64;
 
 /// What SCRATCH holds from when the driver has made the V3D ready until something resets it: "rust" in ASCII.
 pub(super) const MARK: u32 = 0x7275_7374;
@@ -116,7 +116,7 @@ impl<P: Platform> Driver<'_, P> {
             self.jobs.remove(index);
             self.statistics.jobs_dropped += 1;
             self.failed.push_back((fence, failure));
-            if self.failed.len() > MOST_FAILED {
+            if self.failed.len() > MAX_FAILED {
                 self.failed.pop_front();
             }
         }
@@ -127,7 +127,7 @@ impl<P: Platform> Driver<'_, P> {
 
     /// Keeps a report for whoever asks; the oldest makes room for it.
     pub(super) fn keep(&mut self, report: Report) {
-        if self.reports.len() == MOST_REPORTS {
+        if self.reports.len() == MAX_REPORTS {
             self.reports.remove(0);
         }
         self.reports.push(report);

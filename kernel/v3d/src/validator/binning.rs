@@ -3,7 +3,7 @@
 use super::records::{Records, Shading};
 use super::rendering::tile_buffer;
 use super::{Binned, Checker, Reason, Refusal, Span};
-use crate::binning_list::MOST_STATE_CHANGES;
+use crate::binning_list::MAX_STATE_CHANGES;
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
 use crate::tile_grid::TileGrid;
@@ -166,7 +166,7 @@ impl State {
         let shading = self.shading.ok_or(Reason::Order("primitives come after a shader state record"))?;
         self.changes += u32::from(self.is_changed || self.drawn != Some(mode));
         (self.is_changed, self.drawn) = (false, Some(mode));
-        if self.changes > MOST_STATE_CHANGES {
+        if self.changes > MAX_STATE_CHANGES {
             return Err(Reason::Value("the binner cannot count so many changes of state (HW-2116)"));
         }
         shading.draw(checker, mode, count, self.multisample)
@@ -231,7 +231,7 @@ fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode
     if !state.is_apart_from(&lists) {
         return Err(Reason::Value("tile state and tile lists share memory"));
     }
-    let least = grid.tiles() * mode.initial_block_size.bytes() + tile_memory::LEAST_GROWTH_BYTES;
+    let least = grid.tiles() * mode.initial_block_size.bytes() + tile_memory::MIN_GROWTH_BYTES;
     if mode.tile_allocation_bytes < least {
         return Err(Reason::Value("tile allocation memory is too small for the tiles' first blocks"));
     }

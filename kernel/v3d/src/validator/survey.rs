@@ -126,7 +126,7 @@ fn spans(lengths: &Lengths) -> Vec<Span> {
 pub fn survey(memory: &impl GpuMemory, within: &[Span], job: &Job) -> Result<Survey, Refusal> {
     let survey = RefCell::new(Survey::default());
     let rights = Rights::to_all(within);
-    let checker = Checker { memory, rights: &rights, work: Cell::new(super::MOST_WORK), survey: Some(&survey) };
+    let checker = Checker { memory, rights: &rights, work: Cell::new(super::MAX_WORK), survey: Some(&survey) };
     super::check_job(&checker, job)?;
     Ok(survey.into_inner())
 }

@@ -4,7 +4,7 @@ use super::scene::{NOP, Scene, word};
 use v3d::hw::control_list::{GlShaderState, Record};
 use v3d::hw::qpu::{Alu, Signal};
 use v3d::record_list::ControlList;
-use v3d::validator::{self, MOST_WORK, Reason};
+use v3d::validator::{self, MAX_WORK, Reason};
 
 /// A list of so many shader states, on top of the job's own.
 fn with_states(scene: &mut Scene, states: impl Iterator<Item = GlShaderState>) {
@@ -23,7 +23,7 @@ fn with_states(scene: &mut Scene, states: impl Iterator<Item = GlShaderState>) {
 }
 
 fn work(scene: &Scene) -> Result<u32, validator::Refusal> {
-    validator::check_with(&scene.pool, &scene.rights, &scene.job, MOST_WORK)
+    validator::check_with(&scene.pool, &scene.rights, &scene.job, MAX_WORK)
 }
 
 /// A program of as many instructions as one may have, all three times.

@@ -9,9 +9,9 @@
 use anyhow::{Context, Result, bail, ensure};
 
 /// The longest piece of bytes as they are.
-const LONGEST_LITERAL: usize = 128;
+const MAX_LITERAL: usize = 128;
 /// How often the four bytes of a run can stand at most.
-const LONGEST_RUN: usize = 129;
+const MAX_RUN: usize = 129;
 
 /// Packs a block of whole words.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
@@ -19,14 +19,14 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     let mut literal: Vec<u8> = Vec::new();
     let (mut words, tail) = bytes.as_chunks::<4>();
     let flush = |literal: &mut Vec<u8>, packed: &mut Vec<u8>| {
-        for piece in literal.chunks(LONGEST_LITERAL) {
+        for piece in literal.chunks(MAX_LITERAL) {
             packed.push((piece.len() - 1) as u8);
             packed.extend_from_slice(piece);
         }
         literal.clear();
     };
     while let Some(word) = words.first() {
-        let run = words.iter().take(LONGEST_RUN).take_while(|other| *other == word).count();
+        let run = words.iter().take(MAX_RUN).take_while(|other| *other == word).count();
         if run > 1 {
             flush(&mut literal, &mut packed);
             packed.push((run + 126) as u8);

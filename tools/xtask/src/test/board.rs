@@ -3,7 +3,7 @@
 //! Other load addresses, interrupts wanted and unwanted, a dead port, a hang on the way to the shell.
 
 use super::Built;
-use super::guest::{INK, LEAST_INK, PATIENCE, TRIANGLE_CRC, with_machine};
+use super::guest::{INK, MIN_INK, PATIENCE, TRIANGLE_CRC, with_machine};
 use crate::board_report::Report;
 use crate::qemu::{Machine, Options};
 use crate::run::run_scene;
@@ -100,7 +100,7 @@ pub(super) fn stuck_serial_port(workspace: &Workspace, built: &Built) -> Result<
     };
     wait_until(deadline, "the kernel keeps no last words", has_last_words)?;
     let ink = || -> Result<usize> { Ok(machine.screenshot()?.pixels.iter().filter(|&&pixel| pixel == INK).count()) };
-    wait_until(deadline, "the screen shows no last words", || Ok(ink()? > LEAST_INK))?;
+    wait_until(deadline, "the screen shows no last words", || Ok(ink()? > MIN_INK))?;
     let memory = machine.memory(LOG.0, LOG.1)?;
     let warning = b"the serial port takes no bytes";
     ensure!(memory.windows(warning.len()).any(|bytes| bytes == warning), "the log does not say that the port is dead");

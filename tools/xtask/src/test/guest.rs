@@ -444,7 +444,7 @@ fn triangle_on_screen(machine: &Machine, deadline: Instant) -> Result<String> {
 /// Colour of the console's text on the screen.
 pub(super) const INK: [u8; 3] = [0xe0, 0xe4, 0xe8];
 /// Pixels of text that last words have at least: a line of a hundred letters has more.
-pub(super) const LEAST_INK: usize = 2000;
+pub(super) const MIN_INK: usize = 2000;
 
 /// A panic, and what the MMU must catch: the kernel's last words say what happened, on the line and on the screen.
 fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
@@ -460,7 +460,7 @@ fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
             ensure!(told.contains("the kernel stopped") && told.contains(words), "`fail {how}` ends with: {told}");
             // The scene has the screen, and the last words take it back.
             let ink = machine.screenshot()?.pixels.iter().filter(|&&pixel| pixel == INK).count();
-            ensure!(ink > LEAST_INK, "only {ink} pixels of text are on the screen after `fail {how}`");
+            ensure!(ink > MIN_INK, "only {ink} pixels of text are on the screen after `fail {how}`");
             Ok(String::new())
         })?;
     }

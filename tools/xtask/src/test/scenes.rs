@@ -23,7 +23,7 @@ use anyhow::{Result, bail, ensure};
 const WIDTH: usize = 1280;
 const HEIGHT: usize = 720;
 /// Operations that the scene `compute` carries out, at least.
-const LEAST_OPERATIONS: usize = 10;
+const MIN_OPERATIONS: usize = 10;
 
 /// Crates on a tiled floor.
 pub(super) fn textured_cube(workspace: &Workspace, built: &Built) -> Result<String> {
@@ -72,7 +72,7 @@ pub(super) fn compute(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         let run = run_scene(&machine.console, "compute", 0..1, deadline)?;
         let told: Vec<&String> = run.lines.iter().filter(|line| line.contains("instructions, modelled")).collect();
-        ensure!(told.len() >= LEAST_OPERATIONS, "only {} operations are told of", told.len());
+        ensure!(told.len() >= MIN_OPERATIONS, "only {} operations are told of", told.len());
         if let Some(wrong) = told.iter().find(|line| !line.contains(" correct; ")) {
             bail!("{wrong}");
         }

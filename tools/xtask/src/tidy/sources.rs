@@ -25,10 +25,10 @@ const DENY_INSTEAD_OF_FORBID: [&str; 3] =
     ["kernel/src/lib.rs", "tools/qemu-v3d/src/lib.rs", "tools/v3d-sim/src/lib.rs"];
 
 /// What a module is fits on one line of source.
-const LONGEST_FIRST_LINE: usize = 120;
+const MAX_FIRST_LINE: usize = 120;
 
 /// What can be read beside something else. Tables have a row on each line, however long, and raw strings are as they are: what programs print.
-const LONGEST_LINE: usize = 160;
+const MAX_LINE_CHARACTERS: usize = 160;
 
 /// Module names that say nothing.
 const CATCH_ALL: [&str; 5] = ["utils.rs", "util.rs", "common.rs", "misc.rs", "helpers.rs"];
@@ -77,7 +77,7 @@ fn breaches(file: &TextFile) -> Vec<String> {
     }
     if path.ends_with(".rs") || path.ends_with(".md") {
         let long = long_lines(path, &file.text).into_iter();
-        breaches.extend(long.map(|number| format!("{path}:{number}: longer than {LONGEST_LINE} characters")));
+        breaches.extend(long.map(|number| format!("{path}:{number}: longer than {MAX_LINE_CHARACTERS} characters")));
     }
     if path.ends_with(".rs") {
         breaches.extend(whole_file(path, &file.text).map(|sentence| format!("{path}: {sentence}")));
@@ -103,7 +103,7 @@ fn whole_file<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> 
         (name == "mod.rs").then(|| "modules are called by their own name, not mod.rs".to_owned()),
         CATCH_ALL.contains(&name).then(|| "this name says nothing about what is inside".to_owned()),
         (!first.starts_with("//! ")).then(|| "the first line does not say what this module is (//! ...)".to_owned()),
-        (first.chars().count() > LONGEST_FIRST_LINE).then(|| "the first line is longer than a line".to_owned()),
+        (first.chars().count() > MAX_FIRST_LINE).then(|| "the first line is longer than a line".to_owned()),
         (root && !text.lines().any(|line| line == level)).then(|| format!("the crate root has no {level}")),
     ]
     .into_iter()
@@ -130,7 +130,7 @@ fn long_lines(path: &str, text: &str) -> Vec<usize> {
     }
     let is_row = |line: &str| line.trim_start().trim_start_matches(['/', '!', ' ']).starts_with('|');
     let lines = text.lines().zip(exempt).zip(1..);
-    let long = lines.filter(|((line, exempt), _)| !exempt && !is_row(line) && line.chars().count() > LONGEST_LINE);
+    let long = lines.filter(|((line, exempt), _)| !exempt && !is_row(line) && line.chars().count() > MAX_LINE_CHARACTERS);
     long.map(|(_, number)| number).collect()
 }
 
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn long_lines_are_found_but_for_tables_and_raw_strings() {
         let check = |path: &str, text: &str, expected: &[usize]| assert_eq!(long_lines(path, text), expected, "{text}");
-        let (fits, long) = ("ä".repeat(LONGEST_LINE - 3), "ä".repeat(LONGEST_LINE - 2));
+        let (fits, long) = ("ä".repeat(MAX_LINE_CHARACTERS - 3), "ä".repeat(MAX_LINE_CHARACTERS - 2));
         check("a.rs", &format!("// {fits}\n// {long}\nf();\n"), &[2]);
         check("a.rs", &format!("//! | {long} |\n    let s = \"{long}\";\n"), &[2]);
         check("a.rs", &format!("let s = r#\"\n{long}-\n{long}\"#;\nlet t = r\"{long}\"; // {long}\n"), &[4]);
