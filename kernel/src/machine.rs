@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use core::cell::RefMut;
 
 use renderer::{Device, Pass};
-use v3d::{Driver, driver::Work};
+use v3d::{Driver, Submission};
 
 use crate::{
     bcm2837::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, replay::Replay,
@@ -36,7 +36,7 @@ pub struct Machine {
     /// What is counted while the next scene is drawn.
     pub counted: CounterSet,
     /// What failed last, if nothing was drawn since.
-    pub failed_work: Option<Work>,
+    pub failed_submission: Option<Submission>,
     /// A job from elsewhere, as far as it has come.
     pub replay: Replay,
     /// A line that was typed while a scene was shown, which the shell does next.

@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 use v3d::{
     hw::BusAddr,
     pool::Buffer,
-    relocation::{GRANULE_BYTES, Place},
+    relocation::{GRANULE_BYTES, Placement},
     validator::{MEMORY_BYTES, Span},
 };
 
 /// What has come of a job so far.
 #[derive(Debug, Default)]
 pub struct Replay {
-    places: Vec<Place>,
+    places: Vec<Placement>,
     /// The memory of the places.
     buffers: Vec<Buffer>,
     /// The job has been run: its words are no longer those that were loaded.
@@ -20,29 +20,29 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Where the stretches of its memory are.
+    /// Where the spans of its memory are.
     #[must_use]
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[Placement] {
         &self.places
     }
 
-    /// Memory that a stretch needs: what is in front of it in its page is not used. `None` if the stretch is empty, or leaves the memory of 1 GiB.
+    /// Memory that a span needs: what is in front of it in its page is not used. `None` if the span is empty, or leaves the memory of 1 GiB.
     #[must_use]
     pub fn needed(span: Span) -> Option<u32> {
         let fits = span.bytes > 0 && span.end() <= u64::from(MEMORY_BYTES);
         fits.then(|| span.bytes + span.address.0 % GRANULE_BYTES)
     }
 
-    /// The stretch that a new one has bytes in common with.
+    /// The span that a new one has bytes in common with.
     #[must_use]
     pub fn overlap(&self, new: Span) -> Option<Span> {
         self.places.iter().map(|place| place.span).find(|old| !old.is_apart_from(&new))
     }
 
-    /// Puts a stretch into memory of as many bytes as it needs; says where.
+    /// Puts a span into memory of as many bytes as it needs; says where.
     pub fn place(&mut self, span: Span, buffer: Buffer) -> BusAddr {
         let at = buffer.address() + span.address.0 % GRANULE_BYTES;
-        self.places.push(Place { span, at });
+        self.places.push(Placement { span, at });
         self.buffers.push(buffer);
         at
     }

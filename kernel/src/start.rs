@@ -173,7 +173,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         last_picture: None,
         last_times: None,
         counted: CounterSet::default(),
-        failed_work: None,
+        failed_submission: None,
         replay: Replay::default(),
         next_line: None,
     };

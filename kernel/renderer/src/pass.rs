@@ -10,7 +10,9 @@ use v3d::hw::control_list::ClipWindow;
 use v3d::pool::{Buffer, Owner};
 use v3d::record_list::RecordList;
 use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
-use v3d::tile_grid::{TileArea, TileBuffer, TileGrid};
+use v3d::tile_area::TileArea;
+use v3d::tile_grid::{TileBuffer, TileGrid};
+use v3d::tile_memory::TileMemory;
 
 use crate::device::Device;
 use crate::error::Error;
@@ -158,7 +160,7 @@ impl Recording {
             owners.push(memory.owner());
         }
         let depth = depth.map(|depth| depth.buffer(device, target, samples, &mut owners)).transpose()?;
-        let tiles = device.driver()?.tile_memory(grid, GROWTH_BYTES_PER_TILE * grid.tiles())?;
+        let tiles = TileMemory::allocate(&mut *device.driver()?, grid, GROWTH_BYTES_PER_TILE * grid.tiles())?;
         owners.push(tiles.buffer().owner());
         let color = clear.unwrap_or([0; 4]);
         let color = match target.format() {

@@ -13,7 +13,7 @@ use alloc::{
 use core::fmt;
 
 use v3d::{
-    driver::Work,
+    Submission,
     platform::GpuMemory,
     record_list::ControlList,
     user_program::UserProgram,
@@ -42,34 +42,34 @@ impl fmt::Write for Output {
 }
 
 pub(super) fn capture(machine: &mut Machine) -> Answer {
-    let Machine { gpu, last_picture, failed_work, watchdog, .. } = machine;
+    let Machine { gpu, last_picture, failed_submission, watchdog, .. } = machine;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
     gpu.wait_until_idle();
-    let work = failed_work.clone().unwrap_or_else(|| gpu.last_work().clone());
-    if work == Work::default() {
+    let submission = failed_submission.clone().unwrap_or_else(|| gpu.last_submission().clone());
+    if submission == Submission::default() {
         return Err("nothing has been drawn or run yet".into());
     }
-    let picture = last_picture.as_ref().filter(|_| work.job.is_some());
-    describe(gpu, &work, picture);
+    let picture = last_picture.as_ref().filter(|_| submission.job.is_some());
+    describe(gpu, &submission, picture);
     let sent = write_memory(gpu, watchdog).map_err(|error| error.to_string())?;
     println!("capture end {sent}");
     Ok(())
 }
 
 /// The line that says where programs and lists are and what comes out.
-fn describe(gpu: &Gpu, work: &Work, picture: Option<&LastPicture>) {
+fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
     let member = |list: Option<ControlList>, start: &str, end: &str| match list {
         Some(list) => format!("\"{start}\":{},\"{end}\":{},", list.start.offset(), list.end_exclusive.offset()),
         None => "".to_string(),
     };
-    let (binning, rendering) = (work.job.and_then(|job| job.binning), work.job.map(|job| job.rendering));
+    let (binning, rendering) = (submission.job.and_then(|job| job.binning), submission.job.map(|job| job.rendering));
     let program = |program: &UserProgram| {
         let UserProgram { code, uniforms, uniform_count } = program;
         let (pc, uniforms) = (code.offset(), uniforms.offset());
         format!("{{\"pc\":{pc},\"uniforms\":{uniforms},\"uniforms_length\":{uniform_count}}}")
     };
-    let programs: Vec<String> = work.programs.iter().map(program).collect();
+    let programs: Vec<String> = submission.programs.iter().map(program).collect();
     let platform = gpu.platform();
     let pool_end = platform.base().offset() + platform.bytes();
     // The image of memory begins with the page of the first block that is written.
@@ -89,7 +89,7 @@ fn describe(gpu: &Gpu, work: &Work, picture: Option<&LastPicture>) {
         pool_end.max(picture_end) - first_page,
         pool_end - OVERFLOW_BYTES,
     );
-    let buffers: Vec<String> = pages(gpu, work)
+    let buffers: Vec<String> = pages(gpu, submission)
         .iter()
         .map(|Span { address, bytes }| {
             format!("{{\"address\":{},\"size\":{bytes},\"kind\":\"memory\"}}", address.offset())
@@ -110,8 +110,8 @@ fn describe(gpu: &Gpu, work: &Work, picture: Option<&LastPicture>) {
 }
 
 /// The pages of memory that the job reads or writes; none if the validator does not accept it.
-fn pages(gpu: &Gpu, work: &Work) -> Vec<Span> {
-    let survey = work.job.and_then(|job| validator::survey(gpu.platform(), &[Span::MEMORY], &job).ok());
+fn pages(gpu: &Gpu, submission: &Submission) -> Vec<Span> {
+    let survey = submission.job.and_then(|job| validator::survey(gpu.platform(), &[Span::MEMORY], &job).ok());
     let Some(survey) = survey else { return Vec::new() };
     let spans = [survey.reads(), survey.stores(), survey.tile_memory()].concat();
     validator::merged(spans.iter().map(|span| span.aligned_out(PAGE_BYTES as u32)))

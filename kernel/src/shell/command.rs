@@ -87,7 +87,7 @@ pub enum SelftestRequest {
 pub enum ReplayRequest {
     /// Forgets the job and gives its memory back.
     Clear,
-    /// Takes memory for a stretch of the job's.
+    /// Takes memory for a span of the job's.
     Place {
         /// First byte.
         address: u32,

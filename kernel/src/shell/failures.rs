@@ -56,7 +56,7 @@ fn hang(machine: &mut Machine, work: fn(&mut Gpu) -> Result<(), Error>) -> Answe
     drop(gpu);
     for report in reports {
         print!("{report}");
-        machine.failed_work = Some(report.work);
+        machine.failed_submission = Some(report.submission);
     }
     match outcome {
         Err(error @ (Error::JobFailed { .. } | Error::ProgramsTimedOut { .. })) => {

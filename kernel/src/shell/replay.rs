@@ -4,7 +4,7 @@
 //! there is room, and changes the words that hold addresses (`v3d::relocation`). Nothing of a job is executed that the validator has not passed.
 //!
 //! ```text
-//! replay place 00458000 1000          memory for a stretch of the job's
+//! replay place 00458000 1000          memory for a span of the job's
 //! replay load                         then a line for each block, until `end`:
 //! 00458000 5a0c93f1 AAECAwSCAAAA…     offset, CRC-32, and bytes as those of `capture`
 //! + 00458000                          the kernel's answer; or `- 00458000 why`, and the block has to come again
@@ -27,7 +27,7 @@ use v3d::{
     hw::BusAddr,
     platform::GpuMemory,
     record_list::ControlList,
-    relocation::{GRANULE_BYTES, Placed, relocate},
+    relocation::{GRANULE_BYTES, PlacedMemory, relocate},
     validator::{MEMORY_BYTES, Span},
 };
 
@@ -60,7 +60,7 @@ pub(super) fn replay(machine: &mut Machine, request: ReplayRequest) -> Answer {
 }
 
 fn place(machine: &mut Machine, span: Span) -> Answer {
-    let needed = Replay::needed(span).ok_or("memory has 1 GiB, and a stretch of it at least a byte")?;
+    let needed = Replay::needed(span).ok_or("memory has 1 GiB, and a span of it at least a byte")?;
     if let Some(Span { address, bytes }) = machine.replay.overlap(span) {
         return Err(format!("it overlaps the {bytes:#x} bytes at {address}, which have a place already"));
     }
@@ -129,7 +129,7 @@ fn store(machine: &Machine, line: &str) -> Result<usize, String> {
     let (offset, bytes) = read_block(line).map_err(|error| error.to_string())?;
     let gpu = machine.gpu()?;
     let places = machine.replay.places();
-    let placed = Placed { memory: gpu.platform(), places };
+    let placed = PlacedMemory { memory: gpu.platform(), places };
     if bytes.is_empty() || !placed.holds(Span { address: BusAddr(offset), bytes: bytes.len() as u32 }) {
         return Err("the block has no place".into());
     }
@@ -143,7 +143,7 @@ fn run(machine: &mut Machine, binning: [u32; 2], rendering: [u32; 2]) -> Answer 
     }
     let list = |[start, end]: [u32; 2]| ControlList { start: BusAddr(start), end_exclusive: BusAddr(end) };
     let job = Job { binning: (binning[0] != binning[1]).then(|| list(binning)), rendering: list(rendering) };
-    let Machine { gpu, replay, failed_work, watchdog, .. } = machine;
+    let Machine { gpu, replay, failed_submission, watchdog, .. } = machine;
     let mut gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
     gpu.wait_until_idle();
     let moved = relocate(gpu.platform(), replay.places(), &job).map_err(|error| error.to_string())?;
@@ -155,11 +155,11 @@ fn run(machine: &mut Machine, binning: [u32; 2], rendering: [u32; 2]) -> Answer 
     let took_us = clock::now_us() - start_us;
     for report in gpu.take_reports() {
         print!("{report}");
-        *failed_work = Some(report.work);
+        *failed_submission = Some(report.submission);
     }
     outcome.map_err(|error| error.to_string())?;
     println!("it took {took_us} us");
-    let placed = Placed { memory: gpu.platform(), places: replay.places() };
+    let placed = PlacedMemory { memory: gpu.platform(), places: replay.places() };
     let mut page = vec![0; PAGE_BYTES];
     for Span { address, bytes } in moved.survey.stores() {
         println!("replay stored {:08x} {bytes:x}", address.offset());
@@ -187,7 +187,7 @@ fn read(machine: &mut Machine, address: u32, bytes: u32) -> Answer {
     let end = address.checked_add(bytes).filter(|&end| end <= MEMORY_BYTES).ok_or("memory has 1 GiB")?;
     let Machine { gpu, replay, watchdog, .. } = machine;
     let gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
-    let placed = Placed { memory: gpu.platform(), places: replay.places() };
+    let placed = PlacedMemory { memory: gpu.platform(), places: replay.places() };
     let mut block = vec![0; BLOCK_BYTES];
     for at in (address..end).step_by(BLOCK_BYTES) {
         watchdog.sign_of_life();

@@ -131,7 +131,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u6
     let device = &machine.device()?.clone();
     let counted = machine.counted;
     let used_before = device.pool().used();
-    machine.failed_work = None;
+    machine.failed_submission = None;
     // The console's text would be drawn over the picture.
     console::detach_screen();
     let canvas = Canvas::new(device, machine.framebuffer)?;
@@ -156,7 +156,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u6
     performance::stop(platform);
     for report in driver(device)?.take_reports() {
         print!("{report}");
-        machine.failed_work = Some(report.work);
+        machine.failed_submission = Some(report.submission);
     }
     drop(canvas);
     let used_after = device.pool().used();

@@ -278,7 +278,7 @@ fn tell_reports(machine: &mut Machine) {
     let reports = machine.gpu().map(|mut gpu| gpu.take_reports()).unwrap_or_default();
     for report in reports {
         print!("{report}");
-        machine.failed_work = Some(report.work);
+        machine.failed_submission = Some(report.submission);
     }
 }
 

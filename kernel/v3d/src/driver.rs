@@ -27,14 +27,12 @@ use crate::error::{Error, Failure};
 use crate::fence::Fence;
 use crate::identity::Identity;
 use crate::interrupts::Interrupts;
+use crate::job::{Job, Submission};
 use crate::platform::Platform;
 use crate::pool::{Buffer, Owner, Pool};
-use crate::record_list::ControlList;
 use crate::report::Report;
 use crate::statistics::Statistics;
-use crate::tile_grid::TileGrid;
-use crate::tile_memory::TileMemory;
-use crate::user_program::{UserProgram, VPM_RESERVATION};
+use crate::user_program::VPM_RESERVATION;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use overflow::OverflowMemory;
@@ -81,24 +79,6 @@ impl Default for Limits {
     }
 }
 
-/// One frame's lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// What thread 0 executes; none if nothing is binned.
-    pub binning: Option<ControlList>,
-    /// What thread 1 executes.
-    pub rendering: ControlList,
-}
-
-/// What was started last: user programs, the job that came after them, or both.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Work {
-    /// The programs that ran together, if no other job was submitted since.
-    pub programs: Vec<UserProgram>,
-    /// The job, if it was submitted after the programs.
-    pub job: Option<Job>,
-}
-
 /// The driver of one V3D.
 #[derive(Debug)]
 pub struct Driver<'p, P> {
@@ -110,7 +90,7 @@ pub struct Driver<'p, P> {
     /// Jobs that are not done, oldest first.
     jobs: VecDeque<InFlight>,
     last: Fence,
-    last_work: Work,
+    last_submission: Submission,
     /// Jobs that were dropped, as long as anybody may ask.
     failed: VecDeque<(Fence, Failure)>,
     overflow: OverflowMemory,
@@ -132,7 +112,7 @@ impl<'p, P: Platform> Driver<'p, P> {
             pool: Pool::new(platform.base(), platform.bytes()),
             jobs: VecDeque::with_capacity(JOBS_EXPECTED),
             last: Fence::NONE,
-            last_work: Work::default(),
+            last_submission: Submission::default(),
             failed: VecDeque::new(),
             overflow: OverflowMemory::default(),
             watch: Watch::default(),
@@ -205,11 +185,6 @@ impl<'p, P: Platform> Driver<'p, P> {
         Ok(buffer)
     }
 
-    /// Takes binner memory for frames of one size, with `growth_bytes` for lists longer than one block.
-    pub fn tile_memory(&mut self, grid: TileGrid, growth_bytes: u32) -> Result<TileMemory, Error> {
-        TileMemory::allocate(self, grid, growth_bytes)
-    }
-
     /// Bytes of the pool that are taken, and bytes that there are.
     pub fn pool_use(&self) -> (u32, u32) {
         (self.pool.used(), self.pool.bytes())
@@ -223,10 +198,10 @@ impl<'p, P: Platform> Driver<'p, P> {
     /// Takes a job, and keeps what owns the memory that it uses until it is done or dropped.
     pub fn submit_with(&mut self, job: Job, owners: Vec<Owner>) -> Fence {
         self.last = self.last.next();
-        if self.last_work.job.is_some() {
-            self.last_work.programs.clear();
+        if self.last_submission.job.is_some() {
+            self.last_submission.programs.clear();
         }
-        self.last_work.job = Some(job);
+        self.last_submission.job = Some(job);
         self.jobs.push_back(InFlight::new(self.last, job, owners));
         self.account();
         self.poll();
@@ -309,12 +284,12 @@ impl<'p, P: Platform> Driver<'p, P> {
 
     /// The job that was submitted last, done or not; its lists are only there as long as their memory is.
     pub const fn last_job(&self) -> Option<Job> {
-        self.last_work.job
+        self.last_submission.job
     }
 
     /// What was started last, done or not; it is only there as long as its memory is.
-    pub const fn last_work(&self) -> &Work {
-        &self.last_work
+    pub const fn last_submission(&self) -> &Submission {
+        &self.last_submission
     }
 
     /// The jobs that are not done, oldest first.

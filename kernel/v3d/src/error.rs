@@ -4,7 +4,7 @@ use crate::errata::Erratum;
 use crate::fence::Fence;
 use crate::identity::IdentityError;
 use crate::platform::PowerError;
-use crate::tile_grid::TileArea;
+use crate::tile_area::TileArea;
 use core::fmt;
 use v3d_hw::FieldError;
 use v3d_hw::registers::Thread;
@@ -19,13 +19,13 @@ pub enum Error {
     Power(PowerError),
     /// A value does not fit its field.
     Field(FieldError),
-    /// The pool has no free stretch that is long enough.
+    /// The pool has no free block that is long enough.
     PoolExhausted {
         /// Bytes that were asked for.
         bytes: u32,
         /// Alignment that was asked for.
         alignment: u32,
-        /// Bytes of the longest free stretch.
+        /// Bytes of the longest free block.
         largest: u32,
     },
     /// An access leaves its region.
@@ -85,7 +85,12 @@ pub enum Error {
         requested: u32,
     },
     /// More sources than there are performance counters.
-    PerformanceCounters(usize),
+    PerformanceCounters {
+        /// Sources that were asked for.
+        sources: usize,
+        /// Counters that there are.
+        counters: usize,
+    },
     /// More user programs at once than the request queue has places.
     TooManyPrograms(usize),
 }
@@ -98,7 +103,7 @@ impl fmt::Display for Error {
             Self::Field(error) => error.fmt(f),
             Self::PoolExhausted { bytes, alignment, largest } => write!(
                 f,
-                "the GPU memory pool has no {bytes} bytes aligned to {alignment}: its longest free stretch is {largest} bytes"
+                "the GPU memory pool has no {bytes} bytes aligned to {alignment}: its longest free block is {largest} bytes"
             ),
             Self::OutOfBounds { at, bytes, region } => {
                 write!(f, "{bytes} bytes at {at:#x} leave a region of {region} bytes")
@@ -129,8 +134,8 @@ impl fmt::Display for Error {
             Self::ProgramsTimedOut { completed, requested } => {
                 write!(f, "{completed} of {requested} user programs ended in time")
             }
-            Self::PerformanceCounters(count) => {
-                write!(f, "{count} sources for {} performance counters", crate::performance::COUNTERS)
+            Self::PerformanceCounters { sources, counters } => {
+                write!(f, "{sources} sources for {counters} performance counters")
             }
             Self::TooManyPrograms(count) => {
                 write!(

@@ -28,6 +28,7 @@ pub mod error_status;
 pub mod fence;
 pub mod identity;
 pub mod interrupts;
+pub mod job;
 pub mod performance;
 pub mod platform;
 pub mod pool;
@@ -42,16 +43,18 @@ pub mod shader_record;
 pub mod statistics;
 pub mod surface;
 pub mod texture;
+pub mod tile_area;
 pub mod tile_grid;
 pub mod tile_memory;
 pub mod tiler;
 pub mod user_program;
 pub mod validator;
 
-pub use driver::{Driver, Job, Limits};
+pub use driver::{Driver, Limits};
 pub use error::{Error, Failure};
 pub use fence::Fence;
 pub use interrupts::Interrupts;
+pub use job::{Job, Submission};
 pub use platform::Platform;
 pub use v3d_hw as hw;
 

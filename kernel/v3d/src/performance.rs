@@ -18,7 +18,7 @@ pub const COUNTERS: usize = 16;
 /// Gives the first counters these sources, clears them and starts them. More than 16 sources are refused.
 pub fn start(registers: &impl RegisterAccess, sources: &[CounterSource]) -> Result<(), Error> {
     if sources.len() > COUNTERS {
-        return Err(Error::PerformanceCounters(sources.len()));
+        return Err(Error::PerformanceCounters { sources: sources.len(), counters: COUNTERS });
     }
     stop(registers);
     for (register, &source) in (0..).map_while(Register::pctrs).zip(sources) {

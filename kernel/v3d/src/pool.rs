@@ -53,8 +53,9 @@ impl Buffer {
         self.0.clone()
     }
 
-    /// One more owner, of no particular type, if the last that asked by this function had another number: a list that many draws with the same memory are
-    /// written to need not own it once for each. Numbers are not 0.
+    /// One more owner, of no particular type, unless `holder` was the last to ask: so a list of many draws owns their memory once, not once a draw.
+    ///
+    /// Each holder has a number of its own, which is not 0.
     pub fn owner_for(&self, holder: u64) -> Option<Owner> {
         (self.0.holder.replace(holder) != holder).then(|| self.owner())
     }
@@ -77,10 +78,10 @@ impl Buffer {
     }
 }
 
-/// Free stretches that there usually are at most.
-const STRETCHES_EXPECTED: usize = 32;
+/// Free blocks that there usually are at most.
+const EXPECTED_BLOCKS: usize = 32;
 
-/// A free stretch.
+/// A free block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Free {
     offset: u32,
@@ -88,7 +89,7 @@ struct Free {
 }
 
 /// What is free.
-struct Stretches {
+struct FreeBlocks {
     base: BusAddr,
     bytes: u32,
     /// Sorted by offset; no two touch.
@@ -97,13 +98,13 @@ struct Stretches {
     until_refusal: Option<u32>,
 }
 
-impl fmt::Debug for Stretches {
+impl fmt::Debug for FreeBlocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes at {} in {} free stretches", self.bytes, self.base, self.free.len())
+        write!(f, "{} bytes at {} in {} free blocks", self.bytes, self.base, self.free.len())
     }
 }
 
-impl Stretches {
+impl FreeBlocks {
     fn take(&mut self, bytes: u32, alignment: u32) -> Option<Region> {
         if let Some(left) = &mut self.until_refusal {
             match left.checked_sub(1) {
@@ -144,12 +145,12 @@ impl Stretches {
         if index > 0 {
             self.join(index - 1);
         }
-        if self.free.len() <= STRETCHES_EXPECTED && self.free.capacity() > STRETCHES_EXPECTED {
-            self.free.shrink_to(STRETCHES_EXPECTED);
+        if self.free.len() <= EXPECTED_BLOCKS && self.free.capacity() > EXPECTED_BLOCKS {
+            self.free.shrink_to(EXPECTED_BLOCKS);
         }
     }
 
-    /// Joins a free stretch with the next one if they touch.
+    /// Joins a free block with the next one if they touch.
     fn join(&mut self, index: usize) {
         if let (Some(&this), Some(&next)) = (self.free.get(index), self.free.get(index + 1))
             && this.offset + this.bytes == next.offset
@@ -166,17 +167,17 @@ impl Stretches {
 
 /// The pool's allocator. Clones are the same pool.
 #[derive(Clone, Debug)]
-pub struct Pool(Rc<RefCell<Stretches>>);
+pub struct Pool(Rc<RefCell<FreeBlocks>>);
 
 impl Pool {
     /// Everything is free.
     pub fn new(base: BusAddr, bytes: u32) -> Self {
-        // Room for the stretches of ordinary use from the start: what comes and goes leaves no trace in the heap.
-        let mut free = Vec::with_capacity(STRETCHES_EXPECTED);
+        // Room for the blocks of ordinary use from the start: what comes and goes leaves no trace in the heap.
+        let mut free = Vec::with_capacity(EXPECTED_BLOCKS);
         if bytes > 0 {
             free.push(Free { offset: 0, bytes });
         }
-        Self(Rc::new(RefCell::new(Stretches { base, bytes, free, until_refusal: None })))
+        Self(Rc::new(RefCell::new(FreeBlocks { base, bytes, free, until_refusal: None })))
     }
 
     /// Takes `bytes` bytes (at least one) whose bus address is a multiple of `alignment`, a power of two.
@@ -185,13 +186,13 @@ impl Pool {
             return Err(Error::Alignment(alignment));
         }
         let bytes = bytes.max(1);
-        let mut stretches = self.0.borrow_mut();
-        match stretches.take(bytes, alignment) {
+        let mut blocks = self.0.borrow_mut();
+        match blocks.take(bytes, alignment) {
             Some(region) => {
                 let holder = Cell::new(0);
                 Ok(Buffer(Rc::new(Allocation { region, pool: self.clone(), holder })))
             }
-            None => Err(Error::PoolExhausted { bytes, alignment, largest: stretches.largest_free() }),
+            None => Err(Error::PoolExhausted { bytes, alignment, largest: blocks.largest_free() }),
         }
     }
 
@@ -228,11 +229,11 @@ impl Pool {
 
     /// Bytes that are taken.
     pub fn used(&self) -> u32 {
-        let stretches = self.0.borrow();
-        stretches.bytes - stretches.free.iter().map(|free| free.bytes).sum::<u32>()
+        let blocks = self.0.borrow();
+        blocks.bytes - blocks.free.iter().map(|free| free.bytes).sum::<u32>()
     }
 
-    /// Bytes of the longest free stretch.
+    /// Bytes of the longest free block.
     pub fn largest_free(&self) -> u32 {
         self.0.borrow().largest_free()
     }

@@ -88,7 +88,7 @@ impl RecordList {
         }
     }
 
-    /// Appends a record that was encoded before: with the bytes that the last word still has room for, and so on, by words.
+    /// Appends an encoded record word by word, beginning in the last word of the list if that has room.
     #[inline(always)]
     pub fn push_encoded(&mut self, record: EncodedRecord) {
         let first = self.bytes / 4;

@@ -1,10 +1,10 @@
-//! A stretch of GPU memory: where the GPU sees it, and checked access for the CPU.
+//! A block of GPU memory: where the GPU sees it, and checked access for the CPU.
 
 use crate::error::Error;
 use crate::platform::GpuMemory;
 use v3d_hw::BusAddr;
 
-/// A stretch of the pool. It does not own the memory; whoever took it from the pool does.
+/// A block of the pool. It does not own the memory; whoever took it from the pool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     offset: u32,

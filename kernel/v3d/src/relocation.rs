@@ -8,7 +8,7 @@
 //! Programs that name an address in an instruction ([`RelocationError::Fixed`]). A program that computes with an address in another way than the validator
 //! knows is refused by it. A uniform that is an address for one program and a number for another is moved for both; the results tell.
 
-use crate::driver::Job;
+use crate::job::Job;
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
 use crate::validator::{self, MEMORY_BYTES, Refusal, Rights, Span, Survey};
@@ -19,23 +19,23 @@ use v3d_hw::BusAddr;
 /// Places are moved by multiples of this, so that the other fields of a word with an address stay as they are.
 pub const GRANULE_BYTES: u32 = 4096;
 
-/// Where a stretch of a job's memory is.
+/// Where a span of a job's memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The stretch, by the job's addresses.
+pub struct Placement {
+    /// The span, by the job's addresses.
     pub span: Span,
     /// Where its first byte is; both addresses are the same modulo [`GRANULE_BYTES`].
     pub at: BusAddr,
 }
 
-impl Place {
-    /// How many bytes there are from one of the job's addresses to the end of the stretch, which it lies in.
+impl Placement {
+    /// How many bytes there are from one of the job's addresses to the end of the span, which it lies in.
     fn rest(&self, address: BusAddr) -> Option<u32> {
         let into = address.offset().checked_sub(self.span.address.offset())?;
         self.span.bytes.checked_sub(into).filter(|&rest| rest > 0)
     }
 
-    /// Where an address of the stretch is.
+    /// Where an address of the span is.
     fn moved(&self, address: BusAddr) -> BusAddr {
         self.at + (address.offset() - self.span.address.offset())
     }
@@ -52,7 +52,7 @@ pub enum RelocationError {
     /// An instruction names an address.
     Fixed(BusAddr),
     /// A place is not moved by a multiple of [`GRANULE_BYTES`].
-    Distance(Place),
+    Distance(Placement),
     /// The memory that it writes and the memory that it reads cannot be kept apart.
     Rights,
 }
@@ -65,7 +65,7 @@ impl fmt::Display for RelocationError {
             Self::Fixed(address) => {
                 write!(f, "the instruction at {address} names an address, so that the job cannot be moved")
             }
-            Self::Distance(Place { span, at }) => {
+            Self::Distance(Placement { span, at }) => {
                 write!(f, "memory is moved by multiples of {GRANULE_BYTES} bytes, not from {} to {at}", span.address)
             }
             Self::Rights => f.write_str("the job reads memory that it writes, or memory beyond 1 GiB"),
@@ -77,14 +77,14 @@ impl core::error::Error for RelocationError {}
 
 /// A job's memory by the job's own addresses, wherever it is.
 #[derive(Debug)]
-pub struct Placed<'m, M> {
+pub struct PlacedMemory<'m, M> {
     /// The memory that all places are in.
     pub memory: &'m M,
     /// The places.
-    pub places: &'m [Place],
+    pub places: &'m [Placement],
 }
 
-impl<M: GpuMemory> Placed<'_, M> {
+impl<M: GpuMemory> PlacedMemory<'_, M> {
     /// Whether every byte of a span is somewhere.
     pub fn holds(&self, span: Span) -> bool {
         let mut held = 0;
@@ -92,7 +92,7 @@ impl<M: GpuMemory> Placed<'_, M> {
         held == span.bytes as usize
     }
 
-    /// Calls `access` for each part of a stretch that is somewhere, with its offset in the memory and its place in the stretch.
+    /// Calls `access` for each part of a span that is somewhere, with its offset in the memory and its place in the span.
     fn parts(&self, offset: u32, count: usize, mut access: impl FnMut(u32, core::ops::Range<usize>)) {
         let mut done = 0;
         while done < count {
@@ -110,7 +110,7 @@ impl<M: GpuMemory> Placed<'_, M> {
 }
 
 /// What is nowhere reads 0, and nothing is stored there.
-impl<M: GpuMemory> GpuMemory for Placed<'_, M> {
+impl<M: GpuMemory> GpuMemory for PlacedMemory<'_, M> {
     fn base(&self) -> BusAddr {
         BusAddr(0)
     }
@@ -145,11 +145,11 @@ pub struct Relocated {
 ///
 /// # Errors
 /// When the validator refuses it, before or after; and when it cannot be moved.
-pub fn relocate(memory: &impl GpuMemory, places: &[Place], job: &Job) -> Result<Relocated, RelocationError> {
+pub fn relocate(memory: &impl GpuMemory, places: &[Placement], job: &Job) -> Result<Relocated, RelocationError> {
     if let Some(place) = places.iter().find(|place| !(place.at - place.span.address).is_multiple_of(GRANULE_BYTES)) {
         return Err(RelocationError::Distance(*place));
     }
-    let placed = Placed { memory, places };
+    let placed = PlacedMemory { memory, places };
     let within: Vec<Span> = places.iter().map(|place| place.span).collect();
     let survey = validator::survey(&placed, &within, job).map_err(RelocationError::Refused)?;
     if let Some(instruction) = survey.fixed() {
@@ -180,24 +180,24 @@ pub fn relocate(memory: &impl GpuMemory, places: &[Place], job: &Job) -> Result<
 }
 
 /// The places by their new addresses, divided into what is read and what is written.
-fn divide(places: &[Place], written: &[Span]) -> (Vec<Span>, Vec<Span>) {
+fn divide(places: &[Placement], written: &[Span]) -> (Vec<Span>, Vec<Span>) {
     let (mut readable, mut writable) = (Vec::new(), Vec::new());
     let end = |span: &Span| span.address.offset() + span.bytes;
     let mut written = written.to_vec();
     written.sort_by_key(|span| span.address.offset());
     for place in places {
         let mut next = place.span.address.offset();
-        let stretch = |from: u32, to: u32| Span { address: place.moved(BusAddr(from)), bytes: to - from };
+        let block = |from: u32, to: u32| Span { address: place.moved(BusAddr(from)), bytes: to - from };
         for span in &written {
             let from = span.address.offset().max(next);
             let to = end(span).min(end(&place.span));
             if from < to {
-                readable.push(stretch(next, from));
-                writable.push(stretch(from, to));
+                readable.push(block(next, from));
+                writable.push(block(from, to));
                 next = to;
             }
         }
-        readable.push(stretch(next, end(&place.span)));
+        readable.push(block(next, end(&place.span)));
     }
     (readable, writable)
 }
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn places_are_divided_into_read_and_written() {
-        let places = [Place { span: span(0x1000, 0x100), at: BusAddr(0x5000) }];
+        let places = [Placement { span: span(0x1000, 0x100), at: BusAddr(0x5000) }];
         let (readable, writable) = divide(&places, &[span(0x1080, 0x10), span(0x10f0, 0x100), span(0xff0, 0x20)]);
         assert_eq!(writable, [span(0x5000, 0x10), span(0x5080, 0x10), span(0x50f0, 0x10)]);
         let readable: Vec<_> = readable.into_iter().filter(|span| span.bytes > 0).collect();

@@ -20,7 +20,8 @@ use crate::errata::Erratum;
 use crate::error::Error;
 use crate::record_list::RecordList;
 use crate::surface::{DepthSurface, Surface};
-use crate::tile_grid::{TileArea, TileGrid};
+use crate::tile_area::TileArea;
+use crate::tile_grid::TileGrid;
 use crate::tile_memory::tile_list;
 use v3d_hw::control_list::{
     BranchToSubList, ClearColors, DecimateMode, EarlyZDirection, LoadGeneral, MemoryFormat, PixelFormat, Record,

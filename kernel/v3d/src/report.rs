@@ -1,12 +1,12 @@
-//! What is told of a job that did not finish: enough to find out why.
+//! Reports of jobs that did not finish, with all that a search for the cause needs.
 //!
-//! It is taken before the reset, since a reset wipes all of it: every register, and the bytes of both control lists around the place where the
-//! threads stand, decoded as far as they are records.
+//! A report is captured before the reset, which wipes everything: all registers, and the bytes of both control lists from where the threads stand,
+//! decoded as far as they are records.
 
-use crate::driver::Work;
 use crate::error::Failure;
 use crate::error_status;
 use crate::fence::Fence;
+use crate::job::Submission;
 use crate::platform::Platform;
 use crate::record_list::ControlList;
 use crate::register_snapshot::RegisterSnapshot;
@@ -33,7 +33,7 @@ pub struct Report {
     /// Whether it was given up.
     pub dropped: bool,
     /// What was under way.
-    pub work: Work,
+    pub submission: Submission,
     /// All registers.
     pub registers: RegisterSnapshot,
     /// For each thread, its current address and the bytes from there on, if it stands in the pool.
@@ -41,19 +41,19 @@ pub struct Report {
 }
 
 impl Report {
-    /// Takes everything down.
-    pub(crate) fn take(
+    /// Captures the registers, and the bytes at which the threads stand.
+    pub(crate) fn capture(
         platform: &impl Platform,
         fence: Option<Fence>,
         failure: Failure,
         failures: u32,
-        work: Work,
+        submission: Submission,
     ) -> Self {
         let stops = [Thread::Binning, Thread::Rendering].map(|thread| {
             let address = BusAddr(platform.read(Register::ctnca(thread)));
             (address, window(platform, address))
         });
-        Self { fence, failure, failures, dropped: false, work, registers: RegisterSnapshot::take(platform), stops }
+        Self { fence, failure, failures, dropped: false, submission, registers: RegisterSnapshot::take(platform), stops }
     }
 }
 
@@ -76,10 +76,10 @@ impl fmt::Display for Report {
             Some(fence) => writeln!(f, "job {fence}: {failure} (failure {failures}; {fate})")?,
             None => writeln!(f, "user programs: {failure}")?,
         }
-        for UserProgram { code, uniforms, uniform_count } in &self.work.programs {
+        for UserProgram { code, uniforms, uniform_count } in &self.submission.programs {
             writeln!(f, "program at {code}, {uniform_count} uniforms at {uniforms}")?;
         }
-        let lists = [self.work.job.and_then(|job| job.binning), self.work.job.map(|job| job.rendering)];
+        let lists = [self.submission.job.and_then(|job| job.binning), self.submission.job.map(|job| job.rendering)];
         for ((number, list), (address, bytes)) in lists.iter().enumerate().zip(&self.stops) {
             match list {
                 Some(ControlList { start, end_exclusive }) => {
@@ -103,9 +103,9 @@ impl fmt::Display for Report {
 
 /// Prints the records that the bytes begin with.
 fn write_records(f: &mut fmt::Formatter<'_>, address: BusAddr, bytes: &[u8]) -> fmt::Result {
-    const MOST: usize = 4;
+    const MAX_RECORDS: usize = 4;
     let mut at = 0;
-    for _ in 0..MOST {
+    for _ in 0..MAX_RECORDS {
         match bytes.get(at..).map(Record::decode) {
             Some(Ok(record)) => {
                 writeln!(f, "  {} {record}", address + at as u32)?;

@@ -4,20 +4,8 @@
 //! binning list in tiles, 8 bits each way, the rendering list in pixels.
 
 use crate::error::Error;
+use crate::tile_area::TileArea;
 use v3d_hw::tile_buffer::tile_size_px;
-
-/// Tiles next to each other: a rectangle of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TileArea {
-    /// The first column.
-    pub column: u8,
-    /// The first row.
-    pub row: u8,
-    /// Columns, at least one.
-    pub columns: u8,
-    /// Rows, at least one.
-    pub rows: u8,
-}
 
 /// How the tile buffer is used, which is fixed for a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

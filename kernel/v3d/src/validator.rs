@@ -90,7 +90,7 @@ pub use rights::Rights;
 pub use span::{MEMORY_BYTES, Span, merged};
 pub use survey::{Pointer, Survey, survey};
 
-use crate::driver::Job;
+use crate::job::Job;
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
 use crate::tile_grid::TileGrid;
@@ -209,7 +209,7 @@ impl<M: GpuMemory> Checker<'_, M> {
         Ok(())
     }
 
-    /// Whether a stretch may be read; it is noted.
+    /// Whether a span may be read; it is noted.
     fn may_read(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
         self.rights.may_read(address, bytes)?;
         self.note(|survey| survey.note_read(address, bytes));
@@ -228,7 +228,7 @@ impl<M: GpuMemory> Checker<'_, M> {
         }
     }
 
-    /// Fills `bytes` from a stretch that the job may read.
+    /// Fills `bytes` from a span that the job may read.
     fn load(&self, address: BusAddr, bytes: &mut [u8]) -> Result<(), Reason> {
         let count = bytes.len() as u64;
         self.may_read(address, count)?;
@@ -240,7 +240,7 @@ impl<M: GpuMemory> Checker<'_, M> {
         Ok(())
     }
 
-    /// The bytes of a stretch that the job may read.
+    /// The bytes of a span that the job may read.
     fn bytes(&self, address: BusAddr, count: u32) -> Result<Vec<u8>, Reason> {
         // So that nobody makes this take memory for what is not there.
         self.rights.may_read(address, u64::from(count))?;

@@ -10,7 +10,7 @@ use v3d::hw::registers::Register;
 use v3d::platform::{GpuMemory, Power, PowerError, RegisterAccess, Time};
 use v3d::{Driver, Interrupts, Limits};
 use v3d_sim::job::{Job, RenderConfig};
-use v3d_sim::memory::Limits as Stretches;
+use v3d_sim::memory::Limits as MemoryLimits;
 use v3d_sim::{Config, Fault, Memory, V3d, dump};
 
 /// A machine whose V3D is the model.
@@ -127,8 +127,8 @@ impl Machine {
         match &*self.within.borrow() {
             None => v3d.write(&self.memory(), register.offset(), value),
             Some([readable, writable]) => {
-                let stretches = Stretches::new(self.memory(), readable, writable);
-                v3d.write(&Memory::limited(&stretches), register.offset(), value);
+                let limits = MemoryLimits::new(self.memory(), readable, writable);
+                v3d.write(&Memory::limited(&limits), register.offset(), value);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask replay`: a job folder, run by the V3D of a kernel instead of the model.
 //!
-//! The kernel's command `replay` takes the job over the serial line, in QEMU and on a board alike: stretches of memory, which it puts where it has room, then
+//! The kernel's command `replay` takes the job over the serial line, in QEMU and on a board alike: spans of memory, which it puts where it has room, then
 //! blocks of bytes, each with its CRC-32. A block that arrives damaged, or is not answered in time, is sent again. The kernel moves the job to its new place,
 //! has it validated, runs it, and tells the CRC of every page that it has stored. The model runs the same job at its own place; pages that differ
 //! are fetched and compared byte by byte. Tile lists are not compared: how the binner divides its memory is its own business.
@@ -211,7 +211,7 @@ fn stored_pages(lines: &[String]) -> Result<Vec<(Span, u32)>> {
         let words: Vec<&str> = line.split(' ').collect();
         match words.as_slice() {
             ["replay", "stored", address, bytes] => {
-                end = number(address)?.checked_add(number(bytes)?).context("a stretch leaves memory")?;
+                end = number(address)?.checked_add(number(bytes)?).context("a span leaves memory")?;
             }
             ["replay", "crc", address, crc] => {
                 let address = number(address)?;

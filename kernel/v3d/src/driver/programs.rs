@@ -24,9 +24,9 @@ impl<P: Platform> Driver<'_, P> {
             return Err(Error::TooManyPrograms(programs.len()));
         }
         self.wait_until_idle();
-        self.last_work.job = None;
-        self.last_work.programs.clear();
-        self.last_work.programs.extend_from_slice(programs);
+        self.last_submission.job = None;
+        self.last_submission.programs.clear();
+        self.last_submission.programs.extend_from_slice(programs);
         let registers = self.platform;
         caches::clear(registers);
         // Writing 1 clears the completed count, the request count and the error.
@@ -48,8 +48,8 @@ impl<P: Platform> Driver<'_, P> {
             }
             if registers.now_us() > deadline {
                 self.note_error_bits();
-                let work = self.last_work.clone();
-                self.keep(Report::take(registers, None, Failure::ProgramsTooLong, 1, work));
+                let submission = self.last_submission.clone();
+                self.keep(Report::capture(registers, None, Failure::ProgramsTooLong, 1, submission));
                 self.reset();
                 return Err(Error::ProgramsTimedOut { completed, requested });
             }

@@ -8,9 +8,10 @@
 //! # Sources
 //! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].
 
-use super::{Driver, Work};
+use super::Driver;
 use crate::error::Failure;
 use crate::error_status;
+use crate::job::Submission;
 use crate::platform::Platform;
 use crate::report::Report;
 use alloc::vec::Vec;
@@ -106,8 +107,8 @@ impl<P: Platform> Driver<'_, P> {
         let job = &mut self.jobs[index];
         job.failures += 1;
         let (fence, failures) = (job.fence(), job.failures);
-        let work = Work { programs: Vec::new(), job: Some(job.job()) };
-        let mut report = Report::take(self.platform, Some(fence), failure, failures, work);
+        let submission = Submission { programs: Vec::new(), job: Some(job.job()) };
+        let mut report = Report::capture(self.platform, Some(fence), failure, failures, submission);
         // More memory does not appear by trying again.
         report.dropped = failures >= self.limits.failures || failure == Failure::OutOfBinnerMemory;
 

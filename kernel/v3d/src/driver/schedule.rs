@@ -3,9 +3,10 @@
 //! Before a job's first list is started, all caches are cleared. Clearing them while the other thread still works only makes that
 //! thread fetch again what it needs.
 
-use super::{Driver, Job};
+use super::Driver;
 use crate::caches;
 use crate::fence::Fence;
+use crate::job::Job;
 use crate::platform::Platform;
 use crate::pool::{Buffer, Owner};
 use crate::record_list::ControlList;

@@ -2,7 +2,7 @@
 
 /// Copies `count` bits. Bit 0 of a slice is the lowest of its first byte; bits around the target's stay.
 ///
-/// Both stretches lie within their slices.
+/// Both spans lie within their slices.
 pub(super) fn copy_bits(target: &mut [u8], target_bit: usize, source: &[u8], source_bit: usize, count: usize) {
     if (target_bit | source_bit | count) & 7 == 0 {
         target[target_bit / 8..][..count / 8].copy_from_slice(&source[source_bit / 8..][..count / 8]);

@@ -1,4 +1,4 @@
-//! Memory that holds an image: a slice, or a stretch of the GPU's memory.
+//! Memory that holds an image: a slice, or a block of the GPU's memory.
 
 use super::strip::STRIP_BYTES;
 use crate::platform::GpuMemory;

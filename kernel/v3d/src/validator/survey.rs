@@ -5,7 +5,7 @@
 
 use super::span::{Span, merged};
 use super::{Checker, Refusal, Rights};
-use crate::driver::Job;
+use crate::job::Job;
 use crate::platform::GpuMemory;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

@@ -8,7 +8,7 @@ use v3d::hw::BusAddr;
 use v3d::platform::GpuMemory;
 use v3d::pool::Buffer;
 use v3d::record_list::ControlList;
-use v3d::relocation::{GRANULE_BYTES, Place, Placed, Relocated, RelocationError, relocate};
+use v3d::relocation::{GRANULE_BYTES, Placement, PlacedMemory, Relocated, RelocationError, relocate};
 use v3d::validator::Span;
 use v3d::{Job, Limits};
 use v3d_host::Machine;
@@ -28,7 +28,7 @@ fn lists(captured: &Captured) -> Job {
 }
 
 /// Puts the buffers of a job to other places, the first of them last.
-fn place(driver: &mut Driver<'_, Machine>, folder: &JobFolder) -> (Vec<Place>, Vec<Buffer>) {
+fn place(driver: &mut Driver<'_, Machine>, folder: &JobFolder) -> (Vec<Placement>, Vec<Buffer>) {
     let captured = &folder.jobs()[0];
     let image = folder.image(captured).unwrap();
     let (mut places, mut owners) = (Vec::new(), Vec::new());
@@ -38,7 +38,7 @@ fn place(driver: &mut Driver<'_, Machine>, folder: &JobFolder) -> (Vec<Place>, V
         image.view().read(BusAddr(buffer.address), &mut bytes).unwrap();
         own.region().store(driver.platform(), 0, &bytes).unwrap();
         let span = Span { address: BusAddr(buffer.address), bytes: buffer.size };
-        places.push(Place { span, at: own.address() });
+        places.push(Placement { span, at: own.address() });
         owners.push(own);
     }
     (places, owners)
@@ -55,7 +55,7 @@ fn check(name: &str) {
     driver.wait(fence).unwrap();
     let expected = run_folder(&folder, Config::default()).unwrap();
     let expected = expected.jobs[0].memory.view();
-    let placed = Placed { memory: &model, places: &places };
+    let placed = PlacedMemory { memory: &model, places: &places };
     let stores = survey.stores();
     assert!(!stores.is_empty(), "{name}");
     for span in stores {
@@ -86,10 +86,10 @@ fn what_cannot_be_moved_is_refused() {
     let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default()).unwrap();
     let (places, owners) = place(&mut driver, &folder);
     let job = lists(&folder.jobs()[0]);
-    let askew: Vec<Place> = places.iter().map(|place| Place { at: place.at + 16, ..*place }).collect();
+    let askew: Vec<Placement> = places.iter().map(|place| Placement { at: place.at + 16, ..*place }).collect();
     assert_eq!(relocate(&model, &askew, &job), Err(RelocationError::Distance(askew[0])));
     for left_out in 0..places.len() {
-        let fewer: Vec<Place> =
+        let fewer: Vec<Placement> =
             places.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, place)| *place).collect();
         let refused = relocate(&model, &fewer, &job);
         assert!(matches!(refused, Err(RelocationError::Refused(_))), "without {:?}: {refused:?}", places[left_out]);
@@ -104,8 +104,8 @@ fn a_span_with_a_gap_is_not_held() {
     let span = |address, bytes| Span { address: BusAddr(address), bytes };
     let at = model.base();
     let places =
-        [Place { span: span(0x1000, 0x100), at }, Place { span: span(0x1200, 0x100), at: at + 0x200 }, Place { span: span(0x1100, 0x80), at: at + 0x400 }];
-    let placed = Placed { memory: &model, places: &places };
+        [Placement { span: span(0x1000, 0x100), at }, Placement { span: span(0x1200, 0x100), at: at + 0x200 }, Placement { span: span(0x1100, 0x80), at: at + 0x400 }];
+    let placed = PlacedMemory { memory: &model, places: &places };
     assert!(placed.holds(span(0x1000, 0x180)) && placed.holds(span(0x1200, 0x100)));
     assert!(!placed.holds(span(0x10ff, 0x102)) && !placed.holds(span(0x1000, 0x300)) && !placed.holds(span(0x12ff, 2)));
 }

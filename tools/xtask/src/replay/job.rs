@@ -8,7 +8,7 @@ use std::path::Path;
 /// Memory is placed in whole pages.
 pub(crate) const PAGE_BYTES: u32 = 4096;
 
-/// A stretch of memory.
+/// A span of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// First byte.
@@ -104,7 +104,7 @@ impl Job {
     }
 }
 
-/// Stretches, made whole pages; those that meet are one.
+/// Spans, made whole pages; those that meet are one.
 fn pages(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by_key(|span| span.address);
     let mut pages: Vec<Span> = Vec::new();
