@@ -20,6 +20,7 @@ use crate::{
     bcm2837::{gpio::SerialPins, interrupt_controller, mini_uart::MiniUart, peripherals, pl011::Pl011, uart::Uart},
     byte_ring::ByteRing,
     irq_lock::IrqLock,
+    keys::CONTROL_C,
     pages::Pages,
     screen::{self, Page, Strip, TextGrid},
     text_history::TextHistory,
@@ -324,7 +325,6 @@ pub enum Interruption {
 /// carriage return is no key.
 #[must_use]
 pub fn interruption() -> Option<Interruption> {
-    const CONTROL_C: u8 = 3;
     let mut console = CONSOLE.lock();
     console.receive();
     match console.received.first()? {

@@ -47,6 +47,7 @@ pub mod frame_times;
 #[cfg(target_os = "none")]
 pub mod gpu;
 pub mod irq_lock;
+pub mod keys;
 pub mod log_ring;
 #[cfg(target_os = "none")]
 pub mod logger;

@@ -20,7 +20,7 @@ use v3d::{
     validator::{self, Span},
 };
 
-use super::run::Answer;
+use super::run::{Answer, Terminal};
 use crate::{
     bcm2837::watchdog::Watchdog,
     capture::{BLOCK_BYTES, write_block},
@@ -31,15 +31,6 @@ use crate::{
 
 /// Bytes at the end of the pool that a replay may give the binner when its memory runs out.
 const OVERFLOW_BYTES: u32 = 16 << 20;
-
-struct Output;
-
-impl fmt::Write for Output {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        print!("{text}");
-        Ok(())
-    }
-}
 
 pub(super) fn capture(machine: &mut Machine) -> Answer {
     let Machine { gpu, last_picture, failed_submission, watchdog, .. } = machine;
@@ -133,7 +124,7 @@ fn write_memory(gpu: &Gpu, watchdog: &mut Watchdog) -> Result<usize, fmt::Error>
         watchdog.sign_of_life();
         pool.load_bytes(start, &mut block);
         let offset = platform.base().offset() as usize + start;
-        sent += write_block(&mut Output, offset, &block)?;
+        sent += write_block(&mut Terminal, offset, &block)?;
     }
     Ok(sent)
 }

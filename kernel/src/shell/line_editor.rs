@@ -3,27 +3,20 @@
 //! Characters go in at the cursor; backspace, the arrows, Home, End, Delete, ctrl-A, E, B, F, D, U, K and C do what they do
 //! elsewhere; up and down go through the lines before. What the terminal is to show is written to the `fmt::Write` given.
 //! A line ends with CR or LF; the LF of a CR LF pair is not a second line.
+//!
+//! It is written here because the editors among the crates ask the terminal where its cursor is, and answers of a terminal in the input are no commands: what
+//! sends them, `cargo xtask`, is no terminal.
 
 use core::fmt::{self, Write};
+
+use crate::keys::{
+    BACKSPACE, CARRIAGE_RETURN, CONTROL_A, CONTROL_B, CONTROL_C, CONTROL_D, CONTROL_E, CONTROL_F, CONTROL_K, CONTROL_U, DELETE, ESCAPE, LINE_FEED,
+};
 
 /// Characters that a line may have; what is typed beyond it is not taken.
 const MAX_LINE_BYTES: usize = 240;
 /// Lines that are remembered.
 const HISTORY_LINES: usize = 16;
-
-const CTRL_A: u8 = 0x01;
-const CTRL_B: u8 = 0x02;
-const CTRL_C: u8 = 0x03;
-const CTRL_D: u8 = 0x04;
-const CTRL_E: u8 = 0x05;
-const CTRL_F: u8 = 0x06;
-const BACKSPACE: u8 = 0x08;
-const LINE_FEED: u8 = b'\n';
-const CTRL_K: u8 = 0x0b;
-const CARRIAGE_RETURN: u8 = b'\r';
-const CTRL_U: u8 = 0x15;
-const ESCAPE: u8 = 0x1b;
-const DELETE: u8 = 0x7f;
 
 /// A line of ASCII. Its room is its own: what is typed leaves no trace in the heap.
 #[derive(Clone, Copy, Debug)]
@@ -162,13 +155,13 @@ impl LineEditor {
                 return Ok(true);
             }
             ESCAPE => self.sequence = Sequence::Escape,
-            CTRL_A => self.move_to(0, terminal)?,
-            CTRL_B => self.move_to(self.cursor.saturating_sub(1), terminal)?,
-            CTRL_E => self.move_to(self.line.len, terminal)?,
-            CTRL_F => self.move_to(self.cursor + 1, terminal)?,
-            CTRL_C | CTRL_U => self.replace(Line::EMPTY, terminal)?,
-            CTRL_D => self.delete(terminal)?,
-            CTRL_K => {
+            CONTROL_A => self.move_to(0, terminal)?,
+            CONTROL_B => self.move_to(self.cursor.saturating_sub(1), terminal)?,
+            CONTROL_E => self.move_to(self.line.len, terminal)?,
+            CONTROL_F => self.move_to(self.cursor + 1, terminal)?,
+            CONTROL_C | CONTROL_U => self.replace(Line::EMPTY, terminal)?,
+            CONTROL_D => self.delete(terminal)?,
+            CONTROL_K => {
                 let removed = self.line.len - self.cursor;
                 self.line.truncate(self.cursor);
                 rewrite_tail("", removed, terminal)?;

@@ -1,7 +1,7 @@
 //! The command `primitives`: what embedded-graphics draws, by the CPU and by the GPU, for `cargo xtask bench` to count
 //!
-//! For each kind stands between reads of IDENT0: a thousand of them into embedded-graphics' own framebuffer; into a target that does nothing, so that what
-//! is left is how embedded-graphics takes them apart; into a list for the GPU; and the list into a frame that the GPU gets.
+//! Reads of IDENT0 mark the trace. Between them stand, for each kind of primitive: a thousand drawn into embedded-graphics' own framebuffer; into a target
+//! that does nothing, which leaves the decomposition by embedded-graphics; into a list for the GPU; and the list drawn to a frame that the GPU gets.
 
 use alloc::{boxed::Box, string::ToString};
 use core::{convert::Infallible, hint::black_box};
@@ -29,9 +29,10 @@ const COUNT: u32 = 1000;
 /// Sides of the picture in pixels.
 const WIDTH: usize = 320;
 const HEIGHT: usize = 240;
-/// Sides of primitives, in pixels: at least, and so many more.
-const LEAST: u32 = 16;
-const MORE: u32 = 48;
+/// The shortest side of a primitive, in pixels.
+const MIN_SIDE: u32 = 16;
+/// By how much sides differ, in pixels.
+const SIDE_RANGE: u32 = 48;
 /// Sides of images, in pixels.
 const IMAGE_SIDE: u32 = 24;
 
@@ -123,12 +124,12 @@ impl Chance {
 
     /// On the picture, as are the largest primitives that begin there.
     fn point(&mut self) -> Point {
-        let [x, y] = [WIDTH, HEIGHT].map(|side| self.below(side as u32 - LEAST - MORE) as i32);
+        let [x, y] = [WIDTH, HEIGHT].map(|side| self.below(side as u32 - MIN_SIDE - SIDE_RANGE) as i32);
         Point::new(x, y)
     }
 
     fn side(&mut self) -> u32 {
-        LEAST + self.below(MORE)
+        MIN_SIDE + self.below(SIDE_RANGE)
     }
 
     fn size(&mut self) -> Size {

@@ -20,8 +20,6 @@ use alloc::{
     vec,
     vec::Vec,
 };
-use core::fmt;
-
 use v3d::{
     Job,
     hw::BusAddr,
@@ -31,11 +29,15 @@ use v3d::{
     validator::{MEMORY_BYTES, Span},
 };
 
-use super::{command::ReplayRequest, run::Answer};
+use super::{
+    command::ReplayRequest,
+    run::{Answer, Terminal},
+};
 use crate::{
     arch::clock,
     capture::{BLOCK_BYTES, read_block, write_block},
     console, crc32,
+    keys::CONTROL_C,
     machine::{Machine, NO_V3D},
     mm::layout::PAGE_BYTES,
     print, println,
@@ -46,7 +48,6 @@ use crate::{
 const MAX_LINE_BYTES: usize = 1536;
 /// How long a sender may be silent, in microseconds.
 const PATIENCE_US: u64 = 30_000_000;
-const CONTROL_C: u8 = 3;
 
 pub(super) fn replay(machine: &mut Machine, request: ReplayRequest) -> Answer {
     match request {
@@ -174,15 +175,6 @@ fn run(machine: &mut Machine, binning: [u32; 2], rendering: [u32; 2]) -> Answer 
     Ok(())
 }
 
-struct Output;
-
-impl fmt::Write for Output {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        print!("{text}");
-        Ok(())
-    }
-}
-
 fn read(machine: &mut Machine, address: u32, bytes: u32) -> Answer {
     let end = address.checked_add(bytes).filter(|&end| end <= MEMORY_BYTES).ok_or("memory has 1 GiB")?;
     let Machine { gpu, replay, watchdog, .. } = machine;
@@ -193,7 +185,7 @@ fn read(machine: &mut Machine, address: u32, bytes: u32) -> Answer {
         watchdog.sign_of_life();
         let part = &mut block[..(end - at).min(BLOCK_BYTES as u32) as usize];
         placed.load(at, part);
-        write_block(&mut Output, at as usize, part).map_err(|error| error.to_string())?;
+        write_block(&mut Terminal, at as usize, part).map_err(|error| error.to_string())?;
     }
     Ok(())
 }

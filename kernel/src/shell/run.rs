@@ -28,7 +28,7 @@ pub(super) type Answer = Result<(), String>;
 /// How long the kernel may be silent when the watchdog is on.
 const WATCHDOG_MS: u32 = 10_000;
 
-/// Where the line editor writes.
+/// The console, as something that text is written to.
 pub(super) struct Terminal;
 
 impl fmt::Write for Terminal {

@@ -360,10 +360,10 @@ fn draw(
         let frame_us = core::mem::take(&mut frame_us) + clock::now_us() - wait_us;
         finished.add(context.device, &mut turns, page, oldest, frame_us);
         if let Some(typing) = &mut typing {
-            match typing.go_on(machine) {
-                true => break,
-                false => continue,
+            if typing.go_on(machine) {
+                break;
             }
+            continue;
         }
         match (mode.frames(), console::interruption()) {
             (Some(frames), Some(Interruption::ControlC)) if oldest + 1 - first < frames => {

@@ -8,10 +8,7 @@ use super::{
     line_editor::LineEditor,
     run::{self, Terminal},
 };
-use crate::{console, machine::Machine, print, println};
-
-/// What ends a scene.
-const CONTROL_C: u8 = 3;
+use crate::{console, keys::CONTROL_C, machine::Machine, print, println};
 
 /// A line under construction, between frames.
 #[derive(Debug)]

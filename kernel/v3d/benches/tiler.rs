@@ -123,12 +123,13 @@ fn main() {
         criterion.bench_function(&format!("get {}", case.name), |bencher| bencher.iter(|| case.get()));
     }
     criterion.final_summary();
-    println!("times as fast as a loop over pixel_offset_bits:    put    get; as long as a plain copy: put    get");
+    println!("{:<20} {:>28} {:>28}", "", "loop's time over tiler's", "tiler's time over copy's");
+    println!("{:<20} {:>20} {:>7} {:>20} {:>7}", "image", "put", "get", "put", "get");
     for mut case in Case::all() {
         let mut seconds = |run: fn(&mut Case)| shortest(|| run(&mut case)).as_secs_f64();
         let (put, get, copy) = (seconds(Case::put), seconds(Case::get), seconds(Case::copy));
         let times = [seconds(Case::put_by_pixel) / put, seconds(Case::get_by_pixel) / get, put / copy, get / copy];
         let [put, get, put_of_copy, get_of_copy] = times;
-        println!("{:<47} {put:>6.1} {get:>6.1} {put_of_copy:>27.1} {get_of_copy:>6.1}", case.name);
+        println!("{:<20} {put:>20.1} {get:>7.1} {put_of_copy:>20.1} {get_of_copy:>7.1}", case.name);
     }
 }

@@ -10,7 +10,7 @@ mod primitives;
 
 use crate::build;
 use crate::interrupt;
-use crate::qemu::{self, Machine};
+use crate::qemu::{self, Qemu};
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -25,12 +25,13 @@ cargo xtask bench [--frames N] [SCENE...]
 Boots the kernel in QEMU and prints, for each SCENE (triangle and cube if none is told):
   the size of kernel8.img
   instructions from power-on to the start of the first frame's rendering
-  instructions for each further frame: the median, and the mean, which has the lists in it that the first frames
-  write and later ones use again; and frames a second on this machine, over N frames (60)
-Then, with its goal beside it, what a draw costs: instructions, and bytes of control list; what follows from these for
-a second; and what a texture costs beside a copy of its bytes.
-Then what 10,000 primitives of embedded-graphics cost, beside that crate's own framebuffer.
-Last, for every scene, the GPU cycles of a frame as the model estimates them, and what most of them are.
+  instructions of each further frame: the median, and the mean, which includes the lists that only the first frames write
+  frames a second on this machine, over N frames (60)
+Then:
+  the instructions and the bytes of control list of a draw, with their goals, and how many draws a second these allow
+  the instructions of a texture's upload, beside those of a copy of its bytes
+  the instructions of 10,000 primitives of embedded-graphics, beside those of that crate's own framebuffer
+  for every scene, the GPU cycles of a frame as the model estimates them, and the unit that takes most of them
 ";
 
 const DEFAULT_SCENES: [&str; 2] = ["triangle", "cube"];
@@ -95,7 +96,7 @@ fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, fram
     let folder = workspace.scratch()?;
     let trace = folder.path().join("trace");
     let options = qemu::Options { trace: Some(&trace), ..qemu::Options::with_v3d(image, plugin) };
-    let machine = Machine::start(options, workspace.scratch()?)?;
+    let machine = Qemu::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + PATIENCE;
     machine.console.wait_ready(deadline)?;
     let keyboard = machine.console.keyboard();

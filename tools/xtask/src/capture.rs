@@ -19,13 +19,11 @@
 
 pub(crate) mod packed;
 
-use crate::board;
-use crate::build;
 use crate::console::Console;
+use crate::far_end::FarEnd;
 use crate::interrupt;
-use crate::qemu::{self, Machine};
 use crate::run::run_scene;
-use crate::setup;
+use crate::span::Span;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -51,6 +49,8 @@ Turns the kernel's last job into the folder DIR, which `cargo run -p v3d-sim --b
 
 /// A job's memory is some hundred KiB, and a serial line carries 11 KiB a second.
 const PATIENCE: Duration = Duration::from_secs(1800);
+/// How long QEMU may take to draw a frame.
+const DRAW_PATIENCE: Duration = Duration::from_secs(300);
 
 /// The image begins and ends at multiples of this.
 const PAGE_BYTES: usize = 4096;
@@ -95,12 +95,16 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     whole_file::check(&output.join(DESCRIPTION))?;
     interrupt::watch()?;
     let lines = match source {
-        Source::Serial(device) => from_board(device)?,
+        Source::Serial(device) => ask(FarEnd::connect(&Workspace::find()?, Some(device))?.console())?,
         Source::Log(path) => {
             let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             String::from_utf8_lossy(&bytes).lines().map(|line| line.trim_end().to_owned()).collect()
         }
-        Source::Scene(scene) => from_qemu(scene)?,
+        Source::Scene(scene) => {
+            let far_end = FarEnd::connect(&Workspace::find()?, None)?;
+            run_scene(far_end.console(), scene, 0..1, Instant::now() + DRAW_PATIENCE)?;
+            ask(far_end.console())?
+        }
     };
     let remark = write_folder(lines.iter().map(String::as_str), &output)?;
     eprintln!("{}: {remark}", output.display());
@@ -131,24 +135,6 @@ pub(crate) fn write_changed_folder<'a>(
     change(&mut job.memory)?;
     job.write(folder)?;
     Ok(format!("{} bytes of memory from {:#x} on", job.memory.len(), job.base))
-}
-
-fn from_board(device: &Path) -> Result<Vec<String>> {
-    let console = board::open(device, Vec::new())?;
-    console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
-    ask(&console)
-}
-
-fn from_qemu(scene: &str) -> Result<Vec<String>> {
-    setup::qemu()?.check_plugin()?;
-    let workspace = Workspace::find()?;
-    let (kernel, plugin) = (build::kernel(&workspace)?, build::plugin(&workspace)?);
-    let options = qemu::Options::with_v3d(&kernel.image, &plugin);
-    let machine = Machine::start(options, workspace.scratch()?)?;
-    let deadline = Instant::now() + Duration::from_secs(300);
-    machine.console.wait_ready(deadline)?;
-    run_scene(&machine.console, scene, 0..1, deadline)?;
-    ask(&machine.console)
 }
 
 /// Asks for the job, and shows that it comes.
@@ -208,14 +194,9 @@ impl Job {
 
     /// Where the last region ends that the description names: the colour buffer may lie far beyond the lists.
     fn end_of_regions(&self) -> usize {
-        let number = |value: &Json| value.as_u64().and_then(|number| usize::try_from(number).ok());
-        let end = |region: &Json| -> Option<usize> {
-            let rows = number(&region["stride_bytes"]).zip(number(&region["height"]));
-            let size = number(&region["size"]).or_else(|| rows.and_then(|(stride, height)| stride.checked_mul(height)));
-            number(&region["address"])?.checked_add(size?)
-        };
         let lists = self.description.values().filter_map(Json::as_array).flatten();
-        self.description.values().chain(lists).filter_map(end).max().unwrap_or(0)
+        let regions = self.description.values().chain(lists).filter_map(Span::of_region);
+        regions.map(|region| usize::try_from(region.end()).unwrap_or(usize::MAX)).max().unwrap_or(0)
     }
 
     /// Writes the folder.

@@ -139,31 +139,28 @@ impl Console {
         }
     }
 
-    /// Sends a line in the middle of a command, and waits for the first line that `take` makes something of; `None` if none comes in time.
+    /// Sends a line in the middle of the command `name`, and waits for the first line that `take` makes something of; `None` if none comes in time.
     pub(crate) fn exchange<T>(
         &self,
+        name: &str,
         line: &str,
         patience: Duration,
         mut take: impl FnMut(&str) -> Option<T>,
     ) -> Result<Option<T>> {
         self.keyboard().press(format!("{line}\r").as_bytes())?;
         let deadline = Instant::now() + patience;
-        loop {
-            interrupt::check()?;
-            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Event::Line(line)) if line.starts_with("panic: ") || line.starts_with("exception: ") => {
-                    bail!("the kernel stopped: {line}")
-                }
-                Ok(Event::Line(line)) => {
+        while let Some(event) = self.event_until(deadline, name)? {
+            match event {
+                Event::Line(line) => {
                     if let Some(taken) = take(&line) {
                         return Ok(Some(taken));
                     }
                 }
-                Ok(Event::Prompt) => {}
-                Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => bail!("the serial line is closed"),
+                Event::Prompt => {}
+                Event::End => bail!("the machine ended during `{name}`"),
             }
         }
+        Ok(None)
     }
 
     /// Waits until the far end is gone or the user ends it.
@@ -178,11 +175,18 @@ impl Console {
 
     /// The next event; an error at the deadline, and when the kernel says that it cannot go on.
     fn event(&self, deadline: Instant, during: &str) -> Result<Event> {
+        self.event_until(deadline, during)?.with_context(|| {
+            format!("time-out: the kernel did not end `{during}` in time (--timeout gives it longer)")
+        })
+    }
+
+    /// The next event, `None` at the deadline; an error when the kernel says that it cannot go on.
+    fn event_until(&self, deadline: Instant, during: &str) -> Result<Option<Event>> {
         loop {
             interrupt::check()?;
             let patience = deadline.saturating_duration_since(Instant::now());
             if patience.is_zero() {
-                bail!("time-out: the kernel did not end `{during}` in time (--timeout gives it longer)");
+                return Ok(None);
             }
             match self.events.recv_timeout(patience.min(Duration::from_millis(100))) {
                 Ok(Event::Line(line)) if line.starts_with("panic: ") || line.starts_with("exception: ") => {
@@ -190,9 +194,9 @@ impl Console {
                     std::thread::sleep(Duration::from_millis(500));
                     bail!("the kernel stopped during `{during}`: {line}");
                 }
-                Ok(event) => return Ok(event),
+                Ok(event) => return Ok(Some(event)),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(Event::End),
+                Err(RecvTimeoutError::Disconnected) => return Ok(Some(Event::End)),
             }
         }
     }
@@ -329,12 +333,12 @@ mod tests {
     #[test]
     fn an_exchange_takes_the_first_line_that_fits() {
         let console = console("noise\r\n+ 00001000\r\npanic: no\r\n");
-        let answer = console.exchange("x", Duration::from_secs(10), |line| line.strip_prefix("+ ").map(str::to_owned));
+        let answer = console.exchange("name", "x", Duration::from_secs(10), |line| line.strip_prefix("+ ").map(str::to_owned));
         assert_eq!(answer.unwrap().as_deref(), Some("00001000"));
-        assert!(console.exchange("x", Duration::from_secs(10), |_| Some(())).is_err());
+        assert!(console.exchange("name", "x", Duration::from_secs(10), |_| Some(())).is_err());
         let (reader, _writer) = std::io::pipe().unwrap();
         let silent = Console::new(reader, std::io::sink(), Vec::new());
-        assert_eq!(silent.exchange("x", Duration::from_millis(20), |_| Some(())).unwrap(), None);
+        assert_eq!(silent.exchange("name", "x", Duration::from_millis(20), |_| Some(())).unwrap(), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::board;
 use crate::build;
 use crate::console::Console;
-use crate::qemu::{self, Machine};
+use crate::qemu::{self, Qemu};
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -16,7 +16,7 @@ const BOOT_PATIENCE: Duration = Duration::from_secs(600);
 /// A kernel at the end of a line.
 pub(crate) enum FarEnd {
     Board(Console),
-    Qemu(Box<Machine>),
+    Qemu(Box<Qemu>),
 }
 
 impl FarEnd {
@@ -30,7 +30,7 @@ impl FarEnd {
         setup::qemu()?.check_plugin()?;
         let (kernel, plugin) = (build::kernel(workspace)?, build::plugin(workspace)?);
         let options = qemu::Options::with_v3d(&kernel.image, &plugin);
-        let machine = Machine::start(options, workspace.scratch()?)?;
+        let machine = Qemu::start(options, workspace.scratch()?)?;
         machine.console.wait_ready(Instant::now() + BOOT_PATIENCE)?;
         Ok(Self::Qemu(Box::new(machine)))
     }

@@ -8,7 +8,7 @@ use crate::build;
 use crate::console::Console;
 use crate::interrupt;
 use crate::picture::Picture;
-use crate::qemu::{self, Machine};
+use crate::qemu::{self, Qemu};
 use crate::run::{SceneLine, list_scenes, run_scene};
 use crate::setup;
 use crate::whole_file;
@@ -103,7 +103,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     let kernel = build::kernel(&workspace)?;
     let plugin = build::plugin(&workspace)?;
     eprintln!("==> starting QEMU");
-    let machine = Machine::start(qemu::Options::with_v3d(&kernel.image, &plugin), workspace.scratch()?)?;
+    let machine = Qemu::start(qemu::Options::with_v3d(&kernel.image, &plugin), workspace.scratch()?)?;
     machine.console.wait_ready(Instant::now() + PATIENCE)?;
     let scenes = options.chosen(list_scenes(&machine.console, Instant::now() + PATIENCE)?)?;
 
@@ -121,7 +121,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
 }
 
 /// Takes one scene's picture and film.
-fn exhibit(machine: &Machine, options: &Options, folder: &Path, scene: SceneLine) -> Result<Exhibit> {
+fn exhibit(machine: &Qemu, options: &Options, folder: &Path, scene: SceneLine) -> Result<Exhibit> {
     let start = Instant::now();
     let picture = frame(machine, &scene.name, 0)?;
     let colors = picture.pixels.iter().collect::<HashSet<_>>().len();
@@ -140,7 +140,7 @@ fn exhibit(machine: &Machine, options: &Options, folder: &Path, scene: SceneLine
 }
 
 /// The screen with one frame of a scene.
-fn frame(machine: &Machine, scene: &str, number: u64) -> Result<Picture> {
+fn frame(machine: &Qemu, scene: &str, number: u64) -> Result<Picture> {
     let console: &Console = &machine.console;
     run_scene(console, scene, number..number + 1, Instant::now() + PATIENCE)?;
     machine.check_faults()?;

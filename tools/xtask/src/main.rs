@@ -25,6 +25,7 @@ mod replay;
 mod run;
 mod selftest;
 mod setup;
+mod span;
 mod terminal;
 mod test;
 mod tidy;

@@ -1,7 +1,7 @@
 //! A running QEMU `raspi3b` with our kernel in it.
 //!
 //! The serial console is QEMU's standard input and output. The V3D is the plugin, which writes what the model finds wrong
-//! to a file. A control socket gives screen dumps. QEMU never outlives the [`Machine`] value, nor this program.
+//! to a file. A control socket gives screen dumps. QEMU never outlives the [`Qemu`] value, nor this program.
 
 use crate::console::Console;
 use crate::picture::Picture;
@@ -83,7 +83,7 @@ impl<'a> Options<'a> {
 }
 
 /// A QEMU process, ended when this value is dropped.
-pub(crate) struct Machine {
+pub(crate) struct Qemu {
     process: Child,
     watchdog: Watchdog,
     /// Whether QEMU has said something on its standard error.
@@ -95,7 +95,7 @@ pub(crate) struct Machine {
     has_v3d: bool,
 }
 
-impl Machine {
+impl Qemu {
     /// Starts QEMU; its files lie in `scratch`.
     pub(crate) fn start(options: Options<'_>, scratch: Scratch) -> Result<Self> {
         let faults = scratch.path().join("faults");
@@ -202,7 +202,7 @@ impl Lens {
     }
 }
 
-impl Machine {
+impl Qemu {
     /// Whether QEMU has said something on its standard error. What it says last may arrive just after its end is noticed.
     fn has_spoken(&self) -> bool {
         let patience = Instant::now() + LAST_WORDS;
@@ -213,7 +213,7 @@ impl Machine {
     }
 }
 
-impl Drop for Machine {
+impl Drop for Qemu {
     fn drop(&mut self) {
         // Both fail only if QEMU has ended by itself.
         let _ = self.process.kill();

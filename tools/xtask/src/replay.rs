@@ -12,10 +12,10 @@ use crate::capture::{memory_block, packed};
 use crate::console::Console;
 use crate::far_end::FarEnd;
 use crate::interrupt;
+use crate::span::{PAGE_BYTES, Span};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 pub(crate) use job::Job;
-use job::{PAGE_BYTES, Span};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -129,47 +129,61 @@ pub(crate) fn replay(console: &Console, job: &Job, expected: &[u8], within: u8) 
     }
     command(" clear")?;
     let total: u64 = pages.iter().map(|(span, _)| u64::from(span.bytes)).sum();
-    if difference.bytes > 0 || different.len() > MAX_FETCHED {
-        let Difference { bytes, greatest, first } = difference;
-        let looked = different.len().min(MAX_FETCHED);
+    let counts = format!("{} of {} pages are not the model's", different.len(), pages.len());
+    if let Difference { bytes, greatest, first: Some(first) } = difference {
+        let compared = different.len().min(MAX_FETCHED);
         bail!(
-            "{} of {} pages are not the model's; in the first {looked} of them, {bytes} bytes differ by more than {within}, by {greatest} at most, \
-             the first at {:#x}",
-            different.len(),
-            pages.len(),
-            first.unwrap_or(0)
+            "{counts}; in the first {compared} of them, {bytes} bytes differ by more than {within}, by {greatest} at most, the first at {first:#x}"
         );
+    }
+    if different.len() > MAX_FETCHED {
+        bail!("{counts}; the first {MAX_FETCHED} of them differ by at most {within}, and no more than these are fetched");
     }
     Ok(format!("{total} bytes stored in {took}, as the model's"))
 }
 
 /// Sends the memory, block by block.
 fn upload(console: &Console, job: &Job) -> Result<()> {
-    let answer = |line: &str| match line {
-        "replay loads" => Some(Ok(())),
-        line => line.strip_prefix("error replay: ").map(|why| Err(why.to_owned())),
-    };
-    match console.exchange("replay load", BLOCK_PATIENCE, answer)? {
-        Some(Ok(())) => {}
-        Some(Err(why)) => bail!("the kernel says: {why}"),
-        None => bail!("the kernel does not answer `replay load`"),
-    }
     let blocks: Vec<(u32, &[u8])> = job.blocks(BLOCK_BYTES).collect();
-    let mut repeated = 0;
-    let mut shown = Instant::now();
-    for (number, (address, bytes)) in blocks.iter().enumerate() {
-        repeated += send(console, *address, bytes)?;
-        if shown.elapsed() > Duration::from_secs(2) {
-            shown = Instant::now();
-            eprintln!("{} of {} KiB sent ...", (number + 1) * BLOCK_BYTES / 1024, blocks.len() * BLOCK_BYTES / 1024);
+    let repeated = while_loading(console, || {
+        let mut repeated = 0;
+        let mut shown = Instant::now();
+        for (number, (address, bytes)) in blocks.iter().enumerate() {
+            repeated += send(console, *address, bytes)?;
+            if shown.elapsed() > Duration::from_secs(2) {
+                shown = Instant::now();
+                let [sent, all] = [number + 1, blocks.len()].map(|blocks| blocks * BLOCK_BYTES / 1024);
+                eprintln!("{sent} of {all} KiB sent ...");
+            }
         }
-    }
-    let end = |line: &str| (line == "ok replay").then_some(());
-    console.exchange("end", BLOCK_PATIENCE, end)?.context("the kernel does not answer the end of the job's memory")?;
+        Ok(repeated)
+    })?;
     if repeated > 0 {
         eprintln!("{repeated} lines had to be sent again");
     }
     Ok(())
+}
+
+/// Has the kernel read blocks, does `work`, and ends the blocks.
+fn while_loading<T>(console: &Console, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let begin = |line: &str| match line {
+        "replay loads" => Some(Ok(())),
+        line => line.strip_prefix("error replay: ").map(|why| Err(why.to_owned())),
+    };
+    match exchange(console, "replay load", begin)? {
+        Some(Ok(())) => {}
+        Some(Err(why)) => bail!("the kernel says: {why}"),
+        None => bail!("the kernel does not answer `replay load`"),
+    }
+    let done = work()?;
+    let end = |line: &str| (line == "ok replay").then_some(());
+    exchange(console, "end", end)?.context("the kernel does not answer the end of the job's memory")?;
+    Ok(done)
+}
+
+/// Sends a line of the command `replay`; what `take` makes of the answer, `None` if none comes in time.
+fn exchange<T>(console: &Console, line: &str, take: impl FnMut(&str) -> Option<T>) -> Result<Option<T>> {
+    console.exchange("replay", line, BLOCK_PATIENCE, take)
 }
 
 /// Sends a block until it is taken; how often it had to be sent again.
@@ -178,7 +192,7 @@ fn send(console: &Console, address: u32, bytes: &[u8]) -> Result<usize> {
     let line = format!("{name} {:08x} {}", crc32fast::hash(bytes), packed::to_base64(&packed::pack(bytes)));
     let mut refusal = "it does not answer".to_owned();
     for attempt in 0..ATTEMPTS {
-        let answer = console.exchange(&line, BLOCK_PATIENCE, |line| match line.split_at_checked(2)? {
+        let answer = exchange(console, &line, |line| match line.split_at_checked(2)? {
             ("+ ", taken) => (taken == name).then_some(Ok(())),
             ("- ", why) => Some(Err(why.to_owned())),
             _ => None,
@@ -195,10 +209,8 @@ fn send(console: &Console, address: u32, bytes: &[u8]) -> Result<usize> {
 
 /// Sends a block whose bytes are not those of its CRC, for tests; how the kernel refuses it.
 pub(crate) fn send_damaged(console: &Console, address: u32) -> Result<String> {
-    console.exchange("replay load", BLOCK_PATIENCE, |line| (line == "replay loads").then_some(()))?;
     let line = format!("{address:08x} 352441c3 AmFiYw==");
-    let why = console.exchange(&line, BLOCK_PATIENCE, |line| line.strip_prefix("- ").map(str::to_owned))?;
-    console.exchange("end", BLOCK_PATIENCE, |line| (line == "ok replay").then_some(()))?;
+    let why = while_loading(console, || exchange(console, &line, |line| line.strip_prefix("- ").map(str::to_owned)))?;
     why.context("a damaged block is taken")
 }
 

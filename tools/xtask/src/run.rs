@@ -4,7 +4,7 @@ use crate::board;
 use crate::build;
 use crate::console::{Console, FrameLine};
 use crate::interrupt;
-use crate::qemu::{self, Lens, Machine};
+use crate::qemu::{self, Lens, Qemu};
 use crate::setup;
 use crate::terminal::SingleKeys;
 use crate::whole_file;
@@ -215,7 +215,7 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
     let plugin = if options.no_v3d { None } else { Some(build::plugin(&workspace)?) };
     let window = !options.headless && setup::has_display() && can_show_window();
     eprintln!("==> starting QEMU");
-    let machine = Machine::start(
+    let machine = Qemu::start(
         qemu::Options {
             plugin: plugin.as_deref(),
             trace: options.trace.as_deref(),
@@ -241,7 +241,7 @@ fn can_show_window() -> bool {
     setup::window().inspect_err(|problem| eprintln!("{problem:#}; going on without")).is_ok()
 }
 
-fn dialogue(machine: &Machine, options: &Options, window: bool, form: Form) -> Result<()> {
+fn dialogue(machine: &Qemu, options: &Options, window: bool, form: Form) -> Result<()> {
     let console = &machine.console;
     let deadline = Instant::now() + options.patience();
     console.wait_ready(deadline)?;
@@ -340,7 +340,7 @@ struct Camera {
 }
 
 impl Camera {
-    fn new(machine: &Machine, options: &Options) -> Self {
+    fn new(machine: &Qemu, options: &Options) -> Self {
         Self { lens: machine.lens(), file: options.screenshot.clone() }
     }
 
@@ -361,7 +361,7 @@ fn free_name() -> PathBuf {
         .unwrap_or_default()
 }
 
-fn screenshot(machine: &Machine, options: &Options) -> Result<()> {
+fn screenshot(machine: &Qemu, options: &Options) -> Result<()> {
     match &options.screenshot {
         Some(path) => {
             machine.screenshot()?.write_png(path)?;

@@ -258,7 +258,7 @@ fn host_tests(workspace: &Workspace) -> Result<String> {
     let left_out = if executes_translated_code() {
         ""
     } else {
-        "; this host has no AVX-512, so that none of them executed translated QPU code"
+        "; this host has no AVX2, FMA and AVX-512, so that none of them executed translated QPU code"
     };
     Ok(format!("{passed} tests{left_out}"))
 }
@@ -266,7 +266,9 @@ fn host_tests(workspace: &Workspace) -> Result<String> {
 /// Whether the model translates QPU code on this host: its tests pass without, too, and then say nothing of translated code.
 fn executes_translated_code() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx512f")
+    return std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma")
+        && std::arch::is_x86_feature_detected!("avx512f")
         && std::arch::is_x86_feature_detected!("avx512bw")
         && std::arch::is_x86_feature_detected!("avx512cd")
         && std::arch::is_x86_feature_detected!("avx512dq")

@@ -1,7 +1,7 @@
 //! What a draw costs: the kernel's command `draws` works between two marks in the trace.
 
 use super::PATIENCE;
-use crate::qemu::{self, Machine};
+use crate::qemu::{self, Qemu};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -68,7 +68,7 @@ pub(super) fn trace(
     let folder = workspace.scratch()?;
     let trace = folder.path().join("trace");
     let options = qemu::Options { trace: Some(&trace), ..qemu::Options::with_v3d(image, plugin) };
-    let machine = Machine::start(options, workspace.scratch()?)?;
+    let machine = Qemu::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + PATIENCE;
     machine.console.wait_ready(deadline)?;
     let read = || std::fs::read_to_string(&trace).context("the plugin writes no trace");

@@ -4,7 +4,7 @@
 //! the frame. Times are in cycles of the V3D at the clock that the model's costs are for; they are estimates, and no board was asked.
 
 use super::PATIENCE;
-use crate::qemu::{self, Machine};
+use crate::qemu::{self, Qemu};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -63,7 +63,7 @@ fn counted(stats: &[String], source: &str) -> Option<u64> {
 
 /// Prints a line for each scene.
 pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Result<()> {
-    let machine = Machine::start(qemu::Options::with_v3d(image, plugin), workspace.scratch()?)?;
+    let machine = Qemu::start(qemu::Options::with_v3d(image, plugin), workspace.scratch()?)?;
     let command = |name: &str, arguments: &str| {
         machine.console.command(name, arguments, Instant::now() + PATIENCE, |_| {})?.lines()
     };

@@ -17,8 +17,8 @@ const MARKS: usize = 6;
 struct Row {
     /// Into embedded-graphics' own framebuffer.
     software: u64,
-    /// Into a target that does nothing: so much it takes to take the primitives apart, wherever they go.
-    apart: u64,
+    /// Into a target that does nothing: what embedded-graphics takes to decompose the primitives, wherever they go.
+    decomposition: u64,
     /// Into a list.
     list: u64,
     /// From the list to a frame that the GPU has.
@@ -28,30 +28,35 @@ struct Row {
 impl Row {
     /// By the instructions at a kind's marks.
     fn of(marks: &[u64; MARKS]) -> Self {
-        let [_, start, software, apart, list, frame] = *marks;
-        Self { software: software - start, apart: apart - software, list: list - apart, frame: frame - list }
+        let [_, start, software, decomposition, list, frame] = *marks;
+        Self {
+            software: software - start,
+            decomposition: decomposition - software,
+            list: list - decomposition,
+            frame: frame - list,
+        }
     }
 
     fn and(self, other: Self) -> Self {
         Self {
             software: self.software + other.software,
-            apart: self.apart + other.apart,
+            decomposition: self.decomposition + other.decomposition,
             list: self.list + other.list,
             frame: self.frame + other.frame,
         }
     }
 
-    /// How many times as many the software framebuffer takes: than the list and the frame, and than a list and a frame that were free.
+    /// How many times as many instructions the software framebuffer takes as list and frame do; and as they would if all but the decomposition were free.
     fn times(&self) -> [f64; 2] {
-        [self.list + self.frame, self.apart].map(|instructions| self.software as f64 / instructions.max(1) as f64)
+        [self.list + self.frame, self.decomposition].map(|instructions| self.software as f64 / instructions.max(1) as f64)
     }
 
     fn print(&self, what: &str) {
         let [times, most] = self.times();
-        let Self { software, apart, list, frame } = self;
+        let Self { software, decomposition, list, frame } = self;
         println!(
-            "{what}: {} instructions ({list} and {frame} for the frame), in software {software}, {times:.1} times as many (at most {most:.1}: \
-             {apart} are embedded-graphics' own)",
+            "{what}: {} instructions, {list} for the list and {frame} for the frame; {software} in software, {times:.1} times as many \
+             (at most {most:.1} times, because embedded-graphics itself takes {decomposition})",
             list + frame
         );
     }
@@ -84,9 +89,9 @@ mod tests {
     #[test]
     fn a_kind_is_four_parts_between_five_marks() {
         let row = Row::of(&[7, 10, 110, 130, 145, 150]);
-        assert_eq!(row, Row { software: 100, apart: 20, list: 15, frame: 5 });
+        assert_eq!(row, Row { software: 100, decomposition: 20, list: 15, frame: 5 });
         assert_eq!(row.times(), [5.0, 5.0]);
-        assert_eq!(row.and(row), Row { software: 200, apart: 40, list: 30, frame: 10 });
+        assert_eq!(row.and(row), Row { software: 200, decomposition: 40, list: 30, frame: 10 });
         assert_eq!(Row::default().times(), [0.0, 0.0]);
     }
 }

@@ -1,27 +1,10 @@
 //! A job folder, as far as a kernel has to be told of it.
 
+use crate::span::{Span, pages};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value as Json;
 use std::io::Read;
 use std::path::Path;
-
-/// Memory is placed in whole pages.
-pub(crate) const PAGE_BYTES: u32 = 4096;
-
-/// A span of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// First byte.
-    pub(crate) address: u32,
-    /// Bytes.
-    pub(crate) bytes: u32,
-}
-
-impl Span {
-    fn end(self) -> u64 {
-        u64::from(self.address) + u64::from(self.bytes)
-    }
-}
 
 /// A job and its memory.
 #[derive(Debug)]
@@ -73,13 +56,8 @@ impl Job {
         let rendering = number("render_ct1ca")..number("render_ct1ea");
         ensure!(!rendering.is_empty(), "the job has no rendering list");
         let base = number("arena_base");
-        let span = |region: &Json| {
-            let part = |name: &str| region[name].as_u64().and_then(|number| u32::try_from(number).ok());
-            let bytes = part("size").or_else(|| part("stride_bytes")?.checked_mul(part("height")?))?;
-            Some(Span { address: part("address")?, bytes })
-        };
         let buffers = job["buffers"].as_array().map_or(&[][..], Vec::as_slice);
-        let mut spans: Vec<Span> = buffers.iter().chain([&job["color_buffer"]]).filter_map(span).collect();
+        let mut spans: Vec<Span> = buffers.iter().chain([&job["color_buffer"]]).filter_map(Span::of_region).collect();
         if buffers.is_empty() {
             spans.push(Span { address: base, bytes: u32::try_from(memory.len())? });
         }
@@ -102,23 +80,6 @@ impl Job {
         });
         blocks.filter(|(_, bytes)| bytes.iter().any(|&byte| byte != 0))
     }
-}
-
-/// Spans, made whole pages; those that meet are one.
-fn pages(mut spans: Vec<Span>) -> Vec<Span> {
-    spans.sort_by_key(|span| span.address);
-    let mut pages: Vec<Span> = Vec::new();
-    for span in spans {
-        let address = span.address / PAGE_BYTES * PAGE_BYTES;
-        let end = span.end().next_multiple_of(u64::from(PAGE_BYTES));
-        match pages.last_mut() {
-            Some(last) if u64::from(address) <= last.end() => {
-                last.bytes = (end.max(last.end()) - u64::from(last.address)) as u32;
-            }
-            _ => pages.push(Span { address, bytes: (end - u64::from(address)) as u32 }),
-        }
-    }
-    pages
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use super::Built;
 use super::guest::{INK, MIN_INK, PATIENCE, TRIANGLE_CRC, with_machine};
 use crate::board_report::Report;
-use crate::qemu::{Machine, Options};
+use crate::qemu::{Qemu, Options};
 use crate::run::run_scene;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -45,7 +45,7 @@ pub(super) fn other_addresses(workspace: &Workspace, built: &Built) -> Result<St
 }
 
 /// Draws the triangle and compares its sums.
-fn ensure_triangle(machine: &Machine, frames: usize, deadline: Instant) -> Result<()> {
+fn ensure_triangle(machine: &Qemu, frames: usize, deadline: Instant) -> Result<()> {
     let run = run_scene(&machine.console, "triangle", 0..frames as u64, deadline)?;
     let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
     ensure!(right == frames, "{right} of {frames} frames are right");
@@ -91,7 +91,7 @@ pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Re
 pub(super) fn stuck_serial_port(workspace: &Workspace, built: &Built) -> Result<String> {
     const LAST_WORDS: &[u8] = b"panic: ";
     let options = Options { stuck_uart: Some("fail panic"), ..Options::with_v3d(built.image()?, built.plugin()?) };
-    let machine = Machine::start(options, workspace.scratch()?)?;
+    let machine = Qemu::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + PATIENCE;
     let has_last_words = || {
         // Nothing on the line tells when QEMU can be asked.

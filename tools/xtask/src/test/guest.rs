@@ -5,7 +5,7 @@ use crate::build;
 use crate::capture;
 use crate::image;
 use crate::picture::Picture;
-use crate::qemu::{Machine, Options};
+use crate::qemu::{Qemu, Options};
 use crate::replay;
 use crate::run::{self, run_scene};
 use crate::selftest::{self, Results};
@@ -68,12 +68,12 @@ const LINES_SHOWN: usize = 25;
 pub(super) fn with_machine(
     workspace: &Workspace,
     options: Options<'_>,
-    work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
+    work: impl FnOnce(&Qemu, Vec<String>, Instant) -> Result<String>,
 ) -> Result<String> {
     let scratch = workspace.scratch()?;
     let log = scratch.path().join("serial.log");
     let copies: Vec<Box<dyn std::io::Write + Send>> = vec![Box::new(File::create(&log)?)];
-    let machine = Machine::start(Options { copies, ..options }, scratch)?;
+    let machine = Qemu::start(Options { copies, ..options }, scratch)?;
     let deadline = Instant::now() + PATIENCE;
     let result = machine.console.wait_ready(deadline).and_then(|boot| work(&machine, boot, deadline));
     let result = match (result, machine.check_faults()) {
@@ -96,7 +96,7 @@ pub(super) fn with_machine(
 pub(super) fn with_v3d(
     workspace: &Workspace,
     built: &Built,
-    work: impl FnOnce(&Machine, Vec<String>, Instant) -> Result<String>,
+    work: impl FnOnce(&Qemu, Vec<String>, Instant) -> Result<String>,
 ) -> Result<String> {
     with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), work)
 }
@@ -266,9 +266,8 @@ fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
         let scratch = workspace.scratch()?;
         let folder = scratch.path().join("job");
         let remark = capture::write_folder(lines.iter().map(String::as_str), &folder)?;
-        let (replayed, _) = replay(workspace, &folder)?;
+        let (replayed, expected) = replay(workspace, &folder)?;
         ensure_same(&replayed, &displayed)?;
-        let expected = replay::expected(workspace, &build::model(workspace)?, &folder)?;
         let by_kernel = replay::replay(&machine.console, &replay::Job::read(&folder)?, &expected, 0)?;
         Ok(format!("{remark}; on the kernel {by_kernel}"))
     })
@@ -349,7 +348,7 @@ fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
     let mut remark = Vec::new();
     for (how, member) in [("job", "\"render_ct1ca\""), ("program", "\"pc\"")] {
         // The model tells of hangs as faults, so that only the console is looked at.
-        let machine = Machine::start(Options::with_v3d(built.image()?, built.plugin()?), workspace.scratch()?)?;
+        let machine = Qemu::start(Options::with_v3d(built.image()?, built.plugin()?), workspace.scratch()?)?;
         let deadline = Instant::now() + PATIENCE;
         machine.console.wait_ready(deadline)?;
         let start = Instant::now();
@@ -435,7 +434,7 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
 }
 
 /// Draws the triangle once more and compares what QEMU displays.
-fn triangle_on_screen(machine: &Machine, deadline: Instant) -> Result<String> {
+fn triangle_on_screen(machine: &Qemu, deadline: Instant) -> Result<String> {
     run_scene(&machine.console, "triangle", 0..3, deadline)?;
     let (points, outside) = triangle::check(&machine.screenshot()?, CLEAR)?;
     Ok(format!("{points} interior points within 2/255, {outside} pixels outside clear, on the one page that is left"))

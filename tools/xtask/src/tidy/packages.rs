@@ -20,8 +20,11 @@ fn breaches(package: &Value, exists: impl Fn(&Path) -> bool) -> Vec<String> {
         Value::Array(words) => !words.is_empty(),
         _ => false,
     };
-    let members = ["description", "license", "documentation", "readme", "keywords", "categories"];
-    let missing = members.into_iter().filter(|member| !is_said(member));
+    let members = ["description", "license", "readme", "keywords", "categories"];
+    // What no registry takes has no page on docs.rs either.
+    let is_published = package["publish"].as_array().is_none_or(|registries| !registries.is_empty());
+    let documentation = is_published.then_some("documentation");
+    let missing = members.into_iter().chain(documentation).filter(|member| !is_said(member));
     let mut breaches: Vec<String> = missing.map(|member| format!("{name}: its Cargo.toml has no {member}")).collect();
     let manifest = Path::new(package["manifest_path"].as_str().unwrap_or_default());
     if let (Some(folder), Some(readme)) = (manifest.parent(), package["readme"].as_str())
@@ -57,11 +60,16 @@ mod tests {
             ],
         });
         let expected = [
-            "model: its Cargo.toml has no documentation",
             "model: its Cargo.toml has no keywords",
+            "model: its Cargo.toml has no documentation",
             "model: there is no README.md",
             "model: layouts has a path and no version",
         ];
         assert_eq!(breaches(&package, |_| false), expected);
+        let unpublished = json!({
+            "name": "task", "description": "A task", "license": "MIT", "documentation": null, "readme": "README.md", "keywords": ["task"],
+            "categories": ["development-tools"], "manifest_path": "/there/Cargo.toml", "publish": [],
+        });
+        assert!(breaches(&unpublished, |_| true).is_empty());
     }
 }

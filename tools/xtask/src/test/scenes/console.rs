@@ -5,7 +5,7 @@
 
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
-use crate::qemu::Machine;
+use crate::qemu::Qemu;
 use anyhow::{Context, Result, bail, ensure};
 use std::time::{Duration, Instant};
 
@@ -110,7 +110,7 @@ impl Word {
 
 /// Types at the console while it shows: the word appears behind the prompt before the line is ended, the answer moves it up, and a command that is about
 /// scenes ends it.
-pub(super) fn check_live(machine: &Machine, help: &[String], deadline: Instant) -> Result<String> {
+pub(super) fn check_live(machine: &Qemu, help: &[String], deadline: Instant) -> Result<String> {
     const WORD: &str = "watchdog";
     /// Less than the word is wide, so that what stands behind it does not matter.
     const WIDTH_PX: usize = 74;
