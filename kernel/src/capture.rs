@@ -15,8 +15,10 @@
 //! [RFC 4648]. Packed bytes are pieces, each with a control byte `n`: below 128, `n + 1` bytes follow as they are; from 128
 //! on, 4 bytes follow that stand `n - 126` times. Graphics memory is mostly equal words.
 
-use alloc::{string::String, vec::Vec};
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
+
+use data_encoding::BASE64;
 
 use crate::crc32;
 
@@ -83,33 +85,6 @@ pub fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Bytes from base64; `None` if it is none.
-fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let digits = text.strip_suffix("==").or(text.strip_suffix('=')).unwrap_or(text);
-    if !text.len().is_multiple_of(4) {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0u32, 0);
-    for digit in digits.bytes() {
-        let value = match digit {
-            b'A'..=b'Z' => digit - b'A',
-            b'a'..=b'z' => digit - b'a' + 26,
-            b'0'..=b'9' => digit - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    Some(bytes)
-}
-
 /// Why a line is no block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockError {
@@ -149,28 +124,9 @@ pub fn read_block(line: &str) -> Result<(u32, Vec<u8>), BlockError> {
     };
     let number = |word| u32::from_str_radix(word, 16).map_err(|_| BlockError::Words);
     let (offset, said) = (number(offset)?, number(said)?);
-    let bytes = from_base64(bytes).and_then(|packed| unpack(&packed)).ok_or(BlockError::Bytes)?;
+    let bytes = BASE64.decode(bytes.as_bytes()).ok().and_then(|packed| unpack(&packed)).ok_or(BlockError::Bytes)?;
     let found = crc32::of_bytes(&bytes);
     if found == said { Ok((offset, bytes)) } else { Err(BlockError::Crc { said, found }) }
-}
-
-/// Bytes in base64, padded.
-#[must_use]
-pub fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            if digit <= three.len() {
-                text.push(char::from(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize]));
-            } else {
-                text.push('=');
-            }
-        }
-    }
-    text
 }
 
 /// Writes the line of one block, unless it is all zero: what no block covers is zero. Says how many bytes it carries.
@@ -181,22 +137,13 @@ pub fn write_block(output: &mut dyn Write, offset: usize, bytes: &[u8]) -> Resul
     if bytes.iter().all(|&byte| byte == 0) {
         return Ok(0);
     }
-    writeln!(output, "capture memory {offset:08x} {:08x} {}", crc32::of_bytes(bytes), base64(&pack(bytes)))?;
+    writeln!(output, "capture memory {offset:08x} {:08x} {}", crc32::of_bytes(bytes), BASE64.encode(&pack(bytes)))?;
     Ok(bytes.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_of_the_standard() {
-        // RFC 4648, section 10.
-        for (text, bytes) in [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYmFy", "foobar")] {
-            assert_eq!(base64(bytes.as_bytes()), text);
-            assert_eq!(from_base64(text).as_deref(), Some(bytes.as_bytes()));
-        }
-    }
 
     #[test]
     fn pieces_are_those_of_the_format() {
@@ -228,7 +175,7 @@ mod tests {
     /// The CRC is another implementation's (zlib).
     #[test]
     fn a_block_is_a_line() {
-        let mut text = String::new();
+        let mut text = alloc::string::String::new();
         assert_eq!(write_block(&mut text, 0x2004, b"abc"), Ok(3));
         assert_eq!(write_block(&mut text, 0x3000, &[0; 64]), Ok(0));
         assert_eq!(text, "capture memory 00002004 352441c2 AmFiYw==\n");

@@ -27,6 +27,7 @@ use crate::span::Span;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
+use data_encoding::BASE64;
 use lexopt::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Map, Value as Json, json};
@@ -231,7 +232,7 @@ pub(crate) fn memory_block(text: &str) -> Result<(usize, Vec<u8>)> {
     let number = |word| u32::from_str_radix(word, 16).with_context(|| format!("{word:.20} is no hexadecimal number"));
     let (address, crc) = (number(address)?, number(crc)?);
     let damaged = || format!("the block at {address:#x} is damaged");
-    let bytes = packed::unpack(&packed::from_base64(data).with_context(damaged)?).with_context(damaged)?;
+    let bytes = packed::unpack(&BASE64.decode(data.as_bytes()).with_context(damaged)?).with_context(damaged)?;
     let actual = crc32fast::hash(&bytes);
     ensure!(actual == crc, "the block at {address:#x} is damaged: its CRC is {actual:08x} instead of {crc:08x}");
     Ok((usize::try_from(address)?, bytes))

@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::span::{PAGE_BYTES, Span};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
+use data_encoding::BASE64;
 pub(crate) use job::Job;
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
@@ -189,7 +190,7 @@ fn exchange<T>(console: &Console, line: &str, take: impl FnMut(&str) -> Option<T
 /// Sends a block until it is taken; how often it had to be sent again.
 fn send(console: &Console, address: u32, bytes: &[u8]) -> Result<usize> {
     let name = format!("{address:08x}");
-    let line = format!("{name} {:08x} {}", crc32fast::hash(bytes), packed::to_base64(&packed::pack(bytes)));
+    let line = format!("{name} {:08x} {}", crc32fast::hash(bytes), BASE64.encode(&packed::pack(bytes)));
     let mut refusal = "it does not answer".to_owned();
     for attempt in 0..ATTEMPTS {
         let answer = exchange(console, &line, |line| match line.split_at_checked(2)? {

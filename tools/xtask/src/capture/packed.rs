@@ -6,7 +6,7 @@
 //!
 //! Graphics memory is mostly equal words (cleared tiles, colours, zeros), and the packer fits in a few lines of a kernel.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 
 /// The longest piece of bytes as they are.
 const MAX_LITERAL: usize = 128;
@@ -58,61 +58,9 @@ pub(super) fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Bytes in base64, padded.
-pub(crate) fn to_base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
-        for digit in 0..4 {
-            let is_padding = digit > three.len();
-            let digit = DIGITS[(bits >> (18 - 6 * digit) & 63) as usize];
-            text.push(if is_padding { '=' } else { char::from(digit) });
-        }
-    }
-    text
-}
-
-/// Decodes base64 with the usual alphabet and padding [RFC 4648, section 4].
-pub(super) fn from_base64(text: &str) -> Result<Vec<u8>> {
-    let digits = text.trim_end_matches('=');
-    ensure!(text.len().is_multiple_of(4) && text.len() - digits.len() <= 2, "base64 of a wrong length");
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0u32, 0);
-    for digit in digits.bytes() {
-        let value = match digit {
-            b'A'..=b'Z' => digit - b'A',
-            b'a'..=b'z' => digit - b'a' + 26,
-            b'0'..=b'9' => digit - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => bail!("a character that base64 does not have"),
-        };
-        bits = bits << 6 | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_of_the_standard() {
-        // RFC 4648, section 10.
-        for (text, bytes) in [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYmFy", "foobar")] {
-            assert_eq!(from_base64(text).unwrap(), bytes.as_bytes());
-            assert_eq!(to_base64(bytes.as_bytes()), text);
-        }
-        assert!(from_base64("Zg=").is_err());
-        assert!(from_base64("Z===").is_err());
-        assert!(from_base64("Zm9-").is_err());
-    }
 
     #[test]
     fn pieces() {
