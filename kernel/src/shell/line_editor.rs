@@ -4,13 +4,15 @@
 //! elsewhere; up and down go through the lines before. What the terminal is to show is written to the `fmt::Write` given.
 //! A line ends with CR or LF; the LF of a CR LF pair is not a second line.
 //!
-//! It is written here because the editors among the crates ask the terminal where its cursor is, and answers of a terminal in the input are no commands: what
-//! sends them, `cargo xtask`, is no terminal.
+//! # Why not a crate
+//! noline, the one for `no_std`, asks the terminal for its size and its cursor with escape sequences and waits for the answers. `cargo xtask`, which types these
+//! commands, is no terminal, and neither is every serial line.
 
 use core::fmt::{self, Write};
 
 use crate::keys::{
-    BACKSPACE, CARRIAGE_RETURN, CONTROL_A, CONTROL_B, CONTROL_C, CONTROL_D, CONTROL_E, CONTROL_F, CONTROL_K, CONTROL_U, DELETE, ESCAPE, LINE_FEED,
+    BACKSPACE, CARRIAGE_RETURN, CONTROL_A, CONTROL_B, CONTROL_C, CONTROL_D, CONTROL_E, CONTROL_F, CONTROL_K, CONTROL_U,
+    DELETE, ESCAPE, LINE_FEED,
 };
 
 /// Characters that a line may have; what is typed beyond it is not taken.

@@ -74,7 +74,7 @@ pub struct Field {
     pub lo: u32,
     /// What the guide says of it.
     pub doc: &'static str,
-    /// Whether it is a bus address.
+    /// Whether it is a bus address, or a distance between two.
     pub is_address: bool,
     /// Prints the meaning of the field's bits.
     pub describe: fn(bits: u64, width: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result,
@@ -162,7 +162,7 @@ impl core::error::Error for FieldError {}
 
 /// A type that can stand in a bit field.
 pub trait FieldType: Copy + PartialEq {
-    /// Whether it is a bus address: then it has the highest bits of a 32-bit word.
+    /// Whether it is a bus address, or a distance between two.
     const IS_ADDRESS: bool = false;
 
     /// The value as bits, negative numbers sign-extended; only the field's width of them is stored.
@@ -219,7 +219,6 @@ pub const fn check(fields: &[Field], bits: u32) {
         assert!(field.lo <= field.hi && field.hi < bits, "a field leaves its word");
         let mask = mask_of(field.width()) << field.lo;
         assert!(used & mask == 0, "fields overlap");
-        assert!(!field.is_address || field.hi % 8 == 7 && field.hi >= 31, "an address does not end its word");
         used |= mask;
         i += 1;
     }

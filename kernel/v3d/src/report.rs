@@ -53,7 +53,15 @@ impl Report {
             let address = BusAddr(platform.read(Register::ctnca(thread)));
             (address, window(platform, address))
         });
-        Self { fence, failure, failures, dropped: false, submission, registers: RegisterSnapshot::take(platform), stops }
+        Self {
+            fence,
+            failure,
+            failures,
+            dropped: false,
+            submission,
+            registers: RegisterSnapshot::take(platform),
+            stops,
+        }
     }
 }
 

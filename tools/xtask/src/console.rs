@@ -175,9 +175,8 @@ impl Console {
 
     /// The next event; an error at the deadline, and when the kernel says that it cannot go on.
     fn event(&self, deadline: Instant, during: &str) -> Result<Event> {
-        self.event_until(deadline, during)?.with_context(|| {
-            format!("time-out: the kernel did not end `{during}` in time (--timeout gives it longer)")
-        })
+        self.event_until(deadline, during)?
+            .with_context(|| format!("time-out: the kernel did not end `{during}` in time (--timeout gives it longer)"))
     }
 
     /// The next event, `None` at the deadline; an error when the kernel says that it cannot go on.
@@ -333,7 +332,8 @@ mod tests {
     #[test]
     fn an_exchange_takes_the_first_line_that_fits() {
         let console = console("noise\r\n+ 00001000\r\npanic: no\r\n");
-        let answer = console.exchange("name", "x", Duration::from_secs(10), |line| line.strip_prefix("+ ").map(str::to_owned));
+        let answer =
+            console.exchange("name", "x", Duration::from_secs(10), |line| line.strip_prefix("+ ").map(str::to_owned));
         assert_eq!(answer.unwrap().as_deref(), Some("00001000"));
         assert!(console.exchange("name", "x", Duration::from_secs(10), |_| Some(())).is_err());
         let (reader, _writer) = std::io::pipe().unwrap();

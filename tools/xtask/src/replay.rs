@@ -138,7 +138,9 @@ pub(crate) fn replay(console: &Console, job: &Job, expected: &[u8], within: u8) 
         );
     }
     if different.len() > MAX_FETCHED {
-        bail!("{counts}; the first {MAX_FETCHED} of them differ by at most {within}, and no more than these are fetched");
+        bail!(
+            "{counts}; the first {MAX_FETCHED} of them differ by at most {within}, and no more than these are fetched"
+        );
     }
     Ok(format!("{total} bytes stored in {took}, as the model's"))
 }

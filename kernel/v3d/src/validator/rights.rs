@@ -1,7 +1,7 @@
 //! What a job may read and what it may write.
 
-use super::span::{MEMORY_BYTES, Span, merged};
 use super::Reason;
+use super::span::{MEMORY_BYTES, Span, merged};
 use alloc::vec::Vec;
 use v3d_hw::BusAddr;
 

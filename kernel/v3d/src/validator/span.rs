@@ -81,12 +81,17 @@ mod tests {
     fn spans_that_meet_are_one() {
         let spans = [span(0x20, 4), span(0x10, 8), span(0xc000_0018, 8), span(0x40, 0), span(0x10, 2), span(0x30, 1)];
         assert_eq!(merged(spans), [span(0x10, 0x14), span(0x30, 1)]);
-        assert_eq!(merged([span(0x3fff_0000, u32::MAX), span(0x3fff_f000, u32::MAX)]), vec![span(0x3fff_0000, u32::MAX)]);
+        assert_eq!(
+            merged([span(0x3fff_0000, u32::MAX), span(0x3fff_f000, u32::MAX)]),
+            vec![span(0x3fff_0000, u32::MAX)]
+        );
     }
 
     #[test]
     fn spans_that_meet_are_apart() {
-        assert!(span(0x1000, 0x10).is_apart_from(&span(0x1010, 4)) && span(0x1010, 4).is_apart_from(&span(0x1000, 0x10)));
+        assert!(
+            span(0x1000, 0x10).is_apart_from(&span(0x1010, 4)) && span(0x1010, 4).is_apart_from(&span(0x1000, 0x10))
+        );
         assert!(!span(0x1000, 0x11).is_apart_from(&span(0xc000_1010, 4)));
     }
 

@@ -101,9 +101,8 @@ impl Survey {
     pub(super) fn note_addresses(&mut self, place: BusAddr, fields: &[Field], bytes: &[u8]) {
         for field in fields.iter().filter(|field| field.is_address) {
             // An address has the highest bits of its word; the lowest are other fields' or those that its alignment leaves zero.
-            let at = (field.hi + 1 - u32::BITS) / 8;
-            let word = bytes.get(at as usize..).and_then(<[u8]>::first_chunk);
-            let Some(&word) = word else { continue };
+            let Some(at) = (field.hi + 1).checked_sub(u32::BITS).map(|bits| bits / 8) else { continue };
+            let Some(&word) = bytes.get(at as usize..).and_then(<[u8]>::first_chunk) else { continue };
             let low = u32::BITS - field.width();
             self.note_pointer(place + at, BusAddr(u32::from_le_bytes(word) >> low << low));
         }

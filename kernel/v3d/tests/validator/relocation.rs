@@ -8,7 +8,7 @@ use v3d::hw::BusAddr;
 use v3d::platform::GpuMemory;
 use v3d::pool::Buffer;
 use v3d::record_list::ControlList;
-use v3d::relocation::{GRANULE_BYTES, Placement, PlacedMemory, Relocated, RelocationError, relocate};
+use v3d::relocation::{GRANULE_BYTES, PlacedMemory, Placement, Relocated, RelocationError, relocate};
 use v3d::validator::Span;
 use v3d::{Job, Limits};
 use v3d_host::Machine;
@@ -103,8 +103,11 @@ fn a_span_with_a_gap_is_not_held() {
     let model = Machine::new(1 << 20, Config::default());
     let span = |address, bytes| Span { address: BusAddr(address), bytes };
     let at = model.base();
-    let places =
-        [Placement { span: span(0x1000, 0x100), at }, Placement { span: span(0x1200, 0x100), at: at + 0x200 }, Placement { span: span(0x1100, 0x80), at: at + 0x400 }];
+    let places = [
+        Placement { span: span(0x1000, 0x100), at },
+        Placement { span: span(0x1200, 0x100), at: at + 0x200 },
+        Placement { span: span(0x1100, 0x80), at: at + 0x400 },
+    ];
     let placed = PlacedMemory { memory: &model, places: &places };
     assert!(placed.holds(span(0x1000, 0x180)) && placed.holds(span(0x1200, 0x100)));
     assert!(!placed.holds(span(0x10ff, 0x102)) && !placed.holds(span(0x1000, 0x300)) && !placed.holds(span(0x12ff, 2)));

@@ -48,7 +48,8 @@ impl Row {
 
     /// How many times as many instructions the software framebuffer takes as list and frame do; and as they would if all but the decomposition were free.
     fn times(&self) -> [f64; 2] {
-        [self.list + self.frame, self.decomposition].map(|instructions| self.software as f64 / instructions.max(1) as f64)
+        [self.list + self.frame, self.decomposition]
+            .map(|instructions| self.software as f64 / instructions.max(1) as f64)
     }
 
     fn print(&self, what: &str) {

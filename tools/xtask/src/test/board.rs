@@ -5,7 +5,7 @@
 use super::Built;
 use super::guest::{INK, MIN_INK, PATIENCE, TRIANGLE_CRC, with_machine};
 use crate::board_report::Report;
-use crate::qemu::{Qemu, Options};
+use crate::qemu::{Options, Qemu};
 use crate::run::run_scene;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};

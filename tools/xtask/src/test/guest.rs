@@ -5,7 +5,7 @@ use crate::build;
 use crate::capture;
 use crate::image;
 use crate::picture::Picture;
-use crate::qemu::{Qemu, Options};
+use crate::qemu::{Options, Qemu};
 use crate::replay;
 use crate::run::{self, run_scene};
 use crate::selftest::{self, Results};

@@ -130,7 +130,8 @@ fn long_lines(path: &str, text: &str) -> Vec<usize> {
     }
     let is_row = |line: &str| line.trim_start().trim_start_matches(['/', '!', ' ']).starts_with('|');
     let lines = text.lines().zip(exempt).zip(1..);
-    let long = lines.filter(|((line, exempt), _)| !exempt && !is_row(line) && line.chars().count() > MAX_LINE_CHARACTERS);
+    let long =
+        lines.filter(|((line, exempt), _)| !exempt && !is_row(line) && line.chars().count() > MAX_LINE_CHARACTERS);
     long.map(|(_, number)| number).collect()
 }
 
