@@ -26,3 +26,12 @@ pub mod provoke;
 #[cfg(target_os = "none")]
 pub mod register_survival;
 pub mod syndrome;
+
+/// What the boot code hands over.
+#[derive(Clone, Copy, Debug)]
+pub struct Handover {
+    /// Where the firmware left a device tree, if it left one.
+    pub device_tree: Option<u64>,
+    /// The exception level that it entered the kernel at.
+    pub entry_level: u64,
+}

@@ -15,9 +15,11 @@ use core::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
+use spin::Once;
+
 use crate::{
     arch::{clock, cpu},
-    bcm2837::{gpio::SerialPins, interrupt_controller, mini_uart::MiniUart, peripherals, pl011::Pl011, uart::Uart},
+    board::{gpio::SerialPins, interrupt_controller, serial_port::SerialPort},
     byte_ring::ByteRing,
     irq_lock::IrqLock,
     keys::CONTROL_C,
@@ -29,26 +31,11 @@ use crate::{
 /// Bytes that may wait between two looks of the shell.
 const RECEIVE_RING_BYTES: usize = 1024;
 
-/// The serial port that the console is on.
-enum Port {
-    Pl011(Pl011),
-    MiniUart(MiniUart),
-}
-
-impl Port {
-    fn uart(&mut self) -> &mut dyn Uart {
-        match self {
-            Self::Pl011(uart) => uart,
-            Self::MiniUart(uart) => uart,
-        }
-    }
-}
-
 /// How long a byte may wait for room in the port's FIFO; at the console's rate there is some every 87 microseconds.
 const PATIENCE_US: u64 = 20_000;
 
 struct Console {
-    port: Option<Port>,
+    port: Option<SerialPort>,
     /// The port has taken nothing for too long.
     port_is_dead: bool,
     /// What was said before there was a screen, or since a listener heard it last.
@@ -81,8 +68,8 @@ static PORT_DIED: AtomicBool = AtomicBool::new(false);
 static LAST_WORDS: AtomicBool = AtomicBool::new(false);
 /// Which page of the framebuffer the display shows.
 static SHOWN_PAGE: AtomicUsize = AtomicUsize::new(0);
-/// Which port last words go to.
-static ON_MINI_UART: AtomicBool = AtomicBool::new(false);
+/// Whose pins the port has, and last words go to.
+static PINS: Once<SerialPins> = Once::new();
 
 impl Console {
     fn receive(&mut self) {
@@ -152,15 +139,8 @@ struct LastWords;
 
 impl Write for LastWords {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut pl011;
-        let mut mini_uart;
-        let uart: &mut dyn Uart = if ON_MINI_UART.load(Ordering::Relaxed) {
-            mini_uart = MiniUart::already_set_up(peripherals::mini_uart_for_last_words());
-            &mut mini_uart
-        } else {
-            pl011 = Pl011::already_set_up(peripherals::pl011_for_last_words());
-            &mut pl011
-        };
+        let mut port = SerialPort::already_set_up(PINS.get().copied().unwrap_or_default());
+        let uart = port.uart();
         let mut is_dead = false;
         send_lines(text, |byte| {
             let end_us = clock::now_us() + PATIENCE_US;
@@ -234,18 +214,8 @@ pub fn write(arguments: fmt::Arguments<'_>) {
 pub(crate) fn send_early(pins: SerialPins, byte: u8) {
     /// Looks at a port that nobody has set up yet.
     const LOOKS: usize = 8192;
-    let mut pl011;
-    let mut mini_uart;
-    let uart: &mut dyn Uart = match pins {
-        SerialPins::MiniUart => {
-            mini_uart = MiniUart::already_set_up(peripherals::mini_uart_for_last_words());
-            &mut mini_uart
-        }
-        SerialPins::Pl011 => {
-            pl011 = Pl011::already_set_up(peripherals::pl011_for_last_words());
-            &mut pl011
-        }
-    };
+    let mut port = SerialPort::already_set_up(pins);
+    let uart = port.uart();
     let _ = (0..LOOKS).any(|_| uart.try_send(byte));
 }
 
@@ -262,34 +232,21 @@ macro_rules! println {
     ($($arguments:tt)*) => { $crate::console::write(format_args!("{}\n", format_args!($($arguments)*))) };
 }
 
-/// Puts the console on the PL011.
-pub fn use_pl011(uart: Pl011) {
-    CONSOLE.lock().port = Some(Port::Pl011(uart));
+/// Puts the console on a port.
+pub fn use_port(port: SerialPort, pins: SerialPins) {
+    PINS.call_once(|| pins);
+    CONSOLE.lock().port = Some(port);
 }
 
-/// Puts the console on the mini UART.
-pub fn use_mini_uart(uart: MiniUart) {
-    ON_MINI_UART.store(true, Ordering::Relaxed);
-    CONSOLE.lock().port = Some(Port::MiniUart(uart));
-}
-
-/// The port that the console is on.
+/// The name of the port that the console is on.
 #[must_use]
-pub fn serial_port() -> SerialPins {
-    if ON_MINI_UART.load(Ordering::Relaxed) { SerialPins::MiniUart } else { SerialPins::Pl011 }
+pub fn port_name() -> &'static str {
+    CONSOLE.lock().port.as_ref().map_or("none", SerialPort::name)
 }
 
 /// Collects what arrives by interrupt from now on.
 pub fn receive_by_interrupt() {
-    /// GPU interrupt line of the PL011.
-    const PL011_LINE: u8 = 57;
-    /// GPU interrupt line of the auxiliary block.
-    const AUXILIARY_LINE: u8 = 29;
-
-    let line = match serial_port() {
-        SerialPins::Pl011 => PL011_LINE,
-        SerialPins::MiniUart => AUXILIARY_LINE,
-    };
+    let Some(line) = CONSOLE.lock().port.as_ref().map(SerialPort::interrupt_line) else { return };
     interrupt_controller::enable(line, || {
         let mut console = CONSOLE.lock();
         console.receive();

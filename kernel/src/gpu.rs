@@ -18,7 +18,7 @@ use v3d::{
 };
 
 use crate::{
-    bcm2837::{boot_requests, firmware::BehindMailbox},
+    board::{boot_requests, firmware::BehindMailbox},
     boot_trace::Stage,
     machine::Gpu,
     mm::layout,

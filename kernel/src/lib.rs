@@ -2,8 +2,8 @@
 //!
 //! # Where things are
 //! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's own clock.
-//! - [`bcm2837`]: the chip: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
-//! - [`mm`]: memory: linker.ld's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
+//! - [`board`]: everything around the CPU: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
+//! - [`mm`]: memory: the linker script's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
 //! - [`pages`]: pictures in memory, and whose turn it is to be drawn into; `console` and [`screen`]: everything said and heard; `logger` and
 //!   [`log_ring`]: what was said with a time.
 //! - [`boot_trace`]: how far a boot has come, for the next one; [`boot_options`]: what the card asks for.
@@ -32,8 +32,8 @@ extern crate alloc;
 #[allow(unsafe_code, reason = "instructions and system registers that Rust has no words for")]
 pub mod arch;
 pub mod assets;
-#[allow(unsafe_code, reason = "addresses of registers (peripherals.rs alone)")]
-pub mod bcm2837;
+#[allow(unsafe_code, reason = "addresses of registers (peripherals.rs), instructions before Rust (early_letter.rs)")]
+pub mod board;
 pub mod boot_options;
 pub mod boot_trace;
 pub mod byte_ring;

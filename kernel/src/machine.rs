@@ -7,7 +7,7 @@ use renderer::{Device, Pass};
 use v3d::{Driver, Submission};
 
 use crate::{
-    bcm2837::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, replay::Replay,
+    board::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, replay::Replay,
     scenes::Page, start::Handover, v3d_platform::V3dPlatform,
 };
 

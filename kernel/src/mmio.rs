@@ -1,7 +1,7 @@
 //! Device registers: the one step from an address to a reference
 //!
 //! A driver describes its block with tock-registers and gets it as [`Mmio`]. Blocks are made in
-//! [`crate::bcm2837::peripherals`] and nowhere else.
+//! [`crate::board::peripherals`] and nowhere else.
 
 use core::{fmt, marker::PhantomData, ops::Deref};
 

@@ -9,18 +9,17 @@ use alloc::{string::ToString, vec::Vec};
 use renderer::Device;
 
 use crate::{
-    arch::{clock, cpu, exceptions, interrupt_mask},
-    bcm2837::{
+    arch::{Handover, clock, cpu, exceptions, interrupt_mask},
+    board::{
         act_led,
-        board::Revision,
+        revision::Revision,
         boot_requests,
         firmware::{self, BehindMailbox, Firmware},
         framebuffer,
-        gpio::{self, SerialPins},
+        gpio,
         interrupt_controller,
-        mini_uart::MiniUart,
         peripherals::Peripherals,
-        pl011::Pl011,
+        serial_port::SerialPort,
         power::GraphicsPower,
         property::GetBoardRevision,
         system_timer::SystemTimer,
@@ -39,15 +38,6 @@ use crate::{
     shell, tick,
     v3d_platform::V3dPlatform,
 };
-
-/// What the boot code hands over.
-#[derive(Clone, Copy, Debug)]
-pub struct Handover {
-    /// Where the firmware left a device tree, if it left one.
-    pub device_tree: Option<u64>,
-    /// The exception level that it entered the kernel at.
-    pub entry_level: u64,
-}
 
 /// How long a boot may take before the watchdog starts it again: as long as it can count.
 const BOOT_MS: u32 = watchdog::MAX_MS;
@@ -106,15 +96,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     // The core clock may follow the ARM's, and the mini UART's rate follows the core clock: this comes before the console.
     let arm_clock = boot_requests::raise_arm_clock(&BehindMailbox);
     reach_early(Stage::Firmware);
-    match pins {
-        SerialPins::Pl011 => {
-            gpio::connect_pl011(&gpio, || clock::spin_for_us(2));
-            console::use_pl011(Pl011::new(pl011, boot_requests::pl011_clock_hz(&BehindMailbox)));
-        }
-        SerialPins::MiniUart => {
-            console::use_mini_uart(MiniUart::new(mini_uart, boot_requests::core_clock_hz(&BehindMailbox)))
-        }
-    }
+    console::use_port(SerialPort::new(pins, &gpio, pl011, mini_uart, &BehindMailbox), pins);
     println!();
     println!("vc4 kernel {}", env!("CARGO_PKG_VERSION"));
     reach(Stage::Console);

@@ -5,10 +5,7 @@
 
 use crate::{
     arch::{clock, provoke, register_survival},
-    bcm2837::{
-        interrupt_controller,
-        system_timer::{self, SystemTimer},
-    },
+    board::{interrupt_controller, interrupt_lines, system_timer::SystemTimer},
     irq_lock::IrqLock,
 };
 
@@ -20,7 +17,7 @@ static TIMER: IrqLock<Option<SystemTimer>> = IrqLock::new(None);
 /// Starts the heartbeat.
 pub(crate) fn start(timer: SystemTimer) {
     *TIMER.lock() = Some(timer);
-    interrupt_controller::enable(system_timer::INTERRUPT, beat);
+    interrupt_controller::enable(interrupt_lines::SYSTEM_TIMER, beat);
     beat();
 }
 
@@ -35,12 +32,12 @@ fn beat() {
 
 /// Has an interrupt come that nobody quiets, for `duration_us` microseconds.
 pub(crate) fn storm(duration_us: u64) {
-    interrupt_controller::enable(system_timer::SPARE_INTERRUPT, || {});
+    interrupt_controller::enable(interrupt_lines::SPARE_TIMER, || {});
     if let Some(timer) = TIMER.lock().as_ref() {
         timer.raise_spare_in(100);
     }
     clock::spin_for_us(duration_us);
-    interrupt_controller::disable(system_timer::SPARE_INTERRUPT);
+    interrupt_controller::disable(interrupt_lines::SPARE_TIMER);
     if let Some(timer) = TIMER.lock().as_ref() {
         timer.quiet_spare();
     }

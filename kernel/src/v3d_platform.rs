@@ -1,6 +1,6 @@
 //! What the V3D driver asks of the board: registers, GPU memory, time, power and its interrupt
 //!
-//! Here the four traits of `v3d::platform` meet the chip: registers at 0x3FC0_0000, a pool of non-cacheable memory, the core's
+//! Here the four traits of `v3d::platform` meet the chip: its registers, a pool of non-cacheable memory, the core's
 //! counter with the system timer's tick as the alarm, and the bridges' reset. One instance exists; the interrupt handler
 //! and the driver share it.
 //!
@@ -10,16 +10,12 @@
 //! a device tree listens to it, too, and its mailbox was seen to die of V3D interrupts [aros].
 //!
 //! # Sources
-//! [AG section 10] for the registers, [lk] [qemu] for the interrupt line.
+//! [AG section 10] for the registers.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use spin::Once;
-use tock_registers::{
-    interfaces::{Readable, Writeable},
-    register_structs,
-    registers::ReadWrite,
-};
+use tock_registers::interfaces::{Readable, Writeable};
 use v3d::{
     hw::{ArmPhys, BusAddr, registers::Register},
     interrupts::Interrupts,
@@ -28,8 +24,9 @@ use v3d::{
 
 use crate::{
     arch::{clock, cpu, interrupt_mask},
-    bcm2837::{
-        interrupt_controller,
+    board::{
+        bcm2837::v3d::RegisterWindow,
+        interrupt_controller, interrupt_lines,
         power::{GraphicsPower, PowerStatus, ResetError},
     },
     irq_lock::IrqLock,
@@ -40,19 +37,7 @@ use crate::{
 /// How long a wait without interrupts pauses, in microseconds: short against a frame, long against an access of a register.
 const PAUSE_US: u64 = 2;
 
-/// GPU interrupt line of the 3D engine.
-pub const INTERRUPT_LINE: u8 = 10;
-
-register_structs! {
-    /// The 3D engine's registers as words; which is which, the driver knows.
-    #[allow(missing_docs, reason = "one field")]
-    pub RegisterWindow {
-        (0x000 => pub words: [ReadWrite<u32>; 0x1000 / 4]),
-        (0x1000 => @END),
-    }
-}
-
-/// The machine as the V3D driver sees it.
+/// The board as the V3D driver sees it.
 #[derive(Debug)]
 pub struct V3dPlatform {
     registers: Mmio<RegisterWindow>,
@@ -88,7 +73,7 @@ impl V3dPlatform {
 
     /// Waits by interrupt from now on, and lets the engine drive its line.
     pub fn use_interrupt(&'static self) {
-        interrupt_controller::enable(INTERRUPT_LINE, || {
+        interrupt_controller::enable(interrupt_lines::V3D, || {
             if let Some(platform) = PLATFORM.get() {
                 INTERRUPTS.service(platform);
                 platform.raised.store(true, Ordering::Relaxed);
@@ -101,7 +86,7 @@ impl V3dPlatform {
     /// Waits by looking from now on; the engine no longer drives its line.
     pub fn poll(&self) {
         INTERRUPTS.disarm(self);
-        interrupt_controller::disable(INTERRUPT_LINE);
+        interrupt_controller::disable(interrupt_lines::V3D);
         self.polling.store(true, Ordering::Relaxed);
     }
 
@@ -141,7 +126,7 @@ impl RegisterAccess for V3dPlatform {
 
 impl GpuMemory for V3dPlatform {
     fn base(&self) -> BusAddr {
-        // The pool is below 256 MiB, see linker.ld.
+        // The pool is below 256 MiB, see the board's linker.ld.
         ArmPhys(self.pool.address() as u32).to_bus()
     }
 

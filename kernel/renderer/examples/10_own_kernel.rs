@@ -34,7 +34,7 @@ pub trait Bus {
     fn store(&self, address: u32, word: u32);
 }
 
-/// A Raspberry Pi 3 with what lies at these addresses of its bus [kernel/src/bcm2837].
+/// A Raspberry Pi 3 with what lies at these addresses of its bus [kernel/src/board].
 #[derive(Debug)]
 pub struct Board<B>(pub B);
 

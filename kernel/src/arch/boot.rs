@@ -15,17 +15,14 @@
 //! 8. all stacks are painted with a pattern, from which `mem` later reads how deep they ever went;
 //! 9. `kernel_entry` below replaces the provisional map by the final one and goes on in [`crate::start`].
 //!
-//! # The letters
-//! They go to the port that pins 14 and 15 belong to, as the firmware left it: nobody has set it up yet. A port that takes none is waited for some
-//! thousand looks for each letter, no longer.
-//!
 //! # Sources
 //! ARM DDI 0487 (D1.2 exception levels, D19.2 system registers); the firmware's armstub8.S for the state at entry.
 
 use core::arch::global_asm;
 
-use super::mmu;
+use super::{Handover, mmu};
 use crate::{
+    board::addresses,
     boot_trace::{LAST_STAGE_WORD, MAGIC, PREVIOUS_WORDS, RECORD_WORDS, STAGES_WORD, STICKY_WORD, Stage},
     mm::layout::STACK_PAINT,
 };
@@ -110,26 +107,7 @@ __leave_mark:
     str     w10, [x11, #4 * {stages}]
     str     w0, [x9, #4 * {last}]
     add     w0, w0, #'a' - 1
-    ldr     x9, =0x3f200000             // GPFSEL1 bits 14:12: whom pin 14 belongs to
-    ldr     w10, [x9, #4]
-    ubfx    w10, w10, #12, #3
-    mov     x11, #0x2000                // looks, at most
-    cmp     w10, #2                     // ALT5: the mini UART
-    b.eq    7f
-    ldr     x9, =0x3f201000
-6:  subs    x11, x11, #1
-    b.eq    9f
-    ldr     w10, [x9, #0x18]            // FR bit 5: the PL011's FIFO is full
-    tbnz    w10, #5, 6b
-    str     w0, [x9]
-    ret
-7:  ldr     x9, =0x3f215000
-8:  subs    x11, x11, #1
-    b.eq    9f
-    ldr     w10, [x9, #0x54]            // LSR bit 5: the mini UART takes a byte
-    tbz     w10, #5, 8b
-    str     w0, [x9, #0x40]
-9:  ret
+    b       __send_early_letter
 
 __in_place:
     STAGE   {in_place}
@@ -138,7 +116,7 @@ __in_place:
     cbz     x19, 2f
     tst     x19, #7
     b.ne    2f
-    ldr     x9, =0x3f000000
+    ldr     x9, ={memory_end}
     cmp     x19, x9
     b.hs    2f
     ldr     w21, [x19]                  // its first word, kept for kernel_entry
@@ -248,9 +226,9 @@ __provisional_level_2:
     .set    block, block + 1
 .endr
     .quad   (32 << 21) | (1 << 10) | (2 << 8) | (1 << 2) | 1
-    .fill   472, 8, 0
-    .quad   0x3f200000 | (1 << 54) | (1 << 53) | (1 << 10) | (2 << 8) | (2 << 2) | 1
-    .fill   6, 8, 0
+    .fill   ({gpio} >> 21) - 33, 8, 0
+    .quad   {gpio} | (1 << 54) | (1 << 53) | (1 << 10) | (2 << 8) | (2 << 2) | 1
+    .fill   511 - ({gpio} >> 21), 8, 0
 __provisional_level_1:
     .quad   __provisional_level_2 + 3
     .fill   3, 8, 0
@@ -260,6 +238,8 @@ __provisional_level_1:
     mair = const mmu::MEMORY_ATTRIBUTES,
     tcr = const mmu::TRANSLATION_CONTROL,
     refuge = const REFUGE,
+    memory_end = const addresses::PERIPHERALS.start,
+    gpio = const addresses::GPIO,
     magic = const MAGIC,
     record = const RECORD_WORDS,
     previous = const PREVIOUS_WORDS,
@@ -284,5 +264,5 @@ extern "C" fn kernel_entry(device_tree: u64, entry_level: u64, first_word: u32) 
 
     mmu::install_final_map();
     let device_tree = (first_word.to_le_bytes() == DEVICE_TREE_MAGIC).then_some(device_tree);
-    crate::start::kernel_main(crate::start::Handover { device_tree, entry_level })
+    crate::start::kernel_main(Handover { device_tree, entry_level })
 }

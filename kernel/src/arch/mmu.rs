@@ -16,6 +16,7 @@ use aarch64_cpu::{
 use tock_registers::interfaces::ReadWriteable;
 
 use crate::{
+    board::addresses,
     irq_lock::IrqLock,
     mm::{
         layout,
@@ -57,8 +58,8 @@ fn fixed_map() -> [(Range<usize>, Access); 12] {
         (layout::persistent(), Access::Shared),
         (layout::boot_trace(), Access::Shared),
         (layout::gpu_pool(), Access::Shared),
-        (layout::PERIPHERALS, Access::Device),
-        (layout::CORE_PERIPHERALS, Access::Device),
+        (addresses::PERIPHERALS, Access::Device),
+        (addresses::CORE_PERIPHERALS, Access::Device),
     ]
 }
 

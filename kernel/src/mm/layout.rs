@@ -1,6 +1,6 @@
-//! The addresses that linker.ld and the chip fix, as ranges
+//! The addresses that the linker script fixes, as ranges
 //!
-//! linker.ld exports `__x_start` and `__x_end_exclusive` for each region; here is the one place that reads them.
+//! The board's `linker.ld` exports `__x_start` and `__x_end_exclusive` for each region; here is the one place that reads them.
 
 use core::ops::Range;
 
@@ -9,12 +9,6 @@ pub const PAGE_BYTES: usize = 4096;
 
 /// What unused stack memory is filled with at boot.
 pub const STACK_PAINT: u64 = 0x5ACC_0FFE_E5AC_C0DE;
-
-/// The chip's peripherals as the ARM sees them.
-pub const PERIPHERALS: Range<usize> = 0x3f00_0000..0x4000_0000;
-
-/// Interrupt routing and mailboxes of the ARM cores themselves [QA7 rev 3.4].
-pub const CORE_PERIPHERALS: Range<usize> = 0x4000_0000..0x4000_1000;
 
 /// One of the kernel's stacks.
 #[derive(Clone, Debug, PartialEq, Eq)]

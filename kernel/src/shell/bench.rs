@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use super::{run::Answer, scene};
 use crate::{
     arch::clock,
-    bcm2837::{firmware, property::GetFirmwareRevision},
+    board::{firmware, property::GetFirmwareRevision},
     console, crc32,
     machine::Machine,
     mm::shared::SharedWords,

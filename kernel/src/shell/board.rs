@@ -5,10 +5,9 @@ use alloc::string::ToString;
 use super::run::Answer;
 use crate::{
     arch::{clock as core_clock, cpu, mmu},
-    bcm2837::{
-        board::Revision,
+    board::{
+        revision::Revision,
         firmware,
-        gpio::SerialPins,
         property::{
             GetArmMemory, GetBoardRevision, GetBoardSerial, GetClockRate, GetFirmwareRevision, GetMaxClockRate,
             GetMaxTemperature, GetMeasuredClockRate, GetTemperature, GetThrottled, GetVideoCoreMemory, Message,
@@ -43,10 +42,7 @@ pub(super) fn info(machine: &Machine) -> Answer {
         Ok(gpu) => println!("V3D        {}", gpu.identity()),
         Err(reason) => println!("V3D        none: {reason}"),
     }
-    match console::serial_port() {
-        SerialPins::Pl011 => println!("console    PL011 (UART0) on pins 14 and 15"),
-        SerialPins::MiniUart => println!("console    mini UART (UART1) on pins 14 and 15"),
-    }
+    println!("console    {}", console::port_name());
     println!(
         "CPU        core {} at EL{}, entered at EL{}, MIDR {:#010x}, counter {} kHz",
         cpu::core_number(),

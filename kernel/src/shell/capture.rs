@@ -22,7 +22,7 @@ use v3d::{
 
 use super::run::{Answer, Terminal};
 use crate::{
-    bcm2837::watchdog::Watchdog,
+    board::watchdog::Watchdog,
     capture::{BLOCK_BYTES, write_block},
     machine::{Gpu, LastPicture, Machine, NO_V3D},
     mm::layout::PAGE_BYTES,

@@ -5,11 +5,11 @@ use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statis
 use super::run::Answer;
 use crate::{
     arch::clock,
-    bcm2837::interrupt_controller,
+    board::{interrupt_controller, interrupt_lines},
     counter_set::CounterSet,
     frame_times::FrameTimes,
     machine::{Gpu, Machine},
-    print, println, v3d_platform,
+    print, println,
 };
 
 pub(super) fn identity(machine: &mut Machine) -> Answer {
@@ -77,7 +77,7 @@ pub(super) fn stats(machine: &mut Machine) -> Answer {
     println!("overflow       {overflow_blocks} blocks given to the binner");
     println!(
         "interrupts     {interrupts} served, {} raised",
-        interrupt_controller::count(v3d_platform::INTERRUPT_LINE)
+        interrupt_controller::count(interrupt_lines::V3D)
     );
     println!("resets         {resets}, and {failed_resets} that failed");
     if let Some((times, counted, mean_us)) =

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     arch::clock,
-    bcm2837::{
+    board::{
         act_led,
         interrupt_controller::{self, MAX_PER_TICK},
         watchdog::Watchdog,

@@ -24,7 +24,7 @@ use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 use super::{run::Answer, typing::Typing};
 use crate::{
     arch::clock,
-    bcm2837::{
+    board::{
         act_led,
         firmware::{self, BehindMailbox},
         framebuffer::{self, DEFAULT_SIZE},

@@ -12,7 +12,7 @@ use v3d::{Error, hw::vpm::ROW_WORDS, pool::Buffer, user_program::UserProgram};
 use super::{run::Answer, scene};
 use crate::{
     arch::{clock, register_survival},
-    bcm2837::{framebuffer::DEFAULT_SIZE, interrupt_controller, system_timer, watchdog::Watchdog},
+    board::{framebuffer::DEFAULT_SIZE, interrupt_controller, interrupt_lines, watchdog::Watchdog},
     machine::{Gpu, Machine, NO_V3D},
     println,
     scenes::SCENES,
@@ -124,13 +124,13 @@ fn processor() -> Answer {
     const PATIENCE_US: u64 = 3_000_000;
     const WINDOW_US: u64 = 20_000;
 
-    let before = interrupt_controller::count(system_timer::INTERRUPT);
+    let before = interrupt_controller::count(interrupt_lines::SYSTEM_TIMER);
     let end_us = clock::now_us() + PATIENCE_US;
     let mut survived = true;
     let mut interrupts = 0;
     while interrupts < INTERRUPTS && clock::now_us() < end_us {
         survived &= register_survival::simd_registers_survive(WINDOW_US);
-        interrupts = interrupt_controller::count(system_timer::INTERRUPT) - before;
+        interrupts = interrupt_controller::count(interrupt_lines::SYSTEM_TIMER) - before;
     }
     println!("{interrupts} interrupts while all FP/SIMD registers were in use");
     if interrupts < INTERRUPTS {

@@ -29,18 +29,18 @@ use v3d::{
 use super::{run::Answer, scene, selftest};
 use crate::{
     arch::{clock, cpu},
-    bcm2837::{
-        board::Revision,
+    board::{
+        revision::Revision,
         firmware,
         framebuffer::DEFAULT_SIZE,
-        interrupt_controller,
+        interrupt_controller, interrupt_lines,
         property::{GetBoardRevision, GetFirmwareRevision},
     },
     machine::{Gpu, Machine, NO_V3D},
     print, println,
     scenes::{SCENES, SceneEntry},
     selftest::pictures,
-    v3d_platform::{INTERRUPT_LINE, V3dPlatform},
+    v3d_platform::V3dPlatform,
 };
 
 /// What a step comes to.
@@ -299,10 +299,10 @@ fn triangle(machine: &mut Machine) -> Result<String, String> {
 }
 
 fn triangle_polled(machine: &mut Machine) -> Verdict {
-    let raised = interrupt_controller::count(INTERRUPT_LINE);
+    let raised = interrupt_controller::count(interrupt_lines::V3D);
     let drawn = triangle(machine);
     tell_reports(machine);
-    let came = interrupt_controller::count(INTERRUPT_LINE) - raised;
+    let came = interrupt_controller::count(interrupt_lines::V3D) - raised;
     match drawn {
         Ok(remark) if came == 0 => Verdict::Passed(remark),
         Ok(remark) => Verdict::Failed(format!("{remark}; but {came} interrupts came that nobody asked for")),
@@ -316,10 +316,10 @@ fn triangle_by_interrupt(machine: &mut Machine) -> Verdict {
         _ => return Verdict::Failed(NO_V3D.to_string()),
     };
     platform.use_interrupt();
-    let raised = interrupt_controller::count(INTERRUPT_LINE);
+    let raised = interrupt_controller::count(interrupt_lines::V3D);
     let drawn = triangle(machine);
     tell_reports(machine);
-    let came = interrupt_controller::count(INTERRUPT_LINE) - raised;
+    let came = interrupt_controller::count(interrupt_lines::V3D) - raised;
     // It may be polling already, because the firmware has died.
     let has_stayed = !platform.is_polling();
     platform.poll();

@@ -10,7 +10,7 @@ const UNSAFE_MAY_STAND_IN: [&str; 11] = [
     "kernel/src/arch/",
     "kernel/src/mm/",
     "kernel/src/mmio.rs",
-    "kernel/src/bcm2837/peripherals.rs",
+    "kernel/src/board/raspberry_pi_3/peripherals.rs",
     "kernel/renderer/tests/ownership/heap.rs",
     "tools/qemu-v3d/src/ffi.rs",
     "tools/qemu-v3d/src/ffi/",

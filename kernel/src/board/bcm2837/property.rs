@@ -7,14 +7,14 @@
 //! keeps code 0 on some versions and answers no bytes on others: both count as not answered.
 //!
 //! ```
-//! use kernel::bcm2837::property::{GetBoardRevision, GetTemperature, Message};
+//! use kernel::board::property::{GetBoardRevision, GetTemperature, Message};
 //! let mut message = Message::new();
 //! let revision = message.push(&GetBoardRevision {})?;
 //! let temperature = message.push(&GetTemperature { sensor: 0 })?;
 //! // … the mailbox carries it to the firmware and back …
 //! assert!(message.answer(&revision).is_err(), "nobody has answered yet");
 //! # let _ = temperature;
-//! # Ok::<(), kernel::bcm2837::property::PropertyError>(())
+//! # Ok::<(), kernel::board::property::PropertyError>(())
 //! ```
 //!
 //! # Sources

@@ -239,7 +239,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::bcm2837::property::{BoardRevision, GetBoardRevision};
+    use crate::board::bcm2837::property::{BoardRevision, GetBoardRevision};
 
     /// What the firmware does with a message.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

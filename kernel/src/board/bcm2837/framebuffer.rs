@@ -170,7 +170,7 @@ impl Allocation {
         if u64::from(allocation.size_bytes) < bytes {
             return Err(FramebufferError::Unusable("it is too small for its size"));
         }
-        if address as u64 + bytes > layout::PERIPHERALS.start as u64 {
+        if address as u64 + bytes > addresses::PERIPHERALS.start as u64 {
             return Err(FramebufferError::Unusable("it is not in memory"));
         }
         Ok(Self { address, pages: pages as usize, width, height, pitch_bytes: pitch.bytes })
@@ -211,7 +211,7 @@ pub fn allocate(firmware: &impl Firmware, width: u32, height: u32) -> Result<Pag
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bcm2837::firmware::double::{Answer, Behaviour, Double, USELESS};
+    use crate::board::bcm2837::firmware::double::{Answer, Behaviour, Double, USELESS};
 
     /// What makes a framebuffer at 0x3c10_0000 of whatever size is asked for; tags by their numbers, as the firmware's wiki has them.
     fn answer(tag: u32, request: &[u32]) -> Option<Vec<u32>> {

@@ -91,7 +91,7 @@ pub(crate) mod double {
     use std::cell::{Cell, RefCell};
 
     use super::Firmware;
-    use crate::bcm2837::property::{Message, PropertyError};
+    use crate::board::bcm2837::property::{Message, PropertyError};
 
     /// How a double behaves.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,11 @@
-//! The chip around the CPU: BCM2837 of the Raspberry Pi 3 family
+//! The chip around the CPU: the blocks of a BCM2837, and the firmware of its VideoCore
 //!
-//! One file a block. Peripherals sit at ARM physical 0x3F00_0000 (0x7E00_0000 in the manual's bus addresses); the VideoCore
-//! and its firmware are asked through the mailbox.
+//! One file a block. Where a block is and which interrupt line it has, the board says. BCM2835 and BCM2836 have the same blocks.
 //!
 //! # Sources
 //! BCM2837 ARM Peripherals; BCM2835 ARM Peripherals with its errata; QA7 (ARM quad A7 core) rev 3.4; the wiki of
 //! raspberrypi/firmware for the property interface.
 
-pub mod act_led;
-pub mod board;
 pub mod boot_requests;
 pub mod edid;
 pub mod firmware;
@@ -18,12 +15,12 @@ pub mod gpio;
 pub mod interrupt_controller;
 pub mod mailbox;
 pub mod mini_uart;
-#[cfg(target_os = "none")]
-pub mod peripherals;
 pub mod pl011;
 #[cfg(target_os = "none")]
 pub mod power;
 pub mod property;
 pub mod system_timer;
 pub mod uart;
+#[cfg(target_os = "none")]
+pub mod v3d;
 pub mod watchdog;

@@ -14,11 +14,6 @@ use tock_registers::{
 
 use crate::mmio::Mmio;
 
-/// GPU interrupt line of channel 1.
-pub const INTERRUPT: u8 = 1;
-/// GPU interrupt line of channel 3, which has no use but to fail on purpose.
-pub const SPARE_INTERRUPT: u8 = 3;
-
 register_bitfields! { u32,
     /// Which channels have matched; a one written takes it back.
     CS [

@@ -94,7 +94,7 @@ pub fn arm_memory_end_exclusive(firmware: &impl Firmware) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bcm2837::firmware::double::{Behaviour, Double, USELESS};
+    use crate::board::bcm2837::firmware::double::{Behaviour, Double, USELESS};
 
     /// A Pi 3B's answers; tags by their numbers, as the firmware's wiki has them.
     fn answer(tag: u32, request: &[u32]) -> Option<Vec<u32>> {

@@ -6,7 +6,7 @@
 //! [linux bcm2837-rpi-3-b-plus.dts, bcm2837-rpi-3-a-plus.dts, bcm2837-rpi-zero-2-w.dts, bcm2836-rpi-2-b.dts] for the pins and which level lights it;
 //! the 3B's expander is the firmware's, pin 130 [linux gpio-raspberrypi-exp.c]. None of it was tried here.
 
-use super::board::Model;
+use super::revision::Model;
 
 /// How the LED is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +38,15 @@ pub const fn wiring(model: Model) -> Option<Wiring> {
 }
 
 #[cfg(target_os = "none")]
-pub use board::{ActLed, blink, install, show_life, toggle};
+pub use led::{ActLed, blink, install, show_life, toggle};
 
 /// The LED of this board.
 #[cfg(target_os = "none")]
-mod board {
+mod led {
     use super::{Model, Wiring, wiring};
     use crate::{
         arch::clock,
-        bcm2837::{
+        board::{
             firmware,
             gpio::{self, Registers},
             property::SetGpioState,
@@ -137,7 +137,7 @@ mod board {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bcm2837::board::Revision;
+    use crate::board::revision::Revision;
 
     /// Codes from the table of the manufacturer's documentation, pins from Linux's device trees.
     #[test]

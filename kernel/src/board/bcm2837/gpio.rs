@@ -57,9 +57,10 @@ register_structs! {
 }
 
 /// Which UART the header's serial pins belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SerialPins {
     /// UART0.
+    #[default]
     Pl011,
     /// UART1.
     MiniUart,
