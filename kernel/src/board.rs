@@ -10,9 +10,9 @@
 pub mod bcm2837;
 pub mod raspberry_pi_3;
 
-#[cfg(target_os = "none")]
-pub use bcm2837::{interrupt_controller, power};
 pub use bcm2837::{boot_requests, firmware, framebuffer, gpio, property, system_timer, uart, watchdog};
 #[cfg(target_os = "none")]
-pub use raspberry_pi_3::{peripherals, serial_port};
+pub use bcm2837::{interrupt_controller, power, v3d_registers};
 pub use raspberry_pi_3::{act_led, addresses, interrupt_lines, revision};
+#[cfg(target_os = "none")]
+pub use raspberry_pi_3::{peripherals, serial_port};

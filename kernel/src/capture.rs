@@ -1,7 +1,7 @@
 //! A job over a serial line: how memory is packed, and how it is written
 //!
 //! A capture is lines of text, which survive any terminal: one that describes the job, one for each block of memory that is
-//! not zero, and one with the sum of bytes. `cargo xtask capture` makes a job folder of them.
+//! not zero, and one with the number of bytes. `cargo xtask capture` makes a job folder of them.
 //!
 //! ```text
 //! capture job {"name":"cube","has_bin":true,"bin_ct0ca":134221824,…}
@@ -143,6 +143,8 @@ pub fn write_block(output: &mut dyn Write, offset: usize, bytes: &[u8]) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use oorandom::Rand32;
+
     use super::*;
 
     #[test]
@@ -156,17 +158,13 @@ mod tests {
 
     #[test]
     fn what_is_packed_unpacks() {
-        let mut state = 1u32;
-        let mut random = move || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            state >> 16
-        };
+        let mut random = Rand32::new(1);
         for _ in 0..200 {
             let mut bytes = Vec::new();
-            for _ in 0..random() % 4 {
-                let word = [0, random(), 0xff][random() as usize % 3].to_le_bytes();
-                bytes.extend(word.repeat(random() as usize % 60));
-                bytes.extend((0..random() % 7).map(|n| n as u8));
+            for _ in 0..random.rand_range(0..4) {
+                let word = [0, random.rand_u32(), 0xff][random.rand_range(0..3) as usize].to_le_bytes();
+                bytes.extend(word.repeat(random.rand_range(0..60) as usize));
+                bytes.extend((0..random.rand_range(0..7)).map(|n| n as u8));
             }
             assert_eq!(unpack(&pack(&bytes)).as_deref(), Some(&*bytes));
         }

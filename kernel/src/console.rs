@@ -219,6 +219,17 @@ pub(crate) fn send_early(pins: SerialPins, byte: u8) {
     let _ = (0..LOOKS).any(|_| uart.try_send(byte));
 }
 
+/// The console, as something that text is written to.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal;
+
+impl Write for Terminal {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        write(format_args!("{text}"));
+        Ok(())
+    }
+}
+
 /// Prints text to the console.
 #[macro_export]
 macro_rules! print {

@@ -1,7 +1,7 @@
 //! CRC-32 as in Ethernet, zlib and PNG
 //!
 //! Reflected polynomial 0xEDB8_8320, start and final exclusive-or all ones. Words are taken in little-endian byte order, four
-//! bytes at a step through four tables: a page of the framebuffer is 3.6 MB, and every frame of a counted run is summed.
+//! bytes at a step through four tables: a page of the framebuffer is 3.6 MB, and a counted run computes the CRC of every frame.
 
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
@@ -34,7 +34,7 @@ const fn tables() -> [[u32; 256]; 4] {
     tables
 }
 
-/// A sum under way.
+/// A CRC under way.
 #[derive(Clone, Copy, Debug)]
 pub struct Crc32(u32);
 
@@ -45,7 +45,7 @@ impl Default for Crc32 {
 }
 
 impl Crc32 {
-    /// The sum of nothing.
+    /// The CRC of nothing.
     #[must_use]
     pub const fn new() -> Self {
         Self(u32::MAX)
@@ -68,14 +68,14 @@ impl Crc32 {
         }
     }
 
-    /// The sum.
+    /// The CRC.
     #[must_use]
     pub const fn value(self) -> u32 {
         !self.0
     }
 }
 
-/// The sum of words.
+/// The CRC of words.
 #[must_use]
 pub fn of_words(words: impl Iterator<Item = u32>) -> u32 {
     let mut crc = Crc32::new();
@@ -83,7 +83,7 @@ pub fn of_words(words: impl Iterator<Item = u32>) -> u32 {
     crc.value()
 }
 
-/// The sum of bytes.
+/// The CRC of bytes.
 #[must_use]
 pub fn of_bytes(bytes: &[u8]) -> u32 {
     let mut crc = Crc32::new();
@@ -95,7 +95,7 @@ pub fn of_bytes(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The check value of the CRC catalogues, and the sum of nothing.
+    /// The check value of the CRC catalogues, and the CRC of nothing.
     #[test]
     fn the_check_value_comes_out() {
         assert_eq!(of_bytes(b"123456789"), 0xcbf4_3926);

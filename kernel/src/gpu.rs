@@ -10,6 +10,7 @@
 
 use core::fmt;
 
+use renderer::{Device, Pass};
 use v3d::{
     Driver, Error, Limits,
     hw::registers::{Register, UNPOWERED_VALUE},
@@ -19,12 +20,18 @@ use v3d::{
 
 use crate::{
     board::{boot_requests, firmware::BehindMailbox},
+    boot_progress::reach,
     boot_trace::Stage,
-    machine::Gpu,
     mm::layout,
-    start,
     v3d_platform::{INTERRUPTS, V3dPlatform},
 };
+
+/// The driver of the one 3D engine that there is.
+pub type Gpu = Driver<'static, V3dPlatform>;
+/// The driver as scenes share it.
+pub type GpuDevice = Device<'static, V3dPlatform>;
+/// A pass of a frame of the 3D engine.
+pub type GpuPass<'f> = Pass<'f, 'static, V3dPlatform>;
 
 /// Why there is no 3D engine to draw with.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +77,7 @@ pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, BringUpError> {
         Ok(rate_hz) => log::info!("V3D clock {} MHz", rate_hz / 1_000_000),
         Err(error) => log::info!("V3D clock and power are left as they are: {error}"),
     }
-    start::reach(Stage::V3dPower);
+    reach(Stage::V3dPower);
     if platform.read(Register::IDENT0) == UNPOWERED_VALUE {
         match boot_requests::enable_qpus(&BehindMailbox) {
             Ok(status) => log::info!("V3D had no power; asked to enable the QPUs, the firmware answers {status}"),
@@ -78,14 +85,14 @@ pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, BringUpError> {
         }
     }
     Identity::read(platform).map_err(Error::Identity)?;
-    start::reach(Stage::V3dIdentity);
+    reach(Stage::V3dIdentity);
     check_pool()?;
     log::info!("before the reset: {}", platform.power_status());
     match platform.reset() {
         Ok(()) => log::info!("V3D is reset"),
         Err(error) => log::info!("V3D is not reset: {error}"),
     }
-    start::reach(Stage::V3dReset);
+    reach(Stage::V3dReset);
     Ok(Driver::bring_up(platform, &INTERRUPTS, Limits::default())?)
 }
 

@@ -4,11 +4,11 @@
 //! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's own clock.
 //! - [`board`]: everything around the CPU: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
 //! - [`mm`]: memory: the linker script's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
-//! - [`pages`]: pictures in memory, and whose turn it is to be drawn into; `console` and [`screen`]: everything said and heard; `logger` and
+//! - [`pages`]: pictures in memory; [`swapchain`]: which of them the next frame is drawn into; `console` and [`screen`]: everything said and heard; `logger` and
 //!   [`log_ring`]: what was said with a time.
 //! - [`boot_trace`]: how far a boot has come, for the next one; [`boot_options`]: what the card asks for.
-//! - [`shell`]: the commands of the console, which are also the protocol of `cargo xtask`; [`capture`] and [`selftest`]: the pure
-//!   parts of the two largest.
+//! - [`command`]: the language of the console, which is also the protocol of `cargo xtask`; [`shell`]: what its commands do; [`capture`] and
+//!   [`selftest`]: the pure parts of the two largest.
 //! - `gpu` wakes the 3D engine, `v3d_platform` is what the driver crate `v3d` asks of the board, `scenes` is what can be drawn,
 //!   [`assets`], [`shapes`], [`dashboard`] and [`transcript`] what they show.
 //!   The driver itself, the renderer and the shaders are crates of their own, which do not know this one.
@@ -35,9 +35,12 @@ pub mod assets;
 #[allow(unsafe_code, reason = "addresses of registers (peripherals.rs), instructions before Rust (early_letter.rs)")]
 pub mod board;
 pub mod boot_options;
+#[cfg(target_os = "none")]
+pub mod boot_progress;
 pub mod boot_trace;
 pub mod byte_ring;
 pub mod capture;
+pub mod command;
 #[cfg(target_os = "none")]
 pub mod console;
 pub mod counter_set;
@@ -51,8 +54,6 @@ pub mod keys;
 pub mod log_ring;
 #[cfg(target_os = "none")]
 pub mod logger;
-#[cfg(target_os = "none")]
-pub mod machine;
 #[allow(unsafe_code, reason = "the linker's symbols, the allocator, memory shared with devices")]
 pub mod mm;
 #[allow(unsafe_code, reason = "the one step from an address to registers")]
@@ -70,6 +71,7 @@ pub mod shapes;
 pub mod shell;
 #[cfg(target_os = "none")]
 pub mod start;
+pub mod swapchain;
 pub mod text_history;
 #[cfg(target_os = "none")]
 mod tick;

@@ -1,7 +1,7 @@
 //! Scenes: what the kernel can draw, one small file each
 //!
 //! A scene is started once and then asked for one frame after the other, each into a page that is not on show. It hands a frame to the
-//! engine and does not wait for it: while one is rendered the next is written and binned. The shell waits, flips pages, sums them up and
+//! engine and does not wait for it: while one is rendered the next is written and binned. The shell waits, flips pages, computes their CRCs and
 //! counts; a scene only draws.
 //!
 //! A new scene is a file in `scenes/`, a line in [`SCENES`].
@@ -15,7 +15,7 @@ use core::fmt;
 use renderer::{Error, Target};
 use v3d::{Fence, hw::BusAddr};
 
-use crate::machine::GpuDevice;
+use crate::gpu::GpuDevice;
 
 mod compute;
 mod console;

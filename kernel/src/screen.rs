@@ -296,11 +296,8 @@ mod tests {
     /// What is drawn piece by piece is what is drawn at once, whatever was written in between (seed 3).
     #[test]
     fn pieces_add_up_to_the_whole() {
-        let mut random = 3u32;
-        let mut next = |below: u32| {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (random >> 16) % below
-        };
+        let mut random = oorandom::Rand32::new(3);
+        let mut next = |below: u32| random.rand_range(0..below);
         let mut piecemeal = page(120, 100);
         let (mut grid, mut all) = (TextGrid::new(), TextGrid::new());
         clear(&mut piecemeal);

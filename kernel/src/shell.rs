@@ -9,7 +9,6 @@ mod bench;
 mod board;
 #[cfg(target_os = "none")]
 mod capture;
-pub mod command;
 #[cfg(target_os = "none")]
 mod draws;
 #[cfg(target_os = "none")]
@@ -30,10 +29,11 @@ mod selftest;
 #[cfg(target_os = "none")]
 mod selftest_board;
 #[cfg(target_os = "none")]
+mod session;
+#[cfg(target_os = "none")]
 mod typing;
 
 #[cfg(target_os = "none")]
 pub use run::run;
-
-/// What is printed before a command is typed.
-pub const PROMPT: &str = "v3d> ";
+#[cfg(target_os = "none")]
+pub use session::Session;

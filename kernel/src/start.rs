@@ -11,31 +11,26 @@ use renderer::Device;
 use crate::{
     arch::{Handover, clock, cpu, exceptions, interrupt_mask},
     board::{
-        act_led,
-        revision::Revision,
-        boot_requests,
+        act_led, boot_requests,
         firmware::{self, BehindMailbox, Firmware},
-        framebuffer,
-        gpio,
-        interrupt_controller,
+        framebuffer, gpio, interrupt_controller,
         peripherals::Peripherals,
-        serial_port::SerialPort,
         power::GraphicsPower,
         property::GetBoardRevision,
+        revision::Revision,
+        serial_port::SerialPort,
         system_timer::SystemTimer,
         watchdog::{self, Watchdog},
     },
     boot_options::BootOptions,
-    boot_trace::{BootTrace, Stage},
-    console,
-    counter_set::CounterSet,
-    gpu, logger,
-    machine::Machine,
-    mm::{heap, shared::SharedWords},
+    boot_progress::{reach, trace},
+    boot_trace::Stage,
+    console, gpu, logger,
+    mm::heap,
     pages::Pages,
     print, println,
-    replay::Replay,
-    shell, tick,
+    shell::{self, Session},
+    tick,
     v3d_platform::V3dPlatform,
 };
 
@@ -44,21 +39,6 @@ const BOOT_MS: u32 = watchdog::MAX_MS;
 
 /// Lines of the log of a boot that did not end well that are shown at once.
 const LAST_LINES: usize = 6;
-
-/// The trace of this boot and of the one before.
-#[must_use]
-pub fn trace() -> BootTrace {
-    BootTrace::new(SharedWords::boot_trace())
-}
-
-/// Notes that the boot has come this far, wherever that can be seen.
-pub(crate) fn reach(stage: Stage) {
-    trace().reach(stage, clock::ticks());
-    act_led::toggle();
-    if trace().take_hang(stage) {
-        cpu::halt();
-    }
-}
 
 /// Brings the kernel up and never returns.
 pub(crate) fn kernel_main(handover: Handover) -> ! {
@@ -147,21 +127,10 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     };
     reach(Stage::Driver);
     watchdog.disarm();
-    let machine = Machine {
-        handover,
-        framebuffer,
-        watchdog,
-        gpu,
-        last_picture: None,
-        last_times: None,
-        counted: CounterSet::default(),
-        failed_submission: None,
-        replay: Replay::default(),
-        next_line: None,
-    };
+    let session = Session::new(handover, framebuffer, watchdog, gpu);
     reach(Stage::Ready);
     println!("ready");
-    shell::run(machine)
+    shell::run(session)
 }
 
 /// Says where the boot before stood still, if it did: in words, with the last of its log, and with the LED for whoever has neither cable nor screen.

@@ -8,7 +8,7 @@
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
-use crate::shell::PROMPT;
+use crate::command::PROMPT;
 
 /// Characters of a line; what is longer goes on below.
 const COLUMNS: usize = 150;

@@ -25,9 +25,9 @@ use v3d::{
 use crate::{
     arch::{clock, cpu, interrupt_mask},
     board::{
-        bcm2837::v3d::RegisterWindow,
         interrupt_controller, interrupt_lines,
         power::{GraphicsPower, PowerStatus, ResetError},
+        v3d_registers::RegisterWindow,
     },
     irq_lock::IrqLock,
     mm::shared::SharedWords,

@@ -17,7 +17,7 @@ use core::{
 };
 
 use super::{backtrace, cpu, syndrome::Syndrome};
-use crate::{bcm2837::interrupt_controller, mm::layout, panic::die_with, println};
+use crate::{board::interrupt_controller, mm::layout, panic::die_with, println};
 
 /// Every register of the interrupted code, in the order in which the vectors store them.
 #[repr(C)]

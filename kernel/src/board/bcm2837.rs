@@ -22,5 +22,5 @@ pub mod property;
 pub mod system_timer;
 pub mod uart;
 #[cfg(target_os = "none")]
-pub mod v3d;
+pub mod v3d_registers;
 pub mod watchdog;

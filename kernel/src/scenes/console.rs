@@ -15,8 +15,8 @@ use v3d::Fence;
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
     assets::{BODY_FONT, TITLE_FONT},
+    command::{self, PROMPT},
     console::{self, Listening},
-    shell::{PROMPT, command},
     transcript::{self, Role, Transcript},
 };
 

@@ -26,7 +26,7 @@ use renderer::{
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::{assets::LIGHTHOUSE, machine::GpuDevice};
+use crate::{assets::LIGHTHOUSE, gpu::GpuDevice};
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

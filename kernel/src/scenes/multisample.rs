@@ -18,7 +18,7 @@ use renderer::{
 use v3d::{Fence, draw_state::Viewport, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::{assets::TITLE_FONT, machine::GpuDevice};
+use crate::{assets::TITLE_FONT, gpu::GpuDevice};
 
 /// This scene in the table.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

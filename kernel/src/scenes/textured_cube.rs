@@ -24,7 +24,7 @@ use v3d::Fence;
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
     assets::WOODEN_CRATE,
-    machine::{GpuDevice, GpuPass},
+    gpu::{GpuDevice, GpuPass},
     shapes::Shape,
 };
 

@@ -16,7 +16,7 @@ use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
     assets::{BODY_FONT, TITLE_FONT},
     dashboard::{self, SIZE},
-    machine::GpuDevice,
+    gpu::GpuDevice,
 };
 
 /// This scene in the table.

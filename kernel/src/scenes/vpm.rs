@@ -20,7 +20,7 @@ use v3d::{
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
     assets::{BODY_FONT, TITLE_FONT},
-    machine::GpuDevice,
+    gpu::GpuDevice,
 };
 
 /// This scene in the table.

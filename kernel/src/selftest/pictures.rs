@@ -10,7 +10,7 @@ const TABLE: &str = include_str!("pictures.tsv");
 /// The size of picture that the records are of.
 pub const SIZE: (u32, u32) = (1280, 720);
 
-/// The recorded sum for a scene: the CRC-32 of its first picture.
+/// The recorded CRC-32 of a scene's first picture.
 #[must_use]
 pub fn recorded(scene: &str) -> Option<u32> {
     let (_, crc) = TABLE.lines().filter_map(|line| line.split_once('\t')).find(|(name, _)| *name == scene)?;

@@ -2,12 +2,14 @@
 
 use alloc::string::ToString;
 
-use super::{run::Answer, scene};
+use super::{
+    scene,
+    session::{Answer, NO_V3D, Session},
+};
 use crate::{
     arch::clock,
     board::{firmware, property::GetFirmwareRevision},
     console, crc32,
-    machine::Machine,
     mm::shared::SharedWords,
     println,
     scenes::SCENES,
@@ -20,19 +22,19 @@ const WORDS: usize = 1 << 20;
 /// Messages to the firmware.
 const MESSAGES: u64 = 100;
 
-pub(super) fn bench(machine: &mut Machine) -> Answer {
-    if let Some(pages) = &machine.framebuffer {
+pub(super) fn bench(session: &mut Session) -> Answer {
+    if let Some(pages) = &session.framebuffer {
         // A page that is not on show is the next scene's to draw: what it holds now does not matter.
         let page = pages.words((console::shown_page() + 1) % pages.count);
         let words = page.len();
         let fill_us = time(|| pages.memory.fill(page.clone(), 0));
-        let sum_us = time(|| crc32::of_words(pages.memory.iter(page.clone())));
-        println!("framebuffer    fill {} MB/s, sum up {} MB/s", rate(words, fill_us), rate(words, sum_us));
+        let crc_us = time(|| crc32::of_words(pages.memory.iter(page.clone())));
+        println!("framebuffer    fill {} MB/s, CRC-32 {} MB/s", rate(words, fill_us), rate(words, crc_us));
     }
     let mut cached = alloc::vec![0u32; WORDS];
     let fill_us = time(|| cached.fill(core::hint::black_box(0x1234_5678)));
-    let sum_us = time(|| crc32::of_words(cached.iter().copied()));
-    println!("cached memory  fill {} MB/s, sum up {} MB/s", rate(WORDS, fill_us), rate(WORDS, sum_us));
+    let crc_us = time(|| crc32::of_words(cached.iter().copied()));
+    println!("cached memory  fill {} MB/s, CRC-32 {} MB/s", rate(WORDS, fill_us), rate(WORDS, crc_us));
     drop(cached);
 
     let mut answered = true;
@@ -42,27 +44,27 @@ pub(super) fn bench(machine: &mut Machine) -> Answer {
         false => println!("firmware       does not answer"),
     }
 
-    if machine.gpu.is_err() {
-        println!("scenes         none: {}", crate::machine::NO_V3D);
+    if session.gpu.is_err() {
+        println!("scenes         none: {NO_V3D}");
         return Ok(());
     }
-    pool_speed(machine)?;
+    pool_speed(session)?;
     for entry in SCENES {
         println!("scene {}", entry.name);
-        scene::measure(machine, entry, FRAMES)?;
+        scene::measure(session, entry, FRAMES)?;
     }
     Ok(())
 }
 
 /// Writes GPU memory that is taken for the purpose.
-fn pool_speed(machine: &mut Machine) -> Answer {
-    let mut gpu = machine.gpu()?;
+fn pool_speed(session: &mut Session) -> Answer {
+    let mut gpu = session.gpu()?;
     let buffer = gpu.allocate(4 * WORDS as u32, 4096).map_err(|error| error.to_string())?;
     let pool: SharedWords = gpu.platform().pool();
     let first = buffer.region().offset() as usize / 4;
     let fill_us = time(|| pool.fill(first..first + WORDS, 0));
-    let sum_us = time(|| crc32::of_words(pool.iter(first..first + WORDS)));
-    println!("GPU pool       fill {} MB/s, sum up {} MB/s", rate(WORDS, fill_us), rate(WORDS, sum_us));
+    let crc_us = time(|| crc32::of_words(pool.iter(first..first + WORDS)));
+    println!("GPU pool       fill {} MB/s, CRC-32 {} MB/s", rate(WORDS, fill_us), rate(WORDS, crc_us));
     Ok(())
 }
 

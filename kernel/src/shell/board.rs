@@ -1,33 +1,34 @@
-//! Commands about the board: info, clocks, temp, mem
+//! Commands about the board: info, boot, clocks, temp, mem, reboot
 
 use alloc::string::ToString;
 
-use super::run::Answer;
+use super::session::{Answer, Session};
 use crate::{
     arch::{clock as core_clock, cpu, mmu},
     board::{
-        revision::Revision,
         firmware,
+        interrupt_controller::{self, MAX_PER_TICK},
         property::{
             GetArmMemory, GetBoardRevision, GetBoardSerial, GetClockRate, GetFirmwareRevision, GetMaxClockRate,
             GetMaxTemperature, GetMeasuredClockRate, GetTemperature, GetThrottled, GetVideoCoreMemory, Message,
             PropertyError, clock,
         },
+        revision::Revision,
     },
+    boot_progress,
     boot_trace::Stage,
     console,
-    machine::Machine,
     mm::{heap, layout, watermark},
-    print, println, start,
+    print, println,
 };
 
 const MIB: u32 = 1 << 20;
 
-pub(super) fn info(machine: &Machine) -> Answer {
+pub(super) fn info(session: &Session) -> Answer {
     if let Err(error) = firmware_facts() {
         println!("firmware   of no help: {error}");
     }
-    match &machine.framebuffer {
+    match &session.framebuffer {
         Some(pages) => println!(
             "display    {}x{}, {} pages of {} KiB at {:#x}",
             pages.width,
@@ -38,7 +39,7 @@ pub(super) fn info(machine: &Machine) -> Answer {
         ),
         None => println!("display    none"),
     }
-    match machine.gpu() {
+    match session.gpu() {
         Ok(gpu) => println!("V3D        {}", gpu.identity()),
         Err(reason) => println!("V3D        none: {reason}"),
     }
@@ -47,11 +48,11 @@ pub(super) fn info(machine: &Machine) -> Answer {
         "CPU        core {} at EL{}, entered at EL{}, MIDR {:#010x}, counter {} kHz",
         cpu::core_number(),
         cpu::exception_level(),
-        machine.handover.entry_level,
+        session.handover.entry_level,
         cpu::identity(),
         core_clock::frequency_hz() / 1000
     );
-    match machine.handover.device_tree {
+    match session.handover.device_tree {
         Some(address) => println!("loader     left a device tree at {address:#x}"),
         None => println!("loader     left no device tree"),
     }
@@ -62,10 +63,10 @@ pub(super) fn info(machine: &Machine) -> Answer {
 /// The stages of this boot and of the one before.
 pub(super) fn boot() -> Answer {
     let frequency_hz = core_clock::frequency_hz();
-    let this = start::trace().this_boot().ok_or("the boot trace is gone")?;
+    let this = boot_progress::trace().this_boot().ok_or("the boot trace is gone")?;
     println!("this boot, {} before it since power-on:", this.boots_before);
     print!("{}", this.lines(frequency_hz));
-    match start::trace().boot_before() {
+    match boot_progress::trace().boot_before() {
         Some(before) => {
             println!("the boot before came to stage {} of {}:", before.last as u32, Stage::ALL.len());
             print!("{}", before.lines(frequency_hz));
@@ -155,7 +156,7 @@ pub(super) fn temperature() -> Answer {
     Ok(())
 }
 
-pub(super) fn memory(machine: &Machine) -> Answer {
+pub(super) fn memory(session: &Session) -> Answer {
     let kib = |bytes: usize| bytes.div_ceil(1024);
     for (name, range) in [("text", layout::text()), ("rodata", layout::rodata()), ("data", layout::data())] {
         println!("{name:18}{:#010x}  {:>8} KiB", range.start, kib(range.len()));
@@ -182,13 +183,31 @@ pub(super) fn memory(machine: &Machine) -> Answer {
     );
     let pool = layout::gpu_pool();
     println!("{:18}{:#010x}  {:>8} KiB", "GPU pool", pool.start, kib(pool.len()));
-    if let Ok(gpu) = machine.gpu() {
+    if let Ok(gpu) = session.gpu() {
         println!("{:38}{} bytes in use", "", gpu.pool_use().0);
     }
-    if let Some(pages) = &machine.framebuffer {
+    if let Some(pages) = &session.framebuffer {
         println!("{:18}{:#010x}  {:>8} KiB", "framebuffer", pages.address(0), kib(pages.memory.len() * 4));
     }
     let (used, there_are) = mmu::table_usage();
     println!("{used} of {there_are} translation tables");
     Ok(())
+}
+
+/// Restarts the board.
+pub(super) fn reboot(session: &mut Session) -> Answer {
+    println!("restarting");
+    console::flush();
+    session.watchdog.reboot();
+    core_clock::spin_for_us(1_000_000);
+    Err("the board does not restart".to_string())
+}
+
+/// Says which interrupts had to be switched off for coming without end.
+pub(super) fn tell_storms() {
+    for line in interrupt_controller::take_storms() {
+        println!(
+            "interrupt line {line} came more than {MAX_PER_TICK} times within a tick, and was off until the next one"
+        );
+    }
 }

@@ -20,11 +20,12 @@ use v3d::{
     validator::{self, Span},
 };
 
-use super::run::{Answer, Terminal};
+use super::session::{Answer, LastPicture, NO_V3D, Session};
 use crate::{
     board::watchdog::Watchdog,
     capture::{BLOCK_BYTES, write_block},
-    machine::{Gpu, LastPicture, Machine, NO_V3D},
+    console::Terminal,
+    gpu::Gpu,
     mm::layout::PAGE_BYTES,
     print, println,
 };
@@ -32,8 +33,8 @@ use crate::{
 /// Bytes at the end of the pool that a replay may give the binner when its memory runs out.
 const OVERFLOW_BYTES: u32 = 16 << 20;
 
-pub(super) fn capture(machine: &mut Machine) -> Answer {
-    let Machine { gpu, last_picture, failed_submission, watchdog, .. } = machine;
+pub(super) fn capture(session: &mut Session) -> Answer {
+    let Session { gpu, last_picture, failed_submission, watchdog, .. } = session;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
     gpu.wait_until_idle();
@@ -108,7 +109,7 @@ fn pages(gpu: &Gpu, submission: &Submission) -> Vec<Span> {
     validator::merged(spans.iter().map(|span| span.aligned_out(PAGE_BYTES as u32)))
 }
 
-/// Writes all blocks of the pool that are not zero; the sum of their bytes.
+/// Writes all blocks of the pool that are not zero; how many bytes they have.
 fn write_memory(gpu: &Gpu, watchdog: &mut Watchdog) -> Result<usize, fmt::Error> {
     let platform = gpu.platform();
     let pool = platform.pool();

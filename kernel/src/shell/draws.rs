@@ -14,8 +14,8 @@ use v3d::{
     platform::RegisterAccess,
 };
 
-use super::{command::Draws, run::Answer};
-use crate::machine::{GpuDevice, Machine};
+use super::session::{Answer, Session};
+use crate::{command::Draws, gpu::GpuDevice};
 
 /// Draws that both frames have.
 const FEW: u32 = 10;
@@ -26,8 +26,8 @@ const TEXTURE_SIDE: u32 = 256;
 
 type Colors = Pipeline<transformed::Vertex, transformed::Uniforms, NoUniforms>;
 
-pub(super) fn draws(machine: &Machine, what: Draws, count: u32) -> Answer {
-    let device = machine.device()?;
+pub(super) fn draws(session: &Session, what: Draws, count: u32) -> Answer {
+    let device = session.device()?;
     let done = match what {
         Draws::Upload => upload(device),
         _ => frames(device, what, count),

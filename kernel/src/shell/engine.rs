@@ -2,18 +2,18 @@
 
 use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
-use super::run::Answer;
+use super::session::{Answer, Session};
 use crate::{
     arch::clock,
     board::{interrupt_controller, interrupt_lines},
     counter_set::CounterSet,
     frame_times::FrameTimes,
-    machine::{Gpu, Machine},
+    gpu::Gpu,
     print, println,
 };
 
-pub(super) fn identity(machine: &mut Machine) -> Answer {
-    let gpu = machine.gpu()?;
+pub(super) fn identity(session: &mut Session) -> Answer {
+    let gpu = session.gpu()?;
     println!("{}", gpu.identity());
     tell_way(&gpu);
     Ok(())
@@ -25,8 +25,8 @@ fn tell_way(gpu: &Gpu) {
 }
 
 /// Chooses how the end of jobs is awaited.
-pub(super) fn interrupts(machine: &mut Machine, wanted: Option<bool>) -> Answer {
-    let gpu = machine.gpu()?;
+pub(super) fn interrupts(session: &mut Session, wanted: Option<bool>) -> Answer {
+    let gpu = session.gpu()?;
     match wanted {
         Some(true) => gpu.platform().use_interrupt(),
         Some(false) => gpu.platform().poll(),
@@ -36,16 +36,16 @@ pub(super) fn interrupts(machine: &mut Machine, wanted: Option<bool>) -> Answer 
     Ok(())
 }
 
-pub(super) fn registers(machine: &mut Machine) -> Answer {
-    let gpu = machine.gpu()?;
+pub(super) fn registers(session: &mut Session) -> Answer {
+    let gpu = session.gpu()?;
     print!("{}", RegisterSnapshot::take(gpu.platform()));
     Ok(())
 }
 
 /// Chooses what is counted from the next scene on.
-pub(super) fn count(machine: &mut Machine, set: CounterSet) -> Answer {
-    machine.gpu()?;
-    machine.counted = set;
+pub(super) fn count(session: &mut Session, set: CounterSet) -> Answer {
+    session.gpu()?;
+    session.counted = set;
     println!("counted while the next scenes are drawn:");
     for source in set.sources() {
         println!("  {source}");
@@ -53,9 +53,9 @@ pub(super) fn count(machine: &mut Machine, set: CounterSet) -> Answer {
     Ok(())
 }
 
-pub(super) fn stats(machine: &mut Machine) -> Answer {
-    let last_scene = machine.last_times;
-    let gpu = machine.gpu()?;
+pub(super) fn stats(session: &mut Session) -> Answer {
+    let last_scene = session.last_times;
+    let gpu = session.gpu()?;
     let Statistics {
         jobs_done,
         jobs_dropped,
@@ -75,10 +75,7 @@ pub(super) fn stats(machine: &mut Machine) -> Answer {
     println!("last job       {last_binning_us} us to bin, {last_rendering_us} us to render");
     println!("busy           {} ms of {} since boot", busy_us / 1000, clock::now_us() / 1000);
     println!("overflow       {overflow_blocks} blocks given to the binner");
-    println!(
-        "interrupts     {interrupts} served, {} raised",
-        interrupt_controller::count(interrupt_lines::V3D)
-    );
+    println!("interrupts     {interrupts} served, {} raised", interrupt_controller::count(interrupt_lines::V3D));
     println!("resets         {resets}, and {failed_resets} that failed");
     if let Some((times, counted, mean_us)) =
         last_scene.and_then(|(times, counted)| Some((times, counted, times.mean_us()?)))

@@ -10,19 +10,21 @@ use v3d::{
 };
 
 use super::{
-    command::Failure,
-    run::{Answer, reboot, tell_storms},
+    board::{reboot, tell_storms},
+    session::{Answer, Session},
 };
 use crate::{
     arch::{clock, provoke},
-    machine::{Gpu, Machine},
-    print, println, start, tick,
+    boot_progress,
+    command::Failure,
+    gpu::Gpu,
+    print, println, tick,
 };
 
 /// How long an interrupt comes that nobody quiets: some ticks.
 const STORM_US: u64 = 50_000;
 
-pub(super) fn fail(machine: &mut Machine, failure: Failure) -> Answer {
+pub(super) fn fail(session: &mut Session, failure: Failure) -> Answer {
     match failure {
         Failure::Panic => panic!("asked for on the console"),
         Failure::NullPointer => provoke::write_to_null(),
@@ -32,31 +34,31 @@ pub(super) fn fail(machine: &mut Machine, failure: Failure) -> Answer {
             provoke::overflow_stack_in_next_tick();
             clock::spin_for_us(1_000_000);
         }
-        Failure::Job => return hang(machine, run_waiting_list),
-        Failure::Program => return hang(machine, run_waiting_program),
+        Failure::Job => return hang(session, run_waiting_list),
+        Failure::Program => return hang(session, run_waiting_program),
         Failure::Storm => {
             tick::storm(STORM_US);
             tell_storms();
             return Ok(());
         }
         Failure::Boot(stage) => {
-            start::trace().ask_to_hang(stage);
+            boot_progress::trace().ask_to_hang(stage);
             println!("the next boot stands still in stage {}, \"{}\"", stage as u32, stage.name());
-            return reboot(machine);
+            return reboot(session);
         }
     }
     Err("nothing happened, although it should have".into())
 }
 
 /// Has the engine do what never ends, until the driver gives it up.
-fn hang(machine: &mut Machine, work: fn(&mut Gpu) -> Result<(), Error>) -> Answer {
-    let mut gpu = machine.gpu()?;
+fn hang(session: &mut Session, work: fn(&mut Gpu) -> Result<(), Error>) -> Answer {
+    let mut gpu = session.gpu()?;
     let outcome = work(&mut gpu);
     let reports = gpu.take_reports();
     drop(gpu);
     for report in reports {
         print!("{report}");
-        machine.failed_submission = Some(report.submission);
+        session.failed_submission = Some(report.submission);
     }
     match outcome {
         Err(error @ (Error::JobFailed { .. } | Error::ProgramsTimedOut { .. })) => {

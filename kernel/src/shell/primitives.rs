@@ -18,11 +18,11 @@ use embedded_graphics::{
 use renderer::{DrawList, Error, Format, PassDescriptor, Target, TargetDescriptor};
 use v3d::hw::tiling::Tiling;
 
-use super::{draws::mark, run::Answer};
-use crate::{
-    machine::{GpuDevice, Machine},
-    println,
+use super::{
+    draws::mark,
+    session::{Answer, Session},
 };
+use crate::{gpu::GpuDevice, println};
 
 /// Primitives of each kind.
 const COUNT: u32 = 1000;
@@ -74,8 +74,8 @@ const KINDS: [(Kind, &str); 10] = [
     (Kind::Image, "images"),
 ];
 
-pub(super) fn primitives(machine: &Machine) -> Answer {
-    all(machine.device()?).map_err(|error| error.to_string())
+pub(super) fn primitives(session: &Session) -> Answer {
+    all(session.device()?).map_err(|error| error.to_string())
 }
 
 fn all(device: &GpuDevice) -> Result<(), Error> {

@@ -29,16 +29,15 @@ use v3d::{
     validator::{MEMORY_BYTES, Span},
 };
 
-use super::{
-    command::ReplayRequest,
-    run::{Answer, Terminal},
-};
+use super::session::{Answer, NO_V3D, Session};
 use crate::{
     arch::clock,
     capture::{BLOCK_BYTES, read_block, write_block},
-    console, crc32,
+    command::ReplayRequest,
+    console,
+    console::Terminal,
+    crc32,
     keys::CONTROL_C,
-    machine::{Machine, NO_V3D},
     mm::layout::PAGE_BYTES,
     print, println,
     replay::Replay,
@@ -49,41 +48,41 @@ const MAX_LINE_BYTES: usize = 1536;
 /// How long a sender may be silent, in microseconds.
 const PATIENCE_US: u64 = 30_000_000;
 
-pub(super) fn replay(machine: &mut Machine, request: ReplayRequest) -> Answer {
+pub(super) fn replay(session: &mut Session, request: ReplayRequest) -> Answer {
     match request {
-        ReplayRequest::Clear => machine.replay = Replay::default(),
-        ReplayRequest::Place { address, bytes } => place(machine, Span { address: BusAddr(address), bytes })?,
-        ReplayRequest::Load => load(machine)?,
-        ReplayRequest::Run { binning, rendering } => run(machine, binning, rendering)?,
-        ReplayRequest::Read { address, bytes } => read(machine, address, bytes)?,
+        ReplayRequest::Clear => session.replay = Replay::default(),
+        ReplayRequest::Place { address, bytes } => place(session, Span { address: BusAddr(address), bytes })?,
+        ReplayRequest::Load => load(session)?,
+        ReplayRequest::Run { binning, rendering } => run(session, binning, rendering)?,
+        ReplayRequest::Read { address, bytes } => read(session, address, bytes)?,
     }
     Ok(())
 }
 
-fn place(machine: &mut Machine, span: Span) -> Answer {
+fn place(session: &mut Session, span: Span) -> Answer {
     let needed = Replay::needed(span).ok_or("memory has 1 GiB, and a span of it at least a byte")?;
-    if let Some(Span { address, bytes }) = machine.replay.overlap(span) {
+    if let Some(Span { address, bytes }) = session.replay.overlap(span) {
         return Err(format!("it overlaps the {bytes:#x} bytes at {address}, which have a place already"));
     }
-    let mut gpu = machine.gpu()?;
+    let mut gpu = session.gpu()?;
     let buffer = gpu.allocate(needed, GRANULE_BYTES).map_err(|error| error.to_string())?;
     buffer.region().zero(gpu.platform());
     drop(gpu);
-    let at = machine.replay.place(span, buffer);
+    let at = session.replay.place(span, buffer);
     println!("{:#x} bytes of {} are at {at}", span.bytes, span.address);
     Ok(())
 }
 
 /// Reads blocks until a line `end`. What is typed is not echoed.
-fn load(machine: &mut Machine) -> Answer {
-    if machine.replay.has_run {
+fn load(session: &mut Session) -> Answer {
+    if session.replay.has_run {
         return Err("the job has run; `replay clear` makes room for another".into());
     }
     println!("replay loads");
     let (mut blocks, mut bytes) = (0, 0);
     let mut line = Vec::with_capacity(MAX_LINE_BYTES);
     loop {
-        receive_line(machine, &mut line)?;
+        receive_line(session, &mut line)?;
         let text = str::from_utf8(&line).unwrap_or_default().trim();
         match text {
             "" => continue,
@@ -92,7 +91,7 @@ fn load(machine: &mut Machine) -> Answer {
         }
         // The offset goes with the answer, as far as it can be read: the sender knows then which block is meant.
         let name = text.split(' ').next().filter(|word| word.len() == 8).unwrap_or("?");
-        match store(machine, text) {
+        match store(session, text) {
             Ok(count) => {
                 (blocks, bytes) = (blocks + 1, bytes + count);
                 println!("+ {name}");
@@ -105,12 +104,12 @@ fn load(machine: &mut Machine) -> Answer {
 }
 
 /// Reads a line that ends with CR or LF; one that is too long loses its end, which its CRC shows.
-fn receive_line(machine: &mut Machine, line: &mut Vec<u8>) -> Answer {
+fn receive_line(session: &mut Session, line: &mut Vec<u8>) -> Answer {
     line.clear();
     let deadline = clock::now_us() + PATIENCE_US;
     loop {
         let Some(byte) = console::read_until_tick() else {
-            machine.watchdog.sign_of_life();
+            session.watchdog.sign_of_life();
             if clock::now_us() > deadline {
                 return Err(format!("no line has come for {} s", PATIENCE_US / 1_000_000));
             }
@@ -126,10 +125,10 @@ fn receive_line(machine: &mut Machine, line: &mut Vec<u8>) -> Answer {
 }
 
 /// Stores the block of a line; how many bytes it has.
-fn store(machine: &Machine, line: &str) -> Result<usize, String> {
+fn store(session: &Session, line: &str) -> Result<usize, String> {
     let (offset, bytes) = read_block(line).map_err(|error| error.to_string())?;
-    let gpu = machine.gpu()?;
-    let places = machine.replay.places();
+    let gpu = session.gpu()?;
+    let places = session.replay.places();
     let placed = PlacedMemory { memory: gpu.platform(), places };
     if bytes.is_empty() || !placed.holds(Span { address: BusAddr(offset), bytes: bytes.len() as u32 }) {
         return Err("the block has no place".into());
@@ -138,13 +137,13 @@ fn store(machine: &Machine, line: &str) -> Result<usize, String> {
     Ok(bytes.len())
 }
 
-fn run(machine: &mut Machine, binning: [u32; 2], rendering: [u32; 2]) -> Answer {
-    if machine.replay.has_run {
+fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> Answer {
+    if session.replay.has_run {
         return Err("the job has run, and its memory is no longer what was loaded; load it again".into());
     }
     let list = |[start, end]: [u32; 2]| ControlList { start: BusAddr(start), end_exclusive: BusAddr(end) };
     let job = Job { binning: (binning[0] != binning[1]).then(|| list(binning)), rendering: list(rendering) };
-    let Machine { gpu, replay, failed_submission, watchdog, .. } = machine;
+    let Session { gpu, replay, failed_submission, watchdog, .. } = session;
     let mut gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
     gpu.wait_until_idle();
     let moved = relocate(gpu.platform(), replay.places(), &job).map_err(|error| error.to_string())?;
@@ -175,9 +174,9 @@ fn run(machine: &mut Machine, binning: [u32; 2], rendering: [u32; 2]) -> Answer 
     Ok(())
 }
 
-fn read(machine: &mut Machine, address: u32, bytes: u32) -> Answer {
+fn read(session: &mut Session, address: u32, bytes: u32) -> Answer {
     let end = address.checked_add(bytes).filter(|&end| end <= MEMORY_BYTES).ok_or("memory has 1 GiB")?;
-    let Machine { gpu, replay, watchdog, .. } = machine;
+    let Session { gpu, replay, watchdog, .. } = session;
     let gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
     let placed = PlacedMemory { memory: gpu.platform(), places: replay.places() };
     let mut block = vec![0; BLOCK_BYTES];

@@ -1,65 +1,45 @@
 //! Reading commands for ever, and what each leads to
 
-use alloc::string::{String, ToString};
-use core::fmt;
+use alloc::string::ToString;
 
 use super::{
-    PROMPT, bench, board, capture,
-    command::{self, Command, LogRequest, SelftestRequest, WatchdogRequest},
-    draws, engine, failures,
+    bench, board, capture, draws, engine, failures,
     line_editor::LineEditor,
     primitives, replay, scene, selftest, selftest_board,
+    session::{Answer, Session},
 };
 use crate::{
-    arch::clock,
-    board::{
-        act_led,
-        interrupt_controller::{self, MAX_PER_TICK},
-        watchdog::Watchdog,
-    },
-    console, logger,
-    machine::Machine,
-    print, println,
+    board::{act_led, watchdog::Watchdog},
+    command::{self, Command, LogRequest, PROMPT, SelftestRequest, WatchdogRequest},
+    console::{self, Terminal},
+    logger, print, println,
 };
-
-/// What a command comes to: nothing more to say, or why it failed, as a sentence.
-pub(super) type Answer = Result<(), String>;
 
 /// How long the kernel may be silent when the watchdog is on.
 const WATCHDOG_MS: u32 = 10_000;
 
-/// The console, as something that text is written to.
-pub(super) struct Terminal;
-
-impl fmt::Write for Terminal {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        print!("{text}");
-        Ok(())
-    }
-}
-
 /// Reads and runs commands for ever.
-pub fn run(mut machine: Machine) -> ! {
+pub fn run(mut session: Session) -> ! {
     let mut editor = LineEditor::new();
     loop {
         print!("{PROMPT}");
-        match machine.next_line.take() {
+        match session.next_line.take() {
             Some(line) => {
                 println!("{line}");
-                obey(&line, &mut machine);
+                obey(&line, &mut session);
             }
-            None => obey(read_line(&mut editor, &mut machine), &mut machine),
+            None => obey(read_line(&mut editor, &mut session), &mut session),
         }
     }
 }
 
 /// Does what a line says, and prints what came of it.
-pub(super) fn obey(line: &str, machine: &mut Machine) {
+fn obey(line: &str, session: &mut Session) {
     match Command::parse(line) {
         Ok(None) => {}
         Ok(Some(command)) => {
             let name = command.name();
-            match execute(command, machine) {
+            match execute(command, session) {
                 Ok(()) => println!("ok {name}"),
                 Err(sentence) => println!("error {name}: {sentence}"),
             }
@@ -68,11 +48,11 @@ pub(super) fn obey(line: &str, machine: &mut Machine) {
     }
 }
 
-fn read_line<'a>(editor: &'a mut LineEditor, machine: &mut Machine) -> &'a str {
+fn read_line<'a>(editor: &'a mut LineEditor, session: &mut Session) -> &'a str {
     loop {
-        machine.watchdog.sign_of_life();
+        session.watchdog.sign_of_life();
         act_led::show_life();
-        tell_storms();
+        board::tell_storms();
         let Some(byte) = console::read_until_tick() else { continue };
         if editor.feed(byte, &mut Terminal) {
             return editor.line();
@@ -80,52 +60,34 @@ fn read_line<'a>(editor: &'a mut LineEditor, machine: &mut Machine) -> &'a str {
     }
 }
 
-fn execute(command: Command, machine: &mut Machine) -> Answer {
+fn execute(command: Command, session: &mut Session) -> Answer {
     match command {
         Command::Help => help(),
-        Command::Info => board::info(machine),
+        Command::Info => board::info(session),
         Command::Boot => board::boot(),
-        Command::Interrupts(wanted) => engine::interrupts(machine, wanted),
+        Command::Interrupts(wanted) => engine::interrupts(session, wanted),
         Command::Clocks => board::clocks(),
         Command::Temp => board::temperature(),
-        Command::Mem => board::memory(machine),
-        Command::V3d => engine::identity(machine),
-        Command::Regs => engine::registers(machine),
+        Command::Mem => board::memory(session),
+        Command::V3d => engine::identity(session),
+        Command::Regs => engine::registers(session),
         Command::SceneList => scene::list(),
-        Command::SceneRun { name, first, frames } => scene::run(machine, &name, first, frames),
+        Command::SceneRun { name, first, frames } => scene::run(session, &name, first, frames, obey),
         Command::SceneStop => scene::stop(),
-        Command::Stats(None) => engine::stats(machine),
-        Command::Stats(Some(set)) => engine::count(machine, set),
-        Command::Capture => capture::capture(machine),
-        Command::Selftest(SelftestRequest::All) => selftest::selftest(machine, false),
-        Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(machine, true),
-        Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(machine),
-        Command::Replay(request) => replay::replay(machine, request),
-        Command::Bench => bench::bench(machine),
-        Command::Draws(what, count) => draws::draws(machine, what, count),
-        Command::Primitives => primitives::primitives(machine),
+        Command::Stats(None) => engine::stats(session),
+        Command::Stats(Some(set)) => engine::count(session, set),
+        Command::Capture => capture::capture(session),
+        Command::Selftest(SelftestRequest::All) => selftest::selftest(session, false),
+        Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(session, true),
+        Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(session),
+        Command::Replay(request) => replay::replay(session, request),
+        Command::Bench => bench::bench(session),
+        Command::Draws(what, count) => draws::draws(session, what, count),
+        Command::Primitives => primitives::primitives(session),
         Command::Log(request) => log(request),
-        Command::Watchdog(request) => watchdog(request, &mut machine.watchdog),
-        Command::Fail(failure) => failures::fail(machine, failure),
-        Command::Reboot => reboot(machine),
-    }
-}
-
-/// Restarts the board.
-pub(super) fn reboot(machine: &mut Machine) -> Answer {
-    println!("restarting");
-    console::flush();
-    machine.watchdog.reboot();
-    clock::spin_for_us(1_000_000);
-    Err("the board does not restart".to_string())
-}
-
-/// Says which interrupts had to be switched off for coming without end.
-pub(super) fn tell_storms() {
-    for line in interrupt_controller::take_storms() {
-        println!(
-            "interrupt line {line} came more than {MAX_PER_TICK} times within a tick, and was off until the next one"
-        );
+        Command::Watchdog(request) => watchdog(request, &mut session.watchdog),
+        Command::Fail(failure) => failures::fail(session, failure),
+        Command::Reboot => board::reboot(session),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Commands about scenes: list, run, stop
 //!
 //! `scene run` draws into pages that are not on show, flips, and goes on: with three pages one frame is written and binned while the one
-//! before is rendered. A counted run sums every finished page up as the CPU reads it, so that a machine at the other end of the line can
+//! before is rendered. A counted run prints the CRC-32 of every finished page as the CPU reads it, so that the other end of the line can
 //! tell whether frames differ and whether they repeat.
 //!
 //! # When something fails
@@ -21,7 +21,10 @@ use core::{
 
 use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 
-use super::{run::Answer, typing::Typing};
+use super::{
+    session::{Answer, LastPicture, Obey, Session},
+    typing::Typing,
+};
 use crate::{
     arch::clock,
     board::{
@@ -32,10 +35,11 @@ use crate::{
     },
     console::{self, Interruption},
     frame_times::FrameTimes,
-    machine::{Gpu, GpuDevice, LastPicture, Machine},
-    pages::{PIXEL_BYTES, Pages, Turns},
+    gpu::{Gpu, GpuDevice},
+    pages::{PIXEL_BYTES, Pages},
     print, println,
     scenes::{Page, SCENES, Scene, SceneContext, SceneEntry, SceneError},
+    swapchain::Swapchain,
 };
 
 /// Text of scenes, to the console if somebody wants to see it.
@@ -64,26 +68,27 @@ pub(super) fn stop() -> Answer {
     Ok(())
 }
 
-pub(super) fn run(machine: &mut Machine, name: &str, first: u64, frames: Option<u64>) -> Answer {
-    machine.gpu()?;
+/// Draws so many frames of a scene from number `first` on, or frames without end, while `obey` does what lines say that are typed.
+pub(super) fn run(session: &mut Session, name: &str, first: u64, frames: Option<u64>, obey: Obey) -> Answer {
+    session.gpu()?;
     let entry = find(name)?;
     let mode = match frames {
         Some(frames) => Mode::Counted { frames },
-        None => Mode::ForTheEye,
+        None => Mode::ForTheEye { obey },
     };
-    print_speed(&show(machine, entry, mode, first)?);
+    print_speed(&show(session, entry, mode, first)?);
     Ok(())
 }
 
-/// Draws frames as fast as it goes, without summing them up, and prints how fast that was.
-pub(super) fn measure(machine: &mut Machine, entry: &'static SceneEntry, frames: u64) -> Answer {
-    print_speed(&show(machine, entry, Mode::Measured { frames }, 0)?);
+/// Draws frames as fast as it goes, without computing CRCs, and prints how fast that was.
+pub(super) fn measure(session: &mut Session, entry: &'static SceneEntry, frames: u64) -> Answer {
+    print_speed(&show(session, entry, Mode::Measured { frames }, 0)?);
     Ok(())
 }
 
-/// Draws the first frame of a scene; its sum.
-pub(super) fn first_picture(machine: &mut Machine, entry: &'static SceneEntry) -> Result<u32, String> {
-    let drawn = show(machine, entry, Mode::Single, 0)?;
+/// Draws the first frame of a scene; its CRC-32.
+pub(super) fn first_picture(session: &mut Session, entry: &'static SceneEntry) -> Result<u32, String> {
+    let drawn = show(session, entry, Mode::Single, 0)?;
     drawn.crc.ok_or_else(|| "no frame was drawn".to_string())
 }
 
@@ -94,16 +99,16 @@ fn print_speed(drawn: &Drawn) {
 }
 
 /// What frames are drawn for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Mode {
-    /// A number of frames, each summed up and told.
+    /// A number of frames, and the CRC-32 of each.
     Counted { frames: u64 },
     /// A number of frames as fast as it goes.
     Measured { frames: u64 },
-    /// One frame, summed up.
+    /// One frame, and its CRC-32.
     Single,
-    /// Until a key is pressed, in step with the display if it can be.
-    ForTheEye,
+    /// Until a key is pressed, in step with the display if it can be. A scene that shows the console has lines obeyed.
+    ForTheEye { obey: Obey },
 }
 
 impl Mode {
@@ -111,7 +116,7 @@ impl Mode {
         match self {
             Self::Counted { frames } | Self::Measured { frames } => Some(frames),
             Self::Single => Some(1),
-            Self::ForTheEye => None,
+            Self::ForTheEye { .. } => None,
         }
     }
 }
@@ -121,24 +126,24 @@ impl Mode {
 struct Drawn {
     times: FrameTimes,
     elapsed_us: u64,
-    /// The sum of the last one, if it was summed up.
+    /// The CRC-32 of the last one, if it was computed.
     crc: Option<u32>,
 }
 
 /// Draws frames of a scene, number `first` and those after it.
-fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u64) -> Result<Drawn, String> {
+fn show(session: &mut Session, entry: &'static SceneEntry, mode: Mode, first: u64) -> Result<Drawn, String> {
     // The scene has the device as long as it is shown, and commands that are typed meanwhile have the machine.
-    let device = &machine.device()?.clone();
-    let counted = machine.counted;
+    let device = &session.device()?.clone();
+    let counted = session.counted;
     let used_before = device.pool().used();
-    machine.failed_submission = None;
+    session.failed_submission = None;
     // The console's text would be drawn over the picture.
     console::detach_screen();
-    let canvas = Canvas::new(device, machine.framebuffer)?;
+    let canvas = Canvas::new(device, session.framebuffer)?;
     let platform = driver(device)?.platform();
 
     performance::start(platform, counted.sources()).map_err(|error| error.to_string())?;
-    let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye) };
+    let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye { .. }) };
     let answer = page(&canvas.pages, 1).target().map_err(SceneError::from).and_then(|target| {
         let mut context = SceneContext { device, target, output: &mut output };
         let scene = (entry.start)(&mut context)?;
@@ -146,9 +151,9 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u6
     });
     let answer = match answer {
         Ok((mut context, mut scene)) => {
-            let answer = draw(machine, entry.name, scene.as_mut(), &mut context, &canvas, (mode, first));
+            let answer = draw(session, entry.name, scene.as_mut(), &mut context, &canvas, (mode, first));
             driver(device)?.wait_until_idle();
-            machine.last_times = answer.as_ref().ok().map(|drawn| (drawn.times, counted));
+            session.last_times = answer.as_ref().ok().map(|drawn| (drawn.times, counted));
             answer
         }
         Err(error) => Err(error.to_string()),
@@ -156,7 +161,7 @@ fn show(machine: &mut Machine, entry: &'static SceneEntry, mode: Mode, first: u6
     performance::stop(platform);
     for report in driver(device)?.take_reports() {
         print!("{report}");
-        machine.failed_submission = Some(report.submission);
+        session.failed_submission = Some(report.submission);
     }
     drop(canvas);
     let used_after = device.pool().used();
@@ -254,7 +259,7 @@ struct Finished<'c> {
     /// Whether flips wait for the display.
     paced: bool,
     times: FrameTimes,
-    /// The sum of the last frame, if it was summed up.
+    /// The CRC-32 of the last frame, if it was computed.
     crc: Option<u32>,
     /// Frames that the driver has dropped, all of them and since the last one that was drawn.
     dropped: u64,
@@ -270,7 +275,7 @@ impl<'c> Finished<'c> {
             canvas,
             mode,
             is_flipping: true,
-            paced: mode == Mode::ForTheEye,
+            paced: matches!(mode, Mode::ForTheEye { .. }),
             times: FrameTimes::default(),
             crc: None,
             dropped: 0,
@@ -278,28 +283,35 @@ impl<'c> Finished<'c> {
         }
     }
 
-    /// A frame is in its page: it is shown and summed up, as the mode has it.
-    fn add(&mut self, device: &GpuDevice, turns: &mut Turns<UnderWay>, page: usize, number: u64, frame_us: u64) {
+    /// Presents a finished frame, and computes its CRC-32 if the mode wants it.
+    fn add(
+        &mut self,
+        device: &GpuDevice,
+        swapchain: &mut Swapchain<UnderWay>,
+        page: usize,
+        number: u64,
+        frame_us: u64,
+    ) {
         self.dropped_in_turn = 0;
         self.times.add(frame_us);
         ping_firmware(device, number);
         if self.is_flipping {
             self.is_flipping = self.canvas.flip(device, page);
             if self.is_flipping {
-                turns.show(page);
+                swapchain.present(page);
             } else {
-                turns.stay();
+                swapchain.stay();
             }
         }
         self.paced = self.paced && self.is_flipping && framebuffer::wait_for_vsync(&BehindMailbox).is_ok();
         match self.mode {
             Mode::Counted { .. } => {
-                let sum = self.canvas.pages.crc(page);
-                println!("frame {number} crc {sum:08X}");
-                self.crc = Some(sum);
+                let crc = self.canvas.pages.crc(page);
+                println!("frame {number} crc {crc:08X}");
+                self.crc = Some(crc);
             }
             Mode::Single => self.crc = Some(self.canvas.pages.crc(page)),
-            Mode::Measured { .. } | Mode::ForTheEye => {}
+            Mode::Measured { .. } | Mode::ForTheEye { .. } => {}
         }
     }
 
@@ -316,37 +328,40 @@ impl<'c> Finished<'c> {
 
 /// Draws frames until there are enough, a key is pressed or a command typed that ends the scene, or one fails.
 fn draw(
-    machine: &mut Machine,
+    session: &mut Session,
     name: &'static str,
     scene: &mut dyn Scene,
     context: &mut SceneContext<'_>,
     canvas: &Canvas,
     (mode, first): (Mode, u64),
 ) -> Result<Drawn, String> {
-    let mut typing = (mode == Mode::ForTheEye && scene.keys_are_commands()).then(Typing::new);
+    let mut typing = match mode {
+        Mode::ForTheEye { obey } if scene.keys_are_commands() => Some(Typing::new(obey)),
+        _ => None,
+    };
     let start_us = clock::now_us();
-    let mut turns =
-        Turns::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, canvas.pages.count);
+    let mut swapchain =
+        Swapchain::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, canvas.pages.count);
     let mut finished = Finished::none(canvas, mode);
     let mut number = first;
     // What the kernel and the engine took since the frame before was finished.
     let mut frame_us = 0;
     loop {
         let wanted = mode.frames().is_none_or(|frames| number - first < frames);
-        if let (true, Some(page)) = (wanted, turns.free_page()) {
+        if let (true, Some(page)) = (wanted, swapchain.free_page()) {
             let place = self::page(&canvas.pages, page);
             context.target = place.target().map_err(|error| error.to_string())?;
-            machine.watchdog.sign_of_life();
+            session.watchdog.sign_of_life();
             act_led::show_life();
-            machine.last_picture = Some(LastPicture { scene: name, target: place });
+            session.last_picture = Some(LastPicture { scene: name, target: place });
             let begin_us = clock::now_us();
             let fence = scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
             frame_us += clock::now_us() - begin_us;
-            turns.begin(page, UnderWay { number, fence });
+            swapchain.begin(page, UnderWay { number, fence });
             number += 1;
             continue;
         }
-        let Some((page, UnderWay { number: oldest, fence })) = turns.take_oldest() else { break };
+        let Some((page, UnderWay { number: oldest, fence })) = swapchain.take_oldest() else { break };
         let wait_us = clock::now_us();
         let waited = driver(context.device)?.wait(fence);
         match waited {
@@ -358,9 +373,9 @@ fn draw(
             Err(error) => return Err(format!("frame {oldest}: {error}")),
         }
         let frame_us = core::mem::take(&mut frame_us) + clock::now_us() - wait_us;
-        finished.add(context.device, &mut turns, page, oldest, frame_us);
+        finished.add(context.device, &mut swapchain, page, oldest, frame_us);
         if let Some(typing) = &mut typing {
-            if typing.go_on(machine) {
+            if typing.go_on(session) {
                 break;
             }
             continue;

@@ -9,11 +9,14 @@ use alloc::{
 
 use v3d::{Error, hw::vpm::ROW_WORDS, pool::Buffer, user_program::UserProgram};
 
-use super::{run::Answer, scene};
+use super::{
+    scene,
+    session::{Answer, NO_V3D, Session},
+};
 use crate::{
     arch::{clock, register_survival},
     board::{framebuffer::DEFAULT_SIZE, interrupt_controller, interrupt_lines, watchdog::Watchdog},
-    machine::{Gpu, Machine, NO_V3D},
+    gpu::Gpu,
     println,
     scenes::SCENES,
     selftest::{
@@ -31,11 +34,11 @@ const TOLD: usize = 20;
 /// What is in the result's place before: a program that stores nothing must not pass.
 const UNTOUCHED: u8 = 0xa5;
 
-pub(super) fn selftest(machine: &mut Machine, print_vectors: bool) -> Answer {
+pub(super) fn selftest(session: &mut Session, print_vectors: bool) -> Answer {
     processor()?;
     let mut tally = Tally::default();
-    arithmetic(machine, &mut tally, print_vectors)?;
-    pictures(machine, &mut tally)?;
+    arithmetic(session, &mut tally, print_vectors)?;
+    pictures(session, &mut tally)?;
     println!("{} passed, {} failed", tally.passed, tally.failed);
     match tally.failed {
         0 => Ok(()),
@@ -44,16 +47,16 @@ pub(super) fn selftest(machine: &mut Machine, print_vectors: bool) -> Answer {
 }
 
 /// The QPUs' two ALUs against silicon's results; how many came out right.
-pub(super) fn arithmetic_in_short(machine: &mut Machine) -> Result<String, String> {
+pub(super) fn arithmetic_in_short(session: &mut Session) -> Result<String, String> {
     let mut tally = Tally::default();
-    arithmetic(machine, &mut tally, false)?;
+    arithmetic(session, &mut tally, false)?;
     let remark = format!("{} of {} as recorded", tally.passed, tally.passed + tally.failed);
     if tally.failed == 0 { Ok(remark) } else { Err(remark) }
 }
 
 /// One user program of a few operations.
-pub(super) fn one_program(machine: &mut Machine) -> Result<String, String> {
-    let gpu = &mut *machine.gpu()?;
+pub(super) fn one_program(session: &mut Session) -> Result<String, String> {
+    let gpu = &mut *session.gpu()?;
     let vectors: Vec<Vector> = alu_vectors::all().take(OPERATIONS).collect();
     let result = gpu.allocate(RESULT_BYTES, 64).map_err(|error| error.to_string())?;
     let rows = run(gpu, &vectors, &result).map_err(|error| error.to_string())?;
@@ -73,8 +76,8 @@ struct Tally {
 }
 
 /// The QPUs' two ALUs against silicon's results.
-fn arithmetic(machine: &mut Machine, tally: &mut Tally, print_vectors: bool) -> Answer {
-    let Machine { gpu, watchdog, .. } = machine;
+fn arithmetic(session: &mut Session, tally: &mut Tally, print_vectors: bool) -> Answer {
+    let Session { gpu, watchdog, .. } = session;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
     let (used_before, _) = gpu.pool_use();
@@ -92,10 +95,10 @@ fn arithmetic(machine: &mut Machine, tally: &mut Tally, print_vectors: bool) -> 
 }
 
 /// The first picture of each scene: drawn twice alike, and as it was recorded.
-fn pictures(machine: &mut Machine, tally: &mut Tally) -> Answer {
-    let size = machine.framebuffer.map_or(DEFAULT_SIZE, |pages| (pages.width, pages.height));
+fn pictures(session: &mut Session, tally: &mut Tally) -> Answer {
+    let size = session.framebuffer.map_or(DEFAULT_SIZE, |pages| (pages.width, pages.height));
     for entry in SCENES {
-        let crcs = [scene::first_picture(machine, entry)?, scene::first_picture(machine, entry)?];
+        let crcs = [scene::first_picture(session, entry)?, scene::first_picture(session, entry)?];
         let recorded = pictures::recorded(entry.name).filter(|_| size == pictures::SIZE);
         let verdict = match recorded {
             _ if crcs[0] != crcs[1] => Err(format!("and {:08X} when it was drawn again", crcs[1])),

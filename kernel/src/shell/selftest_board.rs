@@ -26,17 +26,20 @@ use v3d::{
     tile_grid::{TileBuffer, TileGrid},
 };
 
-use super::{run::Answer, scene, selftest};
+use super::{
+    scene, selftest,
+    session::{Answer, NO_V3D, Session},
+};
 use crate::{
     arch::{clock, cpu},
     board::{
-        revision::Revision,
         firmware,
         framebuffer::DEFAULT_SIZE,
         interrupt_controller, interrupt_lines,
         property::{GetBoardRevision, GetFirmwareRevision},
+        revision::Revision,
     },
-    machine::{Gpu, Machine, NO_V3D},
+    gpu::Gpu,
     print, println,
     scenes::{SCENES, SceneEntry},
     selftest::pictures,
@@ -63,7 +66,7 @@ impl Verdict {
 }
 
 /// One step: what it is about, and what is done.
-type Step = (&'static str, fn(&mut Machine) -> Verdict);
+type Step = (&'static str, fn(&mut Session) -> Verdict);
 
 const STEPS: [Step; 13] = [
     ("IDENT0: is there a V3D with power?", identity),
@@ -81,11 +84,11 @@ const STEPS: [Step; 13] = [
     ("10 messages to the firmware, after the interrupts", mailbox),
 ];
 
-pub(super) fn selftest(machine: &mut Machine) -> Answer {
+pub(super) fn selftest(session: &mut Session) -> Answer {
     println!("---- board report, to be pasted as a whole ----");
-    facts(machine);
+    facts(session);
     // Without a driver the engine's registers are only looked at.
-    let platform = V3dPlatform::installed().filter(|_| machine.gpu.is_ok());
+    let platform = V3dPlatform::installed().filter(|_| session.gpu.is_ok());
     let was_polling = platform.is_none_or(V3dPlatform::is_polling);
     if let Some(platform) = platform {
         platform.poll();
@@ -95,9 +98,9 @@ pub(super) fn selftest(machine: &mut Machine) -> Answer {
         let number = index + 1;
         println!("step {number:2}: {what} ...");
         let start_us = clock::now_us();
-        let verdict = step(machine);
+        let verdict = step(session);
         let ms = (clock::now_us() - start_us) / 1000;
-        machine.watchdog.sign_of_life();
+        session.watchdog.sign_of_life();
         let (word, remark) = match verdict {
             Verdict::Passed(remark) => {
                 passed += 1;
@@ -122,8 +125,8 @@ pub(super) fn selftest(machine: &mut Machine) -> Answer {
 }
 
 /// Which board, firmware and kernel these are.
-fn facts(machine: &Machine) {
-    println!("kernel {}, entered at EL{}", env!("CARGO_PKG_VERSION"), machine.handover.entry_level);
+fn facts(session: &Session) {
+    println!("kernel {}, entered at EL{}", env!("CARGO_PKG_VERSION"), session.handover.entry_level);
     println!("CPU MIDR {:#010x}, counter {} kHz", cpu::identity(), clock::frequency_hz() / 1000);
     match firmware::ask(&GetBoardRevision {}) {
         Ok(revision) => println!("board {}", Revision(revision.code)),
@@ -133,13 +136,13 @@ fn facts(machine: &Machine) {
         Ok(revision) => println!("firmware built {} s after 1970", revision.built_at),
         Err(error) => println!("firmware unknown: {error}"),
     }
-    let tree = if machine.handover.device_tree.is_some() { "a" } else { "no" };
+    let tree = if session.handover.device_tree.is_some() { "a" } else { "no" };
     println!("the loader left {tree} device tree");
-    match &machine.framebuffer {
+    match &session.framebuffer {
         Some(pages) => println!("display {}x{}, {} pages", pages.width, pages.height, pages.count),
         None => println!("display none"),
     }
-    if let Err(reason) = &machine.gpu {
+    if let Err(reason) = &session.gpu {
         println!("driver none: {reason}");
     }
 }
@@ -149,7 +152,7 @@ fn platform() -> Result<&'static V3dPlatform, String> {
     V3dPlatform::installed().ok_or_else(|| "the boot did not come that far".to_string())
 }
 
-fn identity(_: &mut Machine) -> Verdict {
+fn identity(_: &mut Session) -> Verdict {
     Verdict::of(platform().and_then(|platform| match platform.read(Register::IDENT0) {
         IDENT0_VALUE => Ok(format!(
             "IDENT0 {IDENT0_VALUE:#010x}, IDENT1 {:#010x}, IDENT2 {:#010x}",
@@ -160,7 +163,7 @@ fn identity(_: &mut Machine) -> Verdict {
     }))
 }
 
-fn power(_: &mut Machine) -> Verdict {
+fn power(_: &mut Session) -> Verdict {
     let status = match platform() {
         Ok(platform) => platform.power_status(),
         Err(reason) => return Verdict::Failed(reason),
@@ -174,7 +177,7 @@ fn power(_: &mut Machine) -> Verdict {
     }
 }
 
-fn quiet(_: &mut Machine) -> Verdict {
+fn quiet(_: &mut Session) -> Verdict {
     Verdict::of(platform().and_then(|platform| {
         let [enabled, causes, status] =
             [Register::INTENA, Register::INTCTL, Register::PCS].map(|register| platform.read(register));
@@ -189,7 +192,7 @@ fn quiet(_: &mut Machine) -> Verdict {
     }))
 }
 
-fn errors(_: &mut Machine) -> Verdict {
+fn errors(_: &mut Session) -> Verdict {
     Verdict::of(platform().and_then(|platform| {
         let word = platform.read(Register::ERRSTAT);
         let sentences = error_status::sentences(error_status::errors(word)).fold(String::new(), |mut all, sentence| {
@@ -200,8 +203,8 @@ fn errors(_: &mut Machine) -> Verdict {
     }))
 }
 
-fn reservations(machine: &mut Machine) -> Verdict {
-    let has_driver = machine.gpu.is_ok();
+fn reservations(session: &mut Session) -> Verdict {
+    let has_driver = session.gpu.is_ok();
     Verdict::of(platform().and_then(|platform| {
         let [low, high, vpm] =
             [Register::SQRSV0, Register::SQRSV1, Register::VPMBASE].map(|register| platform.read(register));
@@ -217,7 +220,7 @@ fn reservations(machine: &mut Machine) -> Verdict {
     }))
 }
 
-fn mailbox(_: &mut Machine) -> Verdict {
+fn mailbox(_: &mut Session) -> Verdict {
     const MESSAGES: u64 = 10;
     if firmware::is_silent() {
         return Verdict::Failed("the firmware does not answer any more".to_string());
@@ -232,7 +235,7 @@ fn mailbox(_: &mut Machine) -> Verdict {
 }
 
 /// A rendering list without binning: every pixel of a small picture becomes the clear colour, and nothing beside it changes.
-fn clearing(machine: &mut Machine) -> Verdict {
+fn clearing(session: &mut Session) -> Verdict {
     const SIZE: u32 = 128;
     const COLOR: [u8; 4] = [0x12, 0x34, 0x56, 0x78];
     const UNTOUCHED: u8 = 0xa5;
@@ -260,9 +263,9 @@ fn clearing(machine: &mut Machine) -> Verdict {
     }
 
     let mut bytes = vec![UNTOUCHED; (4 * SIZE * SIZE + MARGIN) as usize];
-    let cleared = machine.gpu().and_then(|mut gpu| clear(&mut gpu, &mut bytes).map_err(|error| error.to_string()));
+    let cleared = session.gpu().and_then(|mut gpu| clear(&mut gpu, &mut bytes).map_err(|error| error.to_string()));
     if let Err(error) = cleared {
-        tell_reports(machine);
+        tell_reports(session);
         return Verdict::Failed(error);
     }
     let (picture, margin) = bytes.split_at((4 * SIZE * SIZE) as usize);
@@ -274,21 +277,21 @@ fn clearing(machine: &mut Machine) -> Verdict {
 }
 
 /// What the driver has to tell of a job that failed, and keeps it for `capture`.
-fn tell_reports(machine: &mut Machine) {
-    let reports = machine.gpu().map(|mut gpu| gpu.take_reports()).unwrap_or_default();
+fn tell_reports(session: &mut Session) {
+    let reports = session.gpu().map(|mut gpu| gpu.take_reports()).unwrap_or_default();
     for report in reports {
         print!("{report}");
-        machine.failed_submission = Some(report.submission);
+        session.failed_submission = Some(report.submission);
     }
 }
 
 /// Draws the triangle, and compares it with the record, or where there is none for this size with itself.
-fn triangle(machine: &mut Machine) -> Result<String, String> {
+fn triangle(session: &mut Session) -> Result<String, String> {
     const NAME: &str = "triangle";
     let entry: &'static SceneEntry =
         SCENES.iter().find(|entry| entry.name == NAME).ok_or_else(|| format!("there is no scene {NAME}"))?;
-    let size = machine.framebuffer.map_or(DEFAULT_SIZE, |pages| (pages.width, pages.height));
-    let crcs = [scene::first_picture(machine, entry)?, scene::first_picture(machine, entry)?];
+    let size = session.framebuffer.map_or(DEFAULT_SIZE, |pages| (pages.width, pages.height));
+    let crcs = [scene::first_picture(session, entry)?, scene::first_picture(session, entry)?];
     let recorded = pictures::recorded(NAME).filter(|_| size == pictures::SIZE);
     match recorded {
         _ if crcs[0] != crcs[1] => Err(format!("{:08X}, and {:08X} when it was drawn again", crcs[0], crcs[1])),
@@ -298,10 +301,10 @@ fn triangle(machine: &mut Machine) -> Result<String, String> {
     }
 }
 
-fn triangle_polled(machine: &mut Machine) -> Verdict {
+fn triangle_polled(session: &mut Session) -> Verdict {
     let raised = interrupt_controller::count(interrupt_lines::V3D);
-    let drawn = triangle(machine);
-    tell_reports(machine);
+    let drawn = triangle(session);
+    tell_reports(session);
     let came = interrupt_controller::count(interrupt_lines::V3D) - raised;
     match drawn {
         Ok(remark) if came == 0 => Verdict::Passed(remark),
@@ -310,15 +313,15 @@ fn triangle_polled(machine: &mut Machine) -> Verdict {
     }
 }
 
-fn triangle_by_interrupt(machine: &mut Machine) -> Verdict {
+fn triangle_by_interrupt(session: &mut Session) -> Verdict {
     let platform = match platform() {
-        Ok(platform) if machine.gpu.is_ok() => platform,
+        Ok(platform) if session.gpu.is_ok() => platform,
         _ => return Verdict::Failed(NO_V3D.to_string()),
     };
     platform.use_interrupt();
     let raised = interrupt_controller::count(interrupt_lines::V3D);
-    let drawn = triangle(machine);
-    tell_reports(machine);
+    let drawn = triangle(session);
+    tell_reports(session);
     let came = interrupt_controller::count(interrupt_lines::V3D) - raised;
     // It may be polling already, because the firmware has died.
     let has_stayed = !platform.is_polling();
@@ -333,14 +336,14 @@ fn triangle_by_interrupt(machine: &mut Machine) -> Verdict {
     }
 }
 
-fn user_program(machine: &mut Machine) -> Verdict {
-    let result = selftest::one_program(machine);
-    tell_reports(machine);
+fn user_program(session: &mut Session) -> Verdict {
+    let result = selftest::one_program(session);
+    tell_reports(session);
     Verdict::of(result)
 }
 
-fn arithmetic(machine: &mut Machine) -> Verdict {
-    let result = selftest::arithmetic_in_short(machine);
-    tell_reports(machine);
+fn arithmetic(session: &mut Session) -> Verdict {
+    let result = selftest::arithmetic_in_short(session);
+    tell_reports(session);
     Verdict::of(result)
 }

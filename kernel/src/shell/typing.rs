@@ -3,28 +3,32 @@
 use alloc::string::ToString;
 
 use super::{
-    PROMPT,
-    command::Command,
     line_editor::LineEditor,
-    run::{self, Terminal},
+    session::{Obey, Session},
 };
-use crate::{console, keys::CONTROL_C, machine::Machine, print, println};
+use crate::{
+    command::{Command, PROMPT},
+    console::{self, Terminal},
+    keys::CONTROL_C,
+    print, println,
+};
 
 /// A line under construction, between frames.
 #[derive(Debug)]
 pub(super) struct Typing {
     editor: LineEditor,
+    obey: Obey,
 }
 
 impl Typing {
     /// Shows the prompt.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(obey: Obey) -> Self {
         print!("{PROMPT}");
-        Self { editor: LineEditor::new() }
+        Self { editor: LineEditor::new(), obey }
     }
 
     /// Takes what was typed since, and does what whole lines say. `true` if the scene is to end: a command that takes the engine is then left to the shell.
-    pub(super) fn go_on(&mut self, machine: &mut Machine) -> bool {
+    pub(super) fn go_on(&mut self, session: &mut Session) -> bool {
         while let Some(byte) = console::try_read() {
             if byte == CONTROL_C {
                 println!();
@@ -35,10 +39,10 @@ impl Typing {
             }
             let line = self.editor.line();
             if Command::parse(line).is_ok_and(|command| command.is_some_and(|command| command.takes_the_engine())) {
-                machine.next_line = Some(line.to_string());
+                session.next_line = Some(line.to_string());
                 return true;
             }
-            run::obey(line, machine);
+            (self.obey)(line, session);
             print!("{PROMPT}");
         }
         false

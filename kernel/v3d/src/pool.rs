@@ -275,11 +275,10 @@ mod tests {
     fn a_hundred_thousand_allocations_leave_nothing_behind() {
         let pool = Pool::new(BASE, 1 << 20);
         let mut held: Vec<Buffer> = Vec::new();
-        let mut random = 1u32;
+        let mut random = oorandom::Rand32::new(1);
         for _ in 0..100_000 {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let (size, alignment) = (random >> 20, 1 << (random >> 8 & 7));
-            if random & 1 << 30 == 0 && !held.is_empty() {
+            let (size, alignment) = (random.rand_range(0..4096), 1 << random.rand_range(0..8));
+            if random.rand_range(0..2) == 0 && !held.is_empty() {
                 drop(held.swap_remove(size as usize % held.len()));
             } else if let Ok(buffer) = pool.allocate(size, alignment) {
                 let region = buffer.region();

@@ -9,6 +9,7 @@ mod cases;
 
 use arbitrary::Unstructured;
 use cases::{Suite, Suites, Verdict};
+use oorandom::Rand64;
 use std::ops::Range;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ const USUAL: Range<u64> = 0..250;
 /// Bytes that a case is made of.
 const CASE_BYTES: usize = 1024;
 /// Cases between two looks at the clock and between two lines of progress.
-const PORTION: u64 = 50;
+const CHUNK_CASES: u64 = 50;
 /// The least share of cases that a suite must accept, in percent: a suite that is all refused proves nothing.
 const MIN_ACCEPTED_PERCENT: u64 = 15;
 
@@ -32,24 +33,17 @@ struct Counts {
     escaped: u64,
 }
 
-/// The bytes of a case: splitmix64, begun with the suite's and the case's number.
+/// The bytes of a case: random numbers that follow from the suite's and the case's number.
 fn bytes(suite: Suite, case: u64) -> Vec<u8> {
-    let number = Suite::ALL.iter().position(|other| *other == suite).unwrap_or(0) as u64 + 1;
-    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case.wrapping_mul(0xd134_2543_de82_ef95);
-    let next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31).to_le_bytes()
-    };
-    std::iter::repeat_with(next).flatten().take(CASE_BYTES).collect()
+    let number = Suite::ALL.iter().position(|other| *other == suite).unwrap_or(0) as u128 + 1;
+    let mut random = Rand64::new(number << 64 | u128::from(case));
+    std::iter::repeat_with(|| random.rand_u64().to_le_bytes()).flatten().take(CASE_BYTES).collect()
 }
 
 fn run(suites: &mut Suites, suite: Suite, range: Range<u64>, until: Option<Instant>) -> Counts {
     let mut counts = Counts::default();
     for case in range {
-        if counts.cases.is_multiple_of(PORTION) && until.is_some_and(|until| Instant::now() > until) {
+        if counts.cases.is_multiple_of(CHUNK_CASES) && until.is_some_and(|until| Instant::now() > until) {
             break;
         }
         counts.cases += 1;

@@ -248,7 +248,7 @@ fn nobody_waits_for_a_job_that_does_not_exist() {
 fn a_long_life_with_faults_every_50_jobs() {
     let engine = Engine::new(1 << 20);
     let mut driver = driver(&engine);
-    let mut random = 7u32;
+    let mut random = oorandom::Rand32::new(7);
     let (mut dropped, mut in_flight) = (Vec::new(), std::collections::VecDeque::new());
     let mut failed = Vec::new();
     for n in 0..100_000u32 {
@@ -258,10 +258,9 @@ fn a_long_life_with_faults_every_50_jobs() {
         engine.script(rendering, &[Behaviour::Ends(1 + n % 3)]);
         let mut doomed = false;
         if n % 50 == 49 {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let fault = [Behaviour::Hangs, Behaviour::Loops, Behaviour::Fails][(random >> 8) as usize % 3];
-            let list = if random >> 16 & 1 == 0 { binning } else { rendering };
-            doomed = random >> 20 & 1 == 0;
+            let fault = [Behaviour::Hangs, Behaviour::Loops, Behaviour::Fails][random.rand_range(0..3) as usize];
+            let list = [binning, rendering][random.rand_range(0..2) as usize];
+            doomed = random.rand_range(0..2) == 0;
             engine.script(list, if doomed { &[Behaviour::Fails; 1] } else { &[Behaviour::Hangs, Behaviour::Ends(1)] });
             if !doomed && fault == Behaviour::Fails {
                 engine.script(list, &[Behaviour::Fails, Behaviour::Ends(1)]);

@@ -2,6 +2,7 @@
 //!
 //! `TILER_CASES=LO..HI` runs other random rectangles than those of ordinary runs.
 
+use oorandom::Rand64;
 use std::cell::RefCell;
 use v3d::platform::GpuMemory;
 use v3d::pool::Pool;
@@ -12,25 +13,12 @@ use v3d_hw::tiling::{Tiling, image_bytes, pixel_offset_bits, tile_px};
 const TILINGS: [Tiling; 3] = [Tiling::TFormat, Tiling::LtFormat, Tiling::Raster];
 const PIXEL_BITS: [u32; 6] = [64, 32, 16, 8, 4, 1];
 
-/// Numbers that follow from a seed alone (SplitMix64, by Sebastiano Vigna).
-struct Random(u64);
+fn below(random: &mut Rand64, limit: u32) -> u32 {
+    random.rand_range(0..u64::from(limit)) as u32
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        (self.next() % u64::from(limit)) as u32
-    }
-
-    fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.next() as u8).collect()
-    }
+fn random_bytes(random: &mut Rand64, count: usize) -> Vec<u8> {
+    (0..count).map(|_| random.rand_u64() as u8).collect()
 }
 
 fn pixel(bytes: &[u8], at_bits: u64, bits: u32) -> u64 {
@@ -49,14 +37,14 @@ fn set_pixel(bytes: &mut [u8], at_bits: u64, bits: u32, value: u64) {
 }
 
 /// Puts a rectangle of random pixels into an image of random bytes and takes it out again; compares every byte of both.
-fn check(random: &mut Random, tiling: Tiling, bits: u32, (width, height): (u32, u32), rectangle: Rectangle) {
+fn check(random: &mut Rand64, tiling: Tiling, bits: u32, (width, height): (u32, u32), rectangle: Rectangle) {
     let what = format!("{tiling:?}, {bits} bits, {width} x {height}, {rectangle:?}");
     let layout = ImageLayout::new(tiling, width, height, bits).unwrap();
     assert_eq!(u64::from(layout.bytes()), image_bytes(tiling, width, height, bits).unwrap(), "{what}");
     let row = layout.row_bytes(rectangle.width_px);
-    let stride = row + random.below(5) as usize;
-    let pixels = random.bytes(stride * rectangle.height_px as usize);
-    let before = random.bytes(layout.bytes() as usize);
+    let stride = row + below(random, 5) as usize;
+    let pixels = random_bytes(random, stride * rectangle.height_px as usize);
+    let before = random_bytes(random, layout.bytes() as usize);
 
     let each = || (0..rectangle.height_px).flat_map(|y| (0..rectangle.width_px).map(move |x| (x, y)));
     let place = |x, y| pixel_offset_bits(tiling, width, bits, rectangle.x_px + x, rectangle.y_px + y).unwrap();
@@ -69,7 +57,7 @@ fn check(random: &mut Random, tiling: Tiling, bits: u32, (width, height): (u32, 
     layout.put(&mut image[..], rectangle, &pixels, stride).unwrap();
     assert!(image == expected, "put: {what}");
 
-    let before = random.bytes(pixels.len());
+    let before = random_bytes(random, pixels.len());
     let mut expected = before.clone();
     for (x, y) in each() {
         set_pixel(&mut expected, linear(x, y), bits, pixel(&image, place(x, y), bits));
@@ -82,7 +70,7 @@ fn check(random: &mut Random, tiling: Tiling, bits: u32, (width, height): (u32, 
 /// Sizes around each multiple of micro-tile, sub-tile and tile.
 #[test]
 fn whole_images_of_all_small_sizes() {
-    let mut random = Random(1);
+    let mut random = Rand64::new(1);
     for bits in PIXEL_BITS {
         let (tile_width, tile_height) = tile_px(bits).unwrap();
         let near = |tile: u32| [1, tile / 8 - 1, tile / 8, tile / 8 + 1, tile / 2, tile - 1, tile, 2 * tile + 1];
@@ -102,13 +90,13 @@ fn random_rectangles() {
     let range = std::env::var("TILER_CASES").unwrap_or_else(|_| "0..600".to_owned());
     let (low, high) = range.split_once("..").expect("TILER_CASES=LO..HI");
     for seed in low.parse().unwrap()..high.parse().unwrap() {
-        let mut random = Random(seed);
-        let bits = PIXEL_BITS[random.below(6) as usize];
-        let tiling = TILINGS[random.below(3) as usize];
+        let mut random = Rand64::new(u128::from(seed));
+        let bits = PIXEL_BITS[below(&mut random, 6) as usize];
+        let tiling = TILINGS[below(&mut random, 3) as usize];
         let (tile_width, tile_height) = tile_px(bits).unwrap();
-        let (width, height) = (1 + random.below(3 * tile_width), 1 + random.below(3 * tile_height));
-        let (x_px, y_px) = (random.below(width), random.below(height));
-        let (width_px, height_px) = (1 + random.below(width - x_px), 1 + random.below(height - y_px));
+        let (width, height) = (1 + below(&mut random, 3 * tile_width), 1 + below(&mut random, 3 * tile_height));
+        let (x_px, y_px) = (below(&mut random, width), below(&mut random, height));
+        let (width_px, height_px) = (1 + below(&mut random, width - x_px), 1 + below(&mut random, height - y_px));
         check(&mut random, tiling, bits, (width, height), Rectangle { x_px, y_px, width_px, height_px });
     }
 }
@@ -137,7 +125,7 @@ impl GpuMemory for Memory {
 /// In the GPU's memory the same bytes change as in a slice, and none around them.
 #[test]
 fn gpu_memory_holds_what_a_slice_would() {
-    let mut random = Random(2);
+    let mut random = Rand64::new(2);
     let memory = Memory(RefCell::new(vec![0x5a; 1 << 16]));
     let pool = Pool::new(memory.base(), memory.bytes());
     for (bits, tiling) in PIXEL_BITS.into_iter().flat_map(|bits| TILINGS.map(|tiling| (bits, tiling))) {
@@ -145,7 +133,7 @@ fn gpu_memory_holds_what_a_slice_would() {
         let buffer = pool.allocate(layout.bytes(), 4096).unwrap();
         let rectangle = Rectangle { x_px: 3, y_px: 7, width_px: 68, height_px: 41 };
         let stride = layout.row_bytes(68);
-        let pixels = random.bytes(stride * 41);
+        let pixels = random_bytes(&mut random, stride * 41);
         memory.0.borrow_mut().fill(0x5a);
         let mut slice = vec![0x5a; layout.bytes() as usize];
         layout.put(&mut slice[..], rectangle, &pixels, stride).unwrap();

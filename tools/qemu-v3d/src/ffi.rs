@@ -23,6 +23,10 @@ mod layout;
 
 use crate::device::Device;
 use crate::options::{Options, Silence};
+use crate::raspi3b::{
+    BUS_WINDOW_BYTES, MAILBOX_BASE, MAILBOX_BYTES, MAILBOX_EMPTY, MAILBOX_STATUS, UART_BASE, UART_BYTES, UART_DATA,
+    UART_FLAGS, UART_NEVER_SENT, UART_RECEIVE_EMPTY, V3D_BASE, V3D_BYTES, V3D_IRQ,
+};
 use crate::version::WITH_USER_DATA;
 use functions::{Qemu, declared_version};
 use layout::{MemoryRegion, MemoryRegionOps};
@@ -33,34 +37,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use v3d_sim::memory::Memory;
 
-/// ARM physical address of the V3D register block on BCM2837.
-const V3D_BASE: u64 = 0x3fc0_0000;
-/// Length of the register block in bytes.
-const V3D_BYTES: u64 = 0x1000;
-/// ARM physical address of the mailboxes between ARM and firmware.
-const MAILBOX_BASE: u64 = 0x3f00_b880;
-/// Length of both mailboxes' registers in bytes.
-const MAILBOX_BYTES: u64 = 0x40;
-/// The status register of the mailbox to the ARM.
-const MAILBOX_STATUS: u64 = 0x18;
-/// Its bit that says that no word is there.
-const MAILBOX_EMPTY: u64 = 1 << 30;
-/// ARM physical address of UART0, a PL011.
-const UART_BASE: u64 = 0x3f20_1000;
-/// Length of its registers in bytes.
-const UART_BYTES: u64 = 0x1000;
-/// Its data register and its flags: the receive FIFO is empty, the transmit FIFO is full, a byte is on the line [DDI 0183G, 3.3].
-const UART_DATA: u64 = 0x00;
-const UART_FLAGS: u64 = 0x18;
-const UART_RECEIVE_EMPTY: u64 = 1 << 4;
-const UART_NEVER_SENT: u64 = 1 << 5 | 1 << 3;
 /// Above QEMU's own "unimplemented device" at the same place, which has -1000.
 const PRIORITY: c_int = 1000;
-/// The V3D's line among the GPU interrupts.
-const V3D_IRQ: c_int = 10;
-/// As much as the GPU can address; QEMU returns how much of it is RAM.
-const BUS_WINDOW_BYTES: u64 = 0x4000_0000;
-
 /// `qemu_info_t`, up to the members that this plugin looks at.
 #[repr(C)]
 pub(crate) struct QemuInfo {

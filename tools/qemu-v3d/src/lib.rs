@@ -32,4 +32,5 @@ mod device;
 #[allow(unsafe_code, reason = "QEMU's C ABI: the one module that crosses into the emulator")]
 mod ffi;
 mod options;
+mod raspi3b;
 mod version;

@@ -2,7 +2,7 @@
 //!
 //! Instructions are counted by the QEMU plugin, whose trace tells at each access of a V3D register how many vCPU 0 had
 //! executed. They do not depend on this machine; frames a second do, and say how fast the model is on it. Scenes run without
-//! a number of frames, because a counted run also sums up every finished page, which is more work than the frame.
+//! a number of frames, because a counted run also computes the CRC of every finished page, which is more work than the frame.
 
 mod draws;
 mod gpu;

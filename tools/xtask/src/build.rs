@@ -3,6 +3,7 @@
 use crate::erratum::Code;
 use crate::kernel_image;
 use crate::setup;
+use crate::target_board;
 use crate::whole_file;
 use crate::workspace::{KERNEL_TARGET, Workspace, cargo};
 use anyhow::{Context, Result, bail};
@@ -51,7 +52,7 @@ pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
     let bytes = std::fs::read(&elf).with_context(|| format!("cannot read {}", elf.display()))?;
     let mut flat = kernel_image::from_elf(&bytes).with_context(|| format!("{} is not a kernel", elf.display()))?;
     let code = Code::of(&bytes)?;
-    let veneers = code.mend(&mut flat, kernel_image::LOAD_ADDRESS)?;
+    let veneers = code.mend(&mut flat, target_board::LOAD_ADDRESS)?;
     whole_file::write(&image, &flat)?;
     Ok(Kernel { image, code, veneers })
 }

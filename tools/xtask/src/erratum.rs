@@ -29,7 +29,7 @@ const PAGE_BYTES: u64 = 0x1000;
 pub(crate) struct Code {
     /// Addresses of instructions, in rising order.
     ranges: Vec<Range<u64>>,
-    /// Room that linker.ld keeps for veneers.
+    /// Room that the linker script keeps for veneers.
     veneers: Range<u64>,
 }
 
@@ -109,7 +109,10 @@ impl Code {
         let concerned = sequences.iter().filter(|sequence| sequence.erratum == 835_769);
         for &Sequence { address, .. } in concerned.clone() {
             let veneer = room.next().with_context(|| {
-                format!("linker.ld has too little room for the veneers of {} sequences", concerned.clone().count())
+                format!(
+                    "the linker script has too little room for the veneers of {} sequences",
+                    concerned.clone().count()
+                )
             })?;
             let moved = word(image, base, address)?;
             put(image, base, veneer, moved)?;

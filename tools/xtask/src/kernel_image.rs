@@ -4,13 +4,11 @@
 //! image is the loadable segments laid out from that address on, gaps filled with zeros, without the zeros at the end
 //! (the kernel clears its bss itself).
 
+use crate::target_board::LOAD_ADDRESS;
 use anyhow::{Context, Result, bail};
 use object::Endianness;
 use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
-
-/// Where the firmware puts a 64-bit kernel [raspberrypi.com config.txt, kernel_address].
-pub(crate) const LOAD_ADDRESS: u64 = 0x8_0000;
 
 /// No kernel of this repository comes near: more is a broken linker script.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;

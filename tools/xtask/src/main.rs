@@ -26,6 +26,7 @@ mod run;
 mod selftest;
 mod setup;
 mod span;
+mod target_board;
 mod terminal;
 mod test;
 mod tidy;

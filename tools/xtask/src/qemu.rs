@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::picture::Picture;
 use crate::qmp::Qmp;
 use crate::setup;
+use crate::target_board::QEMU_MACHINE;
 use crate::watchdog::Watchdog;
 use crate::workspace::Scratch;
 use anyhow::{Context, Result, bail};
@@ -101,7 +102,7 @@ impl Qemu {
         let faults = scratch.path().join("faults");
         let program = setup::qemu_program();
         let mut command = Command::new(&program);
-        command.args(["-M", "raspi3b", "-serial", "stdio", "-monitor", "none", "-kernel"]).arg(options.image);
+        command.args(["-M", QEMU_MACHINE, "-serial", "stdio", "-monitor", "none", "-kernel"]).arg(options.image);
         command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", comma_free(&socket(&scratch))?));
         command.args(FIRST_SCREEN).args(sleepers());
         if !options.window {

@@ -1,6 +1,6 @@
 //! `cargo xtask selftest`: the kernel's comparison of the V3D with records, and its results as new records.
 //!
-//! The kernel's command `selftest vectors` prints what came out, one line for each operation on two operands, and the sum of each scene's
+//! The kernel's command `selftest vectors` prints what came out, one line for each operation on two operands, and the CRC-32 of each scene's
 //! first picture. The files written here have the form of those that are compared with, so that they can take their place:
 //! `alu_op_flags.tsv` beside the model's tests, and the kernel's `pictures.tsv`.
 
@@ -99,7 +99,7 @@ pub(crate) struct Results {
     /// The lines for people.
     pub(crate) table: Vec<String>,
     vectors: Vec<Vector>,
-    /// Name of the scene, and the sum.
+    /// Name of the scene, and the CRC-32.
     pictures: Vec<(String, String)>,
     /// What the kernel was not content with.
     pub(crate) failure: Option<String>,
@@ -160,7 +160,7 @@ impl Results {
     }
 }
 
-/// Name and sum in a line `triangle     C75C9AFA  as recorded`.
+/// Name and CRC-32 in a line `triangle     C75C9AFA  as recorded`.
 fn picture(line: &str) -> Option<(String, String)> {
     let mut words = line.split_whitespace();
     let (name, crc) = (words.next()?, words.next()?);

@@ -11,8 +11,8 @@ mod triangle;
 use crate::build;
 use crate::documentation;
 use crate::interrupt;
-use crate::kernel_image;
 use crate::setup;
+use crate::target_board;
 use crate::tidy;
 use crate::workspace::{KERNEL_TARGET, Workspace, cargo};
 use anyhow::{Context, Result, bail, ensure};
@@ -129,7 +129,7 @@ fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
     steps.run_always(BUILDS[1], || {
         let (code, veneers) = code.as_ref().context("there is no kernel to look through")?;
         let image = std::fs::read(built.image()?)?;
-        let left = code.sequences(&image, kernel_image::LOAD_ADDRESS)?;
+        let left = code.sequences(&image, target_board::LOAD_ADDRESS)?;
         let left: Vec<String> = left.iter().map(ToString::to_string).collect();
         ensure!(left.is_empty(), "{} sequences: {}", left.len(), left.join(", "));
         Ok(format!("835769 and 843419; {veneers} multiply-accumulates were moved"))

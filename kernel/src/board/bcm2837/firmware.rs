@@ -35,7 +35,7 @@ mod board {
 
     use super::Firmware;
     use crate::{
-        bcm2837::{
+        board::bcm2837::{
             mailbox::{HardwareLine, Mailbox, Registers},
             property::{Message, Property, PropertyError},
         },

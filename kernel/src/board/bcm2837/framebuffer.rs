@@ -24,10 +24,7 @@ use super::{
 };
 #[cfg(target_os = "none")]
 use crate::pages::Pages;
-use crate::{
-    mm::{layout, page_tables::MapError},
-    pages::PIXEL_BYTES,
-};
+use crate::{board::addresses, mm::page_tables::MapError, pages::PIXEL_BYTES};
 
 /// Pages that are asked for, one above the other in the virtual framebuffer.
 const MAX_PAGES: u32 = 3;

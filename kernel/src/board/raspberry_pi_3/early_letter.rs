@@ -8,7 +8,8 @@ use core::arch::global_asm;
 use super::addresses;
 
 // The provisional map of the boot code has one block of 2 MiB for all that is touched here.
-const _: () = assert!(addresses::PL011 >> 21 == addresses::GPIO >> 21 && addresses::AUXILIARY >> 21 == addresses::GPIO >> 21);
+const _: () =
+    assert!(addresses::PL011 >> 21 == addresses::GPIO >> 21 && addresses::AUXILIARY >> 21 == addresses::GPIO >> 21);
 
 global_asm!(
     r#"

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use super::addresses;
 use crate::{
     board::bcm2837::{
-        gpio, interrupt_controller, mailbox, mini_uart, pl011, power, system_timer, v3d, watchdog,
+        gpio, interrupt_controller, mailbox, mini_uart, pl011, power, system_timer, v3d_registers, watchdog,
     },
     mmio::Mmio,
 };
@@ -34,7 +34,7 @@ pub struct Peripherals {
     /// Bridges between V3D and the bus.
     pub async_bridge: Mmio<power::BridgeRegisters>,
     /// The 3D engine.
-    pub v3d: Mmio<v3d::RegisterWindow>,
+    pub v3d: Mmio<v3d_registers::RegisterWindow>,
 }
 
 impl Peripherals {

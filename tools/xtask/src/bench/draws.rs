@@ -2,6 +2,7 @@
 
 use super::PATIENCE;
 use crate::qemu::{self, Qemu};
+use crate::target_board::ARM_CLOCK_MHZ;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -9,9 +10,6 @@ use std::time::Instant;
 
 /// Draws whose cost is the difference between two frames.
 const DRAWS: u64 = 1000;
-
-/// The clock of a Pi 3B's processor in MHz.
-const ARM_CLOCK_MHZ: u64 = 1200;
 
 /// The kernel reads this register to mark the trace.
 const MARK: &str = "IDENT0 ->";

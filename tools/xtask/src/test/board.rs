@@ -7,14 +7,12 @@ use super::guest::{INK, MIN_INK, PATIENCE, TRIANGLE_CRC, with_machine};
 use crate::board_report::Report;
 use crate::qemu::{Options, Qemu};
 use crate::run::run_scene;
+use crate::target_board::{BOOT_TRACE, PERSISTENT_LOG};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use std::time::{Duration, Instant};
 
-/// Where the kernel keeps its log over a warm reset, see linker.ld.
-const LOG: (u64, usize) = (0x0400_0000, 0x2_0000);
-/// Where it keeps the boot trace, and which word of it has the stage that was reached last.
-const TRACE: u64 = 0x0402_0000;
+/// The word of the boot trace that has the stage that was reached last.
 const LAST_STAGE_WORD: usize = 2;
 
 /// Loaded where current firmware loads 64-bit kernels, and where the image overlaps its place: it copies itself, and draws.
@@ -44,7 +42,7 @@ pub(super) fn other_addresses(workspace: &Workspace, built: &Built) -> Result<St
     Ok("0x200000, and 0x90000, where the image overlaps its place".to_owned())
 }
 
-/// Draws the triangle and compares its sums.
+/// Draws the triangle and compares its CRCs.
 fn ensure_triangle(machine: &Qemu, frames: usize, deadline: Instant) -> Result<()> {
     let run = run_scene(&machine.console, "triangle", 0..frames as u64, deadline)?;
     let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
@@ -95,13 +93,13 @@ pub(super) fn stuck_serial_port(workspace: &Workspace, built: &Built) -> Result<
     let deadline = Instant::now() + PATIENCE;
     let has_last_words = || {
         // Nothing on the line tells when QEMU can be asked.
-        let memory = machine.memory(LOG.0, LOG.1).unwrap_or_default();
+        let memory = machine.memory(PERSISTENT_LOG.0, PERSISTENT_LOG.1).unwrap_or_default();
         Ok(memory.windows(LAST_WORDS.len()).any(|bytes| bytes == LAST_WORDS))
     };
     wait_until(deadline, "the kernel keeps no last words", has_last_words)?;
     let ink = || -> Result<usize> { Ok(machine.screenshot()?.pixels.iter().filter(|&&pixel| pixel == INK).count()) };
     wait_until(deadline, "the screen shows no last words", || Ok(ink()? > MIN_INK))?;
-    let memory = machine.memory(LOG.0, LOG.1)?;
+    let memory = machine.memory(PERSISTENT_LOG.0, PERSISTENT_LOG.1)?;
     let warning = b"the serial port takes no bytes";
     ensure!(memory.windows(warning.len()).any(|bytes| bytes == warning), "the log does not say that the port is dead");
     machine.check_faults()?;
@@ -147,7 +145,7 @@ pub(super) fn hang_in_boot(workspace: &Workspace, built: &Built) -> Result<Strin
         ensure!(!boot.iter().any(says_so), "a boot that was complete is told as one that was not");
         machine.console.keyboard().press(format!("fail boot {STAGE}\r").as_bytes())?;
         let stands_still = || {
-            let words = machine.memory(TRACE, 4 * (LAST_STAGE_WORD + 1))?;
+            let words = machine.memory(BOOT_TRACE, 4 * (LAST_STAGE_WORD + 1))?;
             Ok(words[4 * LAST_STAGE_WORD..] == STAGE.to_le_bytes())
         };
         wait_until(deadline, "the kernel does not stand still", stands_still)?;

@@ -160,7 +160,7 @@ fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
         );
         let pictures = read(&scratch.path().join("pictures.tsv"))?;
         let recorded = read(&workspace.root.join("kernel/src/selftest/pictures.tsv"))?;
-        ensure!(pictures == recorded, "the saved sums of pictures are not those on record: {pictures}");
+        ensure!(pictures == recorded, "the saved CRCs of pictures are not those on record: {pictures}");
         Ok(format!("{sum}; saved, the results are the records"))
     })
 }
@@ -383,7 +383,7 @@ fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// The first frame of the triangle at 1280 x 720, as the kernel sums it up.
+/// The first frame of the triangle at 1280 x 720, as the kernel computes its CRC-32.
 pub(super) const TRIANGLE_CRC: u32 = 0xc75c_9afa;
 
 /// A firmware that has never answered: no display, and everything else.

@@ -13,6 +13,9 @@ use log::LevelFilter;
 
 use crate::{boot_trace::Stage, counter_set::CounterSet};
 
+/// What is printed before a command is typed.
+pub const PROMPT: &str = "v3d> ";
+
 /// A command with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {

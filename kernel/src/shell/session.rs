@@ -1,26 +1,30 @@
-//! What the boot has found and brought up, which the shell's commands act on
+//! The state that the shell's commands share: what the boot has brought up, and what commands leave for later ones
 
 use alloc::string::{String, ToString};
 use core::cell::RefMut;
 
-use renderer::{Device, Pass};
-use v3d::{Driver, Submission};
+use v3d::Submission;
 
 use crate::{
-    board::watchdog::Watchdog, counter_set::CounterSet, frame_times::FrameTimes, pages::Pages, replay::Replay,
-    scenes::Page, start::Handover, v3d_platform::V3dPlatform,
+    arch::Handover,
+    board::watchdog::Watchdog,
+    counter_set::CounterSet,
+    frame_times::FrameTimes,
+    gpu::{Gpu, GpuDevice},
+    pages::Pages,
+    replay::Replay,
+    scenes::Page,
 };
 
-/// The driver of the one 3D engine that there is.
-pub type Gpu = Driver<'static, V3dPlatform>;
-/// The driver as scenes share it.
-pub type GpuDevice = Device<'static, V3dPlatform>;
-/// A pass of a frame of the 3D engine.
-pub type GpuPass<'f> = Pass<'f, 'static, V3dPlatform>;
+/// What a command comes to: nothing more to say, or why it failed, as a sentence.
+pub(super) type Answer = Result<(), String>;
 
-/// The machine.
+/// What does what a line says, and prints what came of it.
+pub(super) type Obey = fn(&str, &mut Session);
+
+/// The state of the shell.
 #[derive(Debug)]
-pub struct Machine {
+pub struct Session {
     /// What the boot code handed over.
     pub handover: Handover,
     /// The picture, if there is a display.
@@ -53,13 +57,35 @@ pub struct LastPicture {
 }
 
 /// What commands say that need the engine where there is none; machines look for this sentence.
-pub const NO_V3D: &str = "this machine has no V3D";
+pub(super) const NO_V3D: &str = "this machine has no V3D";
 
-impl Machine {
+impl Session {
+    /// The state before the first command.
+    #[must_use]
+    pub fn new(
+        handover: Handover,
+        framebuffer: Option<Pages>,
+        watchdog: Watchdog,
+        gpu: Result<GpuDevice, String>,
+    ) -> Self {
+        Self {
+            handover,
+            framebuffer,
+            watchdog,
+            gpu,
+            last_picture: None,
+            last_times: None,
+            counted: CounterSet::default(),
+            failed_submission: None,
+            replay: Replay::default(),
+            next_line: None,
+        }
+    }
+
     /// The 3D engine's driver.
     ///
     /// # Errors
-    /// [`NO_V3D`].
+    /// "this machine has no V3D".
     pub fn gpu(&self) -> Result<RefMut<'_, Gpu>, String> {
         self.device()?.driver().map_err(|error| error.to_string())
     }
@@ -67,7 +93,7 @@ impl Machine {
     /// The 3D engine.
     ///
     /// # Errors
-    /// [`NO_V3D`].
+    /// "this machine has no V3D".
     pub fn device(&self) -> Result<&GpuDevice, String> {
         self.gpu.as_ref().map_err(|_| NO_V3D.into())
     }

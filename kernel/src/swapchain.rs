@@ -1,0 +1,115 @@
+//! The swapchain: which page the next frame is drawn into, and which frames are under way
+//!
+//! The next frame is drawn into a page that is neither on show nor still being drawn into.
+
+use alloc::collections::VecDeque;
+
+/// The pages in turn, and the frames `F` under way, oldest first.
+#[derive(Debug)]
+pub struct Swapchain<F> {
+    pages: usize,
+    next: usize,
+    shown: usize,
+    /// The display shows the same page for good.
+    is_stuck: bool,
+    under_way: VecDeque<(usize, F)>,
+}
+
+impl<F> Swapchain<F> {
+    /// A swapchain of so many pages, of which `shown` is on show.
+    #[must_use]
+    pub fn starting_at(shown: usize, pages: usize) -> Self {
+        Self { pages: pages.max(1), next: shown + 1, shown, is_stuck: false, under_way: VecDeque::new() }
+    }
+
+    /// The page that the next frame may be drawn into now; none before a frame that is under way has been taken out.
+    #[must_use]
+    pub fn free_page(&self) -> Option<usize> {
+        if self.is_stuck || self.pages == 1 {
+            return self.under_way.is_empty().then_some(self.shown);
+        }
+        // A frame that failed is not shown, so that the page after the youngest frame may be the one on show.
+        let mut in_turn = (self.next..self.next + self.pages).map(|turn| turn % self.pages);
+        let in_use = |page| page == self.shown || self.under_way.iter().any(|&(other, _)| other == page);
+        in_turn.find(|&page| !in_use(page))
+    }
+
+    /// Notes that a frame is being drawn into the free page.
+    pub fn begin(&mut self, page: usize, frame: F) {
+        self.next = page + 1;
+        self.under_way.push_back((page, frame));
+    }
+
+    /// Takes the oldest frame out.
+    pub fn take_oldest(&mut self) -> Option<(usize, F)> {
+        self.under_way.pop_front()
+    }
+
+    /// Notes that the display shows this page now.
+    pub fn present(&mut self, page: usize) {
+        self.shown = page;
+    }
+
+    /// Notes that the display goes on showing what it shows: from now on all is drawn there.
+    pub fn stay(&mut self) {
+        self.is_stuck = true;
+    }
+
+    /// The page on show.
+    #[must_use]
+    pub fn shown(&self) -> usize {
+        self.shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oorandom::Rand32;
+
+    use super::*;
+
+    /// All ways to draw and fail with 1 to 4 pages (seed 7): no frame is drawn into a page that is on show or in use, unless there is no other.
+    #[test]
+    fn no_frame_disturbs_another_or_the_display() {
+        let mut random = Rand32::new(7);
+        for pages in 1..=4 {
+            let mut swapchain = Swapchain::starting_at(0, pages);
+            let mut in_use: Vec<usize> = Vec::new();
+            let mut most = 0;
+            for frame in 0..2000u32 {
+                if let Some(page) = swapchain.free_page() {
+                    assert!(page < pages);
+                    assert!(pages == 1 || page != swapchain.shown(), "{pages} pages: drawn on show");
+                    assert!(!in_use.contains(&page), "{pages} pages: drawn twice at once");
+                    swapchain.begin(page, frame);
+                    in_use.push(page);
+                    most = most.max(in_use.len());
+                }
+                if swapchain.free_page().is_none() || random.rand_range(0..3) == 0 {
+                    let (page, _) = swapchain.take_oldest().unwrap();
+                    in_use.remove(0);
+                    // One frame in eight fails, and is not shown.
+                    if random.rand_range(0..8) != 0 {
+                        swapchain.present(page);
+                    }
+                }
+            }
+            assert_eq!(most, (pages - 1).max(1), "{pages} pages");
+        }
+    }
+
+    #[test]
+    fn a_display_that_stays_is_drawn_on() {
+        let mut swapchain = Swapchain::starting_at(0, 3);
+        swapchain.begin(1, ());
+        swapchain.take_oldest();
+        swapchain.present(1);
+        swapchain.begin(2, ());
+        swapchain.stay();
+        assert_eq!(swapchain.free_page(), None, "a frame is under way");
+        swapchain.take_oldest();
+        assert_eq!(swapchain.free_page(), Some(1));
+        swapchain.begin(1, ());
+        assert_eq!(swapchain.free_page(), None);
+    }
+}
