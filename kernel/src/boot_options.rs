@@ -1,4 +1,4 @@
-//! What cmdline.txt on the card may ask of the kernel
+//! Options that cmdline.txt on the card can set
 //!
 //! The firmware adds words of its own, so that what is not known here is passed over.
 

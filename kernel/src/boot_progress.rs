@@ -1,4 +1,4 @@
-//! Marks of how far this boot has come: in the trace that the next boot reads, and with the LED
+//! Stages of this boot, marked in the boot trace and with the LED
 
 use crate::{
     arch::{clock, cpu},

@@ -1,7 +1,7 @@
-//! How far a boot has come: a word for each stage, in memory that survives a warm reset
+//! The boot trace: a word for each stage that was reached, in memory that survives a warm reset
 //!
 //! The boot code begins the trace with its first instructions and keeps the one of the boot before beside it. So a board that hangs on its way to the
-//! shell, and is restarted by the watchdog or by hand at the reset pin, says with its next words where it stood still. The memory is never cached:
+//! shell, and is restarted by the watchdog or by hand at the reset pin, reports after that where it hung. The memory is never cached:
 //! what was written is there, however the run ends. It holds whatever it likes after power-on, which the magic word tells.
 //!
 //! | word | what |
@@ -12,7 +12,7 @@
 //! | 3 | what later boots have to know, see [`BootTrace::note_watchdog_is_useless`] |
 //! | 4 + n | the low half of the core's counter when stage n was reached, its lowest bit set; 0: it was not |
 //!
-//! The record of the boot before begins at word [`PREVIOUS_WORDS`]; one more word asks the next boot to stand still in a stage, for tests.
+//! The record of the boot before begins at word [`PREVIOUS_WORDS`]; one more word asks the next boot to halt in a stage, for tests.
 
 use alloc::{format, string::String};
 
@@ -211,12 +211,12 @@ impl BootTrace {
         self.memory.set(STICKY_WORD, word | WATCHDOG_IS_USELESS);
     }
 
-    /// Has the next boot stand still when it reaches `stage`.
+    /// Has the next boot halt when it reaches `stage`.
     pub fn ask_to_hang(&self, stage: Stage) {
         self.memory.set(REQUEST_WORD, REQUEST_MAGIC | stage as u32);
     }
 
-    /// Whether this boot is to stand still in `stage`; asked once, the answer is forgotten.
+    /// Whether this boot is to halt in `stage`; the request is cleared.
     #[must_use]
     pub fn take_hang(&self, stage: Stage) -> bool {
         let asked = self.memory.get(REQUEST_WORD) == Some(REQUEST_MAGIC | stage as u32);

@@ -1,4 +1,4 @@
-//! A job over a serial line: how memory is packed, and how it is written
+//! Text format of a captured job on the serial line
 //!
 //! A capture is lines of text, which survive any terminal: one that describes the job, one for each block of memory that is
 //! not zero, and one with the number of bytes. `cargo xtask capture` makes a job folder of them.

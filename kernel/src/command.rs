@@ -25,7 +25,7 @@ pub enum Command {
     Info,
     /// The stages of this boot and of the one before.
     Boot,
-    /// How the end of jobs is awaited, or a new way.
+    /// Whether the end of jobs is polled for or comes by interrupt; or the choice of one.
     Interrupts(Option<bool>),
     /// All clocks.
     Clocks,
@@ -159,7 +159,7 @@ pub enum WatchdogRequest {
     Off,
 }
 
-/// Ways to fail on purpose, to see that failures are told.
+/// Failures on purpose, which test that failures are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A panic.
@@ -178,7 +178,7 @@ pub enum Failure {
     Program,
     /// An interrupt that nobody quiets: it is switched off, and the kernel lives on.
     Storm,
-    /// The next boot stands still in this stage.
+    /// The next boot halts in this stage.
     Boot(Stage),
 }
 

@@ -1,4 +1,4 @@
-//! The console: everything the kernel says and hears
+//! The console: text to the serial port and the screen, bytes from the serial port
 //!
 //! Text goes to the serial port and, as long as no scene has taken it, to the screen; what was said before there was a screen is shown when it attaches.
 //! What arrives on the serial port is collected in a ring, by interrupt and whenever the sender has to wait, so that nothing typed during a long answer

@@ -1,4 +1,4 @@
-//! What the performance counters count while a scene is drawn: there are 16 of them, and 30 things to count
+//! Sets of sources for the performance counters: there are 16 counters and 30 sources
 
 use v3d::{
     hw::registers::performance::CounterSource::{self, *},

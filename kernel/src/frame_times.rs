@@ -1,4 +1,4 @@
-//! How long frames took: the shortest, the longest, the mean
+//! Statistics of frame times: the shortest, the longest, the mean
 
 /// Times of the frames of one run, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

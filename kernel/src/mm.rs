@@ -1,4 +1,4 @@
-//! Memory: where things are, what may be done to them, and the heap
+//! Memory: the layout, access rights, the heap
 //!
 //! Addresses are identity mapped: a pointer's value is the ARM physical address. What the GPU sees is the same number with
 //! 0xC000_0000 added, a type of its own in the driver.

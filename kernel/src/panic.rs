@@ -1,4 +1,4 @@
-//! Panics: the place, the message, the backtrace, one line for machines, and the end
+//! Panics: the place, the message, the backtrace, one line for machines
 
 use core::{
     fmt,

@@ -1,4 +1,4 @@
-//! A job from elsewhere: its memory, put where the kernel has room
+//! A captured job to be replayed: its spans of memory, and the buffers that hold them
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Whether this machine's 3D engine computes what silicon computed
+//! Recorded results of silicon that a self-test compares with
 //!
 //! Results that were recorded on a real board travel inside the kernel. The QPUs are given the same operations on the same
 //! operands, as user programs that are put together instruction by instruction here, and what they store is compared. On the

@@ -1,6 +1,6 @@
-//! From the first line of Rust to the shell: devices in the order of their needs
+//! The boot in Rust: devices are brought up in the order of their dependencies, then the shell runs
 //!
-//! The watchdog comes first, so that a boot that stands still is started again and told by the next one ([`crate::boot_trace`]); then the firmware,
+//! The watchdog comes first, so that a boot that hangs is started again and reported by the next one ([`crate::boot_trace`]); then the firmware,
 //! because it sets the clock that the serial port runs on; then the console, so that all that
 //! follows can be told; then heap, log, interrupts, screen, V3D. Each stage leaves its mark.
 
@@ -133,7 +133,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     shell::run(session)
 }
 
-/// Says where the boot before stood still, if it did: in words, with the last of its log, and with the LED for whoever has neither cable nor screen.
+/// Reports where the boot before hung, if it did: in words, with the last of its log, and with the LED for whoever has neither cable nor screen.
 fn tell_boot_before(has_led: bool, watchdog: &mut Watchdog) {
     let Some(before) = trace().boot_before() else { return };
     // Arming the watchdog may restart the machine; that was told.

@@ -1,4 +1,4 @@
-//! The last text of the console, for a screen that comes later
+//! The most recent text of the console, for a screen that attaches later
 //!
 //! What is said before there is a screen is kept here, and shown when it attaches; later what is said while somebody listens. When the room is used up, the
 //! oldest goes.

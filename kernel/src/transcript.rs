@@ -1,4 +1,4 @@
-//! What was said on the console, as lines that can be drawn
+//! The text of the console as lines that can be drawn
 //!
 //! A [`Transcript`] is fed with text as a terminal is: line feeds end lines, long lines go on below, a backspace goes one character back. It keeps the last
 //! lines. Each is taken apart into [`Piece`]s: where they begin, and what they are.

@@ -1,12 +1,12 @@
-//! What the V3D driver asks of the board: registers, GPU memory, time, power and its interrupt
+//! The platform of the V3D driver on this board: registers, GPU memory, time, power and interrupt
 //!
 //! Here the four traits of `v3d::platform` meet the chip: its registers, a pool of non-cacheable memory, the core's
 //! counter with the system timer's tick as the alarm, and the bridges' reset. One instance exists; the interrupt handler
 //! and the driver share it.
 //!
 //! # Completion
-//! The driver looks at counters whenever a wait ends, so that an interrupt is only a reason to look earlier. Unless somebody asks for interrupts
-//! ([`V3dPlatform::use_interrupt`]) a wait is a short pause between two looks, and the engine never drives its line: firmware that was started without
+//! The driver reads the counters whenever a wait ends, so that an interrupt is only a reason to read them earlier. Unless somebody asks for interrupts
+//! ([`V3dPlatform::use_interrupt`]) a wait is a short pause between two polls, and the engine never drives its line: firmware that was started without
 //! a device tree listens to it, too, and its mailbox was seen to die of V3D interrupts [aros].
 //!
 //! # Sources
@@ -71,7 +71,7 @@ impl V3dPlatform {
         PLATFORM.get()
     }
 
-    /// Waits by interrupt from now on, and lets the engine drive its line.
+    /// Waits for interrupts from now on, and lets the engine drive its line.
     pub fn use_interrupt(&'static self) {
         interrupt_controller::enable(interrupt_lines::V3D, || {
             if let Some(platform) = PLATFORM.get() {
@@ -83,7 +83,7 @@ impl V3dPlatform {
         INTERRUPTS.arm(self);
     }
 
-    /// Waits by looking from now on; the engine no longer drives its line.
+    /// Polls from now on; the engine no longer drives its interrupt line.
     pub fn poll(&self) {
         INTERRUPTS.disarm(self);
         interrupt_controller::disable(interrupt_lines::V3D);
@@ -96,7 +96,7 @@ impl V3dPlatform {
         self.power.lock().status()
     }
 
-    /// Whether waits look instead of sleeping.
+    /// Whether waits poll instead of sleeping.
     #[must_use]
     pub fn is_polling(&self) -> bool {
         self.polling.load(Ordering::Relaxed)

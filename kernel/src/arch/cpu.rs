@@ -1,4 +1,4 @@
-//! The core itself: sleeping, barriers, what it says of itself
+//! The core: sleep, barriers, identity
 
 use aarch64_cpu::{
     asm,

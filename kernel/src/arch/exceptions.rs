@@ -1,4 +1,4 @@
-//! Exception vectors: saving everything, telling interrupts from mistakes
+//! Exception vectors: registers saved and restored, interrupts dispatched, faults reported
 //!
 //! The vector table has four groups of four entries of 128 bytes. The kernel runs on `SP_EL0`, so what happens in it comes
 //! through the first group; an exception inside an exception handler comes through the second, and goes to a third stack

@@ -1,4 +1,4 @@
-//! The kernel's map of memory: installed at boot, extended when more is found
+//! The kernel's memory map: installed at boot, extended by the framebuffer
 //!
 //! The boot code has switched the MMU on with a provisional map that permits everything in the first 64 MiB. The final map
 //! gives each section of the image its own permissions and leaves a hole under each stack. The framebuffer's place is the

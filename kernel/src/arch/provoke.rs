@@ -1,4 +1,4 @@
-//! Mistakes made on purpose, to see that the MMU stops them and that they are told
+//! Faults provoked on purpose, for tests of the MMU and of the reports
 //!
 //! Each is one instruction or one call that a correct kernel never makes; none of them returns on a working one.
 

@@ -1,4 +1,4 @@
-//! How deep each stack ever went, read off the paint that is left
+//! The deepest use of each stack, measured by the paint that is left
 //!
 //! The boot code fills the stacks with [`STACK_PAINT`]; the lowest word that no longer holds it is the deepest use so far.
 

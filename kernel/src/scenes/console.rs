@@ -1,4 +1,4 @@
-//! The shell on the display, drawn by the GPU: what is typed and what is answered, scrolling smoothly
+//! The shell on the display, drawn by the GPU and scrolling smoothly
 //!
 //! All letters come from one glyph atlas, so a screen of text is one draw, written anew for each frame. What the console says is collected while the scene is
 //! shown ([`crate::console::listen`], [`Transcript`]), and keys are commands as ever: `scene stop` or control-C end it. The console that the kernel

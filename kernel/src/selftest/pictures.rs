@@ -1,4 +1,4 @@
-//! Sums of the scenes' first pictures, as the model drew them
+//! Recorded CRC-32s of the scenes' first pictures, as the model drew them
 //!
 //! The table is pictures.tsv beside this file, written by `cargo xtask selftest --save`. It was recorded in QEMU after the tests of
 //! `cargo xtask test` had found the pictures right: the triangle's against its own interpolation, all of them against the model's reference

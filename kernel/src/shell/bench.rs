@@ -4,7 +4,7 @@ use alloc::string::ToString;
 
 use super::{
     scene,
-    session::{Answer, NO_V3D, Session},
+    session::{CommandResult, NO_V3D, Session},
 };
 use crate::{
     arch::clock,
@@ -22,7 +22,7 @@ const WORDS: usize = 1 << 20;
 /// Messages to the firmware.
 const MESSAGES: u64 = 100;
 
-pub(super) fn bench(session: &mut Session) -> Answer {
+pub(super) fn bench(session: &mut Session) -> CommandResult {
     if let Some(pages) = &session.framebuffer {
         // A page that is not on show is the next scene's to draw: what it holds now does not matter.
         let page = pages.words((console::shown_page() + 1) % pages.count);
@@ -57,7 +57,7 @@ pub(super) fn bench(session: &mut Session) -> Answer {
 }
 
 /// Writes GPU memory that is taken for the purpose.
-fn pool_speed(session: &mut Session) -> Answer {
+fn pool_speed(session: &mut Session) -> CommandResult {
     let mut gpu = session.gpu()?;
     let buffer = gpu.allocate(4 * WORDS as u32, 4096).map_err(|error| error.to_string())?;
     let pool: SharedWords = gpu.platform().pool();

@@ -2,7 +2,7 @@
 
 use alloc::string::ToString;
 
-use super::session::{Answer, Session};
+use super::session::{CommandResult, Session};
 use crate::{
     arch::{clock as core_clock, cpu, mmu},
     board::{
@@ -24,7 +24,7 @@ use crate::{
 
 const MIB: u32 = 1 << 20;
 
-pub(super) fn info(session: &Session) -> Answer {
+pub(super) fn info(session: &Session) -> CommandResult {
     if let Err(error) = firmware_facts() {
         println!("firmware   of no help: {error}");
     }
@@ -61,7 +61,7 @@ pub(super) fn info(session: &Session) -> Answer {
 }
 
 /// The stages of this boot and of the one before.
-pub(super) fn boot() -> Answer {
+pub(super) fn boot() -> CommandResult {
     let frequency_hz = core_clock::frequency_hz();
     let this = boot_progress::trace().this_boot().ok_or("the boot trace is gone")?;
     println!("this boot, {} before it since power-on:", this.boots_before);
@@ -76,7 +76,7 @@ pub(super) fn boot() -> Answer {
     Ok(())
 }
 
-/// What the firmware tells of the board, in one message.
+/// Facts of the board, asked of the firmware in one message.
 fn firmware_facts() -> Result<(), PropertyError> {
     let mut message = Message::new();
     let revision = message.push(&GetBoardRevision {})?;
@@ -116,7 +116,7 @@ fn firmware_facts() -> Result<(), PropertyError> {
     Ok(())
 }
 
-pub(super) fn clocks() -> Answer {
+pub(super) fn clocks() -> CommandResult {
     println!("{:8}{:>10}{:>10}{:>10}", "clock", "set", "measured", "max  MHz");
     let mut any = false;
     for (number, name) in clock::NAMED {
@@ -133,7 +133,7 @@ pub(super) fn clocks() -> Answer {
     if any { Ok(()) } else { Err("the firmware knows no clock".to_string()) }
 }
 
-pub(super) fn temperature() -> Answer {
+pub(super) fn temperature() -> CommandResult {
     let now = firmware::ask(&GetTemperature { sensor: 0 }).map_err(|error| error.to_string())?;
     let max = firmware::ask(&GetMaxTemperature { sensor: 0 }).map(|max| max.millidegrees);
     println!("{}.{} degrees Celsius", now.millidegrees / 1000, now.millidegrees % 1000 / 100);
@@ -156,7 +156,7 @@ pub(super) fn temperature() -> Answer {
     Ok(())
 }
 
-pub(super) fn memory(session: &Session) -> Answer {
+pub(super) fn memory(session: &Session) -> CommandResult {
     let kib = |bytes: usize| bytes.div_ceil(1024);
     for (name, range) in [("text", layout::text()), ("rodata", layout::rodata()), ("data", layout::data())] {
         println!("{name:18}{:#010x}  {:>8} KiB", range.start, kib(range.len()));
@@ -195,7 +195,7 @@ pub(super) fn memory(session: &Session) -> Answer {
 }
 
 /// Restarts the board.
-pub(super) fn reboot(session: &mut Session) -> Answer {
+pub(super) fn reboot(session: &mut Session) -> CommandResult {
     println!("restarting");
     console::flush();
     session.watchdog.reboot();

@@ -1,4 +1,4 @@
-//! The command `capture`: the last job with the user programs before it, or what hung, over the serial line
+//! The command `capture`: the last job with the user programs before it, or what hung, sent over the serial line
 //!
 //! What is written is memory as it is now. A job's lists, shaders, vertices and uniforms are still there after it has run;
 //! its tile lists are written anew by whoever runs the capture; what a job loads out of its own target is not part of it. Which memory the job needs, the
@@ -20,7 +20,7 @@ use v3d::{
     validator::{self, Span},
 };
 
-use super::session::{Answer, LastPicture, NO_V3D, Session};
+use super::session::{CommandResult, LastPicture, NO_V3D, Session};
 use crate::{
     board::watchdog::Watchdog,
     capture::{BLOCK_BYTES, write_block},
@@ -33,7 +33,7 @@ use crate::{
 /// Bytes at the end of the pool that a replay may give the binner when its memory runs out.
 const OVERFLOW_BYTES: u32 = 16 << 20;
 
-pub(super) fn capture(session: &mut Session) -> Answer {
+pub(super) fn capture(session: &mut Session) -> CommandResult {
     let Session { gpu, last_picture, failed_submission, watchdog, .. } = session;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let gpu = &mut *device.driver().map_err(|error| error.to_string())?;

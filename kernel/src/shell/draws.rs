@@ -14,7 +14,7 @@ use v3d::{
     platform::RegisterAccess,
 };
 
-use super::session::{Answer, Session};
+use super::session::{CommandResult, Session};
 use crate::{command::Draws, gpu::GpuDevice};
 
 /// Draws that both frames have.
@@ -26,7 +26,7 @@ const TEXTURE_SIDE: u32 = 256;
 
 type Colors = Pipeline<transformed::Vertex, transformed::Uniforms, NoUniforms>;
 
-pub(super) fn draws(session: &Session, what: Draws, count: u32) -> Answer {
+pub(super) fn draws(session: &Session, what: Draws, count: u32) -> CommandResult {
     let device = session.device()?;
     let done = match what {
         Draws::Upload => upload(device),

@@ -2,7 +2,7 @@
 
 use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
-use super::session::{Answer, Session};
+use super::session::{CommandResult, Session};
 use crate::{
     arch::clock,
     board::{interrupt_controller, interrupt_lines},
@@ -12,7 +12,7 @@ use crate::{
     print, println,
 };
 
-pub(super) fn identity(session: &mut Session) -> Answer {
+pub(super) fn identity(session: &mut Session) -> CommandResult {
     let gpu = session.gpu()?;
     println!("{}", gpu.identity());
     tell_way(&gpu);
@@ -20,12 +20,12 @@ pub(super) fn identity(session: &mut Session) -> Answer {
 }
 
 fn tell_way(gpu: &Gpu) {
-    let way = if gpu.platform().is_polling() { "by looking" } else { "by interrupt" };
-    println!("the end of jobs is awaited {way}");
+    let way = if gpu.platform().is_polling() { "is polled for" } else { "comes by interrupt" };
+    println!("the end of jobs {way}");
 }
 
-/// Chooses how the end of jobs is awaited.
-pub(super) fn interrupts(session: &mut Session, wanted: Option<bool>) -> Answer {
+/// Chooses between polling and interrupts for the end of jobs.
+pub(super) fn interrupts(session: &mut Session, wanted: Option<bool>) -> CommandResult {
     let gpu = session.gpu()?;
     match wanted {
         Some(true) => gpu.platform().use_interrupt(),
@@ -36,14 +36,14 @@ pub(super) fn interrupts(session: &mut Session, wanted: Option<bool>) -> Answer 
     Ok(())
 }
 
-pub(super) fn registers(session: &mut Session) -> Answer {
+pub(super) fn registers(session: &mut Session) -> CommandResult {
     let gpu = session.gpu()?;
     print!("{}", RegisterSnapshot::take(gpu.platform()));
     Ok(())
 }
 
 /// Chooses what is counted from the next scene on.
-pub(super) fn count(session: &mut Session, set: CounterSet) -> Answer {
+pub(super) fn count(session: &mut Session, set: CounterSet) -> CommandResult {
     session.gpu()?;
     session.counted = set;
     println!("counted while the next scenes are drawn:");
@@ -53,7 +53,7 @@ pub(super) fn count(session: &mut Session, set: CounterSet) -> Answer {
     Ok(())
 }
 
-pub(super) fn stats(session: &mut Session) -> Answer {
+pub(super) fn stats(session: &mut Session) -> CommandResult {
     let last_scene = session.last_times;
     let gpu = session.gpu()?;
     let Statistics {

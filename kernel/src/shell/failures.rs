@@ -1,4 +1,4 @@
-//! Failing on purpose: each way ends in a report on the console, which tests look for
+//! The command `fail`: failures on purpose, each of which ends in a report on the console
 
 use alloc::{string::ToString, vec, vec::Vec};
 
@@ -11,7 +11,7 @@ use v3d::{
 
 use super::{
     board::{reboot, tell_storms},
-    session::{Answer, Session},
+    session::{CommandResult, Session},
 };
 use crate::{
     arch::{clock, provoke},
@@ -24,7 +24,7 @@ use crate::{
 /// How long an interrupt comes that nobody quiets: some ticks.
 const STORM_US: u64 = 50_000;
 
-pub(super) fn fail(session: &mut Session, failure: Failure) -> Answer {
+pub(super) fn fail(session: &mut Session, failure: Failure) -> CommandResult {
     match failure {
         Failure::Panic => panic!("asked for on the console"),
         Failure::NullPointer => provoke::write_to_null(),
@@ -43,7 +43,7 @@ pub(super) fn fail(session: &mut Session, failure: Failure) -> Answer {
         }
         Failure::Boot(stage) => {
             boot_progress::trace().ask_to_hang(stage);
-            println!("the next boot stands still in stage {}, \"{}\"", stage as u32, stage.name());
+            println!("the next boot halts in stage {}, \"{}\"", stage as u32, stage.name());
             return reboot(session);
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn fail(session: &mut Session, failure: Failure) -> Answer {
 }
 
 /// Has the engine do what never ends, until the driver gives it up.
-fn hang(session: &mut Session, work: fn(&mut Gpu) -> Result<(), Error>) -> Answer {
+fn hang(session: &mut Session, work: fn(&mut Gpu) -> Result<(), Error>) -> CommandResult {
     let mut gpu = session.gpu()?;
     let outcome = work(&mut gpu);
     let reports = gpu.take_reports();

@@ -20,7 +20,7 @@ use v3d::hw::tiling::Tiling;
 
 use super::{
     draws::mark,
-    session::{Answer, Session},
+    session::{CommandResult, Session},
 };
 use crate::{gpu::GpuDevice, println};
 
@@ -74,7 +74,7 @@ const KINDS: [(Kind, &str); 10] = [
     (Kind::Image, "images"),
 ];
 
-pub(super) fn primitives(session: &Session) -> Answer {
+pub(super) fn primitives(session: &Session) -> CommandResult {
     all(session.device()?).map_err(|error| error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! The command `replay`: a captured job, uploaded, validated, run, and what it has stored
+//! The command `replay`: a captured job is uploaded, validated and run, and the CRCs of its results are printed
 //!
 //! `cargo xtask replay` types it; the steps can be typed by hand. All addresses are those that the job was captured with: the kernel puts its memory where
 //! there is room, and changes the words that hold addresses (`v3d::relocation`). Nothing of a job is executed that the validator has not passed.
@@ -29,7 +29,7 @@ use v3d::{
     validator::{MEMORY_BYTES, Span},
 };
 
-use super::session::{Answer, NO_V3D, Session};
+use super::session::{CommandResult, NO_V3D, Session};
 use crate::{
     arch::clock,
     capture::{BLOCK_BYTES, read_block, write_block},
@@ -48,7 +48,7 @@ const MAX_LINE_BYTES: usize = 1536;
 /// How long a sender may be silent, in microseconds.
 const PATIENCE_US: u64 = 30_000_000;
 
-pub(super) fn replay(session: &mut Session, request: ReplayRequest) -> Answer {
+pub(super) fn replay(session: &mut Session, request: ReplayRequest) -> CommandResult {
     match request {
         ReplayRequest::Clear => session.replay = Replay::default(),
         ReplayRequest::Place { address, bytes } => place(session, Span { address: BusAddr(address), bytes })?,
@@ -59,7 +59,7 @@ pub(super) fn replay(session: &mut Session, request: ReplayRequest) -> Answer {
     Ok(())
 }
 
-fn place(session: &mut Session, span: Span) -> Answer {
+fn place(session: &mut Session, span: Span) -> CommandResult {
     let needed = Replay::needed(span).ok_or("memory has 1 GiB, and a span of it at least a byte")?;
     if let Some(Span { address, bytes }) = session.replay.overlap(span) {
         return Err(format!("it overlaps the {bytes:#x} bytes at {address}, which have a place already"));
@@ -74,7 +74,7 @@ fn place(session: &mut Session, span: Span) -> Answer {
 }
 
 /// Reads blocks until a line `end`. What is typed is not echoed.
-fn load(session: &mut Session) -> Answer {
+fn load(session: &mut Session) -> CommandResult {
     if session.replay.has_run {
         return Err("the job has run; `replay clear` makes room for another".into());
     }
@@ -104,7 +104,7 @@ fn load(session: &mut Session) -> Answer {
 }
 
 /// Reads a line that ends with CR or LF; one that is too long loses its end, which its CRC shows.
-fn receive_line(session: &mut Session, line: &mut Vec<u8>) -> Answer {
+fn receive_line(session: &mut Session, line: &mut Vec<u8>) -> CommandResult {
     line.clear();
     let deadline = clock::now_us() + PATIENCE_US;
     loop {
@@ -137,7 +137,7 @@ fn store(session: &Session, line: &str) -> Result<usize, String> {
     Ok(bytes.len())
 }
 
-fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> Answer {
+fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> CommandResult {
     if session.replay.has_run {
         return Err("the job has run, and its memory is no longer what was loaded; load it again".into());
     }
@@ -174,7 +174,7 @@ fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> Answer 
     Ok(())
 }
 
-fn read(session: &mut Session, address: u32, bytes: u32) -> Answer {
+fn read(session: &mut Session, address: u32, bytes: u32) -> CommandResult {
     let end = address.checked_add(bytes).filter(|&end| end <= MEMORY_BYTES).ok_or("memory has 1 GiB")?;
     let Session { gpu, replay, watchdog, .. } = session;
     let gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Reading commands for ever, and what each leads to
+//! The loop of the shell: reads a command, executes it, prints its result
 
 use alloc::string::ToString;
 
@@ -6,7 +6,7 @@ use super::{
     bench, board, capture, draws, engine, failures,
     line_editor::LineEditor,
     primitives, replay, scene, selftest, selftest_board,
-    session::{Answer, Session},
+    session::{CommandResult, Session},
 };
 use crate::{
     board::{act_led, watchdog::Watchdog},
@@ -26,15 +26,15 @@ pub fn run(mut session: Session) -> ! {
         match session.next_line.take() {
             Some(line) => {
                 println!("{line}");
-                obey(&line, &mut session);
+                execute_line(&line, &mut session);
             }
-            None => obey(read_line(&mut editor, &mut session), &mut session),
+            None => execute_line(read_line(&mut editor, &mut session), &mut session),
         }
     }
 }
 
-/// Does what a line says, and prints what came of it.
-fn obey(line: &str, session: &mut Session) {
+/// Executes the command on a line and prints its result.
+fn execute_line(line: &str, session: &mut Session) {
     match Command::parse(line) {
         Ok(None) => {}
         Ok(Some(command)) => {
@@ -60,7 +60,7 @@ fn read_line<'a>(editor: &'a mut LineEditor, session: &mut Session) -> &'a str {
     }
 }
 
-fn execute(command: Command, session: &mut Session) -> Answer {
+fn execute(command: Command, session: &mut Session) -> CommandResult {
     match command {
         Command::Help => help(),
         Command::Info => board::info(session),
@@ -72,7 +72,7 @@ fn execute(command: Command, session: &mut Session) -> Answer {
         Command::V3d => engine::identity(session),
         Command::Regs => engine::registers(session),
         Command::SceneList => scene::list(),
-        Command::SceneRun { name, first, frames } => scene::run(session, &name, first, frames, obey),
+        Command::SceneRun { name, first, frames } => scene::run(session, &name, first, frames, execute_line),
         Command::SceneStop => scene::stop(),
         Command::Stats(None) => engine::stats(session),
         Command::Stats(Some(set)) => engine::count(session, set),
@@ -91,12 +91,12 @@ fn execute(command: Command, session: &mut Session) -> Answer {
     }
 }
 
-fn help() -> Answer {
+fn help() -> CommandResult {
     print!("{}", command::help());
     Ok(())
 }
 
-fn log(request: LogRequest) -> Answer {
+fn log(request: LogRequest) -> CommandResult {
     match request {
         LogRequest::Show => print!("{}", logger::text()),
         LogRequest::Previous => match logger::text_of_previous_run() {
@@ -111,7 +111,7 @@ fn log(request: LogRequest) -> Answer {
     Ok(())
 }
 
-fn watchdog(request: WatchdogRequest, watchdog: &mut Watchdog) -> Answer {
+fn watchdog(request: WatchdogRequest, watchdog: &mut Watchdog) -> CommandResult {
     match request {
         WatchdogRequest::Show => {}
         WatchdogRequest::On => watchdog.arm(WATCHDOG_MS),

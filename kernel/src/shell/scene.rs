@@ -5,7 +5,7 @@
 //! tell whether frames differ and whether they repeat.
 //!
 //! # When something fails
-//! A frame that the driver drops is told and left out. Without a display, pictures are drawn into the GPU's memory. When the firmware stops
+//! A frame that the driver drops is reported and left out. Without a display, pictures are drawn into the GPU's memory. When the firmware stops
 //! answering, pages cannot be flipped any more, and all is drawn into the one on show.
 
 use alloc::{
@@ -22,7 +22,7 @@ use core::{
 use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 
 use super::{
-    session::{Answer, LastPicture, Obey, Session},
+    session::{CommandResult, ExecuteLine, LastPicture, Session},
     typing::Typing,
 };
 use crate::{
@@ -56,32 +56,38 @@ impl fmt::Write for Output {
     }
 }
 
-pub(super) fn list() -> Answer {
+pub(super) fn list() -> CommandResult {
     for scene in SCENES {
         println!("scene {}: {}", scene.name, scene.description);
     }
     Ok(())
 }
 
-pub(super) fn stop() -> Answer {
+pub(super) fn stop() -> CommandResult {
     println!("no scene is running: any key stops one that is");
     Ok(())
 }
 
-/// Draws so many frames of a scene from number `first` on, or frames without end, while `obey` does what lines say that are typed.
-pub(super) fn run(session: &mut Session, name: &str, first: u64, frames: Option<u64>, obey: Obey) -> Answer {
+/// Draws `frames` frames of a scene from number `first` on, or frames without end, during which `execute_line` executes the lines that are typed.
+pub(super) fn run(
+    session: &mut Session,
+    name: &str,
+    first: u64,
+    frames: Option<u64>,
+    execute_line: ExecuteLine,
+) -> CommandResult {
     session.gpu()?;
     let entry = find(name)?;
     let mode = match frames {
         Some(frames) => Mode::Counted { frames },
-        None => Mode::ForTheEye { obey },
+        None => Mode::Interactive { execute_line },
     };
     print_speed(&show(session, entry, mode, first)?);
     Ok(())
 }
 
 /// Draws frames as fast as it goes, without computing CRCs, and prints how fast that was.
-pub(super) fn measure(session: &mut Session, entry: &'static SceneEntry, frames: u64) -> Answer {
+pub(super) fn measure(session: &mut Session, entry: &'static SceneEntry, frames: u64) -> CommandResult {
     print_speed(&show(session, entry, Mode::Measured { frames }, 0)?);
     Ok(())
 }
@@ -98,7 +104,7 @@ fn print_speed(drawn: &Drawn) {
     println!("{frames} frames in {} ms, {}.{:03} a second", elapsed_us / 1000, per_second / 1000, per_second % 1000);
 }
 
-/// What frames are drawn for.
+/// The purpose of a run, which decides what is done with its frames.
 #[derive(Clone, Copy, Debug)]
 enum Mode {
     /// A number of frames, and the CRC-32 of each.
@@ -108,7 +114,7 @@ enum Mode {
     /// One frame, and its CRC-32.
     Single,
     /// Until a key is pressed, in step with the display if it can be. A scene that shows the console has lines obeyed.
-    ForTheEye { obey: Obey },
+    Interactive { execute_line: ExecuteLine },
 }
 
 impl Mode {
@@ -116,7 +122,7 @@ impl Mode {
         match self {
             Self::Counted { frames } | Self::Measured { frames } => Some(frames),
             Self::Single => Some(1),
-            Self::ForTheEye { .. } => None,
+            Self::Interactive { .. } => None,
         }
     }
 }
@@ -143,7 +149,7 @@ fn show(session: &mut Session, entry: &'static SceneEntry, mode: Mode, first: u6
     let platform = driver(device)?.platform();
 
     performance::start(platform, counted.sources()).map_err(|error| error.to_string())?;
-    let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::ForTheEye { .. }) };
+    let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::Interactive { .. }) };
     let answer = page(&canvas.pages, 1).target().map_err(SceneError::from).and_then(|target| {
         let mut context = SceneContext { device, target, output: &mut output };
         let scene = (entry.start)(&mut context)?;
@@ -245,12 +251,12 @@ fn ping_firmware(device: &GpuDevice, number: u64) {
 }
 
 /// A frame that the engine works on.
-struct UnderWay {
+struct InFlight {
     number: u64,
     fence: Fence,
 }
 
-/// What has become of the frames that were drawn.
+/// The frames that were drawn so far.
 struct Finished<'c> {
     canvas: &'c Canvas,
     mode: Mode,
@@ -275,7 +281,7 @@ impl<'c> Finished<'c> {
             canvas,
             mode,
             is_flipping: true,
-            paced: matches!(mode, Mode::ForTheEye { .. }),
+            paced: matches!(mode, Mode::Interactive { .. }),
             times: FrameTimes::default(),
             crc: None,
             dropped: 0,
@@ -287,7 +293,7 @@ impl<'c> Finished<'c> {
     fn add(
         &mut self,
         device: &GpuDevice,
-        swapchain: &mut Swapchain<UnderWay>,
+        swapchain: &mut Swapchain<InFlight>,
         page: usize,
         number: u64,
         frame_us: u64,
@@ -311,7 +317,7 @@ impl<'c> Finished<'c> {
                 self.crc = Some(crc);
             }
             Mode::Single => self.crc = Some(self.canvas.pages.crc(page)),
-            Mode::Measured { .. } | Mode::ForTheEye { .. } => {}
+            Mode::Measured { .. } | Mode::Interactive { .. } => {}
         }
     }
 
@@ -336,7 +342,7 @@ fn draw(
     (mode, first): (Mode, u64),
 ) -> Result<Drawn, String> {
     let mut typing = match mode {
-        Mode::ForTheEye { obey } if scene.keys_are_commands() => Some(Typing::new(obey)),
+        Mode::Interactive { execute_line } if scene.keys_are_commands() => Some(Typing::new(execute_line)),
         _ => None,
     };
     let start_us = clock::now_us();
@@ -357,11 +363,11 @@ fn draw(
             let begin_us = clock::now_us();
             let fence = scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
             frame_us += clock::now_us() - begin_us;
-            swapchain.begin(page, UnderWay { number, fence });
+            swapchain.begin(page, InFlight { number, fence });
             number += 1;
             continue;
         }
-        let Some((page, UnderWay { number: oldest, fence })) = swapchain.take_oldest() else { break };
+        let Some((page, InFlight { number: oldest, fence })) = swapchain.take_oldest() else { break };
         let wait_us = clock::now_us();
         let waited = driver(context.device)?.wait(fence);
         match waited {
@@ -401,7 +407,7 @@ fn find(name: &str) -> Result<&'static SceneEntry, String> {
     })
 }
 
-/// A page as the GPU is told of it.
+/// A page with its address for the GPU.
 fn page(pages: &Pages, page: usize) -> Page {
     Page {
         // Both the framebuffer and the GPU's memory are below 1 GiB, as all of memory.

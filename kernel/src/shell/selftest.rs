@@ -1,4 +1,4 @@
-//! The command `selftest`: does the machine do what it should, and the 3D engine what silicon did?
+//! The command `selftest`: the processor's registers, the QPUs' arithmetic and the pictures, against records
 
 use alloc::{
     format,
@@ -11,7 +11,7 @@ use v3d::{Error, hw::vpm::ROW_WORDS, pool::Buffer, user_program::UserProgram};
 
 use super::{
     scene,
-    session::{Answer, NO_V3D, Session},
+    session::{CommandResult, NO_V3D, Session},
 };
 use crate::{
     arch::{clock, register_survival},
@@ -28,13 +28,13 @@ use crate::{
 
 /// How long a program may take; on the model it is milliseconds, on a board microseconds.
 const LIMIT_US: u64 = 2_000_000;
-/// Differences that are told one by one.
+/// Differences that are printed one by one.
 const TOLD: usize = 20;
 
 /// What is in the result's place before: a program that stores nothing must not pass.
 const UNTOUCHED: u8 = 0xa5;
 
-pub(super) fn selftest(session: &mut Session, print_vectors: bool) -> Answer {
+pub(super) fn selftest(session: &mut Session, print_vectors: bool) -> CommandResult {
     processor()?;
     let mut tally = Tally::default();
     arithmetic(session, &mut tally, print_vectors)?;
@@ -76,7 +76,7 @@ struct Tally {
 }
 
 /// The QPUs' two ALUs against silicon's results.
-fn arithmetic(session: &mut Session, tally: &mut Tally, print_vectors: bool) -> Answer {
+fn arithmetic(session: &mut Session, tally: &mut Tally, print_vectors: bool) -> CommandResult {
     let Session { gpu, watchdog, .. } = session;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
@@ -95,7 +95,7 @@ fn arithmetic(session: &mut Session, tally: &mut Tally, print_vectors: bool) -> 
 }
 
 /// The first picture of each scene: drawn twice alike, and as it was recorded.
-fn pictures(session: &mut Session, tally: &mut Tally) -> Answer {
+fn pictures(session: &mut Session, tally: &mut Tally) -> CommandResult {
     let size = session.framebuffer.map_or(DEFAULT_SIZE, |pages| (pages.width, pages.height));
     for entry in SCENES {
         let crcs = [scene::first_picture(session, entry)?, scene::first_picture(session, entry)?];
@@ -121,7 +121,7 @@ fn pictures(session: &mut Session, tally: &mut Tally) -> Answer {
 }
 
 /// The CPU's own part: interrupts come, and leave the interrupted code's registers alone.
-fn processor() -> Answer {
+fn processor() -> CommandResult {
     /// Interrupts to wait for, and the longest time that they may take: an emulator on a busy machine is late.
     const INTERRUPTS: u64 = 3;
     const PATIENCE_US: u64 = 3_000_000;

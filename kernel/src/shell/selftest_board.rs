@@ -1,4 +1,4 @@
-//! The command `selftest board`: from the first register to a frame by interrupt, a step at a time
+//! The command `selftest board`: a first test of a board, step by step from the first register to a frame by interrupt
 //!
 //! For a board that nobody has seen this kernel on. Each step says what it is about to do before it does it, so that a board that stops has said where;
 //! and each has a verdict of its own, so that one that fails does not hide the next. The whole is one text, for a report. Interrupts come last, because
@@ -28,7 +28,7 @@ use v3d::{
 
 use super::{
     scene, selftest,
-    session::{Answer, NO_V3D, Session},
+    session::{CommandResult, NO_V3D, Session},
 };
 use crate::{
     arch::{clock, cpu},
@@ -84,7 +84,7 @@ const STEPS: [Step; 13] = [
     ("10 messages to the firmware, after the interrupts", mailbox),
 ];
 
-pub(super) fn selftest(session: &mut Session) -> Answer {
+pub(super) fn selftest(session: &mut Session) -> CommandResult {
     println!("---- board report, to be pasted as a whole ----");
     facts(session);
     // Without a driver the engine's registers are only looked at.
@@ -276,7 +276,7 @@ fn clearing(session: &mut Session) -> Verdict {
     if right == (SIZE * SIZE) as usize && spilled == 0 { Verdict::Passed(remark) } else { Verdict::Failed(remark) }
 }
 
-/// What the driver has to tell of a job that failed, and keeps it for `capture`.
+/// Prints the driver's report of a job that failed, and keeps the job for `capture`.
 fn tell_reports(session: &mut Session) {
     let reports = session.gpu().map(|mut gpu| gpu.take_reports()).unwrap_or_default();
     for report in reports {

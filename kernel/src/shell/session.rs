@@ -1,4 +1,4 @@
-//! The state that the shell's commands share: what the boot has brought up, and what commands leave for later ones
+//! The state that commands share: devices from the boot, and results that later commands use
 
 use alloc::string::{String, ToString};
 use core::cell::RefMut;
@@ -16,34 +16,34 @@ use crate::{
     scenes::Page,
 };
 
-/// What a command comes to: nothing more to say, or why it failed, as a sentence.
-pub(super) type Answer = Result<(), String>;
+/// The result of a command; an error is a sentence.
+pub(super) type CommandResult = Result<(), String>;
 
-/// What does what a line says, and prints what came of it.
-pub(super) type Obey = fn(&str, &mut Session);
+/// Executes the command on a line and prints its result: [`run`](super::run)'s function, for scenes during which commands are typed.
+pub(super) type ExecuteLine = fn(&str, &mut Session);
 
 /// The state of the shell.
 #[derive(Debug)]
 pub struct Session {
     /// What the boot code handed over.
     pub handover: Handover,
-    /// The picture, if there is a display.
+    /// The framebuffer, if there is a display.
     pub framebuffer: Option<Pages>,
     /// The watchdog.
     pub watchdog: Watchdog,
     /// The 3D engine, or why there is none.
     pub gpu: Result<GpuDevice, String>,
-    /// What was drawn last.
+    /// The last frame that was drawn.
     pub last_picture: Option<LastPicture>,
-    /// How long the frames of the last scene took, and what was counted meanwhile.
+    /// Frame times of the last scene, and the set of counters that was active.
     pub last_times: Option<(FrameTimes, CounterSet)>,
-    /// What is counted while the next scene is drawn.
+    /// The set of counters for the next scene.
     pub counted: CounterSet,
-    /// What failed last, if nothing was drawn since.
+    /// The submission that failed last, if nothing was drawn since.
     pub failed_submission: Option<Submission>,
-    /// A job from elsewhere, as far as it has come.
+    /// The captured job to be replayed, as far as it is loaded.
     pub replay: Replay,
-    /// A line that was typed while a scene was shown, which the shell does next.
+    /// A line that was typed while a scene was shown, for the shell to execute next.
     pub next_line: Option<String>,
 }
 
@@ -56,7 +56,7 @@ pub struct LastPicture {
     pub target: Page,
 }
 
-/// What commands say that need the engine where there is none; machines look for this sentence.
+/// The error of commands that need the engine where there is none; tools look for this sentence.
 pub(super) const NO_V3D: &str = "this machine has no V3D";
 
 impl Session {

@@ -1,10 +1,10 @@
-//! Commands that are typed while a scene shows the console
+//! Commands typed while a scene shows the console
 
 use alloc::string::ToString;
 
 use super::{
     line_editor::LineEditor,
-    session::{Obey, Session},
+    session::{ExecuteLine, Session},
 };
 use crate::{
     command::{Command, PROMPT},
@@ -17,14 +17,14 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Typing {
     editor: LineEditor,
-    obey: Obey,
+    execute_line: ExecuteLine,
 }
 
 impl Typing {
     /// Shows the prompt.
-    pub(super) fn new(obey: Obey) -> Self {
+    pub(super) fn new(execute_line: ExecuteLine) -> Self {
         print!("{PROMPT}");
-        Self { editor: LineEditor::new(), obey }
+        Self { editor: LineEditor::new(), execute_line }
     }
 
     /// Takes what was typed since, and does what whole lines say. `true` if the scene is to end: a command that takes the engine is then left to the shell.
@@ -42,7 +42,7 @@ impl Typing {
                 session.next_line = Some(line.to_string());
                 return true;
             }
-            (self.obey)(line, session);
+            (self.execute_line)(line, session);
             print!("{PROMPT}");
         }
         false

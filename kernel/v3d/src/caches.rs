@@ -1,4 +1,4 @@
-//! The V3D's caches: cleared before it reads anything new.
+//! The V3D's caches: cleared before the V3D reads new data.
 //!
 //! L2 holds textures, uniforms and instructions for all slices; each slice has caches of its own for uniforms, instructions and each TMU. None of
 //! them sees what the CPU writes, so all are cleared before each job.

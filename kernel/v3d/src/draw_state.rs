@@ -1,4 +1,4 @@
-//! State of the fixed functions: what stands between shaders and pixels.
+//! State of the fixed functions, between vertex shading and pixels.
 //!
 //! The PTB copies a state record into a tile's list only when primitives that follow it touch the tile, so state costs where it changes; the
 //! binning list holds each record only when its value differs from the one before.

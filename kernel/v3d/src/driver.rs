@@ -1,4 +1,4 @@
-//! The driver itself: jobs go in, fences come out.
+//! The driver: jobs are submitted, fences are waited for.
 //!
 //! A job is a pair of lists. Thread 0 bins one job while thread 1 renders the one before: each thread is given its next list as soon as it has ended the last,
 //! and the semaphore in the lists keeps a job's rendering behind its own binning. Both threads take jobs in the order of submission.
@@ -49,19 +49,19 @@ const JOBS_EXPECTED: usize = 4;
 /// How long things may take, and how much memory the binner gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Without any progress for this long, in microseconds, the V3D hangs.
+    /// Microseconds without progress after which the V3D counts as hung.
     pub hang_us: u64,
-    /// A job that runs for longer than this, in microseconds, is stopped.
+    /// Microseconds after which a job is stopped, even if it makes progress.
     pub job_us: u64,
-    /// How often the driver looks while it waits, in microseconds.
+    /// Microseconds between two polls while the driver waits.
     pub poll_interval_us: u64,
-    /// A job that failed this often is dropped.
+    /// Failures after which a job is dropped.
     pub failures: u32,
     /// Size of a block of overflow memory in bytes.
     pub overflow_block_bytes: u32,
-    /// Blocks of overflow memory that lie ready.
+    /// Blocks of overflow memory that are kept ready.
     pub overflow_blocks: u32,
-    /// Blocks of overflow memory that there may be at most.
+    /// The greatest number of blocks of overflow memory.
     pub max_overflow_blocks: u32,
 }
 
@@ -208,7 +208,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         self.last
     }
 
-    /// Looks what is done, and starts what can be started. Never waits for the GPU.
+    /// Collects jobs that are done, and starts lists that can be started. Never waits for the GPU.
     pub fn poll(&mut self) {
         if self.was_reset() {
             self.recover_from_reset();
@@ -277,7 +277,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         Statistics { interrupts: u64::from(self.interrupts.served()), ..self.statistics }
     }
 
-    /// What there is to tell of jobs that failed, oldest first. Asking clears it.
+    /// Takes the reports of failed jobs, oldest first.
     pub fn take_reports(&mut self) -> Vec<Report> {
         core::mem::take(&mut self.reports)
     }

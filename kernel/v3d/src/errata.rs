@@ -1,4 +1,4 @@
-//! The hardware's errata: what goes wrong, and what the driver does about it.
+//! Hardware errata, and how the driver avoids each.
 //!
 //! Each has the name under which its discoverers know it. Those of QPU programs are the assembler's business and checked there.
 //!

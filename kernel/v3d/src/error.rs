@@ -1,4 +1,4 @@
-//! What can go wrong, with the place in it.
+//! Errors of the driver.
 
 use crate::errata::Erratum;
 use crate::fence::Fence;

@@ -1,6 +1,6 @@
-//! What the error bits say, in sentences.
+//! Sentences for the bits of ERRSTAT.
 //!
-//! ERRSTAT collects errors of the VPM and its neighbours. Its bits stay until a reset, so the driver tells of a bit once. CTnCS.CTERR says that a thread
+//! ERRSTAT collects errors of the VPM and its neighbours. Its bits stay until a reset, so the driver reports a bit once. CTnCS.CTERR says that a thread
 //! met a record that it cannot execute.
 //!
 //! # Sources

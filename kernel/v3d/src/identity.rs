@@ -1,4 +1,4 @@
-//! Which V3D this is: IDENT0, IDENT1, IDENT2.
+//! Identity of the V3D: IDENT0, IDENT1, IDENT2.
 //!
 //! A powered V3D of the VideoCore IV answers `"V3D"` and technology version 2 in IDENT0. Without power the bus answers 0xdeadbeef, and where there
 //! is no V3D at all (QEMU without a model) 0. The other two registers tell how much of everything this one has.

@@ -1,8 +1,8 @@
-//! The interrupt handler's share of the driver: acknowledge, and feed the binner.
+//! The interrupt handler: acknowledges causes, and feeds the binner with memory.
 //!
 //! The V3D raises its line for four causes: a frame is rendered, tile lists are flushed, the binner is out of memory, the binner
 //! has used overspill memory. Done-interrupts only have to be acknowledged, because the counters RFC and BFC tell what is done. An
-//! out-of-memory interrupt has to be served while the CPU does something else: the binner stands still until BPOA and BPOS name a
+//! out-of-memory interrupt has to be served while the CPU does something else: the binner stalls until BPOA and BPOS name a
 //! new block. So blocks are laid out beforehand in [`Interrupts::offer`], and the handler hands them over.
 //!
 //! Everything here is atomic and never waits: the handler may come in the middle of any of the driver's own operations.

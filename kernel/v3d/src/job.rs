@@ -1,4 +1,4 @@
-//! What the driver is given to execute.
+//! Jobs and submissions.
 
 use crate::record_list::ControlList;
 use crate::user_program::UserProgram;

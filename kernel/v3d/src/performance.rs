@@ -1,4 +1,4 @@
-//! Performance counters: 16 counters, 30 things to count.
+//! Performance counters: 16 counters, 30 sources.
 //!
 //! Each counter is given a source, cleared, and enabled together with the global enable, bit 31 of PCTRE, which the guide leaves out.
 //!

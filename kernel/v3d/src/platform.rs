@@ -1,4 +1,4 @@
-//! What the driver needs from the machine: four small traits, and nothing else.
+//! The platform: four small traits that the driver needs from the machine.
 //!
 //! On the Pi they are MMIO, a non-cacheable pool, the system timer with the interrupt controller, and the power manager. In tests they
 //! are the model. All methods take `&self`: the interrupt handler and the main program use the same platform at once, and

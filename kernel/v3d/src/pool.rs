@@ -1,4 +1,4 @@
-//! The pool of GPU memory: who has which bytes.
+//! The pool of GPU memory: an allocator of shared buffers.
 //!
 //! A first-fit allocator over one contiguous region. What is handed out is a [`Buffer`], which any number of owners share; when the last of them drops it,
 //! its bytes go back to the pool. A job that was submitted is an owner of all that it uses, so nobody else has to keep memory until the GPU is done with it.

@@ -1,4 +1,4 @@
-//! What is drawn: vertices in their order, or by indices.
+//! Draws: vertices in their order, or by indices.
 //!
 //! # Errata
 //! - GFXH-515: a draw of more than 65535 vertices goes wrong, and has to be split [mesa vc4_draw.c]. Where to split depends on the mode: lists are split

@@ -1,7 +1,7 @@
-//! A control list in the making: the records' bytes, one behind the other.
+//! A control list under construction: encoded records, one behind the other.
 //!
 //! Records are encoded as they are appended; memory is taken when their length is known. So a list can never run over the memory that was taken for it.
-//! A value that does not fit its field is told when the list is done.
+//! A value that does not fit its field is reported when the list is done.
 
 use crate::error::Error;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! A block of GPU memory: where the GPU sees it, and checked access for the CPU.
+//! A region of GPU memory: its address for the GPU, and checked access for the CPU.
 
 use crate::error::Error;
 use crate::platform::GpuMemory;

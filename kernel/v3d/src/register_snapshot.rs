@@ -1,4 +1,4 @@
-//! All registers at one moment, for a report.
+//! A snapshot of all registers, for a report.
 
 use crate::platform::RegisterAccess;
 use alloc::vec::Vec;

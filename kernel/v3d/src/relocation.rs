@@ -1,4 +1,4 @@
-//! A job from elsewhere, run at other addresses than it was made for.
+//! Relocation: a captured job runs at other addresses than those it was made for.
 //!
 //! A captured job names memory that the machine at hand has in use. Its memory is therefore put to other places, and each word that holds an address is
 //! changed by the distance. Which words do, the validator finds out: it follows every list, record, program and uniform. Then the moved job is validated once

@@ -1,4 +1,4 @@
-//! What the driver counts.
+//! Counts that the driver keeps.
 
 /// Counts and times since the driver came up. Times are those at which the driver noticed, so they are upper bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The tiles of a picture.
+//! The grid of tiles of a picture.
 //!
 //! The hardware renders tile by tile; how large a tile is follows from what the tile buffer holds [AG p.46]. Both lists give the picture's size: the
 //! binning list in tiles, 8 bits each way, the rendering list in pixels.

@@ -1,4 +1,4 @@
-//! From rows of pixels to the layouts of images in memory, and back.
+//! Conversion between rows of pixels and the tiled layouts of images.
 //!
 //! A picture comes as rows of pixels, one after the other; the TMU and the tile buffer want it in T-format or LT-format ([`tiling`] says where each pixel
 //! stands). Both consist of micro-tiles of 64 bytes, and a row of a micro-tile is 4, 8 or 16 bytes that stand together in the picture's row, too. So nothing

@@ -1,4 +1,4 @@
-//! User programs: QPU code that is not part of a frame.
+//! User programs: QPU code outside of frames.
 //!
 //! A request is three registers: SRQUL, SRQUA and last SRQPC, whose write puts it into a queue of 16. SRQCS counts requests and completed programs, modulo 256.
 //!

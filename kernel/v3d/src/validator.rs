@@ -1,4 +1,4 @@
-//! Lists that come from elsewhere: may they be executed?
+//! Validation of lists from elsewhere, before they are executed.
 //!
 //! There is no IOMMU between the V3D and memory. A list that somebody else wrote can name any address for code, uniforms, vertices, indices, textures,
 //! tile lists and pictures; so before it is executed, everything that it can make the V3D read or write is held against what it may read and write. What

@@ -89,7 +89,7 @@ fn whole_images_of_all_small_sizes() {
 fn random_rectangles() {
     let range = std::env::var("TILER_CASES").unwrap_or_else(|_| "0..600".to_owned());
     let (low, high) = range.split_once("..").expect("TILER_CASES=LO..HI");
-    for seed in low.parse().unwrap()..high.parse().unwrap() {
+    for seed in low.parse::<u64>().unwrap()..high.parse::<u64>().unwrap() {
         let mut random = Rand64::new(u128::from(seed));
         let bits = PIXEL_BITS[below(&mut random, 6) as usize];
         let tiling = TILINGS[below(&mut random, 3) as usize];

@@ -1,4 +1,4 @@
-//! Which version of the plugin interface a QEMU takes.
+//! Versions of the plugin interface, and which of them a QEMU accepts.
 //!
 //! QEMU loads the library, looks `qemu_plugin_version` up in it and refuses a number outside a range of its own. No number is
 //! in the ranges of all QEMUs, so it is chosen when the library is loaded, before QEMU looks:

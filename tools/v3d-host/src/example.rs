@@ -1,4 +1,4 @@
-//! What programs of the guide begin and end with: a picture to draw, which becomes a PNG file.
+//! Begin and end of the example programs: a target to draw to, which becomes a PNG file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: how large the kernel is, and how much it works for a frame.
+//! `cargo xtask bench`: the size of the kernel, and the instructions and time of its frames.
 //!
 //! Instructions are counted by the QEMU plugin, whose trace tells at each access of a V3D register how many vCPU 0 had
 //! executed. They do not depend on this machine; frames a second do, and say how fast the model is on it. Scenes run without
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const HELP: &str = "\
 cargo xtask bench [--frames N] [SCENE...]
 
-Boots the kernel in QEMU and prints, for each SCENE (triangle and cube if none is told):
+Boots the kernel in QEMU and prints, for each SCENE (triangle and cube by default):
   the size of kernel8.img
   instructions from power-on to the start of the first frame's rendering
   instructions of each further frame: the median, and the mean, which includes the lists that only the first frames write

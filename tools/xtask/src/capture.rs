@@ -40,7 +40,7 @@ cargo xtask capture -o DIR --serial DEVICE
 cargo xtask capture -o DIR --log FILE
 cargo xtask capture -o DIR SCENE
 
-A DIR that has a job already is left as it is, unless --force is told, too.
+A DIR that has a job already is left as it is, unless --force is given.
 
 Turns the kernel's last job into the folder DIR, which `cargo run -p v3d-sim --bin v3d -- replay DIR` runs:
   --serial DEVICE   ask a kernel on a board at the end of a serial line, such as /dev/ttyUSB0

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: what continuous integration does, on this machine.
+//! `cargo xtask ci`: the steps of continuous integration, on this machine.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};

@@ -1,4 +1,4 @@
-//! A kernel to speak with: in QEMU, or on a board at the end of a serial line.
+//! A running kernel: in QEMU, or on a board at the end of a serial line.
 
 use crate::board;
 use crate::build;

@@ -93,7 +93,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// Everything that lies on the card, in a fixed order. With device trees config.txt and cmdline.txt are told to make use of them.
+/// Everything that lies on the card, in a fixed order. With device trees, config.txt and cmdline.txt have lines that use them.
 fn files(
     workspace: &Workspace,
     kernel: &Path,

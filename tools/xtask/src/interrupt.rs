@@ -1,4 +1,4 @@
-//! Ctrl-C and termination: remembered, so that waiting ends and everything is put away in order.
+//! Ctrl-C and termination: remembered, so that waits end and everything is cleaned up in order.
 
 use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

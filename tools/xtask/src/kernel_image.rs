@@ -1,4 +1,4 @@
-//! From the kernel's ELF file to kernel8.img.
+//! Conversion of the kernel's ELF file to kernel8.img.
 //!
 //! The Pi's firmware knows no ELF: it copies kernel8.img to physical address 0x8_0000 and jumps to its first byte. So the
 //! image is the loadable segments laid out from that address on, gaps filled with zeros, without the zeros at the end

@@ -1,4 +1,4 @@
-//! QEMU's machine protocol, as much of it as the tests need.
+//! QEMU's machine protocol, as far as the tests need it.
 //!
 //! JSON messages, one a line, over a Unix socket. QEMU greets first; `qmp_capabilities` ends the negotiation. Events
 //! come in between and are passed over.

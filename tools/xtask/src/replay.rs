@@ -217,7 +217,7 @@ pub(crate) fn send_damaged(console: &Console, address: u32) -> Result<String> {
     why.context("a damaged block is taken")
 }
 
-/// The pages that the kernel tells of, with their CRCs.
+/// The pages that the kernel has stored, with their CRCs.
 fn stored_pages(lines: &[String]) -> Result<Vec<(Span, u32)>> {
     let number =
         |word: &str| u32::from_str_radix(word, 16).with_context(|| format!("{word:.20} is no hexadecimal number"));

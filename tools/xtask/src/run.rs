@@ -27,7 +27,7 @@ With a display there is a window, which shows the scene until it is closed. A te
 without (over ssh): type `help`; Ctrl-T saves the screen as a PNG file; Ctrl-C ends. With --headless or --frames, and where there is
 neither a display nor a terminal, the scene draws its frames and the run ends.
 
-  --headless          no window, and unless --shell is told, no shell: for scripts
+  --headless          no window and, without --shell, no shell: for scripts
   --shell             the kernel's shell, on this terminal
   --frames N          draw N frames, then end (3 if not told)
   --screenshot FILE   write the screen, as QEMU displays it when the frames are done or Ctrl-T is pressed, to a PNG file
@@ -108,7 +108,7 @@ impl Options {
             bail!("--shell leaves the frames to you: type `scene run NAME frames N` there");
         }
         if options.board.is_some() && options.screenshot.is_some() {
-            bail!("--screenshot is what QEMU displays; a board's frames are told by their CRCs");
+            bail!("--screenshot is what QEMU displays; a board reports its frames by their CRCs");
         }
         if options.trace.is_some() && (options.board.is_some() || options.no_v3d) {
             bail!("--trace is written by the V3D model, which is not there");

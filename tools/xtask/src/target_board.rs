@@ -1,4 +1,4 @@
-//! The board that the kernel is for, as far as the tools have to know it.
+//! Facts of the board that the tools need.
 //!
 //! The kernel's own description is kernel/src/board/raspberry_pi_3, with the memory split in its linker.ld.
 

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that keeps this repository right, step by step.
+//! `cargo xtask test`: all checks of this repository, step by step.
 //!
 //! Host steps come first, from cheap to dear. Then the kernel is booted in QEMU, once for each step, and spoken to over its
 //! serial console. A step that fails does not keep the others from running; the last line counts them.

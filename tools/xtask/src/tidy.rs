@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules that the sources keep, and that no compiler checks.
+//! `cargo xtask tidy`: rules of the sources that no compiler checks.
 //!
 //! Each rule is a function from the tree to the sentences that say where it is broken.
 

@@ -1,4 +1,4 @@
-//! Nothing that was started outlives this program, however that ends.
+//! Child processes end with this program, however it ends.
 //!
 //! Values that are dropped end their processes. A program that is killed drops nothing, so a shell waits beside each process
 //! at the end of a pipe: it reads a line when all went well, and the end of the pipe when this program is gone; then it kills.

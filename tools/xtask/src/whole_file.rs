@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Files that are written whole or not at all.
 //!
 //! Contents are written beside the file and then take its name, so that a full disk or an interruption leaves what was there
 //! before. What is no ordinary file (a terminal, a pipe, `/dev/null`) is written to as it is.

@@ -1,4 +1,4 @@
-//! Where things are: the root of the sources and the folder that builds go to.
+//! The workspace: the root of the sources and the folder for builds.
 
 use anyhow::{Context, Result};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What the boot asks of the firmware, and what it takes for granted where there is no answer
+//! Requests of the boot to the firmware, and the defaults where no answer comes
 //!
 //! Every request here may go unanswered, or be answered with nonsense: the kernel then goes on with what the firmware usually sets.
 //!

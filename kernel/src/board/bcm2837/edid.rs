@@ -1,4 +1,4 @@
-//! The display's own description: its preferred size, from the EDID base block
+//! The display's preferred size, from the EDID base block
 //!
 //! 128 bytes: the header 00 FF FF FF FF FF FF 00, a checksum that makes the sum 0, and at byte 54 the first detailed timing,
 //! which is the preferred one.

@@ -1,4 +1,4 @@
-//! The firmware, asked and told
+//! Property exchanges with the firmware
 //!
 //! [`Firmware`] is whoever answers properties: on the board the one behind the mailbox, in tests a double. There is one mailbox for the
 //! whole kernel. Interrupt handlers must not use it: an exchange takes up to milliseconds.

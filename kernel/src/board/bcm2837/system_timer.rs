@@ -1,4 +1,4 @@
-//! The system timer: 1 MHz, four compare registers, of which 1 and 3 are the ARM's
+//! The system timer: 1 MHz, four compare registers, of which the ARM has 1 and 3
 //!
 //! The counter runs freely; when its low half equals compare register N, bit N of CS rises and GPU interrupt N comes with
 //! it. 0 and 2 belong to the VideoCore.

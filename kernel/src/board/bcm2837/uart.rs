@@ -1,4 +1,4 @@
-//! What both serial ports can do
+//! The interface that both UARTs have
 
 /// A serial port with FIFOs, used byte by byte.
 pub trait Uart {

@@ -1,4 +1,4 @@
-//! The registers of the 3D engine, as words: which is which, the driver knows
+//! The registers of the 3D engine as words; their meaning is the driver's
 
 use tock_registers::{register_structs, registers::ReadWrite};
 

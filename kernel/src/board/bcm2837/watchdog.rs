@@ -1,4 +1,4 @@
-//! The watchdog of the power block: reboot, and reboot by itself when nobody looks after it
+//! The watchdog of the power block: a reset on request, and by itself after a time without a sign of life
 //!
 //! Every write carries the password 0x5A in the top byte, or nothing happens. The watchdog counts down 16.16 seconds from the
 //! value in its 20-bit register; at zero, and with full reset chosen in RSTC, the chip restarts and the firmware loads

@@ -1,4 +1,4 @@
-//! Where the blocks of the chip are, as the ARM sees them
+//! Addresses of the chip's blocks, as the ARM sees them
 //!
 //! # Sources
 //! BCM2835 ARM Peripherals, chapters 2, 5 to 7, 12 to 14, at the base that BCM2836 and BCM2837 have; AG section 10 for the V3D; QA7 rev 3.4.

@@ -1,4 +1,4 @@
-//! Which interrupt line of the controller belongs to which block
+//! Interrupt lines of the chip's blocks
 //!
 //! # Sources
 //! BCM2835 ARM Peripherals, chapter 7, and chapter 12 for the timer; [lk] [qemu] for the V3D.

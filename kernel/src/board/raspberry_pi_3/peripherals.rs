@@ -1,4 +1,4 @@
-//! The blocks of the chip, each for one owner
+//! The chip's blocks, each for one owner
 //!
 //! Each block is handed out once, by [`Peripherals::take`]; only the UARTs exist a second time, for first and last words.
 

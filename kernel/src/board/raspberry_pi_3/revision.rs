@@ -1,4 +1,4 @@
-//! Which board this is: the revision code
+//! The revision code, which tells the boards apart
 //!
 //! New-style codes (bit 23 set) have fields: revision 3:0, type 11:4, processor 15:12, manufacturer 19:16, memory 22:20.
 //!

@@ -1,4 +1,4 @@
-//! Memory for the binner when its own is used up.
+//! Overflow memory for the binner.
 //!
 //! Blocks are taken from the pool, laid ready where the interrupt handler finds them, and belong to the job that is being binned once the handler has
 //! handed them over. They come back when that job is rendered, since its tile lists are in them.

@@ -1,4 +1,4 @@
-//! Running user programs, with the 3D pipeline standing still.
+//! Execution of user programs, with the 3D pipeline idle.
 
 use super::Driver;
 use crate::caches;

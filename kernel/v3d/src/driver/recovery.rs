@@ -1,4 +1,4 @@
-//! When the V3D stands still, or stops with an error.
+//! Detection of hangs and errors, and recovery by a reset.
 //!
 //! Progress is what can be seen from outside: the addresses at which the threads stand, the pipeline's status, the primitives left, the binner's
 //! memory. If none of it moves for a while although there is work, the V3D hangs. Then its state is written down, it is reset, and all jobs that were
@@ -92,7 +92,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// The thread whose work stands still: thread 1, unless it only waits for thread 0.
+    /// The thread that makes no progress: thread 1, unless it only waits for thread 0.
     fn guilty_thread(&self) -> Thread {
         let rendering = self.jobs.iter().find(|job| job.runs_on(Thread::Rendering));
         match rendering {
@@ -101,7 +101,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// The job that this thread works for has failed: write down, reset, go on.
+    /// Fails the job that this thread works for: a report, a reset, and the next job.
     pub(super) fn fail_thread(&mut self, thread: Thread, failure: Failure) {
         let Some(index) = self.jobs.iter().position(|job| job.runs_on(thread)) else { return };
         let job = &mut self.jobs[index];
@@ -126,7 +126,7 @@ impl<P: Platform> Driver<'_, P> {
         self.keep(report);
     }
 
-    /// Keeps a report for whoever asks; the oldest makes room for it.
+    /// Keeps a report; the oldest makes room for it.
     pub(super) fn keep(&mut self, report: Report) {
         if self.reports.len() == MAX_REPORTS {
             self.reports.remove(0);

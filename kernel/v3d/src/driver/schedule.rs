@@ -1,4 +1,4 @@
-//! Giving each thread its next list, and seeing lists end.
+//! Scheduling: each thread gets its next list when it has ended the last.
 //!
 //! Before a job's first list is started, all caches are cleared. Clearing them while the other thread still works only makes that
 //! thread fetch again what it needs.

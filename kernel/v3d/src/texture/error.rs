@@ -1,4 +1,4 @@
-//! What is wrong with a texture.
+//! Errors of a texture.
 
 use crate::tiler::{LayoutError, Rectangle};
 use core::fmt;

@@ -1,4 +1,4 @@
-//! Where the levels and faces of a texture stand.
+//! Layout of the levels and faces of a texture in memory.
 
 use super::{ALIGNMENT, CUBE_FACES, TextureError};
 use crate::tiler::{ImageBytes, ImageLayout, Rectangle};

@@ -1,4 +1,4 @@
-//! What a job may read and what it may write.
+//! Rights of a job to read and to write memory.
 
 use super::Reason;
 use super::span::{MEMORY_BYTES, Span, merged};

@@ -1,4 +1,4 @@
-//! What a job reads, what it writes, and which words of it hold addresses.
+//! The survey of a job: what it reads and writes, and which words of it hold addresses.
 //!
 //! All of that the check of a job finds out on its way. A survey keeps it: a captured job can then be said to need just this memory, and can be moved to
 //! other addresses ([`relocation`](crate::relocation)).

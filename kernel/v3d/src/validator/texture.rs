@@ -1,4 +1,4 @@
-//! Textures: which memory a lookup with these parameters can touch.
+//! Textures: the memory that a lookup with given parameters can touch.
 //!
 //! Level 0 begins at the base address and the smaller levels lie in front of it, each padded to whole micro-tiles or tiles. Faces of cube maps follow each
 //! other at the stride of parameter 2 or 3. A child image is a window on each level, which has to lie within it.

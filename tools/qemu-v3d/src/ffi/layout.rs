@@ -1,4 +1,4 @@
-//! The structures that QEMU and the plugin share, and the proof that this QEMU has them as they are written down here.
+//! Structures that QEMU and the plugin share, and the check that this QEMU has the same.
 //!
 //! QEMU promises nobody the layout of `MemoryRegionOps`. But it has constants of that type whose contents are known from
 //! its sources, and exports them: they are compared before a block of registers is handed to it.

@@ -1,4 +1,4 @@
-//! What a draw costs: the kernel's command `draws` works between two marks in the trace.
+//! Instructions and bytes of a draw: the kernel's command `draws` works between marks in the trace.
 
 use super::PATIENCE;
 use crate::qemu::{self, Qemu};

@@ -1,4 +1,4 @@
-//! What the GPU takes for a frame of each scene: the model's estimate, read from the performance counters.
+//! GPU cycles of a frame of each scene: the model's estimate, read from the performance counters.
 //!
 //! A cycle of a QPU is one of five things: it executes, waits for a TMU, the scoreboard or a varying, or has no program. What most of them are is what bounds
 //! the frame. Times are in cycles of the V3D at the clock that the model's costs are for; they are estimates, and no board was asked.

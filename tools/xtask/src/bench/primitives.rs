@@ -1,4 +1,4 @@
-//! What embedded-graphics draws: the GPU's path beside the CPU's.
+//! Instructions of embedded-graphics' primitives, drawn by the GPU and by the CPU.
 //!
 //! The kernel's command `primitives` works between marks in the trace.
 

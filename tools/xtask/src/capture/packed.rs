@@ -1,4 +1,4 @@
-//! How memory travels over a serial line: runs of equal words folded, then base64.
+//! Packing of memory for the serial line: runs of equal words.
 //!
 //! A packed block is a row of pieces. A piece begins with a control byte `n`:
 //! * `n` below 128: `n + 1` bytes follow, as they are;

@@ -1,4 +1,4 @@
-//! The bytes of the card: a master boot record and one FAT32 partition.
+//! The layout of the card: a master boot record and one FAT32 partition.
 //!
 //! The boot ROM wants a partition table whose first entry is FAT (type 0x0C, FAT32 with LBA). The partition starts at
 //! 1 MiB, where flash memory likes it. FAT32 needs at least 65,525 clusters; with 512-byte clusters 64 MiB is enough and

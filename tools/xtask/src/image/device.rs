@@ -1,8 +1,8 @@
-//! Writing the image to a real card, with care.
+//! The image written to a real card, after several checks.
 //!
 //! Refused are: what is no block device, a partition (the image is a whole disk), a disk that is mounted, swapped to or
 //! held by another device (RAID, encryption) with any of its parts, and one that is smaller than the image. What remains
-//! is told with its name and size, and written only after the user has typed its path once more.
+//! is shown with its name and size, and written only after the user has typed its path once more.
 
 use anyhow::{Context, Result, bail};
 use std::fs;

@@ -1,4 +1,4 @@
-//! A job folder, as far as a kernel has to be told of it.
+//! A job folder, as far as a kernel needs it.
 
 use crate::span::{Span, pages};
 use anyhow::{Context, Result, bail, ensure};

@@ -1,4 +1,4 @@
-//! What a board would meet, as far as QEMU can show it.
+//! Conditions of real boards, as far as QEMU can produce them.
 //!
 //! Other load addresses, interrupts wanted and unwanted, a dead port, a hang on the way to the shell.
 
@@ -68,7 +68,7 @@ pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Re
             count.with_context(|| format!("`stats` says: {line}"))
         };
         let way = command("interrupts", "")?;
-        ensure!(way.iter().any(|line| line.ends_with("by looking")), "`interrupts` says: {}", way.join(" / "));
+        ensure!(way.iter().any(|line| line.ends_with("is polled for")), "`interrupts` says: {}", way.join(" / "));
         let polled = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
         ensure!((enables()?, raised()?) == (0, 0), "the V3D may interrupt, and nobody asked for it");
         let way = command("interrupts", " on")?;
@@ -136,19 +136,19 @@ pub(super) fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// A boot that stands still in the middle is told by the next one, with its log.
+/// A boot that hangs in the middle is reported by the next one, with its log.
 pub(super) fn hang_in_boot(workspace: &Workspace, built: &Built) -> Result<String> {
     /// "screen".
     const STAGE: u32 = 13;
     with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), |machine, boot, deadline| {
         let says_so = |line: &String| line.starts_with("The boot before this one came no further");
-        ensure!(!boot.iter().any(says_so), "a boot that was complete is told as one that was not");
+        ensure!(!boot.iter().any(says_so), "a boot that was complete is reported as one that hung");
         machine.console.keyboard().press(format!("fail boot {STAGE}\r").as_bytes())?;
         let stands_still = || {
             let words = machine.memory(BOOT_TRACE, 4 * (LAST_STAGE_WORD + 1))?;
             Ok(words[4 * LAST_STAGE_WORD..] == STAGE.to_le_bytes())
         };
-        wait_until(deadline, "the kernel does not stand still", stands_still)?;
+        wait_until(deadline, "the kernel does not hang", stands_still)?;
         // On a board the watchdog does this.
         machine.reset()?;
         let boot = machine.console.wait_ready(deadline)?;

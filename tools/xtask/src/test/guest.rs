@@ -41,17 +41,17 @@ pub(super) const STEPS: [(&str, Step); 31] = [
     ("QEMU: a captured frame replays", capture_replays),
     ("QEMU: a captured user program replays", captured_program_replays),
     ("QEMU: jobs from elsewhere are uploaded, validated and run", foreign_jobs),
-    ("QEMU: hangs are told and captured", hangs),
+    ("QEMU: hangs are reported and captured", hangs),
     ("QEMU: no V3D", no_v3d),
     ("QEMU: a firmware that never answers", silent_firmware),
     ("QEMU: a firmware that dies of the first interrupt", dying_firmware),
-    ("QEMU: failures are told", failures),
+    ("QEMU: failures are reported", failures),
     ("QEMU: the kernel of the SD card", sd_card),
     ("QEMU: loaded at other addresses", board::other_addresses),
-    ("QEMU: by looking and by interrupt", board::polling_and_interrupts),
+    ("QEMU: by polling and by interrupt", board::polling_and_interrupts),
     ("QEMU: a serial port that takes nothing", board::stuck_serial_port),
     ("QEMU: selftest board", board::selftest),
-    ("QEMU: a boot that hangs is told by the next", board::hang_in_boot),
+    ("QEMU: a boot that hangs is reported by the next", board::hang_in_boot),
     ("QEMU: an interrupt without end", board::interrupt_storm),
 ];
 
@@ -179,7 +179,7 @@ fn triangle_scene(workspace: &Workspace, built: &Built, name: &str) -> Result<St
         let run = run_scene(&machine.console, name, 0..3, deadline)?;
         ensure!(run.frames.len() == 3, "{} frames reported instead of 3", run.frames.len());
         let crcs: BTreeSet<u32> = run.frames.iter().map(|frame| frame.crc).collect();
-        ensure!(crcs.len() == 1, "the picture stands still, and its frames differ");
+        ensure!(crcs.len() == 1, "nothing moves in the picture, and its frames differ");
         let picture = machine.screenshot()?;
         let (points, outside) = match triangle::check(&picture, CLEAR) {
             Ok(counts) => counts,
@@ -325,7 +325,7 @@ fn foreign_jobs(workspace: &Workspace, built: &Built) -> Result<String> {
         let Err(error) = replay::replay(console, &job, &wrong, 0) else {
             bail!("a wrong result is taken for the model's")
         };
-        ensure!(error.to_string().contains("are not the model's"), "a wrong result is told by: {error}");
+        ensure!(error.to_string().contains("are not the model's"), "a wrong result is reported by: {error}");
 
         let told = |arguments: &str| console.command("replay", arguments, deadline, |_| {});
         ensure!(told(" place 1000 1000")?.result.is_ok(), "there is no room for a page");
@@ -347,7 +347,7 @@ fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
     let scratch = workspace.scratch()?;
     let mut remark = Vec::new();
     for (how, member) in [("job", "\"render_ct1ca\""), ("program", "\"pc\"")] {
-        // The model tells of hangs as faults, so that only the console is looked at.
+        // The model reports hangs as faults, so that only the console is checked.
         let machine = Qemu::start(Options::with_v3d(built.image()?, built.plugin()?), workspace.scratch()?)?;
         let deadline = Instant::now() + PATIENCE;
         machine.console.wait_ready(deadline)?;
@@ -415,7 +415,7 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
             ensure!(lines.iter().any(|line| line.contains(wanted)), "`v3d` says: {}", lines.join(" / "));
             Ok(())
         };
-        way("awaited by looking")?;
+        way("is polled for")?;
         let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let silent = run.lines.iter().any(|line| line.contains("stopped answering") || line.contains("flipped"));
         ensure!(!silent, "the firmware has died although the V3D does not interrupt");
@@ -426,7 +426,7 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
         for sentence in ["the firmware stopped answering after frame 0", "pages cannot be flipped"] {
             ensure!(run.lines.iter().any(|line| line.contains(sentence)), "the kernel does not say: {sentence}");
         }
-        way("awaited by looking")?;
+        way("is polled for")?;
         run_scene(&machine.console, "cube", 0..2, deadline)?;
         // The last frame was drawn where the display looks.
         triangle_on_screen(machine, deadline)

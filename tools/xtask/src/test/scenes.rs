@@ -1,4 +1,4 @@
-//! What scenes must look like, computed from what they say that they show.
+//! Expected pictures of scenes, computed independently of the renderer.
 //!
 //! Nothing here comes from the renderer, the driver, the shaders or the model: rays are followed instead of triangles drawn, and colours are
 //! mixed by the text of the OpenGL ES specification. Each check compares a picture of the whole screen and returns a remark.
@@ -72,7 +72,7 @@ pub(super) fn compute(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         let run = run_scene(&machine.console, "compute", 0..1, deadline)?;
         let told: Vec<&String> = run.lines.iter().filter(|line| line.contains("instructions, modelled")).collect();
-        ensure!(told.len() >= MIN_OPERATIONS, "only {} operations are told of", told.len());
+        ensure!(told.len() >= MIN_OPERATIONS, "only {} operations are reported", told.len());
         if let Some(wrong) = told.iter().find(|line| !line.contains(" correct; ")) {
             bail!("{wrong}");
         }

@@ -1,4 +1,4 @@
-//! What the triangle must look like, computed from its vertices alone.
+//! The expected picture of the triangle, computed from its vertices alone.
 //!
 //! Three vertices in normalized device coordinates with a colour each (HD7350 document, "A Triangle", update 1: the
 //! equilateral one), a 1280 x 720 viewport, y up. A colour inside is the mean of the three colours, weighted by the
@@ -51,7 +51,7 @@ pub(super) fn check(picture: &Picture, clear: [u8; 3]) -> Result<(usize, usize)>
     Ok((points, outside))
 }
 
-/// The grid of interior points on its own, so that a wrong colour is told as such.
+/// The grid of interior points on its own, so that a wrong colour is reported as such.
 fn check_interior(picture: &Picture) -> Result<usize> {
     let mut points = 0;
     for i in 1..GRID {

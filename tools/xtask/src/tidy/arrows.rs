@@ -1,4 +1,4 @@
-//! Which crate of the workspace depends on which: these arrows and no others.
+//! Allowed dependencies between the crates of the workspace.
 //!
 //! The model must not share meaning with the driver or the assembler (otherwise one mistake on both sides passes every
 //! test), and the kernel must not reach past its driver. That no crate of the kernel needs `std` is proven by compiling it

@@ -1,4 +1,4 @@
-//! What the documents promise: commands that exist, links that lead somewhere.
+//! Documents: the commands in them exist, and their links lead somewhere.
 
 use super::{TextFile, none, text_files};
 use crate::workspace::Workspace;

@@ -1,4 +1,4 @@
-//! What a package says of itself, and versions for what it depends on: without them `cargo package` warns or fails.
+//! Metadata of the packages, and versions of their dependencies: without them `cargo package` warns or fails.
 
 use super::none;
 use crate::workspace::{Workspace, metadata};

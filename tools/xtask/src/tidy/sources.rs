@@ -1,4 +1,4 @@
-//! What every source file keeps: documentation, safety, and nothing left lying about.
+//! Source files: documentation, safety, and nothing unfinished.
 
 use super::{TextFile, none, text_files};
 use crate::workspace::Workspace;

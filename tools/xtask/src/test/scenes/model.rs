@@ -1,4 +1,4 @@
-//! The lighthouse: what is told by its colours.
+//! The expected picture of the lighthouse, by its colours.
 
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
