@@ -4,8 +4,8 @@
 //! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's own clock.
 //! - [`board`]: everything around the CPU: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
 //! - [`mm`]: memory: the linker script's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
-//! - [`pages`]: pictures in memory; [`swapchain`]: which of them the next frame is drawn into; `console` and [`screen`]: everything said and heard; `logger` and
-//!   [`log_ring`]: what was said with a time.
+//! - [`pages`]: pictures in memory; [`swapchain`]: which of them the next frame is drawn into; `console` and [`screen`]: everything said and
+//!   heard; `logger` and [`log_ring`]: what was said with a time.
 //! - [`boot_trace`]: how far a boot has come, for the next one; [`boot_options`]: what the card asks for.
 //! - [`command`]: the language of the console, which is also the protocol of `cargo xtask`; [`shell`]: what its commands do; [`capture`] and
 //!   [`selftest`]: the pure parts of the two largest.

@@ -5,8 +5,8 @@
 //! A line ends with CR or LF; the LF of a CR LF pair is not a second line.
 //!
 //! # Why not a crate
-//! noline, the one for `no_std`, asks the terminal for its size and its cursor with escape sequences and waits for the answers. `cargo xtask`, which types these
-//! commands, is no terminal, and neither is every serial line.
+//! noline, the one for `no_std`, asks the terminal for its size and its cursor with escape sequences and waits for the answers. `cargo xtask`,
+//! which types these commands, is no terminal.
 
 use core::fmt::{self, Write};
 
