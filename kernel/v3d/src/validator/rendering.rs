@@ -3,7 +3,7 @@
 //! A branch may only lead to the beginning of a tile's list, once the binner's semaphore has been waited for: what the memory held before would
 //! be executed as a list.
 
-use super::{Binned, Checker, Reason, Refusal, Span, tile_buffer_of};
+use super::{Binned, Checker, Reason, Refusal, Span};
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
 use crate::tile_grid::TileBuffer;
