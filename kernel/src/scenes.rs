@@ -20,6 +20,7 @@ use crate::gpu::GpuDevice;
 mod compute;
 mod console;
 mod cube;
+mod glow;
 mod layers;
 mod mirror;
 mod model;
@@ -135,6 +136,7 @@ pub const SCENES: &[SceneEntry] = &[
     mirror::ENTRY,
     layers::ENTRY,
     multisample::ENTRY,
+    glow::ENTRY,
     ui::ENTRY,
     console::ENTRY,
     vpm::ENTRY,

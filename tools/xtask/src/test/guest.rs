@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 31] = [
+pub(super) const STEPS: [(&str, Step); 32] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
@@ -33,6 +33,7 @@ pub(super) const STEPS: [(&str, Step); 31] = [
     ("QEMU: model", scenes::model),
     ("QEMU: layers", scenes::layers),
     ("QEMU: multisample", scenes::multisample),
+    ("QEMU: glow", scenes::glow),
     ("QEMU: ui", scenes::ui),
     ("QEMU: console", scenes::console),
     ("QEMU: vpm", vpm),

@@ -7,6 +7,7 @@ mod computation;
 mod console;
 mod crates;
 mod dashboard;
+mod glow;
 mod layers;
 mod model;
 mod multisample;
@@ -43,6 +44,11 @@ pub(super) fn layers(workspace: &Workspace, built: &Built) -> Result<String> {
 /// Spokes with one sample a pixel and with four.
 pub(super) fn multisample(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "multisample", |_, picture| multisample::check(picture))
+}
+
+/// Lights that are added up.
+pub(super) fn glow(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "glow", |_, picture| glow::check(picture))
 }
 
 /// The lighthouse.
