@@ -16,6 +16,9 @@ use crate::schedule::{Line, schedule};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::ssa::{Op, Program, Step, StreamWord};
 
+/// What sources may have beyond what every WebGPU has: halves that are packed in words.
+const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+
 /// What is compiled.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -71,7 +74,7 @@ impl Compiled {
 /// What is wrong with the source, or not possible, with its place.
 pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Result<Vec<Compiled>, Error> {
     let module = parse(source, path)?;
-    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::default());
+    let mut validator = Validator::new(ValidationFlags::all(), CAPABILITIES);
     let info = validator.validate(&module).map_err(|error| Error::validation(&error, source, path))?;
     let mut programs = Vec::new();
     let stages = [

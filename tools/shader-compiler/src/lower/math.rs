@@ -235,9 +235,13 @@ impl Lowering<'_> {
                 self.program.value(Op::Special(Special::Exp, product))
             }
             F::Ldexp => {
-                let exponent = self.program.alu(AddOp::Itof, b, b);
-                let power = self.program.value(Op::Special(Special::Exp, exponent));
-                self.program.fmul(a, power)
+                // Two powers of two, each of which a float has: together they reach from the smallest to the greatest.
+                let one = self.program.bits(1);
+                let half = self.program.alu(AddOp::Asr, b, one);
+                let rest = self.program.alu(AddOp::Sub, b, half);
+                let (first, second) = (self.power_of_two(half), self.power_of_two(rest));
+                let product = self.program.fmul(a, first);
+                self.program.fmul(product, second)
             }
             F::Sign if float => {
                 let negative = self.program.float(-1.0);
@@ -306,6 +310,16 @@ impl Lowering<'_> {
         let (low, high) = (self.program.float(low), self.program.float(high));
         let a = self.program.alu(AddOp::Fmax, a, low);
         self.program.alu(AddOp::Fmin, a, high)
+    }
+
+    /// 2 to the power of an integer between -126 and 127, or of the one of these that is nearest.
+    fn power_of_two(&mut self, exponent: Value) -> Value {
+        let (least, most) = (self.program.bits(-126i32 as u32), self.program.bits(127));
+        let (bias, by) = (self.program.bits(127), self.program.bits(23));
+        let exponent = self.program.alu(AddOp::Max, exponent, least);
+        let exponent = self.program.alu(AddOp::Min, exponent, most);
+        let exponent = self.program.alu(AddOp::Add, exponent, bias);
+        self.program.alu(AddOp::Shl, exponent, by)
     }
 
     fn scaled(&mut self, a: Value, by: f32) -> Value {

@@ -290,10 +290,18 @@ impl<'m> Lowering<'m> {
             }
             (Float, Bool) => self.program.compare(Relation::FloatNotEqual, a, zero),
             (Sint | Uint, Bool) => self.program.compare(Relation::NotEqual, a, zero),
-            (Float, Sint) => self.program.alu(AddOp::Ftoi, a, a),
+            // What is beyond the integers becomes the last of them that is a float.
+            (Float, Sint) => {
+                let (least, most) = (self.program.float(-2_147_483_648.0), self.program.float(2_147_483_520.0));
+                let a = self.program.alu(AddOp::Fmax, a, least);
+                let a = self.program.alu(AddOp::Fmin, a, most);
+                self.program.alu(AddOp::Ftoi, a, a)
+            }
             (Float, Uint) => {
-                let positive = self.program.alu(AddOp::Fmax, a, zero);
-                self.unsigned_of_float(positive)
+                let most = self.program.float(4_294_967_040.0);
+                let a = self.program.alu(AddOp::Fmax, a, zero);
+                let a = self.program.alu(AddOp::Fmin, a, most);
+                self.unsigned_of_float(a)
             }
             (Sint, Float) => self.float_of(a),
             (Uint, Float) => self.float_of_unsigned(a),

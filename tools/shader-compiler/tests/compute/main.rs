@@ -2,4 +2,5 @@
 
 mod machine;
 mod memory;
+mod oracle;
 mod workgroup;

@@ -1,0 +1,148 @@
+//! Compiled programs in the model against recorded results of another implementation.
+//!
+//! `oracle/` beside this crate records what wgpu makes of the same sources. Results of expressions have to be as exact as WGSL wants them; those that are not are listed, with the reason.
+
+use std::path::Path;
+
+use shader_compiler::{Options, compile};
+
+use crate::machine::{program, run};
+
+#[path = "../oracle/expressions.rs"]
+mod expressions;
+#[path = "../oracle/programs.rs"]
+mod programs;
+#[path = "../oracle/random.rs"]
+mod random;
+
+use expressions::{ALL, COUNT, Judge, operands, source};
+use programs::{INVOCATIONS, Suite, digest, given, results};
+
+/// The rows of a table, without its first line.
+fn rows(name: &str) -> Vec<Vec<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle").join(name);
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows = text.lines().filter(|row| !row.starts_with('#'));
+    rows.map(|row| row.split('\t').map(str::to_owned).collect()).collect()
+}
+
+/// How far a result is off, in parts of what is allowed; 0 for the same.
+fn excess(judge: Judge, float: bool, [a, b]: [u32; 2], found: u32, recorded: u32) -> f64 {
+    let (a, b) = (f64::from(f32::from_bits(a)), f64::from(f32::from_bits(b)));
+    match judge {
+        Judge::Same if found == recorded => 0.0,
+        Judge::Same if float && f32::from_bits(found) == f32::from_bits(recorded) => 0.0,
+        Judge::Same => f64::INFINITY,
+        Judge::Near(exact, bound) => {
+            let exact = exact(a, b);
+            let off = (f64::from(f32::from_bits(found)) - exact).abs() / bound(a, b, exact);
+            if off.is_nan() { f64::INFINITY } else { off }
+        }
+    }
+}
+
+/// Prints the table of misses: `cargo test -p shader-compiler --test compute expressions -- --nocapture`.
+#[test]
+fn expressions_are_as_exact_as_wgsl_wants_them() {
+    let recorded = rows("expressions.tsv");
+    let misses = rows("misses.tsv");
+    assert_eq!(recorded.len(), ALL.len());
+    let mut complaints = Vec::new();
+    for (number, (expression, row)) in ALL.iter().zip(&recorded).enumerate() {
+        let name = format!("{}\t{:?}", expression.text, expression.domain);
+        assert_eq!(format!("{}\t{}", row[0], row[1]), name);
+        let recorded: Vec<u32> = row[2].split(' ').map(|word| u32::from_str_radix(word, 16).unwrap()).collect();
+        let [first, second] = operands(number, expression);
+        let program = program(&source(expression));
+        let buffers = [vec![0; COUNT], first.clone(), second.clone()];
+        let found = run(&program, [COUNT as u32 / 16, 1, 1], &[], &buffers).buffers.swap_remove(0);
+        let float = expression.operands == "f32";
+        let (mut worst, mut theirs, mut place) = (0.0, 0.0f64, 0);
+        for at in 0..COUNT {
+            let operands = [first[at], second[at]];
+            theirs = theirs.max(excess(expression.judge, float, operands, recorded[at], recorded[at]));
+            let off = excess(expression.judge, float, operands, found[at], recorded[at]);
+            if off > worst {
+                (worst, place) = (off, at);
+            }
+        }
+        assert!(theirs <= 1.0, "{name}: what is recorded is off by {theirs} of what is allowed");
+        let allowed = misses.iter().find(|miss| format!("{}\t{}", miss[0], miss[1]) == name);
+        let allowed = allowed.map_or(1.0, |miss| miss[2].parse::<f64>().unwrap());
+        let [a, b] = [first[place], second[place]];
+        let shown = match float {
+            true => format!("a {}, b {}", f32::from_bits(a), f32::from_bits(b)),
+            false => format!("a {a:#x}, b {b:#x}"),
+        };
+        if worst > allowed {
+            let (found, recorded) = (found[place], recorded[place]);
+            complaints.push(format!(
+                "{name}\t{worst:.2} of what is allowed, {shown}: {found:#x} ({}) for {recorded:#x} ({})",
+                f32::from_bits(found),
+                f32::from_bits(recorded)
+            ));
+        } else if allowed > 1.0 && worst <= 1.0 {
+            complaints.push(format!("{name}\tis listed as a miss, and is none"));
+        }
+        println!("{name}\t{worst:.2}");
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Runs the recorded programs of a suite, of which so many may be refused, mostly because they need more registers than there are: what is reached.
+fn check(name: &str, max_refused: usize) {
+    let (_, suite): (&str, Suite) = Suite::ALL.into_iter().find(|(other, _)| *other == name).unwrap();
+    let (mut count, mut refused, mut distinct) = (0, 0, std::collections::HashSet::new());
+    let mut complaints = Vec::new();
+    for row in rows("programs.tsv").iter().filter(|row| row[0] == name) {
+        let number: u64 = row[1].parse().unwrap();
+        let source = programs::source(suite, number);
+        count += 1;
+        match compile(&source, "test.wgsl", &Options::default()) {
+            Err(error) if error.message.contains("values are needed at once") => refused += 1,
+            Err(_) if row[2] == "refused" => refused += 1,
+            Err(error) => complaints.push(format!("{name} {number}: {error}")),
+            Ok(programs) => {
+                let found = run(&programs[0], [INVOCATIONS / 32, 1, 1], &[], &[results(), given()]);
+                let sum = format!("{:016x}", digest(&found.buffers[0]));
+                if sum != row[2] {
+                    complaints.push(format!("{name} {number} leaves {:x?}", &found.buffers[0][..16]));
+                }
+                distinct.insert(sum);
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{} of {count}:\n{}", complaints.len(), complaints.join("\n"));
+    assert!(refused <= max_refused, "{refused} of {count} are refused");
+    assert!(distinct.len() > count / 2, "most programs leave something of their own: {} of {count}", distinct.len());
+}
+
+#[test]
+fn straight_programs_leave_what_is_recorded() {
+    check("straight", 0);
+}
+
+#[test]
+fn branches_leave_what_is_recorded() {
+    check("branches", 17);
+}
+
+#[test]
+fn loops_leave_what_is_recorded() {
+    check("loops", 13);
+}
+
+#[test]
+fn functions_leave_what_is_recorded() {
+    check("functions", 7);
+}
+
+#[test]
+fn memory_holds_what_is_recorded() {
+    check("memory", 11);
+}
+
+#[test]
+fn workgroups_leave_what_is_recorded() {
+    check("workgroup", 0);
+}
