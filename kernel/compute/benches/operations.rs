@@ -6,14 +6,14 @@
 
 use compute::{Compute, Work, workload};
 use v3d::{Driver, Limits};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 fn main() {
     let part = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let mut table = String::from("#workload\tinstructions\tcycles of the model's clock\n");
     println!("{:32} {:>12} {:>10} {:>9}  bound", "operation", "instructions", "cycles", "us");
-    for workload in workload::all::<Machine>().iter().filter(|workload| workload.name.contains(&part)) {
-        let machine = Machine::new(32 << 20, Config { estimate: true, ..Config::default() });
+    for workload in workload::all::<Model>().iter().filter(|workload| workload.name.contains(&part)) {
+        let machine = Model::new(32 << 20, Config { estimate: true, ..Config::default() });
         let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).expect("there is memory");
         let mut compute = Compute::new();
         let mut gpu = compute.on(&mut driver);

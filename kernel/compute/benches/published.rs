@@ -6,7 +6,7 @@
 
 use compute::{Compute, Session};
 use v3d::{Driver, Limits};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Points as a power of two, GPU_FFT's milliseconds alone, and its instructions if they were counted.
 const GPU_FFT: [(u32, f64, Option<u64>); 13] = [
@@ -32,8 +32,8 @@ const SGEMM: [usize; 3] = [96, 363, 3072];
 const CYCLES: f64 = 250_000.0;
 
 /// What one operation costs, from its preparation on: instructions and cycles.
-fn cost(bytes: u32, operation: impl FnOnce(&mut Session<'_, '_, '_, Machine>)) -> (u64, u64) {
-    let machine = Machine::new(bytes, Config { estimate: true, ..Config::default() });
+fn cost(bytes: u32, operation: impl FnOnce(&mut Session<'_, '_, '_, Model>)) -> (u64, u64) {
+    let machine = Model::new(bytes, Config { estimate: true, ..Config::default() });
     let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).expect("there is memory");
     operation(&mut Compute::new().on(&mut driver));
     machine.programs_cost()

@@ -5,13 +5,13 @@ use std::f32::consts::TAU;
 
 use compute::Compute;
 use v3d::{Driver, Limits};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 const LENGTH: usize = 1024;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let machine = Machine::new(4 << 20, Config { estimate: true, ..Config::default() });
-    let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default())?;
+    let model = Model::new(4 << 20, Config { estimate: true, ..Config::default() });
+    let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default())?;
     let mut compute = Compute::new();
     let mut gpu = compute.on(&mut driver);
 
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{turns} turns: {amplitude:.3}");
         }
     }
-    let (instructions, cycles) = machine.programs_cost();
+    let (instructions, cycles) = model.programs_cost();
     println!("{instructions} instructions, {cycles} cycles as the model estimates them");
     Ok(())
 }

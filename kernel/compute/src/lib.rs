@@ -7,10 +7,10 @@
 //! ```
 //! use compute::Compute;
 //! use v3d::{Driver, Limits};
-//! use v3d_host::{Config, Machine};
+//! use v3d_host::{Config, Model};
 //!
-//! let machine = Machine::new(4 << 20, Config::default());
-//! let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default())?;
+//! let model = Model::new(4 << 20, Config::default());
+//! let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default())?;
 //! let mut compute = Compute::new();
 //! let mut gpu = compute.on(&mut driver);
 //! let source = gpu.array(&[1.0f32, 2.0, 3.0])?;

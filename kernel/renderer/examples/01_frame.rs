@@ -5,7 +5,7 @@
 
 use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor};
 use v3d::{Platform, hw::tiling::Tiling};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [320, 240];
@@ -13,10 +13,10 @@ pub const SIZE_PX: [u32; 2] = [320, 240];
 pub const EVENING: [u8; 4] = [31, 78, 121, 255];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A machine with 4 MiB of GPU memory. Here its GPU is the model; step 10 shows what a Pi has in its place.
-    let machine = Machine::new(4 << 20, Config::default());
+    // The model of the GPU, with 4 MiB of memory; step 10 shows what a Pi has in its place.
+    let model = Model::new(4 << 20, Config::default());
     // The driver looks whether there is a V3D, and gets it ready; the device is what everything else is made with.
-    let device = machine.device()?;
+    let device = model.device()?;
     // A picture in GPU memory, its rows one after the other as a display wants them.
     let ([width_px, height_px], format, tiling) = (SIZE_PX, Format::Rgba8888, Tiling::Raster);
     let descriptor = TargetDescriptor { label: "screen", width_px, height_px, format, tiling };
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     draw(&device, &screen)?;
 
     // Writes target/guide/01_frame.png, or the path that is the argument. `--dump` prints the bytes that the GPU got, in words.
-    v3d_host::show(&machine, &device, &screen, "01_frame")?;
+    v3d_host::show(&model, &device, &screen, "01_frame")?;
     Ok(())
 }
 

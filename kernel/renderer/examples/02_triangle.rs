@@ -9,7 +9,7 @@ use qpu_shaders::{
 };
 use renderer::{Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target};
 use v3d::Platform;
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [320, 240];
@@ -24,11 +24,11 @@ pub const CORNERS: [Vertex; 3] = [
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let machine = Machine::new(4 << 20, Config::default());
-    let device = machine.device()?;
+    let model = Model::new(4 << 20, Config::default());
+    let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
-    v3d_host::show(&machine, &device, &screen, "02_triangle")?;
+    v3d_host::show(&model, &device, &screen, "02_triangle")?;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use renderer::{
     texture::TextureType,
 };
 use v3d::Platform;
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [480, 240];
@@ -40,11 +40,11 @@ pub const ROCKET: [&[u8; 16]; 16] = [
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let machine = Machine::new(4 << 20, Config::default());
-    let device = machine.device()?;
+    let model = Model::new(4 << 20, Config::default());
+    let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
-    v3d_host::show(&machine, &device, &screen, "03_texture")?;
+    v3d_host::show(&model, &device, &screen, "03_texture")?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use renderer::{
     rows,
 };
 use v3d::Platform;
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [480, 300];
@@ -31,11 +31,11 @@ pub const EYE: Vec3 = Vec3::new(0.0, 0.0, 11.5);
 pub const SPACING: f32 = 2.5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let machine = Machine::new(8 << 20, Config::default());
-    let device = machine.device()?;
+    let model = Model::new(8 << 20, Config::default());
+    let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
-    v3d_host::show(&machine, &device, &screen, "04_transform")?;
+    v3d_host::show(&model, &device, &screen, "04_transform")?;
     Ok(())
 }
 

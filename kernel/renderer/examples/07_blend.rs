@@ -12,7 +12,7 @@ use renderer::{
     glam::Vec2, shaded_vertex::ShadedVertex,
 };
 use v3d::Platform;
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [400, 400];
@@ -26,11 +26,11 @@ pub const RADIUS_PX: f32 = 52.0;
 pub const OFF_MIDDLE_PX: f32 = 34.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let machine = Machine::new(4 << 20, Config::default());
-    let device = machine.device()?;
+    let model = Model::new(4 << 20, Config::default());
+    let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
-    v3d_host::show(&machine, &device, &screen, "07_blend")?;
+    v3d_host::show(&model, &device, &screen, "07_blend")?;
     Ok(())
 }
 

@@ -20,7 +20,7 @@ use renderer::{
     shaded_vertex::ShadedVertex,
 };
 use v3d::{Platform, hw::tiling::Tiling};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [400, 360];
@@ -36,11 +36,11 @@ pub const SECTORS: u16 = 24;
 pub const EYE: Vec3 = Vec3::new(2.6, 2.2, 3.6);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let machine = Machine::new(8 << 20, Config::default());
-    let device = machine.device()?;
+    let model = Model::new(8 << 20, Config::default());
+    let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
-    v3d_host::show(&machine, &device, &screen, "08_render_to_texture")?;
+    v3d_host::show(&model, &device, &screen, "08_render_to_texture")?;
     Ok(())
 }
 

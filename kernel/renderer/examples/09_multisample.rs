@@ -18,7 +18,7 @@ use renderer::{
     texture::TextureType,
 };
 use v3d::Platform;
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [400, 300];
@@ -39,11 +39,11 @@ pub const CRATES: [(Vec3, f32); 3] =
 pub const SIDE_PX: u32 = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let machine = Machine::new(8 << 20, Config::default());
-    let device = machine.device()?;
+    let model = Model::new(8 << 20, Config::default());
+    let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
-    v3d_host::show(&machine, &device, &screen, "09_multisample")?;
+    v3d_host::show(&model, &device, &screen, "09_multisample")?;
     Ok(())
 }
 

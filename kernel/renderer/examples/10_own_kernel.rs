@@ -21,7 +21,7 @@ use renderer::{
 use v3d::hw::{ArmPhys, BusAddr, registers::Register};
 use v3d::platform::{GpuMemory, Power, PowerError, RegisterAccess, Time};
 use v3d::{Driver, Fence, Interrupts, Limits, Platform};
-use v3d_host::{Config, Machine, Picture};
+use v3d_host::{Config, Model, Picture};
 
 /// Loads and stores of words at physical addresses, in the order in which they stand in the program.
 ///
@@ -204,7 +204,7 @@ impl Squares {
 #[derive(Debug)]
 pub struct HostBus {
     /// Whose model it is.
-    pub machine: Machine,
+    pub model: Model,
     /// Whether slave and master bridge are stopped: 1 if so.
     stopped: [Cell<u32>; 2],
 }
@@ -213,10 +213,10 @@ impl Bus for HostBus {
     fn load(&self, address: u32) -> u32 {
         let [slave, master] = &self.stopped;
         match address {
-            MEMORY..MEMORY_END => self.machine.load_word(address - MEMORY),
-            V3D..=V3D_LAST => Register::from_offset(address - V3D).map_or(0, |register| self.machine.read(register)),
-            TIMER_LOW => self.machine.now_us() as u32,
-            TIMER_HIGH => (self.machine.now_us() >> 32) as u32,
+            MEMORY..MEMORY_END => self.model.load_word(address - MEMORY),
+            V3D..=V3D_LAST => Register::from_offset(address - V3D).map_or(0, |register| self.model.read(register)),
+            TIMER_LOW => self.model.now_us() as u32,
+            TIMER_HIGH => (self.model.now_us() >> 32) as u32,
             PM_GRAFX => V3DRSTN,
             V3D_SLAVE => slave.get() * 0b11,
             V3D_MASTER => master.get() * 0b11,
@@ -227,10 +227,10 @@ impl Bus for HostBus {
     fn store(&self, address: u32, word: u32) {
         let [slave, master] = &self.stopped;
         match address {
-            MEMORY..MEMORY_END => self.machine.store_word(address - MEMORY, word),
+            MEMORY..MEMORY_END => self.model.store_word(address - MEMORY, word),
             V3D..=V3D_LAST => {
                 if let Some(register) = Register::from_offset(address - V3D) {
-                    self.machine.write(register, word);
+                    self.model.write(register, word);
                 }
             }
             V3D_SLAVE => slave.set(word & 1),
@@ -238,7 +238,7 @@ impl Bus for HostBus {
             // With transfers under way a reset would take the bus along.
             PM_GRAFX if word & V3DRSTN == 0 && slave.get() & master.get() == 1 => {
                 // The model can always be reset.
-                let _ = self.machine.reset();
+                let _ = self.model.reset();
             }
             _ => {}
         }
@@ -257,7 +257,7 @@ pub const DISPLAY: Framebuffer = Framebuffer { address: POOL + POOL_BYTES, width
 /// A board whose bus is the model's.
 pub fn host_board() -> Board<HostBus> {
     let bytes = DISPLAY.address + 4 * DISPLAY.width_px * DISPLAY.height_px - MEMORY;
-    Board(HostBus { machine: Machine::new(bytes, Config::default()), stopped: [Cell::new(0), Cell::new(0)] })
+    Board(HostBus { model: Model::new(bytes, Config::default()), stopped: [Cell::new(0), Cell::new(0)] })
 }
 
 /// What the display shows.
@@ -270,6 +270,6 @@ pub fn shown(board: &Board<HostBus>) -> Picture {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let board = host_board();
     kernel_main(&board, DISPLAY, 12)?;
-    v3d_host::show_picture(&board.0.machine, &shown(&board), "10_own_kernel")?;
+    v3d_host::show_picture(&board.0.model, &shown(&board), "10_own_kernel")?;
     Ok(())
 }

@@ -12,7 +12,7 @@ use renderer::canvas::{Canvas, Fill, FontAtlas, Placement, Shape, TextStyle};
 use renderer::texture::TextureType;
 use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor, Texture, TextureDescriptor};
 use v3d::hw::tiling::Tiling;
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 const WIDTH: u32 = 160;

@@ -17,7 +17,7 @@ use embedded_graphics::primitives::{Circle, Line, PrimitiveStyle, Rectangle};
 use random::Chance;
 use renderer::{Device, DrawList, Error, Format, PassDescriptor, Target, TargetDescriptor};
 use v3d::hw::tiling::Tiling;
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 /// What a picture begins with, on both sides: a colour that all colour types have.

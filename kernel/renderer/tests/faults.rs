@@ -12,7 +12,7 @@ use v3d::platform::GpuMemory;
 use v3d::pool::Buffer;
 use v3d::record_list::ControlList;
 use v3d::{Driver, Error, Failure, Fence, Job, Limits};
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 /// Width and height of the picture: four tiles.

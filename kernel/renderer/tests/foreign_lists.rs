@@ -14,7 +14,7 @@ use v3d::platform::GpuMemory;
 use v3d::record_list::ControlList;
 use v3d::tile_memory::STATE_BYTES;
 use v3d::validator::{self, Refusal, Rights, Span};
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 const WIDTH: u32 = 200;

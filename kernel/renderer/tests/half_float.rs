@@ -9,7 +9,7 @@ use renderer::{
 };
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::{Tiling, pixel_offset_bits};
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 /// More than one tile of 64x32 pixels each way.

@@ -17,7 +17,7 @@ use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
 use v3d::platform::GpuMemory;
 use v3d::{Driver, Limits};
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 /// Cases, by their seeds.

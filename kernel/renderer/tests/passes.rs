@@ -7,7 +7,7 @@ use renderer::{
     Rectangle, Samples, Shading, Stencil, StencilChange, StencilSide, Target, TargetDescriptor,
 };
 use v3d::hw::tiling::Tiling;
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 /// Two tiles and a bit each way.

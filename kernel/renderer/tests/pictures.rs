@@ -12,7 +12,7 @@ use v3d::hw::registers::performance::CounterSource;
 use v3d::hw::tiling::Tiling;
 use v3d::performance;
 use v3d::user_program::UserProgram;
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 const WIDTH: u32 = 320;

@@ -12,7 +12,7 @@ use renderer::{
 };
 use v3d::draw_state::Viewport;
 use v3d::hw::tiling::Tiling;
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 use v3d_sim::Config;
 
 /// Sides of the pictures in pixels.

@@ -7,7 +7,7 @@ use renderer::{Device, Format, Target, TargetDescriptor};
 use v3d::Platform;
 use v3d::hw::tiling::Tiling;
 
-use crate::{Machine, Picture, PictureError};
+use crate::{Model, Picture, PictureError};
 
 /// A picture as a display has one, rows of 32-bit pixels: so many across and down.
 ///
@@ -23,7 +23,7 @@ pub fn screen<P: Platform>(device: &Device<'_, P>, size_px: [u32; 2]) -> Result<
 ///
 /// # Errors
 /// As [`save_png`](crate::save_png).
-pub fn show(machine: &Machine, device: &Device<'_, Machine>, screen: &Target, name: &str) -> Result<(), PictureError> {
+pub fn show(machine: &Model, device: &Device<'_, Model>, screen: &Target, name: &str) -> Result<(), PictureError> {
     show_picture(machine, &Picture::of_target(device, screen)?, name)
 }
 
@@ -32,7 +32,7 @@ pub fn show(machine: &Machine, device: &Device<'_, Machine>, screen: &Target, na
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn show_picture(machine: &Machine, picture: &Picture, name: &str) -> Result<(), PictureError> {
+pub fn show_picture(machine: &Model, picture: &Picture, name: &str) -> Result<(), PictureError> {
     let (options, paths): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let path = paths.first().map_or_else(|| default_path(name), PathBuf::from);

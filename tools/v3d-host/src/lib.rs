@@ -1,15 +1,15 @@
-//! The model as a machine for the driver, so that programs of the renderer run on the developer's machine.
+//! The model as a platform of the driver, so that programs of the renderer run on the developer's machine.
 //!
-//! A [`Machine`] has registers, memory, a clock and a reset line, as a board has; behind the registers is `v3d-sim`. What is drawn on it is drawn by the
-//! same bytes that a Pi's V3D would get, and [`Machine::dump`] shows these bytes in words.
+//! A [`Model`] has registers, memory, a clock and a reset line, as a board has; behind the registers is `v3d-sim`. What is drawn on it is drawn by the
+//! same bytes that a Pi's V3D would get, and [`Model::dump`] shows these bytes in words.
 //!
 //! ```
 //! use renderer::{Format, PassDescriptor, Target, TargetDescriptor};
 //! use v3d::hw::tiling::Tiling;
-//! use v3d_host::{Config, Machine, Picture};
+//! use v3d_host::{Config, Model, Picture};
 //!
-//! let machine = Machine::new(4 << 20, Config::default());
-//! let device = machine.device()?;
+//! let model = Model::new(4 << 20, Config::default());
+//! let device = model.device()?;
 //! let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
 //! let target = Target::new(&device, &TargetDescriptor { label: "picture", width_px: 2, height_px: 1, format, tiling })?;
 //! let mut frame = device.frame()?;
@@ -17,17 +17,17 @@
 //! let fence = frame.submit()?;
 //! device.wait(fence)?;
 //! assert_eq!(Picture::of_target(&device, &target)?.pixels, [[1, 2, 3, 255]; 2]);
-//! assert_eq!(machine.take_faults(), []);
+//! assert_eq!(model.take_faults(), []);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
 
 mod example;
-mod machine;
+mod model;
 mod picture;
 
 pub use example::{screen, show, show_picture};
-pub use machine::Machine;
+pub use model::Model;
 pub use picture::{Picture, PictureError, save_png};
 pub use v3d_sim::{Config, Fault};
 

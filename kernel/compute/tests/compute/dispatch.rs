@@ -3,7 +3,7 @@
 use compute::programs::saxpy::{Bindings, COMPUTE};
 use compute::{Compute, Error};
 use v3d::{Driver, Limits};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 use crate::machine::{Random, with_gpu};
 
@@ -38,7 +38,7 @@ fn bindings_that_do_not_fit_are_refused() {
         let bindings = Bindings { x: sums.storage(), ..bindings };
         assert_eq!(gpu.dispatch(&COMPUTE, count, &bindings), Err(Error::TooManyWorkgroups(count)));
         assert_eq!(gpu.dispatch(&COMPUTE, [0, 1, 1], &bindings), Ok(()));
-        let machine = Machine::new(4 << 20, Config::default());
+        let machine = Model::new(4 << 20, Config::default());
         let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).unwrap();
         let foreign = Compute::new().on(&mut driver).array(&[7.0f32; 4]).unwrap();
         let bindings = Bindings { x: foreign.storage(), ..bindings };

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use compute::{Error, Session, Signal};
-use v3d_host::Machine;
+use v3d_host::Model;
 
 use crate::machine::{Random, with_gpu};
 
@@ -43,10 +43,10 @@ fn error(found: &[[f32; 2]], expected: &[[f64; 2]]) -> f64 {
 }
 
 fn transformed(
-    gpu: &mut Session<'_, '_, '_, Machine>,
+    gpu: &mut Session<'_, '_, '_, Model>,
     points: &[[f32; 2]],
     length: usize,
-    operation: impl FnOnce(&mut Session<'_, '_, '_, Machine>, &mut Signal) -> Result<(), Error>,
+    operation: impl FnOnce(&mut Session<'_, '_, '_, Model>, &mut Signal) -> Result<(), Error>,
 ) -> Vec<[f32; 2]> {
     let mut signal = gpu.signal(points, length).unwrap();
     operation(gpu, &mut signal).unwrap();
@@ -54,7 +54,7 @@ fn transformed(
 }
 
 /// A forward transform of so many signals, and back again.
-fn check(gpu: &mut Session<'_, '_, '_, Machine>, length: usize, count: usize) {
+fn check(gpu: &mut Session<'_, '_, '_, Model>, length: usize, count: usize) {
     let points = random(length * count, (length + count) as u32);
     let found = transformed(gpu, &points, length, |gpu, signal| gpu.fft(signal));
     let expected: Vec<[f64; 2]> = doubles(&points).chunks(length).flat_map(|part| transform(part, -1.0)).collect();

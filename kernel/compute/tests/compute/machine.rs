@@ -2,11 +2,11 @@
 
 use compute::{Compute, Session};
 use v3d::{Driver, Limits};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Runs `test` with a machine of its own, and expects that the model has nothing to complain about.
-pub(crate) fn with_gpu(test: impl FnOnce(&mut Session<'_, '_, '_, Machine>)) {
-    let machine = Machine::new(24 << 20, Config::default());
+pub(crate) fn with_gpu(test: impl FnOnce(&mut Session<'_, '_, '_, Model>)) {
+    let machine = Model::new(24 << 20, Config::default());
     let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).unwrap();
     test(&mut Compute::new().on(&mut driver));
     assert_eq!(machine.take_faults(), []);

@@ -3,12 +3,12 @@
 use compute::Compute;
 use renderer::{Format, PassDescriptor, Target, TargetDescriptor};
 use v3d::hw::tiling::Tiling;
-use v3d_host::{Config, Machine, Picture};
+use v3d_host::{Config, Model, Picture};
 
 /// Frames are held back until the driver waits for them: so they are under way when operations begin.
 #[test]
 fn operations_run_while_a_frame_is_drawn() {
-    let machine = Machine::new(16 << 20, Config::default());
+    let machine = Model::new(16 << 20, Config::default());
     let device = machine.device().unwrap();
     let mut compute = Compute::new();
     let (format, tiling) = (Format::Rgba8888, Tiling::Raster);

@@ -2,7 +2,7 @@
 
 use compute::{Compute, Error};
 use v3d::{Driver, Limits};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 use crate::machine::{Random, with_gpu};
 
@@ -39,7 +39,7 @@ fn arrays_that_do_not_fit_are_refused() {
         let (source, mut target) = (gpu.array(&[1u32; 3]).unwrap(), gpu.array(&[0u32; 4]).unwrap());
         let refusal = Error::Lengths { operation: "copy", given: 4, needed: 3 };
         assert_eq!(gpu.copy(&source, &mut target), Err(refusal));
-        let machine = Machine::new(4 << 20, Config::default());
+        let machine = Model::new(4 << 20, Config::default());
         let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).unwrap();
         let foreign = Compute::new().on(&mut driver).array(&[7u32; 4]).unwrap();
         assert_eq!(gpu.copy(&foreign, &mut target), Err(Error::ForeignArray));

@@ -2,13 +2,13 @@
 
 use compute::{Compute, workload};
 use v3d::{Driver, Limits};
-use v3d_host::{Config, Machine};
+use v3d_host::{Config, Model};
 
 /// Results are right, and the table from which the kernel takes its times is of these programs: it says how many instructions they execute.
 #[test]
 fn every_operation_has_the_result_that_the_cpu_expects_at_the_cost_of_the_table() {
-    for workload in workload::all::<Machine>() {
-        let machine = Machine::new(32 << 20, Config::default());
+    for workload in workload::all::<Model>() {
+        let machine = Model::new(32 << 20, Config::default());
         let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).unwrap();
         assert_eq!((workload.run)(&mut Compute::new().on(&mut driver)), Ok(()), "{}", workload.name);
         assert_eq!(machine.take_faults(), [], "{}", workload.name);

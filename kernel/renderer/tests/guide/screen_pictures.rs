@@ -197,5 +197,5 @@ fn the_board_of_step_10_keeps_to_its_traits() {
         board.reset().unwrap();
         own_kernel::kernel_main(&board, own_kernel::DISPLAY, 1).unwrap();
     }
-    assert_eq!(board.0.machine.take_faults(), []);
+    assert_eq!(board.0.model.take_faults(), []);
 }

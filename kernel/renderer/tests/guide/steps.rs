@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use renderer::{Device, Error, Target};
-use v3d_host::{Config, Machine, Picture};
+use v3d_host::{Config, Model, Picture};
 
 macro_rules! programs {
     ($($module:ident: $path:literal)*) => {
@@ -41,26 +41,26 @@ pub(crate) struct Step {
 /// The frames that the kernel of step 10 draws.
 pub(crate) const KERNEL_FRAMES: u16 = 12;
 
-/// Runs a step's function on a machine of its own, which must have nothing to complain about.
+/// Runs a step's function on a platform of its own, which must have nothing to complain about.
 fn run(
     name: &'static str,
     size_px: [u32; 2],
-    draw: impl for<'p> FnOnce(&Device<'p, Machine>, &Target) -> Result<(), Error>,
+    draw: impl for<'p> FnOnce(&Device<'p, Model>, &Target) -> Result<(), Error>,
 ) -> Step {
-    let machine = Machine::new(8 << 20, Config::default());
-    let device = machine.device().unwrap();
+    let model = Model::new(8 << 20, Config::default());
+    let device = model.device().unwrap();
     let screen = v3d_host::screen(&device, size_px).unwrap();
     draw(&device, &screen).unwrap();
-    assert_eq!(machine.take_faults(), [], "{name}");
-    Step { name, picture: Picture::of_target(&device, &screen).unwrap(), dump: machine.dump() }
+    assert_eq!(model.take_faults(), [], "{name}");
+    Step { name, picture: Picture::of_target(&device, &screen).unwrap(), dump: model.dump() }
 }
 
 /// Step 10 has a board of its own, and draws to its display.
 fn run_kernel() -> Step {
     let board = own_kernel::host_board();
     own_kernel::kernel_main(&board, own_kernel::DISPLAY, KERNEL_FRAMES).unwrap();
-    assert_eq!(board.0.machine.take_faults(), []);
-    Step { name: "10_own_kernel", picture: own_kernel::shown(&board), dump: board.0.machine.dump() }
+    assert_eq!(board.0.model.take_faults(), []);
+    Step { name: "10_own_kernel", picture: own_kernel::shown(&board), dump: board.0.model.dump() }
 }
 
 /// All steps, each drawn once.

@@ -14,7 +14,7 @@ use v3d::{Driver, Limits};
 use v3d_sim::Config;
 
 use crate::heap::{assert_gives_back, taken};
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 
 pub(crate) const SKY: CubeDescriptor =
     CubeDescriptor { label: "sky", texture_type: TextureType::Rgba8888, size_px: 16, levels: 1 };

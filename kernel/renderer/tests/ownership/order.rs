@@ -14,7 +14,7 @@ use v3d::pool::Pool;
 
 use crate::failures::{corners, device, model, rectangle, target, uniforms};
 use crate::heap::assert_gives_back;
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 
 /// Lives that are lived, by their seeds.
 const SEEDS: Range<u32> = 0..20;

@@ -10,7 +10,7 @@ use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
 
 use crate::failures::{SKY, corners, device, model, rectangle, target, uniforms};
-use v3d_host::Machine as Model;
+use v3d_host::Model;
 
 type Colors = Pipeline<transformed::Vertex, transformed::Uniforms, NoUniforms>;
 

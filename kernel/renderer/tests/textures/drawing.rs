@@ -6,7 +6,7 @@ use renderer::{
     Depth, Device, Format, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, Target, TargetDescriptor,
 };
 use v3d::hw::tiling::Tiling;
-pub(crate) use v3d_host::Machine as Model;
+pub(crate) use v3d_host::Model;
 use v3d_sim::Config;
 
 pub(crate) fn model() -> Model {

@@ -4,7 +4,7 @@ use renderer::{Device, Format, Pass, PassDescriptor, Target, TargetDescriptor};
 use v3d::hw::tiling::Tiling;
 use v3d_sim::Config;
 
-pub(crate) use v3d_host::Machine as Model;
+pub(crate) use v3d_host::Model;
 
 pub(crate) const CLEAR: [u8; 4] = [10, 20, 30, 40];
 

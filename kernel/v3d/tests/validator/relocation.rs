@@ -11,7 +11,7 @@ use v3d::record_list::ControlList;
 use v3d::relocation::{GRANULE_BYTES, PlacedMemory, Placement, Relocated, RelocationError, relocate};
 use v3d::validator::Span;
 use v3d::{Job, Limits};
-use v3d_host::Machine;
+use v3d_host::Model;
 use v3d_sim::Config;
 use v3d_sim::job::run::run_folder;
 use v3d_sim::job::{Job as Captured, JobFolder};
@@ -28,7 +28,7 @@ fn lists(captured: &Captured) -> Job {
 }
 
 /// Puts the buffers of a job to other places, the first of them last.
-fn place(driver: &mut Driver<'_, Machine>, folder: &JobFolder) -> (Vec<Placement>, Vec<Buffer>) {
+fn place(driver: &mut Driver<'_, Model>, folder: &JobFolder) -> (Vec<Placement>, Vec<Buffer>) {
     let captured = &folder.jobs()[0];
     let image = folder.image(captured).unwrap();
     let (mut places, mut owners) = (Vec::new(), Vec::new());
@@ -46,7 +46,7 @@ fn place(driver: &mut Driver<'_, Machine>, folder: &JobFolder) -> (Vec<Placement
 
 fn check(name: &str) {
     let folder = folder(name);
-    let model = Machine::new(8 << 20, Config::default());
+    let model = Model::new(8 << 20, Config::default());
     let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default()).unwrap();
     let (places, owners) = place(&mut driver, &folder);
     let Relocated { job, survey, words } = relocate(&model, &places, &lists(&folder.jobs()[0])).unwrap();
@@ -82,7 +82,7 @@ fn captured_jobs_draw_the_same_elsewhere() {
 #[test]
 fn what_cannot_be_moved_is_refused() {
     let folder = folder("tri_rgb");
-    let model = Machine::new(8 << 20, Config::default());
+    let model = Model::new(8 << 20, Config::default());
     let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default()).unwrap();
     let (places, owners) = place(&mut driver, &folder);
     let job = lists(&folder.jobs()[0]);
@@ -100,7 +100,7 @@ fn what_cannot_be_moved_is_refused() {
 /// A span across a gap between places begins and ends somewhere, and yet is not held.
 #[test]
 fn a_span_with_a_gap_is_not_held() {
-    let model = Machine::new(1 << 20, Config::default());
+    let model = Model::new(1 << 20, Config::default());
     let span = |address, bytes| Span { address: BusAddr(address), bytes };
     let at = model.base();
     let places = [

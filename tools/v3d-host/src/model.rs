@@ -1,4 +1,4 @@
-//! Registers, memory, a clock of its own, and behind the registers the model.
+//! The model behind the registers of a platform, with memory and a clock of its own.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -13,12 +13,12 @@ use v3d_sim::job::{Job, RenderConfig};
 use v3d_sim::memory::Limits as MemoryLimits;
 use v3d_sim::{Config, Fault, Memory, V3d, dump};
 
-/// A machine whose V3D is the model.
+/// A platform of the driver whose V3D is the model.
 ///
 /// The model executes a list as soon as the register that starts it is written, unless lists are held back. Time goes on only when somebody looks at the
 /// clock or waits, so that nothing depends on how fast the host is. The public fields are for tests of what a driver does when a machine misbehaves.
 #[derive(Debug)]
-pub struct Machine {
+pub struct Model {
     v3d: RefCell<V3d>,
     config: Config,
     words: Vec<AtomicU32>,
@@ -45,8 +45,8 @@ struct Started {
     rendering: (u32, u32),
 }
 
-impl Machine {
-    /// A machine with so many bytes of GPU memory.
+impl Model {
+    /// A platform with `bytes` bytes of GPU memory.
     pub fn new(bytes: u32, config: Config) -> Self {
         let words = (0..(Self::OFFSET + bytes) / 4).map(|_| AtomicU32::new(0)).collect();
         Self {
@@ -151,7 +151,7 @@ impl Machine {
     }
 }
 
-impl RegisterAccess for Machine {
+impl RegisterAccess for Model {
     fn read(&self, register: Register) -> u32 {
         self.v3d.borrow_mut().read(&self.memory(), register.offset())
     }
@@ -172,7 +172,7 @@ impl RegisterAccess for Machine {
     }
 }
 
-impl GpuMemory for Machine {
+impl GpuMemory for Model {
     fn base(&self) -> BusAddr {
         BusAddr(BusAddr::UNCACHED | Self::OFFSET)
     }
@@ -203,7 +203,7 @@ impl GpuMemory for Machine {
     }
 }
 
-impl Time for Machine {
+impl Time for Model {
     fn now_us(&self) -> u64 {
         self.now_us.set(self.now_us.get() + 1);
         self.now_us.get()
@@ -219,7 +219,7 @@ impl Time for Machine {
     }
 }
 
-impl Power for Machine {
+impl Power for Model {
     fn reset(&self) -> Result<(), PowerError> {
         if !self.resettable.get() {
             return Err(PowerError("there is nothing to reset it with"));
