@@ -72,7 +72,7 @@ impl TextureDescriptor {
     /// All levels until one texel is left.
     #[must_use]
     pub const fn mipmapped(self) -> Self {
-        Self { levels: TextureLayout::most_levels(self.width_px, self.height_px), ..self }
+        Self { levels: TextureLayout::max_levels(self.width_px, self.height_px), ..self }
     }
 }
 

@@ -8,7 +8,7 @@ use core::arch::asm;
 
 use crate::mm::layout;
 
-/// Return addresses from a frame outwards, the innermost `LONGEST` of them.
+/// Return addresses from a frame outwards, the innermost `MAX_ADDRESSES` of them.
 #[derive(Clone, Debug)]
 pub struct Backtrace {
     frame_pointer: usize,
@@ -16,7 +16,7 @@ pub struct Backtrace {
 }
 
 /// A recursion that fills a stack says no more in a thousand lines than in these.
-const LONGEST: usize = 24;
+const MAX_ADDRESSES: usize = 24;
 
 /// The backtrace of the function that calls this one.
 #[must_use]
@@ -31,7 +31,7 @@ pub fn here() -> Backtrace {
 /// The backtrace of code that was interrupted with this value in `x29`.
 #[must_use]
 pub fn from_frame(frame_pointer: usize) -> Backtrace {
-    Backtrace { frame_pointer, left: LONGEST }
+    Backtrace { frame_pointer, left: MAX_ADDRESSES }
 }
 
 impl Iterator for Backtrace {

@@ -16,7 +16,7 @@ use crate::irq_lock::IrqLock;
 /// The heap with the figures that `mem` prints.
 struct Counted {
     heap: Heap,
-    most_used_bytes: usize,
+    max_used_bytes: usize,
     allocations: u64,
 }
 
@@ -24,7 +24,7 @@ struct Counted {
 struct KernelHeap(IrqLock<Counted>);
 
 #[global_allocator]
-static HEAP: KernelHeap = KernelHeap(IrqLock::new(Counted { heap: Heap::empty(), most_used_bytes: 0, allocations: 0 }));
+static HEAP: KernelHeap = KernelHeap(IrqLock::new(Counted { heap: Heap::empty(), max_used_bytes: 0, allocations: 0 }));
 
 // SAFETY: blocks come from `Heap`, which hands out each byte of its region once, and every access to it is behind a lock
 // that also masks interrupts.
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for KernelHeap {
             return ptr::null_mut();
         };
         counted.allocations += 1;
-        counted.most_used_bytes = counted.most_used_bytes.max(counted.heap.used());
+        counted.max_used_bytes = counted.max_used_bytes.max(counted.heap.used());
         block.as_ptr()
     }
 
@@ -66,7 +66,7 @@ pub struct Usage {
     /// Bytes in use now.
     pub used_bytes: usize,
     /// The most bytes that ever were in use.
-    pub most_used_bytes: usize,
+    pub max_used_bytes: usize,
     /// Allocations since boot.
     pub allocations: u64,
 }
@@ -78,7 +78,7 @@ pub fn usage() -> Usage {
     Usage {
         size_bytes: counted.heap.size(),
         used_bytes: counted.heap.used(),
-        most_used_bytes: counted.most_used_bytes,
+        max_used_bytes: counted.max_used_bytes,
         allocations: counted.allocations,
     }
 }

@@ -178,7 +178,7 @@ pub(super) fn memory(session: &Session) -> CommandResult {
         layout::heap().start,
         kib(heap.size_bytes),
         heap.used_bytes,
-        heap.most_used_bytes,
+        heap.max_used_bytes,
         heap.allocations
     );
     let pool = layout::gpu_pool();

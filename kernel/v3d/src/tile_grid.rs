@@ -72,9 +72,9 @@ pub struct TileGrid {
 impl TileGrid {
     /// The tiles of a picture of this size; both sides from 1 to 2048 pixels, which is what the 12.4 coordinates of vertices can reach.
     pub fn new(width_px: u32, height_px: u32, buffer: TileBuffer) -> Result<Self, Error> {
-        const LARGEST: u32 = 2048;
+        const MAX_SIDE_PX: u32 = 2048;
         let error = Error::PictureSize { width_px, height_px };
-        if !(1..=LARGEST).contains(&width_px) || !(1..=LARGEST).contains(&height_px) {
+        if !(1..=MAX_SIDE_PX).contains(&width_px) || !(1..=MAX_SIDE_PX).contains(&height_px) {
             return Err(error);
         }
         let (tile_width, tile_height) = buffer.tile_size_px();

@@ -29,7 +29,7 @@ use crate::{board::addresses, mm::page_tables::MapError, pages::PIXEL_BYTES};
 /// Pages that are asked for, one above the other in the virtual framebuffer.
 const MAX_PAGES: u32 = 3;
 /// The size that is asked for when the display's own is refused with a single page.
-const SMALLEST_SIZE: (u32, u32) = (640, 480);
+const MIN_SIZE: (u32, u32) = (640, 480);
 /// Pixels that a line has beyond those on show.
 ///
 /// QEMU heeds the virtual offset only where the framebuffer is larger than the display both ways [qemu hw/display/bcm2835_fb.c];
@@ -105,7 +105,7 @@ impl Allocation {
     pub fn request(firmware: &impl Firmware, width: u32, height: u32) -> Result<Self, FramebufferError> {
         let sizes = (1..=MAX_PAGES).rev().map(|pages| (width, height, pages));
         let mut refusal = FramebufferError::Unusable("none was asked for");
-        for (width, height, pages) in sizes.chain([(SMALLEST_SIZE.0, SMALLEST_SIZE.1, 1)]) {
+        for (width, height, pages) in sizes.chain([(MIN_SIZE.0, MIN_SIZE.1, 1)]) {
             match Self::request_pages(firmware, width, height, pages) {
                 Ok(allocation) => return Ok(allocation),
                 Err(error) => {
@@ -120,18 +120,18 @@ impl Allocation {
         Err(refusal)
     }
 
-    /// Has the firmware make a framebuffer of at most `most_pages`.
+    /// Has the firmware make a framebuffer of at most `max_pages`.
     fn request_pages(
         firmware: &impl Firmware,
         width: u32,
         height: u32,
-        most_pages: u32,
+        max_pages: u32,
     ) -> Result<Self, FramebufferError> {
         // A page that is never flipped needs no gap.
-        let virtual_width = if most_pages == 1 { width } else { width + GAP };
+        let virtual_width = if max_pages == 1 { width } else { width + GAP };
         let mut message = Message::new();
         let physical = message.push(&SetPhysicalSize { width, height })?;
-        let virtual_size = message.push(&SetVirtualSize { width: virtual_width, height: height * most_pages })?;
+        let virtual_size = message.push(&SetVirtualSize { width: virtual_width, height: height * max_pages })?;
         let depth = message.push(&SetDepth { bits: 8 * PIXEL_BYTES as u32 })?;
         let order = message.push(&SetPixelOrder { red_first: 1 })?;
         let alpha = message.push(&SetAlphaMode { mode: 2 })?;
@@ -150,7 +150,7 @@ impl Allocation {
             return Err(FramebufferError::Unusable("it has another size"));
         }
         let pages = virtual_size.height / height.max(1);
-        if virtual_size.width != virtual_width || !(1..=most_pages).contains(&pages) {
+        if virtual_size.width != virtual_width || !(1..=max_pages).contains(&pages) {
             return Err(FramebufferError::Unusable("it has another virtual size"));
         }
         if message.answer(&depth)?.bits != 32 || message.answer(&order)?.red_first != 1 {

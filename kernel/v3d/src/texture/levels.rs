@@ -103,7 +103,7 @@ impl TextureLayout {
         if width_px == 0 || height_px == 0 || width_px > MAX_SIZE || height_px > MAX_SIZE {
             return Err(TextureError::Size { width_px, height_px });
         }
-        let most = Self::most_levels(width_px, height_px);
+        let most = Self::max_levels(width_px, height_px);
         if count == 0 || count > most {
             return Err(TextureError::Levels { levels: count, most });
         }
@@ -146,7 +146,7 @@ impl TextureLayout {
     }
 
     /// Levels until one texel is left.
-    pub const fn most_levels(width_px: u32, height_px: u32) -> u32 {
+    pub const fn max_levels(width_px: u32, height_px: u32) -> u32 {
         let longer = if width_px > height_px { width_px } else { height_px };
         u32::BITS - longer.leading_zeros()
     }

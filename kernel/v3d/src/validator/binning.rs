@@ -26,7 +26,7 @@ enum Stage {
 }
 
 /// The smallest point that the binner can handle, in pixels (HW-2726).
-const SMALLEST_POINT_PX: f32 = 0.125;
+const MIN_POINT_PX: f32 = 0.125;
 /// Alignment of tile state and tile lists in bytes. The guide asks for 16 of tile state [AG p.71].
 const TILE_MEMORY_ALIGNMENT: u32 = 16;
 
@@ -113,7 +113,7 @@ impl State {
                 self.next_numbers = format.data_type;
             }
             Record::ConfigurationBits(bits) => self.configuration(bits)?,
-            Record::PointSize(size) if size.size < SMALLEST_POINT_PX || size.size.is_nan() => {
+            Record::PointSize(size) if size.size < MIN_POINT_PX || size.size.is_nan() => {
                 return Err(Reason::Value("a point is smaller than 1/8 pixel (HW-2726)"));
             }
             state if is_plain_state(state) => {}
