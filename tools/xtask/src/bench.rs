@@ -6,6 +6,7 @@
 
 mod draws;
 mod gpu;
+mod mesa;
 mod primitives;
 
 use crate::build;
@@ -28,7 +29,8 @@ Boots the kernel in QEMU and prints, for each SCENE (triangle and cube by defaul
   instructions of each further frame: the median, and the mean, which includes the lists that only the first frames write
   frames a second on this machine, over N frames (60)
 Then:
-  the instructions and the bytes of control list of a draw, with their goals, and how many draws a second these allow
+  the instructions and the bytes of control list of a draw, with their goals, and how many draws a second these allow;
+  beside them the bytes that Mesa's driver takes in captured frames
   the instructions of a texture's upload, beside those of a copy of its bytes
   the instructions of 10,000 primitives of embedded-graphics, beside those of that crate's own framebuffer
   for every scene, the GPU cycles of a frame as the model estimates them, and the unit that takes most of them
@@ -77,6 +79,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     }
     eprintln!("==> draws");
     draws::print(&workspace, &kernel.image, &plugin)?;
+    mesa::print(&workspace, &build::replayer(&workspace)?)?;
     eprintln!("==> primitives");
     primitives::print(&workspace, &kernel.image, &plugin)?;
     eprintln!("==> modelled GPU cycles");
