@@ -21,7 +21,7 @@ use v3d::statistics::Statistics;
 /// Width and height of the dashboard in pixels.
 pub const SIZE: [i32; 2] = [1280, 720];
 /// Cells of the field.
-pub const MOST: usize = 10_000;
+pub const MAX_CELLS: usize = 10_000;
 
 /// Where the field's cells are: left and top of the first one, columns and rows, and pixels from one to the next.
 const FIELD: [i32; 2] = [69, 172];
@@ -37,10 +37,10 @@ const WARM: Rgb888 = Rgb888::new(255, 170, 76);
 const BAR: Rgb888 = Rgb888::new(24, 74, 82);
 const BAD: Rgb888 = Rgb888::new(240, 82, 82);
 
-/// How many cells of the field glow in frame `number`. More from frame to frame, until all [`MOST`] do.
+/// How many cells of the field glow in frame `number`. More from frame to frame, until all [`MAX_CELLS`] do.
 #[must_use]
 pub fn glowing(number: u64) -> usize {
-    usize::try_from(3600 + 40 * number).map_or(MOST, |count| count.min(MOST))
+    usize::try_from(3600 + 40 * number).map_or(MAX_CELLS, |count| count.min(MAX_CELLS))
 }
 
 /// The cells of the field, the nearest to its centre first: column and row.
@@ -83,7 +83,7 @@ pub fn field<D: DrawTarget<Color = Rgb888>>(target: &mut D, cells: &[[i32; 2]], 
     for (index, &[column, row]) in cells.iter().take(count).enumerate() {
         let at = Point::new(FIELD[0] + CELL * column, FIELD[1] + CELL * row);
         // The outermost cells are still small and dark.
-        let edge = if count == MOST { 1.0 } else { ((count - index) as f32 / 900.0).min(1.0) };
+        let edge = if count == MAX_CELLS { 1.0 } else { ((count - index) as f32 / 900.0).min(1.0) };
         let size = (1.0 + 4.0 * edge) as u32;
         let inset = Point::new_equal((5 - size as i32) / 2);
         let color = glow((0.5 + wave(column, row, number) / 5.2) * edge);
@@ -105,13 +105,13 @@ pub fn gauge<D: DrawTarget<Color = Rgb888>>(target: &mut D, number: u64) -> Resu
         Arc::with_center(center, 164, 135.0.deg(), sweep.deg()).into_styled(style)
     };
     arc(270.0, RAIL).draw(target)?;
-    arc(270.0 * count as f32 / MOST as f32, ACCENT).draw(target)?;
+    arc(270.0 * count as f32 / MAX_CELLS as f32, ACCENT).draw(target)?;
     let middle = TextStyleBuilder::new().alignment(Alignment::Center).baseline(Baseline::Middle).build();
     let large = MonoTextStyle::new(&FONT_10X20, TEXT);
     let small = MonoTextStyle::new(&FONT_7X13, MUTED);
     Text::with_text_style(&format!("{count}"), center - Point::new(0, 6), large, middle).draw(target)?;
     Text::with_text_style("cells", center + Point::new(0, 16), small, middle).draw(target)?;
-    Text::with_text_style(&format!("of {MOST}"), center + Point::new(0, 66), small, middle).draw(target)?;
+    Text::with_text_style(&format!("of {MAX_CELLS}"), center + Point::new(0, 66), small, middle).draw(target)?;
     Ok(())
 }
 
@@ -230,11 +230,11 @@ mod tests {
     #[test]
     fn cells_are_the_field_from_its_centre_outwards() {
         let mut cells = cells();
-        assert_eq!((cells.len(), cells[0]), (MOST, [62, 39]));
+        assert_eq!((cells.len(), cells[0]), (MAX_CELLS, [62, 39]));
         assert_eq!(cells.last().map(|[column, row]| (column % 124, row % 79)), Some((0, 0)), "a corner");
         cells.sort_unstable();
         cells.dedup();
-        assert_eq!(cells.len(), MOST);
+        assert_eq!(cells.len(), MAX_CELLS);
     }
 
     #[test]

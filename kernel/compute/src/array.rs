@@ -12,7 +12,7 @@ pub(crate) const BLOCK_WORDS: usize = 256;
 /// Bytes of a block.
 pub(crate) const BLOCK_BYTES: u32 = 4 * BLOCK_WORDS as u32;
 /// Most elements of an array: 1 GiB.
-pub(crate) const MOST_ELEMENTS: usize = 1 << 28;
+pub(crate) const MAX_ELEMENTS: usize = 1 << 28;
 
 /// What an array is made of: a word of 32 bits.
 pub trait Element: Copy {

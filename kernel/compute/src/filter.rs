@@ -9,7 +9,7 @@ use crate::programs::{convolve, resample};
 use crate::{Error, Image, Session, Work};
 
 /// Most neighbours of a pixel.
-const MOST_NEIGHBOURS: usize = 1024;
+const MAX_NEIGHBOURS: usize = 1024;
 
 /// A pixel near another, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         self.expect_image(source)?;
         self.expect_image(target)?;
         let size = |given, allowed| Error::Size { operation: "convolve", given, allowed };
-        if !(1..=MOST_NEIGHBOURS).contains(&neighbours.len()) {
+        if !(1..=MAX_NEIGHBOURS).contains(&neighbours.len()) {
             return Err(size(neighbours.len(), "1 to 1024 neighbours"));
         }
         let distances = neighbours.iter().flat_map(|neighbour| [neighbour.right, neighbour.down]);

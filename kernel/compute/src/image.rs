@@ -11,9 +11,9 @@ use crate::{Array, Error, Session};
 /// Pixels across and down of a block.
 const BLOCK: [usize; 2] = [16, 4];
 /// Most pixels of a side: what a texture may have.
-const MOST: usize = 2048;
+const MAX_SIDE: usize = 2048;
 /// Most bytes from a row to the next: the stride of stores has 16 bits, and is counted from the end of 16 pixels.
-const MOST_PITCH_BYTES: u32 = 1 << 16;
+const MAX_PITCH_BYTES: u32 = 1 << 16;
 
 /// A picture: rows of pixels of 32 bits, red in the lowest byte, alpha in the highest.
 #[derive(Debug)]
@@ -50,13 +50,13 @@ impl Image {
     /// When the width is not a multiple of 16 or the height not one of 4, or a side is not 1 to 2048; when rows overlap, or are not whole pixels apart.
     pub fn page(address: BusAddr, width: usize, height: usize, pitch_bytes: u32) -> Result<Self, Error> {
         let size = |given, allowed| Error::Size { operation: "page", given, allowed };
-        if !width.is_multiple_of(BLOCK[0]) || !(1..=MOST).contains(&width) {
+        if !width.is_multiple_of(BLOCK[0]) || !(1..=MAX_SIDE).contains(&width) {
             return Err(size(width, "a multiple of 16 pixels across, at most 2048"));
         }
-        if !height.is_multiple_of(BLOCK[1]) || !(1..=MOST).contains(&height) {
+        if !height.is_multiple_of(BLOCK[1]) || !(1..=MAX_SIDE).contains(&height) {
             return Err(size(height, "a multiple of 4 pixels down, at most 2048"));
         }
-        if (pitch_bytes as usize) < 4 * width || pitch_bytes > MOST_PITCH_BYTES || !pitch_bytes.is_multiple_of(4) {
+        if (pitch_bytes as usize) < 4 * width || pitch_bytes > MAX_PITCH_BYTES || !pitch_bytes.is_multiple_of(4) {
             return Err(size(pitch_bytes as usize, "a distance of rows, of whole pixels, at most 65536 bytes"));
         }
         Ok(Self { memory: Memory::Page(address), width, height, pitch_bytes })
@@ -120,7 +120,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// When a side is not 1 to 2048; when the pool has no room.
     pub fn undefined_image(&mut self, width: usize, height: usize) -> Result<Image, Error> {
         for side in [width, height] {
-            if !(1..=MOST).contains(&side) {
+            if !(1..=MAX_SIDE).contains(&side) {
                 return Err(Error::Size { operation: "image", given: side, allowed: "1 to 2048 pixels" });
             }
         }

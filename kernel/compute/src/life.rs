@@ -11,7 +11,7 @@ use crate::{Array, Error, Session, Work};
 /// Cells of a vector: 16 words of 32.
 const VECTOR_CELLS: usize = 512;
 /// Most cells across and down.
-const MOST: usize = 1 << 16;
+const MAX_SIDE: usize = 1 << 16;
 
 /// Cells on a torus, and as many again for the next generation.
 #[derive(Debug)]
@@ -40,11 +40,11 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// # Errors
     /// When the width is not a multiple of 512, or a side not 1 to 65536; when the words are not as many; when the pool has no room.
     pub fn life(&mut self, words: &[u32], width: usize, height: usize) -> Result<Life, Error> {
-        if !width.is_multiple_of(VECTOR_CELLS) || !(1..=MOST).contains(&width) {
+        if !width.is_multiple_of(VECTOR_CELLS) || !(1..=MAX_SIDE).contains(&width) {
             let allowed = "a multiple of 512 cells across, at most 65536";
             return Err(Error::Size { operation: "life", given: width, allowed });
         }
-        if !(1..=MOST).contains(&height) {
+        if !(1..=MAX_SIDE).contains(&height) {
             return Err(Error::Size { operation: "life", given: height, allowed: "1 to 65536 cells down" });
         }
         if words.len() != width / 32 * height {

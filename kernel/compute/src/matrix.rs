@@ -15,7 +15,7 @@ const TILE_COLUMNS: usize = 48;
 /// Words of a tile in the list of a QPU.
 const LIST_WORDS: usize = 3;
 /// Most columns: the stride of stores has 16 bits.
-const MOST_COLUMNS: usize = 16_384;
+const MAX_COLUMNS: usize = 16_384;
 
 /// A matrix in GPU-visible memory, row by row, filled up with zeros to whole tiles of 16 rows and 48 columns.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         if rows == 0 {
             return Err(size(rows, "at least one row"));
         }
-        if columns == 0 || columns > MOST_COLUMNS {
+        if columns == 0 || columns > MAX_COLUMNS {
             return Err(size(columns, "1 to 16384 columns"));
         }
         if rows.checked_mul(columns) != Some(elements.len()) {

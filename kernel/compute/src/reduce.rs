@@ -25,9 +25,9 @@ pub trait Number: Element + PartialOrd {
     /// Nothing.
     const ZERO: Self;
     /// No number is greater.
-    const GREATEST: Self;
+    const MAX_VALUE: Self;
     /// No number is less.
-    const LEAST: Self;
+    const MIN_VALUE: Self;
     /// Whether programs are to take the words for floats.
     const IS_FLOAT: bool;
     /// Bits by which a word differs from a signed integer, or a float, of the same order.
@@ -40,8 +40,8 @@ pub trait Number: Element + PartialOrd {
 
 impl Number for u32 {
     const ZERO: Self = 0;
-    const GREATEST: Self = Self::MAX;
-    const LEAST: Self = 0;
+    const MAX_VALUE: Self = Self::MAX;
+    const MIN_VALUE: Self = 0;
     const IS_FLOAT: bool = false;
     const EXCHANGED: u32 = 1 << 31;
 
@@ -52,8 +52,8 @@ impl Number for u32 {
 
 impl Number for i32 {
     const ZERO: Self = 0;
-    const GREATEST: Self = Self::MAX;
-    const LEAST: Self = Self::MIN;
+    const MAX_VALUE: Self = Self::MAX;
+    const MIN_VALUE: Self = Self::MIN;
     const IS_FLOAT: bool = false;
     const EXCHANGED: u32 = 0;
 
@@ -64,8 +64,8 @@ impl Number for i32 {
 
 impl Number for f32 {
     const ZERO: Self = 0.0;
-    const GREATEST: Self = Self::INFINITY;
-    const LEAST: Self = Self::NEG_INFINITY;
+    const MAX_VALUE: Self = Self::INFINITY;
+    const MIN_VALUE: Self = Self::NEG_INFINITY;
     const IS_FLOAT: bool = true;
     const EXCHANGED: u32 = 0;
 
@@ -124,8 +124,8 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         }
         let neutral = match reduction {
             Reduction::Sum => T::ZERO,
-            Reduction::Least => T::GREATEST,
-            Reduction::Greatest => T::LEAST,
+            Reduction::Least => T::MAX_VALUE,
+            Reduction::Greatest => T::MIN_VALUE,
         };
         self.fill_up(source, neutral.to_word())?;
         let exchanged = if reduction == Reduction::Sum { 0 } else { T::EXCHANGED };

@@ -6,7 +6,7 @@ use shader_interface::{UniformData, UniformStream, UserProgram, ViewportUniforms
 use v3d::pool::Buffer;
 use v3d::{Driver, Platform, user_program};
 
-use crate::array::{Array, BLOCK_BYTES, BLOCK_WORDS, Element, MOST_ELEMENTS};
+use crate::array::{Array, BLOCK_BYTES, BLOCK_WORDS, Element, MAX_ELEMENTS};
 use crate::fourier::Turns;
 use crate::{Error, Work};
 
@@ -71,7 +71,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// # Errors
     /// When the pool has no room for them, or they are more than 2^28.
     pub fn undefined<T: Element>(&mut self, length: usize) -> Result<Array<T>, Error> {
-        if length > MOST_ELEMENTS {
+        if length > MAX_ELEMENTS {
             return Err(Error::TooLong(length));
         }
         let bytes = length.div_ceil(BLOCK_WORDS).max(1) as u32 * BLOCK_BYTES;

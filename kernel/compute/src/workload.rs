@@ -182,14 +182,14 @@ fn escape(re: f32, im: f32, most: u32) -> u32 {
 fn mandelbrot<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Problem> {
     const WIDTH: usize = 256;
     const HEIGHT: usize = 192;
-    const MOST: u32 = 64;
-    let palette: Vec<u32> = (0..=MOST).collect();
+    const MAX_ITERATIONS: u32 = 64;
+    let palette: Vec<u32> = (0..=MAX_ITERATIONS).collect();
     let palette = gpu.array(&palette)?;
     let mut image = gpu.undefined_image(WIDTH, HEIGHT)?;
     let view = View { left: -2.2, top: -1.2, pixel: 0.0125 };
     gpu.mandelbrot(view, &palette, &mut image)?;
     let at = |index: usize, first: f32| view.pixel * index as f32 + first;
-    let expected = |pixel: usize| escape(at(pixel % WIDTH, view.left), at(pixel / WIDTH, view.top), MOST);
+    let expected = |pixel: usize| escape(at(pixel % WIDTH, view.left), at(pixel / WIDTH, view.top), MAX_ITERATIONS);
     let found = gpu.read_image(&image)?;
     // Ten operations each: what nobody knows before.
     let iterations = found.iter().map(|&count| u64::from(count)).sum::<u64>();

@@ -147,7 +147,7 @@ impl Canvas {
 
     /// How many draws a pass gets.
     pub fn draws(&self) -> usize {
-        self.segments.iter().map(|&(_, vertices)| vertices.div_ceil(batch::MOST_VERTICES)).sum()
+        self.segments.iter().map(|&(_, vertices)| vertices.div_ceil(batch::MAX_VERTICES)).sum()
     }
 
     /// How many triangles there are.

@@ -55,7 +55,7 @@ use rectangles::{Area, Dot, FLAT_WORDS, Flat, IMAGE_WORDS, POINT_WORDS, Placed};
 use sheets::{Place, Sheets};
 
 /// Fewest rectangles that there are indices for.
-const FEWEST_INDEXED: usize = 256;
+const MIN_INDEXED: usize = 256;
 /// The alpha of a texel.
 const OPAQUE: u32 = 0xff00_0000;
 /// How far back a rectangle is looked for that the next one makes larger: a row of a shape is its outline, its inside, and its outline again.
@@ -63,7 +63,7 @@ const LOOK_BACK: usize = 3;
 /// Most pixels of a run that become points where points are drawn already. As many points cost more than a rectangle, but less than one more draw.
 const LONGEST_RUN_OF_POINTS: u16 = 16;
 /// Most segments that pixels begin new ones after. Each is a draw with a state of its own, which pixels and rows by turns would make too many of.
-const MOST_SEGMENTS_FOR_POINTS: usize = 1000;
+const MAX_SEGMENTS_FOR_POINTS: usize = 1000;
 
 /// A segment of what was drawn, all of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +200,7 @@ impl<C> DrawList<C> {
         let device = pass.device();
         self.sheets.upload(device)?;
         let longest = self.segments_from_start().map(|(_, range)| range.len()).max().unwrap_or(0);
-        let indices = self.indices(device, longest.min(pieces::MOST))?;
+        let indices = self.indices(device, longest.min(pieces::MAX_LENGTH))?;
         let viewport = self.viewport;
         for (kind, range) in self.segments_from_start() {
             match kind {
@@ -237,7 +237,7 @@ impl<C> DrawList<C> {
         {
             return Ok(indices.clone());
         }
-        let count = rectangles.next_power_of_two().clamp(FEWEST_INDEXED, pieces::MOST);
+        let count = rectangles.next_power_of_two().clamp(MIN_INDEXED, pieces::MAX_LENGTH);
         let indices = device.driver()?.upload(&rectangles::indices(count), ALIGNMENT)?;
         self.indices = Some((count, indices.clone()));
         Ok(indices)
@@ -358,7 +358,7 @@ impl<C> DrawList<C> {
         let pixels = area.width().max(area.height());
         match self.at {
             Some(Kind::Points) if pixels <= LONGEST_RUN_OF_POINTS => self.dots(area, color),
-            _ if pixels == 1 && self.segments.len() < MOST_SEGMENTS_FOR_POINTS => {
+            _ if pixels == 1 && self.segments.len() < MAX_SEGMENTS_FOR_POINTS => {
                 self.begin(Kind::Points)?;
                 self.dots(area, color)
             }

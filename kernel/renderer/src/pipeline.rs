@@ -26,11 +26,11 @@ use state::{Cull, Depth, FrontFace, PolygonOffset, Samples};
 use stencil::Stencil;
 
 /// Most varyings that the hardware interpolates [AG p.69: Flat Shade Flags].
-const MOST_VARYINGS: usize = 32;
+const MAX_VARYINGS: usize = 32;
 /// Most attributes of a vertex.
-const MOST_ATTRIBUTES: usize = 8;
+const MAX_ATTRIBUTES: usize = 8;
 /// Most bytes of a vertex: the stride has 8 bits.
-const MOST_VERTEX_BYTES: usize = 255;
+const MAX_VERTEX_BYTES: usize = 255;
 
 /// Where a pipeline's shaded vertices come from.
 #[derive(Clone, Copy, Debug)]
@@ -139,11 +139,11 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         descriptor: &PipelineDescriptor<'_, V, U, F, N>,
     ) -> Result<Self, Error> {
         let PipelineDescriptor { label, ref shading, fragment, .. } = *descriptor;
-        if N > MOST_VARYINGS {
-            return Err(Error::Varyings { label, varyings: N, most: MOST_VARYINGS });
+        if N > MAX_VARYINGS {
+            return Err(Error::Varyings { label, varyings: N, most: MAX_VARYINGS });
         }
-        if V::BYTES > MOST_VERTEX_BYTES {
-            return Err(Error::VertexSize { label, bytes: V::BYTES, most: MOST_VERTEX_BYTES });
+        if V::BYTES > MAX_VERTEX_BYTES {
+            return Err(Error::VertexSize { label, bytes: V::BYTES, most: MAX_VERTEX_BYTES });
         }
         state::check(descriptor)?;
         let Tail { words, uniforms: tail_uniforms } = tail(descriptor)?;
@@ -152,8 +152,8 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         let programs = match shading {
             Shading::Programs(programs) => {
                 let attributes = programs.attributes().len();
-                if !(1..=MOST_ATTRIBUTES).contains(&attributes) {
-                    return Err(Error::Attributes { label, attributes, most: MOST_ATTRIBUTES });
+                if !(1..=MAX_ATTRIBUTES).contains(&attributes) {
+                    return Err(Error::Attributes { label, attributes, most: MAX_ATTRIBUTES });
                 }
                 Some((*programs, code.append(programs.vertex()), code.append(programs.coordinate())))
             }

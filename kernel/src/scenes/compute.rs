@@ -27,7 +27,7 @@ pub(super) const ENTRY: SceneEntry = SceneEntry {
 };
 
 /// Most iterations of a pixel.
-const MOST: u32 = 128;
+const MAX_ITERATIONS: u32 = 128;
 /// Where the picture goes: a spiral at the set's border.
 const CENTER: [f32; 2] = [-0.743_64, 0.131_83];
 /// Height of the first picture in the complex plane.
@@ -65,7 +65,7 @@ impl Computation {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
         let SceneContext { device, target, .. } = context;
         let mut compute = Compute::new();
-        let colors: Vec<u32> = (0..=MOST).map(color).collect();
+        let colors: Vec<u32> = (0..=MAX_ITERATIONS).map(color).collect();
         let palette = {
             let mut driver = device.driver()?;
             compute.on(&mut driver).array(&colors)?
@@ -139,7 +139,7 @@ impl Computation {
 
 /// The colour of so many iterations: the set itself is dark.
 fn color(iterations: u32) -> u32 {
-    if iterations == MOST {
+    if iterations == MAX_ITERATIONS {
         return u32::from_le_bytes([10, 12, 20, 255]);
     }
     // Three waves of colour, without a table of sines: triangles.

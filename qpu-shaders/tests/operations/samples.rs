@@ -260,7 +260,7 @@ impl Random {
 }
 
 /// Most sets of edges: with more operands each has fewer of them.
-const MOST_EDGE_SETS: usize = 1024;
+const MAX_EDGE_SETS: usize = 1024;
 /// Random sets.
 const RANDOM_SETS: usize = 480;
 
@@ -269,9 +269,9 @@ pub(crate) fn operand_sets(name: &str, kinds: &[Kind]) -> Vec<Vec<u32>> {
     let mut random = Random::named(name);
     let combinations: usize = kinds.iter().map(|kind| kind.edges().len()).product();
     let mut sets = Vec::new();
-    for n in 0..combinations.min(MOST_EDGE_SETS) {
+    for n in 0..combinations.min(MAX_EDGE_SETS) {
         // Where there are too many combinations, some of them.
-        let mut n = if combinations > MOST_EDGE_SETS { random.next() as usize % combinations } else { n };
+        let mut n = if combinations > MAX_EDGE_SETS { random.next() as usize % combinations } else { n };
         let set = kinds.iter().map(|kind| {
             let edges = kind.edges();
             let edge = edges[n % edges.len()];

@@ -15,7 +15,7 @@ use crate::pipeline::Pipeline;
 use crate::shaded_vertex::ShadedVertex;
 
 /// Most vertices of one draw: whole triangles that can be counted with 16 bits.
-pub(super) const MOST_VERTICES: usize = 60_000;
+pub(super) const MAX_VERTICES: usize = 60_000;
 
 /// Vertices of triangles.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl<const N: usize> Batch<N> {
         shift: [i16; 2],
         uniforms: &F,
     ) -> Result<(), Error> {
-        for chunk in self.0[range].chunks(MOST_VERTICES) {
+        for chunk in self.0[range].chunks(MAX_VERTICES) {
             if shift == [0, 0] {
                 pass.draw_vertices(pipeline, Primitive::Triangles, chunk, &NoUniforms, uniforms)?;
                 continue;

@@ -57,7 +57,7 @@ impl Window {
         if let Some(value) = corners.iter().flat_map(|corner| corner.to_array()).find(|value| !value.is_finite()) {
             return Err(Error::NotFinite { label, value });
         }
-        let mut polygon = Polygon { vertices: [Polygon::NOWHERE; MOST_CORNERS], count: 0 };
+        let mut polygon = Polygon { vertices: [Polygon::NOWHERE; MAX_CORNERS], count: 0 };
         if !self.is_touched(corners) {
             return Ok(polygon);
         }
@@ -96,12 +96,12 @@ impl Window {
 }
 
 /// Most corners of a polygon: four, and one more for each of the four edges that cut it.
-const MOST_CORNERS: usize = 8;
+const MAX_CORNERS: usize = 8;
 
 /// The corners of a convex polygon, shaded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Polygon<const N: usize> {
-    vertices: [ShadedVertex<N>; MOST_CORNERS],
+    vertices: [ShadedVertex<N>; MAX_CORNERS],
     count: usize,
 }
 

@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::heap::reserve;
 
 /// Most things of a piece: corners of as many rectangles are named by 16 bits.
-pub(super) const MOST: usize = 16_000;
+pub(super) const MAX_LENGTH: usize = 16_000;
 /// Room that a piece begins with.
-const FEWEST: usize = 64;
+const MIN_GROWTH: usize = 64;
 
-/// A list in pieces of [`MOST`] things.
+/// A list in pieces of [`MAX_LENGTH`] things.
 #[derive(Debug)]
 pub(super) struct Pieces<T> {
     full: Vec<Vec<T>>,
@@ -37,7 +37,7 @@ impl<T> Pieces<T> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.full.len() * MOST + self.last.len()
+        self.full.len() * MAX_LENGTH + self.last.len()
     }
 
     /// Appends a thing if there is room without asking the heap.
@@ -63,7 +63,7 @@ impl<T> Pieces<T> {
     #[cold]
     #[inline(never)]
     fn push_after_growing(&mut self, label: &'static str, thing: T) -> Result<(), Error> {
-        if self.last.len() >= MOST {
+        if self.last.len() >= MAX_LENGTH {
             // Room for this piece there, and when all are cleared among the spare ones.
             reserve(label, &mut self.full, 1)?;
             let all = self.full.len() + 1;
@@ -72,7 +72,7 @@ impl<T> Pieces<T> {
             self.full.push(core::mem::replace(&mut self.last, next));
         }
         if self.last.len() == self.last.capacity() {
-            let more = self.last.len().max(FEWEST).min(MOST - self.last.len());
+            let more = self.last.len().max(MIN_GROWTH).min(MAX_LENGTH - self.last.len());
             let bytes = more * size_of::<T>();
             self.last.try_reserve_exact(more).map_err(|_| Error::HeapFull { label, bytes })?;
         }
@@ -89,9 +89,9 @@ impl<T> Pieces<T> {
 
     /// The pieces of a part of the list.
     pub(super) fn part(&self, range: Range<usize>) -> impl Iterator<Item = &[T]> {
-        let numbers = range.start / MOST..range.end.div_ceil(MOST);
+        let numbers = range.start / MAX_LENGTH..range.end.div_ceil(MAX_LENGTH);
         numbers.filter_map(move |number| {
-            let in_piece = |place: usize| place.saturating_sub(number * MOST).min(MOST);
+            let in_piece = |place: usize| place.saturating_sub(number * MAX_LENGTH).min(MAX_LENGTH);
             self.full.get(number).unwrap_or(&self.last).get(in_piece(range.start)..in_piece(range.end))
         })
     }
@@ -105,21 +105,21 @@ mod tests {
     fn a_part_is_cut_where_pieces_end() {
         let mut list = Pieces::new();
         for round in 0..2 {
-            for n in 0..2 * MOST + 5 {
+            for n in 0..2 * MAX_LENGTH + 5 {
                 assert_eq!(list.len(), n, "round {round}");
                 list.push("list", n).unwrap();
             }
             for (range, expected) in [
                 (0..0, &[][..]),
                 (3..5, &[(3, 5)]),
-                (0..MOST, &[(0, MOST)]),
-                (MOST - 1..MOST + 1, &[(MOST - 1, MOST), (MOST, MOST + 1)]),
-                (7..2 * MOST + 5, &[(7, MOST), (MOST, 2 * MOST), (2 * MOST, 2 * MOST + 5)]),
+                (0..MAX_LENGTH, &[(0, MAX_LENGTH)]),
+                (MAX_LENGTH - 1..MAX_LENGTH + 1, &[(MAX_LENGTH - 1, MAX_LENGTH), (MAX_LENGTH, MAX_LENGTH + 1)]),
+                (7..2 * MAX_LENGTH + 5, &[(7, MAX_LENGTH), (MAX_LENGTH, 2 * MAX_LENGTH), (2 * MAX_LENGTH, 2 * MAX_LENGTH + 5)]),
             ] {
                 let found: Vec<_> = list.part(range).map(|part| (part[0], part[part.len() - 1] + 1)).collect();
                 assert_eq!(found, expected);
             }
-            assert_eq!(list.last_mut(2), [2 * MOST + 3, 2 * MOST + 4]);
+            assert_eq!(list.last_mut(2), [2 * MAX_LENGTH + 3, 2 * MAX_LENGTH + 4]);
             assert_eq!(list.last_mut(9).len(), 5, "the piece has no more");
             list.clear();
             assert_eq!((list.len(), list.last_mut(1).len()), (0, 0));

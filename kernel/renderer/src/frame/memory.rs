@@ -15,7 +15,7 @@ use crate::error::Error;
 /// Size of the first block in bytes; each further one is twice as large, up to the largest.
 const FIRST_BLOCK_BYTES: u32 = 16 * 1024;
 /// Size of the largest blocks in bytes, but for things that are larger themselves.
-const LARGEST_BLOCK_BYTES: u32 = 256 * 1024;
+const MAX_BLOCK_BYTES: u32 = 256 * 1024;
 /// Alignment of a block in bytes.
 const BLOCK_ALIGNMENT: u32 = 4096;
 
@@ -54,7 +54,7 @@ impl FrameMemory {
     #[cold]
     fn take_from_next<P: Platform>(&mut self, driver: &mut Driver<'_, P>, bytes: u32) -> Result<Region, Error> {
         let usual = FIRST_BLOCK_BYTES.checked_shl(self.blocks.len() as u32).unwrap_or(0);
-        let usual = if usual == 0 { LARGEST_BLOCK_BYTES } else { usual.min(LARGEST_BLOCK_BYTES) };
+        let usual = if usual == 0 { MAX_BLOCK_BYTES } else { usual.min(MAX_BLOCK_BYTES) };
         let block = driver.allocate(usual.max(bytes), BLOCK_ALIGNMENT)?;
         let whole = block.region();
         self.blocks.push(block);

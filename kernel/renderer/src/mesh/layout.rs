@@ -17,9 +17,9 @@ use super::indices::Indices;
 /// Alignment of vertices and of indices in bytes.
 pub(crate) const ALIGNMENT: u32 = 16;
 /// Most vertices of one record, GFXH-515.
-const MOST_VERTICES: u32 = 65535;
+const MAX_VERTICES: u32 = 65535;
 /// Most vertices that 16 bits name.
-const MOST_NAMED: u32 = 1 << 16;
+const MAX_NAMED: u32 = 1 << 16;
 
 /// What one record draws: offsets from the start of the mesh's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl<'a> Layout<'a> {
                 Self { vertices, indices: Cow::Borrowed(&[]), parts }
             }
             (Some(segments), None) => Self::ordered_parts(&segments, &vertices, stride)?,
-            (segments, Some(indices)) if vertex_count > MOST_NAMED => {
+            (segments, Some(indices)) if vertex_count > MAX_NAMED => {
                 let one =
                     || vec![Segment { mode: primitive.mode(), lead: false, start: 0, length: count, close: false }];
                 Self::remapped_parts(&segments.unwrap_or_else(one), &vertices, stride, &indices, vertex_count)?
@@ -256,7 +256,7 @@ struct Segment {
 impl Segment {
     /// The segments of a sequence that is too long for one record.
     fn all(primitive: Primitive, count: u32) -> Option<Vec<Self>> {
-        if count <= MOST_VERTICES {
+        if count <= MAX_VERTICES {
             return None;
         }
         // Primitives begin at multiples of `unit`, and the first `shared` elements of a segment are the last ones of the segment before.
@@ -270,7 +270,7 @@ impl Segment {
         };
         let (leads, closes) = (primitive == Primitive::TriangleFan, primitive == Primitive::LineLoop);
         // Room for one element more, before or behind.
-        let most = MOST_VERTICES - u32::from(leads || closes);
+        let most = MAX_VERTICES - u32::from(leads || closes);
         let step = (most - shared) / unit * unit;
         let mut segments = Vec::new();
         let mut start = 0;

@@ -67,7 +67,7 @@ fn check(primitive: Primitive, vertex_count: u32, indices: Option<Indices<'_>>, 
     assert_eq!(parts.len(), expected_parts, "{primitive:?} of {vertex_count}");
     let mut found = Vec::new();
     for part in parts {
-        assert!(part.count <= MOST_VERTICES && part.vertices % ALIGNMENT == 0);
+        assert!(part.count <= MAX_VERTICES && part.vertices % ALIGNMENT == 0);
         found.extend(primitives(part.mode, &drawn(&layout, part)));
     }
     assert!(found == primitives(primitive.mode(), &elements), "{primitive:?} of {} elements", elements.len());

@@ -16,7 +16,7 @@ use v3d_hw::qpu::{
 };
 
 /// Instructions that are followed at most, over all paths.
-const MOST_STEPS: u32 = 1 << 16;
+const MAX_STEPS: u32 = 1 << 16;
 
 /// Follows a program.
 pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: BusAddr) -> Result<Program, Reason> {
@@ -33,7 +33,7 @@ pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: Bus
         let mut end = End::Open;
         let exits = loop {
             steps += 1;
-            if steps > MOST_STEPS {
+            if steps > MAX_STEPS {
                 return Err(Reason::Instruction { address, why: "is on too many paths to be followed" });
             }
             checker.spend(1)?;

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 const CENTER: [f64; 2] = [-0.743_64, 0.131_83];
 const PLANE_HEIGHT: f64 = 2.6;
 /// Most iterations.
-const MOST: u32 = 128;
+const MAX_ITERATIONS: u32 = 128;
 /// To the right of it there is no list.
 const LIST_WIDTH: usize = WIDTH / 2;
 /// Points that may differ, of a hundred: at the border a rounding decides.
@@ -24,7 +24,7 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
         let count = escape(at(CENTER[0], WIDTH, x), at(CENTER[1], HEIGHT, y));
         let found = picture.pixel(x, y).unwrap_or_default();
         all += 1;
-        inside += usize::from(count == MOST);
+        inside += usize::from(count == MAX_ITERATIONS);
         differ += usize::from(!is_near(found, color(count), 1.0));
     }
     ensure!(100 * differ <= MAY_DIFFER * all, "{differ} of {all} points have another colour");
@@ -35,18 +35,18 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
 /// How many of z, z² + c and so on, from 0, are within 2.
 fn escape(re: f64, im: f64) -> u32 {
     let (mut x, mut y) = (0.0f64, 0.0f64);
-    (0..MOST)
+    (0..MAX_ITERATIONS)
         .find(|_| {
             let outside = x * x + y * y > 4.0;
             (x, y) = (x * x - y * y + re, 2.0 * x * y + im);
             outside
         })
-        .unwrap_or(MOST)
+        .unwrap_or(MAX_ITERATIONS)
 }
 
 /// Red, green and blue go up and down with the count, each at a speed of its own.
 fn color(count: u32) -> [f64; 3] {
-    if count == MOST {
+    if count == MAX_ITERATIONS {
         return [10.0, 12.0, 20.0];
     }
     [(9, 20), (6, 40), (4, 110)].map(|(speed, phase)| {

@@ -14,7 +14,7 @@ const EXPOSURE: f64 = 1.5;
 /// centres are rounded.
 const TOLERANCE: f64 = 8.0;
 /// Pixels that may be further off: of stars.
-const MOST_OFF: usize = 600;
+const MAX_OFF: usize = 600;
 /// And this near they are all the same.
 const TOLERANCE_OF_STARS: f64 = 40.0;
 
@@ -72,7 +72,7 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
             "pixel ({column}, {row}) is {found:?} instead of {expected:.1?}"
         );
     }
-    ensure!(off <= MOST_OFF, "{off} pixels are more than {TOLERANCE} off");
+    ensure!(off <= MAX_OFF, "{off} pixels are more than {TOLERANCE} off");
     ensure!(beyond_white > 1000, "only {beyond_white} pixels are brighter than white");
     Ok(format!("{beyond_white} pixels brighter than white; {off} of all are more than {TOLERANCE}/255 off"))
 }
