@@ -114,7 +114,10 @@ mod tests {
                 (3..5, &[(3, 5)]),
                 (0..MAX_LENGTH, &[(0, MAX_LENGTH)]),
                 (MAX_LENGTH - 1..MAX_LENGTH + 1, &[(MAX_LENGTH - 1, MAX_LENGTH), (MAX_LENGTH, MAX_LENGTH + 1)]),
-                (7..2 * MAX_LENGTH + 5, &[(7, MAX_LENGTH), (MAX_LENGTH, 2 * MAX_LENGTH), (2 * MAX_LENGTH, 2 * MAX_LENGTH + 5)]),
+                (
+                    7..2 * MAX_LENGTH + 5,
+                    &[(7, MAX_LENGTH), (MAX_LENGTH, 2 * MAX_LENGTH), (2 * MAX_LENGTH, 2 * MAX_LENGTH + 5)],
+                ),
             ] {
                 let found: Vec<_> = list.part(range).map(|part| (part[0], part[part.len() - 1] + 1)).collect();
                 assert_eq!(found, expected);
