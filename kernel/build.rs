@@ -10,7 +10,7 @@ fn main() {
     let Some(manifest_dir) = env::var_os("CARGO_MANIFEST_DIR") else {
         panic!("cargo did not set CARGO_MANIFEST_DIR");
     };
-    let script = PathBuf::from(manifest_dir).join("src/board/raspberry_pi_3/linker.ld");
+    let script = PathBuf::from(manifest_dir).join("../linker.ld");
     println!("cargo::rerun-if-changed={}", script.display());
     println!("cargo::rerun-if-changed=build.rs");
 

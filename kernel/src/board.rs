@@ -2,7 +2,7 @@
 //!
 //! The rest of the kernel names what it needs `board::…`. Behind that name stand two floors:
 //! - [`raspberry_pi_3`]: what is the board's own. Where the blocks of its chip are and which interrupt lines they have, how memory is divided
-//!   (`linker.ld`), which UART the pins of the serial port belong to, where the LED is, what the revision code means.
+//!   (`linker.ld` at the top of the repository), which UART the pins of the serial port belong to, where the LED is, what the revision code means.
 //! - [`bcm2837`]: the blocks of the chip, a file each, which know registers and no addresses; and the firmware of its VideoCore.
 //!
 //! The board is chosen here. Another one is a folder beside `raspberry_pi_3`, with the same names in it.

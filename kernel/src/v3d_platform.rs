@@ -126,7 +126,7 @@ impl RegisterAccess for V3dPlatform {
 
 impl GpuMemory for V3dPlatform {
     fn base(&self) -> BusAddr {
-        // The pool is below 256 MiB, see the board's linker.ld.
+        // The pool is below 256 MiB, see linker.ld.
         ArmPhys(self.pool.address() as u32).to_bus()
     }
 

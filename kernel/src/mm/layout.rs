@@ -1,6 +1,6 @@
 //! The addresses that the linker script fixes, as ranges
 //!
-//! The board's `linker.ld` exports `__x_start` and `__x_end_exclusive` for each region; here is the one place that reads them.
+//! `linker.ld` exports `__x_start` and `__x_end_exclusive` for each region; here is the one place that reads them.
 
 use core::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Facts of the board that the tools need.
 //!
-//! The kernel's own description is kernel/src/board/raspberry_pi_3, with the memory split in its linker.ld.
+//! The kernel's own description is kernel/src/board/raspberry_pi_3, with the memory split in linker.ld.
 
 /// QEMU's name of the machine.
 pub(crate) const QEMU_MACHINE: &str = "raspi3b";
