@@ -20,8 +20,10 @@ use crate::gpu::GpuDevice;
 mod compute;
 mod console;
 mod cube;
+mod flight;
 mod glow;
 mod layers;
+mod metal;
 mod mirror;
 mod model;
 mod multisample;
@@ -30,6 +32,7 @@ mod triangle;
 mod triangle_nv;
 mod ui;
 mod vpm;
+mod water;
 
 /// The page that a frame is to be drawn into: raster lines of R8G8B8A8 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +136,10 @@ pub const SCENES: &[SceneEntry] = &[
     cube::ENTRY,
     textured_cube::ENTRY,
     model::ENTRY,
+    metal::ENTRY,
     mirror::ENTRY,
+    water::ENTRY,
+    flight::ENTRY,
     layers::ENTRY,
     multisample::ENTRY,
     glow::ENTRY,

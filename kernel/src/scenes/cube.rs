@@ -7,8 +7,8 @@ use alloc::boxed::Box;
 use core::f32::consts::{FRAC_PI_4, TAU};
 
 use qpu_shaders::{
-    NoUniforms, smooth,
-    transformed::{SHADING, Uniforms, Vertex},
+    NoUniforms,
+    transformed::{FRAGMENT, SHADING, Uniforms, Vertex},
 };
 use renderer::{
     Depth, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
@@ -62,7 +62,7 @@ struct Cube {
 impl Cube {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
         let descriptor =
-            PipelineDescriptor { depth: Depth::LESS, ..PipelineDescriptor::new("cube", &SHADING, &smooth::FRAGMENT) };
+            PipelineDescriptor { depth: Depth::LESS, ..PipelineDescriptor::new("cube", &SHADING, &FRAGMENT) };
         Ok(Self {
             mesh: Mesh::indexed(context.device, "cube", Primitive::Triangles, &corners(), &INDICES)?,
             pipeline: Pipeline::new(context.device, &descriptor)?,

@@ -90,7 +90,8 @@ fn sea(device: &GpuDevice) -> Result<Mesh<Vertex>, SceneError> {
     let [_, high, _] = LIGHTHOUSE.high;
     let corner = |(x, z)| Vertex {
         position: [75.0 * (high - low) * x, low + TIDE * (high - low), 75.0 * (high - low) * z],
-        normal: [0.0, 1.0, 0.0, 0.0].map(f16::from_f32),
+        // Half floats, x and y, z and 0.
+        normal: [u32::from(f16::from_f32(1.0).to_bits()) << 16, 0],
         uv: [0.0; 2],
     };
     let corners = [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(corner);

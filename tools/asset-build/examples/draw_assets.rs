@@ -1,4 +1,4 @@
-//! Draws the kernel's own assets: `lighthouse.glb` and `crate.png`.
+//! Draws the kernel's own assets: `lighthouse.glb`, `vessels.glb` and `crate.png`.
 //!
 //! `cargo run -p asset-build --example draw_assets -- kernel/assets` makes them anew, byte for byte: the model is turned on a lathe and
 //! put together from boxes, the picture is a formula.
@@ -14,6 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     picture.set_color(png::ColorType::Rgb);
     picture.write_header()?.write_image_data(&wooden_crate(side))?;
     std::fs::write(folder.join("lighthouse.glb"), lighthouse().glb())?;
+    std::fs::write(folder.join("vessels.glb"), vessels().glb())?;
     Ok(())
 }
 
@@ -195,7 +196,94 @@ fn lighthouse() -> Sculpture {
     model
 }
 
+/// Vessels of metals and other materials on a slab of slate.
+fn vessels() -> Sculpture {
+    let metal = |name, color, roughness| Finish { name, color, metallic: 1.0, roughness, emissive: [0.0; 3] };
+    let materials = vec![
+        matte("slate", [0.07, 0.08, 0.09], 0.45),
+        metal("copper", [0.95, 0.60, 0.46], 0.18),
+        metal("gold", [1.0, 0.74, 0.30], 0.02),
+        metal("steel", [0.72, 0.74, 0.76], 0.42),
+        matte("glaze", [0.03, 0.13, 0.40], 0.02),
+        matte("terracotta", [0.55, 0.20, 0.10], 0.9),
+    ];
+    let corners = materials.iter().map(|_| Vec::new()).collect();
+    let mut model = Sculpture { materials, corners };
+    let [slate, copper, gold, steel, glaze, terracotta] = [0, 1, 2, 3, 4, 5];
+    model.vessel(slate, [0.0, -0.12, 0.0], 72, &[[0.0, 0.0], [2.25, 0.0], [2.3, 0.05], [2.25, 0.12], [2.2, 0.12]]);
+    model.vessel(slate, [0.0, 0.0, 0.0], 72, &[[2.2, 0.0], [1.1, 0.0], [0.0, 0.0]]);
+    // A pot with a wide belly, up the outside, over the lip and down the inside.
+    let pot =
+        [[0.0, 0.0], [0.45, 0.02], [0.78, 0.42], [0.72, 0.9], [0.42, 1.22], [0.4, 1.42], [0.56, 1.56], [0.5, 1.58]];
+    model.vessel(copper, [-0.15, 0.0, -0.55], 36, &pot);
+    model.vessel(copper, [-0.15, 0.0, -0.55], 36, &[[0.5, 1.58], [0.34, 1.42], [0.36, 1.2], [0.6, 0.8], [0.0, 0.3]]);
+    // A vase with a slender neck.
+    let vase = [
+        [0.0, 0.0],
+        [0.3, 0.02],
+        [0.26, 0.1],
+        [0.5, 0.6],
+        [0.4, 1.0],
+        [0.15, 1.35],
+        [0.14, 1.75],
+        [0.3, 1.98],
+        [0.26, 2.0],
+    ];
+    model.vessel(glaze, [-1.25, 0.0, 0.0], 36, &vase);
+    model.vessel(glaze, [-1.25, 0.0, 0.0], 36, &[[0.26, 2.0], [0.1, 1.72], [0.1, 1.4], [0.0, 1.2]]);
+    // A bowl on a foot.
+    let bowl = [[0.0, 0.0], [0.28, 0.02], [0.2, 0.1], [0.22, 0.16], [0.52, 0.34], [0.68, 0.68], [0.66, 0.71]];
+    model.vessel(steel, [1.05, 0.0, 0.15], 36, &bowl);
+    model.vessel(steel, [1.05, 0.0, 0.15], 36, &[[0.66, 0.71], [0.6, 0.66], [0.45, 0.38], [0.0, 0.26]]);
+    for (material, place, radius) in [(gold, [0.3, 0.0, 0.85], 0.34f32), (terracotta, [-0.45, 0.0, 0.95], 0.24)] {
+        let ball: Vec<[f32; 2]> = (0..=6)
+            .map(|step| step as f32 / 6.0 * std::f32::consts::PI)
+            .map(|angle| [radius * angle.sin().max(0.0), radius * (1.0 - angle.cos())])
+            .collect();
+        model.vessel(material, place, 32, &ball);
+    }
+    model
+}
+
 impl Sculpture {
+    /// A curve through these radii and heights, turned about an upright axis; it is smooth everywhere.
+    fn vessel(&mut self, material: usize, center: [f32; 3], sides: usize, curve: &[[f32; 2]]) {
+        const STEPS: usize = 3;
+        let knot = |at: isize| curve[at.clamp(0, curve.len() as isize - 1) as usize];
+        // A cubic curve between two knots, whose slope at each is that of its neighbours (Catmull and Rom), and how it changes there.
+        let point = |step: usize| {
+            let (piece, share) = ((step / STEPS) as isize, (step % STEPS) as f32 / STEPS as f32);
+            let knots = [knot(piece - 1), knot(piece), knot(piece + 1), knot(piece + 2)];
+            let axis = |axis: usize| {
+                let [a, b, c, d] = knots.map(|knot| knot[axis]);
+                let terms = [b, 0.5 * (c - a), a - 2.5 * b + 2.0 * c - 0.5 * d, 0.5 * (d - a) + 1.5 * (b - c)];
+                let value = terms[0] + share * (terms[1] + share * (terms[2] + share * terms[3]));
+                (value, terms[1] + share * (2.0 * terms[2] + share * 3.0 * terms[3]))
+            };
+            let ((radius, along_radius), (height, along_height)) = (axis(0), axis(1));
+            let length = along_radius.hypot(along_height).max(1e-9);
+            ([radius.max(0.0), height], [along_height / length, -along_radius / length])
+        };
+        let corner = |step: usize, side: usize| {
+            let ([radius, height], [outward, upward]) = point(step);
+            let (sine, cosine) = ((side % sides) as f32 / sides as f32 * TAU).sin_cos();
+            let position = [center[0] + radius * cosine, center[1] + height, center[2] + radius * sine];
+            (position, [outward * cosine, upward, outward * sine])
+        };
+        for step in 0..(curve.len() - 1) * STEPS {
+            for side in 0..sides {
+                let [a, b] = [corner(step, side), corner(step + 1, side)];
+                let [c, d] = [corner(step + 1, side + 1), corner(step, side + 1)];
+                if point(step + 1).0[0] > 0.0 {
+                    self.triangle(material, [a.0, b.0, c.0], [a.1, b.1, c.1]);
+                }
+                if point(step).0[0] > 0.0 {
+                    self.triangle(material, [a.0, c.0, d.0], [a.1, c.1, d.1]);
+                }
+            }
+        }
+    }
+
     fn triangle(&mut self, material: usize, positions: [[f32; 3]; 3], normals: [[f32; 3]; 3]) {
         self.corners[material].extend(positions.into_iter().zip(normals));
     }

@@ -256,6 +256,9 @@ impl Program {
             Op::Add(AddOp::Fsub, zero, inner) if program.constant(zero) == Some(0) => Some(inner),
             _ => None,
         };
+        if let Some(folded) = self.folded_magnitudes(op, a, b) {
+            return Some(folded);
+        }
         match op {
             AddOp::Fadd if x == Some(0) => Some(b),
             AddOp::Fadd | AddOp::Fsub if y == Some(0) => Some(a),
@@ -286,6 +289,26 @@ impl Program {
             _ if op.is_unary() && a != b => Some(self.alu(op, a, a)),
             // One order of operands, so that equal sums are found.
             _ if commutes(op) && a > b => Some(self.alu(op, b, a)),
+            _ => None,
+        }
+    }
+
+    /// The least or the greatest of magnitudes, which one operation takes itself.
+    fn folded_magnitudes(&mut self, op: AddOp, a: Value, b: Value) -> Option<Value> {
+        let (inner_a, inner_b) = (self.magnitude_of(a), self.magnitude_of(b));
+        let op = match op {
+            AddOp::Fmin if inner_a.is_some() && inner_b.is_some() => AddOp::Fminabs,
+            AddOp::Fmax if inner_a.is_some() && inner_b.is_some() => AddOp::Fmaxabs,
+            AddOp::Fminabs | AddOp::Fmaxabs if inner_a.is_some() || inner_b.is_some() => op,
+            _ => return None,
+        };
+        Some(self.alu(op, inner_a.unwrap_or(a), inner_b.unwrap_or(b)))
+    }
+
+    /// What a value is the magnitude of.
+    fn magnitude_of(&self, value: Value) -> Option<Value> {
+        match self.op(value) {
+            Op::Add(AddOp::Fmaxabs, x, y) if x == y => Some(x),
             _ => None,
         }
     }

@@ -1,6 +1,9 @@
 //! Points and lines with their sizes, meshes beyond what one record draws, instances.
 
-use qpu_shaders::{Fragment, NoUniforms, points, smooth, smooth_lines, transformed, triangle};
+use qpu_shaders::{
+    Fragment, NoUniforms, UniformStream, VertexUniforms, ViewportUniforms, points, smooth, smooth_lines, transformed,
+    triangle,
+};
 use renderer::glam::{Mat4, Vec3};
 use renderer::{
     AlphaTest, Compare, Error, Indices, Mesh, Pipeline, PipelineDescriptor, Primitive, PrimitiveKind, rows,
@@ -255,9 +258,14 @@ fn instances_are_the_mesh_again_with_other_uniforms() {
     // One bad instance among them, and none is drawn.
     let mut bad = instances;
     bad[7].matrix[3] = f32::NAN;
+    // The program's compiler chose the order in which it reads the matrix.
+    let numbered = transformed::Uniforms { matrix: std::array::from_fn(|n| n as f32) };
+    let (mut words, mut owners) = (Vec::new(), Vec::new());
+    numbered.push_vertex(&mut UniformStream::new(&mut words, &mut owners, ViewportUniforms::NONE));
+    let place = words.iter().position(|word| *word == 3f32.to_bits()).unwrap();
     let picture = Picture::draw(&model, &device, (SIDE, SIDE), |pass| {
         let error = pass.draw_instances(&pipeline, &mesh, &bad, &NoUniforms).unwrap_err();
-        assert!(matches!(error, Error::NotANumber { label: "squares", word: 3, .. }), "{error:?}");
+        assert!(matches!(error, Error::NotANumber { label: "squares", word, .. } if word == place), "{error:?}");
     });
     assert!((0..SIDE).all(|at| picture.pixel(at, at) == CLEAR));
 }

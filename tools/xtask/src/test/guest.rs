@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
-pub(super) const STEPS: [(&str, Step); 32] = [
+pub(super) const STEPS: [(&str, Step); 35] = [
     ("QEMU: boots and answers", boots),
     ("QEMU: every question", every_question),
     ("QEMU: selftest", selftest),
@@ -31,6 +31,9 @@ pub(super) const STEPS: [(&str, Step); 32] = [
     ("QEMU: textured-cube", scenes::textured_cube),
     ("QEMU: mirror", scenes::mirror),
     ("QEMU: model", scenes::model),
+    ("QEMU: metal", scenes::metal),
+    ("QEMU: water", scenes::water),
+    ("QEMU: flight", scenes::flight),
     ("QEMU: layers", scenes::layers),
     ("QEMU: multisample", scenes::multisample),
     ("QEMU: glow", scenes::glow),

@@ -7,11 +7,15 @@ mod computation;
 mod console;
 mod crates;
 mod dashboard;
+mod flight;
 mod glow;
 mod layers;
+mod metal;
 mod model;
 mod multisample;
+mod rays;
 mod vector;
+mod water;
 
 use super::Built;
 use super::guest::with_v3d;
@@ -54,6 +58,21 @@ pub(super) fn glow(workspace: &Workspace, built: &Built) -> Result<String> {
 /// The lighthouse.
 pub(super) fn model(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "model", |_, picture| model::check(picture))
+}
+
+/// Vessels that mirror a room.
+pub(super) fn metal(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "metal", |_, picture| metal::check(picture))
+}
+
+/// The lighthouse in the sea.
+pub(super) fn water(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "water", |_, picture| water::check(picture))
+}
+
+/// The flight through a distance field.
+pub(super) fn flight(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "flight", |_, picture| flight::check(picture))
 }
 
 /// The dashboard.

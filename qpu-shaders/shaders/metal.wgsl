@@ -1,0 +1,60 @@
+// Metals and other materials by how rough they are, in light that comes from all around: from a cube map, whose smaller levels are what rough surfaces mirror.
+//
+// Vertices stand in memory as `renderer::asset::ModelPart` has them, normals as half floats. The cube map has the roots of linear light.
+
+struct Transform { matrix: mat4x4<f32> }
+@group(0) @binding(0) var<uniform> transform: Transform;
+
+struct Material {
+    eye: vec3<f32>,
+    // Linear.
+    base_color: vec3<f32>,
+    // 0 for dielectrics, 1 for metals.
+    metallic: f32,
+    // 0 for mirrors, 1 for matte surfaces.
+    roughness: f32,
+}
+@group(0) @binding(1) var<uniform> material: Material;
+@group(0) @binding(2) var surroundings: texture_cube<f32>;
+@group(0) @binding(3) var filtered: sampler;
+
+// The level of the cube map that has what light a matte surface scatters.
+const LEVELS = 4.0;
+
+struct Corner {
+    @location(0) position: vec3<f32>,
+    @location(1) normal: vec2<u32>,
+    @location(2) uv: vec2<f32>,
+}
+
+struct Surface {
+    @builtin(position) position: vec4<f32>,
+    @location(0) place: vec3<f32>,
+    @location(1) normal: vec3<f32>,
+}
+
+@vertex fn vs_main(corner: Corner) -> Surface {
+    let normal = vec3(unpack2x16float(corner.normal.x), unpack2x16float(corner.normal.y).x);
+    return Surface(transform.matrix * vec4(corner.position, 1.0), corner.position, normal);
+}
+
+fn light_from(direction: vec3<f32>, level: f32) -> vec3<f32> {
+    let root = textureSampleLevel(surroundings, filtered, direction, level).rgb;
+    return 2.5 * root * root;
+}
+
+@fragment fn fs_main(surface: Surface) -> @location(0) vec4<f32> {
+    let normal = normalize(surface.normal);
+    let to_eye = normalize(material.eye - surface.place);
+    let facing = saturate(dot(normal, to_eye));
+    let mirrored = light_from(reflect(-to_eye, normal), LEVELS * material.roughness);
+    let scattered = light_from(normal, LEVELS);
+    // What a surface mirrors straight on, and how much more at its rim: a fit of both by B. Karis, "Physically Based Shading on Mobile".
+    let straight = mix(vec3(0.04), material.base_color, material.metallic);
+    let r = material.roughness * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
+    let rim = min(r.x * r.x, exp2(-9.28 * facing)) * r.x + r.y;
+    let share = straight * (-1.04 * rim + r.z) + (1.04 * rim + r.w);
+    let light = share * mirrored + (1.0 - material.metallic) * material.base_color * scattered;
+    // Bright light is compressed, and a display makes of linear light its root, nearly.
+    return vec4(sqrt(light / (0.7 + light)), 1.0);
+}

@@ -1,0 +1,42 @@
+// A model's vertices in the light of one direction, in one colour.
+//
+// Vertices stand in memory as `renderer::asset::ModelPart` has them, normals as half floats.
+
+struct Transform {
+    matrix: mat4x4<f32>,
+    // Takes normals to where to_light is, without changing their length.
+    normal_matrix: mat3x3<f32>,
+    // As long as the light is bright.
+    to_light: vec3<f32>,
+    // Light that comes from everywhere.
+    ambient: f32,
+}
+@group(0) @binding(0) var<uniform> transform: Transform;
+
+// Red, green, blue, alpha, 0 to 1.
+struct Material { base_color: vec4<f32> }
+@group(0) @binding(1) var<uniform> material: Material;
+
+struct Corner {
+    @location(0) position: vec3<f32>,
+    // x and y; z and 0.
+    @location(1) normal: vec2<u32>,
+    @location(2) uv: vec2<f32>,
+}
+
+struct Lit {
+    @builtin(position) position: vec4<f32>,
+    @location(0) uv: vec2<f32>,
+    @location(1) light: f32,
+}
+
+@vertex fn vs_main(corner: Corner) -> Lit {
+    let normal = vec3(unpack2x16float(corner.normal.x), unpack2x16float(corner.normal.y).x);
+    // What faces away has only the ambient light.
+    let light = max(dot(transform.normal_matrix * normal, transform.to_light), 0.0) + transform.ambient;
+    return Lit(transform.matrix * vec4(corner.position, 1.0), corner.uv, light);
+}
+
+@fragment fn fs_main(lit: Lit) -> @location(0) vec4<f32> {
+    return vec4(material.base_color.rgb * lit.light, material.base_color.a);
+}
