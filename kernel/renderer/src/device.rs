@@ -10,7 +10,6 @@ use v3d::pool::{Buffer, Pool};
 use v3d::{Driver, Fence, Platform};
 
 use crate::error::Error;
-use crate::frame::Frame;
 use crate::frame::rendering_lists::RenderingLists;
 
 /// Frames that may be under way: one is written while the one before is drawn.
@@ -96,13 +95,8 @@ impl<'p, P: Platform> Device<'p, P> {
         &self.0.pool
     }
 
-    /// Begins a frame, as soon as the frame before the last is done.
-    ///
-    /// That a frame was dropped by the driver is no reason not to draw the next.
-    ///
-    /// # Errors
-    /// When the device is closed.
-    pub fn frame(&self) -> Result<Frame<'p, P>, Error> {
+    /// Waits until there is room for one more frame under way.
+    pub(crate) fn wait_for_room(&self) -> Result<(), Error> {
         let mut driver = self.driver()?;
         let mut frames = self.frames()?;
         while frames.under_way.len() >= FRAMES {
@@ -112,8 +106,7 @@ impl<'p, P: Platform> Device<'p, P> {
                 Err(error) => return Err(error.into()),
             }
         }
-        drop((driver, frames));
-        Ok(Frame::new(self.clone()))
+        Ok(())
     }
 
     /// Waits until a frame is done.

@@ -7,7 +7,7 @@ use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
 use v3d::texture::TextureError;
 
-use crate::pass::Rectangle;
+use crate::rectangle::Rectangle;
 
 /// Why something could not be made or drawn. Labels are those that the resources were made with.
 ///

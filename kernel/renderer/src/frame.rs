@@ -22,11 +22,20 @@ pub struct Frame<'p, P: Platform> {
     passes: Vec<Recording>,
 }
 
-impl<'p, P: Platform> Frame<'p, P> {
-    pub(crate) fn new(device: Device<'p, P>) -> Self {
-        Self { device, memory: FrameMemory::default(), passes: Vec::new() }
+impl<'p, P: Platform> Device<'p, P> {
+    /// Begins a frame, as soon as the frame before the last is done.
+    ///
+    /// That a frame was dropped by the driver is no reason not to draw the next.
+    ///
+    /// # Errors
+    /// When the device is closed.
+    pub fn frame(&self) -> Result<Frame<'p, P>, Error> {
+        self.wait_for_room()?;
+        Ok(Frame { device: self.clone(), memory: FrameMemory::default(), passes: Vec::new() })
     }
+}
 
+impl<'p, P: Platform> Frame<'p, P> {
     /// Begins a pass behind those that there are.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ use crate::mesh::layout::PlacedPart;
 use crate::mesh::{Mesh, Primitive, bytes_of, layout};
 use crate::pipeline::state::Samples;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
+use crate::rectangle::Rectangle;
 use crate::shaded_vertex::ShadedVertex;
 use crate::target::{DepthTarget, Format, Target};
 
@@ -98,19 +99,6 @@ impl<'t> PassDescriptor<'t> {
     pub const fn with_depth(self, target: &'t DepthTarget, load: bool, store: bool) -> Self {
         Self { depth: Some(KeptDepth { target, load, store }), ..self }
     }
-}
-
-/// Part of a target, in pixels from its top left corner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rectangle {
-    /// Left edge.
-    pub x_px: u16,
-    /// Top edge.
-    pub y_px: u16,
-    /// Width.
-    pub width_px: u16,
-    /// Height.
-    pub height_px: u16,
 }
 
 /// A pass as far as it was recorded.
