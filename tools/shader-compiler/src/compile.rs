@@ -16,8 +16,10 @@ use crate::schedule::{Line, schedule};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::ssa::{Op, Program, Step, StreamWord};
 
-/// What sources may have beyond what every WebGPU has: halves that are packed in words.
-const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+/// What naga is to let pass: halves that are packed in words, and what this compiler refuses with its own reasons.
+const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32
+    .union(Capabilities::MULTISAMPLED_SHADING)
+    .union(Capabilities::CUBE_ARRAY_TEXTURES);
 
 /// What is compiled.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! Compiled programs in the model against recorded results of another implementation.
 //!
-//! `oracle/` beside this crate records what wgpu makes of the same sources. Results of expressions have to be as exact as WGSL wants them; those that are not are listed, with the reason.
+//! `oracle/` beside this crate records what wgpu makes of the same sources. Results of expressions have to be as exact as WGSL wants them; those that are
+//! not are listed, with the reason. `ORACLE_PROGRAMS` may name another table of programs, of other ranges than the tree's.
 
 use std::path::Path;
 
@@ -20,7 +21,9 @@ use programs::{INVOCATIONS, Suite, digest, given, results};
 
 /// The rows of a table, without its first line.
 fn rows(name: &str) -> Vec<Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle").join(name);
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle").join(name);
+    let other = std::env::var_os("ORACLE_PROGRAMS").filter(|_| name == "programs.tsv");
+    let path = other.map_or(own, Into::into);
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().filter(|row| !row.starts_with('#'));
     rows.map(|row| row.split('\t').map(str::to_owned).collect()).collect()
@@ -113,7 +116,8 @@ fn check(name: &str, max_refused: usize) {
         }
     }
     assert!(complaints.is_empty(), "{} of {count}:\n{}", complaints.len(), complaints.join("\n"));
-    assert!(refused <= max_refused, "{refused} of {count} are refused");
+    let own_table = std::env::var_os("ORACLE_PROGRAMS").is_none();
+    assert!(!own_table || refused <= max_refused, "{refused} of {count} are refused");
     assert!(distinct.len() > count / 2, "most programs leave something of their own: {} of {count}", distinct.len());
 }
 

@@ -1,0 +1,142 @@
+//! The compiler never panics: sources with random mistakes become programs or errors.
+//!
+//! The sources are those of this crate's tests; more are taken from the folder that `WGSL_INPUTS` names, and `MUTATIONS` says how many are tried, from the seed
+//! `SEED` on. A source that panics is printed.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use shader_compiler::{Options, compile};
+
+#[path = "oracle/expressions.rs"]
+#[expect(dead_code, reason = "only the sources are of interest here")]
+mod expressions;
+#[path = "oracle/programs.rs"]
+#[expect(dead_code, reason = "only the sources are of interest here")]
+mod programs;
+#[path = "oracle/random.rs"]
+mod random;
+
+use random::Random;
+
+/// Mutated sources in a run.
+const COUNT: u64 = 1500;
+/// Longest source that is mutated, in bytes: longer ones take too long to compile.
+const MAX_BYTES: usize = 6000;
+
+/// What a token is, as far as others can take its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Word,
+    Number,
+    Operator,
+    Other,
+}
+
+/// A source in pieces; white space belongs to the piece before it.
+fn tokens(source: &str) -> Vec<(Kind, &str)> {
+    let kind_of = |character: char| match character {
+        'a'..='z' | 'A'..='Z' | '_' | '@' => Kind::Word,
+        '0'..='9' => Kind::Number,
+        '+' | '-' | '*' | '/' | '%' | '<' | '>' | '=' | '!' | '&' | '|' | '^' | '~' => Kind::Operator,
+        _ => Kind::Other,
+    };
+    let mut tokens = Vec::new();
+    let mut rest = source;
+    while let Some(first) = rest.chars().next() {
+        let kind = kind_of(first);
+        let belongs = |character: char| match kind {
+            Kind::Word => matches!(kind_of(character), Kind::Word | Kind::Number),
+            Kind::Number => matches!(kind_of(character), Kind::Word | Kind::Number) || character == '.',
+            Kind::Operator => kind_of(character) == Kind::Operator,
+            Kind::Other => false,
+        };
+        let end = rest[first.len_utf8()..].find(|character| !belongs(character));
+        let end = end.map_or(rest.len(), |end| end + first.len_utf8());
+        let space = rest[end..].find(|character: char| !character.is_whitespace()).unwrap_or(rest.len() - end);
+        let (token, after) = rest.split_at(end + space);
+        tokens.push((kind, token));
+        rest = after;
+    }
+    tokens
+}
+
+/// A source with one to three mistakes.
+fn mutated(random: &mut Random, source: &str, pool: &[(Kind, &str)]) -> String {
+    let mut pieces = tokens(source);
+    for _ in 0..1 + random.below(3) {
+        if pieces.is_empty() {
+            break;
+        }
+        let at = random.below(pieces.len() as u64) as usize;
+        match random.below(24) {
+            0 => drop(pieces.remove(at)),
+            1 => pieces.insert(at, pieces[at]),
+            2 => {
+                let other = random.below(pieces.len() as u64) as usize;
+                pieces.swap(at, other);
+            }
+            3 => pieces[at] = pool[random.below(pool.len() as u64) as usize],
+            4..10 if pieces[at].0 == Kind::Number => {
+                let numbers = ["0", "1", "17", "64", "4294967295u", "-2147483648", "1e38", "0x1p-140", "2147483647i"];
+                pieces[at].1 = numbers[random.below(numbers.len() as u64) as usize];
+            }
+            // One of the same kind in the same source: so that many still have a meaning.
+            _ => {
+                let kind = pieces[at].0;
+                for _ in 0..20 {
+                    let other = pieces[random.below(pieces.len() as u64) as usize];
+                    if other.0 == kind {
+                        pieces[at] = other;
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    pieces.iter().map(|(_, token)| *token).collect()
+}
+
+fn sources() -> Vec<String> {
+    let mut sources = Vec::new();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    let more = std::env::var_os("WGSL_INPUTS").map(std::path::PathBuf::from);
+    for folder in std::iter::once(own).chain(more) {
+        let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "wgsl"));
+        sources.extend(paths.iter().map(|path| std::fs::read_to_string(path).unwrap()));
+    }
+    let suites = programs::Suite::ALL.into_iter();
+    sources.extend(suites.flat_map(|(_, suite)| (0..3).map(move |number| programs::source(suite, number))));
+    sources.extend(expressions::ALL.iter().step_by(9).map(expressions::source));
+    sources.retain(|source| source.len() <= MAX_BYTES);
+    sources
+}
+
+#[test]
+fn sources_with_mistakes_become_programs_or_errors() {
+    let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
+    let (count, seed) = (number("MUTATIONS", COUNT), number("SEED", 1));
+    let sources = sources();
+    let pool: Vec<(Kind, &str)> = sources.iter().flat_map(|source| tokens(source)).collect();
+    let (mut compiled, mut panics) = (0u64, 0);
+    for number in 0..count {
+        let mut random = Random::new(seed << 32 | number);
+        let source = &sources[random.below(sources.len() as u64) as usize];
+        let source = mutated(&mut random, source, &pool);
+        match catch_unwind(AssertUnwindSafe(|| compile(&source, "mutated.wgsl", &Options::default()))) {
+            Ok(Ok(_)) => compiled += 1,
+            Ok(Err(error)) => {
+                assert!(!error.message.contains("a fault of the compiler"), "{error}\n{source}");
+            }
+            Err(_) => {
+                panics += 1;
+                println!("number {number} of seed {seed} panics:\n{source}\n");
+            }
+        }
+    }
+    assert_eq!(panics, 0, "of {count} sources");
+    println!("{compiled} of {count} compile");
+    assert!(compiled * 30 > count, "{compiled} of {count} compile: too few for a test of all of the compiler");
+}
