@@ -1,0 +1,188 @@
+//! The captured frames' shaders in WGSL beside Mesa's: `cargo bench -p shader-compiler`.
+//!
+//! For each stage the instructions with those of Mesa's driver and their ratio, as in the test `captures`, and cycles of a QPU: what the model's timing
+//! estimates for 64 invocations one after the other, an invocation's share. Textures are 16 by 16 texels, so that the caches have them. Then the time in which
+//! all stages of a source are compiled, the best of several rounds.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+use shader_compiler::interface::Stage;
+use shader_compiler::ssa::{StreamWord, Viewport};
+use shader_compiler::{Compiled, Options, compile};
+use v3d_hw::BusAddr;
+use v3d_sim::counters::Counters;
+use v3d_sim::lanes::{Lanes, Mask};
+use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::io::{Io, IoError, Varying};
+use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
+use v3d_sim::timing::QpuTopology;
+use v3d_sim::timing::trace::Invocation;
+
+#[path = "../tests/programs/image.rs"]
+#[expect(dead_code, reason = "the tests sample it, too")]
+mod image;
+
+use image::Image;
+
+const CODE: u32 = 0x1000;
+const UNIFORMS: u32 = 0x8000;
+const MEMORY: usize = 0x2_0000;
+/// Invocations that the caches' first misses are divided between.
+const INVOCATIONS: u32 = 64;
+/// Instructions until a program must have ended.
+const MOST: u64 = 1 << 16;
+/// Rounds of each time that is measured.
+const ROUNDS: usize = 20;
+
+/// Everything that a shader reads is between 0 and 1.
+struct Units;
+
+impl Units {
+    fn numbers() -> Lanes {
+        Lanes::from_f32(std::array::from_fn(|at| 0.05 + at as f32 / 20.0))
+    }
+}
+
+impl Io for Units {
+    fn varying(&mut self) -> Result<Varying, IoError> {
+        Ok(Varying { value: Self::numbers(), coefficients: Lanes::default() })
+    }
+
+    fn pixel_x(&mut self) -> Result<Lanes, IoError> {
+        Ok(Lanes(std::array::from_fn(|at| at as u32)))
+    }
+
+    fn pixel_y(&mut self) -> Result<Lanes, IoError> {
+        Ok(Lanes(std::array::from_fn(|at| at as u32)))
+    }
+
+    fn rev_flag(&mut self) -> Result<Lanes, IoError> {
+        Ok(Lanes::default())
+    }
+
+    fn ms_flags(&mut self) -> Result<Lanes, IoError> {
+        Ok(Lanes::splat(15))
+    }
+
+    fn set_ms_flags(&mut self, _value: &Lanes, _mask: Mask) -> Result<(), IoError> {
+        Ok(())
+    }
+
+    fn vpm_read(&mut self) -> Result<Lanes, IoError> {
+        Ok(Self::numbers())
+    }
+
+    fn vpm_read_setup(&mut self, _word: u32) -> Result<(), IoError> {
+        Ok(())
+    }
+
+    fn vpm_write_setup(&mut self, _word: u32) -> Result<(), IoError> {
+        Ok(())
+    }
+
+    fn vpm_write(&mut self, _value: &Lanes, _mask: Mask) -> Result<(), IoError> {
+        Ok(())
+    }
+}
+
+/// Cycles of an invocation.
+fn cycles(program: &Compiled) -> f64 {
+    let memory = OwnedMemory::new(MEMORY);
+    let view = memory.view();
+    let interface = &program.interface;
+    let cube = interface.textures.iter().any(|texture| texture.cube);
+    let image = Image::random(16, 16, if cube { 6 } else { 1 });
+    image.put(view);
+    let mut words = program.words.clone();
+    if program.stage == Stage::Fragment {
+        // What a pipeline puts behind it, without the tile buffer: the end.
+        words.extend([0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x1000_09e7_009e_7000]);
+    }
+    let set = |at: u32, word: u32| view.set_word(BusAddr(at), word).expect("memory is long enough");
+    for (at, word) in (0..).zip(words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])) {
+        set(CODE + 4 * at, word);
+    }
+    for (at, &word) in (0..).zip(&interface.stream) {
+        let bits = match word {
+            StreamWord::Constant(bits) => bits,
+            StreamWord::Field { .. } => 0.5f32.to_bits(),
+            StreamWord::Viewport(Viewport::HalfWidth | Viewport::HalfHeight) => 1600f32.to_bits(),
+            StreamWord::Viewport(_) => 0.5f32.to_bits(),
+            texture => image.word(texture),
+        };
+        set(UNIFORMS + 4 * at, bits);
+    }
+    let mut counters = Counters::default();
+    counters.start_timing(QpuTopology { slices: 1, qpus_per_slice: 1 });
+    let (mut qpu, code) = (Qpu::new(), CodeCache::new());
+    for number in 0..INVOCATIONS {
+        let rows = interface.attribute_words(program.stage);
+        let invocation = match program.stage {
+            Stage::Coordinate => Invocation::Coordinates { rows },
+            Stage::Vertex => Invocation::Vertices { rows },
+            _ => Invocation::Fragments {
+                quads: std::array::from_fn(|quad| 4 * number + quad as u32),
+                varyings: interface.varyings,
+                threaded: false,
+                rasterised: 4,
+            },
+        };
+        qpu.start(&Launch {
+            pc: BusAddr(CODE),
+            uniforms: BusAddr(UNIFORMS),
+            uniforms_limit: Some(interface.stream.len() as u32),
+            ra15: Lanes::splat(1f32.to_bits()),
+            rb15: Lanes::default(),
+            threading: Threading::Single,
+            qpu: 0,
+            record: Some(invocation),
+        });
+        let mut budget = MOST;
+        assert_eq!(qpu.run(&mut Units, view, &code, &mut budget), Exit::Ended);
+        counters.merge(std::mem::take(&mut qpu.counters));
+    }
+    counters.settle();
+    let all: u64 = counters.programs().map(|(_, events)| events.cycles).sum();
+    all as f64 / f64::from(INVOCATIONS)
+}
+
+/// Milliseconds to compile a source.
+fn milliseconds(source: &str, name: &str) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        let programs = compile(black_box(source), name, &Options::default());
+        best = best.min(start.elapsed().as_secs_f64());
+        black_box(programs).expect("the captured shaders compile");
+    }
+    1000.0 * best
+}
+
+fn main() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    let table = std::fs::read_to_string(folder.join("mesa.tsv")).expect("the table of Mesa's counts");
+    println!("instructions, Mesa's, ratio, modelled cycles of an invocation; all stages compiled in ms");
+    println!("{:16} {:>26} {:>26} {:>26} {:>8}", "", "coordinate", "vertex", "fragment", "ms");
+    let mut logarithms = [0.0; 3];
+    let mut sources = 0.0;
+    for row in table.lines().filter(|row| !row.starts_with('#')) {
+        let mut columns = row.split('\t');
+        let name = columns.next().unwrap_or_default();
+        let counts: Vec<usize> = columns.filter_map(|count| count.parse().ok()).collect();
+        let source = std::fs::read_to_string(folder.join(name).with_extension("wgsl")).expect("a source of each row");
+        let programs = compile(&source, name, &Options::default()).expect("the captured shaders compile");
+        print!("{name:16}");
+        for (stage, program) in programs.iter().enumerate() {
+            let own = program.words.len() + if stage == 2 { counts[3] } else { 0 };
+            let ratio = own as f64 / counts[stage] as f64;
+            logarithms[stage] += ratio.ln();
+            print!(" {own:6} {:5} {ratio:5.2} {:7.1}", counts[stage], cycles(program));
+        }
+        println!(" {:8.2}", milliseconds(&source, name));
+        sources += 1.0;
+    }
+    let means = logarithms.map(|sum: f64| format!("{:.2}", (sum / sources).exp()));
+    println!("geometric means of the ratios: {}", means.join(", "));
+}
