@@ -48,7 +48,7 @@ pub mod primitive_assembly;
 pub mod primitive_list;
 pub mod ptb;
 pub mod qpu;
-mod random;
+pub mod random;
 pub mod render;
 pub(crate) mod simd;
 pub mod state;

@@ -458,6 +458,7 @@ impl Encoder {
 mod tests {
     use super::*;
     use crate::memory::OwnedMemory;
+    use crate::random::Random;
     use std::collections::BTreeSet;
 
     const FORMATS: [(ListDataType, ListPrimitive); 10] = {
@@ -487,19 +488,15 @@ mod tests {
     }
 
     /// A number whose distribution makes all codings happen: near to `old`, not so near, or anything.
-    fn near(seed: &mut u64, old: u32, mask: u32) -> u32 {
-        let mut random = |n: u64| {
-            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (*seed >> 33) % n
-        };
-        let reach = [1u64, 8, 16, 33, 64, 70, 600, 9000, 1 << 24][random(9) as usize];
-        (old.wrapping_add(random(reach) as u32).wrapping_sub(reach as u32 / 2)) & mask
+    fn near(random: &mut Random, old: u32, mask: u32) -> u32 {
+        let reach = random.pick(&[1, 8, 16, 33, 64, 70, 600, 9000, 1 << 24]);
+        (old.wrapping_add(random.below(reach)).wrapping_sub(reach / 2)) & mask
     }
 
-    fn vertex(seed: &mut u64, old: u32, data: ListDataType) -> u32 {
+    fn vertex(random: &mut Random, old: u32, data: ListDataType) -> u32 {
         match data {
-            ListDataType::Xy => near(seed, old & 0xffff, 0xffff) | near(seed, old >> 16, 0xffff) << 16,
-            _ => near(seed, old, index_mask(data)),
+            ListDataType::Xy => near(random, old & 0xffff, 0xffff) | near(random, old >> 16, 0xffff) << 16,
+            _ => near(random, old, index_mask(data)),
         }
     }
 
@@ -507,19 +504,19 @@ mod tests {
     fn round_trip(data: ListDataType, primitive: ListPrimitive, seed: u64) -> BTreeSet<usize> {
         let format = format(data, primitive);
         let owned = OwnedMemory::new(0x2000);
-        let mut seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new(0, seed);
         let mut encoder = Encoder::new(format);
         let (mut at, mut expected, mut lengths) = (0x40, Vec::new(), BTreeSet::new());
-        let mut old = [0u32; 3].map(|v| vertex(&mut seed, v, data));
+        let mut old = [0u32; 3].map(|v| vertex(&mut random, v, data));
         for i in 0..100 {
             let mut new = match (i + seed) % 5 {
-                0 => [old[2], old[1], vertex(&mut seed, old[2], data)],
-                1 => [old[0], old[2], vertex(&mut seed, old[2], data)],
-                2 => [old[1], old[0], vertex(&mut seed, old[2], data)],
-                3 => old.map(|v| vertex(&mut seed, v, data)),
+                0 => [old[2], old[1], vertex(&mut random, old[2], data)],
+                1 => [old[0], old[2], vertex(&mut random, old[2], data)],
+                2 => [old[1], old[0], vertex(&mut random, old[2], data)],
+                3 => old.map(|v| vertex(&mut random, v, data)),
                 _ => {
-                    let first = vertex(&mut seed, old[0], data);
-                    [first, vertex(&mut seed, first, data), vertex(&mut seed, first, data)]
+                    let first = vertex(&mut random, old[0], data);
+                    [first, vertex(&mut random, first, data), vertex(&mut random, first, data)]
                 }
             };
             new[vertices_of(primitive)..].fill(0);

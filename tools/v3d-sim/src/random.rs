@@ -1,21 +1,21 @@
-//! Random numbers for suites of cases: of our own, so that a case stays what it is.
+//! Random numbers for suites and tests, the same on every host and in every version.
 
 use crate::lanes::Lanes;
 
-/// A generator of numbers: splitmix64.
+/// A generator of random numbers: splitmix64.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    /// The generator of a case of a suite.
-    pub(crate) fn new(suite: u64, case: u64) -> Self {
+    /// The generator for a case of a suite.
+    pub fn new(suite: u64, case: u64) -> Self {
         let mut random = Self(suite.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case);
-        random.next();
+        random.next_u64();
         random
     }
 
-    /// 64 bits.
-    pub(crate) fn next(&mut self) -> u64 {
+    /// 64 random bits.
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,23 +23,40 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number below a limit, which is not 0.
-    pub(crate) fn below(&mut self, limit: u32) -> u32 {
-        (self.next() >> 32) as u32 % limit
+    /// A number below a limit.
+    ///
+    /// # Panics
+    /// If the limit is 0.
+    pub fn below(&mut self, limit: u32) -> u32 {
+        (self.next_u64() >> 32) as u32 % limit
     }
 
-    /// True in one of so many cases.
-    pub(crate) fn one_in(&mut self, chances: u32) -> bool {
+    /// A number in a range.
+    ///
+    /// # Panics
+    /// If the range is empty.
+    pub fn within(&mut self, range: std::ops::Range<i32>) -> i32 {
+        range.start + self.below((range.end - range.start) as u32) as i32
+    }
+
+    /// True in one of so many cases on average.
+    ///
+    /// # Panics
+    /// If `chances` is 0.
+    pub fn one_in(&mut self, chances: u32) -> bool {
         self.below(chances) == 0
     }
 
     /// One of some choices.
-    pub(crate) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u32) as usize]
     }
 
     /// A 32-bit value: often one at an edge of integers or floats.
-    pub(crate) fn value(&mut self) -> u32 {
+    pub fn value(&mut self) -> u32 {
         const EDGES: [u32; 20] = [
             0,
             1,
@@ -62,18 +79,18 @@ impl Random {
             0x0000_00ff,
             0x0000_8000,
         ];
-        let random = self.next() as u32;
+        let random = self.next_u64() as u32;
         match self.below(8) {
             0 => self.pick(&EDGES),
-            // Floats of a similar size, whose sums and products are interesting.
+            // Floats of a similar size, so that sums and products are not trivial.
             1..=4 => random & 0x807f_ffff | (100 + self.below(56)) << 23,
             5 => random >> self.below(32),
             _ => random,
         }
     }
 
-    /// A value in each element.
-    pub(crate) fn lanes(&mut self) -> Lanes {
+    /// A [value](Self::value) in each element.
+    pub fn lanes(&mut self) -> Lanes {
         Lanes(std::array::from_fn(|_| self.value()))
     }
 }

@@ -101,3 +101,23 @@ pub(crate) fn has_avx512() -> bool {
 fn work_avx2<W: SimdTask>(work: W) -> W::Output {
     work.run::<Portable<true>>()
 }
+
+/// Says in the output of the tests, once, which of them this host cannot do as they are meant.
+#[cfg(test)]
+pub(crate) fn report_missing_levels() {
+    use std::io::Write;
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    #[cfg(target_arch = "x86_64")]
+    let missing = match () {
+        () if !has_avx2() => "AVX2 and AVX-512",
+        () if !has_avx512() => "AVX-512",
+        () => return,
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let missing = "AVX-512";
+    // Straight to the stream: what passing tests print is not shown.
+    ONCE.call_once(|| {
+        let note = "tests of that SIMD level run at a lower one, and tests of translated code interpret";
+        let _ = writeln!(std::io::stderr(), "note: this host has no {missing}: {note}");
+    });
+}

@@ -21,6 +21,7 @@ use v3d_hw::shader_record::NvShaderRecord;
 use v3d_hw::{BusAddr, Layout};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::{self, Primitive};
+use v3d_sim::random::Random;
 use v3d_sim::state::PipelineState;
 use v3d_sim::{Config, Fault, Memory, Register, V3d};
 
@@ -315,11 +316,8 @@ fn tile_lists(machine: &Machine, mode: &TileBinningMode) -> Vec<TileList> {
 
 /// A number of small and some large triangles, the same every time.
 fn many_triangles(triangles: usize) -> Vec<(i16, i16)> {
-    let mut seed = 7u64;
-    let mut random = move |range: i64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((seed >> 33) as i64 % range) as i16
-    };
+    let mut generator = Random::new(0, 7);
+    let mut random = move |limit: u32| generator.below(limit) as i16;
     let mut vertices = Vec::new();
     for i in 0..triangles {
         let size = if i % 50 == 0 { 6000 } else { 400 };
@@ -752,28 +750,22 @@ fn performance_counters_count_while_they_are_enabled() {
 #[test]
 fn random_lists_neither_panic_nor_hang() {
     let config = Config { record_budget: 3000, instruction_budget: 20_000, parallel: false, ..Config::default() };
-    let mut seed = 0x1234_5678_9abc_def0u64;
-    let mut random = move || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed
-    };
+    let mut random = Random::new(0, 1);
     let mut different = 0;
     for _ in 0..400 {
         let owned = OwnedMemory::new(0x1_0000);
         for at in (0..0x2000).step_by(4) {
             // small words lead into this memory, bytes that are codes are many
-            let word = match random() % 4 {
-                0 => random() as u32,
-                1 => random() as u32 & 0xffff,
-                2 => u32::from(Record::TABLE[random() as usize % Record::TABLE.len()].code) | 0x0101_0100,
+            let word = match random.below(4) {
+                0 => random.next_u64() as u32,
+                1 => random.next_u64() as u32 & 0xffff,
+                2 => u32::from(Record::TABLE[random.below(Record::TABLE.len() as u32) as usize].code) | 0x0101_0100,
                 _ => 0x0101_0101,
             };
             owned.view().set_word(BusAddr(at), word).unwrap();
         }
         let mut v3d = V3d::new(config);
-        let start = 0x100 + random() as u32 % 0x1000;
+        let start = 0x100 + random.below(0x1000);
         let mode = TileBinningMode { tile_allocation: BusAddr(0x4000), ..binning_mode(3, 3) };
         let mut list = List::default();
         list.push(mode).push(Record::StartTileBinning).push(Branch { address: BusAddr(start) });
@@ -784,7 +776,7 @@ fn random_lists_neither_panic_nor_hang() {
         let render_end = render_list.put(owned.view(), 0x3800);
         for (register, value) in [
             (Register::BPOA, 0x9000),
-            (Register::BPOS, random() as u32 % 0x2000),
+            (Register::BPOS, random.below(0x2000)),
             (Register::CT0CA, 0x3000),
             (Register::CT0EA, end + 7),
             (Register::CT1CA, 0x3800),

@@ -10,6 +10,7 @@ use v3d_hw::texture::{
 use v3d_hw::{Aligned, BusAddr, Layout};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::random::Random;
 use v3d_sim::tmu::{Tmu, TmuFault};
 
 /// Level 0 of all textures here; smaller levels stand in front of it.
@@ -534,11 +535,8 @@ fn wrapped_texel(texels: &[u32], width: i64, height: i64, wrap: Wrap, x: i64, y:
 /// Random images of random sizes at random places, against OpenGL's equation for linear filters in double precision.
 #[test]
 fn linear_filters_agree_with_the_equation() {
-    let mut state = 0x1234_5678u32;
-    let mut random = |below: u32| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) % below
-    };
+    let mut generator = Random::new(0, 1);
+    let mut random = |limit: u32| generator.below(limit);
     for case in 0..60 {
         let (width, height) = (1 + random(80), 1 + random(80));
         let wrap = [Wrap::Repeat, Wrap::Clamp, Wrap::Mirror][random(3) as usize];

@@ -130,6 +130,7 @@ fn outside(outline: &[Point], positive: bool, rect: PixelRect) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     const GRID: Grid = Grid { width_tiles: 7, height_tiles: 5, tile_width_px: 64, tile_height_px: 32 };
 
@@ -145,11 +146,8 @@ mod tests {
     /// Every tile with a covered pixel centre gets the triangle, and none outside of its bounding box does.
     #[test]
     fn random_triangles_reach_all_tiles_that_they_cover() {
-        let mut seed = 1u64;
-        let mut random = |range: i64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as i64 % range
-        };
+        let mut generator = Random::new(0, 1);
+        let mut random = |limit: i64| i64::from(generator.below(limit as u32));
         let window = PixelRect { x: 10, y: 3, x_end: 401, y_end: 150 };
         let (mut covered_tiles, mut given_tiles) = (0, 0);
         for _ in 0..400 {

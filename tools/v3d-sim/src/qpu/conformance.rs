@@ -123,7 +123,7 @@ const BUDGET: u64 = 400;
 fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
     let mut random = Random::new(suite as u64 + 1, case);
     let words = program(suite, &mut random);
-    let data = random.next();
+    let data = random.next_u64();
     let mut launch = Launch {
         pc: BusAddr(CODE),
         uniforms: BusAddr(UNIFORMS),
@@ -216,7 +216,7 @@ fn instruction(suite: Suite, registers: u8, random: &mut Random, place: usize) -
         Suite::Immediates if random.one_in(2) => immediate(random),
         Suite::Branches if random.one_in(5) => branch(random, place),
         Suite::Words => {
-            let word = random.next();
+            let word = random.next_u64();
             // Ends and breakpoints would cut most programs short.
             if matches!(word >> 60, 0 | 3 | 9) && !random.one_in(8) { word ^ 1 << 60 | 1 << 62 } else { word }
         }
@@ -392,6 +392,7 @@ mod tests {
 
     #[test]
     fn each_engine_does_what_the_reference_engine_does() {
+        crate::simd::report_missing_levels();
         for (suite, name) in Suite::ALL {
             let summary = run(suite, 0..300).unwrap_or_else(|failure| panic!("{failure}"));
             assert_eq!(summary.cases, 300, "{name}");

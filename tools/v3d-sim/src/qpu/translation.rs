@@ -154,6 +154,7 @@ mod tests {
     /// What an instruction leaves in r1 of an operand in A 15: interpreted in the host's best vectors and in baseline vectors, and translated if the
     /// host can do that.
     fn check(instruction: Alu, operands: impl Iterator<Item = u32>, expected: impl Fn(u32) -> u32) {
+        crate::simd::report_missing_levels();
         let owned = memory_of(4096, &[instruction.to_bits().unwrap() as u64, NOP, END, NOP, NOP]);
         let memory = owned.view();
         let (translating, code) = (CodeCache::translating_at_once(), CodeCache::new());
@@ -161,11 +162,11 @@ mod tests {
         let operands: Vec<u32> = operands.collect();
         for chunk in operands.chunks_exact(16) {
             let ra15 = Lanes(std::array::from_fn(|i| chunk[i]));
-            for engine in ["translated", "fast", "narrow"] {
+            for engine in ["translated", "vectorized", "baseline"] {
                 qpu.start(&Launch { ra15, ..Launch::default() });
                 let exit = match engine {
                     "translated" => qpu.run(&mut NoUnits, memory, &translating, &mut 100),
-                    "fast" => qpu.run(&mut NoUnits, memory, &code, &mut 100),
+                    "vectorized" => qpu.run(&mut NoUnits, memory, &code, &mut 100),
                     _ => qpu.run_baseline(&mut NoUnits, memory, &code, &mut 100),
                 };
                 assert_eq!(exit, Exit::Ended);

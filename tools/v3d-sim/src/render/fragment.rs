@@ -721,16 +721,13 @@ impl From<TileBufferError> for IoError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use v3d_hw::control_list::CompareFunction;
 
-    /// Test values by xorshift, the same on every host.
-    fn numbers(mut state: u64) -> impl FnMut(u32) -> u32 {
-        move |limit| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 20) as u32 % limit
-        }
+    /// A generator of numbers below a limit.
+    fn numbers(seed: u64) -> impl FnMut(u32) -> u32 {
+        let mut random = Random::new(0, seed);
+        move |limit| random.below(limit)
     }
 
     /// A batch of up to four quads in different positions, with flags as a program may have written them.
@@ -757,7 +754,7 @@ mod tests {
     /// Writes to all pixels at once leave the same as writes one after the other, which happen after quads were moved.
     #[test]
     fn all_pixels_at_once_are_pixels_one_by_one() {
-        let mut next = numbers(0x0dd_ba11_5eed_0001);
+        let mut next = numbers(1);
         let functions = [
             CompareFunction::Never,
             CompareFunction::Less,
@@ -804,7 +801,7 @@ mod tests {
     /// A quad's varying is that of its own primitive, and 0 where there is no quad.
     #[test]
     fn varyings_are_those_of_each_quad_alone() {
-        let mut next = numbers(0x0dd_ba11_5eed_0002);
+        let mut next = numbers(2);
         for _ in 0..500 {
             let mut batch = batch(&mut next, Shape::new(false, false, false));
             let mut number = || (f64::from(next(2001)) - 1000.0) / 7e3;

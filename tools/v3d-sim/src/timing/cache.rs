@@ -187,6 +187,7 @@ impl Caches {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// Addresses that are looked up in turn, and their misses.
     fn check(shape: (u32, usize), addresses: &[u32], misses: usize) {
@@ -224,11 +225,10 @@ mod tests {
     #[test]
     fn accesses_to_l2_are_the_misses_of_the_others() {
         let mut caches = Caches::new(3);
-        let mut address = 1u32;
+        let mut random = Random::new(0, 1);
         for i in 0..10_000 {
-            address = address.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let level = [Level1::Instructions, Level1::Uniforms, Level1::Texture(0), Level1::Texture(1)][i % 4];
-            caches.access(i % 3, level, address >> 14, 100 * i as u64);
+            caches.access(i % 3, level, random.below(1 << 18), 100 * i as u64);
         }
         let Lookups { instruction_misses, uniform_misses, texture_misses, l2_hits, l2_misses } = caches.lookups;
         assert_eq!(instruction_misses + uniform_misses + texture_misses, l2_hits + l2_misses);

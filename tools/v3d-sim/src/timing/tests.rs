@@ -2,6 +2,7 @@
 
 use super::trace::Transfer;
 use super::*;
+use crate::random::Random;
 use v3d_hw::BusAddr;
 
 const EIGHT: Event = Event::Instructions { at: 0, count: 8 };
@@ -202,7 +203,7 @@ fn traces_in_parts_are_as_long_as_whole_ones() {
     let whole = model.take_estimate();
     assert!(whole.stalls.get(Stall::Synchronisation) > 0 && whole.stalls.get(Stall::Vpm) > 0);
     for seed in 0..30 {
-        let mut random = Random(seed);
+        let mut random = Random::new(0, seed);
         let mut model = TimingModel::new(QpuTopology::default());
         let mut left = traces();
         // All programs have a part from the start, as the QPS hands them over.
@@ -222,54 +223,40 @@ fn traces_in_parts_are_as_long_as_whole_ones() {
     }
 }
 
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) >> 32) as u32 % limit
+fn random_event(random: &mut Random) -> Event {
+    let dma = random.pick(&[Dma::Load, Dma::Store]);
+    match random.below(18) {
+        0 => Event::Uniform,
+        1 => Event::UniformsAddress(4 * random.below(10_000)),
+        2 => Event::Varying,
+        3 => Event::TmuRequest { unit: random.below(2) as u8, swaps: random.one_in(2), lines: random.below(3) as u16 },
+        4 => Event::TmuLoad(random.below(2) as u8),
+        5 => Event::ScoreboardWait,
+        6 => Event::ScoreboardUnlock,
+        7 => Event::ThreadSwitch,
+        8 => Event::VpmReadSetup,
+        9 => Event::VpmRead,
+        10 => Event::VpmWrite,
+        11 => Event::Dma(dma),
+        12 => Event::DmaWait(dma),
+        13 => Event::MutexAcquire,
+        14 => Event::MutexRelease,
+        15 => Event::Semaphore { number: random.below(3) as u8, decrement: random.one_in(2) },
+        _ => Event::Instructions { at: 8 * random.below(1000), count: 1 + random.below(32) },
     }
+}
 
-    fn event(&mut self) -> Event {
-        let dma = if self.below(2) == 0 { Dma::Load } else { Dma::Store };
-        match self.below(18) {
-            0 => Event::Uniform,
-            1 => Event::UniformsAddress(4 * self.below(10_000)),
-            2 => Event::Varying,
-            3 => {
-                Event::TmuRequest { unit: self.below(2) as u8, swaps: self.below(2) == 0, lines: self.below(3) as u16 }
-            }
-            4 => Event::TmuLoad(self.below(2) as u8),
-            5 => Event::ScoreboardWait,
-            6 => Event::ScoreboardUnlock,
-            7 => Event::ThreadSwitch,
-            8 => Event::VpmReadSetup,
-            9 => Event::VpmRead,
-            10 => Event::VpmWrite,
-            11 => Event::Dma(dma),
-            12 => Event::DmaWait(dma),
-            13 => Event::MutexAcquire,
-            14 => Event::MutexRelease,
-            15 => Event::Semaphore { number: self.below(3) as u8, decrement: self.below(2) == 0 },
-            _ => Event::Instructions { at: 8 * self.below(1000), count: 1 + self.below(32) },
-        }
-    }
+fn random_transfer(random: &mut Random) -> Transfer {
+    let (rows, row_bytes) = (random.below(20), 4 * random.below(40));
+    Transfer { address: 4 * random.below(1 << 30), rows, row_bytes, pitch_bytes: row_bytes + random.below(1 << 13) }
+}
 
-    fn transfer(&mut self) -> Transfer {
-        let (rows, row_bytes) = (self.below(20), 4 * self.below(40));
-        Transfer { address: 4 * self.below(1 << 30), rows, row_bytes, pitch_bytes: row_bytes + self.below(1 << 13) }
-    }
-
-    fn invocation(&mut self) -> Invocation {
-        match self.below(8) {
-            0 => program(self.below(16) as u8),
-            1 => Invocation::Coordinates { rows: self.below(20) },
-            2 => Invocation::Vertices { rows: self.below(20) },
-            _ => fragments(self.below(6), self.below(2) == 0, self.below(4)),
-        }
+fn random_invocation(random: &mut Random) -> Invocation {
+    match random.below(8) {
+        0 => program(random.below(16) as u8),
+        1 => Invocation::Coordinates { rows: random.below(20) },
+        2 => Invocation::Vertices { rows: random.below(20) },
+        _ => fragments(random.below(6), random.one_in(2), random.below(4)),
     }
 }
 
@@ -277,14 +264,14 @@ impl Random {
 #[test]
 fn random_programs_come_to_an_end() {
     for seed in 0..300 {
-        let mut random = Random(seed);
+        let mut random = Random::new(0, seed);
         let machine = QpuTopology { slices: 1 + random.below(3) as u8, qpus_per_slice: 1 + random.below(4) as u8 };
         let mut model = TimingModel::new(machine);
         for _ in 0..random.below(150) {
-            let mut trace = Trace::new(BusAddr(random.below(3)), BusAddr(0), random.invocation());
-            trace.events = (0..random.below(60)).map(|_| random.event()).collect();
+            let mut trace = Trace::new(BusAddr(random.below(3)), BusAddr(0), random_invocation(&mut random));
+            trace.events = (0..random.below(60)).map(|_| random_event(&mut random)).collect();
             trace.lines = (0..60).map(|_| 64 * random.below(1000)).collect();
-            trace.transfers = (0..60).map(|_| random.transfer()).collect();
+            trace.transfers = (0..60).map(|_| random_transfer(&mut random)).collect();
             model.submit(trace);
         }
         let Estimate { elapsed, idle, programs, stalls, .. } = model.take_estimate();

@@ -78,7 +78,7 @@ pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
     let mut noise = Random::new(0, 0);
     for word in 0..MEMORY_BYTES / 4 {
         // All of these addresses are inside.
-        let _ = owned.view().set_word(BusAddr(4 * word), noise.next() as u32);
+        let _ = owned.view().set_word(BusAddr(4 * word), noise.next_u64() as u32);
     }
     let mut summary = Summary::default();
     for case in cases {
@@ -286,6 +286,7 @@ mod tests {
 
     #[test]
     fn vectors_have_what_the_reference_has() {
+        crate::simd::report_missing_levels();
         for (suite, name) in Suite::ALL {
             let summary = run(suite, 0..4000).unwrap_or_else(|failure| panic!("{failure}"));
             assert_eq!(summary.cases, 4000, "{name}");

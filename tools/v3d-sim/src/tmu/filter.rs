@@ -269,18 +269,15 @@ fn blend_bytes(texels: [u32; 4], share_x: u32, share_y: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// Against plain arithmetic, channel by channel.
     #[test]
     fn bytes_blend_like_numbers() {
-        let mut state = 12345u32;
-        let mut random = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            state ^ state >> 15
-        };
+        let mut random = Random::new(0, 1);
         for _ in 0..2000 {
-            let texels: [u32; 4] = std::array::from_fn(|_| random());
-            let (x, y) = (random() % 256, random() % 256);
+            let texels: [u32; 4] = std::array::from_fn(|_| random.next_u64() as u32);
+            let (x, y) = (random.below(256), random.below(256));
             let expected: [u8; 4] = std::array::from_fn(|channel| {
                 let [a, b, c, d] = texels.map(|texel| f64::from(texel.to_le_bytes()[channel]));
                 let (x, y) = (f64::from(x) / 256.0, f64::from(y) / 256.0);

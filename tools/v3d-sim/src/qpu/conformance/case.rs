@@ -138,7 +138,7 @@ impl Case {
     /// What is in memory and around it when the program begins.
     pub(super) fn data(&self) -> Vec<u32> {
         let mut random = Random::new(self.data, 2);
-        let mut margin = || random.next() as u32;
+        let mut margin = || random.next_u64() as u32;
         let before: Vec<u32> = std::iter::repeat_with(&mut margin).take(MARGIN).collect();
         let behind = std::iter::repeat_with(&mut margin).take(MARGIN);
         let mut random = Random::new(self.data, 0);
