@@ -19,81 +19,33 @@
 //! # Sources
 //! [AG p.62-66], [AG p.85-87].
 
+pub use crate::fault::list::{CleError, CleFault};
+
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::{Memory, OutOfMemory};
-use crate::primitive_assembly::{Assembly, AssemblyFault, Fan};
+use crate::primitive_assembly::{Assembly, Fan};
 use crate::primitive_list::{self, ListFault, Primitive};
 use crate::ptb::{self, Progress, Ptb};
 use crate::qpu::CodeCache;
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, Renderer};
-use crate::state::{PipelineState, StateFault};
+use crate::state::PipelineState;
 use crate::vcm::{self, Stage, VertexShader};
 use crate::vpm::allocator::{AllocationError, Allocator};
 use std::sync::Arc;
 use v3d_hw::BusAddr;
-use v3d_hw::control_list::{ClippedPrimitive, DecodeError, Lists, MAX_RECORD_BYTES, PrimitiveListFormat, Record};
+use v3d_hw::control_list::{ClippedPrimitive, Lists, MAX_RECORD_BYTES, PrimitiveListFormat, Record};
 use v3d_hw::primitive_list::ListDataType;
 use v3d_hw::registers::Thread;
 use v3d_hw::registers::cle::Ctncs;
 
 /// Maximum depth of sub-lists.
-const NESTING: usize = 2;
+const MAX_NESTING: usize = 2;
 /// Maximum of a semaphore, which has 3 bits in CTnCS.
-const SEMAPHORE_MAXIMUM: u8 = 7;
+const MAX_SEMAPHORE: u8 = 7;
 /// Primitives that thread 1 hands to the renderer at a time when they stand in its own list.
 const CHUNK_VERTICES: u64 = 12_288;
-
-/// A fault of a control list, with the record that is to blame.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("control list thread {}, record at {at}: {error}", *thread as u8)]
-pub struct CleFault {
-    /// The thread.
-    pub thread: Thread,
-    /// Address of the record.
-    pub at: BusAddr,
-    /// What is wrong.
-    pub error: CleError,
-}
-
-/// The error of a control list.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CleError {
-    /// The list leaves memory.
-    #[error(transparent)]
-    Memory(#[from] OutOfMemory),
-    /// There is no such record.
-    #[error("{0}")]
-    Decode(DecodeError),
-    /// The record is allowed in lists of the other thread only.
-    #[error("\"{0}\" is not allowed in this thread's lists")]
-    WrongList(&'static str),
-    /// A sub-list within a sub-list within a sub-list.
-    #[error("sub-lists are nested deeper than {NESTING} levels")]
-    Nesting,
-    /// A semaphore is incremented beyond what it can hold.
-    #[error("the other thread's semaphore is incremented beyond {SEMAPHORE_MAXIMUM}")]
-    Semaphore,
-    /// A shader record.
-    #[error(transparent)]
-    State(#[from] StateFault),
-    /// A compressed list.
-    #[error(transparent)]
-    List(#[from] ListFault),
-    /// A primitive record.
-    #[error(transparent)]
-    Assembly(#[from] AssemblyFault),
-    /// A batch of vertices that the VPM has no room for.
-    #[error(transparent)]
-    Allocation(#[from] AllocationError),
-    /// The list does not end.
-    #[error(
-        "the list is not at its end after as many records or instructions as one may have; the thread counts as hung"
-    )]
-    Endless,
-}
 
 /// Whether a thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +92,7 @@ impl ListThread {
         Self {
             current: BusAddr(0),
             end: BusAddr(0),
-            returns: Vec::with_capacity(NESTING),
+            returns: Vec::with_capacity(MAX_NESTING),
             run: Run::StoppedAtEnd,
             error: false,
             semaphore: 0,
@@ -544,10 +496,10 @@ impl Cle {
             Thread::Rendering => Thread::Binning,
         };
         let sum = self.thread(other).semaphore.saturating_add(increments);
-        if sum > SEMAPHORE_MAXIMUM {
+        if sum > MAX_SEMAPHORE {
             faults.report(CleFault { thread, at, error: CleError::Semaphore });
         }
-        self.thread_mut(other).semaphore = sum.min(SEMAPHORE_MAXIMUM);
+        self.thread_mut(other).semaphore = sum.min(MAX_SEMAPHORE);
     }
 
     fn execute(&mut self, thread: Thread, at: BusAddr, context: &mut Context<'_>) -> Result<Step, CleError> {
@@ -569,7 +521,7 @@ impl Cle {
             Record::Branch(branch) => self.thread_mut(thread).current = branch.address,
             Record::BranchToSubList(branch) => {
                 let list = self.thread_mut(thread);
-                if list.returns.len() >= NESTING {
+                if list.returns.len() >= MAX_NESTING {
                     return Err(CleError::Nesting);
                 }
                 list.returns.push(next);

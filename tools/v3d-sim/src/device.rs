@@ -19,6 +19,8 @@
 //! FDBGS, since nothing is in progress when a register is read, and the "ready" signals of FDBGB, FDBGR and FDBGS, whose meaning no source gives.
 //! FWDDISA of BXCF can be written and read; forwarding in the state cache only changes how long binning takes.
 
+pub use crate::fault::register::RegisterFault;
+
 use crate::cle::{self, Budget, Cle};
 use crate::counters::{Counters, needs_timing};
 use crate::fault::{Fault, FaultLog, Signals};
@@ -130,21 +132,6 @@ pub struct V3d {
     qpu_interrupt_enables: u16,
     scheduler_control: u32,
     vpm_base: u8,
-}
-
-/// An illegal or undefined register access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegisterFault {
-    /// VPMBASE must not change once vertices have been shaded [AG p.92] (HW-2791).
-    #[error("VPMBASE is written after vertices have been shaded since reset")]
-    VpmBaseAfterShading,
-    /// Only a stopped thread accepts a new current address [AG p.86].
-    #[error("{0} is written while its thread is running: the write is ignored")]
-    ThreadRunning(Register),
-    /// A limit of 0 raises VPAERGL [aros].
-    #[error("VPACNTL is written with 0: the renderer's requests for VPM are greater than that")]
-    VpmLimit,
 }
 
 impl V3d {

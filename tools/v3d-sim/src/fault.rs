@@ -1,17 +1,26 @@
 //! Faults: what the hardware leaves undefined or answers with an error, with its place.
 //!
-//! Each unit has its own type of fault, which says what happened and where. A fault never stops the model; whether it stops the unit shows in the
+//! Each unit has its own type of fault, in a file here, which says what happened and where. The units depend on their faults, not the other way
+//! round. A fault never stops the model; whether it stops the unit shows in the
 //! unit's registers.
 
-use crate::cle::{CleError, CleFault};
-use crate::device::RegisterFault;
+pub mod binning;
+pub mod list;
+pub mod qpu;
+pub mod register;
+pub mod rendering;
+pub mod rule;
+pub mod tmu;
+pub mod vertex;
+pub mod vpm;
+
 use crate::memory::OutOfMemory;
-use crate::primitive_assembly::AssemblyFault;
-use crate::ptb::{PtbError, PtbFault};
-use crate::qpu::QpuFault;
-use crate::qpu::qps::QpsFault;
-use crate::render::RenderFault;
-use crate::vcm::VcdFault;
+use binning::{PtbError, PtbFault};
+use list::{AssemblyFault, CleError, CleFault};
+use qpu::{QpsFault, QpuFault};
+use register::RegisterFault;
+use rendering::RenderFault;
+use vertex::VcdFault;
 
 /// Something that software must not do, or that the hardware reports as an error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -40,6 +40,7 @@ pub mod device;
 #[cfg(feature = "jobs")]
 pub mod dump;
 pub mod fault;
+mod float;
 #[cfg(feature = "jobs")]
 pub mod job;
 pub mod lanes;

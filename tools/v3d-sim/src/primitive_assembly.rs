@@ -12,37 +12,14 @@
 //! # Sources
 //! [AG p.68], [AG p.72]. The order of vertices is OpenGL ES 2.0's, section 2.6.1; the codings of compressed strips and fans [AG p.73] fit it.
 
+pub use crate::fault::list::AssemblyFault;
+
 use crate::memory::{Memory, OutOfMemory};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
     IndexType, IndexedPrimitiveList, PrimitiveMode, VertexArrayPrimitives, VgCoordinateArray, VgInline, VgPrimitiveType,
 };
 use v3d_hw::primitive_list::{ListPrimitive, vg};
-
-/// Why a primitive record cannot be drawn.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum AssemblyFault {
-    /// The indices leave memory.
-    #[error("indices: {0}")]
-    Memory(#[from] OutOfMemory),
-    /// The primitive mode is reserved.
-    #[error("primitive mode {0} is reserved")]
-    Mode(u8),
-    /// The index type is reserved.
-    #[error("index type {0} is reserved")]
-    IndexType(u8),
-    /// An index is greater than the record's maximum; its primitive is not drawn.
-    #[error("index {index} is greater than the maximum of {maximum} that the record gives")]
-    MaximumIndex {
-        /// The index.
-        index: u32,
-        /// The maximum.
-        maximum: u32,
-    },
-    /// A fan is to be continued, but there was none.
-    #[error("there is no triangle fan that could be continued")]
-    NoFan,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {

@@ -12,13 +12,15 @@
 //! # Sources
 //! [AG p.72-77]; layouts in [`v3d_hw::primitive_list`].
 
+pub use crate::fault::list::{EncodeError, ListFault};
+
 use crate::memory::{Memory, OutOfMemory};
 use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
 use v3d_hw::primitive_list::{
-    ABSOLUTE, BRANCH, BRANCH_UNIT_BYTES, Item, ItemError, Line0, Line1, Line2, Line2Wide, Line3, Line3Wide,
-    ListDataType, ListPrimitive, MAX_ITEM_BYTES, Point0, Point1, Point3, Point3Wide, RelativeBranch, RhtXy0, RhtXy1,
-    RhtXy2, RhtXy3, Triangle0, Triangle1, Triangle2, Triangle2Wide, Triangle3, Triangle3Wide, TriangleXy0, TriangleXy1,
-    TriangleXy2, TriangleXy3,
+    ABSOLUTE, BRANCH, BRANCH_UNIT_BYTES, Item, Line0, Line1, Line2, Line2Wide, Line3, Line3Wide, ListDataType,
+    ListPrimitive, MAX_ITEM_BYTES, Point0, Point1, Point3, Point3Wide, RelativeBranch, RhtXy0, RhtXy1, RhtXy2, RhtXy3,
+    Triangle0, Triangle1, Triangle2, Triangle2Wide, Triangle3, Triangle3Wide, TriangleXy0, TriangleXy1, TriangleXy2,
+    TriangleXy3,
 };
 use v3d_hw::{BusAddr, FieldError};
 
@@ -39,34 +41,6 @@ pub const fn vertices_of(primitive: ListPrimitive) -> usize {
         ListPrimitive::Triangles => 3,
         ListPrimitive::Reserved(_) => 0,
     }
-}
-
-/// Why a list cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum ListFault {
-    /// It leaves memory.
-    #[error("{0}")]
-    Memory(#[from] OutOfMemory),
-    /// Its bytes have no meaning.
-    #[error("item at {at}: {error}")]
-    Item {
-        /// Address of the item.
-        at: BusAddr,
-        /// What is wrong.
-        error: ItemError,
-    },
-    /// Its first primitive is relative to a primitive before it.
-    #[error("item at {at}: the first primitive of a list is relative to one before it")]
-    Relative {
-        /// Address of the item.
-        at: BusAddr,
-    },
-    /// It has more items than the budget allows.
-    #[error("the list is still not at its end at {at}, after as many items as a list may have")]
-    Endless {
-        /// Where reading stopped.
-        at: BusAddr,
-    },
 }
 
 /// Reads the list at `at`, to its escape code, and appends its primitives to `primitives`. Returns the address behind the list.
@@ -243,22 +217,6 @@ fn vertices(item: Item, data: ListDataType, previous: Option<[u32; 3]>) -> Optio
         Item::Escape | Item::Branch(_) => return None,
     };
     Some((vertices, 0))
-}
-
-/// Why a primitive cannot be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EncodeError {
-    /// An index has more bits than the list's.
-    #[error("{0}")]
-    Field(FieldError),
-    /// There is no such list.
-    #[error("there are no compressed lists of {primitive} by {data_type}")]
-    Format {
-        /// What the list would consist of.
-        data_type: ListDataType,
-        /// Its primitives.
-        primitive: ListPrimitive,
-    },
 }
 
 /// Chooses the codings of a list's primitives.

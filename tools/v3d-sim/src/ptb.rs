@@ -23,10 +23,12 @@ pub mod pool;
 pub mod state_cache;
 pub mod tile_list;
 
+pub use crate::fault::binning::{PtbError, PtbFault};
+
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::{Memory, OutOfMemory};
-use crate::primitive_assembly::{Assembly, AssemblyFault};
+use crate::primitive_assembly::Assembly;
 use crate::primitive_list::vertices_of;
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, point_size_px};
@@ -46,86 +48,7 @@ use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shaded_vertex::{Format, ScreenXy};
 use v3d_hw::tile_buffer::{TILE_STATE_BYTES, tile_size_px};
-use v3d_hw::{BusAddr, FieldError, Layout};
-
-/// Why binning goes wrong.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PtbError {
-    /// Primitives or a flush without a configuration, or after the flush.
-    #[error("there is no Tile Binning Mode Configuration since the last flush")]
-    NotConfigured,
-    /// The configuration has no tiles.
-    #[error("the binning mode has no tiles")]
-    NoTiles,
-    /// A second configuration before the flush.
-    #[error("binning is configured anew while tile lists are not flushed")]
-    NotFlushed,
-    /// The initial blocks do not fit. They are used where they would be, beyond the end: published demos with multisampling have 8,192 bytes for
-    /// 20x15 tiles, and run on boards [PeterLemon].
-    #[error("{bytes} bytes of tile allocation memory do not hold {tiles} initial blocks of {block_bytes} bytes")]
-    TileAllocation {
-        /// Size of tile allocation memory.
-        bytes: u32,
-        /// Number of tiles.
-        tiles: u32,
-        /// Size of an initial block.
-        block_bytes: u32,
-    },
-    /// Neither the hardware nor software has initialised the tile state.
-    #[error("the tile state data array is not initialised")]
-    TileState,
-    /// Indices are drawn, but lists are to be of coordinates. Nothing is drawn.
-    #[error("{0} are drawn by indices while the primitive list format is of coordinates")]
-    ListFormat(ListPrimitive),
-    /// Coordinates are drawn without a list format that is of coordinates, most likely without any. Their lists are of coordinates all the same: published
-    /// demos draw so on boards [PeterLemon], while Broadcom's driver sends record 56.
-    #[error(
-        "{drawn} are drawn by coordinates while the primitive list format is of {data_type}: is record 56 missing?"
-    )]
-    CoordinateFormat {
-        /// What is drawn.
-        drawn: ListPrimitive,
-        /// The format's data type.
-        data_type: ListDataType,
-    },
-    /// A list format that cannot be written.
-    #[error("{0}")]
-    Field(FieldError),
-    /// More state changes than the silicon can count.
-    #[error(
-        "more than {STATE_CHANGES} state changes without a flush: the state counter of silicon wraps around (HW-2116)"
-    )]
-    StateCounter,
-    /// A point of size 0 (HW-2726, HW-2903).
-    #[error("a point is smaller than {SMALLEST_POINT_PX} pixels: the binner of silicon cannot handle that (HW-2726)")]
-    PointSize,
-    /// Clipping is enabled but there is nothing to clip by.
-    #[error("clipping is enabled, but the vertices have no clip coordinates")]
-    NoClipCoordinates,
-    /// Primitives.
-    #[error(transparent)]
-    Assembly(#[from] AssemblyFault),
-    /// Vertices.
-    #[error(transparent)]
-    Vcd(#[from] VcdFault),
-    /// A vertex that does not fit its list.
-    #[error("{0}")]
-    Encode(crate::primitive_list::EncodeError),
-    /// Tile lists outside of memory.
-    #[error("tile lists: {0}")]
-    Memory(#[from] OutOfMemory),
-}
-
-/// A fault of binning, with the record that is to blame.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("record at {at}: {error}")]
-pub struct PtbFault {
-    /// Address of the control record.
-    pub at: BusAddr,
-    /// What is wrong.
-    pub error: PtbError,
-}
+use v3d_hw::{BusAddr, Layout};
 
 /// What binning works on and reports to.
 #[derive(Debug)]
@@ -200,7 +123,7 @@ struct Draw {
 }
 
 /// Size from which on the binner of silicon can handle points [AG p.108, HW-2726].
-const SMALLEST_POINT_PX: f32 = 0.125;
+const MIN_POINT_PX: f32 = 0.125;
 
 /// Vertices that a draw takes at once.
 const CHUNK_VERTICES: u64 = 12_288;
@@ -338,7 +261,7 @@ impl Ptb {
         let before = self.states.counter();
         self.states.set(record, bytes);
         if before <= STATE_CHANGES && self.states.counter() > STATE_CHANGES {
-            faults.report(PtbFault { at, error: PtbError::StateCounter });
+            faults.report(PtbFault { at, error: PtbError::StateCounter { limit: STATE_CHANGES } });
         }
     }
 
@@ -506,7 +429,7 @@ impl Ptb {
                 }
             }
         }
-        if draw.assembly.primitive() == ListPrimitive::Points && draw.point_size(primitive[0]) < SMALLEST_POINT_PX {
+        if draw.assembly.primitive() == ListPrimitive::Points && draw.point_size(primitive[0]) < MIN_POINT_PX {
             context.faults.report(PtbFault { at, error: PtbError::PointSize });
         }
         let window = clip_window(&draw.state);

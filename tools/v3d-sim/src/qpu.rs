@@ -44,7 +44,6 @@
 pub mod block;
 pub mod conformance;
 pub mod datapath;
-pub mod fault;
 pub mod io;
 pub mod isa;
 pub mod qps;
@@ -54,14 +53,16 @@ mod test_words;
 #[cfg(target_arch = "x86_64")]
 mod translation;
 
+pub use crate::fault::qpu::{QpuError, QpuFault};
+pub use crate::fault::rule::Rule;
 pub use block::CodeCache;
-pub use fault::{QpuError, QpuFault, Rule};
 pub use io::{Io, IoError, Varying, Wait};
 
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
+use crate::timing::costs;
 use crate::timing::trace::{Invocation, Trace};
 use crate::tmu::Tmu;
 use datapath::dispatch;
@@ -72,8 +73,8 @@ use sequencer::{Jump, RecentBlocks};
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 
-/// Clock cycles of an instruction: four elements in each [AG p.16].
-pub const INSTRUCTION_CYCLES: u64 = 4;
+/// Clock cycles of an instruction.
+pub const INSTRUCTION_CYCLES: u64 = costs::INSTRUCTION;
 /// Whether a program shares its QPU with another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threading {

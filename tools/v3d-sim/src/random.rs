@@ -94,3 +94,15 @@ impl Random {
         Lanes(std::array::from_fn(|_| self.value()))
     }
 }
+
+/// How a case failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("suite {suite}, case {case}: {what}")]
+pub struct Failure {
+    /// Name of the suite.
+    pub suite: &'static str,
+    /// Number of the case.
+    pub case: u64,
+    /// What differs, or that nothing happened.
+    pub what: String,
+}

@@ -45,6 +45,8 @@ pub mod tile;
 pub mod tlb;
 pub mod vertices;
 
+pub use crate::fault::rendering::{RenderError, RenderFault};
+
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
@@ -75,69 +77,6 @@ const WAVE_OPERATIONS: usize = 1 << 16;
 const WAVE_STORES: usize = 512;
 /// Shader records from which on a wave is executed.
 const WAVE_VERTEX_SETS: usize = 256;
-
-/// A fault of rendering, with the record that causes it.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("record at {at}: {error}")]
-pub struct RenderFault {
-    /// Address of the control record.
-    pub at: BusAddr,
-    /// What is wrong.
-    pub error: RenderError,
-}
-
-/// The error of a rendering record, or of what it draws.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RenderError {
-    /// Rendering begins without a configuration.
-    #[error("there was no Tile Rendering Mode Configuration before it")]
-    NoMode,
-    /// A tile is drawn to or stored that has not begun.
-    #[error("there were no Tile Coordinates before it")]
-    NoTile,
-    /// Primitives without a shader.
-    #[error("primitives are drawn before any shader state")]
-    NoShader,
-    /// Two loads before one tile; the later one counts here.
-    #[error("a load was still pending")]
-    LoadPending,
-    /// The content of the tile buffer was never set.
-    #[error("the tile buffer is drawn to or stored before it was ever cleared or loaded")]
-    NeverCleared,
-    /// A store or load is not possible.
-    #[error(transparent)]
-    Move(#[from] MoveError),
-    /// Coverage needs all of Z and stencil of a pixel's only sample [AG p.15, p.48].
-    #[error("primitives go to the coverage pipe in multisample mode")]
-    CoverageInMultisample,
-    /// The interpolators still expect varyings when coverage is selected [AG p.109].
-    #[error(
-        "primitives go to the coverage pipe right after some with varyings: silicon may lock up unless a quad without varyings is shaded in between (HW-2885)"
-    )]
-    CoverageAfterVaryings,
-    /// Early Z has not seen the loaded values [AG p.109].
-    #[error("early Z is on in a multisampled tile whose Z was loaded in full resolution: silicon goes wrong (HW-2905)")]
-    EarlyZAfterLoad,
-    /// The rasteriser's oversampling does not fit the tile buffer's.
-    #[error("the rasteriser's oversample mode is reserved or does not fit the rendering mode")]
-    Oversample,
-    /// Vertices cannot be fetched or shaded.
-    #[error(transparent)]
-    Vertices(#[from] vertices::VertexError),
-    /// The list and the shader are of different kinds.
-    #[error("a list of coordinates needs a VG shader, and a list of indices a GL or NV shader")]
-    ListKind,
-    /// The fragment shader stalls for ever.
-    #[error("the fragment shader waits for something that never happens")]
-    Deadlock,
-    /// The budget of instructions is used up.
-    #[error("the fragment shader does not end within the budget of instructions")]
-    OutOfBudget,
-    /// The program did not take its varyings from the FIFO.
-    #[error("the fragment shader ends with {0} varyings unread")]
-    VaryingsUnread(usize),
-}
 
 /// What rendering works on and reports to.
 #[derive(Debug)]

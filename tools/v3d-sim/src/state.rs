@@ -9,6 +9,8 @@
 //! # Sources
 //! [AG p.65], [AG p.69-70], [AG p.78-80].
 
+pub use crate::fault::list::StateFault;
+
 use crate::memory::{Memory, OutOfMemory};
 use std::sync::Arc;
 use v3d_hw::control_list::{
@@ -21,17 +23,6 @@ use v3d_hw::shader_record::{
     self, AttributeArray, ExtendedStride, GlFragment, GlVertex, NvShaderRecord, VgShaderRecord, gl,
 };
 use v3d_hw::{BusAddr, Layout};
-
-/// The error of a state record.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum StateFault {
-    /// The shader record is not in memory.
-    #[error("shader record: {0}")]
-    Memory(#[from] OutOfMemory),
-    /// Shader records are 16-byte aligned.
-    #[error("the shader record at {0} is not 16-byte aligned")]
-    Unaligned(BusAddr),
-}
 
 /// The state of a control list thread.
 #[derive(Clone, Debug)]

@@ -31,8 +31,10 @@ mod lod;
 mod texture;
 mod wrap;
 
+pub use crate::fault::tmu::TmuFault;
+
 use crate::lanes::Lanes;
-use crate::memory::{Memory, OutOfMemory};
+use crate::memory::Memory;
 use crate::simd::SimdDispatch;
 use fast::Prepared;
 use texture::Texture;
@@ -51,60 +53,6 @@ const TEXTURE_QUADS: u64 = 4;
 const KEPT_TEXTURES: usize = 8;
 /// Results that the model keeps, in spite of an overflow.
 const KEPT_RESULTS: usize = 32;
-
-/// Something that a program or its parameters must not do with a TMU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TmuFault {
-    /// A texel or word that is not in memory; it reads as 0.
-    #[error("a TMU reads outside of memory: {0}")]
-    Memory(#[from] OutOfMemory),
-    /// A load signal without a lookup; the hardware waits for ever.
-    #[error("a TMU result is loaded, but no lookup is under way")]
-    ReceiveFifoEmpty,
-    /// More lookups under way than the FIFOs have slots for.
-    #[error("{0} TMU FIFO slots are in use, there are {REQUEST_SLOTS}")]
-    FifoOverflow(u32),
-    /// A coordinate is written twice for the same lookup; the last value counts here.
-    #[error("{0:?} is written twice for one lookup")]
-    CoordinateTwice(TmuCoordinate),
-    /// A texture type that does not exist.
-    #[error("texture type {0} is reserved")]
-    ReservedType(u8),
-    /// A minification filter that does not exist.
-    #[error("minification filter {0} is reserved")]
-    ReservedMinFilter(u8),
-    /// A cube map without the distance of its faces.
-    #[error("cube map mode without a cube map stride")]
-    NoCubeMapStride,
-    /// A cube map with a border [AG p.41].
-    #[error("wrap mode border has no meaning for cube maps")]
-    CubeMapBorder,
-    /// A cube map direction whose largest component is not 1 [AG p.44].
-    #[error("cube map direction whose largest component is not 1")]
-    CubeMapDirection,
-    /// A child image with size but no offset, or the other way round [AG p.40].
-    #[error("child image dimensions and offsets are not both given")]
-    ChildIncomplete,
-    /// A child image of 2048 texels [AG p.108 HW-2753].
-    #[error("child images of width or height 2048 fail (HW-2753)")]
-    ChildTooLarge,
-    /// S16 with a filter that blends [AG p.43].
-    #[error("texture type S16 cannot be blended")]
-    NotBlendable,
-    /// A texture type for whose border colour nothing is known: it has no 8-bit channels.
-    #[error("the border colour of texture type {0} is unknown")]
-    BorderUnknown(&'static str),
-    /// A negative power of two in a blended 16-bit float texture [AG p.108 HW-2619].
-    #[error("blended 16-bit float textures lose the sign of negative powers of two (HW-2619)")]
-    NegativePowerOfTwo,
-    /// Infinity and a negative number in a trilinear blend [AG p.108 HW-2645].
-    #[error("trilinear blend of infinity and a negative number (HW-2645)")]
-    InfinityAndNegative,
-    /// A raster texture whose width is not a power of two [AG p.109 HW-2898]. It is read with the padding of the next power of two.
-    #[error("raster texture of width {0}, which is not a power of two (HW-2898)")]
-    RasterWidth(u32),
-}
 
 /// A lookup whose coordinates are being written.
 #[derive(Clone, Debug, Default)]
@@ -275,7 +223,7 @@ impl Tmu {
         let entries = 1 + usize::from(second.is_some());
         let in_use = self.request_slots + slots;
         if self.count + entries > KEPT_RESULTS {
-            return Err(TmuFault::FifoOverflow(in_use));
+            return Err(TmuFault::FifoOverflow { used: in_use, slots: REQUEST_SLOTS });
         }
         if second.is_some() {
             self.push(result, 0);
@@ -283,7 +231,7 @@ impl Tmu {
         self.push(second.unwrap_or(result), slots);
         self.request_slots = in_use;
         if in_use > REQUEST_SLOTS || self.count > RECEIVE_SLOTS {
-            return Err(TmuFault::FifoOverflow(in_use.max(self.count as u32)));
+            return Err(TmuFault::FifoOverflow { used: in_use.max(self.count as u32), slots: REQUEST_SLOTS });
         }
         Ok(())
     }

@@ -482,7 +482,7 @@ fn fifos_overflow() {
     for _ in 0..4 {
         texture.try_lookup(&mut tmu, quads(0.0)).unwrap();
     }
-    assert_eq!(texture.try_lookup(&mut tmu, quads(0.0)), Err(TmuFault::FifoOverflow(10)));
+    assert_eq!(texture.try_lookup(&mut tmu, quads(0.0)), Err(TmuFault::FifoOverflow { used: 10, slots: 8 }));
     for _ in 0..5 {
         tmu.load().unwrap();
     }
@@ -492,7 +492,10 @@ fn fifos_overflow() {
     for _ in 0..8 {
         tmu.write(TmuCoordinate::S, &Lanes::splat(0), 0, memory).unwrap();
     }
-    assert_eq!(tmu.write(TmuCoordinate::S, &Lanes::splat(0), 0, memory), Err(TmuFault::FifoOverflow(9)));
+    assert_eq!(
+        tmu.write(TmuCoordinate::S, &Lanes::splat(0), 0, memory),
+        Err(TmuFault::FifoOverflow { used: 9, slots: 8 })
+    );
 }
 
 #[test]

@@ -13,8 +13,8 @@ pub mod micro_op;
 
 pub use cache::CodeCache;
 
+use crate::fault::rule::Rules;
 use crate::memory::{Memory, OutOfMemory};
-use crate::qpu::fault::Rules;
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind};
 use crate::qpu::isa::touches::Touches;
 use micro_op::MicroOp;

@@ -20,7 +20,7 @@ mod peripherals;
 pub use case::{CODE, Case, Engine, MAX_INSTRUCTIONS, MEMORY_BYTES, Outcome};
 
 use crate::qpu::{Launch, Threading};
-use crate::random::Random;
+use crate::random::{Failure, Random};
 use std::ops::Range;
 use v3d_hw::BusAddr;
 use v3d_hw::Layout;
@@ -73,18 +73,6 @@ impl Suite {
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(suite, _)| *suite == self).map_or("", |&(_, name)| name)
     }
-}
-
-/// How a case failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("suite {suite}, case {case}: {what}")]
-pub struct Failure {
-    /// Name of the suite.
-    pub suite: &'static str,
-    /// Number of the case.
-    pub case: u64,
-    /// What differs, or that nothing happened.
-    pub what: String,
 }
 
 /// What the cases of a run did.

@@ -5,10 +5,10 @@
 //!
 //! Writes carry a mask: the elements in which the instruction's condition holds.
 
+pub use crate::fault::qpu::IoError;
+
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
-use crate::render::fragment::TileBufferError;
-use crate::vpm::VpmError;
 
 /// Whether an access can proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,30 +17,6 @@ pub enum Wait {
     Ready,
     /// The QPU stalls; the same instruction is to be tried again later.
     Stall,
-}
-
-/// An illegal or undefined access to a unit.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum IoError {
-    /// This kind of program has no access to the unit.
-    #[error("{0} cannot be accessed by this kind of program")]
-    NotAccessible(&'static str),
-    /// More varyings are read than the shader record announces.
-    #[error("a varying is read beyond the {0} that the shader record announces")]
-    VaryingsExhausted(u32),
-    /// The tile buffer is used as it must not be.
-    #[error("tile buffer: {0}")]
-    TileBuffer(TileBufferError),
-    /// The VPM or its DMA is used as it must not be.
-    #[error("VPM: {0}")]
-    Vpm(#[from] VpmError),
-    /// The mutex is released by a QPU that does not hold it.
-    #[error("the mutex is released by a QPU that does not hold it")]
-    MutexNotHeld,
-    /// A QPU waits for the mutex that it holds itself; it stalls for ever.
-    #[error("the mutex is taken by the QPU that holds it")]
-    MutexHeld,
 }
 
 /// A varying from the FIFO.

@@ -13,6 +13,8 @@
 
 pub mod user_io;
 
+pub use crate::fault::qpu::QpsFault;
+
 use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
@@ -38,26 +40,6 @@ const ROWS_PER_UNIT: u32 = 4;
 const MAX_IDLE_READS: u32 = 1000;
 /// Bit of a reservation that excludes user programs [AG p.89].
 const NO_USER_PROGRAMS: u8 = 1;
-
-/// Why user programs make no progress.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum QpsFault {
-    /// Software waits for programs that wait for each other.
-    #[error("user programs are stalled for good: {0}")]
-    Deadlock(String),
-    /// A program is still running after all instructions that it may execute.
-    #[error("the user program on QPU {qpu} is still running at {pc}: taken for an endless loop")]
-    Endless {
-        /// The QPU.
-        qpu: u8,
-        /// Where it is.
-        pc: BusAddr,
-    },
-    /// Programs are queued, and all QPUs are reserved for something else.
-    #[error("user programs are queued, but every QPU is reserved against them")]
-    AllReserved,
-}
 
 /// A queued program.
 #[derive(Clone, Copy, Debug)]

@@ -18,6 +18,8 @@
 //! - An alpha mask write takes bits 7:0 of each element, since Broadcom's driver fills the mask with 0xff [brcm vg_hw_4.c]; a read returns the mask
 //!   in all four bytes, since its shaders multiply colours by it byte by byte [brcm vg_shader_fd_4.c.qasm].
 
+pub use crate::fault::rendering::TileBufferError;
+
 use super::cap::CoverageReading;
 use super::fep::{CoveredBlock, place_in_block};
 use super::pse::{Coefficients, PixelSteps, STEPS};
@@ -34,33 +36,6 @@ use v3d_hw::tile_buffer::{StencilConfiguration, StencilSelect, StencilWriteMasks
 
 /// Maximum number of quads in a batch.
 pub const BATCH_QUADS: usize = 4;
-
-/// An undefined use of the tile buffer.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum TileBufferError {
-    /// More samples are read or written than a pixel has.
-    #[error("colour of sample {0} is accessed, but a pixel has only {1}")]
-    SampleBeyondLast(usize, usize),
-    /// Coverage has no meaning with multisampling.
-    #[error("coverage is read in multisample mode")]
-    CoverageInMultisample,
-    /// A quad is moved outside of the tile; it stays where it is.
-    #[error("a quad is moved to column {x}, row {y}, outside of the tile")]
-    QuadOutside {
-        /// Column on the screen.
-        x: u32,
-        /// Row on the screen.
-        y: u32,
-    },
-    /// Both facings in a batch whose two stencil set-ups differ.
-    #[error(
-        "front and back facing quads of one batch are tested by different stencil set-ups: silicon applies one of them to the whole batch (HW-2924)"
-    )]
-    MixedStencil,
-    /// The rendering mode has no alpha mask buffer.
-    #[error("the alpha mask is accessed, but the rendering mode does not enable it")]
-    MaskDisabled,
-}
 
 /// One quad of a batch.
 #[derive(Clone, Copy, Debug, Default)]

@@ -15,6 +15,8 @@
 //! - "Z-only" has zeros in place of the stencil.
 //! - Decimation without multisampling (records 24, 25, 28 with 4x) averages 2x2 pixels, and the frame's size is that of the result.
 
+pub use crate::fault::rendering::MoveError;
+
 use super::pixel::{self, To565};
 use super::pse::PixelRect;
 use super::surface::{Run, Surface, tiling_of};
@@ -25,23 +27,6 @@ use v3d_hw::control_list::{
     DecimateMode, FrameBufferFormat, PixelFormat, StoreFullResolution, StoreGeneral, StoreMode, TileBufferSelect,
     TileRenderingMode,
 };
-
-/// Why a tile cannot be stored or loaded.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum MoveError {
-    /// A coded field has a reserved value.
-    #[error("the {0} has a reserved code")]
-    Reserved(&'static str),
-    /// 16 samples need multisampling.
-    #[error("decimation by 16 needs multisampling")]
-    Decimate16,
-    /// The alpha mask buffer does not exist.
-    #[error("the rendering mode does not enable the alpha mask buffer")]
-    NoMask,
-    /// Memory ends.
-    #[error("{0}")]
-    Memory(#[from] OutOfMemory),
-}
 
 /// A store record.
 #[derive(Clone, Copy, Debug, PartialEq)]

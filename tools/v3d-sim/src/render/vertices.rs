@@ -6,9 +6,11 @@
 //! A clipped primitive replaces some of its vertices by new ones. Where they are is in memory; their varyings are combinations of those of the
 //! original vertices [AG p.78].
 
+pub use crate::fault::rendering::VertexError;
+
 use super::pse::Vertex;
 use super::{Context, RenderError};
-use crate::memory::{Memory, OutOfMemory};
+use crate::memory::Memory;
 use crate::primitive_list::Primitive;
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, Shader, point_size_px};
@@ -21,14 +23,6 @@ use v3d_hw::primitive_list::{
 };
 use v3d_hw::qpu::LANES;
 use v3d_hw::shaded_vertex::ScreenXy;
-
-/// Why the vertices of a primitive cannot be had.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum VertexError {
-    /// The data of a clipped primitive is not in memory.
-    #[error("clipped primitive: {0}")]
-    Clipped(#[from] OutOfMemory),
-}
 
 /// Depth of VG primitives.
 const VG_Z: f32 = 0.5;

@@ -8,9 +8,9 @@
 //! was rounded away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the surplus bits
 //! are cut off; a host with a fused multiply-add computes a product's error with that.
 
+use crate::float;
 use crate::lanes::{Lanes, Mask};
-use crate::qpu::isa::alu;
-use v3d_hw::qpu::{AddOp, LANES, MulOp};
+use v3d_hw::qpu::LANES;
 
 pub(crate) const SIGN: u32 = 0x8000_0000;
 pub(crate) const EXPONENT: u32 = 0x7f80_0000;
@@ -143,7 +143,7 @@ fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
 /// A sum with infinities among its operands.
 #[cold]
 pub(crate) fn special_sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
-    a.zip(*b, |a, b| alu::add(AddOp::Fadd, a, b ^ flip).unwrap_or_default().value)
+    a.zip(*b, |a, b| float::fadd(a, b ^ flip))
 }
 
 #[inline(always)]
@@ -186,5 +186,5 @@ fn product_fused(a: &Lanes, b: &Lanes) -> Lanes {
 /// A product with infinities or very small numbers.
 #[cold]
 pub(crate) fn special_product(a: &Lanes, b: &Lanes) -> Lanes {
-    a.zip(*b, |a, b| alu::mul(MulOp::Fmul, a, b).value)
+    a.zip(*b, |a, b| float::fmul(a, b))
 }

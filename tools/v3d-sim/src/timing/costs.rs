@@ -36,10 +36,8 @@
 //! [`WRITE_BACKLOG`] from 16 to 256 changes none of 2^11, 2^13, 2^15, 2^16 by more than 3 %; twice [`MEMORY_PORT`] makes 2^13 a fifth slower, and the
 //! others not by more than 3 %.
 
-use crate::qpu::INSTRUCTION_CYCLES;
-
-/// An instruction.
-pub const INSTRUCTION: u64 = INSTRUCTION_CYCLES;
+/// An instruction: four elements in each cycle [AG p.16].
+pub const INSTRUCTION: u64 = 4;
 
 /// Bytes of a line of any cache [imrc QI3, QT12, QU16].
 pub const LINE_BYTES: u32 = 64;

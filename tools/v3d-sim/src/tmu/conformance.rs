@@ -9,8 +9,7 @@ use super::filter;
 use super::texture::Texture;
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OwnedMemory};
-use crate::qpu::conformance::Failure;
-use crate::random::Random;
+use crate::random::{Failure, Random};
 use crate::simd::{SimdDispatch, SimdLevel};
 use std::ops::Range;
 use v3d_hw::texture::{

@@ -7,6 +7,8 @@
 //! # Sources
 //! [AG p.53], [AG p.63], [AG p.92-93], [AG p.100].
 
+pub use crate::fault::vpm::AllocationError;
+
 use v3d_hw::registers::Thread;
 use v3d_hw::registers::vpm::Vpacntl;
 use v3d_hw::vpm::ROW_WORDS;
@@ -15,35 +17,6 @@ use v3d_hw::vpm::ROW_WORDS;
 const RESERVATION_UNIT_BYTES: u32 = 256;
 /// Bytes in a unit of the limits in VPACNTL [AG p.93].
 const LIMIT_UNIT_BYTES: u32 = 6 * 256;
-
-/// Why a batch cannot have rows of the VPM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AllocationError {
-    /// VPAERGS.
-    #[error("a batch of vertices needs {needed} bytes of VPM, and there are {available} that are not reserved")]
-    TooBig {
-        /// Bytes needed.
-        needed: u32,
-        /// Bytes there are.
-        available: u32,
-    },
-    /// VPAEBRGL.
-    #[error("a batch of vertices needs {needed} bytes of VPM, and VPACNTL allows binning {limit}")]
-    BinningLimit {
-        /// Bytes needed.
-        needed: u32,
-        /// The limit.
-        limit: u32,
-    },
-    /// VPAERRGL.
-    #[error("a batch of vertices needs {needed} bytes of VPM, and VPACNTL allows rendering {limit}")]
-    RenderingLimit {
-        /// Bytes needed.
-        needed: u32,
-        /// The limit.
-        limit: u32,
-    },
-}
 
 /// What there is to be shared out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,7 +8,7 @@ use super::registers::{self, ACCUMULATORS, FILE_A, FILE_B, RegisterIndex};
 use super::sfu::Function;
 use super::touches::{FLAGS_BIT, R4_BIT, R5_BIT, Touches};
 use super::{alu, pack};
-use crate::qpu::fault::{Rule, Rules};
+use crate::fault::rule::{Rule, Rules};
 use v3d_hw::qpu::address_map::{File, ReadSource, WriteTarget};
 use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, PackA,

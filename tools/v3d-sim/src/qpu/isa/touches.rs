@@ -4,7 +4,7 @@
 //! [AG p.37-38].
 
 use super::instruction::DecodedInstruction;
-use crate::qpu::fault::{Rule, Rules};
+use crate::fault::rule::{Rule, Rules};
 
 /// What an instruction touches, in the form in which neighbours are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 //! # Sources
 //! [AG p.34]; [vc4asm] where said.
 
+use crate::fault::rule::{Rule, Rules};
 use crate::lanes::ALL;
 use crate::qpu::Qpu;
-use crate::qpu::fault::{Rule, Rules};
 use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::isa::registers::Flags;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, LANES};

@@ -3,9 +3,9 @@
 //! # Sources
 //! [AG p.37-38]; [vc4asm] where said.
 
+use crate::fault::rule::{Rule, Rules};
 use crate::lanes::Lanes;
 use crate::qpu::block::UPPER_REGISTERS;
-use crate::qpu::fault::{Rule, Rules};
 use crate::qpu::isa::instruction::{AluOperation, DecodedInstruction, Destination, Pack, Unpacking};
 use crate::qpu::isa::pack;
 use crate::qpu::isa::registers::{self, RegisterIndex};

@@ -3,10 +3,10 @@
 //! # Sources
 //! [AG p.22, p.37]; [vc4asm] where said.
 
+use crate::fault::qpu::QpuError;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 use crate::qpu::Qpu;
-use crate::qpu::fault::QpuError;
 use crate::qpu::io::Io;
 use crate::qpu::isa::instruction::DecodedInstruction;
 use crate::qpu::isa::registers;

@@ -3,10 +3,11 @@
 //! # Sources
 //! [AG p.29, p.37]; [vc4asm] where said.
 
+use crate::fault::qpu::QpuError;
+use crate::fault::rule::Rule;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::Qpu;
-use crate::qpu::fault::{QpuError, Rule};
 use crate::qpu::io::{Io, IoError};
 use crate::qpu::isa::instruction::{AluOperation, Destination};
 use crate::qpu::isa::touches::Touches;

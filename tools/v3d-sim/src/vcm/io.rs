@@ -1,13 +1,13 @@
-//! What a vertex or coordinate shader is connected to: the two windows of its batch.
+//! The units around a vertex or coordinate shader: the two windows of its batch in the VPM.
 //!
 //! Attributes stand in columns, one for each vertex of the batch, packed one after the other in bytes; the shader reads them as rows. It writes
 //! shaded vertices to the other window in the same manner, where PTB and PSE find them [AG p.60-61].
 
-use super::block::Cursor;
-use super::{ReadQueue, Vpm, VpmError};
 use crate::fault::Signals;
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::{Io, IoError};
+use crate::vpm::block::Cursor;
+use crate::vpm::{ReadQueue, Vpm, VpmError};
 use v3d_hw::vpm::{ReadSetupWord, WINDOW_ROWS, WriteSetupWord};
 
 /// KiB of a window of 64 rows.

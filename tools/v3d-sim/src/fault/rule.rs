@@ -1,40 +1,4 @@
-//! Faults of QPU programs.
-
-use crate::memory::OutOfMemory;
-use crate::qpu::io::IoError;
-use crate::tmu::TmuFault;
-use v3d_hw::BusAddr;
-
-/// A fault of a QPU program, with the instruction that causes it.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("instruction at {pc}: {error}")]
-pub struct QpuFault {
-    /// Address of the instruction.
-    pub pc: BusAddr,
-    /// What is wrong.
-    pub error: QpuError,
-}
-
-/// The error of an instruction.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum QpuError {
-    /// It breaks a rule of the guide.
-    #[error(transparent)]
-    Rule(#[from] Rule),
-    /// It accesses a unit in a way that is an error or undefined.
-    #[error(transparent)]
-    Io(#[from] IoError),
-    /// It accesses a TMU in such a way.
-    #[error(transparent)]
-    Tmu(#[from] TmuFault),
-    /// It, or a uniform, is outside of memory.
-    #[error("{0}")]
-    Memory(#[from] OutOfMemory),
-    /// A uniform is read, but the program has no uniforms or has used them up; the value is 0.
-    #[error("a uniform is read beyond the end of the stream")]
-    UniformsExhausted,
-}
+//! The rules of the instruction set, and sets of broken ones.
 
 /// Defines the rules and the list of all rules from one table.
 macro_rules! rules {

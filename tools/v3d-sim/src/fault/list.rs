@@ -1,0 +1,138 @@
+//! Faults of control lists: of the executor, of state records and of primitives.
+
+use super::vpm::AllocationError;
+use crate::memory::OutOfMemory;
+use v3d_hw::control_list::DecodeError;
+use v3d_hw::primitive_list::{ItemError, ListDataType, ListPrimitive};
+use v3d_hw::registers::Thread;
+use v3d_hw::{BusAddr, FieldError};
+
+/// A fault of a control list, with the record that is to blame.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("control list thread {}, record at {at}: {error}", *thread as u8)]
+pub struct CleFault {
+    /// The thread.
+    pub thread: Thread,
+    /// Address of the record.
+    pub at: BusAddr,
+    /// What is wrong.
+    pub error: CleError,
+}
+
+/// The error of a control list.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CleError {
+    /// The list leaves memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
+    /// There is no such record.
+    #[error("{0}")]
+    Decode(DecodeError),
+    /// The record is allowed in lists of the other thread only.
+    #[error("\"{0}\" is not allowed in this thread's lists")]
+    WrongList(&'static str),
+    /// A sub-list within a sub-list within a sub-list.
+    #[error("sub-lists are nested deeper than two levels")]
+    Nesting,
+    /// A semaphore is incremented beyond what it can hold.
+    #[error("the other thread's semaphore is incremented beyond 7")]
+    Semaphore,
+    /// A shader record.
+    #[error(transparent)]
+    State(#[from] StateFault),
+    /// A compressed list.
+    #[error(transparent)]
+    List(#[from] ListFault),
+    /// A primitive record.
+    #[error(transparent)]
+    Assembly(#[from] AssemblyFault),
+    /// A batch of vertices that the VPM has no room for.
+    #[error(transparent)]
+    Allocation(#[from] AllocationError),
+    /// The list does not end.
+    #[error(
+        "the list is not at its end after as many records or instructions as one may have; the thread counts as hung"
+    )]
+    Endless,
+}
+
+/// The error of a state record.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StateFault {
+    /// The shader record is not in memory.
+    #[error("shader record: {0}")]
+    Memory(#[from] OutOfMemory),
+    /// Shader records are 16-byte aligned.
+    #[error("the shader record at {0} is not 16-byte aligned")]
+    Unaligned(BusAddr),
+}
+
+/// Why a primitive record cannot be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum AssemblyFault {
+    /// The indices leave memory.
+    #[error("indices: {0}")]
+    Memory(#[from] OutOfMemory),
+    /// The primitive mode is reserved.
+    #[error("primitive mode {0} is reserved")]
+    Mode(u8),
+    /// The index type is reserved.
+    #[error("index type {0} is reserved")]
+    IndexType(u8),
+    /// An index is greater than the record's maximum; its primitive is not drawn.
+    #[error("index {index} is greater than the maximum of {maximum} that the record gives")]
+    MaximumIndex {
+        /// The index.
+        index: u32,
+        /// The maximum.
+        maximum: u32,
+    },
+    /// A fan is to be continued, but there was none.
+    #[error("there is no triangle fan that could be continued")]
+    NoFan,
+}
+
+/// Why a list cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum ListFault {
+    /// It leaves memory.
+    #[error("{0}")]
+    Memory(#[from] OutOfMemory),
+    /// Its bytes have no meaning.
+    #[error("item at {at}: {error}")]
+    Item {
+        /// Address of the item.
+        at: BusAddr,
+        /// What is wrong.
+        error: ItemError,
+    },
+    /// Its first primitive is relative to a primitive before it.
+    #[error("item at {at}: the first primitive of a list is relative to one before it")]
+    Relative {
+        /// Address of the item.
+        at: BusAddr,
+    },
+    /// It has more items than the budget allows.
+    #[error("the list is still not at its end at {at}, after as many items as a list may have")]
+    Endless {
+        /// Where reading stopped.
+        at: BusAddr,
+    },
+}
+
+/// Why a primitive cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// An index has more bits than the list's.
+    #[error("{0}")]
+    Field(FieldError),
+    /// There is no such list.
+    #[error("there are no compressed lists of {primitive} by {data_type}")]
+    Format {
+        /// What the list would consist of.
+        data_type: ListDataType,
+        /// Its primitives.
+        primitive: ListPrimitive,
+    },
+}

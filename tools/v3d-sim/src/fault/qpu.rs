@@ -1,0 +1,83 @@
+//! Faults of QPU programs and of their scheduler.
+
+use super::rendering::TileBufferError;
+use super::rule::Rule;
+use super::tmu::TmuFault;
+use super::vpm::VpmError;
+use crate::memory::OutOfMemory;
+use v3d_hw::BusAddr;
+
+/// A fault of a QPU program, with the instruction that causes it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("instruction at {pc}: {error}")]
+pub struct QpuFault {
+    /// Address of the instruction.
+    pub pc: BusAddr,
+    /// What is wrong.
+    pub error: QpuError,
+}
+
+/// The error of an instruction.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QpuError {
+    /// It breaks a rule of the guide.
+    #[error(transparent)]
+    Rule(#[from] Rule),
+    /// It accesses a unit in a way that is an error or undefined.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// It accesses a TMU in such a way.
+    #[error(transparent)]
+    Tmu(#[from] TmuFault),
+    /// It, or a uniform, is outside of memory.
+    #[error("{0}")]
+    Memory(#[from] OutOfMemory),
+    /// A uniform is read, but the program has no uniforms or has used them up; the value is 0.
+    #[error("a uniform is read beyond the end of the stream")]
+    UniformsExhausted,
+}
+
+/// An illegal or undefined access to a unit.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IoError {
+    /// This kind of program has no access to the unit.
+    #[error("{0} cannot be accessed by this kind of program")]
+    NotAccessible(&'static str),
+    /// More varyings are read than the shader record announces.
+    #[error("a varying is read beyond the {0} that the shader record announces")]
+    VaryingsExhausted(u32),
+    /// The tile buffer is used as it must not be.
+    #[error("tile buffer: {0}")]
+    TileBuffer(TileBufferError),
+    /// The VPM or its DMA is used as it must not be.
+    #[error("VPM: {0}")]
+    Vpm(#[from] VpmError),
+    /// The mutex is released by a QPU that does not hold it.
+    #[error("the mutex is released by a QPU that does not hold it")]
+    MutexNotHeld,
+    /// A QPU waits for the mutex that it holds itself; it stalls for ever.
+    #[error("the mutex is taken by the QPU that holds it")]
+    MutexHeld,
+}
+
+/// Why user programs make no progress.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QpsFault {
+    /// Software waits for programs that wait for each other.
+    #[error("user programs are stalled for good: {0}")]
+    Deadlock(String),
+    /// A program is still running after all instructions that it may execute.
+    #[error("the user program on QPU {qpu} is still running at {pc}: taken for an endless loop")]
+    Endless {
+        /// The QPU.
+        qpu: u8,
+        /// Where it is.
+        pc: BusAddr,
+    },
+    /// Programs are queued, and all QPUs are reserved for something else.
+    #[error("user programs are queued, but every QPU is reserved against them")]
+    AllReserved,
+}
