@@ -1,4 +1,4 @@
-//! What the command `v3d` can do, one module for each of its subcommands.
+//! The subcommands of `v3d`, a module for each.
 
 pub(crate) mod bench;
 pub(crate) mod conform;
@@ -20,7 +20,7 @@ use v3d_sim::job::run::FolderOutcome;
 use v3d_sim::render::fep::SamplePlaces;
 use v3d_sim::whole_file;
 
-/// How the jobs of a folder are run: as its reference was made, so that all commands see the same. Says so where that is not as silicon does it.
+/// How the jobs of a folder are run: as their reference was made, so that all commands show the same. Says so where silicon differs.
 fn config(folder: &JobFolder, limits: Limits, silicon_samples: bool, out: &mut impl Write) -> Result<Config> {
     let sample_places = if silicon_samples { SamplePlaces::Silicon } else { folder.reference_sample_places() };
     if sample_places != SamplePlaces::Silicon && folder.is_multisampled() {
@@ -29,7 +29,7 @@ fn config(folder: &JobFolder, limits: Limits, silicon_samples: bool, out: &mut i
     Ok(Config { sample_places, ..limits.config() })
 }
 
-/// An error if a file cannot be written that is to be written at the end: better before the work than behind it.
+/// Checks that output files can be written, before the work and not behind it.
 fn check_outputs(paths: &[&Option<PathBuf>]) -> Result<()> {
     for path in paths.iter().copied().flatten() {
         whole_file::check(path).with_context(|| path.display().to_string())?;
@@ -37,13 +37,13 @@ fn check_outputs(paths: &[&Option<PathBuf>]) -> Result<()> {
     Ok(())
 }
 
-/// The title of a folder: its name, and what it shows if it says so.
+/// The title of a folder: its name, and its description.
 fn title(folder: &JobFolder) -> String {
     let separator = if folder.description().is_empty() { "" } else { ": " };
     format!("{}{separator}{}", folder.name(), folder.description())
 }
 
-/// Names the jobs that have not been run because one before them did not end.
+/// Names the jobs that were not run because one before them did not end.
 fn write_left_out(folder: &JobFolder, outcome: &FolderOutcome, out: &mut impl Write) -> Result<()> {
     for number in outcome.jobs.len()..folder.jobs().len() {
         writeln!(out, "job {number}: has not been run, since a job before it did not end")?;

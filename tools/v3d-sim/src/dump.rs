@@ -1,8 +1,8 @@
-//! Jobs in words: every list, record, shader, uniform stream and tile list, field by field.
+//! Dumps: every list, record, shader, uniform stream and tile list of a job in words, field by field.
 //!
-//! The text begins with the lists that the threads start with, and goes on with what those lead to: sub-lists in the order of their calls, then shader
-//! records, then programs, each with the uniforms that it reads. Everything stands under its address, so that one can follow
-//! what points where. Tile lists exist only in memory that the binner has written to.
+//! The text begins with the lists of both threads, and continues with what those lead to: sub-lists in the order of their calls, then shader records,
+//! then programs, each with the uniforms that it reads. Everything has its address, so that pointers can be followed. Tile lists exist only in memory
+//! that the binner has written to.
 
 mod list;
 mod program;
@@ -17,10 +17,10 @@ use v3d_hw::control_list::{PrimitiveListFormat, TileRenderingMode};
 use v3d_hw::registers::Thread;
 use v3d_hw::{BusAddr, Field};
 
-/// Most records that a dump shows; lists that never end are cut off there.
+/// Maximum number of records in a dump; endless lists are cut off there.
 const RECORD_BUDGET: u64 = 1_000_000;
 
-/// Explains the lists of a job, and all that they lead to.
+/// Dumps the lists of a job, and all that they lead to.
 pub fn job(job: &Job, memory: Memory<'_>) -> String {
     let mut dump = Dump::new(memory);
     dump.buffers(job);
@@ -39,31 +39,31 @@ pub fn job(job: &Job, memory: Memory<'_>) -> String {
     dump.out
 }
 
-/// What the lists of a job consist of.
+/// A survey of a job's lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Survey {
-    /// Records that draw: those of thread 0, or of thread 1 if nothing is binned.
+    /// Draw records: of thread 0, or of thread 1 if nothing is binned.
     pub draws: u64,
     /// Vertices or indices of those.
     pub vertices: u64,
-    /// Bytes of all lists, each once.
+    /// Bytes of all lists, each counted once.
     pub list_bytes: u64,
-    /// Bytes of each tile's list, the blocks that it continues in included, by column and row.
+    /// Bytes of each tile's list, with the blocks that it continues in, by column and row.
     pub tile_list_bytes: BTreeMap<(u8, u8), u64>,
-    /// What the programs at these addresses are.
+    /// The kinds of the programs, by address.
     pub program_kinds: BTreeMap<u32, BTreeSet<&'static str>>,
-    /// How thread 1 renders.
+    /// Rendering mode of thread 1.
     pub rendering_mode: Option<TileRenderingMode>,
 }
 
-/// Goes through the lists of a job, in memory that the job has left.
+/// Surveys the lists of a job, in the memory after the job.
 pub fn survey(job: &Job, memory: Memory<'_>) -> Survey {
     let mut dump = Dump::new(memory);
     if job.has_bin {
         dump.main_list(Thread::Binning, job.bin_ct0ca, job.bin_ct0ea);
         dump.sub_lists();
     }
-    // Thread 1 draws in each tile what thread 0 draws once.
+    // Thread 1 repeats thread 0's draws in each tile.
     let binned = (dump.survey.draws, dump.survey.vertices);
     if job.render_ct1ca != job.render_ct1ea {
         dump.main_list(Thread::Rendering, job.render_ct1ca, job.render_ct1ea);
@@ -83,13 +83,13 @@ pub fn survey(job: &Job, memory: Memory<'_>) -> Survey {
 #[derive(Debug)]
 struct SubList {
     at: u32,
-    /// Column and row of the tile that it is called for.
+    /// Column and row of the tile that calls it.
     tile: Option<(u8, u8)>,
-    /// Format of compressed lists where it is called.
+    /// Format of compressed lists at the call.
     format: PrimitiveListFormat,
 }
 
-/// A program that some shader record names.
+/// A program of a shader record.
 #[derive(Debug, Default)]
 struct ProgramUses {
     /// Kind of shader, and address of its uniforms.
@@ -102,7 +102,7 @@ impl ProgramUses {
     }
 }
 
-/// A text that is being written, and what is still to be explained in it.
+/// A dump in progress.
 #[derive(Debug)]
 struct Dump<'a> {
     memory: Memory<'a>,
@@ -111,7 +111,7 @@ struct Dump<'a> {
     sub_lists: VecDeque<SubList>,
     seen_lists: BTreeSet<u32>,
     shader_records: BTreeMap<u32, shader::Record>,
-    /// How many vertices the draws with the GL shader record at an address read at most.
+    /// Maximum number of vertices that the draws with each GL shader record read, by its address.
     vertices: BTreeMap<u32, u32>,
     programs: BTreeMap<u32, ProgramUses>,
     survey: Survey,
@@ -142,7 +142,7 @@ impl<'a> Dump<'a> {
         self.line(format_args!("\n== {text} =="));
     }
 
-    /// One line for each field of a table: bits (bit 0 is the lowest behind a record's code), name, value, meaning.
+    /// Adds a line for each field of a table: bits (bit 0 is the lowest behind a record's code), name, value, meaning.
     fn fields(&mut self, fields: &[Field], bits: u128) {
         for field in fields {
             let value = field.meaning(bits).to_string();

@@ -1,8 +1,7 @@
-//! Job folders: complete jobs as the hardware gets them, with the picture they should make.
+//! Job folders: complete jobs for the hardware, with the picture that they should make.
 //!
-//! A folder holds `job.json`, a memory image for each job, and usually a reference picture. The jobs of a folder are run in turn, each from its
-//! own image; regions that an earlier job produced are carried over. The kernel's captures and captures of other drivers have the
-//! same form.
+//! A folder holds `job.json`, a memory image for each job, and usually a reference picture. The jobs of a folder are run in turn, each from its own
+//! image; regions that an earlier job produced are carried over. The kernel's captures and captures of other drivers have the same format.
 
 mod files;
 mod image;
@@ -17,10 +16,10 @@ use serde::{Deserialize, Deserializer};
 use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
 
-/// The largest memory that a job may ask for: what the V3D can address.
+/// Maximum memory of a job: what the V3D can address.
 const MAX_MEMORY_BYTES: u64 = 1 << 30;
 
-/// Why a job folder cannot be used.
+/// The error of a job folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobError {
@@ -32,7 +31,7 @@ pub enum JobError {
         /// Why.
         error: std::io::Error,
     },
-    /// The description is not as it should be.
+    /// The description is malformed.
     #[error("{}: {error}", path.display())]
     Description {
         /// The file.
@@ -40,14 +39,14 @@ pub enum JobError {
         /// Where and why.
         error: serde_json::Error,
     },
-    /// A file that is larger than it can be of use.
+    /// A file that is larger than any of its kind.
     #[error("{}: it has {bytes} bytes; at most {limit} are read", path.display())]
     FileTooLarge {
         /// Which.
         path: PathBuf,
-        /// How many it has.
+        /// Its size.
         bytes: u64,
-        /// How many it may have.
+        /// The maximum.
         limit: u64,
     },
     /// The description names a file that is not in the folder.
@@ -55,10 +54,10 @@ pub enum JobError {
     Outside {
         /// The folder.
         folder: PathBuf,
-        /// The file's name.
+        /// Name of the file.
         name: String,
     },
-    /// The description names a job as the result that is not there.
+    /// The description names a result among the jobs that is not there.
     #[error("{}: the result is that of job {job}, and there is none: the last is job {last}", path.display())]
     NoResult {
         /// The description.
@@ -71,7 +70,7 @@ pub enum JobError {
     /// A description without jobs.
     #[error("{}: there are no jobs in it", .0.display())]
     NoJobs(PathBuf),
-    /// A memory image cannot be used.
+    /// A memory image is unusable.
     #[error("{}: {reason}", path.display())]
     Image {
         /// The file.
@@ -79,7 +78,7 @@ pub enum JobError {
         /// Why.
         reason: String,
     },
-    /// A picture is no PNG that can be used, or cannot be written as one.
+    /// A picture is no usable PNG file, or cannot be written as one.
     #[error("{}: {reason}", path.display())]
     Png {
         /// The file.
@@ -90,15 +89,15 @@ pub enum JobError {
     /// The description asks for more memory than the V3D can address.
     #[error("the job wants {0} bytes of memory; the V3D addresses 1 GiB")]
     TooLarge(u64),
-    /// The description names something outside of the job's memory.
+    /// The description names an address outside of the job's memory.
     #[error("{what}: {place}")]
     Memory {
         /// What is outside.
         what: &'static str,
-        /// Where it would be.
+        /// Its address.
         place: OutOfMemory,
     },
-    /// A job refers to a job that is not there, or not before it.
+    /// A job refers to a job that does not exist, or is not before it.
     #[error("job {job} needs the memory of job {from}, which does not come before it")]
     Carry {
         /// The job.
@@ -109,10 +108,10 @@ pub enum JobError {
     /// The description names a result that is not there.
     #[error("there is no picture: {0}")]
     NoPicture(&'static str),
-    /// A colour buffer whose pixels are of a kind that is not known.
+    /// A colour buffer with an unknown pixel format.
     #[error("colour buffers are R8G8B8A8_UNORM, B8G8R8A8_UNORM or B5G6R5_UNORM; {0} is not known")]
     UnknownFormat(String),
-    /// A colour buffer whose arrangement is not known.
+    /// A colour buffer with an unknown arrangement.
     #[error("colour buffers are arranged as raster, T or LT; {0} is not known")]
     UnknownTiling(String),
 }
@@ -153,7 +152,7 @@ pub enum PixelFormat {
     /// 16 bits: red 15:11, green 10:5, blue 4:0.
     #[serde(rename = "B5G6R5_UNORM")]
     Rgb565,
-    /// Something else, with its name.
+    /// Unknown, with its name.
     #[serde(untagged)]
     Unknown(String),
 }
@@ -172,7 +171,7 @@ pub enum BufferTiling {
     /// LT-format.
     #[serde(rename = "LT")]
     LtFormat,
-    /// Something else, with its name.
+    /// Unknown, with its name.
     #[serde(untagged)]
     Unknown(String),
 }
@@ -217,16 +216,16 @@ pub struct Buffer {
     pub address: u32,
     /// Bytes.
     pub size: u32,
-    /// What for.
+    /// Its purpose.
     pub kind: String,
 }
 
-/// What is null counts as what is left out.
+/// Treats null as absent.
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// One job of a folder: what one start of both threads does.
+/// One job of a folder: one start of both threads.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(expecting = "a job: an object with at least `mem` and `arena_size`")]
 pub struct Job {
@@ -255,7 +254,7 @@ pub struct Job {
     pub arena_base: u32,
     /// Bytes of memory from there on.
     pub arena_size: u32,
-    /// What the binner gets when it runs out of memory.
+    /// Memory for the binner when it runs out.
     #[serde(default, deserialize_with = "or_default")]
     pub overflow_memory: Option<Region>,
     /// How thread 1 renders.
@@ -278,7 +277,7 @@ pub struct Job {
     pub host_interrupts: Option<u32>,
 }
 
-/// What a description repeats of the rendering mode.
+/// The parts of the rendering mode that a description repeats.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(expecting = "how is rendered: an object with `msaa4x`")]
 pub struct RenderConfig {
@@ -382,12 +381,12 @@ impl JobFolder {
         &self.description.description
     }
 
-    /// The jobs, in the order in which they run.
+    /// The jobs, in order of execution.
     pub fn jobs(&self) -> &[Job] {
         &self.description.jobs
     }
 
-    /// How far a faithful result may be from the reference.
+    /// Maximum difference of a faithful result from the reference.
     pub fn expected_difference(&self) -> Option<ExpectedDifference> {
         self.description.expected_difference
     }
@@ -400,7 +399,7 @@ impl JobFolder {
         }
     }
 
-    /// The memory with which a job begins, without what is carried over.
+    /// The memory at the start of a job, without what is carried over.
     pub fn image(&self, job: &Job) -> Result<OwnedMemory, JobError> {
         let bytes = u64::from(job.arena_base) + u64::from(job.arena_size);
         if bytes > MAX_MEMORY_BYTES {
@@ -424,7 +423,7 @@ impl JobFolder {
         Ok(memory)
     }
 
-    /// Copies the regions that job number `number` takes over from the final memories of earlier jobs.
+    /// Copies the regions that job number `number` takes from the final memories of earlier jobs.
     pub fn carry_over(&self, number: usize, memory: Memory<'_>, earlier: &[OwnedMemory]) -> Result<(), JobError> {
         let Some(job) = self.jobs().get(number) else { return Ok(()) };
         for carry in &job.carry {
@@ -444,7 +443,7 @@ impl JobFolder {
         Ok(())
     }
 
-    /// The picture that the jobs should make.
+    /// The reference picture.
     pub fn reference(&self) -> Result<Picture, JobError> {
         let Some(name) = &self.description.reference else {
             return Err(JobError::NoPicture("the description names no reference"));
@@ -460,7 +459,7 @@ impl JobFolder {
         self.jobs().iter().any(|job| job.render_config.msaa4x != 0)
     }
 
-    /// Where the samples of the reference are: Mesa's software rasterisers place them mirrored to silicon.
+    /// Positions of the samples in the reference: Mesa's software rasterisers place them mirrored to silicon.
     pub fn reference_sample_places(&self) -> SamplePlaces {
         match &self.description.gl_renderer_reference {
             Some(name) if name.contains("softpipe") || name.contains("llvmpipe") => SamplePlaces::Mirrored,
@@ -480,7 +479,7 @@ impl JobFolder {
     }
 }
 
-/// Writes whole words where it can.
+/// Writes whole words where possible.
 fn write_words(memory: Memory<'_>, address: u32, bytes: &[u8]) -> Result<(), OutOfMemory> {
     if !address.is_multiple_of(4) {
         return memory.write(BusAddr(address), bytes);

@@ -1,4 +1,4 @@
-//! Vectors of 16 elements of 32 bits: what every QPU register holds.
+//! Vectors of 16 elements of 32 bits: the contents of a QPU register.
 
 use v3d_hw::qpu::LANES;
 
@@ -7,7 +7,7 @@ use v3d_hw::qpu::LANES;
 #[repr(align(64))]
 pub struct Lanes(pub [u32; LANES]);
 
-/// One bit per element: which elements a write touches.
+/// A mask with one bit per element.
 pub type Mask = u16;
 
 /// All elements.

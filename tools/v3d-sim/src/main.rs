@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-/// What `--help` ends with.
+/// The end of `--help`.
 const EXAMPLES: &str = "\
 A job folder has `job.json` and images of memory: `cargo xtask capture` makes one from a running kernel.
 
@@ -32,9 +32,9 @@ struct Arguments {
 enum Command {
     /// Measure how fast the model executes jobs
     Bench(commands::bench::Arguments),
-    /// Compare random programs and texture lookups, done fast and by the reference
+    /// Compare random programs and texture lookups, executed by all engines, with the reference
     Conform(commands::conform::Arguments),
-    /// Tell everything that happened to one pixel, down to the instructions that shaded it
+    /// Trace one pixel, down to the instructions that shade it
     Debug(commands::debug::Arguments),
     /// Explain lists, records, shaders and uniforms of a folder's jobs
     Dump(commands::dump::Arguments),
@@ -55,10 +55,10 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => code,
-        // Who reads the text has seen enough of it.
+        // The reader of the output has closed it.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody left to tell if this fails too.
+            // An error of this output cannot be reported.
             let _ = writeln!(std::io::stderr(), "v3d: {error:#}");
             ExitCode::FAILURE
         }

@@ -1,10 +1,10 @@
 //! Primitive assembly: from vertex numbers to points, lines, triangles and RHTs.
 //!
-//! Primitive records name their vertices by an index list in memory, by a range, or (in VG mode) by screen coordinates in memory or in the list
-//! itself. Strips, fans and loops are taken apart into single primitives, which is what compressed lists consist of. Strips turn every other
-//! triangle around, so that all face the same way: the third triangle's vertices are 2, 3, 4, the second's 2, 1, 3.
+//! Primitive records refer to their vertices by an index list in memory, by a range, or (in VG mode) by screen coordinates in memory or in the list
+//! itself. Strips, fans and loops are decomposed into single primitives, as in compressed lists. Strips reverse every other triangle, so that all
+//! face the same way: the third triangle's vertices are 2, 3, 4, the second's 2, 1, 3.
 //!
-//! VG lists may end early with a code in place of a vertex, may contain dummy primitives, and fans may go on in the next list.
+//! VG lists may end early with a code in place of a vertex, may contain dummy primitives, and fans may continue in the next list.
 //!
 //! The length of a coordinate array counts coordinates: Broadcom's driver for the first stepping of the chip writes their number there [brcm vg_tess_4.c],
 //! and five published demos do [PeterLemon], though the guide says primitives [AG p.68].
@@ -76,22 +76,22 @@ enum Source {
     Coordinates { address: BusAddr },
 }
 
-/// Vertices that are looked at at once to find an end.
+/// Vertices that are searched for an end at a time.
 const AHEAD_VERTICES: u64 = 4096;
 
-/// The vertices of the last triangle of a VG fan, which the next list may continue: the first, and the second unless the fan ended on it.
+/// The last vertices of a VG fan, which the next list may continue: the first, and the second unless the fan ended on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fan {
     first: Option<u32>,
     second: Option<u32>,
 }
 
-/// A primitive record while its primitives are being taken out.
+/// A primitive record whose primitives are being assembled.
 #[derive(Clone, Debug)]
 pub struct Assembly {
     mode: Mode,
     source: Source,
-    /// Vertices that there are; an inline list has as many as stand before its end.
+    /// Number of vertices; in an inline list those before its end.
     vertices: u64,
     /// Vertices taken so far.
     taken: u64,
@@ -101,7 +101,7 @@ pub struct Assembly {
     count: u64,
     /// The first vertex, to which loops and fans return.
     first: u32,
-    /// The next triangle of a strip is turned around.
+    /// The next triangle of a strip is reversed.
     odd: bool,
     continued: Fan,
 }
@@ -129,7 +129,7 @@ impl Assembly {
         Ok(Self::new(Mode::gl(record.mode)?, source, u64::from(record.length)))
     }
 
-    /// VG Coordinate Array Primitives, of which `fan` may be continued.
+    /// VG Coordinate Array Primitives, which may continue `fan`.
     pub fn coordinates(record: &VgCoordinateArray, fan: Fan) -> Result<Self, AssemblyFault> {
         let mode = Mode::vg(record.primitive)?;
         let source = Source::Coordinates { address: record.address };
@@ -152,7 +152,7 @@ impl Assembly {
         Ok(self)
     }
 
-    /// What the primitives are.
+    /// Kind of primitives.
     pub const fn primitive(&self) -> ListPrimitive {
         self.mode.primitive()
     }
@@ -162,7 +162,7 @@ impl Assembly {
         matches!(self.source, Source::Coordinates { .. })
     }
 
-    /// Whether there is nothing left.
+    /// Whether all vertices are taken.
     pub const fn is_done(&self) -> bool {
         self.taken >= self.vertices
     }
@@ -172,7 +172,7 @@ impl Assembly {
         self.vertices.saturating_sub(self.taken)
     }
 
-    /// Primitives that the remaining vertices make.
+    /// Number of primitives of the remaining vertices.
     pub const fn remaining_primitives(&self) -> u64 {
         let left = self.remaining();
         match self.mode {
@@ -185,7 +185,7 @@ impl Assembly {
         }
     }
 
-    /// The address behind an inline list that is done.
+    /// The address behind an inline list whose end is found.
     pub fn end_of_inline(&self) -> BusAddr {
         match self.source {
             Source::Coordinates { address } => address + 4 * self.taken as u32,
@@ -201,8 +201,7 @@ impl Assembly {
         Fan { first: Some(self.first), second: if self.count > 1 { Some(self.held[1]) } else { None } }
     }
 
-    /// Finds the end of an inline list, which then is known to the record, without taking anything. `None` if there is no end within `limit`
-    /// vertices.
+    /// Finds the end of an inline list, without taking anything. `None` if it is not within `limit` vertices.
     pub fn measure_inline(&mut self, memory: Memory<'_>, limit: u64) -> Result<Option<BusAddr>, AssemblyFault> {
         let Some(end) = self.run_ahead(memory, limit)? else { return Ok(None) };
         self.vertices = end.taken;
@@ -217,7 +216,7 @@ impl Assembly {
         Ok(self.run_ahead(memory, limit)?.map(|end| end.fan()))
     }
 
-    /// The record when all its vertices are taken.
+    /// The record after all its vertices are taken.
     fn run_ahead(&self, memory: Memory<'_>, limit: u64) -> Result<Option<Self>, AssemblyFault> {
         let mut ahead = self.clone();
         let (mut primitives, mut left) = (Vec::new(), limit);
@@ -233,8 +232,8 @@ impl Assembly {
         Ok(Some(ahead))
     }
 
-    /// Takes the next vertices, at most `vertices`, and appends the primitives that they complete. A fault ends the record, except for indices
-    /// that are too great: they only end their primitive.
+    /// Takes the next vertices, at most `vertices`, and appends the primitives that they complete. A fault ends the record; an index that is too
+    /// great only ends its primitive.
     pub fn take(
         &mut self,
         memory: Memory<'_>,
@@ -243,7 +242,7 @@ impl Assembly {
         mut report: impl FnMut(AssemblyFault),
     ) -> Result<(), AssemblyFault> {
         let end = self.taken.saturating_add(vertices);
-        // the end of an inline list shows only when it is met
+        // The end of an inline list shows only when it is reached.
         while self.taken < end.min(self.vertices) {
             let vertex = self.vertex(memory).inspect_err(|_| self.vertices = self.taken)?;
             self.taken += 1;
@@ -275,7 +274,7 @@ impl Assembly {
             Source::Indices { address, bytes: 1, .. } => Ok(u32::from(memory.byte(address + n)?)),
             Source::Indices { address, .. } => {
                 let at = address + n.wrapping_mul(2);
-                // indices need not be aligned
+                // Indices need not be aligned.
                 Ok(u32::from(memory.byte(at)?) | u32::from(memory.byte(at + 1)?) << 8)
             }
             Source::Range { first } => Ok(first.wrapping_add(n)),
@@ -287,10 +286,10 @@ impl Assembly {
         }
     }
 
-    /// A VG vertex, or one of the codes that may stand for it.
+    /// A VG vertex, or one of the codes that may stand in its place.
     fn push_coordinate(&mut self, word: u32) -> Option<[u32; 3]> {
         let triangles = self.primitive() == ListPrimitive::Triangles;
-        // where a code may stand: the vertex that completes a primitive, or the second of a fan's first triangle
+        // Codes may stand for the vertex that completes a primitive, or for the second of a fan's first triangle.
         let completes = match self.mode {
             Mode::TriangleStrip | Mode::TriangleFan => self.count >= 2,
             Mode::RhtStrip => self.count >= 1,
@@ -299,7 +298,7 @@ impl Assembly {
         let fan_second = self.mode == Mode::TriangleFan && self.count == 1;
         if word == vg::TERMINATOR && (completes || fan_second) {
             if fan_second {
-                // all three vertices of the triangle are there nevertheless
+                // All three vertices of the triangle are there nevertheless.
                 self.taken += 1;
             }
             self.vertices = self.taken;
@@ -355,7 +354,7 @@ mod tests {
 
     fn all(assembly: &mut Assembly, memory: Memory<'_>) -> Vec<[u32; 3]> {
         let mut primitives = Vec::new();
-        // in small chunks: their borders must not show
+        // In small chunks: their borders must not show.
         while !assembly.is_done() {
             assembly.take(memory, 2, &mut primitives, |fault| panic!("{fault}")).unwrap();
         }
@@ -420,7 +419,7 @@ mod tests {
         assert_eq!(inline(VgPrimitiveType::Rhts, &[1, 2, 3, dummy, 4, 5, 6, end]), (vec![[1, 2, 0], [4, 5, 0]], at(8)));
         assert_eq!(inline(VgPrimitiveType::RhtStrip, &[1, 2, 3, end]), (vec![[1, 2, 0], [2, 3, 0]], at(4)));
         assert_eq!(inline(VgPrimitiveType::TriangleFan, &[1, 2, 3, 4, end]), (vec![[1, 2, 3], [1, 3, 4]], at(5)));
-        // on the second vertex of a fan; the third is there all the same
+        // On the second vertex of a fan; the third is there all the same.
         assert_eq!(inline(VgPrimitiveType::TriangleFan, &[1, end, 9]), (vec![], at(3)));
     }
 
@@ -445,7 +444,7 @@ mod tests {
         assert_eq!(Assembly::coordinates(&next, Fan::default()).map(|_| ()), Err(AssemblyFault::NoFan));
     }
 
-    /// As Broadcom's driver and published demos count: 4 vertices are two triangles of a strip, 6 are two triangles or three RHTs.
+    /// As counted by Broadcom's driver and published demos: 4 vertices are two triangles of a strip, 6 are two triangles or three RHTs.
     #[test]
     fn the_length_of_coordinate_arrays_counts_vertices() {
         let owned = OwnedMemory::new(0x100);

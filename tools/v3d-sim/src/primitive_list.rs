@@ -1,13 +1,12 @@
 //! Compressed primitive lists: read by the CLE, written by the PTB.
 //!
-//! A list stands inline behind its control record (48 or 49). Each primitive is coded relative to the one before it, or to itself, in the
-//! shortest of four codings. An escape code ends the list; relative branches lead from one block of tile allocation memory to the next without
-//! interrupting it.
+//! A list stands inline behind its control record (48 or 49). Each primitive is coded relative to the one before it, or to itself, in the shortest of
+//! four codings. An escape code ends the list; relative branches lead from one block of tile allocation memory to the next without interrupting it.
 //!
 //! # What the guide leaves open
-//! - What the first primitive of a list is relative to: the model reports a relative first primitive, and the writer never makes one.
-//! - What a relative branch is relative to: as its unit is the 32 bytes to which blocks are aligned, it is taken to count from the 32 bytes that
-//!   contain its code.
+//! - The reference of the first primitive of a list: the model reports a relative first primitive, and the writer never makes one.
+//! - The base of a relative branch: as its unit is the 32 bytes to which blocks are aligned, it is taken to count from the 32 bytes that contain its
+//!   code.
 //!
 //! # Sources
 //! [AG p.72-77]; layouts in [`v3d_hw::primitive_list`].
@@ -29,7 +28,7 @@ use v3d_hw::{BusAddr, FieldError};
 pub struct Primitive {
     /// Indices of the vertices, or their coordinates as words with X in 15:0 and Y in 31:16. Points use the first, lines and RHTs two.
     pub vertices: [u32; 3],
-    /// Which vertices are replaced by clipped ones, and where those stand.
+    /// The vertices that are replaced by clipped ones, and the address of those.
     pub clipped: Option<ClippedPrimitive>,
 }
 
@@ -43,9 +42,9 @@ pub const fn vertices_of(primitive: ListPrimitive) -> usize {
     }
 }
 
-/// Reads the list at `at`, to its escape code, and appends its primitives to `primitives`. Returns the address behind the list.
+/// Reads the list at `at`, up to its escape code, and appends its primitives to `primitives`. Returns the address behind the list.
 ///
-/// The first primitive becomes the clipped one if there is one. Each item takes one off the budget.
+/// `clipped` replaces vertices of the first primitive. Each item takes one off the budget.
 pub fn read(
     memory: Memory<'_>,
     at: BusAddr,
@@ -80,7 +79,7 @@ pub fn read(
     }
 }
 
-/// The bytes of the longest item that could stand here, as far as memory goes.
+/// The bytes of the longest item that could be here, as far as there is memory.
 fn item_bytes(memory: Memory<'_>, at: BusAddr) -> Result<([u8; MAX_ITEM_BYTES], usize), OutOfMemory> {
     let mut bytes = [0; MAX_ITEM_BYTES];
     let left = memory.bytes().saturating_sub(u64::from(at.offset()));
@@ -92,13 +91,13 @@ fn item_bytes(memory: Memory<'_>, at: BusAddr) -> Result<([u8; MAX_ITEM_BYTES], 
     Ok((bytes, available))
 }
 
-/// Where a relative branch at `at` leads.
+/// The target of a relative branch at `at`.
 pub fn branch_target(at: BusAddr, branch: RelativeBranch) -> BusAddr {
     let block = at.0 & !(BRANCH_UNIT_BYTES as u32 - 1);
     BusAddr(block.wrapping_add_signed(i32::from(branch.distance) * BRANCH_UNIT_BYTES))
 }
 
-/// The branch from `at` to `target`, if it is in reach.
+/// The relative branch from `at` to `target`, if that is within reach.
 pub fn branch_to(at: BusAddr, target: BusAddr) -> Option<RelativeBranch> {
     let block = at.0 & !(BRANCH_UNIT_BYTES as u32 - 1);
     let bytes = i64::from(target.0) - i64::from(block);
@@ -130,12 +129,12 @@ const fn moved(word: u32, dx: i16, dy: i16) -> u32 {
     xy_word(x.wrapping_add(dx), y.wrapping_add(dy))
 }
 
-/// The difference of X that is split into its upper bits and its lowest.
+/// A difference of X, split into its upper bits and its lowest.
 const fn joined(high: i8, low: u8) -> i16 {
     ((high as i16) << 1) | low as i16
 }
 
-/// The vertices of an item, and how many consecutive points follow it. `None` if it is relative and there is nothing before it.
+/// The vertices of an item, and the number of points that follow it. `None` if it is relative and nothing comes before it.
 fn vertices(item: Item, data: ListDataType, previous: Option<[u32; 3]>) -> Option<([u32; 3], u8)> {
     let mask = index_mask(data);
     let plus = |index: u32, delta: i8| index.wrapping_add_signed(i32::from(delta)) & mask;
@@ -226,7 +225,7 @@ pub struct Encoder {
     previous: Option<[u32; 3]>,
 }
 
-/// A difference that fits the six bits that leave -32 to the special codes.
+/// A difference that fits six bits, without -32 to the special codes.
 fn delta6(new: u32, old: u32) -> Option<i8> {
     delta(new, old, 31, 31)
 }
@@ -244,17 +243,17 @@ fn delta_xy(new: u32, old: u32, x: std::ops::RangeInclusive<i32>, y: i32) -> Opt
     (x.contains(&dx) && (-y..y).contains(&dy)).then_some((dx as i16, dy as i16))
 }
 
-/// Differences of X that fit the split field: the lowest two are the special codes'.
+/// Differences of X that fit the split field, whose lowest two values are the special codes.
 const SPLIT_X: std::ops::RangeInclusive<i32> = -62..=63;
 
-/// Which two vertices of the triangle before a triangle begins with.
+/// The two vertices of the previous triangle that a triangle begins with.
 fn shared_pair(new: [u32; 3], previous: [u32; 3]) -> Option<u8> {
     let [p0, p1, p2] = previous;
     let pairs = [[p2, p1], [p0, p2], [p1, p0]];
     pairs.iter().position(|pair| *pair == new[..2]).map(|shared| shared as u8)
 }
 
-/// Which vertex of the line or RHT before a line or RHT begins with.
+/// The vertex of the previous line or RHT that a line or RHT begins with.
 fn shared_end(new: [u32; 3], previous: [u32; 3]) -> Option<u8> {
     [previous[1], previous[0]].iter().position(|&vertex| vertex == new[0]).map(|shared| shared as u8)
 }
@@ -268,7 +267,7 @@ impl Encoder {
     /// The shortest coding of the next primitive.
     pub fn encode(&mut self, vertices: [u32; 3]) -> Result<Item, EncodeError> {
         let item = self.item(vertices)?;
-        // refuses indices that the list's width cannot hold
+        // Rejects indices that the list's width cannot hold.
         item.encode().map_err(EncodeError::Field)?;
         self.previous = Some(vertices);
         Ok(item)
@@ -445,7 +444,7 @@ mod tests {
         *at += item.bytes() as u32;
     }
 
-    /// A number whose distribution makes all codings happen: near to `old`, not so near, or anything.
+    /// A number distributed so that all codings occur: near to `old`, not so near, or anything.
     fn near(random: &mut Random, old: u32, mask: u32) -> u32 {
         let reach = random.pick(&[1, 8, 16, 33, 64, 70, 600, 9000, 1 << 24]);
         (old.wrapping_add(random.below(reach)).wrapping_sub(reach / 2)) & mask
@@ -458,7 +457,7 @@ mod tests {
         }
     }
 
-    /// One list from a seed: strips and fans mixed with anything; written, read back and compared. Returns the item lengths that occurred.
+    /// One random list: strips and fans mixed with anything; written, read back and compared. Returns the item lengths that occurred.
     fn round_trip(data: ListDataType, primitive: ListPrimitive, seed: u64) -> BTreeSet<usize> {
         let format = format(data, primitive);
         let owned = OwnedMemory::new(0x2000);
@@ -496,7 +495,7 @@ mod tests {
     fn what_is_written_is_read_back_in_all_formats_and_codings() {
         for (data, primitive) in FORMATS {
             let lengths: BTreeSet<usize> = (0..200).flat_map(|seed| round_trip(data, primitive, seed)).collect();
-            // points have three codings that hardware has, all others four
+            // Points have three codings in hardware, all others four.
             let codings = if primitive == ListPrimitive::Points { 3 } else { 4 };
             assert_eq!(lengths.len(), codings, "{data:?} {primitive:?}: {lengths:?}");
         }
@@ -511,7 +510,7 @@ mod tests {
             let item = encoder.encode(triangle).unwrap();
             bytes.extend_from_slice(&item.encode().unwrap()[..item.bytes()]);
         }
-        // absolute 0, deltas 1 and 2; then the two strip codings; then absolute 100, +4, -10; then all absolute
+        // Absolute 0, deltas 1 and 2; then the two strip codings; then absolute 100, +4, -10; then all absolute.
         let expected = [0x1f, 0x08, 0, 0, 0x04, 0x05, 0x4f, 0xd8, 100, 0, 129, 90, 0, 44, 1, 7, 0];
         assert_eq!(bytes, expected);
     }
@@ -565,9 +564,9 @@ mod tests {
             read(owned.view(), BusAddr(0x20), format, None, &mut 50, &mut Vec::new())
         };
         assert_eq!(read_bytes(&[0]), Err(ListFault::Relative { at: BusAddr(0x20) }));
-        // a branch to itself
+        // A branch to itself.
         assert_eq!(read_bytes(&[BRANCH, 0, 0]), Err(ListFault::Endless { at: BusAddr(0x20) }));
-        // the last byte of memory begins an item of three
+        // The last byte of memory begins an item of three.
         let owned = OwnedMemory::new(0x24);
         owned.view().write(BusAddr(0x23), &[ABSOLUTE]).unwrap();
         assert!(matches!(

@@ -1,18 +1,18 @@
-//! Primitive tile binner: from primitives to a list for each tile.
+//! Primitive tile binner (PTB): from primitives to a list for each tile.
 //!
-//! For every primitive of the binning list the PTB takes the shaded coordinates of its vertices, clips it if it must, finds the tiles that it
-//! overlaps, and appends it to the list of each, together with whatever state records that list still lacks. The lists stand in tile allocation
-//! memory, in compressed form, and are what thread 1 of the CLE reads as sub-lists.
+//! For every primitive of the binning list the PTB takes the shaded coordinates of its vertices, clips it if need be, finds the tiles that it
+//! overlaps, and appends it to the list of each, together with the state records that the list still lacks. The lists are in tile allocation memory,
+//! in compressed form; thread 1 of the CLE reads them as sub-lists.
 //!
-//! When it needs a block and there is no memory left, the PTB stops in the middle of whatever it does, and goes on from there once BPOS is written.
+//! When it needs a block and there is no memory left, the PTB stops in the middle of whatever it does, and continues from there once BPOS is written.
 //!
 //! # Memory
-//! The list of tile n begins at the tile allocation memory's start plus n initial blocks [linux vc4_render_cl.c]; what follows the initial blocks is the pool
-//! of all others, and of the vertices of clipped primitives. The tile state data array has 48 bytes a tile, whose meaning only the hardware knows. The model
-//! keeps that state to itself; when lists are finished it leaves in the first two words of each entry where the list ends and what state it has.
+//! The list of tile n begins at the tile allocation memory's start plus n initial blocks [linux vc4_render_cl.c]; behind the initial blocks is the
+//! pool of all others, and of the vertices of clipped primitives. The tile state data array has 48 bytes a tile, in a format of the hardware's own.
+//! The model keeps that state to itself; when lists are finished it writes the end of each list and its state to the first two words of each entry.
 //!
-//! # What the PTB leaves to others
-//! It culls nothing by facing: the PSE does, and counts it [AG p.98]. A triangle without an area goes to no tile.
+//! What other units do
+//! Facing is the PSE's: it culls and counts [AG p.98]. A triangle without an area goes to no tile.
 //!
 //! # Sources
 //! [AG p.14], [AG p.62-66], [AG p.71-78], [AG p.88-89].
@@ -63,13 +63,13 @@ pub struct Context<'a> {
     pub faults: &'a mut FaultLog,
     /// QPU instructions that may still be executed.
     pub instructions: &'a mut u64,
-    /// Vertices that may still be taken from primitive records, and primitives that may still be put into tiles' lists.
+    /// Vertices that may still be taken from primitive records, and primitives that may still be written to tile lists.
     pub vertices: &'a mut u64,
     /// Shade batches on several host threads.
     pub parallel: bool,
 }
 
-/// How far the PTB has come with what it was given.
+/// Progress of the PTB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// All done.
@@ -83,7 +83,7 @@ pub enum Progress {
 pub struct Ptb {
     /// Overspill memory: BPOA and BPOS.
     pub overspill: Overspill,
-    /// Nothing is clipped: CLIPDISA of BXCF.
+    /// CLIPDISA of BXCF: nothing is clipped.
     pub clipping_disabled: bool,
     pool: Pool,
     bin: Option<Bin>,
@@ -122,10 +122,10 @@ struct Draw {
     next_tile: usize,
 }
 
-/// Size from which on the binner of silicon can handle points [AG p.108, HW-2726].
+/// Minimum size of points that silicon can bin [AG p.108, HW-2726].
 const MIN_POINT_PX: f32 = 0.125;
 
-/// Vertices that a draw takes at once.
+/// Vertices that a draw takes at a time.
 const CHUNK_VERTICES: u64 = 12_288;
 
 /// Shaded coordinates of a vertex.
@@ -141,27 +141,27 @@ struct Coordinates {
 /// Shaded coordinates of the vertices of a draw, by index.
 #[derive(Debug, Default)]
 struct VertexTable {
-    /// Numbers of the vertices with indices of 16 bits, [`NO_NUMBER`] for those that have none.
+    /// Slots of the vertices with 16-bit indices, [`NO_NUMBER`] for those that have none.
     numbers: Vec<u32>,
-    /// Numbers of all others.
+    /// Slots of all others.
     more_numbers: HashMap<u32, u32>,
     coordinates: Vec<Coordinates>,
     format: Format,
 }
 
-/// A vertex that has not been met yet.
+/// No slot.
 const NO_NUMBER: u32 = u32::MAX;
-/// Indices of 16 bits.
+/// Number of 16-bit indices.
 const SHORT_INDICES: u32 = 1 << 16;
 
-/// A primitive, or a part of a clipped one, on its way into tile lists.
+/// A primitive, or a part of a clipped one, to be written to tile lists.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     vertices: [u32; 3],
     outline: [Point; 4],
     corners: usize,
     cut: Option<[CutVertex; 3]>,
-    /// Where the clipped vertices are, once a tile has needed them.
+    /// Address of the clipped vertices, once a tile has needed them.
     clipped: Option<ClippedPrimitive>,
 }
 
@@ -181,22 +181,22 @@ impl Ptb {
         std::mem::take(&mut self.pool.spill_used)
     }
 
-    /// Whether tile lists are being made: between the configuration and the flush.
+    /// Whether binning is in progress: between the configuration and the flush.
     pub const fn is_binning(&self) -> bool {
         self.bin.is_some()
     }
 
-    /// Whether something has been begun that is not done.
+    /// Whether something has been begun and is not finished.
     pub const fn is_working(&self) -> bool {
         self.work.is_some()
     }
 
-    /// Primitives of the current draw that are not binned yet.
+    /// Primitives of the current draw that are still to be binned.
     pub fn remaining(&self) -> u64 {
         match &self.work {
             Some(PendingWork::Draw(draw)) => {
                 let taken = draw.primitives.len().saturating_sub(draw.next_primitive) as u64;
-                // the one that memory was missing for
+                // The one that memory was missing for.
                 taken + draw.assembly.remaining_primitives() + 1
             }
             _ => 0,
@@ -208,14 +208,14 @@ impl Ptb {
         self.states.counter()
     }
 
-    /// Forgets what it was doing. State that was set and the overspill memory remain.
+    /// Drops what it was doing. State that was set and the overspill memory remain.
     pub fn reset(&mut self) {
         self.bin = None;
         self.work = None;
         self.states.reset();
     }
 
-    /// Tile Binning Mode Configuration.
+    /// Executes a Tile Binning Mode Configuration.
     pub fn configure(&mut self, at: BusAddr, mode: &TileBinningMode, memory: Memory<'_>, faults: &mut FaultLog) {
         let mut report = |error| faults.report(PtbFault { at, error });
         if self.bin.is_some() {
@@ -240,7 +240,7 @@ impl Ptb {
             report(PtbError::TileAllocation { bytes, tiles: grid.tiles(), block_bytes });
         }
         let start = mode.tile_allocation;
-        // Initial blocks may stand beyond the end, but where there is no memory at all silicon does not find lists afterwards [asurati].
+        // Initial blocks may lie beyond the end; but outside of memory silicon does not find lists afterwards [asurati].
         let first = if bytes == 0 { 0 } else { block_bytes };
         let list = |tile: u32| TileList::new(start + tile * first, first);
         let initial = grid.tiles() * first;
@@ -251,12 +251,12 @@ impl Ptb {
         self.bin = Some(Bin { mode: *mode, grid, tiles: (0..grid.tiles()).map(list).collect() });
     }
 
-    /// Start Tile Binning.
+    /// Executes a Start Tile Binning.
     pub fn start(&mut self) {
         self.states.start();
     }
 
-    /// A state record, as it stands in the list.
+    /// Takes a state record as it stands in the list.
     pub fn set_state(&mut self, at: BusAddr, record: &Record, bytes: [u8; MAX_RECORD_BYTES], faults: &mut FaultLog) {
         let before = self.states.counter();
         self.states.set(record, bytes);
@@ -265,12 +265,12 @@ impl Ptb {
         }
     }
 
-    /// Begins to bin primitives; [`Ptb::advance`] does it.
+    /// Begins to bin primitives; [`Ptb::advance`] does the work.
     pub fn draw(&mut self, at: BusAddr, assembly: Assembly, state: Arc<PipelineState>, faults: &mut FaultLog) {
         let data_type = state.list_format.data_type;
         let coordinates = assembly.is_coordinates();
         let drawn = assembly.primitive();
-        // what the primitives are the PTB knows better than the binning list
+        // The list format of the draw counts, not the binning list's.
         let format =
             PrimitiveListFormat { data_type: if coordinates { ListDataType::Xy } else { data_type }, primitive: drawn };
         let error = if self.bin.is_none() {
@@ -303,7 +303,7 @@ impl Ptb {
         })));
     }
 
-    /// Begins a flush; [`Ptb::advance`] does it.
+    /// Begins a flush; [`Ptb::advance`] does the work.
     pub fn flush(&mut self, at: BusAddr, all_state: bool, faults: &mut FaultLog) {
         if self.bin.is_none() {
             faults.report(PtbFault { at, error: PtbError::NotConfigured });
@@ -312,7 +312,7 @@ impl Ptb {
         self.work = Some(PendingWork::Flush { at, next_tile: 0, all_state });
     }
 
-    /// Does what was begun, as far as memory allows.
+    /// Does the work that was begun, as far as memory allows.
     pub fn advance(&mut self, context: &mut Context<'_>) -> Progress {
         let Some(mut work) = self.work.take() else { return Progress::Done };
         let result = match &mut work {
@@ -369,7 +369,7 @@ impl Ptb {
         }
     }
 
-    /// Puts the current primitive's pieces into the lists of their tiles.
+    /// Writes the current primitive's pieces to the lists of their tiles.
     fn bin_pieces(&mut self, draw: &mut Draw, context: &mut Context<'_>) -> Result<(), pool::Exhausted> {
         let Some(bin) = &mut self.bin else { return Ok(()) };
         while let Some(piece) = draw.pieces.get_mut(draw.next_piece) {
@@ -443,7 +443,7 @@ impl Ptb {
 }
 
 impl Draw {
-    /// Takes the next vertices and shades those of them that are new.
+    /// Takes the next vertices and shades those that are new.
     fn next_portion(&mut self, context: &mut Context<'_>) {
         self.primitives.clear();
         self.next_primitive = 0;
@@ -490,7 +490,7 @@ impl Draw {
         }
     }
 
-    /// A vertex's coordinates.
+    /// The coordinates of a vertex.
     fn coordinates(&self, vertex: u32) -> Coordinates {
         if self.assembly.is_coordinates() {
             return Coordinates { xy: ScreenXy::from_word(vertex), ..Default::default() };
@@ -523,7 +523,7 @@ impl Draw {
         (i64::from(xy.x) + i64::from(offset.x), i64::from(xy.y) + i64::from(offset.y))
     }
 
-    /// A primitive that was not clipped.
+    /// An unclipped primitive.
     fn whole(&self, vertices: [u32; 3]) -> Option<Piece> {
         let coordinates = vertices.map(|vertex| self.coordinates(vertex));
         let points = coordinates.map(|vertex| self.point(vertex.xy));
@@ -531,7 +531,7 @@ impl Draw {
         Some(Piece { vertices, outline, corners, cut: None, clipped: None })
     }
 
-    /// A part of a clipped primitive. An original vertex in another's place becomes a new one there.
+    /// A part of a clipped primitive. An original vertex in another's position counts as a new one.
     fn part(&self, vertices: [u32; 3], mut cut: [CutVertex; 3]) -> Option<Piece> {
         for (place, corner) in cut.iter_mut().enumerate() {
             if let CutVertex::Original(i) = *corner
@@ -556,7 +556,7 @@ impl Draw {
 
     /// The convex outline of a primitive, and its number of corners.
     fn outline(&self, [a, b, c]: [Point; 3], point_size: f32) -> Option<([Point; 4], usize)> {
-        // half of a size in pixels, in 1/16 pixel
+        // Half of a size in pixels, in 1/16 pixel.
         let half = |size: f32| (f64::from(size) * 8.0).ceil().clamp(0.0, 1e6) as i64;
         Some(match self.assembly.primitive() {
             ListPrimitive::Triangles => ([a, b, c, c], 3),
@@ -566,7 +566,7 @@ impl Draw {
             }
             ListPrimitive::Lines => {
                 let h = half(self.state.line_width);
-                // as the PSE widens them
+                // Widened as by the PSE.
                 let (dx, dy) = if (b.0 - a.0).abs() >= (b.1 - a.1).abs() { (0, h) } else { (h, 0) };
                 ([(a.0 - dx, a.1 - dy), (b.0 - dx, b.1 - dy), (b.0 + dx, b.1 + dy), (a.0 + dx, a.1 + dy)], 4)
             }
@@ -582,7 +582,7 @@ impl Draw {
 }
 
 impl VertexTable {
-    /// Enters the vertices of primitives and returns those that are new, in the order in which they are met.
+    /// Assigns slots to the vertices of primitives; returns the new ones, in order of appearance.
     fn add(&mut self, primitives: &[[u32; 3]], vertices: usize) -> Vec<u32> {
         let mut new = Vec::new();
         for &index in primitives.iter().flat_map(|primitive| primitive.iter().take(vertices)) {
@@ -618,7 +618,7 @@ fn clip_window(state: &PipelineState) -> PixelRect {
     PixelRect { x, y, x_end: x + i64::from(window.width), y_end: y + i64::from(window.height) }
 }
 
-/// Passes on that memory is exhausted, and reports everything else.
+/// Passes on that memory is exhausted; reports any other error.
 fn refuse_or_report(
     written: Result<(), WriteError>,
     at: BusAddr,
@@ -651,7 +651,7 @@ fn write_state(
     Ok(())
 }
 
-/// Writes a piece into one list, with the state that it needs. If memory is exhausted in between, all state is written again later.
+/// Writes a piece to one list, with the state that it needs. If memory runs out in between, all state is written again later.
 fn write_piece(
     list: &mut TileList,
     piece: &mut Piece,
@@ -667,7 +667,7 @@ fn write_piece(
     list.primitive(memory, blocks, format, piece.vertices, piece.clipped)
 }
 
-/// Writes the vertices of a clipped primitive that are not the original's, into memory of the pool. `None` if there are none.
+/// Writes the new vertices of a clipped primitive to memory of the pool. `None` if there are none.
 fn write_clipped(
     cut: &[CutVertex; 3],
     vertices: usize,
@@ -707,7 +707,7 @@ fn initialise_tile_state(memory: Memory<'_>, mode: &TileBinningMode, tiles: u32)
     Ok(())
 }
 
-/// Leaves in the tile state data array where lists end and what state they have.
+/// Writes the end of each list and its state to the tile state data array.
 fn store_tile_state(memory: Memory<'_>, bin: &Bin) -> Result<(), OutOfMemory> {
     for (list, tile) in bin.tiles.iter().zip(0u32..) {
         let at = bin.mode.tile_state + tile * TILE_STATE_BYTES;

@@ -55,7 +55,7 @@ impl Random {
         choices[self.below(choices.len() as u32) as usize]
     }
 
-    /// A 32-bit value: often one at an edge of integers or floats.
+    /// A 32-bit value, often one at an edge of integers or floats.
     pub fn value(&mut self) -> u32 {
         const EDGES: [u32; 20] = [
             0,
@@ -95,7 +95,7 @@ impl Random {
     }
 }
 
-/// How a case failed.
+/// Why a case failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("suite {suite}, case {case}: {what}")]
 pub struct Failure {
@@ -103,6 +103,6 @@ pub struct Failure {
     pub suite: &'static str,
     /// Number of the case.
     pub case: u64,
-    /// What differs, or that nothing happened.
+    /// The difference, or that nothing has happened.
     pub what: String,
 }

@@ -1,23 +1,23 @@
-//! TMU: texture and memory lookup unit, as one QPU sees it [AG section 4].
+//! Texture and memory lookup unit (TMU), as one QPU sees it [AG section 4].
 //!
-//! A program writes the coordinates of a lookup, `s` last: that starts it. With each write goes a uniform, by the order of the writes parameter 0
-//! to 3 of the texture; a lookup that writes nothing but `s` is a read of a word of memory at that address, and takes no uniform. The
-//! results queue up in a receive FIFO, from which load signals take them: one vector for each lookup, two for RGBA64.
+//! A program writes the coordinates of a lookup, `s` last: that starts it. Each write takes a uniform; in the order of the writes they are parameters
+//! 0 to 3 of the texture. A lookup that writes only `s` reads a word of memory at that address, and takes no uniform. Results queue up in a receive
+//! FIFO, from which load signals take them: one vector for each lookup, two for RGBA64.
 //!
-//! The request FIFO has eight slots for coordinates and the receive FIFO eight for results [AG p.39]. A program that has more lookups under way
-//! hangs sooner or later; here it goes on, and the overflow is reported. Loading from an empty FIFO would hang for ever; that too is
-//! reported, and gives zeros.
+//! The request FIFO has eight slots for coordinates and the receive FIFO eight for results [AG p.39]. A program with more lookups in flight hangs
+//! sooner or later on hardware; here it continues, and the overflow is reported. Loading from an empty FIFO would hang for ever; here it is reported,
+//! and returns zeros.
 //!
-//! What a lookup is, `tmu/filter.rs` states element by element. What programs use most is computed in vectors of 16 elements by `tmu/fast.rs`, with the same
+//! `tmu/filter.rs` defines a lookup element by element. `tmu/fast.rs` computes what programs use most in vectors of 16 elements, with the same
 //! results; [`conformance`] compares them.
 //!
-//! Lookups are computed when `s` is written. The hardware does it later, but memory that changes in between is undefined there.
+//! Lookups are computed when `s` is written. Hardware computes them later, but memory that changes in between is undefined there.
 //!
 //! # What neither guide nor drivers say
-//! - How S16F, S8 and S16 samples stand in the result: here in its lowest bits, with zeros above.
-//! - What YUYV becomes: here Y, U, V, 255 in the place of red, green, blue and alpha, without conversion.
-//! - How exact the filters are: here coordinates are products of 32-bit floats, and blending has 8 bits of fraction.
-//! - Bits of one-bit and four-bit texels: here the lowest bits of a byte are its first texel, as OpenVG has them.
+//! - S16F, S8 and S16 samples are in the lowest bits of the result, with zeros above.
+//! - YUYV becomes Y, U, V, 255 in place of red, green, blue and alpha, without conversion.
+//! - Precision of the filters: coordinates are products of 32-bit floats, and blending has 8 bits of fraction.
+//! - One-bit and four-bit texels: the lowest bits of a byte are its first texel, as in OpenVG.
 
 mod border;
 pub mod conformance;
@@ -45,13 +45,13 @@ use v3d_hw::qpu::address_map::TmuCoordinate;
 const REQUEST_SLOTS: u32 = 8;
 /// Slots for results in the receive FIFO of a QPU [AG p.40].
 const RECEIVE_SLOTS: usize = 8;
-/// What the performance counter counts for a lookup of 16 words: each is a quad of its own [imrc QT12].
+/// Quads that the performance counter counts for a lookup of 16 words: each word is one [imrc QT12].
 const WORD_QUADS: u64 = 16;
-/// What it counts for a lookup of a texture.
+/// Quads that it counts for a lookup of a texture.
 const TEXTURE_QUADS: u64 = 4;
-/// Textures that the model keeps prepared: as many as a program usually looks up.
+/// Textures that are kept prepared: as many as a program usually looks up.
 const KEPT_TEXTURES: usize = 8;
-/// Results that the model keeps, in spite of an overflow.
+/// Results that are kept, in spite of an overflow.
 const KEPT_RESULTS: usize = 32;
 
 /// A lookup whose coordinates are being written.
@@ -61,11 +61,11 @@ struct Request {
     t: Lanes,
     r: Lanes,
     b: Lanes,
-    /// Which of s, t, r, b have been written.
+    /// The coordinates written so far, of s, t, r, b.
     written: [bool; 4],
     /// The uniforms, in the order of the writes.
     parameters: [u32; 4],
-    /// How many writes there were.
+    /// Number of writes.
     writes: usize,
 }
 
@@ -73,16 +73,16 @@ struct Request {
 #[derive(Clone, Copy, Debug, Default)]
 struct Received {
     value: Lanes,
-    /// Slots of the request FIFO that this entry's lookup took; with the last entry of the lookup.
+    /// Slots of the request FIFO that this entry's lookup took; on the last entry of the lookup.
     request_slots: u32,
 }
 
-/// A texture, and the parameters that it is made of.
+/// A texture, with the parameters that it is decoded from.
 #[derive(Clone, Debug)]
 struct KnownTexture {
     parameters: [u32; 4],
     texture: Texture,
-    /// `None`: its lookups cannot be made in vectors.
+    /// `None`: its lookups cannot be computed in vectors.
     prepared: Option<Prepared>,
 }
 
@@ -94,9 +94,9 @@ pub struct Tmu {
     first: usize,
     count: usize,
     request_slots: u32,
-    /// Textures that have been looked up.
+    /// The prepared textures.
     textures: Vec<KnownTexture>,
-    /// Which of them was looked up last: lookups of one texture follow each other.
+    /// The one looked up last: lookups of the same texture follow each other.
     latest: usize,
     quads: u64,
     simd: SimdDispatch,
@@ -119,17 +119,17 @@ impl Default for Tmu {
 }
 
 impl Tmu {
-    /// A TMU without anything under way.
+    /// A TMU without lookups.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether a write of `coordinate` takes a uniform: all do, but for an `s` alone.
+    /// Whether a write of `coordinate` takes a uniform: all do, except for an `s` alone.
     pub fn needs_uniform(&self, coordinate: TmuCoordinate) -> bool {
         coordinate != TmuCoordinate::S || self.request.writes > 0
     }
 
-    /// Results that can be loaded.
+    /// Number of results that can be loaded.
     pub fn pending(&self) -> usize {
         self.count
     }
@@ -139,7 +139,7 @@ impl Tmu {
         std::mem::take(&mut self.quads)
     }
 
-    /// Forgets all lookups: a new program starts.
+    /// Drops all lookups: a new program starts.
     pub fn reset(&mut self) {
         self.request.clear();
         self.first = 0;
@@ -147,9 +147,10 @@ impl Tmu {
         self.request_slots = 0;
     }
 
-    /// Writes a coordinate of the next lookup, with the uniform that goes with it; `s` starts the lookup.
+    /// Writes a coordinate of the next lookup, with its uniform; `s` starts the lookup.
     ///
-    /// Whether the write needs a uniform says [`Tmu::needs_uniform`]; if not, `uniform` is ignored. After an error the lookup has a result all the same.
+    /// [`Tmu::needs_uniform`] says whether the write takes a uniform; if not, `uniform` is ignored. After an error the lookup has a result all the
+    /// same.
     pub fn write(
         &mut self,
         coordinate: TmuCoordinate,
@@ -189,7 +190,7 @@ impl Tmu {
         fault.map_or(received, Err)
     }
 
-    /// The cache lines that a lookup touches whose last write, `s`, is about to be made.
+    /// The cache lines that a lookup touches, before the write of `s` that starts it.
     pub(crate) fn footprint(&self, s: &Lanes, uniform: u32, memory: Memory<'_>) -> Vec<u32> {
         if !self.needs_uniform(TmuCoordinate::S) {
             let mut lines = Vec::new();
@@ -266,7 +267,7 @@ impl Tmu {
         })
     }
 
-    /// Looks a texture up if that can be done in vectors.
+    /// Looks up a texture in vectors, if possible.
     fn sample_in_vectors(&mut self, memory: Memory<'_>) -> Option<Lanes> {
         let parameters = self.request.parameters;
         if self.textures.get(self.latest).is_none_or(|texture| texture.parameters != parameters) {
@@ -298,7 +299,7 @@ impl Tmu {
         Some(())
     }
 
-    /// Looks a texture up element by element.
+    /// Looks up a texture element by element.
     #[cold]
     fn sample(&mut self, memory: Memory<'_>) -> LookedUp {
         self.quads += TEXTURE_QUADS;
@@ -317,7 +318,7 @@ impl Tmu {
 impl Request {
     fn clear(&mut self) {
         let zero = Lanes::splat(0);
-        // What is not written counts as 0 [AG p.40].
+        // Coordinates that were not written count as 0 [AG p.40].
         (self.t, self.r, self.b) = (zero, zero, zero);
         self.parameters = [0; 4];
         self.written = [false; 4];
@@ -325,12 +326,12 @@ impl Request {
     }
 }
 
-/// What comes out of a lookup.
+/// Result of a lookup.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct LookedUp {
     result: Lanes,
     /// The blue and alpha halves of RGBA64.
     second: Option<Lanes>,
-    /// The first thing that was wrong.
+    /// The first fault.
     fault: Option<TmuFault>,
 }

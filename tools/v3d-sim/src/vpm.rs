@@ -1,8 +1,7 @@
 //! VPM: the vertex pipeline memory between DMA, QPUs, PTB and PSE [AG section 7].
 //!
-//! It is an array of 32-bit words, 16 in a row. A program sees a window of up to 64 rows: a vertex or coordinate shader the rows of its batch,
-//! one window to read from (attributes) and one to write to (shaded vertices); a user program the start of the array, as far as VPMBASE reserves
-//! it.
+//! An array of 32-bit words, 16 in a row. A program accesses a window of up to 64 rows: a vertex or coordinate shader the rows of its batch, one
+//! window for reading (attributes) and one for writing (shaded vertices); a user program the start of the array, as far as VPMBASE reserves it.
 //!
 //! QPUs access vectors of 16 elements, horizontal or vertical, of 8, 16 or 32 bits ([`block`]). The VDW stores blocks to memory ([`store`]), the VDR
 //! loads blocks from it ([`load`]).
@@ -23,7 +22,7 @@ pub use crate::fault::vpm::VpmError;
 use crate::lanes::Lanes;
 use v3d_hw::vpm::{ROW_WORDS, WINDOW_ROWS};
 
-/// Rows of the VPM.
+/// The vertex pipeline memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vpm {
     rows: Vec<Lanes>,
@@ -39,12 +38,12 @@ impl Vpm {
         vpm
     }
 
-    /// Sets how many rows can be accessed: 64 at most, and what there is.
+    /// Sets the number of rows that can be accessed: at most 64, and no more than there are.
     pub fn set_window(&mut self, rows: u32) {
         self.window = rows.min(WINDOW_ROWS).min(self.rows.len() as u32);
     }
 
-    /// How many rows can be accessed.
+    /// Number of rows that can be accessed.
     pub fn window(&self) -> u32 {
         self.window
     }
@@ -60,7 +59,7 @@ impl Vpm {
         self.rows().get(row as usize).ok_or(outside)
     }
 
-    /// A row to write to, if it can be accessed.
+    /// A row to be written, if it can be accessed.
     pub fn row_mut(&mut self, row: u32) -> Result<&mut Lanes, VpmError> {
         let outside = VpmError::WriteOutside { row, rows: self.window };
         if row >= self.window {
@@ -75,7 +74,7 @@ impl Vpm {
     }
 }
 
-/// A byte of the array: row, column and place in the word.
+/// Address of a byte of the array: row, column and byte of the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VpmAddress {
     pub(crate) row: u32,

@@ -1,24 +1,24 @@
-//! Files that are there whole or not at all.
+//! Files that are written whole or not at all.
 //!
-//! Contents are written beside the file and then take its name, so that a full disk or an interruption leaves what was there before. What is
-//! no ordinary file (a terminal, a pipe, `/dev/null`) is written to as it is.
+//! Contents are written to a temporary file, which then takes the file's name, so that a full disk or an interruption leaves the old contents.
+//! Anything but an ordinary file (a terminal, a pipe, `/dev/null`) is written directly.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file with what `fill` gives.
+/// Writes a file with the output of `fill`.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let Some((part, file)) = beside(path)? else {
         return fill_file(File::create(path)?, fill).map(drop);
     };
     let written = File::create(&part)
         .and_then(|new| fill_file(new, fill))
-        // Not every file system tells before this that it is full.
+        // Some file systems report only now that they are full.
         .and_then(|new| new.sync_all())
         .and_then(|()| fs::rename(&part, file));
     if written.is_err() {
-        // The first error says more than that this one was not there either.
+        // The first error is the cause, not this one.
         let _ = fs::remove_file(&part);
     }
     written
@@ -30,7 +30,7 @@ fn fill_file(file: File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     file.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-/// An error if [`write`] could not write here, as far as one can know before there is something to write.
+/// Checks that [`write`] can write here, as far as that can be known in advance.
 pub fn check(path: &Path) -> io::Result<()> {
     match beside(path)? {
         Some((part, _)) => File::create(&part).and_then(|_| fs::remove_file(part)),
@@ -38,7 +38,7 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Where the contents go until they are whole, and the file that they are to be. `None` if `path` is there and no ordinary file.
+/// The temporary file, and the file that it becomes. `None` if `path` exists and is no ordinary file.
 fn beside(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     let file = match fs::canonicalize(path) {
         Ok(file) if file.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),

@@ -1,10 +1,10 @@
-//! `v3d bench`: how fast the model is.
+//! `v3d bench`: speed of the model.
 //!
-//! A frame is everything that the registers' writes start: binning with coordinate shading, rendering with vertex and fragment shading, stores. Loading a
-//! job from disk is not part of it. Instructions are QPU instructions of the job's own programs, each on a vector of 16 elements.
+//! A frame is everything that the registers' writes start: binning with coordinate shading, rendering with vertex and fragment shading, stores; not
+//! the loading of a job from disk. Instructions are QPU instructions of the job's own programs, each on a vector of 16 elements.
 //!
-//! A peer is a program that draws the same frames by OpenGL: it is run right after the model with Mesa's software renderers one after the other, so that
-//! a ratio means something on a machine that has other work too.
+//! A peer is a program that draws the same frames by OpenGL: it is run right after the model with each of Mesa's software renderers, so that the
+//! ratio is meaningful on a machine with other work, too.
 
 use anyhow::{Context, Result, ensure};
 use std::fmt;
@@ -32,7 +32,7 @@ macro_rules! embedded {
 /// Names and contents of a folder's files.
 type Files = [(&'static str, &'static [u8]); 2];
 
-/// What is measured unless folders are named.
+/// The jobs that are measured by default.
 const SCENES: &[&Files] = embedded!(
     "kernel_job",
     "captures/gears",
@@ -48,10 +48,10 @@ const PEER_SCENES: [&str; 2] = ["gears_640", "lit_textured_640"];
 /// Mesa's software renderers, by the values of GALLIUM_DRIVER.
 const PEER_RENDERERS: [&str; 2] = ["softpipe", "llvmpipe"];
 
-/// What to measure.
+/// Options of the command.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Job folders; without any, some that are part of the program
+    /// Job folders; by default, some that are part of the program
     dirs: Vec<PathBuf>,
     /// Measure each job for this long
     #[arg(long, default_value_t = 2.0)]
@@ -123,16 +123,16 @@ fn measure_peer(program: &Path, scene: &str, renderer: &str, seconds: f64) -> Re
     Ok(rate)
 }
 
-/// What was measured of a folder's jobs.
+/// Measurements of a folder's jobs.
 struct Measured {
-    /// Size of the picture in words.
+    /// Size of the picture, as text.
     size: String,
     frames: u32,
     total: Duration,
     best: Duration,
     /// QPU instructions of all frames.
     instructions: f64,
-    /// What was wrong in the first frame.
+    /// Faults of the first frame.
     faults: Vec<Fault>,
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// Runs the jobs of a folder over and over.
+/// Runs the jobs of a folder again and again.
 fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<Measured> {
     let mut memories: Vec<OwnedMemory> = Vec::new();
     for (number, job) in folder.jobs().iter().enumerate() {
@@ -185,7 +185,7 @@ fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<Mea
         best = best.min(time);
     }
     let cycles = device.counters().get(CounterSource::QpuInstructionCycles);
-    // The first frame, which warms up, has been counted too.
+    // The first frame, which warms up, is in the count.
     let instructions = cycles as f64 / INSTRUCTION_CYCLES as f64 * f64::from(frames) / f64::from(frames + 1);
     let size = folder.jobs().last().and_then(|job| job.color_buffer.as_ref());
     let size = size.map_or_else(String::new, |buffer| format!("{} x {}", buffer.width, buffer.height));

@@ -1,4 +1,4 @@
-//! `v3d conform`: random QPU programs and texture lookups, done fast and by the reference, and what they leave behind.
+//! `v3d conform`: random QPU programs and texture lookups, executed by all engines and by the reference, and compared.
 
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use v3d_sim::qpu::conformance as programs;
 use v3d_sim::tmu::conformance as lookups;
 
-/// What to compare.
+/// Options of the command.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads or words (of programs); texture-sizes,
@@ -32,7 +32,7 @@ impl Suite {
         programs.chain(lookups::Suite::ALL.into_iter().map(|(suite, name)| (Self::Lookups(suite), name)))
     }
 
-    /// Runs cases, and says in words what they did.
+    /// Runs cases; returns their counts as text.
     fn run(self, cases: Range<u64>) -> Result<String> {
         Ok(match self {
             Self::Programs(suite) => {

@@ -1,4 +1,4 @@
-//! `v3d debug`: everything that happened to one pixel, in its order.
+//! `v3d debug`: the trace of one pixel.
 
 use super::patience::{Limits, run_jobs};
 use anyhow::{Context, Result, ensure};
@@ -10,7 +10,7 @@ use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::End;
 use v3d_sim::render::pixel_trace::Event;
 
-/// Which pixel to watch.
+/// Options of the command.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Folder with a job.json and memory images
@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// Column and row of the pixel; row 0 is the first in memory
     #[arg(long, value_name = "X,Y", value_parser = pixel)]
     pixel: (u32, u32),
-    /// Leave the programs' instructions out
+    /// Leave out the programs' instructions
     #[arg(long)]
     brief: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `v3d dump`: explains everything that a job consists of.
+//! `v3d dump`: everything that a job consists of, in words.
 
 use super::patience::{Limits, run_jobs};
 use anyhow::Result;
@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use v3d_sim::dump;
 use v3d_sim::job::JobFolder;
 
-/// What to explain.
+/// Options of the command.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Folder with a job.json and memory images
     dir: PathBuf,
-    /// Explain memory as the job finds it, without running the job; there are no tile lists then
+    /// Dump memory as the job finds it, without running the job; there are no tile lists then
     #[arg(long)]
     before: bool,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let outcome = run_jobs(&folder, arguments.limits.config())?;
     for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
-        // A job that stands still has more to say than fits into a title.
+        // The end of a job without progress has more lines than fit into a title.
         let end = outcome.end.to_string();
         let (end, why) = end.split_once('\n').unwrap_or((&end, ""));
         writeln!(out, "\n==== job {number}: {end} ====")?;

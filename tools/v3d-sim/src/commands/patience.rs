@@ -1,7 +1,7 @@
-//! How long jobs may take: a limit that a person can set, and a sign of life while they run.
+//! Limits of a job, and signs of life while it runs.
 //!
-//! The model counts instructions and records, and no time, so that a job ends the same way on every machine. What it reports of a job that
-//! exceeds a limit says which.
+//! The model counts instructions and records instead of time, so that a job ends the same way on every machine. The report of a job that exceeds a
+//! limit says which one.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -10,16 +10,16 @@ use v3d_sim::Config;
 use v3d_sim::job::run::{FolderOutcome, run_folder};
 use v3d_sim::job::{JobError, JobFolder};
 
-/// When somebody begins to wonder, and how often to say that it goes on.
+/// Time after which, and interval in which, a line says that a job still runs.
 const EACH: Duration = Duration::from_secs(5);
 
-/// How much a job may execute.
+/// The budgets of a job.
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct Limits {
-    /// Most QPU instructions that one list may execute before it counts as endless; a user program at most 1,000,000,000
+    /// Maximum number of QPU instructions that one list executes before it counts as endless; a user program executes at most 1,000,000,000
     #[arg(long, value_name = "N", default_value_t = Config::default().instruction_budget, value_parser = clap::value_parser!(u64).range(1..))]
     instructions: u64,
-    /// Most control records, list items and vertices that one list may go through before it counts as endless
+    /// Maximum number of control records, list items and vertices of one list before it counts as endless
     #[arg(long, value_name = "N", default_value_t = Config::default().record_budget, value_parser = clap::value_parser!(u64).range(1..))]
     records: u64,
 }
@@ -31,7 +31,7 @@ impl Limits {
     }
 }
 
-/// Runs the jobs of a folder, and says on standard error that they still run if it takes long.
+/// Runs the jobs of a folder; says on standard error that they still run if it takes long.
 pub(super) fn run_jobs(folder: &JobFolder, config: Config) -> Result<FolderOutcome, JobError> {
     let (done, is_done) = channel();
     std::thread::scope(|scope| {
@@ -47,7 +47,7 @@ fn show_life(is_done: &Receiver<()>, each: Duration, config: Config, out: &mut i
     let start = Instant::now();
     while is_done.recv_timeout(each) == Err(RecvTimeoutError::Timeout) {
         let Config { instruction_budget, record_budget, .. } = config;
-        // Who does not hear it misses nothing.
+        // Without a reader the line has no use.
         let _ = writeln!(
             out,
             "v3d: running for {:.0} s; a list ends at {instruction_budget} instructions (--instructions) or {record_budget} records \

@@ -1,4 +1,4 @@
-//! `v3d replay`: runs the jobs of a folder and looks at the result.
+//! `v3d replay`: runs the jobs of a folder, and compares or saves the result.
 
 use super::patience::{Limits, run_jobs};
 use anyhow::{Context, Result, bail};
@@ -13,7 +13,7 @@ use v3d_sim::job::{ExpectedDifference, JobFolder};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::whole_file;
 
-/// What to run, and what to do with the result.
+/// Options of the command.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Folder with a job.json and memory images
@@ -27,13 +27,13 @@ pub(crate) struct Arguments {
     /// Write the final memory of the last job, from its first byte to its last
     #[arg(long, value_name = "FILE")]
     memory_out: Option<PathBuf>,
-    /// Print what the jobs cost, as `v3d stats` does
+    /// Print the cost of the jobs, as `v3d stats` does
     #[arg(long)]
     stats: bool,
     /// Execute everything on one thread of the host
     #[arg(long)]
     serial: bool,
-    /// Place samples as silicon does even if the reference has them elsewhere
+    /// Place samples as silicon does, even if the reference has them elsewhere
     #[arg(long)]
     silicon_samples: bool,
     #[command(flatten)]
@@ -106,7 +106,7 @@ fn report(outcome: &FolderOutcome, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Prints how far the picture is from the reference; whether it is near enough.
+/// Prints the difference of the picture from the reference; whether it is small enough.
 fn compare(folder: &JobFolder, difference: &Difference, out: &mut impl Write) -> Result<bool> {
     let Difference { over_2_percent, over_8_percent, over_32_percent, largest } = difference;
     writeln!(

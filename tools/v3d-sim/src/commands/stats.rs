@@ -1,4 +1,4 @@
-//! `v3d stats`: what a job costs, by program, by unit and by tile.
+//! `v3d stats`: the cost of a job, by program, by unit and by tile.
 
 use super::patience::{Limits, run_jobs};
 use anyhow::{Context, Result, bail};
@@ -17,12 +17,12 @@ use v3d_sim::job::{Job, JobFolder};
 use v3d_sim::timing::memory::Traffic;
 use v3d_sim::timing::{Stall, Stalls, UnitCycles, costs};
 
-/// What colours the tiles of a heat map.
+/// What the colours of a heat map show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Metric {
     /// Instructions of fragment shaders
     Instructions,
-    /// Pixels shaded, each once for each primitive that covers it
+    /// Pixels shaded, once for each primitive that covers them
     Pixels,
     /// Primitives in the tile's lists
     Primitives,
@@ -41,7 +41,7 @@ impl Metric {
     }
 }
 
-/// What to count.
+/// Options of the command.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Folder with a job.json and memory images
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(super::exit_code(&folder, &outcome))
 }
 
-/// What each tile that something is drawn in has cost.
+/// The cost of each tile in which something is drawn.
 fn tile_table(outcome: &Outcome, survey: &Survey) -> Result<String> {
     let mut out = String::new();
     writeln!(
@@ -156,7 +156,7 @@ fn job_tables(job: &Job, outcome: &Outcome, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// The word for so many.
+/// The singular or plural of a word.
 const fn noun(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
@@ -165,7 +165,7 @@ fn counted(count: u64, one: &'static str, many: &'static str) -> String {
     format!("{count} {}", noun(count, one, many))
 }
 
-/// What each program has cost. Cycles and waiting are the clock's estimate.
+/// The cost of each program. Cycles and stalls are estimates of the timing model.
 fn programs(counters: &Counters, survey: &Survey, out: &mut String) -> Result<()> {
     let all: u64 = counters.programs().map(|(_, events)| events.cycles).sum();
     writeln!(
@@ -196,7 +196,7 @@ fn programs(counters: &Counters, survey: &Survey, out: &mut String) -> Result<()
     Ok(())
 }
 
-/// Cycles of waiting in words, the longest first.
+/// Stalls in words, the longest first.
 fn waits(stalls: &Stalls) -> String {
     let mut causes: Vec<(u64, &str)> = Stall::ALL.iter().map(|stall| (stalls.get(*stall), stall.name())).collect();
     causes.retain(|(cycles, _)| *cycles > 0);
@@ -208,7 +208,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{:.1}%", 100.0 * part as f64 / whole.max(1) as f64)
 }
 
-/// What each unit has cost, as the clock estimates it.
+/// The cost of each unit, as estimated by the timing model.
 fn units(counters: &Counters, out: &mut String) -> Result<()> {
     let Config { slices, qpus_per_slice, .. } = Config::default();
     let (slices, each) = (u64::from(slices), u64::from(qpus_per_slice));
@@ -245,7 +245,7 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// What the units would take that the clock leaves out, each on its own.
+/// Cycles of the units that the timing model leaves out, each on its own.
 fn list_units(counters: &Counters, survey: &Survey, primitives: u64, out: &mut String) -> Result<()> {
     let tile_lists: u64 = survey.tile_list_bytes.values().sum();
     let stored = counters.tile_bytes_stored();
@@ -262,7 +262,7 @@ fn list_units(counters: &Counters, survey: &Survey, primitives: u64, out: &mut S
     Ok(())
 }
 
-/// The tiles of a job as rectangles of their size, coloured by what they cost; `None` if the job renders nothing.
+/// The tiles of a job as rectangles, coloured by their cost; `None` if the job renders nothing.
 fn heat_map(outcome: &Outcome, survey: &Survey, metric: Metric) -> Option<Picture> {
     let value = |tile: (u8, u8)| {
         let events =

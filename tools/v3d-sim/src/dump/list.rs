@@ -1,4 +1,4 @@
-//! Control lists in words.
+//! Dumps of control lists.
 
 use super::{Dump, SubList, shader};
 use crate::primitive_list::{branch_target, vertices_of};
@@ -9,11 +9,11 @@ use v3d_hw::primitive_list::{
 };
 use v3d_hw::{BusAddr, Layout};
 
-/// Most indices of a draw that are shown.
+/// Maximum number of indices of a draw that are shown.
 const SHOWN_INDICES: u32 = 24;
 
 impl Dump<'_> {
-    /// Up to `N` bytes, and how many there are before memory ends.
+    /// Up to `N` bytes, and how many of them are in memory.
     fn bytes<const N: usize>(&self, at: BusAddr) -> ([u8; N], usize) {
         let mut bytes = [0; N];
         let left = self.memory.bytes().saturating_sub(u64::from(at.offset()));
@@ -24,7 +24,7 @@ impl Dump<'_> {
         (bytes, available)
     }
 
-    /// A list, to its end address, or to the record that ends it. The answer is how many bytes it has.
+    /// A list, to its end address, or to the record that ends it; returns its length in bytes.
     pub(super) fn list(&mut self, start: BusAddr, end: Option<BusAddr>, mut state: PipelineState) -> u64 {
         let mut at = start;
         let mut length = 0;
@@ -164,7 +164,7 @@ impl Dump<'_> {
         self.survey.vertices += u64::from(vertices);
     }
 
-    /// Notes that the draws with a GL shader record read so many vertices.
+    /// Counts the vertices that the draws with a GL shader record read.
     fn count_vertices(&mut self, shader: Option<u32>, vertices: u32) {
         if let Some(shader) = shader {
             let most = self.vertices.entry(shader).or_default();
@@ -181,7 +181,7 @@ impl Dump<'_> {
         self.fields(info.fields, u128::from_le_bytes(data));
     }
 
-    /// Notes a sub-list for later.
+    /// Queues a sub-list.
     fn call(&mut self, address: BusAddr, tile: Option<TileCoordinates>, format: PrimitiveListFormat) {
         if !self.seen_lists.insert(address.0) {
             return;
@@ -190,7 +190,7 @@ impl Dump<'_> {
         self.sub_lists.push_back(SubList { at: address.0, tile, format });
     }
 
-    /// The items of a compressed list, and the address behind it.
+    /// The items of a compressed list; returns the address behind it.
     fn compressed(&mut self, start: BusAddr, state: &PipelineState, length: &mut u64) -> Option<BusAddr> {
         let format = state.list_format;
         let mut at = start;
@@ -228,7 +228,7 @@ impl Dump<'_> {
         }
     }
 
-    /// Words of a VG inline list, and the address behind it.
+    /// Words of a VG inline list; returns the address behind it.
     fn vg_inline(&mut self, start: BusAddr) -> Option<BusAddr> {
         let mut at = start;
         loop {

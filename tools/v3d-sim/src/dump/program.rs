@@ -1,7 +1,7 @@
-//! Programs in words, and the uniforms they read.
+//! Dumps of programs, and of the uniforms that they read.
 //!
-//! A program is shown to the instructions behind its end signal. The uniforms are those that a straight run reads: a program that branches may read
-//! others, or fewer.
+//! A program is shown up to the delay slots of its end. The uniforms are those of a run without branches; a program that branches may read others, or
+//! fewer.
 
 use super::{Dump, ProgramUses};
 use crate::qpu::block;
@@ -10,10 +10,10 @@ use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction, Signal, THREAD_DELAY_SLOTS};
 use v3d_hw::texture::{CubeMapStride, Parameter0, Parameter1};
 use v3d_hw::{BusAddr, Layout};
 
-/// Most instructions of a program that are shown.
+/// Maximum number of instructions of a program that are shown.
 const SHOWN_INSTRUCTIONS: u32 = 8192;
 
-/// What a uniform is read for.
+/// The reader of a uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     /// An operand of the instruction at this address.
@@ -61,7 +61,7 @@ fn reads_uniform(instruction: &Instruction) -> bool {
     b || ReadSource::of(File::A, alu.raddr_a) == ReadSource::Uniform
 }
 
-/// The peripherals that an instruction reads and writes: their register numbers alone say little.
+/// The peripherals that an instruction reads and writes, which register numbers alone do not show.
 fn accesses(instruction: &Instruction) -> String {
     let mut accesses = Vec::new();
     if let Instruction::Alu(alu) = instruction {
@@ -82,7 +82,7 @@ fn accesses(instruction: &Instruction) -> String {
     accesses.join(", ")
 }
 
-/// Adds to `readers` what an instruction reads from the uniforms; `tmu_writes` counts the writes of the lookups being set up.
+/// Adds the readers of uniforms in an instruction to `readers`; `tmu_writes` counts the writes of the lookups in preparation.
 fn add_readers(at: BusAddr, instruction: &Instruction, tmu_writes: &mut [u32; 2], readers: &mut Vec<Reader>) {
     if reads_uniform(instruction) {
         readers.push(Reader::Operand(at));

@@ -1,4 +1,4 @@
-//! Shader records in words.
+//! Dumps of shader records.
 
 use super::Dump;
 use crate::state::{Attribute, GlShader, NvShader, VgShader};
@@ -6,10 +6,10 @@ use v3d_hw::control_list::GlShaderState;
 use v3d_hw::shader_record::{GlFragment, GlVertex, NvShaderRecord, VgShaderRecord, gl};
 use v3d_hw::{BusAddr, Layout};
 
-/// Most vertices of an attribute array that are shown.
+/// Maximum number of vertices of an attribute array that are shown.
 const SHOWN_VERTICES: u32 = 4;
 
-/// What kind of record stands at an address.
+/// Kind of the record at an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Record {
     /// GL mode, as its state record describes it.

@@ -1,18 +1,18 @@
-//! The files of a job folder: within it, and no larger than they can be of use.
+//! The files of a job folder: only within it, and of limited size.
 //!
-//! A folder may come from anybody. Its description names its other files, and those that it may name lie in the folder: by their names,
-//! and by where links lead.
+//! A folder may come from anybody. Its description names its other files, and all of them must be in the folder: by their names, and by the targets
+//! of links.
 
 use super::JobError;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// The largest description or picture. The largest picture there can be has 64 MiB of pixels.
+/// Maximum size of a description or picture. The largest possible picture has 64 MiB of pixels.
 const MAX_WHOLE_FILE_BYTES: u64 = 64 << 20;
-/// The largest memory image: what the V3D can address, and what a packer may add to it.
+/// Maximum size of a memory image: what the V3D can address, and what compression may add to it.
 const MAX_IMAGE_BYTES: u64 = (1 << 30) + (1 << 20);
 
-/// Where the files of a job folder are.
+/// Source of the files.
 #[derive(Clone, Debug)]
 pub(super) enum Files {
     /// On disk.
@@ -37,7 +37,7 @@ impl Files {
         self.open(name, MAX_IMAGE_BYTES)
     }
 
-    /// A file of at most so many bytes: larger ones are refused by their size, and what tells no size (a pipe, a device) is read no further.
+    /// Opens a file of limited size: larger ones are refused by their size, and a file without a size (a pipe, a device) is read up to the limit.
     fn open(&self, name: &str, limit: u64) -> Result<Box<dyn BufRead + '_>, JobError> {
         self.check_name(name)?;
         let failed = |error| JobError::File { path: self.path(name), error };
@@ -61,7 +61,7 @@ impl Files {
         }
     }
 
-    /// All of a description or picture.
+    /// Reads a description or picture.
     pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, JobError> {
         let mut contents = Vec::new();
         let read = self.open(name, MAX_WHOLE_FILE_BYTES)?.read_to_end(&mut contents);
@@ -69,7 +69,7 @@ impl Files {
         Ok(contents)
     }
 
-    /// How a file is called in messages.
+    /// The name of a file in messages.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         match self {
             Self::Folder(folder) => folder.join(name),
@@ -101,7 +101,7 @@ mod tests {
     fn large_files_and_links_that_lead_out_are_refused() {
         let folder = std::env::temp_dir().join(format!("v3d-job-files-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        // A file with a hole has a size and takes no room.
+        // A sparse file has a size and occupies no disk space.
         std::fs::File::create(folder.join("job.json")).unwrap().set_len(4 << 30).unwrap();
         std::os::unix::fs::symlink("/dev/zero", folder.join("mem0.bin")).unwrap();
         let files = Files::Folder(folder.clone());

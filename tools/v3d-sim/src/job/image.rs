@@ -1,19 +1,19 @@
-//! Memory images of a job folder: packed by zstd, or as they are.
+//! Memory images of a job folder: compressed by zstd, or raw.
 //!
-//! A packed image is one zstd frame or several one after the other, as parallel packers write them [RFC 8878 3]; frames without content are
-//! skipped. An image that is not packed says so by its name.
+//! A compressed image is one zstd frame or several one after the other, as parallel compressors write them [RFC 8878 3]; frames without content are
+//! skipped. A raw image is recognised by its name.
 
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use std::io::{BufRead, Read};
 
-/// What the name of an image ends with that is not packed.
+/// The end of the name of a raw image.
 const PLAIN_SUFFIX: &str = ".bin";
-/// Bytes that are unpacked at once: an image may be as large as memory, and is not to be there twice.
+/// Bytes that are decompressed at a time: an image may be as large as memory, and is not to be held twice.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Unpacks an image chunk by chunk into `place`, which is told where each belongs; gives its length. An error is the reason in words. More than
-/// `limit` bytes are an error.
+/// Decompresses an image chunk by chunk into `place`, which gets the position of each; returns its length. More than `limit` bytes are an error.
+/// Errors are reasons in words.
 pub(super) fn unpack(
     name: &str,
     file: &mut dyn BufRead,
@@ -46,7 +46,7 @@ pub(super) fn unpack(
                     return Err("the file ends within a frame".into());
                 }
             }
-            // What the decoder says of this one is not made to be read.
+            // The decoder's message for this error is not meant for people.
             Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::MagicNumberReadError(error))) => {
                 return Err(damaged(&error));
             }
@@ -58,7 +58,7 @@ pub(super) fn unpack(
     }
 }
 
-/// Copies all there is behind what has been copied.
+/// Copies the rest, behind what has been copied.
 fn copy(image: &mut dyn Read, limit: u32, length: &mut u64, place: &mut dyn FnMut(u32, &[u8])) -> Result<(), String> {
     let mut chunk = Vec::with_capacity(CHUNK_BYTES);
     loop {

@@ -1,4 +1,4 @@
-//! Pictures: out of colour buffers, to and from PNG files, and how much two of them differ.
+//! Pictures: from colour buffers, from and to PNG files, and their differences.
 
 use super::{BufferTiling, ColorBuffer, ExpectedDifference, JobError, PixelFormat};
 use crate::memory::{Memory, OutOfMemory};
@@ -7,7 +7,7 @@ use std::path::Path;
 use v3d_hw::BusAddr;
 use v3d_hw::tiling::{self, Tiling};
 
-/// The largest width or height that a picture may have: that of a frame.
+/// Maximum width and height of a picture: that of a frame.
 const MAX_SIDE_PX: u32 = 4096;
 
 /// A picture of RGBA bytes, the first row of memory first.
@@ -21,27 +21,27 @@ pub struct Picture {
     pub rgba: Vec<u8>,
 }
 
-/// How much two pictures differ.
+/// The difference of two pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Percentage of pixels whose largest channel difference exceeds 2.
     pub over_2_percent: f64,
-    /// The same, 8.
+    /// The same for 8.
     pub over_8_percent: f64,
-    /// The same, 32.
+    /// The same for 32.
     pub over_32_percent: f64,
-    /// The largest difference of any channel.
+    /// Maximum difference of any channel.
     pub largest: u8,
 }
 
 impl Difference {
-    /// Whether the difference is as small as that of a faithful model: pixels that differ by more than 8 are at most 1.5 times as many as
-    /// expected, plus 0.1 % of all.
+    /// Whether the difference is as small as that of a faithful model: pixels that differ by more than 8 are at most 1.5 times as many as expected,
+    /// plus 0.1 % of all.
     pub fn is_within(&self, expected: &ExpectedDifference) -> bool {
         self.over_8_percent <= Self::limit_percent(expected)
     }
 
-    /// The most pixels, in percent, that may differ by more than 8.
+    /// Maximum percentage of pixels that may differ by more than 8.
     pub fn limit_percent(expected: &ExpectedDifference) -> f64 {
         1.5 * expected.pct_pixels_differ_gt_8 + 0.1
     }
@@ -64,7 +64,7 @@ impl Picture {
         if buffer.width > MAX_SIDE_PX || buffer.height > MAX_SIDE_PX {
             return Err(JobError::NoPicture("the colour buffer is wider or higher than 4096"));
         }
-        // The rows' distance is the padded width.
+        // The pitch is the padded width.
         let layout_width = buffer.stride_bytes / (bits / 8);
         if layout_width < buffer.width {
             return Err(JobError::NoPicture("the rows of the colour buffer are longer than its stride"));
@@ -132,7 +132,7 @@ impl Picture {
             .map_err(|error| JobError::File { path: path.to_owned(), error })
     }
 
-    /// How much this picture differs from another; `None` if they are of different sizes.
+    /// The difference from another picture; `None` if they are of different sizes.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         if (self.width, self.height) != (other.width, other.height) || self.rgba.len() != other.rgba.len() {
             return None;

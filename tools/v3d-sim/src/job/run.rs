@@ -1,8 +1,8 @@
-//! Running the jobs of a folder, through the registers alone, as a driver would.
+//! Execution of the jobs of a folder, through the registers alone, as by a driver.
 //!
-//! A driver resets both threads, clears the caches, names no overflow memory, and then writes the threads' current and end
-//! addresses. When the binner runs out of memory it says so by interrupt, and goes on once it has got an address and a size. A job is
-//! done when the counts of flushes and frames have gone up by one.
+//! A driver resets both threads, clears the caches, names no overflow memory, and then writes the threads' current and end addresses. When the binner
+//! runs out of memory it interrupts, and continues once it has got an address and a size. A job is done when the counts of flushes and frames have
+//! gone up by one.
 
 use super::{Job, JobError, JobFolder};
 use crate::counters::Counters;
@@ -21,10 +21,10 @@ use v3d_hw::registers::qps::Srqcs;
 
 /// VPMBASE for jobs with user programs: 4 KiB, all that their set-up words can address [AG p.108 HW-2253].
 const USER_VPM_UNITS: u32 = 16;
-/// SRQCS bits that clear the completed count, the request count and the error.
+/// Bits of SRQCS that clear the completed count, the request count and the error.
 const SRQCS_CLEAR: u32 = 1 << 16 | 1 << 8 | 1 << 7;
 
-/// What shows where the threads of the control list executor are.
+/// The registers that show the progress of the threads of the control list executor.
 const LIST_REGISTERS: [Register; 11] = [
     Register::CT0CS,
     Register::CT0CA,
@@ -39,14 +39,15 @@ const LIST_REGISTERS: [Register; 11] = [
     Register::ERRSTAT,
 ];
 
-/// What became of a job.
+/// How a job ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
     /// It is done.
     Done,
-    /// The binner wants more memory than the job has for it.
+    /// The binner needs more memory than the job has for it.
     OutOfMemory,
-    /// It stands still; what has not happened and what waits for what, and the registers that show it, with their values and fields: a line for each.
+    /// It makes no progress; a line each for what has not happened, what waits for what, and the registers that show it, with their values and
+    /// fields.
     Stuck(String),
 }
 
@@ -65,13 +66,13 @@ impl fmt::Display for End {
 pub struct Outcome {
     /// How it ended.
     pub end: End,
-    /// What was wrong on the way.
+    /// Faults.
     pub faults: Vec<Fault>,
-    /// What has happened to the watched pixel.
+    /// Trace of the watched pixel.
     pub pixel_trace: PixelTrace,
-    /// What was counted.
+    /// Counts.
     pub counters: Counters,
-    /// The memory that it left.
+    /// The final memory.
     pub memory: OwnedMemory,
 }
 
@@ -160,11 +161,11 @@ pub fn run_job(device: &mut V3d, memory: Memory<'_>, job: &Job) -> End {
 }
 
 fn word(layout: impl Layout) -> u32 {
-    // Constants of this module: they fit.
+    // Constants of this module: they fit their fields.
     layout.to_word().unwrap_or(0)
 }
 
-/// The register block together with the memory behind it.
+/// The register block and the memory behind it.
 struct Registers<'a> {
     device: &'a mut V3d,
     memory: Memory<'a>,
@@ -179,7 +180,7 @@ impl Registers<'_> {
         self.device.write(&self.memory, register.offset(), value);
     }
 
-    /// What a driver does before each job [linux vc4_gem.c].
+    /// Resets and clears what a driver does before each job [linux vc4_gem.c].
     fn prepare(&mut self) {
         for register in [Register::CT0CS, Register::CT1CS] {
             self.write(register, word(Ctncs { ctrsta: true, ..Ctncs::from_word(0) }));
@@ -204,7 +205,7 @@ impl Registers<'_> {
             self.write(Register::SRQUL, program.uniforms_length);
             self.write(Register::SRQUA, program.uniforms);
             self.write(Register::SRQPC, program.pc);
-            // One bit for each QPU: served at once, so that the next program's interrupt is seen too.
+            // One bit for each QPU, served at once, so that the next program's interrupt is seen, too.
             let latched = self.read(Register::DBQITC);
             self.write(Register::DBQITC, latched);
             interrupts += latched.count_ones();
@@ -226,14 +227,14 @@ impl Registers<'_> {
         (!missing.is_empty()).then(|| self.stuck(missing, &[Register::SRQCS, Register::DBQITC, Register::ERRSTAT]))
     }
 
-    /// The end of a job that stands still, from what has not happened and the registers that show it.
+    /// The end of a job without progress: what has not happened, and the registers that show it.
     fn stuck(&mut self, missing: Vec<String>, registers: &[Register]) -> End {
         let why = missing.into_iter().chain(self.device.stalls(&self.memory));
         let why: String = why.map(|line| format!("  {line}\n")).collect();
         End::Stuck(why + &self.describe(registers))
     }
 
-    /// Registers with their fields, one on a line.
+    /// Registers with their fields, a line each.
     fn describe(&mut self, registers: &[Register]) -> String {
         let lines = registers.iter().map(|&register| {
             let value = self.read(register);

@@ -1,10 +1,10 @@
 //! Clipper: cuts primitives at the near and far planes and at the guard band.
 //!
-//! A primitive is cut only where it has to be: where Z leaves -Wc to Wc, or where a screen coordinate would leave the 16 bits it is stored in.
-//! The sides of the viewport cut nothing: the clip window and the choice of tiles see to that. But a line both of whose ends lie beyond the same side of it
-//! is dropped, though a wide one could reach into the viewport, and the guard band would hold it. What is left of a triangle is a convex polygon, which
-//! becomes a fan of triangles. Each refers to the original's vertices, and says of those that are replaced where they are and how the varyings of the
-//! original are to be mixed there: the three coefficients sum to 1 [AG p.78].
+//! A primitive is cut only where necessary: where Z leaves -Wc to Wc, or where a screen coordinate would leave the 16 bits in which it is stored. The
+//! sides of the viewport cut nothing: the clip window and the choice of tiles take care of them. But a line both of whose ends lie beyond the same
+//! side is dropped, though a wide one could reach into the viewport, and the guard band would hold it. A triangle becomes a convex polygon, and that
+//! a fan of triangles. Each refers to the original's vertices, and gives for those that are replaced their position and how the varyings of the
+//! original are mixed there: the three coefficients sum to 1 [AG p.78].
 //!
 //! # Sources
 //! [AG p.60-61], [AG p.70] records 105 and 106, [AG p.78]. That Z is limited to -Wc to Wc is OpenGL's rule, to which records 104 and 106 fit; the
@@ -17,7 +17,7 @@ use v3d_hw::primitive_list::{ClippedVertex, ClippedVertexCoefficients};
 /// Clip coordinates Xc, Yc, Zc, Wc.
 pub type ClipCoordinates = [f32; 4];
 
-/// Largest screen coordinate in 1/16 pixel from the viewport centre.
+/// Maximum screen coordinate in 1/16 pixel from the viewport centre.
 const GUARD_BAND: f64 = 32767.0;
 
 /// Viewport transform, as records 105 and 106 give it.
@@ -29,7 +29,7 @@ pub struct Viewport {
     pub z: ClipperZScaleOffset,
 }
 
-/// A vertex of what is left of a primitive.
+/// A vertex of a clipped primitive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CutVertex {
     /// One of the original's.
@@ -43,18 +43,18 @@ pub enum CutVertex {
     },
 }
 
-/// What becomes of a primitive.
+/// Result of clipping.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clipped {
-    /// Nothing has to be cut.
+    /// Nothing is cut.
     Whole,
     /// Nothing is left.
     Nothing,
-    /// The corners of what is left, in the original's order: 2 of a line, 3 or more of a triangle.
+    /// The corners that are left, in the original's order: 2 of a line, 3 or more of a triangle.
     Cut(Vec<CutVertex>),
 }
 
-/// A plane: how far inside a point is.
+/// A clipping plane: how far inside a point is.
 type Plane = fn(&Viewport, &[f64; 4]) -> f64;
 
 const PLANES: [Plane; 6] = [
@@ -66,16 +66,16 @@ const PLANES: [Plane; 6] = [
     |viewport, [_, y, _, w]| GUARD_BAND * w + y * f64::from(viewport.xy.half_height),
 ];
 
-/// The sides of the viewport: all of a line is beyond one of them where both its ends are.
+/// The sides of the viewport: a line is beyond one if both its ends are.
 const SIDES: [fn(&[f64; 4]) -> f64; 4] =
     [|[x, _, _, w]| w + x, |[x, _, _, w]| w - x, |[_, y, _, w]| w + y, |[_, y, _, w]| w - y];
 
-/// Whether the distance from a plane is inside it. What is not a number is not.
+/// Whether the distance from a plane is inside of it. NaN is not.
 fn inside(distance: f64) -> bool {
     distance >= 0.0
 }
 
-/// A corner while it is being cut: how much of each original vertex it consists of.
+/// A corner while it is being cut: the weights of the original vertices.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
     position: [f64; 4],
@@ -98,7 +98,7 @@ pub fn clip(vertices: &[ClipCoordinates], viewport: &Viewport) -> Clipped {
     if vertices.len() == 2 && SIDES.iter().any(beyond) {
         return Clipped::Nothing;
     }
-    // nearly all primitives: not a plane has anything to cut
+    // Nearly all primitives are inside of all planes.
     let whole = |position: &ClipCoordinates| {
         let position = position.map(f64::from);
         PLANES.iter().all(|plane| inside(plane(viewport, &position)))
@@ -156,7 +156,7 @@ impl Corner {
         }
         let [x, y, z, w] = self.position;
         let reciprocal_w = 1.0 / w;
-        // the casts saturate, and what is not a number becomes 0
+        // The casts saturate, and turn NaN into 0.
         let screen = |position: f64, half: f32| (position * reciprocal_w * f64::from(half)).round() as i16;
         CutVertex::New {
             vertex: ClippedVertex {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn one_corner_in_front_of_the_near_plane_leaves_four() {
-        // vertex 0 is as far in front of the near plane as the others are behind it
+        // Vertex 0 is as far in front of the near plane as the others are behind it.
         let triangle = [[0.0, 0.0, -2.0, 1.0], [1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0]];
         let Clipped::Cut(corners) = clip(&triangle, &viewport()) else { panic!("not cut") };
         let new = |x, y, c0, c1, c2| CutVertex::New {
@@ -237,7 +237,7 @@ mod tests {
             assert_eq!(line((x, y), (y, x)), Clipped::Whole, "{x}, {y}");
             assert_eq!(line((x, y), (-x, -y)), Clipped::Whole, "{x}, {y}");
         }
-        // Of points and triangles the sides drop nothing.
+        // Points and triangles are not dropped at the sides.
         assert_eq!(clip(&[[1.5, 0.0, 0.0, 1.0]], &viewport()), Clipped::Whole);
         assert_eq!(
             clip(&[[1.5, 0.0, 0.0, 1.0], [2.0, 0.0, 0.0, 1.0], [2.0, 1.0, 0.0, 1.0]], &viewport()),

@@ -1,4 +1,4 @@
-//! Which tiles a primitive goes to.
+//! Overlap: which tiles a primitive goes to.
 //!
 //! A tile gets every primitive whose outline overlaps it, but none outside of the primitive's bounding box or of the clip window. Outlines are convex
 //! polygons of points in 1/16 pixel: a tile is left out if it lies wholly on the outer side of an edge.
@@ -23,7 +23,7 @@ pub struct PixelRect {
 }
 
 impl PixelRect {
-    /// What two rectangles have in common; it may be empty.
+    /// The intersection of two rectangles; it may be empty.
     pub fn intersection(self, other: Self) -> Self {
         Self {
             x: self.x.max(other.x),
@@ -58,14 +58,14 @@ impl Grid {
         self.width_tiles * self.height_tiles
     }
 
-    /// All pixels.
+    /// All pixels of the frame.
     pub fn pixels(self) -> PixelRect {
         let (width, height) = (self.width_tiles * self.tile_width_px, self.height_tiles * self.tile_height_px);
         PixelRect { x: 0, y: 0, x_end: i64::from(width), y_end: i64::from(height) }
     }
 
-    /// Appends the numbers of the tiles, row by row, that the convex polygon of `outline` overlaps within `window`. Returns whether the polygon's bounding
-    /// box has anything in common with the window at all.
+    /// Appends the numbers of the tiles, row by row, that the convex polygon of `outline` overlaps within `window`. Returns whether the polygon's
+    /// bounding box overlaps the window at all.
     pub fn overlapped(self, outline: &[Point], window: PixelRect, tiles: &mut Vec<u32>) -> bool {
         let bounds = bounding_box(outline).intersection(window).intersection(self.pixels());
         if bounds.is_empty() {
@@ -119,7 +119,7 @@ fn edges(outline: &[Point]) -> impl Iterator<Item = (Point, Point)> {
 fn outside(outline: &[Point], positive: bool, rect: PixelRect) -> bool {
     edges(outline).any(|((x0, y0), (x1, y1))| {
         let sign = if positive { 1 } else { -1 };
-        // inside where a*(x - x0) + b*(y - y0) is not negative
+        // A point is inside where a*(x - x0) + b*(y - y0) is not negative.
         let (a, b) = (-(y1 - y0) * sign, (x1 - x0) * sign);
         let x = STEPS * if a > 0 { rect.x_end } else { rect.x };
         let y = STEPS * if b > 0 { rect.y_end } else { rect.y };
@@ -150,7 +150,7 @@ mod tests {
         let mut random = |limit: i64| i64::from(generator.below(limit as u32));
         let window = PixelRect { x: 10, y: 3, x_end: 401, y_end: 150 };
         let (mut covered_tiles, mut given_tiles) = (0, 0);
-        for _ in 0..400 {
+        for _ in 0..800 {
             let size = [200, 1000, 9000][random(3) as usize];
             let (x, y) = (random(7 * 64 * 16) - 500, random(5 * 32 * 16) - 500);
             let triangle = [(); 3].map(|()| (x + random(size), y + random(size)));
@@ -176,7 +176,7 @@ mod tests {
             }
         }
         assert!(covered_tiles > 500);
-        // what is given in vain stays little
+        // Few tiles get a triangle in vain.
         assert!(given_tiles < covered_tiles * 5 / 4, "{given_tiles} given, {covered_tiles} covered");
     }
 

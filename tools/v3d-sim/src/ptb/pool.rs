@@ -1,13 +1,13 @@
-//! Tile allocation memory: where the blocks of tile lists come from.
+//! Tile allocation memory: the source of the blocks of tile lists.
 //!
-//! The Tile Binning Mode Configuration gives the PTB its first pool, in which the first block of every tile has a fixed place. What is
-//! left is given out in order. When the pool is empty the PTB takes the overspill block that software has offered in BPOA and BPOS, once; without one it
+//! The Tile Binning Mode Configuration gives the PTB its first pool, in which the first block of every tile has a fixed position. The rest is
+//! allocated in order. When the pool is empty the PTB takes the overspill block that software has offered in BPOA and BPOS, once; without one it
 //! halts until software offers one [AG p.88-89].
 
 use v3d_hw::BusAddr;
 use v3d_hw::primitive_list::BRANCH_UNIT_BYTES;
 
-/// What the pool gives out is aligned to what relative branches can reach, in bytes.
+/// Alignment of allocations, in bytes: that of the targets of relative branches.
 const ALIGNMENT: u32 = BRANCH_UNIT_BYTES as u32;
 
 /// Memory that software offers for when the pool is empty: the registers BPOA and BPOS.
@@ -22,7 +22,7 @@ pub struct Overspill {
 /// The pool that blocks are taken from: BPCA and BPCS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pool {
-    /// The next address to be given out.
+    /// The next address to be allocated.
     pub current: u32,
     /// Bytes that remain.
     pub remaining: u32,
@@ -30,7 +30,7 @@ pub struct Pool {
     pub spill_used: bool,
 }
 
-/// There is no memory left, and no overspill memory.
+/// Neither the pool nor the overspill memory has any memory left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 

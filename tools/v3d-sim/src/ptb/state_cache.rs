@@ -1,19 +1,19 @@
-//! State cache: which state records a tile's list still lacks.
+//! State cache: which state records the list of a tile still lacks.
 //!
-//! A state record goes into a tile's list only when a primitive is about to enter that list under it. A state counter tells what a tile has:
-//! each kind of record remembers the count at which it was last set, each tile the count up to which it has all. The counter begins at 0, where
-//! records count as known to all tiles: that is the prefix of a binning list. Start Tile Binning advances it [AG p.64, p.66, p.85].
+//! A state record is written to a tile's list only before a primitive that uses it. A state counter tells what a tile has: each kind of record
+//! remembers the count at which it was last set, each tile the count up to which it has all. The counter begins at 0, where records count as known to
+//! all tiles: that is the prefix of a binning list. Start Tile Binning advances it [AG p.64, p.66, p.85].
 //!
-//! The list format is not taken from the binning list, as far as it says what the primitives are: the PTB knows what it writes. When the kind of primitives
-//! changes, it writes a list format of its own, and the shader state behind it, without which it would have no effect. Drivers rely on that: they
-//! announce triangles and draw lines [mesa vc4_draw.c].
+//! The list format of the binning list does not determine the kind of primitives: the PTB knows what it writes. When the kind changes, it writes a
+//! list format of its own, and the shader state behind it, without which the format would have no effect. Drivers rely on that: they announce
+//! triangles and draw lines [mesa vc4_draw.c].
 //!
-//! The silicon's counter must not wrap around: software flushes before [`STATE_CHANGES`] state changes [AG p.108, HW-2116].
+//! Silicon's counter must not wrap around: software flushes before [`STATE_CHANGES`] state changes [AG p.108, HW-2116].
 
 use v3d_hw::FieldError;
 use v3d_hw::control_list::{MAX_RECORD_BYTES, PrimitiveListFormat, Record};
 
-/// State changes of a frame that the silicon's counter can hold before software must flush [brcm HW-2116].
+/// Maximum number of state changes of a frame that silicon can count [brcm HW-2116].
 pub const STATE_CHANGES: u32 = 0x1ef0;
 
 /// Kinds of state records that tile lists contain, in the order in which they are written: the list format stands before the shader
@@ -66,24 +66,24 @@ impl StateCache {
         self.counter
     }
 
-    /// Start Tile Binning: what is set from now on goes into tile lists.
+    /// Start Tile Binning: records from now on are written to tile lists.
     pub fn start(&mut self) {
         self.counter += 1;
         self.drawn = false;
     }
 
-    /// A new binning list: all that is set is known to all tiles.
+    /// A new binning list: all tiles know all records.
     pub fn reset(&mut self) {
         for entry in &mut self.entries {
             entry.set_at = 0;
         }
-        // tiles know no format of an earlier frame
+        // Tiles know no format of an earlier frame.
         self.entries[FORMAT].length = 0;
         self.counter = 0;
         self.drawn = false;
     }
 
-    /// Notes a state record as it stands in the list.
+    /// Takes a state record as it stands in the list.
     pub fn set(&mut self, record: &Record, bytes: [u8; MAX_RECORD_BYTES]) {
         if let Some(slot) = slot(record) {
             self.enter(slot, Entry { bytes, length: record.bytes(), set_at: 0 });
@@ -100,7 +100,7 @@ impl StateCache {
         }
     }
 
-    /// Notes the format of the lists that follow.
+    /// Takes the format of the lists that follow.
     pub fn set_format(&mut self, format: PrimitiveListFormat) -> Result<(), FieldError> {
         if format != self.format || self.entries[FORMAT].length == 0 {
             let record = Record::from(format);
@@ -111,13 +111,13 @@ impl StateCache {
         Ok(())
     }
 
-    /// Notes that primitives are drawn under the current state: the next record belongs to a new count.
+    /// Takes note of primitives under the current state: the next record begins a new count.
     pub fn draw(&mut self) {
-        // in the prefix everything is known to all tiles
+        // In the prefix everything is known to all tiles.
         self.drawn = self.counter > 0;
     }
 
-    /// The records that a tile lacks which has all up to `known`.
+    /// The records that a tile lacks that has all up to `known`.
     pub fn missing(&self, known: u32) -> impl Iterator<Item = &[u8]> {
         let lacks = move |entry: &&Entry| entry.set_at > known && entry.length > 0;
         self.entries.iter().filter(lacks).map(|entry| &entry.bytes[..entry.length])

@@ -1,8 +1,8 @@
-//! A tile's list as the PTB writes it: state records, compressed primitive lists, branches.
+//! Tile lists as the PTB writes them: state records, compressed primitive lists, branches.
 //!
-//! A list begins in the tile's initial block and goes on in blocks of the pool. Within a compressed list a relative branch leads to the next
-//! block; where that is out of reach, and between records, it is a Branch record. In every block there is always room left for leaving it, and so for
-//! the Return from Sub-list that ends the list.
+//! A list begins in the tile's initial block and continues in blocks of the pool. Within a compressed list a relative branch leads to the next block;
+//! where that is out of reach, and between records, it is a Branch record. Every block keeps room for leaving it, and so for the Return from Sub-list
+//! that ends the list.
 
 use super::pool::{Exhausted, Overspill, Pool};
 use crate::memory::{Memory, OutOfMemory};
@@ -16,16 +16,16 @@ const BRANCH_BYTES: u32 = 5;
 /// Bytes of an escape code.
 const ESCAPE_BYTES: u32 = 1;
 
-/// Why something could not be written into a tile's list.
+/// The error of writing to a tile's list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WriteError {
-    /// No memory for another block; nothing was written.
+    /// No memory for another block; nothing has been written.
     Exhausted,
     /// The list leaves memory.
     Memory(OutOfMemory),
     /// The primitive has no coding.
     Encode(EncodeError),
-    /// A record has a value that does not fit.
+    /// A value of a record does not fit.
     Field(FieldError),
 }
 
@@ -53,7 +53,7 @@ impl From<FieldError> for WriteError {
     }
 }
 
-/// Where blocks come from, and how large they are.
+/// The source of blocks, and their size.
 #[derive(Debug)]
 pub struct Blocks<'a> {
     /// The pool.
@@ -64,10 +64,10 @@ pub struct Blocks<'a> {
     pub block_bytes: u32,
 }
 
-/// The end of a tile's list, where it grows.
+/// The end of a tile's list.
 #[derive(Clone, Copy, Debug)]
 pub struct TileList {
-    /// Where the next byte goes.
+    /// Address of the next byte.
     cursor: BusAddr,
     /// Bytes left of the block.
     left: u32,
@@ -83,7 +83,7 @@ impl TileList {
         Self { cursor: block, left: bytes, open: None, known_state: 0 }
     }
 
-    /// Where the next byte goes.
+    /// Address of the next byte.
     pub const fn cursor(&self) -> BusAddr {
         self.cursor
     }
@@ -95,7 +95,7 @@ impl TileList {
         Ok(self.write(memory, bytes)?)
     }
 
-    /// Writes a primitive, in the open compressed list or in a new one.
+    /// Writes a primitive, to the open compressed list or to a new one.
     pub fn primitive(
         &mut self,
         memory: Memory<'_>,
@@ -112,7 +112,7 @@ impl TileList {
             if self.left < bytes + ESCAPE_BYTES + BRANCH_BYTES {
                 self.chain(memory, blocks)?;
             }
-            // an absolute branch has closed the list
+            // An absolute branch has closed the list.
             if self.open.is_some() {
                 self.open = Some(encoder);
                 return Ok(self.write(memory, &item.encode()?[..item.bytes()])?);
@@ -146,12 +146,12 @@ impl TileList {
         Ok(())
     }
 
-    /// Makes sure that `bytes` bytes fit and a Branch record behind them.
+    /// Makes room for `bytes` bytes and a Branch record behind them.
     fn reserve(&mut self, memory: Memory<'_>, blocks: &mut Blocks<'_>, bytes: u32) -> Result<(), WriteError> {
         if self.left < bytes + BRANCH_BYTES { self.chain(memory, blocks) } else { Ok(()) }
     }
 
-    /// Goes on in a new block.
+    /// Continues in a new block.
     fn chain(&mut self, memory: Memory<'_>, blocks: &mut Blocks<'_>) -> Result<(), WriteError> {
         let block = blocks.pool.take(blocks.block_bytes, blocks.overspill)?;
         match (self.open, primitive_list::branch_to(self.cursor, block)) {
@@ -159,7 +159,7 @@ impl TileList {
                 let item = Item::Branch(branch);
                 self.write(memory, &item.encode()?[..item.bytes()])?;
             }
-            // a tile without an initial block: nothing leads to its list
+            // A tile without an initial block: nothing leads to its list.
             (None, _) if self.left == 0 => {}
             _ => {
                 self.close(memory)?;
@@ -189,7 +189,7 @@ mod tests {
     const TRIANGLES: PrimitiveListFormat =
         PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Triangles };
 
-    /// What a list says to whoever follows it from its first byte to its Return.
+    /// The contents of a list, followed from its first byte to its Return.
     #[derive(Debug, PartialEq)]
     enum Said {
         Record(u8),
@@ -232,7 +232,7 @@ mod tests {
         for block_bytes in [32, 64, 128, 256] {
             let owned = OwnedMemory::new(0x40_0000);
             let memory = owned.view();
-            // overspill memory out of the reach of relative branches
+            // Overspill memory out of reach of relative branches.
             let mut pool = Pool::new(0x1100, 0x800);
             let mut overspill = Overspill { address: 0x30_0000, bytes: 0x8000 };
             let mut blocks = Blocks { pool: &mut pool, overspill: &mut overspill, block_bytes };
@@ -255,7 +255,7 @@ mod tests {
             }
             list.finish(memory, &mut blocks).unwrap();
             assert!(blocks.pool.spill_used);
-            // an absolute branch splits one list of primitives into two
+            // An absolute branch splits one list of primitives into two.
             let mut said: Vec<Said> = Vec::new();
             for item in follow(memory, 0x1020) {
                 match (said.last_mut(), item) {

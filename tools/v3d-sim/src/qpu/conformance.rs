@@ -1,18 +1,18 @@
-//! Random programs that every engine must execute exactly as the reference engine does.
+//! Random programs that every engine must execute exactly as the reference datapath does.
 //!
-//! A case is a suite and a number: together they are the seed of a program, its data and what its peripherals answer. It is executed by the reference
-//! engine, and then in each of the other ways that there are:
+//! A case is a suite and a number: together they are the seed of a program, its data and the answers of its peripherals. It is executed with the
+//! reference datapath, and then by each of the other engines:
 //!
 //! | [`Engine`] | what executes |
 //! |---|---|
-//! | `Reference` | element by element, in the words of the guide: what the others are held against |
+//! | `Reference` | element by element, in the words of the guide: the standard for the others |
 //! | `Baseline` | in vectors that every host of this architecture has |
-//! | `Fast` | as programs of jobs are: in the vectors of this host, and translated once a block has been executed often |
-//! | `Translated` | translated for the host before the first instruction; where the host cannot have that, the same as `Fast` |
-//! | `Traced` | in vectors, one instruction at a time, with a trace for the clock, in which each instruction must be |
+//! | `Fast` | as programs of jobs: in this host's best vectors, and translated once a block is hot |
+//! | `Translated` | translated to host code before the first instruction; where the host cannot execute that, as `Fast` |
+//! | `Traced` | in vectors, one instruction at a time, with a trace for the timing model, which must have each instruction |
 //!
-//! All registers, flags, what was written to peripherals, faults and all of memory must be the same after each. A case in which nothing but the
-//! preamble has had an effect proves nothing and counts as a failure.
+//! All registers, flags, writes to peripherals, faults and all of memory must be the same after each. A case in which only the preamble has had an
+//! effect proves nothing and counts as a failure.
 
 mod case;
 mod peripherals;
@@ -29,7 +29,7 @@ use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LoadImmediate, MulOp, Mux, Semaphore, Signal, Unpack,
 };
 
-/// What the instructions of a case have in common.
+/// The kind of a case's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suite {
     /// The add ALU alone.
@@ -50,7 +50,7 @@ pub enum Suite {
     Peripherals,
     /// Threaded programs with switches.
     Threads,
-    /// Words without any rule to them.
+    /// Any words.
     Words,
 }
 
@@ -75,20 +75,20 @@ impl Suite {
     }
 }
 
-/// What the cases of a run did.
+/// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Cases that were executed.
     pub cases: u64,
-    /// Instructions that each engine executed.
+    /// Instructions executed by each engine.
     pub instructions: u64,
-    /// Cases in which a fault was reported.
+    /// Cases with a fault.
     pub with_faults: u64,
-    /// Instructions that translated code executed.
+    /// Instructions executed in translated code.
     pub translated: u64,
 }
 
-/// Executes cases of a suite, up to the first that fails.
+/// Executes cases of a suite, until one fails.
 pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
     let mut summary = Summary::default();
     for case in cases {
@@ -102,9 +102,9 @@ pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
 }
 
 const UNIFORMS: u32 = 0x3000;
-/// Instructions of the preamble, which fills files A and B, r0 to r3 and the flags.
+/// Length of the preamble, which fills files A and B, r0 to r3 and the flags.
 const PREAMBLE: u64 = 38;
-/// Instructions between preamble and end.
+/// Maximum length of a program's body.
 const BODY: usize = 24;
 const BUDGET: u64 = 400;
 
@@ -123,7 +123,7 @@ fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
         record: None,
     };
     if random.one_in(4) {
-        // The last ones of memory, or few.
+        // The last uniforms of memory, or few.
         launch.uniforms = BusAddr(MEMORY_BYTES - 4 * random.below(20));
         launch.uniforms_limit = random.one_in(2).then(|| random.below(20));
     }
@@ -149,7 +149,7 @@ pub fn encoded(layout: &impl Layout) -> u64 {
     layout.to_bits().unwrap_or(0) as u64
 }
 
-/// Instructions that put something other than zeros into registers of both files, into r0 to r3 and into the flags.
+/// Instructions that load values other than 0 into registers of both files, r0 to r3 and the flags.
 pub fn filling(registers: impl Iterator<Item = u8>) -> impl Iterator<Item = Alu> {
     let both = Alu {
         cond_add: Condition::Always,
@@ -172,12 +172,12 @@ pub fn filling(registers: impl Iterator<Item = u8>) -> impl Iterator<Item = Alu>
 }
 
 fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
-    // A thread has half of the registers. That others are a fault keeps a program from being executed in any way but one instruction after the other.
+    // A thread has half of the registers. The others are faults, with which a program is only executed one instruction at a time.
     let registers = if suite == Suite::Threads && !random.one_in(3) { 16 } else { 32 };
     let filling = filling((0..32).map(|register| register % registers));
     let mut words: Vec<u64> = filling.map(|alu| encoded(&alu)).collect();
     words.push(encoded(&Alu::NOP));
-    // What follows is the body; its first instruction always has an effect.
+    // The body follows; its first instruction always has an effect.
     words.push(encoded(&Alu {
         waddr_add: 32,
         waddr_mul: 33,
@@ -327,11 +327,11 @@ fn immediate(random: &mut Random) -> u64 {
     if !random.one_in(4) {
         return encoded(&load);
     }
-    // Only incremented: nobody else would end a wait.
+    // Only incremented: nothing else would end a wait.
     encoded(&semaphore(&load, false, random.below(16) as u8))
 }
 
-/// A semaphore instruction that does with its result what a load immediate does.
+/// A semaphore instruction whose result is used like that of a load immediate.
 pub fn semaphore(load: &LoadImmediate, decrement: bool, number: u8) -> Semaphore {
     Semaphore {
         sig: Signal::LoadImmediate,
@@ -351,7 +351,7 @@ pub fn semaphore(load: &LoadImmediate, decrement: bool, number: u8) -> Semaphore
 }
 
 fn branch(random: &mut Random, place: usize) -> u64 {
-    // Anywhere in the body, relative to the instruction after the delay slots; a register would lead anywhere.
+    // Anywhere in the body, relative to the instruction after the delay slots; a register could lead anywhere.
     let target = random.below(BODY as u32 + 1) as i32;
     encoded(&Branch {
         sig: Signal::Branch,
@@ -372,7 +372,7 @@ mod tests {
     use super::*;
     use crate::qpu::Qpu;
 
-    /// The error of a sum overflows on its way though the sum does not.
+    /// The error term of a sum overflows, though the sum does not.
     #[test]
     fn sums_of_very_large_numbers_are_rounded_toward_zero() {
         run(Suite::Add, 33329..33330).unwrap_or_else(|failure| panic!("{failure}"));
@@ -384,7 +384,7 @@ mod tests {
         for (suite, name) in Suite::ALL {
             let summary = run(suite, 0..300).unwrap_or_else(|failure| panic!("{failure}"));
             assert_eq!(summary.cases, 300, "{name}");
-            // Programs run through their bodies.
+            // Programs execute their bodies.
             assert!(summary.instructions > 300 * (PREAMBLE + 10), "{name}: {summary:?}");
             assert_eq!(summary.translated > 300 * PREAMBLE / 2, Qpu::can_translate(), "{name}: {summary:?}");
         }

@@ -1,21 +1,21 @@
-//! Primitive setup engine: from shaded vertices to edges and planes [AG p.14].
+//! Primitive setup engine (PSE): from shaded vertices to edges and planes [AG p.14].
 //!
-//! The PSE turns the vertices of a primitive into what the rasteriser needs (edge functions, planes of Z and 1/W) and into the coefficients of
-//! its varyings. Positions are integers in 1/16 pixel, so edges are exact: coverage has no rounding at all.
+//! The PSE turns the vertices of a primitive into what the rasteriser needs (edge functions, planes of Z and 1/W) and into the coefficients of its
+//! varyings. Positions are integers in 1/16 pixel, so edges are exact: coverage is not subject to rounding.
 //!
 //! # Varyings
-//! The interpolator computes `VP = A*(x - x0) + B*(y - y0)`, and the shader `VP*W + C` [AG p.51]. A varying v is linear over the screen after division by
-//! Wc, and the formula has only one constant outside the product with W. So (x0, y0) is vertex 0, C the varying's value there, and A, B the
-//! gradient of (v - C)/Wc: it vanishes at vertex 0, and the formula is exact for perspective.
+//! The interpolator computes `VP = A*(x - x0) + B*(y - y0)`, and the shader `VP*W + C` [AG p.51]. A varying v is linear over the screen after
+//! division by Wc, and the formula has only one constant outside of the product with W. So (x0, y0) is vertex 0, C the varying's value there, and A,
+//! B the gradient of (v - C)/Wc: it vanishes at vertex 0, and the formula is exact for perspective.
 //!
 //! # Inferences
-//! - A pixel or sample exactly on an edge belongs to the primitive on whose left or low-row side the edge is (a top-left rule with the lowest
-//!   row as top). Silicon's rule is not known; no recorded picture has such a pixel.
-//! - A flat varying takes the value of the last vertex, as OpenGL does.
-//! - An RHT is the area between its edge and the vertical line at the RHT X boundary, to the right of the edge. The guide does not say
-//!   what the letters stand for nor what the boundary does.
-//! - A line is widened along y if it is longer in x than in y, otherwise along x, as OpenGL widens lines. Its one implicit varying runs from 0 to 1
-//!   across the width.
+//! - A pixel or sample exactly on an edge belongs to the primitive on whose left or low-row side the edge is (a top-left rule with the lowest row as
+//!   top). Silicon's rule is not known; no recorded picture has such a pixel.
+//! - A flat varying takes the value of the last vertex, as in OpenGL.
+//! - An RHT is the area between its edge and the vertical line at the RHT X boundary, to the right of the edge. The guide explains neither the
+//!   letters nor the boundary.
+//! - A line is widened along y if it is longer in x than in y, otherwise along x, as in OpenGL. Its one implicit varying runs from 0 to 1 across the
+//!   width.
 //! - Depth offset is OpenGL's: factor times the greater slope of Z in x and y, plus units of 2^-24.
 //!
 //! # Sources
@@ -24,7 +24,7 @@
 use v3d_hw::control_list::{ConfigurationBits, DepthOffset};
 use v3d_hw::qpu::LANES;
 
-/// Fractional steps of a pixel: positions are in 1/16 pixel.
+/// Steps of a pixel: positions are in 1/16 pixel.
 pub const STEPS: i32 = 16;
 
 /// A shaded vertex on the screen.
@@ -42,7 +42,7 @@ pub struct Vertex<'a> {
     pub varyings: &'a [f32],
 }
 
-/// A linear function over the screen: `c + a * (x - x0) + b * (y - y0)` in 1/16 pixel, (x0, y0) being the primitive's origin.
+/// A linear function over the screen: `c + a * (x - x0) + b * (y - y0)` in 1/16 pixel, where (x0, y0) is the primitive's origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Plane {
     /// Change per 1/16 pixel in x.
@@ -54,13 +54,13 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// The value at a distance from the origin, in 1/16 pixel.
+    /// The value at an offset from the origin, in 1/16 pixel.
     #[inline(always)]
     pub fn at(&self, dx: f64, dy: f64) -> f64 {
         self.c + (self.a * dx + self.b * dy)
     }
 
-    /// The values at the pixels of a block's four quads, of which the first is at this distance.
+    /// The values at the pixels of a block's four quads; `distance` is the offset of the first.
     #[inline(always)]
     pub fn over_block(&self, dx: f64, dy: f64) -> [f64; LANES] {
         let steps = PixelSteps::new(self.a, self.b);
@@ -75,11 +75,11 @@ impl Plane {
 
 /// Two pixels, in sixteenths.
 const TWO: f64 = 2.0 * STEPS as f64;
-/// From a block's first pixel to the first pixel of each element's quad, in 1/16 pixel.
+/// Offset of each element's quad from the block's first pixel, in 1/16 pixel.
 const QUAD_COLUMN: [f64; LANES] = [0.0, 0.0, 0.0, 0.0, TWO, TWO, TWO, TWO, 0.0, 0.0, 0.0, 0.0, TWO, TWO, TWO, TWO];
 const QUAD_ROW: [f64; LANES] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, TWO, TWO, TWO, TWO, TWO, TWO, TWO, TWO];
 
-/// Changes of a linear function from one pixel of a quad to the next.
+/// Differences of a linear function from one pixel of a quad to the next.
 #[derive(Clone, Copy, Debug)]
 pub struct PixelSteps {
     right: f64,
@@ -87,7 +87,7 @@ pub struct PixelSteps {
 }
 
 impl PixelSteps {
-    /// From the changes per 1/16 pixel in x and y.
+    /// From the differences per 1/16 pixel in x and y.
     #[inline(always)]
     pub fn new(a: f64, b: f64) -> Self {
         Self { right: a * f64::from(STEPS), up: b * f64::from(STEPS) }
@@ -96,7 +96,7 @@ impl PixelSteps {
     /// The value at an element of a quad, from that at its first pixel.
     #[inline(always)]
     pub fn from_first(self, first: f64, element: usize) -> f64 {
-        // Adding -0 changes nothing, not even a zero's sign: vectors do the same in all elements.
+        // Adding -0 changes nothing, not even a zero's sign, so that vectors treat all elements alike.
         let right = if element & 1 == 0 { -0.0 } else { self.right };
         let up = if element & 2 == 0 { -0.0 } else { self.up };
         first + right + up
@@ -150,7 +150,7 @@ pub struct PixelRect {
 }
 
 impl PixelRect {
-    /// What two rectangles have in common.
+    /// The intersection of two rectangles.
     pub fn intersect(self, other: Self) -> Self {
         Self {
             x0: self.x0.max(other.x0),
@@ -160,16 +160,16 @@ impl PixelRect {
         }
     }
 
-    /// Whether there is no pixel in it.
+    /// Whether it has no pixel.
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 }
 
-/// The most edges that a primitive has.
+/// Maximum number of edges of a primitive.
 pub const MAX_EDGES: usize = 4;
 
-/// A primitive that is ready for the rasteriser: a convex area with planes over it.
+/// A primitive ready for the rasteriser: a convex area with planes over it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Primitive {
     edges: [Edge; MAX_EDGES],
@@ -187,19 +187,19 @@ pub struct Primitive {
 }
 
 impl Primitive {
-    /// The edges: inside is where all of them hold.
+    /// The edges: a point is inside if it is inside of all of them.
     pub fn edges(&self) -> &[Edge] {
         &self.edges[..self.edge_count]
     }
 
-    /// Distance of a pixel's centre from the origin of the planes, in 1/16 pixel.
+    /// Offset of a pixel's centre from the origin of the planes, in 1/16 pixel.
     #[inline(always)]
     pub fn centre_distance(&self, (x, y): (i32, i32)) -> (f64, f64) {
         let distance = |pixel: i32, origin: i32| (i64::from(pixel) * i64::from(STEPS) + 8 - i64::from(origin)) as f64;
         (distance(x, self.origin.0), distance(y, self.origin.1))
     }
 
-    /// W at the pixels of a block's four quads, of which the first is at this distance from the origin.
+    /// W at the pixels of a block's four quads; `distance` is the offset of the first from the origin.
     #[inline(always)]
     pub fn w_over_block(&self, dx: f64, dy: f64) -> [f32; LANES] {
         let plane = &self.reciprocal_w;
@@ -231,7 +231,7 @@ impl Primitive {
     }
 }
 
-/// What the control list says about primitives.
+/// The control list's state for primitives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SetupState {
     /// Facing, culling and whether there is a depth offset.
@@ -330,12 +330,12 @@ impl SetupState {
             return Err(Discarded::Degenerate);
         }
         let steps = (f64::from(self.line_width) * f64::from(STEPS)).clamp(1.0, 65536.0) as i32;
-        // an odd number of steps is wider by one on the side of lower coordinates
+        // An odd number of steps is wider by one on the side of lower coordinates.
         let (before, after) = (steps - steps / 2, steps / 2);
         let x_major = dx.abs() >= dy.abs();
         let widen = |v: Vertex<'_>, by: i32| if x_major { (v.x, v.y + by) } else { (v.x + by, v.y) };
         let mut corners = [widen(v0, -before), widen(v1, -before), widen(v1, after), widen(v0, after)];
-        // widening along y turns lines to the right counter-clockwise, widening along x those that go down
+        // Widening along y turns lines to the right counter-clockwise, widening along x those that go down.
         if (x_major && dx < 0) || (!x_major && dy > 0) {
             corners.reverse();
         }
@@ -435,7 +435,7 @@ mod tests {
     use v3d_hw::layout::Layout;
 
     impl SetupState {
-        /// Both faces are drawn, and nothing else is set.
+        /// Draws both faces; everything else is off.
         pub(in crate::render) fn plain() -> Self {
             Self {
                 configuration: ConfigurationBits {
@@ -455,7 +455,7 @@ mod tests {
         Vertex { x, y, z, reciprocal_w, varyings }
     }
 
-    /// What the shader computes from the coefficients at a place given in 1/16 pixel.
+    /// The value that the shader computes from the coefficients at a position in 1/16 pixel.
     fn shaded(primitive: &Primitive, coefficients: Coefficients, x: i32, y: i32) -> f64 {
         let (dx, dy) = (f64::from(x - primitive.origin.0), f64::from(y - primitive.origin.1));
         let w = 1.0 / primitive.reciprocal_w.at(dx, dy);
@@ -478,7 +478,7 @@ mod tests {
                 assert!((value - f64::from(varyings[i][k])).abs() < 1e-9, "vertex {i}, varying {k}: {value}");
             }
         }
-        // half-way between vertices 0 and 1 on the screen, the nearer vertex counts twice as much
+        // Half-way between vertices 0 and 1 on the screen, the nearer vertex counts twice as much.
         let middle = shaded(&primitive, coefficients[0], 168, 32);
         assert!((middle - (1.0 * 1.0 + 2.0 * 0.5) / 1.5).abs() < 1e-9, "{middle}");
     }

@@ -1,9 +1,8 @@
 //! Stores of a tile: records 24, 25, 26 and 28 [AG p.46, p.66-67].
 //!
-//! A store writes one buffer of the tile to memory and then clears what it is not told to keep: this is the only way in which the tile buffer is
-//! ever cleared.
+//! A store writes one buffer of the tile to memory and then clears what it is not told to keep. Nothing else ever clears the tile buffer.
 //!
-//! What a store writes is first collected as runs of bytes, because tiles are rendered at the same time: memory changes in the order of the list.
+//! Stores are first collected as runs of bytes, because tiles are rendered concurrently: memory changes in the order of the list.
 //!
 //! # Full resolution
 //! Records 26 and 27 and "full dump" move all samples in an internal format that the guide does not give: 16 KiB of colour and as much of Z and
@@ -42,7 +41,7 @@ pub enum Store {
     General(StoreGeneral),
 }
 
-/// Which buffers a store clears.
+/// The buffers that a store clears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clears {
     /// Colour.
@@ -54,7 +53,7 @@ pub struct Clears {
 }
 
 impl Store {
-    /// What it clears.
+    /// The buffers that it clears.
     pub fn clears(&self) -> Clears {
         match self {
             Self::Resolved { .. } => Clears { color: true, zs: true, vg_mask: true },
@@ -70,7 +69,7 @@ impl Store {
         }
     }
 
-    /// Whether the frame ends with it.
+    /// Whether it ends the frame.
     pub fn ends_frame(&self) -> bool {
         match self {
             Self::Resolved { end_of_frame } => *end_of_frame,
@@ -79,12 +78,12 @@ impl Store {
         }
     }
 
-    /// Whether the two buffers of double-buffer mode stay as they are.
+    /// Whether the two buffers of double-buffer mode keep their roles.
     pub fn keeps_buffer(&self) -> bool {
         matches!(self, Self::General(store) if store.disable_swap)
     }
 
-    /// The image that it writes to, if it is one.
+    /// The image that it writes, if it writes one.
     pub fn surface(&self, mode: &TileRenderingMode) -> Option<Surface> {
         let (address, format, bits) = match self {
             Self::Resolved { .. } => {
@@ -104,7 +103,7 @@ impl Store {
         Some(Surface { address, tiling: tiling_of(format)?, width, height, bits })
     }
 
-    /// First byte and byte after the last of all that it may write, as offsets in memory.
+    /// First byte and byte after the last that it may write, as offsets in memory.
     pub fn extent(&self, mode: &TileRenderingMode) -> (u64, u64) {
         let dump = |address: BusAddr| {
             let start = u64::from(address.offset());
@@ -121,7 +120,7 @@ impl Store {
 /// Bytes of colour, or of Z and stencil, in a full-resolution dump.
 pub const FULL_BUFFER_BYTES: u32 = 4 * SAMPLES as u32;
 
-/// The most that a full dump takes.
+/// Maximum size of a full dump.
 pub const FULL_DUMP_BYTES: u64 = 2 * FULL_BUFFER_BYTES as u64 + SAMPLES as u64;
 
 /// Bits of a pixel of a buffer in memory; `None` for what is no image.
@@ -136,7 +135,7 @@ pub fn buffer_bits(buffer: TileBufferSelect, format: PixelFormat, color_64_bit: 
     }
 }
 
-/// How samples become a pixel.
+/// Conversion of samples to a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Resolve {
     Sample0,
@@ -144,7 +143,7 @@ enum Resolve {
     Average16,
 }
 
-/// How a colour is expressed in memory.
+/// Conversion of a colour for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColorCoding {
     Rgba8888,
@@ -152,7 +151,7 @@ enum ColorCoding {
     Rgba16161616,
 }
 
-/// Bytes on their way to memory.
+/// Collected bytes of stores.
 #[derive(Clone, Debug, Default)]
 pub struct Stored {
     bytes: Vec<u8>,
@@ -167,18 +166,18 @@ impl Stored {
         }
     }
 
-    /// How many bytes are to be written.
+    /// Number of collected bytes.
     pub const fn byte_count(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Forgets everything.
+    /// Drops all bytes.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.runs.clear();
     }
 
-    /// Writes it all to memory; runs that are not inside are left out, and the first of them is reported.
+    /// Writes the bytes to memory; runs outside of it are left out, and the first of them is reported.
     pub fn apply(&self, memory: Memory<'_>) -> Result<(), OutOfMemory> {
         let (mut rest, mut result) = (&self.bytes[..], Ok(()));
         for &(address, length) in &self.runs {
@@ -189,7 +188,7 @@ impl Stored {
         result
     }
 
-    /// Collects what a store of the tile at column and row writes; the tile buffer is not changed.
+    /// Collects the bytes of a store of the tile at column and row; the tile buffer does not change.
     pub fn collect(
         &mut self,
         store: &Store,
@@ -200,7 +199,7 @@ impl Stored {
         match store {
             Store::Resolved { .. } => {
                 let resolve = match mode.decimate {
-                    // With multisampling too, which is open: see the type.
+                    // With multisampling too, which is an open question: see the type.
                     DecimateMode::X1 => Resolve::Sample0,
                     DecimateMode::X4 => Resolve::Average4,
                     DecimateMode::X16 => Resolve::Average16,
@@ -319,9 +318,9 @@ impl Stored {
         Ok(())
     }
 
-    /// Stores the pixels of a tile, which are in rows, as words.
+    /// Stores the pixels of a tile, given in rows, as words.
     fn words(&mut self, surface: Surface, rect: PixelRect, rows: &mut [u32]) {
-        // the host's order becomes that of memory, which on most hosts is the same
+        // Converts from the host's byte order to that of memory, which on most hosts is the same.
         rows.iter_mut().for_each(|word| *word = word.to_le());
         let width = (rect.x1 - rect.x0) as usize;
         surface.runs(rect, |run| {
@@ -331,7 +330,7 @@ impl Stored {
             for row in rows[first..].chunks(width).take(run.rows as usize) {
                 let words = &row[..pixels];
                 match <&[u32; 4]>::try_from(words) {
-                    // a micro-tile's row: no call is worth so little
+                    // A micro-tile's row is too short for a call.
                     Ok(four) => self.bytes.extend_from_slice(bytemuck::bytes_of(four)),
                     Err(_) => self.bytes.extend_from_slice(bytemuck::cast_slice(words)),
                 }
@@ -339,7 +338,7 @@ impl Stored {
         });
     }
 
-    /// Stores the pixels of a tile as bytes that `pixel` gives for tile coordinates.
+    /// Stores the pixels of a tile as the bytes that `pixel` returns for tile coordinates.
     fn image<B: AsRef<[u8]>>(&mut self, surface: Surface, rect: PixelRect, pixel: impl Fn(u32, u32) -> B) {
         surface.runs(rect, |Run { x, y, pixels, rows, address }| {
             self.run(address, (rows * pixels * surface.bits / 8) as usize);
@@ -365,7 +364,7 @@ impl Stored {
         self.image(surface, rect, |x, y| [tlb.vg_mask[shape.pixel(x, y)]]);
     }
 
-    /// Colour, Z and stencil, alpha mask: those that are wanted, one after the other.
+    /// The selected buffers one after the other: colour, Z and stencil, alpha mask.
     fn dump(&mut self, mut address: BusAddr, [color, zs, vg_mask]: [bool; 3], tlb: &Tlb) {
         for (wanted, words) in [(color, &tlb.color), (zs, &tlb.zs)] {
             if wanted {
@@ -446,11 +445,11 @@ mod tests {
         let mut stored = Stored::default();
         stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
         stored.apply(owned.view()).unwrap();
-        // samples 0, 3, 6, 9: 18 / 4
+        // Samples 0, 3, 6, 9: 18 / 4.
         assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 32 + 7) * 4)), Ok(5 << 16 | 7 << 8 | 4));
     }
 
-    /// The shader-side arithmetic of Mesa's `vc4_nir_lower_txf_ms.c` finds each sample: rows of quads, in a quad samples, in a sample pixels.
+    /// Mesa's `vc4_nir_lower_txf_ms.c` computes in the shader where each sample is: rows of quads, in a quad samples, in a sample pixels.
     #[test]
     fn a_shader_finds_samples_in_a_full_resolution_dump() {
         let owned = OwnedMemory::new(0x8000);
@@ -482,7 +481,7 @@ mod tests {
         let mut stored = Stored::default();
         stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
         stored.apply(owned.view()).unwrap();
-        // rows 10 and 11, columns 14 and 15
+        // Rows 10 and 11, columns 14 and 15.
         assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 32 + 7) * 4)), Ok(10 << 16 | 14 << 8));
         let too_many = TileRenderingMode { decimate: DecimateMode::X16, ..mode };
         let result = stored.collect(&Store::Resolved { end_of_frame: false }, &too_many, (0, 0), &tlb);
@@ -497,7 +496,7 @@ mod tests {
         let mut stored = Stored::default();
         stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
         stored.apply(owned.view()).unwrap();
-        // rows 10 and 11, columns 14 and 15, each with samples 0, 3, 6, 9
+        // Rows 10 and 11, columns 14 and 15, each with samples 0, 3, 6, 9.
         assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 16 + 7) * 4)), Ok(10 << 16 | 14 << 8 | 4));
     }
 

@@ -1,7 +1,7 @@
 //! Images in memory that tiles are stored to and loaded from [AG section 11].
 //!
-//! A tile is a rectangle of the image. It is moved in runs: pixels that stand side by side in memory, which are whole rows of the tile in a raster image
-//! and micro-tiles in T- and LT-format. What reaches beyond the image's width or height is left out.
+//! A tile is a rectangle of the image. It is moved in runs of pixels that are adjacent in memory: whole rows of the tile in a raster image,
+//! micro-tiles in T- and LT-format. Pixels beyond the image's width or height are left out.
 
 use super::pse::PixelRect;
 use v3d_hw::BusAddr;
@@ -23,7 +23,7 @@ pub struct Surface {
     pub bits: u32,
 }
 
-/// The arrangement that a record's code names; `None` for the reserved code.
+/// The arrangement of a record's code; `None` for the reserved code.
 pub const fn tiling_of(format: MemoryFormat) -> Option<Tiling> {
     match format {
         MemoryFormat::Raster => Some(Tiling::Raster),
@@ -33,7 +33,7 @@ pub const fn tiling_of(format: MemoryFormat) -> Option<Tiling> {
     }
 }
 
-/// Pixels that stand side by side in memory: a rectangle, row after row.
+/// Pixels that are adjacent in memory: a rectangle, row after row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Column of the first, in the image.
@@ -77,7 +77,7 @@ impl Surface {
                     if width == micro_width {
                         visit(run);
                     } else {
-                        // parts of rows do not follow one another
+                        // Parts of rows are not adjacent.
                         for row in 0..rows {
                             visit(Run { y: run.y + row, rows: 1, address: run.address + row * row_bytes, ..run });
                         }
@@ -89,7 +89,7 @@ impl Surface {
         }
     }
 
-    /// Visits the run that begins at a pixel, if there is any pixel in it.
+    /// Visits the run that begins at a pixel, if it has any.
     #[inline]
     fn run(&self, (x, y): (u32, u32), (pixels, rows): (u32, u32), mut visit: impl FnMut(Run)) {
         let offset = tiling::pixel_offset_bits(self.tiling, self.width, self.bits, x, y);
@@ -110,7 +110,7 @@ impl Surface {
 mod tests {
     use super::*;
 
-    /// Runs visit each pixel of the rectangle once, at the address that the tiling gives it.
+    /// Runs visit each pixel of the rectangle once, at its address by the tiling.
     #[test]
     fn runs_are_where_the_pixels_are() {
         let cases = [

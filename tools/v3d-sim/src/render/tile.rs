@@ -4,7 +4,7 @@
 //! its own, and yields what its stores write.
 //!
 //! # Inferences
-//! - Batches hold quads of one list of primitives. How far the silicon's batches reach across lists is not known, and no picture shows it.
+//! - Batches hold quads of one primitive list. How far silicon's batches reach across lists is not known, and no picture shows it.
 
 use super::cap::{self, CoverageReading};
 use super::early_z;
@@ -31,22 +31,22 @@ use v3d_hw::primitive_list::ListPrimitive;
 use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 
-/// Coefficients that are kept before a batch is forced out.
+/// Coefficients from which on a batch is shaded, full or not.
 const MAX_COEFFICIENTS: usize = 8192;
 
-/// What the tile buffer contains when a unit starts.
+/// The content of the tile buffer when a unit starts.
 #[derive(Debug)]
 pub enum Start {
-    /// Nobody knows.
+    /// Unknown.
     Undefined,
-    /// It has just been cleared.
+    /// Just cleared.
     Cleared {
-        /// What it was filled with.
+        /// The values that fill it.
         values: ClearValues,
-        /// With double buffering, what the other buffer was filled with.
+        /// With double buffering, the values that fill the other half.
         other: ClearValues,
     },
-    /// What an earlier part of the same unit left, and the tile that it is in.
+    /// Left by an earlier part of the same unit, in the same tile.
     Kept {
         /// The tile buffer, or both.
         buffers: Buffers,
@@ -55,7 +55,7 @@ pub enum Start {
     },
 }
 
-/// The tile buffer; with double buffering, the half in use and the other.
+/// The tile buffer; with double buffering, both halves.
 #[derive(Debug)]
 pub struct Buffers {
     /// In use.
@@ -64,12 +64,12 @@ pub struct Buffers {
     pub other: Option<Box<Tlb>>,
 }
 
-/// A list of primitives with its state.
+/// A primitive list with its state.
 #[derive(Debug)]
 pub struct Draw {
     /// The primitives.
     pub list: DrawList,
-    /// The state at the list's place.
+    /// The state in effect.
     pub state: PipelineState,
 }
 
@@ -83,7 +83,7 @@ pub enum Op {
     },
     /// A load.
     Load(Load),
-    /// A list of primitives.
+    /// A primitive list.
     Draw(Box<Draw>),
     /// A store, and the values with which it clears.
     Store {
@@ -91,17 +91,17 @@ pub enum Op {
         store: Store,
         /// Clear values at its place.
         clear: ClearValues,
-        /// The two halves of a double-buffered tile buffer change places behind it.
+        /// Double buffering: the two halves are swapped behind it.
         swap: bool,
     },
 }
 
-/// Operations that are executed one after the other.
+/// Operations that are executed one after the other, by one worker.
 #[derive(Debug)]
 pub struct Unit {
-    /// What the tile buffer contains at first.
+    /// The content of the tile buffer at the start.
     pub start: Start,
-    /// The tile buffer is needed when the unit ends.
+    /// The content of the tile buffer is needed at the end.
     pub keep: bool,
     /// There were Tile Coordinates.
     pub in_tile: bool,
@@ -119,7 +119,7 @@ impl Unit {
         self.ops.push((at, op));
     }
 
-    /// Whether there is nothing to execute.
+    /// Whether it has no operations.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
@@ -141,26 +141,26 @@ impl Unit {
     }
 }
 
-/// What a unit has done.
+/// Results of a unit.
 #[derive(Debug, Default)]
 pub struct UnitResult {
-    /// What its stores write, in their order.
+    /// The bytes of its stores, in order.
     pub stored: Vec<(BusAddr, Stored)>,
-    /// Events.
+    /// Counts.
     pub counters: Counters,
     /// Faults.
     pub faults: FaultLog,
     /// Instructions executed.
     pub instructions: u64,
-    /// Pixels shaded, each once for each primitive that covers it.
+    /// Pixels shaded, once for each primitive that covers them.
     pub pixels: u64,
-    /// What has happened to the watched pixel.
+    /// Trace of the watched pixel.
     pub pixel_trace: PixelTrace,
-    /// The tile buffer and its tile, if it is needed.
+    /// The tile buffer and its tile, if they are needed.
     pub kept: Option<(Buffers, (u8, u8))>,
 }
 
-/// Executes units.
+/// A worker: executes units.
 #[derive(Debug)]
 pub struct Worker {
     qpu: Qpu,
@@ -270,7 +270,7 @@ impl Worker {
             if job.mode.double_buffer
                 && let Some(values) = other_values
             {
-                // the other half, even if it has not been used yet
+                // The other half, even if it has not been used yet.
                 self.swap(values, job);
                 self.swap(values, job);
             }
@@ -281,7 +281,7 @@ impl Worker {
         result
     }
 
-    /// Notes something that happens to the watched pixel, if it is in the tile, from what the pixel contains.
+    /// Adds an event of the watched pixel, if it is in the tile, made of the pixel's content.
     fn note(
         &self,
         at: BusAddr,
@@ -302,7 +302,7 @@ impl Worker {
         }
     }
 
-    /// Changes over to the other half of the tile buffer, which contains `values` if it has not been used yet.
+    /// Switches to the other half of the tile buffer, which contains `values` if it has not been used yet.
     fn swap(&mut self, values: ClearValues, job: &WaveJob<'_>) {
         let used = self.other.take();
         let unused = used.is_none();
@@ -318,7 +318,7 @@ impl Worker {
         self.tlb.set_shape(shape_of(&job.mode));
         self.tlb.clear_color(values);
         self.tlb.clear_zs(values);
-        // even in a mode that has none: the tile may stay open until a mode that has, and must not bring along what this worker did before
+        // Even in a mode without an alpha mask: the tile may stay open until a mode with one, and must not show what this worker did before.
         self.tlb.clear_vg_mask(values);
     }
 
@@ -410,7 +410,7 @@ impl Worker {
             rasterised: result.counters.get(CounterSource::FepQuads),
             fragment,
             state: fragment_state,
-            // in coverage mode there is no Z to compare with
+            // In coverage mode there is no Z to compare with.
             early_z: configuration.early_z && !job.mode.disable_early_z && !job.mode.coverage_mode,
             sampling,
             whole_pixels: !matches!(sampling, Sampling::Centre) && !shape.multisample,
@@ -463,31 +463,31 @@ fn stores_something(store: &Store) -> bool {
     !matches!(store, Store::General(general) if general.buffer == TileBufferSelect::None)
 }
 
-/// How a rendering mode divides the tile buffer.
+/// The division of the tile buffer in a rendering mode.
 pub fn shape_of(mode: &TileRenderingMode) -> Shape {
     Shape::new(mode.multisample, mode.color_64_bit, mode.double_buffer)
 }
 
-/// The primitives of one draw on their way through FEP and QPU.
+/// The primitives of one draw in FEP and QPU.
 struct Shading<'a, 'j> {
     at: BusAddr,
     qpu: &'a mut Qpu,
     tlb: &'a mut Tlb,
     batch: &'a mut Batch,
     coefficients: Vec<Coefficients>,
-    /// Where the current primitive's coefficients begin.
+    /// Index of the current primitive's coefficients.
     first: usize,
     /// Number of the current primitive in its list.
     index: usize,
-    /// Quads found when the last batch was shaded.
+    /// Quads found up to the last batch.
     rasterised: u64,
     fragment: Fragment,
     state: FragmentState,
     early_z: bool,
     sampling: Sampling,
-    /// Samples are asked that the tile buffer does not have: each of them stands for the pixel.
+    /// The rasteriser tests samples that the tile buffer does not have: each of them counts for the pixel.
     whole_pixels: bool,
-    /// Primitives go to the coverage pipe, which updates in this mode.
+    /// Primitives go to the coverage pipe, with this update mode.
     coverage: Option<CoverageUpdate>,
     /// Screen coordinates of the tile.
     tile: (i32, i32),
@@ -496,7 +496,7 @@ struct Shading<'a, 'j> {
     result: &'a mut UnitResult,
 }
 
-/// A primitive on its way into batches.
+/// A primitive that is being rasterised into batches.
 struct Drawing<'d, 'a, 'j> {
     rasterising: Rasterising<'d>,
     shading: &'d mut Shading<'a, 'j>,
@@ -519,7 +519,7 @@ impl SimdTask for Drawing<'_, '_, '_> {
 }
 
 impl Shading<'_, '_> {
-    /// Tests the quads of a block and puts what is left of them into the batch.
+    /// Tests the quads of a block, and adds those that are left to the batch.
     #[inline(always)]
     fn block<V: Vectors>(&mut self, primitive: &Primitive, block: &CoveredBlock) {
         let (x, y) = (block.x - self.tile.0, block.y - self.tile.1);
@@ -571,7 +571,7 @@ impl Shading<'_, '_> {
         }
     }
 
-    /// The masks of a block without samples that early Z finds hidden, and the pixels that have any left.
+    /// The masks of a block without samples that early Z rejects, and the pixels that have any left.
     #[inline(always)]
     fn visible<V: Vectors>(&self, pixel: usize, block: &CoveredBlock, masks: &Lanes) -> (Lanes, Mask) {
         let visible = if self.early_z {
@@ -582,7 +582,7 @@ impl Shading<'_, '_> {
         (visible, !V::zero(&visible))
     }
 
-    /// Notes that a primitive covers the watched pixel, an element of a block.
+    /// Records that a primitive covers the watched pixel, an element of a block.
     #[cold]
     fn note_covered(&mut self, primitive: &Primitive, block: &CoveredBlock, masks: &Lanes, element: usize) {
         self.note(Event::Covered {
@@ -597,7 +597,7 @@ impl Shading<'_, '_> {
         }
     }
 
-    /// Adds a block to the coverage of its pixels, as far as Z has left them.
+    /// Adds a block to the coverage of its pixels, as far as Z does not exclude them.
     #[inline(never)]
     fn accumulate(&mut self, primitive: &Primitive, block: &CoveredBlock, left: &Lanes, first: usize) {
         let Some(update) = self.coverage else { return };
@@ -672,7 +672,7 @@ impl Shading<'_, '_> {
         self.batch.clear();
     }
 
-    /// What the clock has to know of the batch.
+    /// The invocation of the batch, for the timing model.
     #[cold]
     fn invocation(&mut self) -> Invocation {
         let found = self.result.counters.get(CounterSource::FepQuads);
@@ -694,7 +694,7 @@ impl Shading<'_, '_> {
         self.result.pixel_trace.note(self.at, event);
     }
 
-    /// Which element of a block is watched, if it is one of the quad that begins with `lane` and is covered.
+    /// The watched element of a block, if it belongs to the quad that begins with `lane` and is covered.
     #[cold]
     fn watched_in(&self, block: &CoveredBlock, lane: usize) -> Option<usize> {
         let (x, y) = self.job.watched?;
@@ -705,7 +705,7 @@ impl Shading<'_, '_> {
         (lane..lane + 4).find(watched).filter(|element| block.pixels >> element & 1 == 1)
     }
 
-    /// Which element of the batch is watched, if any is, and its number in the tile buffer.
+    /// The watched element of the batch, if there is one, and its pixel's number in the tile buffer.
     fn watched_in_batch(&self) -> Option<(usize, usize)> {
         let (x, y) = self.job.watched?;
         let (x, y) = (x.checked_sub(self.tile.0 as u32)?, y.checked_sub(self.tile.1 as u32)?);

@@ -1,15 +1,15 @@
 //! Tile buffer: colour, Z, stencil and alpha mask of one tile [AG section 5].
 //!
-//! The buffer has 4096 samples with 32-bit colour, or 2048 with 64-bit colour. Without multisampling each sample is a pixel; with it a pixel
-//! has four. Z (24 bits) and stencil (8 bits) of a sample share a word, depth in 31:8, as they do in memory.
+//! The buffer has 4096 samples with 32-bit colour, or 2048 with 64-bit colour. Without multisampling each sample is a pixel; with it a pixel has
+//! four. Z (24 bits) and stencil (8 bits) of a sample share a word, depth in 31:8, as in memory.
 //!
-//! Pixels are kept block by block, as the rasteriser visits them, and in a block quad by quad, because that is how quad processors access them: a block is
-//! 4x4 pixels or four quads, and its 16 words are one vector. Blocks stand in rows. The samples of a pixel are in separate planes, and so are the two words
-//! of a 64-bit colour.
+//! Pixels are ordered by block, as the rasteriser visits them, and within a block by quad, as quad processors access them: a block is 4x4 pixels or
+//! four quads, and its 16 words are one vector. Blocks stand in rows. The samples of a pixel are in separate planes, and so are the two words of a
+//! 64-bit colour.
 //!
 //! # Sources
-//! Comparison functions and stencil operations [AG p.49-50]; sizes [AG p.46]. That the first colour of Clear Colors goes to even and the second to odd
-//! columns is an inference: the guide only says that there are two [AG p.71], and drivers set both alike [linux vc4_render_cl.c].
+//! Comparison functions and stencil operations [AG p.49-50]; sizes [AG p.46]. That the first colour of Clear Colors goes to even and the second to
+//! odd columns is inferred: the guide only says that there are two [AG p.71], and drivers set both alike [linux vc4_render_cl.c].
 
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::simd::vectors::Vectors;
@@ -20,7 +20,7 @@ use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, tile_size_px};
 /// Samples of a tile with 32-bit colour; also words of its colour buffer, whatever the colour depth.
 pub const SAMPLES: usize = 64 * 64;
 
-/// How the tile buffer is divided, which is fixed for a frame.
+/// How the tile buffer is divided, fixed for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Four samples a pixel.
@@ -34,7 +34,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The division that a rendering mode implies.
+    /// The division for a rendering mode.
     pub const fn new(multisample: bool, color_64_bit: bool, double_buffer: bool) -> Self {
         let (width_px, height_px) = tile_size_px(multisample, color_64_bit, double_buffer);
         Self { multisample, color_64_bit, width_px, height_px }
@@ -55,13 +55,13 @@ impl Shape {
         if self.color_64_bit { 2 } else { 1 }
     }
 
-    /// Number of a pixel, from its tile coordinates: its place within a plane. Bits 1:0 are the element of its quad, bits 3:2 the quad of its block.
+    /// Number of a pixel, by its tile coordinates: its index within a plane. Bits 1:0 are the element of its quad, bits 3:2 the quad of its block.
     #[inline]
     pub const fn pixel(self, x: u32, y: u32) -> usize {
         self.block(x, y) | ((y >> 1 & 1) << 3 | (x >> 1 & 1) << 2 | (y & 1) << 1 | x & 1) as usize
     }
 
-    /// Number of a block's first pixel, from its tile coordinates.
+    /// Number of a block's first pixel, by its tile coordinates.
     #[inline(always)]
     pub const fn block(self, x: u32, y: u32) -> usize {
         (((y / 4) * (self.width_px / 4) + x / 4) * 16) as usize
@@ -72,7 +72,7 @@ impl Shape {
         (0..self.height_px).step_by(2).flat_map(move |y| (0..self.width_px).step_by(2).map(move |x| self.pixel(x, y)))
     }
 
-    /// Puts the words of a buffer's first plane in rows of pixels, as they stand on the screen.
+    /// Copies the words of a buffer's first plane to rows of pixels, as they are on the screen.
     pub fn to_rows(self, words: &[u32; SAMPLES], rows: &mut [u32]) {
         let width = self.width_px as usize;
         for (blocks, rows) in words.chunks_exact(4 * width).zip(rows.chunks_exact_mut(4 * width)) {
@@ -90,10 +90,10 @@ impl Shape {
         }
     }
 
-    /// Which words of a buffer follow each other in a full-resolution dump.
+    /// The order of a buffer's words in a full-resolution dump.
     ///
-    /// Quad after quad in rows; of each quad one sample after the other, each with its four pixels. Mesa's shaders read multisampled
-    /// pictures by this rule [mesa vc4_nir_lower_txf_ms.c]. That dumps without multisampling, of depth and of 64-bit colour have the same is a guess.
+    /// Quad after quad in rows; of each quad one sample after the other, each with its four pixels. Mesa's shaders read multisampled pictures in this
+    /// order [mesa vc4_nir_lower_txf_ms.c]. That dumps without multisampling, of depth and of 64-bit colour have the same order is a guess.
     pub fn dump_order(self) -> impl Iterator<Item = usize> {
         let (pixels, planes) = (self.pixels(), SAMPLES / self.pixels());
         self.quads().flat_map(move |quad| {
@@ -101,7 +101,7 @@ impl Shape {
         })
     }
 
-    /// Which bytes of the alpha mask follow each other in a full-resolution dump: plane after plane, in each quad after quad in rows. That is a guess.
+    /// The order of the alpha mask's bytes in a full-resolution dump: plane after plane, in each quad after quad in rows. That is a guess.
     pub fn mask_dump_order(self) -> impl Iterator<Item = usize> {
         let (pixels, planes) = (self.pixels(), SAMPLES / self.pixels());
         (0..planes)
@@ -109,7 +109,7 @@ impl Shape {
     }
 }
 
-/// What the buffer is filled with when a tile is stored.
+/// The values that fill the buffer when a tile is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClearValues {
     /// Colour of the samples in even and in odd columns (32 bits), or the lower and upper word of the colour (64 bits).
@@ -133,11 +133,11 @@ impl From<ClearColors> for ClearValues {
     }
 }
 
-/// One tile buffer.
+/// The tile buffer.
 #[derive(Clone, Debug)]
 pub struct Tlb {
     shape: Shape,
-    /// Colour words: planes of pixels, one a sample; with 64-bit colour the upper words follow all lower ones.
+    /// Colour words: a plane of pixels for each sample; with 64-bit colour the upper words follow all lower ones.
     pub color: Box<[u32; SAMPLES]>,
     /// Depth and stencil of each sample: depth in 31:8.
     pub zs: Box<[u32; SAMPLES]>,
@@ -161,7 +161,7 @@ impl Tlb {
         self.shape
     }
 
-    /// Divides it anew; what it contains is then meaningless until it is cleared.
+    /// Sets the division; the contents are meaningless until they are cleared.
     pub fn set_shape(&mut self, shape: Shape) {
         self.shape = shape;
     }
@@ -193,20 +193,20 @@ impl Tlb {
         self.vg_mask.fill(values.vg_mask);
     }
 
-    /// Where a word of a sample's colour is, for `pixel` as [`Shape::pixel`] numbers it.
+    /// Index of a word of a sample's colour; `pixel` by [`Shape::pixel`].
     #[inline]
     pub const fn color_index(&self, pixel: usize, sample: usize, word: usize) -> usize {
         word * (SAMPLES / 2) + sample * self.shape.pixels() + pixel
     }
 
-    /// Where a sample's depth and stencil are.
+    /// Index of a sample's depth and stencil.
     #[inline]
     pub const fn zs_index(&self, pixel: usize, sample: usize) -> usize {
         sample * self.shape.pixels() + pixel
     }
 }
 
-/// The words of a block, of which the first is a multiple of 16.
+/// The words of a block; `first` is a multiple of 16.
 #[inline(always)]
 pub fn block_of(words: &[u32; SAMPLES], first: usize) -> Lanes {
     let first = (first % SAMPLES) & !15;
@@ -215,7 +215,7 @@ pub fn block_of(words: &[u32; SAMPLES], first: usize) -> Lanes {
     lanes
 }
 
-/// The words of four quads, of which the firsts are multiples of four.
+/// The words of four quads; the firsts are multiples of four.
 #[inline(always)]
 pub fn gather(words: &[u32; SAMPLES], firsts: [usize; 4]) -> Lanes {
     let mut lanes = Lanes::default();
@@ -226,7 +226,7 @@ pub fn gather(words: &[u32; SAMPLES], firsts: [usize; 4]) -> Lanes {
     lanes
 }
 
-/// Puts elements into the words of four quads, as far as these are wanted.
+/// Writes the selected elements to the words of four quads.
 #[inline(always)]
 pub fn scatter(words: &mut [u32; SAMPLES], firsts: [usize; 4], quads: Range<usize>, lanes: &Lanes) {
     for (number, (quad, first)) in lanes.0.chunks_exact(4).zip(firsts).enumerate() {
@@ -252,7 +252,7 @@ pub fn compare(function: CompareFunction, new: u32, stored: u32) -> bool {
     }
 }
 
-/// When a comparison of depths holds, for 16 of them at once: all elements or none, by whether the new one is less, equal or greater.
+/// A comparison of depths for 16 elements at once: masks for less, equal and greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passing {
     less: Mask,
@@ -272,7 +272,7 @@ impl From<CompareFunction> for Passing {
 }
 
 impl Passing {
-    /// The elements for which it holds. `z` has 24 bits, `zs` is what the tile buffer has: depth and stencil.
+    /// The elements for which it holds. `z` has 24 bits, `zs` is depth and stencil from the tile buffer.
     #[inline(always)]
     pub fn of<V: Vectors>(self, z: &Lanes, zs: &Lanes) -> Mask {
         let stored = zs.map(|zs| zs >> 8);
@@ -281,7 +281,7 @@ impl Passing {
     }
 }
 
-/// How Z is tested: state of the control list that every fragment shader starts with [AG p.47].
+/// The Z test: state of the control list that every fragment shader starts with [AG p.47].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZTest {
     /// Comparison of the new with the stored depth.
@@ -299,7 +299,7 @@ pub struct StencilTest {
     pub write_mask: u8,
 }
 
-/// What became of a sample.
+/// Result of the tests of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It failed the stencil test.
@@ -373,7 +373,7 @@ mod tests {
             reference,
             mask,
         };
-        // the word's bits are the guide's [AG p.49]
+        // Words with the guide's bits [AG p.49].
         assert_eq!(configuration.to_word().unwrap() >> 28, 0xf);
         StencilTest { configuration, write_mask }
     }

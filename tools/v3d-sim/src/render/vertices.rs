@@ -1,9 +1,10 @@
-//! Shaded vertices of a wave, and the primitives that name them.
+//! Shaded vertices of a wave, and the primitives that refer to them.
 //!
-//! Lists name vertices by index. Here each vertex of a shader record gets a slot when the first primitive of a wave names it; before the wave's tiles are drawn
-//! all slots are filled, 16 vertices at a time. Lists in VG mode name no vertices: they consist of screen coordinates, with W = 1 and Z = 0.5 [AG p.72].
+//! Lists refer to vertices by index. Each vertex of a shader record gets a slot when a primitive of the wave first refers to it; before the wave's
+//! tiles are drawn all slots are filled, 16 vertices at a time. Lists in VG mode have no vertices: they consist of screen coordinates, with W = 1 and
+//! Z = 0.5 [AG p.72].
 //!
-//! A clipped primitive replaces some of its vertices by new ones. Where they are is in memory; their varyings are combinations of those of the
+//! A clipped primitive replaces some of its vertices by new ones. Their positions are in memory; their varyings are combinations of those of the
 //! original vertices [AG p.78].
 
 pub use crate::fault::rendering::VertexError;
@@ -28,19 +29,19 @@ use v3d_hw::shaded_vertex::ScreenXy;
 const VG_Z: f32 = 0.5;
 /// 1/W of VG primitives.
 const VG_RECIPROCAL_W: f32 = 1.0;
-/// Indices up to here find their slot in a table, others in a map.
+/// Indices up to this have an entry in a table, others in a map.
 const TABLE_INDICES: u32 = 1 << 16;
-/// No slot yet.
+/// No slot.
 const NO_SLOT: u32 = u32::MAX;
 
 /// Primitives of one draw.
 #[derive(Debug)]
 pub struct DrawList {
     primitive: ListPrimitive,
-    /// Which set of vertices the corners are slots of; `None`: they are coordinates.
+    /// The vertices that the corners are slots of; `None`: the corners are coordinates.
     set: Option<usize>,
     corners: Vec<[u32; 3]>,
-    /// Clipped primitives by their place in the list, ascending.
+    /// Clipped primitives by their index in the list, ascending.
     clipped: Vec<(usize, ClippedPrimitive)>,
 }
 
@@ -50,7 +51,7 @@ impl DrawList {
         self.primitive
     }
 
-    /// How many.
+    /// Number of primitives.
     pub fn len(&self) -> usize {
         self.corners.len()
     }
@@ -115,7 +116,7 @@ impl Set {
         *slot
     }
 
-    /// Takes over a batch of shaded vertices, the first of which has slot `first`.
+    /// Adds a batch of shaded vertices, the first of which has slot `first`.
     fn fill(&mut self, first: usize, batch: &ShadedBatch) {
         let format = batch.format;
         let each = self.varyings_each;
@@ -145,7 +146,7 @@ impl Set {
     }
 }
 
-/// Whether two states have the same vertices.
+/// Whether two states use the same vertices.
 fn same_vertices(a: &Shader, b: &Shader) -> bool {
     match (a, b) {
         (Shader::Gl(a), Shader::Gl(b)) => a == b,
@@ -154,19 +155,19 @@ fn same_vertices(a: &Shader, b: &Shader) -> bool {
     }
 }
 
-/// All vertices of a wave.
+/// The vertices of a wave.
 #[derive(Debug, Default)]
 pub struct Vertices {
     sets: Vec<Set>,
 }
 
 impl Vertices {
-    /// How many shader records have vertices.
+    /// Number of shader records with vertices.
     pub fn sets(&self) -> usize {
         self.sets.len()
     }
 
-    /// Notes the vertices that a list names.
+    /// Adds the vertices of a list.
     pub fn draw(
         &mut self,
         format: PrimitiveListFormat,
@@ -207,7 +208,7 @@ impl Vertices {
         Ok(DrawList { primitive: format.primitive, set, corners, clipped })
     }
 
-    /// Shades all vertices that have a slot.
+    /// Shades all vertices with a slot.
     pub fn shade(&mut self, code: &CodeCache, context: &mut Context<'_>, parallel: bool) {
         let shading = Shading { memory: context.memory, code, parallel };
         for set in &mut self.sets {
@@ -223,12 +224,12 @@ impl Vertices {
         }
     }
 
-    /// Forgets all vertices.
+    /// Removes all vertices.
     pub fn clear(&mut self) {
         self.sets.clear();
     }
 
-    /// Calls `setup` with the corners of a primitive on the screen and with the size that a point has.
+    /// Calls `setup` with the corners of a primitive on the screen and with the size of a point.
     pub fn with_primitive<R>(
         &self,
         list: &DrawList,

@@ -186,5 +186,5 @@ fn product_fused(a: &Lanes, b: &Lanes) -> Lanes {
 /// A product with infinities or very small numbers.
 #[cold]
 pub(crate) fn special_product(a: &Lanes, b: &Lanes) -> Lanes {
-    a.zip(*b, |a, b| float::fmul(a, b))
+    a.zip(*b, float::fmul)
 }

@@ -1,7 +1,7 @@
-//! Border colour: what a texture of wrap mode border has outside of itself.
+//! Border colour: the texels outside of a texture with wrap mode border.
 //!
-//! The first element of `r` holds it [AG p.41], with the channels in the order in which the texels have them in memory, lowest bits first, each
-//! widened to a byte; alpha-only types have it in the highest byte [mesa vc4_uniforms.c].
+//! The first element of `r` holds it [AG p.41], with the channels in the texels' order in memory, lowest bits first, each widened to a byte;
+//! alpha-only types have it in the highest byte [mesa vc4_uniforms.c].
 
 use super::TmuFault;
 use super::format::luminance_alpha;

@@ -1,8 +1,8 @@
-//! Random lookups that must come out of the vectors exactly as they come out of the reference.
+//! Random lookups that vectors must compute exactly as the reference does.
 //!
-//! A case is a suite and a number: together they are the seed of a texture's parameters and of the coordinates of some lookups. The texels are
-//! noise, and the same in all cases. Each lookup is made by the reference and in each level of the vectors; result and fault are compared.
-//! What is left to the reference anyway is counted, and so is what gives the same value everywhere, which proves little.
+//! A case is a suite and a number: together they are the seed of a texture's parameters and of the coordinates of some lookups. The texels are noise,
+//! the same in all cases. Each lookup is computed by the reference and at each SIMD level; results and faults are compared. Lookups that are left to
+//! the reference are counted, as are those with the same value everywhere, which prove little.
 
 use super::fast::Prepared;
 use super::filter;
@@ -18,7 +18,7 @@ use v3d_hw::texture::{
 };
 use v3d_hw::{Aligned, BusAddr, Layout};
 
-/// What the textures of a case are like. All suites have all types.
+/// The kind of textures in a case. All suites have all texel types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suite {
     /// All sizes, flipped or not.
@@ -31,7 +31,7 @@ pub enum Suite {
     Cubes,
     /// Child images.
     Children,
-    /// Parameters and coordinates without any rule to them.
+    /// Any parameters and coordinates.
     Parameters,
 }
 
@@ -52,18 +52,18 @@ impl Suite {
     }
 }
 
-/// What the cases of a run did.
+/// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Cases that were executed.
     pub cases: u64,
     /// Lookups of 16 elements.
     pub lookups: u64,
-    /// Lookups that were made in vectors; the others are left to the reference.
+    /// Lookups computed in vectors; the others are left to the reference.
     pub in_vectors: u64,
     /// Lookups in vectors whose elements are not all the same.
     pub varied: u64,
-    /// Lookups in which a fault was reported.
+    /// Lookups with a fault.
     pub with_faults: u64,
 }
 
@@ -71,7 +71,7 @@ const MEMORY_BYTES: u32 = 4 << 20;
 const PAGE_BYTES: u32 = 4096;
 const LOOKUPS: u64 = 4;
 
-/// Executes cases of a suite, up to the first that fails.
+/// Executes cases of a suite, until one fails.
 pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
     let owned = OwnedMemory::new(MEMORY_BYTES as usize);
     let mut noise = Random::new(0, 0);
@@ -152,7 +152,7 @@ fn parameters(suite: Suite, random: &mut Random) -> [u32; 4] {
     let any_wrap = suite == Suite::Wraps || random.one_in(4);
     let wraps = if any_wrap { &WRAPS[..] } else { &WRAPS[..2] };
     let mut size = || match random.below(8) {
-        // Powers of two, sizes around what tiles and micro-tiles end at, any.
+        // Powers of two; sizes around the edges of tiles and micro-tiles; any.
         0..=2 => 1 << random.below(9),
         3..=5 => 1 + random.below(70),
         6 => 1 + random.below(400),
@@ -213,7 +213,7 @@ fn parameters(suite: Suite, random: &mut Random) -> [u32; 4] {
 fn coordinates(suite: Suite, texture: &Texture, random: &mut Random) -> [Lanes; 4] {
     let (width, height) = (texture.levels[0].x.size, texture.levels[0].y.size);
     let (s, t) = match random.below(if suite == Suite::Parameters { 5 } else { 4 }) {
-        // What a flat surface has: 8x2 pixels.
+        // As on a flat surface: 8x2 pixels.
         0 | 1 => (surface(width, random), surface(height, random)),
         // Exactly between texels, and at their centres.
         2 => (between(width, random), between(height, random)),
@@ -261,7 +261,7 @@ fn anywhere(random: &mut Random) -> Lanes {
     Lanes::from_f32(std::array::from_fn(|_| 8.0 * share(random) - 4.0))
 }
 
-/// Directions, divided by their largest component; some are all 0, as those of elements that belong to no pixel.
+/// Directions, divided by their largest component; some are 0, like those of elements without a pixel.
 fn directions(random: &mut Random) -> [Lanes; 3] {
     let spread = 2f32.powi(-(random.below(8) as i32));
     let centre: [f32; 3] = std::array::from_fn(|_| 2.0 * share(random) - 1.0);
@@ -289,7 +289,7 @@ mod tests {
         for (suite, name) in Suite::ALL {
             let summary = run(suite, 0..4000).unwrap_or_else(|failure| panic!("{failure}"));
             assert_eq!(summary.cases, 4000, "{name}");
-            // Two of 18 types are left to the reference, and parameters without rules mostly are no texture in memory.
+            // Two of 18 types are left to the reference, and random parameters mostly are no texture in memory.
             let least = if suite == Suite::Parameters { summary.lookups / 20 } else { summary.lookups * 2 / 3 };
             assert!(summary.in_vectors > least, "{name}: {summary:?}");
             assert!(summary.varied > summary.in_vectors / 2, "{name}: {summary:?}");

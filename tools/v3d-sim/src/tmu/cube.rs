@@ -1,9 +1,9 @@
-//! Cube maps: from a direction to a face and a place on it [AG p.44].
+//! Cube maps: from a direction to a face and a position on it [AG p.44].
 //!
 //! The faces are +x, -x, +y, -y, +z, -z, and stand on them as table 3.21 of the OpenGL 2.0 specification says. The program divides the direction by the
 //! magnitude of its largest component beforehand; the unit relies on that.
 
-/// Where a direction meets the cube.
+/// The point where a direction meets the cube.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FacePoint {
     /// 0 to 5.
@@ -12,14 +12,14 @@ pub(super) struct FacePoint {
     pub(super) s: f32,
     /// 0 to 1.
     pub(super) t: f32,
-    /// The largest component is 1, but for the inexactness of a reciprocal; or there is no direction.
+    /// The largest component is not 1, within the precision of a reciprocal; or there is no direction.
     pub(super) normalized: bool,
 }
 
-/// How far from 1 the largest component may be: a reciprocal has 10 to 12 good bits.
+/// Maximum difference of the largest component from 1: a reciprocal has 10 to 12 good bits.
 const NORMALIZED_TOLERANCE: f32 = 1.0 / 256.0;
 
-/// The face and place that a direction points to.
+/// The face and position of a direction.
 #[inline(always)]
 pub(super) fn face_point(direction: [f32; 3]) -> FacePoint {
     let [x, y, z] = direction;
@@ -32,7 +32,7 @@ pub(super) fn face_point(direction: [f32; 3]) -> FacePoint {
     } else {
         (5, -x, -y, z)
     };
-    // Elements that belong to no pixel have no direction at all; that is no mistake of the program.
+    // Elements without a pixel have no direction; that is no mistake of the program.
     let empty = major == 0.0 || !major.is_finite();
     let normalized = empty || (major.abs() - 1.0).abs() <= NORMALIZED_TOLERANCE;
     FacePoint { face, s: 0.5 * (sc + 1.0), t: 0.5 * (tc + 1.0), normalized }
@@ -42,7 +42,7 @@ pub(super) fn face_point(direction: [f32; 3]) -> FacePoint {
 mod tests {
     use super::*;
 
-    /// Table 3.21 of the OpenGL 2.0 specification, at a point that differs in all components.
+    /// Table 3.21 of the OpenGL 2.0 specification, at a point whose components all differ.
     #[test]
     fn faces_stand_as_in_opengl() {
         let check = |direction, face, (s, t): (f32, f32)| {

@@ -1,8 +1,7 @@
 //! ETC1: a block of 4x4 texels in 64 bits [OES_compressed_ETC1_RGB8_texture].
 //!
-//! A block is two halves, side by side or, with the flip bit, one above the other. Each has a base colour: two of 4 bits in individual
-//! mode; one of 5 bits and a difference of 3 in differential mode. Each texel adds one of four values of the half's
-//! table to all channels.
+//! A block has two halves, side by side or, with the flip bit, one above the other. Each has a base colour: two of 4 bits in individual mode; one of
+//! 5 bits and a difference of 3 in differential mode. Each texel adds one of four values of the half's table to all channels.
 
 /// Modifiers by table and by index bits (high, low): table 3.17.2 of the extension.
 const MODIFIERS: [[i32; 4]; 8] = [
@@ -47,7 +46,7 @@ mod tests {
         texel((block >> 32) as u32, block as u32, x, y)
     }
 
-    /// A block put together from the fields that the extension's table 3.17.1 names.
+    /// A block from the fields of the extension's table 3.17.1.
     fn individual(colors: [[u64; 3]; 2], tables: [u64; 2], flip: bool, msb: u64, lsb: u64) -> u64 {
         let [[r1, g1, b1], [r2, g2, b2]] = colors;
         r1 << 60

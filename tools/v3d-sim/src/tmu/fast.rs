@@ -1,11 +1,11 @@
-//! Lookups in vectors: what [`super::filter`] computes element by element, for all 16 elements at once.
+//! Vectorized lookups: what [`super::filter`] computes element by element, for all 16 elements at once.
 //!
-//! What depends on a texture's parameters alone is found out once ([`Prepared`]). A lookup then goes level by level: positions ([`axis`]), addresses
-//! ([`address`]), words of memory, colours ([`texel`]), and their blend ([`blend`]), each a short loop over 16 elements without branches, which the compiler
-//! turns into vector instructions. Mostly all elements are sampled from the same level; if not, each level that is needed is sampled
-//! for all of them, and each takes its own.
+//! Everything that depends on a texture's parameters alone is computed once ([`Prepared`]). A lookup then proceeds level by level: positions
+//! ([`axis`]), addresses ([`address`]), words of memory, colours ([`texel`]), and their blend ([`blend`]), each a short loop over 16 elements without
+//! branches, which the compiler vectorizes. Mostly all elements are sampled from the same level; if not, each level that is needed is sampled for all
+//! of them, and each element selects its own.
 //!
-//! Whatever is out of the ordinary is left to the reference: what must be reported, and types of 16-bit floats.
+//! Rare cases are left to the reference: faults, and types of 16-bit floats.
 
 mod address;
 mod axis;
@@ -35,7 +35,7 @@ type Words = [u32; LANES];
 /// 16 signed integers.
 type Ints = [i32; LANES];
 
-/// `f` of each element's number.
+/// `f` of each element's index.
 #[inline(always)]
 fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     let mut result = [T::default(); LANES];
@@ -45,22 +45,22 @@ fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     result
 }
 
-/// The integer that is equal to a float of at most 2^22, by way of the float whose lowest bits it is: conversions that take all floats are slow.
+/// The integer equal to a float of at most 2^22, taken from the lowest bits of a larger float: conversions of all floats are slow.
 #[inline(always)]
 fn integer(whole: f32) -> i32 {
     const UNITS: f32 = 12_582_912.0;
     (whole + UNITS).to_bits().wrapping_sub(UNITS.to_bits()) as i32
 }
 
-/// A texture with everything worked out that its lookups have in common.
+/// A texture, with all that its lookups have in common computed in advance.
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     texture_type: TextureType,
     levels: Box<[Level]>,
     filters: level::Filters,
-    /// Coordinates are directions, and faces stand this many bytes apart.
+    /// Cube map: coordinates are directions, and faces are this many bytes apart.
     cube_stride: Option<u32>,
-    /// Some texels are of the border colour.
+    /// Some texels have the border colour.
     border: bool,
     etc_flip: bool,
 }
@@ -75,16 +75,16 @@ struct Level {
     layout: Layout,
 }
 
-/// Where the elements sample.
+/// Positions of the elements.
 struct Points {
     s: Floats,
     t: Floats,
-    /// Bytes from the first face to that of an element.
+    /// Offset of each element's face from the first.
     face: Words,
 }
 
 impl Prepared {
-    /// Prepares a texture; `None` if its lookups have to be left to the reference.
+    /// Prepares a texture; `None` if its lookups are left to the reference.
     pub(super) fn new(texture: &Texture) -> Option<Self> {
         let Texture { texture_type, mag, min, .. } = *texture;
         let nearest = mag == MagFilter::Nearest && matches!(min, MinFilter::Nearest | MinFilter::NearMipNear);
@@ -115,7 +115,7 @@ impl Prepared {
         })
     }
 
-    /// Looks a vector of coordinates s, t, r and b up; `None` if the reference has to.
+    /// Looks up a vector of coordinates s, t, r and b; `None` if that is left to the reference.
     #[inline]
     pub(super) fn sample(&self, simd: SimdDispatch, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Lanes> {
         simd.run(Lookup { texture: self, memory, coordinates })
@@ -159,7 +159,7 @@ impl SimdTask for Lookup<'_> {
     }
 }
 
-/// Turns directions into faces and places on them; `None` if one of them is not what it should be.
+/// Turns directions into faces and positions on them; `None` if one of them is invalid.
 #[inline(always)]
 fn face_points(s: &Floats, t: &Floats, r: &Floats, stride: u32) -> Option<Points> {
     let mut points = Points { s: [0.0; LANES], t: [0.0; LANES], face: [0; LANES] };
@@ -173,13 +173,13 @@ fn face_points(s: &Floats, t: &Floats, r: &Floats, stride: u32) -> Option<Points
 }
 
 impl Lookup<'_> {
-    /// Samples each element from its level, and blends it with the next one if it has a share of that.
+    /// Samples each element from its level, and blends it with the next one if that has a share.
     #[inline(always)]
     fn blend_levels(&self, points: &Points, choice: &Choice, border: u32) -> Option<Lanes> {
         let mut result = [0; LANES];
         for next in 0..2 {
             let mut left = if next == 0 { ALL } else { choice.shared };
-            // Which elements come from which level.
+            // The elements of each level.
             let mut sampled = [0; LANES];
             while left != 0 {
                 let first = left.trailing_zeros() as usize % LANES;
@@ -205,7 +205,7 @@ impl Lookup<'_> {
         Some(Lanes(result))
     }
 
-    /// The texels of a level, blended or not. `needed` says which elements must be in memory.
+    /// The texels of a level, blended or not. `needed`: the elements that must be in memory.
     #[inline(always)]
     fn level(&self, level: &Level, linear: bool, points: &Points, border: u32, needed: Mask) -> Option<Words> {
         let (x, y) = (level.x.positions(&points.s), level.y.positions(&points.t));

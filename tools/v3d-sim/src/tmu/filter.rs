@@ -1,9 +1,9 @@
 //! Filters: from coordinates to the result of a lookup [AG p.43].
 //!
-//! This is the plain statement of what a lookup is, element by element; [`super::fast`] does the same for all elements at once.
+//! The reference meaning of a lookup, element by element; [`super::fast`] computes the same for all elements at once.
 //!
-//! All four elements of a quad are sampled from the same levels. A linear filter blends the 2x2 texels around the place; with two levels, the results of both
-//! are blended by the fraction of the level of detail.
+//! All four elements of a quad are sampled from the same levels. A linear filter blends the 2x2 texels around the position; with two levels, both
+//! results are blended by the fraction of the level of detail.
 
 pub(super) mod footprint;
 
@@ -16,7 +16,7 @@ use crate::lanes::Lanes;
 use crate::memory::Memory;
 use v3d_hw::texture::{TextureType, Wrap};
 
-/// One lookup under way.
+/// A lookup in progress.
 struct Lookup<'a> {
     texture: &'a Texture,
     memory: Memory<'a>,
@@ -25,16 +25,16 @@ struct Lookup<'a> {
     fault: Option<TmuFault>,
 }
 
-/// Where an element samples.
+/// Position of an element.
 #[derive(Clone, Copy, Default)]
 struct Point {
     s: f32,
     t: f32,
-    /// Bytes from the first face to this one.
+    /// Offset of its face from the first.
     face: u32,
 }
 
-/// Texels around a place: columns and rows, and the shares of the second ones in 1/256.
+/// The texels around a position: columns and rows, and the shares of the second ones in 1/256.
 struct Neighbourhood {
     x: [u32; 2],
     y: [u32; 2],
@@ -42,7 +42,7 @@ struct Neighbourhood {
     share_y: u32,
 }
 
-/// Looks a vector of coordinates up.
+/// Looks up a vector of coordinates.
 pub(super) fn sample(texture: &Texture, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> LookedUp {
     let mut lookup = Lookup { texture, memory, border: 0, fault: texture.misuse };
     if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
@@ -79,7 +79,7 @@ impl Lookup<'_> {
         self.fault = self.fault.or(Some(fault));
     }
 
-    /// Where the elements of a quad sample, and which levels.
+    /// The positions of the elements of a quad, and their levels.
     #[inline]
     fn quad(&mut self, quad: usize, [s, t, r, b]: [&Lanes; 4]) -> ([Point; 4], [Selection; 4]) {
         let texture = self.texture;
@@ -114,9 +114,9 @@ impl Lookup<'_> {
         (points, selections)
     }
 
-    /// Turns the directions of a quad into faces and coordinates on them, and gives the greater of their changes in texels.
+    /// Turns the directions of a quad into faces and coordinates on them; returns the greater of their derivatives in texels.
     ///
-    /// It is taken of the directions, which do not jump where two faces meet; a face is two units wide.
+    /// Derivatives are of the directions, which are continuous where two faces meet; a face is two units wide.
     fn face_points(&mut self, s: [f32; 4], t: [f32; 4], r: [f32; 4]) -> ([Point; 4], f32) {
         let width = self.texture.levels[0].x.size as f32;
         let change = lod::cube_change([s, t, r].map(|c| c.map(|c| 0.5 * c * width)), width);
@@ -217,7 +217,7 @@ impl Lookup<'_> {
             self.report(TmuFault::NegativePowerOfTwo);
         }
         let (right, lower) = (share_x as f32 / 256.0, share_y as f32 / 256.0);
-        // A share of nothing must not turn infinity into no number.
+        // A share of 0 must not turn infinity into NaN.
         let mix = |a: f32, b: f32, share: f32| if share == 0.0 { a } else { a * (1.0 - share) + b * share };
         std::array::from_fn(|i| {
             let (first, second) = (mix(texels[0][i], texels[1][i], right), mix(texels[2][i], texels[3][i], right));
@@ -254,7 +254,7 @@ fn is_negative_power_of_two(value: f32) -> bool {
     value < 0.0 && value.is_finite() && value.to_bits() & 0x007f_ffff == 0
 }
 
-/// Blends the texels upper left, upper right, lower left, lower right, byte by byte; the shares are the right and the lower ones', in 1/256.
+/// Blends the texels upper left, upper right, lower left, lower right, byte by byte; the shares, in 1/256, belong to the right and the lower ones.
 fn blend_bytes(texels: [u32; 4], share_x: u32, share_y: u32) -> u32 {
     const HALF: u32 = 0x8000;
     let texels = texels.map(u32::to_le_bytes);

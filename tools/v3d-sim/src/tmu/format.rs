@@ -1,7 +1,7 @@
-//! Texels: from memory to packed RGBA8888 [AG p.42].
+//! Texel formats: from memory to packed RGBA8888 [AG p.42].
 //!
-//! Channels of fewer than 8 bits are widened by repeating their highest bits. A texel's channels stand from its highest bits downwards in the order of
-//! the type's name for 4444, 5551 and 565 [mesa vc4_formats.c], and byte by byte for the others.
+//! Channels of fewer than 8 bits are widened by repeating their highest bits. The channels of 4444, 5551 and 565 are in the order of the type's name,
+//! from the highest bits downwards [mesa vc4_formats.c]; the others are byte by byte.
 
 use super::texture::Level;
 use super::{etc1, half};
@@ -62,15 +62,15 @@ pub(super) const fn yuyv(word: u32, second: bool) -> u32 {
     y | word & 0xff00 | (word >> 24) << 16 | OPAQUE
 }
 
-/// Where a texel stands.
+/// Address of a texel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TexelAddress {
     address: BusAddr,
-    /// Bits of the byte there that come before it.
+    /// Bits of the byte before it.
     bit: u32,
-    /// Its column in the image, or in its block.
+    /// Column in the image, or in its block.
     x: u32,
-    /// Its row in its block.
+    /// Row in its block.
     y: u32,
 }
 
@@ -84,7 +84,7 @@ pub(super) trait Texel {
     /// A texel as packed RGBA8888; S8 and S16 in the lowest bits.
     fn read(memory: Memory<'_>, place: TexelAddress) -> Result<u32, OutOfMemory>;
 
-    /// Where the texel in a column and row of a level stands.
+    /// The address of the texel in a column and row of a level.
     #[inline(always)]
     fn place(level: &Level, face_offset: u32, x: u32, y: u32) -> TexelAddress {
         let block = (x >> Self::BLOCK_LOG2, y >> Self::BLOCK_LOG2);
@@ -145,7 +145,7 @@ texels! {
     Yuyv422R: 16 bits, |memory, place| yuyv(memory.word(place.address)?, place.x & 1 == 1);
 }
 
-/// ETC1. `FLIP` is the flag of parameter 1: with it the first row of a block is the one with the lowest t, as OpenGL has it; without, the one with the
+/// ETC1. `FLIP` is the flag of parameter 1: with it the first row of a block is the one with the lowest t, as in OpenGL; without, the one with the
 /// highest [mesa vc4_uniforms.c sets it for OpenGL].
 pub(super) struct Etc1<const FLIP: bool>;
 

@@ -1,24 +1,24 @@
-//! Level of detail: which levels of a texture a quad is sampled from [AG p.43].
+//! Level of detail: the levels of a texture that a quad is sampled from [AG p.43].
 //!
-//! The four elements of a quad are a square of 2x2 pixels, so that the differences between them are the derivatives of the coordinates: one for each axis
-//! of the texture in texels of level 0 from pixel to pixel along x, and as many along y. The level of detail is the binary logarithm of the greater of the
-//! two changes, plus the bias.
+//! The four elements of a quad are a square of 2x2 pixels, so that the differences between them are the derivatives of the coordinates: one for each
+//! axis of the texture in texels of level 0 from pixel to pixel along x, and one along y. The level of detail is the binary logarithm of the greater
+//! of the two changes, plus the bias.
 //!
 //! # Surprises
-//! - The change of a cube map's direction is the sum of its derivatives without their signs, which OpenGL allows in place of their length.
-//! - An axis on which the coordinate changes by more than the whole texture from pixel to pixel counts as though it changed by that.
-//! - Between magnification and minification stands a level of detail of 0.5 if the former blends and the latter takes the nearest texel of a level of
-//!   several, as OpenGL ES 2.0 has it in section 3.7.8, else 0.
+//! - The change of a cube map's direction is the sum of the absolute values of its derivatives, which OpenGL allows in place of their length.
+//! - The change along an axis counts at most as the size of the texture.
+//! - The limit between magnification and minification is a level of detail of 0.5 if the former blends and the latter takes the nearest texel of one
+//!   of several levels, as in section 3.7.8 of OpenGL ES 2.0; else 0.
 //!
 //! # Sources
-//! All of it follows from which tests of dEQP-GLES2 a Pi 3 passes and fails [deqp]: the sums from six with cube maps, the limit from four with textures that
-//! are no squares, the 0.5 from six with cube maps. What the change is in a flat texture no test tells: with sums all 503 of them come out as with lengths.
-//! Lengths are what software renderers come near, to which the captured jobs are compared; sums would miss them by up to half a level.
+//! All of it follows from which tests of dEQP-GLES2 a Pi 3 passes and fails [deqp]: the sums from six with cube maps, the limit from four with
+//! textures that are not square, the 0.5 from six with cube maps. No test distinguishes sums from lengths in flat textures: all 503 of them give the
+//! same result. Software renderers, with which the captured jobs are compared, approximate lengths; sums would be off by up to half a level.
 
 use v3d_hw::qpu::LANES;
 use v3d_hw::texture::{MagFilter, MinFilter};
 
-/// Which levels to sample, and how.
+/// The levels to sample, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Selection {
     /// The finer level.
@@ -29,7 +29,7 @@ pub(super) struct Selection {
     pub(super) linear: bool,
 }
 
-/// The derivatives along x and y, of coordinates in texels of level 0; each axis has so many texels.
+/// The derivatives along x and y, in texels of level 0; each axis has this many texels.
 ///
 /// Elements are left and right of the first row, left and right of the second.
 #[inline(always)]
@@ -42,14 +42,14 @@ fn derivatives<const N: usize>(coordinates: [[f32; 4]; N], texels: [f32; N]) -> 
     })
 }
 
-/// The greater change of coordinates in a flat texture: a length.
+/// The greater change of coordinates in a flat texture, as a length.
 #[inline(always)]
 pub(super) fn flat_change(coordinates: [[f32; 4]; 2], texels: [f32; 2]) -> f32 {
     let [x, y] = derivatives(coordinates, texels).map(|[s, t]| s * s + t * t);
     x.max(y).sqrt()
 }
 
-/// The greater change of directions into a cube map whose faces are so wide: a sum.
+/// The greater change of directions into a cube map with faces of this width, as a sum.
 #[inline(always)]
 pub(super) fn cube_change(directions: [[f32; 4]; 3], texels: f32) -> f32 {
     let [x, y] = derivatives(directions, [texels; 3]).map(|[s, t, r]| s + t + r);
@@ -65,13 +65,13 @@ pub(super) fn of_quads<const N: usize>(
     std::array::from_fn(|quad| change(coordinates.map(|c| std::array::from_fn(|i| c[4 * quad + i]))))
 }
 
-/// The level of detail of a change in texels, without bias. No change at all gives a very small one.
+/// The level of detail of a change in texels, without bias. A change of 0 gives a very small one.
 #[inline(always)]
 pub(super) fn level_of_detail(change: f32) -> f32 {
     if change > 0.0 { log2(change) } else { -150.0 }
 }
 
-/// The level of detail up to which a texture is magnified.
+/// The maximum level of detail at which a texture is magnified.
 #[inline(always)]
 pub(super) fn magnified_up_to(mag: MagFilter, min: MinFilter) -> f32 {
     match (mag, min) {
@@ -80,16 +80,16 @@ pub(super) fn magnified_up_to(mag: MagFilter, min: MinFilter) -> f32 {
     }
 }
 
-/// The binary logarithm of a number above 0: of our own, because libraries differ in their last bits.
+/// The binary logarithm of a positive number; not a library's, because libraries differ in their last bits.
 #[inline(always)]
 fn log2(value: f32) -> f32 {
-    /// The sum of `z^(2n) / (2n + 1)`, highest power first. What is left off is less than 1e-15.
+    /// The sum of `z^(2n) / (2n + 1)`, highest power first. The remainder is less than 1e-15.
     const TERMS: [f64; 9] =
         [1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0];
     /// The upper half of the root of 1/2.
     const ROOT_OF_HALF: u32 = (std::f64::consts::FRAC_1_SQRT_2.to_bits() >> 32) as u32;
     let bits = f64::from(value).to_bits();
-    // The exponent for which the rest is between the roots of 1/2 and of 2.
+    // The exponent that leaves a factor between the roots of 1/2 and of 2.
     let exponent = ((bits >> 32) as u32).wrapping_sub(ROOT_OF_HALF) as i32 >> 20;
     let rest = f64::from_bits(bits.wrapping_sub(u64::from(exponent as u32) << 52));
     // ln x = 2 artanh z = 2 (z + z^3 / 3 + z^5 / 5 + ...)
@@ -99,7 +99,7 @@ fn log2(value: f32) -> f32 {
     if value == f32::INFINITY { value } else { result as f32 }
 }
 
-/// Whether filters ever look at the level of detail.
+/// Whether the filters depend on the level of detail.
 pub(super) fn matters(mag: MagFilter, min: MinFilter) -> bool {
     !matches!((mag, min), (MagFilter::Linear, MinFilter::Linear) | (MagFilter::Nearest, MinFilter::Nearest))
 }

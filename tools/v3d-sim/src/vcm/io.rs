@@ -1,7 +1,7 @@
 //! The units around a vertex or coordinate shader: the two windows of its batch in the VPM.
 //!
-//! Attributes stand in columns, one for each vertex of the batch, packed one after the other in bytes; the shader reads them as rows. It writes
-//! shaded vertices to the other window in the same manner, where PTB and PSE find them [AG p.60-61].
+//! Attributes are in columns, one for each vertex of the batch, packed one after the other in bytes; the shader reads them as rows. It writes shaded
+//! vertices to the other window in the same way, where PTB and PSE find them [AG p.60-61].
 
 use crate::fault::Signals;
 use crate::lanes::{Lanes, Mask};
@@ -41,7 +41,7 @@ impl VertexIo {
         }
     }
 
-    /// Begins a batch: clears both windows and sets how many rows of them there are.
+    /// Begins a batch: clears both windows and sets their numbers of rows.
     pub fn begin(&mut self, input_rows: u32, output_rows: u32) {
         self.inputs.clear();
         self.outputs.clear();
@@ -52,7 +52,7 @@ impl VertexIo {
         self.signals = Signals::default();
     }
 
-    /// What accesses since the batch began have raised.
+    /// Signals raised by accesses since the batch began.
     pub const fn signals(&self) -> Signals {
         self.signals
     }
@@ -67,7 +67,7 @@ impl VertexIo {
         &self.outputs
     }
 
-    /// Vectors that the shader has set up and not read.
+    /// Vectors that are set up and not read.
     pub fn unread(&self) -> u32 {
         self.reads.outstanding()
     }

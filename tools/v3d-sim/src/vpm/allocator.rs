@@ -1,8 +1,8 @@
-//! VPM allocator: shares the VPM out among batches of vertices.
+//! VPM allocator: divides the VPM among batches of vertices.
 //!
-//! A batch needs rows for its attributes and rows for its shaded vertices. The allocator takes them from what VPMBASE does not reserve for user
-//! programs, and with VPACNTL it can be told how much binning and rendering may have. A request that can never be met is an error that ERRSTAT
-//! shows. In the model batches are shaded one after the other, so a request that could be met later is met at once, and time-outs never happen.
+//! A batch needs rows for its attributes and for its shaded vertices. The allocator takes them from what VPMBASE does not reserve for user programs;
+//! VPACNTL can limit the shares of binning and rendering. A request that can never be met is an error that ERRSTAT shows. In the model batches are
+//! shaded one after the other, so a request that could be met later is met at once, and time-outs never happen.
 //!
 //! # Sources
 //! [AG p.53], [AG p.63], [AG p.92-93], [AG p.100].
@@ -18,7 +18,7 @@ const RESERVATION_UNIT_BYTES: u32 = 256;
 /// Bytes in a unit of the limits in VPACNTL [AG p.93].
 const LIMIT_UNIT_BYTES: u32 = 6 * 256;
 
-/// What there is to be shared out.
+/// The set-up that limits allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Allocator {
     /// Size of the VPM in KiB.

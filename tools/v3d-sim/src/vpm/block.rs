@@ -1,8 +1,8 @@
 //! Block access: how a QPU reads and writes vectors of 16 elements.
 //!
-//! A block is a sequence of vectors, each a fixed stride after the one before. The address of a vector counts sub-vectors: below the row (and, in
-//! vertical access, the column) stand one bit for the half-word or two for the byte. Packed sub-vectors are 16 successive elements of a row or
-//! column; laned ones take the same half-word or byte of 16 words.
+//! A block is a sequence of vectors, each at a fixed stride from the one before. The address of a vector counts sub-vectors: below the row (and, in
+//! vertical access, the column) are one bit for the half-word or two for the byte. Packed sub-vectors are 16 successive elements of a row or column;
+//! laned ones are the same half-word or byte of 16 words.
 //!
 //! # Sources
 //! [AG p.53-58], figures 8 and 9.
@@ -12,7 +12,7 @@ use crate::lanes::{Lanes, Mask};
 use v3d_hw::qpu::LANES;
 use v3d_hw::vpm::{ElementSize, Location, ReadSetup, WriteSetup};
 
-/// Where the next vector of a block is.
+/// Position of the next vector of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
     horizontal: bool,
@@ -40,7 +40,7 @@ impl Cursor {
         (!matches!(size, ElementSize::Reserved(_))).then_some(Self { horizontal, laned, size, address, stride })
     }
 
-    /// Moves to the next vector; beyond row 63 it begins again at row 0.
+    /// Moves on to the next vector; row 63 is followed by row 0.
     pub fn advance(&mut self) {
         let bits = match self.size {
             ElementSize::Bits8 => 0xff,
@@ -83,12 +83,12 @@ impl Cursor {
         }
     }
 
-    /// Where an element of the vector is.
+    /// Address of an element of the vector.
     fn place(&self, element: u32) -> VpmAddress {
         let Location { y, x, part } = Location::unpack(self.address, self.horizontal, self.size).unwrap_or_default();
         let (row, column, part) = (u32::from(y), u32::from(x), u32::from(part));
         let bytes = self.bytes();
-        // Elements before this one in the direction of the vector, in bytes of it.
+        // Bytes along the vector in front of the element.
         let (words, byte) = if self.laned || bytes == 4 {
             (element, part * bytes)
         } else {
@@ -107,7 +107,7 @@ impl Cursor {
 mod tests {
     use super::*;
 
-    /// Writes elements 1 to 16 to an empty array and lists what has changed: row, column, byte and element number.
+    /// Writes elements 1 to 16 to an empty array, and lists the changes: row, column, byte and element number.
     fn written(horizontal: bool, laned: bool, size: ElementSize, location: Location) -> Vec<(u32, u32, u32, u32)> {
         let mut vpm = Vpm::new(4, 64);
         let address = location.pack(horizontal, size).unwrap();

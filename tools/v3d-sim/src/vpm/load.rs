@@ -1,8 +1,8 @@
-//! VDR: loads blocks from memory into the VPM; the part of the VCD that programs can use.
+//! VDR: DMA from memory to the VPM; the part of the VCD that programs can use.
 //!
-//! A block has rows of elements that are successive in memory; the next row begins one pitch further. In the VPM a row runs along a row of
-//! words or, in vertical mode, down a column; narrow elements are packed. The address of the next row is the old one plus VPITCH, where the lowest
-//! bits of an address of narrow elements choose the sub-vector, as in block access.
+//! A block has rows of elements that are successive in memory; the next row begins one pitch further. In the VPM a row goes along a row of words or,
+//! in vertical mode, down a column; narrow elements are packed. The address of the next row is the old one plus VPITCH, where the lowest bits of an
+//! address of narrow elements select the sub-vector, as in block access.
 //!
 //! # Sources
 //! [AG p.59-60].
@@ -12,7 +12,7 @@ use crate::memory::Memory;
 use v3d_hw::BusAddr;
 use v3d_hw::vpm::{LoadSetup, LoadStrideSetup, ROW_WORDS};
 
-/// Loads a block from `address`; the first error is given back, and everything that can be loaded is.
+/// Loads a block from `address`, as far as possible; returns the first error.
 pub fn load(
     vpm: &mut Vpm,
     setup: &LoadSetup,

@@ -1,20 +1,20 @@
-//! The queue of block reads between set-up and VPM_READ.
+//! The queue of block reads between their set-up and VPM_READ.
 //!
-//! A set-up says how many vectors will be read; two set-ups can be queued [AG p.56]. On silicon a second set-up was seen to be ignored
-//! unless at most one vector of the first is outstanding [vc4asm]; the guide's rule is kept here.
+//! A set-up gives the number of vectors to be read; two set-ups can be queued [AG p.56]. Silicon was seen to ignore a second set-up unless at most
+//! one vector of the first is outstanding [vc4asm]; here the guide's rule applies.
 
 use super::block::Cursor;
 use super::{Vpm, VpmError};
 use crate::lanes::Lanes;
 use v3d_hw::vpm::ReadSetup;
 
-/// Set-ups that can be queued.
+/// Depth of the queue.
 const DEPTH: usize = 2;
 
-/// Block reads that have been set up and not finished.
+/// Block reads that are set up and not finished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadQueue {
-    /// The next vector and how many are left, oldest first.
+    /// The next vector and the number of vectors left, oldest first.
     blocks: [Option<(Cursor, u8)>; DEPTH],
 }
 

@@ -1,16 +1,16 @@
-//! VDW: stores blocks of the VPM to memory.
+//! VDW: DMA from the VPM to memory.
 //!
-//! A block has rows of elements that are successive in memory. In the VPM a row runs along a row of words, or, in vertical mode, down 16 words of a
+//! A block has rows of elements that are successive in memory. In the VPM a row goes along a row of words or, in vertical mode, down 16 words of a
 //! column; narrow elements are packed. The next row of the block begins one row (column) further.
 //!
 //! # Surprises
 //! - The stride is from the end of a row to the start of the next, where the load's pitch is from start to start.
 //! - The guide's stride field has 13 bits; silicon has 16 [vc4asm].
-//! - What runs off the end of a row or of 16 words of a column goes on at the start of the same one: seen on silicon for 32 words of a column
-//!   [vc4asm issue 27]. That the rest of a row does likewise is a guess.
-//! - Block mode does not put short rows side by side. QPULib stores columns as 16 rows of one word with that bit set, and VC4C sets it for all
-//!   of its stores, and both work on boards. So it is taken to be about rows of more than 16 words: they go on in the next row (column), and the next one
-//!   begins after it. That is a guess; without it nothing would be left of the guide's words.
+//! - A row that exceeds a row of the VPM or 16 words of a column wraps around to its start: seen on silicon for 32 words of a column [vc4asm issue
+//!   27]. That the rest of a row wraps likewise is a guess.
+//! - Block mode does not put short rows side by side. QPULib stores columns as 16 rows of one word with that bit set, and VC4C sets it for all of its
+//!   stores, and both work on boards. So it is taken to concern rows of more than 16 words: they continue in the next row (column), and the next one
+//!   begins after it. That is a guess; without it the guide's words would have no meaning.
 //!
 //! # Sources
 //! [AG p.58-59], and where said.
@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use v3d_hw::BusAddr;
 use v3d_hw::vpm::{ROW_WORDS, StoreSetup, StoreStrideSetup};
 
-/// Stores a block to `address`; the first error is given back, and everything that can be stored is.
+/// Stores a block to `address`, as far as possible; returns the first error.
 pub fn store(
     vpm: &Vpm,
     setup: &StoreSetup,
@@ -62,17 +62,17 @@ pub fn store(
     result
 }
 
-/// Where in its line a row of the block begins, in words; a line is a row of the VPM or, in vertical mode, 16 words of a column.
+/// Start of a row of the block within its line, in words; a line is a row of the VPM or, in vertical mode, 16 words of a column.
 fn start_in_line(setup: &StoreSetup) -> u32 {
     u32::from(if setup.horizontal { setup.x } else { setup.y }) % ROW_WORDS
 }
 
-/// How many lines further the next row of the block begins, when a row ends `end` bytes from its first word.
+/// Lines from a row of the block to the next, when a row ends `end` bytes from its first word.
 fn lines(setup: &StoreSetup, end: u32, block_mode: bool) -> u32 {
     if block_mode { (start_in_line(setup) + end.div_ceil(4)).div_ceil(ROW_WORDS) } else { 1 }
 }
 
-/// The place `offset` bytes along a row of the block that begins `line` lines further than the first.
+/// Address of the byte at `offset` along a row of the block that begins `line` lines behind the first.
 fn locate(setup: &StoreSetup, offset: u32, line: u32, block_mode: bool) -> VpmAddress {
     let (y, x) = (u32::from(setup.y), u32::from(setup.x));
     let (words, byte) = (offset / 4, offset % 4);
@@ -81,7 +81,7 @@ fn locate(setup: &StoreSetup, offset: u32, line: u32, block_mode: bool) -> VpmAd
     if setup.horizontal {
         VpmAddress { row: y + line, column: along % ROW_WORDS, byte }
     } else {
-        // Beyond the last column the next 16 rows begin.
+        // Behind the last column the next 16 rows begin.
         let column = x + line;
         let sixteenth_row = (y / ROW_WORDS + column / ROW_WORDS) * ROW_WORDS;
         VpmAddress { row: sixteenth_row + along % ROW_WORDS, column: column % ROW_WORDS, byte }

@@ -1,6 +1,6 @@
-//! A program with all that it depends on, executed by one engine after the other.
+//! A case: a program with all that it depends on, executed by one engine after the other.
 //!
-//! Memory lies between words that belong to nobody: an engine that reads or writes beyond its ends finds or leaves there what the reference engine does not.
+//! Memory is surrounded by guard words: an access beyond its ends shows as a difference.
 
 use super::peripherals::RandomIo;
 use crate::fault::FaultLog;
@@ -15,69 +15,69 @@ use v3d_hw::BusAddr;
 
 /// Size of a case's memory.
 pub const MEMORY_BYTES: u32 = 0x4000;
-/// Where its code begins.
+/// Address of its code.
 pub const CODE: u32 = 0x1000;
-/// Most instructions that there is room for.
+/// Maximum number of instructions.
 pub const MAX_INSTRUCTIONS: usize = (MEMORY_BYTES - CODE) as usize / 16;
-/// Words before memory and behind it.
+/// Guard words before and behind memory.
 const MARGIN: usize = 512;
 
 /// A program, its data, and how it is run.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The program's words, which stand at [`CODE`].
+    /// The program's words, at [`CODE`].
     pub words: Vec<u64>,
-    /// The runs, one after the other: memory, VPM and peripherals stay as the last one has left them.
+    /// The runs, one after the other; memory, VPM and peripherals keep the state of the last one.
     pub launches: Vec<Launch>,
-    /// The seed of what is in memory and of what peripherals answer.
+    /// The seed of memory and of the peripherals' answers.
     pub data: u64,
-    /// How many varyings each run has.
+    /// Number of varyings of each run.
     pub varyings: u32,
-    /// What peripherals refuse: one in so many answers.
+    /// One in this many answers of peripherals is an error.
     pub refused: u32,
-    /// Somebody else holds the scoreboard and the mutex until a run stalls for the first time.
+    /// The scoreboard and the mutex are held by somebody else until a run stalls for the first time.
     pub busy: bool,
-    /// Budgets of a run: it goes on with the next one where the last one has left it.
+    /// Budgets of a run: each continues where the last one has ended.
     pub budgets: Vec<u64>,
 }
 
-/// Who executes a case.
+/// How a case is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// The reference engine.
+    /// The reference datapath.
     Reference,
-    /// The fast engine, as every host can execute it.
+    /// In the vectors that every host of this architecture has.
     Baseline,
-    /// The fast engine, as this host executes it best.
+    /// In the best way for this host.
     Fast,
-    /// The same, with code translated for the host before its first instruction is executed, if this host can do that.
+    /// The same, with code translated before its first instruction is executed, if this host can execute that.
     Translated,
-    /// The engine that leaves a trace for the clock.
+    /// With a trace for the timing model.
     Traced,
 }
 
-/// All that an engine leaves behind.
+/// The state that an engine leaves behind.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How each run came back from each of its budgets, how much was left of it, and where the program was.
+    /// For each run and budget: how it ended, what is left of the budget, and the address of the next instruction.
     pub(super) exits: Vec<(Exit, u64, BusAddr)>,
-    /// Instructions in its traces, if it leaves any.
+    /// Instructions in its traces.
     pub(super) traced: u64,
-    /// Instructions that all runs have executed.
+    /// Instructions executed in all runs.
     pub(super) executed: u64,
-    /// How many of them in translated code.
+    /// Of these, executed in translated code.
     pub(super) translated: u64,
     pub(super) qpu: Qpu,
     pub(super) written: Vec<(&'static str, Lanes, Mask)>,
     shared: Shared,
-    /// The words of memory, and those around it.
+    /// The words of memory, with the guard words.
     pub(super) memory: Vec<u32>,
     pub(super) faults: FaultLog,
 }
 
 impl Case {
-    /// Executes the case with several engines, of which each has to leave what the reference engine leaves, and gives that, with how much of it others
-    /// have executed in translated code: or else in words what differs.
+    /// Executes the case with several engines, each of which has to leave the same as the reference; returns that, with the number of instructions
+    /// that others have executed in translated code, or the difference in words.
     pub fn check(&self, engines: &[Engine]) -> Result<Outcome, String> {
         let data = self.data();
         let mut reference = self.execute(Engine::Reference, &data);
@@ -135,7 +135,7 @@ impl Case {
         Outcome { exits, traced, executed, translated, qpu, written: io.written, shared: io.shared, memory, faults }
     }
 
-    /// What is in memory and around it when the program begins.
+    /// The contents of memory and of the guard words at the start.
     pub(super) fn data(&self) -> Vec<u32> {
         let mut random = Random::new(self.data, 2);
         let mut margin = || random.next_u64() as u32;
@@ -151,7 +151,7 @@ impl Case {
     }
 }
 
-/// Finds the first difference in what two engines have left.
+/// The first difference between the states that two engines have left.
 fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {
     let differs = |what: &str, reference: &dyn std::fmt::Debug, fast: &dyn std::fmt::Debug| {
         Err(format!("{what}: reference {reference:x?}, fast {fast:x?}"))

@@ -1,7 +1,7 @@
-//! Peripherals that answer anything and note what they are told.
+//! Peripherals with random answers, which record what is written to them.
 //!
-//! An answer depends on the seed and on the answers before it alone. What can be asked again before an instruction is executed, whether it must wait, stays as
-//! it is until a run has stalled: engines ask for it as often as they like.
+//! An answer depends on the seed and on the answers before it alone. Whether an instruction must wait does not change until a run has stalled:
+//! engines ask for it any number of times.
 
 use super::case::Case;
 use crate::lanes::{Lanes, Mask};
@@ -11,7 +11,7 @@ use crate::qpu::qps::user_io::{SEMAPHORE_LIMIT, SEMAPHORES, Setup, Shared, UserI
 use crate::random::Random;
 use v3d_hw::qpu::LANES;
 
-/// The QPU that holds what is in use.
+/// Number of the QPU that holds what is in use.
 const OTHER_QPU: u8 = 11;
 
 /// The peripherals.
@@ -21,9 +21,9 @@ pub(super) struct RandomIo {
     varyings: Vec<Varying>,
     next_varying: usize,
     refused: u32,
-    /// The scoreboard is somebody else's.
+    /// The scoreboard is held by somebody else.
     locked: bool,
-    /// What was written that nothing else shows.
+    /// Writes that have no other effect.
     pub(super) written: Vec<(&'static str, Lanes, Mask)>,
     /// VPM, mutex and semaphores.
     pub(super) shared: Shared,
@@ -49,7 +49,7 @@ impl RandomIo {
         }
     }
 
-    /// Has all varyings in front of it again.
+    /// Refills the varyings.
     pub(super) fn start(&mut self) {
         self.next_varying = 0;
     }
@@ -62,7 +62,7 @@ impl RandomIo {
     }
 
     fn note(&mut self, name: &'static str, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        // What elements outside of the mask hold means nothing.
+        // Elements outside of the mask are arbitrary.
         let kept = Lanes(std::array::from_fn(|i| if mask >> i & 1 == 1 { value.0[i] } else { 0 }));
         self.written.push((name, kept, mask));
         Ok(())
@@ -169,7 +169,7 @@ impl Io for RandomIo {
         self.user().dma_load(address, memory)
     }
     fn dma_store(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
-        // Data only: code that is being executed must not change.
+        // Data only: code in execution must not change.
         self.user().dma_store(address & 0x7ff, memory)
     }
     fn dma_poll(&mut self) -> Result<(), IoError> {

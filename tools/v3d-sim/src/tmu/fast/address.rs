@@ -1,8 +1,8 @@
-//! Addresses of texels: what [`tiling`] says, as a part for the column and a part for the row.
+//! Addresses of texels: [`tiling`] split into a part for the column and a part for the row.
 //!
-//! In all arrangements the address of a texel is the start of its row of tiles, plus column's and row's parts combined by exclusive or. Raster and
-//! LT-format have no bits in common in both parts. In T-format the two highest bits of the offset in a tile (the sub-tile) depend on both,
-//! and the tiles of odd rows run backwards, which inverts the tile's number.
+//! In all arrangements the address of a texel is the start of its row of tiles, plus column's and row's parts combined by exclusive or. In raster and
+//! LT-format the parts have no bits in common. In T-format the two highest bits of the offset in a tile (the sub-tile) depend on both, and the tiles
+//! of odd rows run backwards, which inverts the tile's number.
 
 use super::{Words, each};
 use v3d_hw::tiling::{self, MICRO_TILE_BYTES, SUB_TILE_BYTES, TILE_BYTES, Tiling};
@@ -32,7 +32,7 @@ impl Layout {
         Self { tiling, bits_log2: bits.max(1).ilog2(), micro_width_log2, micro_height_log2, row_bytes }
     }
 
-    /// Bytes in front of a unit of a row.
+    /// Bytes before a unit of a row.
     #[inline(always)]
     fn bytes(&self, unit: u32) -> u32 {
         unit << self.bits_log2 >> 3
@@ -43,9 +43,9 @@ impl Layout {
 pub(super) struct Column {
     /// Their numbers.
     pub(super) texel: Words,
-    /// What they contribute to addresses.
+    /// Their parts of the addresses.
     part: Words,
-    /// Bits of a byte in front of them.
+    /// Bits of a byte before them.
     pub(super) bit: Words,
     /// Not 0: outside of the image.
     pub(super) outside: Words,
@@ -55,9 +55,9 @@ pub(super) struct Column {
 pub(super) struct Row {
     /// Their numbers.
     pub(super) texel: Words,
-    /// The addresses at which their rows of units, micro-tiles or tiles start.
+    /// Addresses of the starts of their rows of units, micro-tiles or tiles.
     start: Words,
-    /// What else they contribute to addresses.
+    /// Their other parts of the addresses.
     part: Words,
     /// Not 0: outside of the image.
     pub(super) outside: Words,
@@ -109,7 +109,7 @@ impl Row {
     }
 }
 
-/// The offsets of texels in memory. What would wrap at the end of the address space is at least outside of memory.
+/// The offsets of texels in memory. An offset that would wrap around at the end of the address space is at least outside of memory.
 #[inline(always)]
 pub(super) fn offsets(column: &Column, row: &Row) -> Words {
     each(|i| row.start[i].wrapping_add(column.part[i] ^ row.part[i]))

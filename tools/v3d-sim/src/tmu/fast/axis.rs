@@ -1,4 +1,4 @@
-//! From coordinates to texels along one axis, as [`wrap`] says.
+//! From coordinates to texels along one axis, by the rules of [`wrap`].
 
 use super::{Floats, Ints, Words, each, integer};
 use crate::tmu::wrap;
@@ -28,9 +28,9 @@ impl Axis {
         }
     }
 
-    /// The columns or rows of texels in memory, and which of them are outside, where the border is; for these the nearest one is given.
+    /// The columns or rows of texels in memory, and which of them are outside, in the border; these get the nearest one.
     ///
-    /// Repeated positions are from one before the image to one behind it.
+    /// Positions to be repeated are from one before the image to one behind it.
     #[inline(always)]
     pub(super) fn texels(&self, position: &Ints) -> (Words, Words) {
         let size = self.size as i32;
@@ -43,7 +43,7 @@ impl Axis {
             }),
             Wrap::Clamp => each(|i| clamped(position[i])),
             Wrap::Mirror => each(|i| {
-                // Floats hold positions exactly, and the quotient of one that is not a multiple is never rounded up to a whole number.
+                // Floats hold positions exactly, and the quotient of a position that is not a multiple is never rounded up to an integer.
                 let period = (2 * size) as f32;
                 let periods = integer((position[i] as f32 / period).floor());
                 let within = position[i] - periods * 2 * size;
@@ -63,13 +63,13 @@ impl Axis {
     }
 }
 
-/// A number of texels in 1/256, rounded down. What is not a number counts as 0.
+/// A number of texels in 1/256, rounded down; NaN counts as 0.
 #[inline(always)]
 fn fixed(texels: f32) -> i32 {
     let texels = if texels.is_nan() { 0.0 } else { texels };
     let texels = texels.clamp(-wrap::BOUND_TEXELS, wrap::BOUND_TEXELS);
     let whole = texels.floor();
-    // All of these are exact: products with powers of two, and a difference of integers that is less than 256.
+    // All of these are exact: products with powers of two, and a difference of integers below 256.
     let part = (256.0 * texels).floor() - 256.0 * whole;
     integer(whole) * 256 + integer(part)
 }

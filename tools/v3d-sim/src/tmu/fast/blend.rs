@@ -1,6 +1,6 @@
-//! Blends of packed RGBA8888, with shares in 1/256, as [`super::super::filter`] has them.
+//! Blends of packed RGBA8888 with shares in 1/256, as in [`super::super::filter`].
 //!
-//! Two channels stand in a word, in fields of 16 bits, which is as much as a blend needs.
+//! A word holds two channels in fields of 16 bits, which is as much as a blend needs.
 
 use super::{Words, each};
 
@@ -19,7 +19,7 @@ const fn odd(word: u32) -> u32 {
     word >> 8 & FIELDS
 }
 
-/// Blends fields, which become 256 times as large. What a difference borrows from the upper field it gives back.
+/// Blends fields, which become 256 times as large. A difference that borrows from the upper field returns it.
 #[inline(always)]
 const fn mix(a: u32, b: u32, share: u32) -> u32 {
     (a << 8).wrapping_add(b.wrapping_sub(a).wrapping_mul(share))
@@ -28,7 +28,7 @@ const fn mix(a: u32, b: u32, share: u32) -> u32 {
 /// Blends two vectors; the share is the second one's.
 #[inline(always)]
 pub(super) fn two(first: &Words, second: &Words, share: &Words) -> Words {
-    /// A half of what follows.
+    /// Half of what follows.
     const HALF: u32 = 0x0080_0080;
     each(|i| {
         let even = mix(even(first[i]), even(second[i]), share[i]) + HALF;

@@ -1,4 +1,4 @@
-//! Which level each element is sampled from, as [`lod`] says.
+//! The level that each element is sampled from, by the rules of [`lod`].
 
 use super::{Floats, Words, each, integer};
 use crate::lanes::{ALL, Mask};
@@ -14,7 +14,7 @@ pub(super) struct Filters {
     min: MinFilter,
     last_level: u32,
     bias_only: bool,
-    /// Magnified or not, all elements are treated in the same way.
+    /// All elements are treated alike, magnified or not.
     always_magnified: bool,
 }
 
@@ -38,7 +38,7 @@ impl Choice {
         Self { level: [0; LANES], next_share: [0; LANES], linear, shared: 0, uniform: true }
     }
 
-    /// The elements that have the level and the filter of one.
+    /// The elements with the level and filter of one.
     #[inline(always)]
     pub(super) fn like(&self, other: usize) -> Mask {
         mask(|i| self.level[i] == self.level[other] && self.linear[i] == self.linear[other])
@@ -57,7 +57,7 @@ impl Filters {
         Self { mag, min, last_level, bias_only, always_magnified }
     }
 
-    /// Chooses levels by the bias and the quads' changes.
+    /// Selects levels by the bias and the quads' derivatives.
     #[inline(always)]
     pub(super) fn choose(&self, bias: &Floats, changes: impl FnOnce() -> [f32; LANES / 4]) -> Choice {
         if self.always_magnified {
@@ -89,7 +89,7 @@ impl Filters {
                 (each(|i| fixed[i] / 256), each(|i| fixed[i] % 256))
             }
         };
-        // What is not a number is magnified too.
+        // NaN is magnified, too.
         let magnified_up_to = lod::magnified_up_to(self.mag, self.min);
         let minified = each(|i| if detail[i] > magnified_up_to { u32::MAX } else { 0 });
         let linear = matches!(self.min, MinFilter::Linear | MinFilter::LinMipNear | MinFilter::LinMipLin);

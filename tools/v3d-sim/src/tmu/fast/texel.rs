@@ -1,4 +1,4 @@
-//! Texels of 16 elements: from memory to packed RGBA8888, as [`format`] says.
+//! Texels of 16 elements: from memory to packed RGBA8888, by the rules of [`format`].
 
 use super::address::{self, Column, Row};
 use super::{Words, each};
@@ -8,7 +8,7 @@ use crate::tmu::{etc1, format};
 use v3d_hw::qpu::LANES;
 use v3d_hw::texture::TextureType;
 
-/// Reads texels in columns and rows; `None` if one that is needed is not in memory.
+/// Reads texels by column and row; `None` if one that is needed is not in memory.
 #[inline(always)]
 pub(super) fn read<const N: usize>(
     texture_type: TextureType,
@@ -36,7 +36,7 @@ pub(super) fn read<const N: usize>(
         }
         return Some(words);
     }
-    // Bits of the words in front of the texels.
+    // Bits of the words before the texels.
     let mut before = [[0; LANES]; N];
     for tap in 0..N {
         let (column, _) = places[tap];

@@ -1,4 +1,4 @@
-//! The footprint of a lookup: the cache lines that its texels stand in.
+//! The footprint of a lookup: the cache lines of its texels.
 
 use super::{BORDER, Lookup, Neighbourhood, Point, Selection, neighbourhood};
 use crate::lanes::Lanes;
@@ -8,7 +8,7 @@ use crate::tmu::texture::{Level, Texture, layout_bits};
 use v3d_hw::texture::TextureType;
 use v3d_hw::tiling;
 
-/// The addresses of the lines, each once, in the order in which they are looked at first.
+/// The addresses of the lines, each once, in the order of their first use.
 pub(in crate::tmu) fn lines(texture: &Texture, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Vec<u32> {
     let mut lookup = Lookup { texture, memory, border: 0, fault: None };
     let mut lines = Vec::new();
@@ -24,7 +24,7 @@ pub(in crate::tmu) fn lines(texture: &Texture, memory: Memory<'_>, coordinates: 
     lines
 }
 
-/// Adds the line of a bus address, if it is not there.
+/// Adds the line of a bus address, unless it is there.
 pub(in crate::tmu) fn add_line(lines: &mut Vec<u32>, address: u32) {
     let line = address / LINE_BYTES * LINE_BYTES;
     if !lines.contains(&line) {
