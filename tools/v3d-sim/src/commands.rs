@@ -7,10 +7,10 @@ pub(crate) mod dump;
 pub(crate) mod replay;
 pub(crate) mod stats;
 
-mod patience;
+mod limits;
 
 use anyhow::{Context, Result};
-use patience::Limits;
+use limits::Limits;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -138,7 +138,7 @@ pub struct Qpu {
     /// What the last instruction and the one before it touched.
     recent: [Touches; 2],
     /// Instructions executed in a row without a jump.
-    streak: u32,
+    run_length: u32,
     jumps: [Option<Jump>; 2],
     /// Instructions that are left before the program ends.
     ending: Option<u32>,
@@ -189,7 +189,7 @@ impl Qpu {
             uniforms_left: None,
             threading: Threading::Single,
             recent: [Touches::default(); 2],
-            streak: 0,
+            run_length: 0,
             jumps: [None; 2],
             ending: Some(0),
             switching: None,
@@ -228,7 +228,7 @@ impl Qpu {
         self.uniforms_left = launch.uniforms_limit;
         self.threading = launch.threading;
         self.recent = [Touches::default(); 2];
-        self.streak = 0;
+        self.run_length = 0;
         self.jumps = [None; 2];
         self.ending = None;
         self.switching = None;
@@ -239,12 +239,12 @@ impl Qpu {
         self.is_new = true;
         self.no_swap_at = None;
         self.scoreboard = false;
-        self.finish_trace();
+        self.submit_trace();
         self.trace = launch.record.map(|work| Box::new(Trace::new(BusAddr(self.pc), launch.uniforms, work)));
     }
 
     /// Hands the trace over to the counters.
-    fn finish_trace(&mut self) {
+    fn submit_trace(&mut self) {
         if let Some(trace) = self.trace.take() {
             self.counters.add_trace(*trace);
         }

@@ -39,11 +39,13 @@ pub mod load;
 pub mod pixel;
 pub mod pixel_trace;
 pub mod pse;
+mod shading;
 pub mod store;
 pub mod surface;
-pub mod tile;
 pub mod tlb;
+pub mod unit;
 pub mod vertices;
+pub mod worker;
 
 pub use crate::fault::rendering::{RenderError, RenderFault};
 
@@ -60,12 +62,13 @@ use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use store::{MoveError, Store};
 use surface::Surface;
-use tile::{Draw, Op, Start, Unit, UnitResult, Worker};
 use tlb::ClearValues;
+use unit::{Draw, Op, Start, Unit, UnitResult};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{PrimitiveListFormat, Record, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
 use vertices::Vertices;
+use worker::Worker;
 
 /// Maximum number of units in a wave.
 const WAVE_UNITS: usize = 256;

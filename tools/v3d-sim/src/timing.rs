@@ -20,13 +20,17 @@
 pub mod cache;
 pub mod costs;
 mod dma;
+mod estimate;
 pub mod memory;
+mod qpu;
 pub mod trace;
 
-use cache::{Caches, Level1, Lookups};
+pub use estimate::{Estimate, QpuTopology, Stall, Stalls, UnitCycles};
+
+use cache::{Caches, Level1};
 use dma::{Burst, Channel, Job, Owner};
-use memory::Traffic;
-use std::collections::{BTreeMap, VecDeque};
+use qpu::{Qpu, Thread};
+use std::collections::VecDeque;
 use trace::{Dma, Event, Invocation, LINE_INSTRUCTIONS, Trace};
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 
@@ -34,286 +38,6 @@ use v3d_hw::qpu::INSTRUCTION_BYTES;
 const WAITING_TRACES: usize = 64;
 /// Maximum count of a semaphore [AG p.22].
 const SEMAPHORE_LIMIT: u8 = 15;
-
-/// What a QPU waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stall {
-    /// A result of a TMU, or an entry of its request FIFO.
-    Tmu,
-    /// An earlier fragment of the same pixels.
-    Scoreboard,
-    /// The interpolation of a varying.
-    Varyings,
-    /// A uniform.
-    Uniforms,
-    /// An instruction that is not in the cache.
-    Instructions,
-    /// The VPM or its DMA.
-    Vpm,
-    /// The mutex or a semaphore.
-    Synchronisation,
-}
-
-impl Stall {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Tmu,
-        Self::Scoreboard,
-        Self::Varyings,
-        Self::Uniforms,
-        Self::Instructions,
-        Self::Vpm,
-        Self::Synchronisation,
-    ];
-
-    /// Its name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tmu => "TMU",
-            Self::Scoreboard => "scoreboard",
-            Self::Varyings => "varyings",
-            Self::Uniforms => "uniforms",
-            Self::Instructions => "instructions",
-            Self::Vpm => "VPM",
-            Self::Synchronisation => "mutex, semaphores",
-        }
-    }
-}
-
-/// Cycles of waiting, by what is waited for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stalls([u64; Stall::ALL.len()]);
-
-impl Stalls {
-    /// Cycles of one kind of stall.
-    pub fn get(&self, stall: Stall) -> u64 {
-        self.0.get(stall as usize).copied().unwrap_or(0)
-    }
-
-    /// Cycles of all stalls.
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// Adds another's cycles.
-    pub fn merge(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(cycles, more)| *cycles += more);
-    }
-
-    fn add(&mut self, stall: Stall, cycles: u64) {
-        if let Some(sum) = self.0.get_mut(stall as usize) {
-            *sum += cycles;
-        }
-    }
-}
-
-/// Number of slices and QPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QpuTopology {
-    /// Slices.
-    pub slices: u8,
-    /// QPUs of each slice.
-    pub qpus_per_slice: u8,
-}
-
-impl Default for QpuTopology {
-    /// The Pi's.
-    fn default() -> Self {
-        Self { slices: 3, qpus_per_slice: 4 }
-    }
-}
-
-/// Busy cycles of units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UnitCycles {
-    /// All TMUs together.
-    pub tmus: u64,
-    /// The VPM's port.
-    pub vpm: u64,
-    /// VCD and VDR: from memory to the VPM.
-    pub loads: u64,
-    /// VDW: from the VPM to memory.
-    pub stores: u64,
-}
-
-impl UnitCycles {
-    /// Adds another's cycles.
-    pub const fn merge(&mut self, other: &Self) {
-        let Self { tmus, vpm, loads, stores } = other;
-        self.tmus += *tmus;
-        self.vpm += *vpm;
-        self.loads += *loads;
-        self.stores += *stores;
-    }
-}
-
-/// The estimate since the last one was taken.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Estimate {
-    /// Cycles from the first program's start to the last one's end.
-    pub elapsed: u64,
-    /// Busy cycles of units.
-    pub units: UnitCycles,
-    /// Cycles in which QPUs were idle, all QPUs together.
-    pub idle: u64,
-    /// Cycles in which QPUs were stalled, all QPUs together.
-    pub stalls: Stalls,
-    /// Of these, in vertex and coordinate shaders.
-    pub vertex_stalls: u64,
-    /// Of these, in fragment shaders.
-    pub fragment_stalls: u64,
-    /// Instructions fetched from the instruction caches, misses included.
-    pub instruction_fetches: u64,
-    /// Uniforms fetched from the uniforms caches, misses included.
-    pub uniform_fetches: u64,
-    /// Misses of the caches, and where the lines were found.
-    pub lookups: Lookups,
-    /// Traffic of the SDRAM.
-    pub traffic: Traffic,
-    /// Cycles in which the VDW waited for the VPM.
-    pub vdw_stalls: u64,
-    /// Cycles in which the VCD waited for the VPM.
-    pub vcd_stalls: u64,
-    /// For each program, by its address: the cycles in which it occupied QPUs, and the stalls among them.
-    pub programs: BTreeMap<u32, (u64, Stalls)>,
-}
-
-/// An invocation on a QPU.
-#[derive(Clone, Debug, PartialEq)]
-struct Thread {
-    trace: Trace,
-    order: u64,
-    /// Time at which it can begin.
-    ready: u64,
-    next_event: usize,
-    next_line: usize,
-    next_transfer: usize,
-    /// Arrival of the results of its lookups, by TMU.
-    results: [VecDeque<u64>; 2],
-    /// Start of its lookups, by TMU.
-    begun: [VecDeque<u64>; 2],
-    /// Arrival of the uniforms in its FIFO.
-    uniforms: VecDeque<u64>,
-    next_uniform: u32,
-    /// Arrival of the varyings in its FIFO.
-    varyings: VecDeque<u64>,
-    varyings_left: u32,
-    vpm_ready: u64,
-    unlocked: bool,
-    cycles: u64,
-    stalls: Stalls,
-}
-
-impl Thread {
-    fn new(trace: Trace, order: u64, ready: u64) -> Self {
-        let varyings_left = if let Invocation::Fragments { varyings, .. } = trace.invocation { varyings } else { 0 };
-        Self {
-            order,
-            ready,
-            next_event: 0,
-            next_line: 0,
-            next_transfer: 0,
-            results: Default::default(),
-            begun: Default::default(),
-            uniforms: VecDeque::new(),
-            next_uniform: trace.uniforms,
-            varyings: VecDeque::new(),
-            varyings_left,
-            vpm_ready: 0,
-            unlocked: !matches!(trace.invocation, Invocation::Fragments { .. }),
-            cycles: 0,
-            stalls: Stalls::default(),
-            trace,
-        }
-    }
-
-    /// Extrapolates the instructions whose events were not kept from those before; returns their cycles.
-    fn go_on(&mut self) -> u64 {
-        let (rest, before) = (self.trace.rest, self.trace.instructions_before_rest().max(1));
-        let mut cycles = rest * costs::INSTRUCTION;
-        for stall in Stall::ALL {
-            let waiting = (u128::from(self.stalls.get(stall)) * u128::from(rest) / u128::from(before)) as u64;
-            self.stalls.add(stall, waiting);
-            cycles += waiting;
-        }
-        self.cycles += cycles;
-        cycles
-    }
-
-    /// Whether all events that it has are done, and more will come.
-    fn is_paused(&self) -> bool {
-        self.trace.is_open && self.next_event >= self.trace.events.len()
-    }
-
-    /// Appends the next part of its trace, and drops what is done.
-    fn append(&mut self, part: Trace) {
-        self.trace.forget(
-            std::mem::take(&mut self.next_event),
-            std::mem::take(&mut self.next_line),
-            std::mem::take(&mut self.next_transfer),
-        );
-        self.trace.append(part);
-    }
-
-    fn is_threaded(&self) -> bool {
-        matches!(self.trace.invocation, Invocation::Fragments { threaded: true, .. })
-    }
-
-    /// Whether it may still access a pixel in another's quads.
-    fn covers(&self, others: &[u32; 4]) -> bool {
-        let Invocation::Fragments { quads, .. } = self.trace.invocation else { return false };
-        !self.unlocked && quads.iter().any(|quad| *quad != Invocation::NO_QUAD && others.contains(quad))
-    }
-}
-
-/// A QPU, with up to two threads.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Qpu {
-    slice: usize,
-    /// Whether its TMUs are swapped.
-    swapped: bool,
-    time: u64,
-    threads: [Option<Thread>; 2],
-    active: usize,
-    /// Set while it waits for another QPU or for DMA.
-    waiting: Option<Stall>,
-    /// Its DMA in flight, loads and stores.
-    dma: [u32; 2],
-    /// Cycles in which it was not idle.
-    occupied: u64,
-}
-
-impl Qpu {
-    fn is_free(&self) -> bool {
-        self.threads.iter().all(Option::is_none)
-    }
-
-    /// Whether a part of its program is still to come.
-    fn is_open(&self) -> bool {
-        self.threads.iter().flatten().any(|thread| thread.trace.is_open)
-    }
-
-    /// Whether its program has done all events that it has, and more will come.
-    fn is_paused(&self) -> bool {
-        self.threads.iter().flatten().any(Thread::is_paused)
-    }
-
-    /// Lets time pass for the active thread.
-    fn spend(&mut self, cycles: u64, stall: Option<Stall>) {
-        self.time += cycles;
-        self.occupied += cycles;
-        if let Some(thread) = self.threads.get_mut(self.active).and_then(Option::as_mut) {
-            thread.cycles += cycles;
-            if let Some(stall) = stall {
-                thread.stalls.add(stall, cycles);
-            }
-        }
-    }
-
-    fn wait_until(&mut self, time: u64, stall: Stall) {
-        self.spend(time.saturating_sub(self.time), Some(stall));
-    }
-}
 
 /// An invocation that waits for a QPU.
 #[derive(Clone, Debug, PartialEq)]
@@ -394,10 +118,10 @@ impl TimingModel {
         };
         if self.phase != Some(phase) {
             self.finish();
-            self.drop_unfinished();
+            self.drop_open();
             self.phase = Some(phase);
         }
-        let Some(trace) = self.continued(trace) else { return };
+        let Some(trace) = self.append_to_open(trace) else { return };
         let order = self.orders;
         self.orders += 1;
         let ready = match trace.invocation {
@@ -418,7 +142,7 @@ impl TimingModel {
     }
 
     /// Appends a part of a trace to what it continues; returns the part if there is nothing of the kind.
-    fn continued(&mut self, part: Trace) -> Option<Trace> {
+    fn append_to_open(&mut self, part: Trace) -> Option<Trace> {
         let Invocation::UserProgram { qpu } = part.invocation else { return Some(part) };
         let number = usize::from(qpu) % self.qpus.len();
         let open = self.qpus[number].threads.iter_mut().flatten().find(|thread| thread.trace.is_open);
@@ -437,7 +161,7 @@ impl TimingModel {
     }
 
     /// Drops programs of which parts are still to come: another phase has begun, and they are not waited for.
-    fn drop_unfinished(&mut self) {
+    fn drop_open(&mut self) {
         self.queue.retain(|waiting| !waiting.trace.is_open);
         for qpu in &mut self.qpus {
             if qpu.is_open() {
@@ -556,8 +280,8 @@ impl TimingModel {
     /// Advances the unit that is furthest behind; `false` if there is nothing left to do. A program whose next part has not come is waited for,
     /// unless this is the `end`: then the others go on without it.
     fn step(&mut self, end: bool) -> bool {
-        let goes_on = |qpu: &Qpu| qpu.waiting.is_none() && !qpu.is_free() && !(end && qpu.is_paused());
-        let running = self.qpus.iter().enumerate().filter(|(_, qpu)| goes_on(qpu));
+        let can_advance = |qpu: &Qpu| qpu.waiting.is_none() && !qpu.is_free() && !(end && qpu.is_paused());
+        let running = self.qpus.iter().enumerate().filter(|(_, qpu)| can_advance(qpu));
         let qpu = running.map(|(number, qpu)| (qpu.time, number)).min();
         let dma = [Dma::Load, Dma::Store].into_iter().filter_map(|dma| {
             let time = self.channels[dma as usize].next_time()?;
@@ -571,13 +295,13 @@ impl TimingModel {
                 self.run(number);
             }
             (_, Some((time, channel))) => self.transfer(channel, time),
-            _ => return end && !self.qpus.iter().any(Qpu::is_paused) && self.give_up_waiting(),
+            _ => return end && !self.qpus.iter().any(Qpu::is_paused) && self.resolve_deadlock(),
         }
         true
     }
 
     /// Resolves a deadlock, which only the order of events in this model can cause: the first of the waiting programs continues.
-    fn give_up_waiting(&mut self) -> bool {
+    fn resolve_deadlock(&mut self) -> bool {
         let waiting = self.qpus.iter_mut().filter(|qpu| qpu.waiting.is_some());
         let Some(qpu) = waiting.min_by_key(|qpu| qpu.time) else {
             // An invocation that can never be placed is dropped.
@@ -654,7 +378,7 @@ impl TimingModel {
         let (active, event) = (qpu.active, thread.trace.events.get(thread.next_event).copied());
         let Some(event) = event else {
             self.estimate.instruction_fetches += thread.trace.rest;
-            let rest = thread.go_on();
+            let rest = thread.extrapolate();
             (qpu.time, qpu.occupied) = (qpu.time + rest, qpu.occupied + rest);
             self.end(number, &thread);
             return;

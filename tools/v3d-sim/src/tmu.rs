@@ -8,7 +8,7 @@
 //! sooner or later on hardware; here it continues, and the overflow is reported. Loading from an empty FIFO would hang for ever; here it is reported,
 //! and returns zeros.
 //!
-//! `tmu/filter.rs` defines a lookup element by element. `tmu/fast.rs` computes what programs use most in vectors of 16 elements, with the same
+//! `tmu/filter.rs` defines a lookup element by element. `tmu/vectorized.rs` computes what programs use most in vectors of 16 elements, with the same
 //! results; [`conformance`] compares them.
 //!
 //! Lookups are computed when `s` is written. Hardware computes them later, but memory that changes in between is undefined there.
@@ -23,12 +23,12 @@ mod border;
 pub mod conformance;
 mod cube;
 mod etc1;
-mod fast;
 mod filter;
 mod format;
 mod half;
 mod lod;
 mod texture;
+mod vectorized;
 mod wrap;
 
 pub use crate::fault::tmu::TmuFault;
@@ -36,10 +36,10 @@ pub use crate::fault::tmu::TmuFault;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 use crate::simd::SimdDispatch;
-use fast::Prepared;
 use texture::Texture;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::TmuCoordinate;
+use vectorized::Prepared;
 
 /// Slots for coordinates in the request FIFO of a QPU [AG p.39].
 const REQUEST_SLOTS: u32 = 8;

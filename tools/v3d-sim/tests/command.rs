@@ -119,7 +119,7 @@ fn stats_add_up() {
     assert_eq!(batches("vertex shader"), 1);
     assert!(batches("fragment shader") > 100);
     for line in [
-        "the clock estimates",
+        "of the estimated time",
         "waits for",
         "QPUs: executing instructions",
         "QPU instruction cache misses",

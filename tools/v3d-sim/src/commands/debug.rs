@@ -1,6 +1,6 @@
 //! `v3d debug`: the trace of one pixel.
 
-use super::patience::{Limits, run_jobs};
+use super::limits::{Limits, run_jobs};
 use anyhow::{Context, Result, ensure};
 use std::io::Write;
 use std::path::PathBuf;

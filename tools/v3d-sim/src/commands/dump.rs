@@ -1,6 +1,6 @@
 //! `v3d dump`: everything that a job consists of, in words.
 
-use super::patience::{Limits, run_jobs};
+use super::limits::{Limits, run_jobs};
 use anyhow::Result;
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! `v3d replay`: runs the jobs of a folder, and compares or saves the result.
 
-use super::patience::{Limits, run_jobs};
+use super::limits::{Limits, run_jobs};
 use anyhow::{Context, Result, bail};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `v3d stats`: the cost of a job, by program, by unit and by tile.
 
-use super::patience::{Limits, run_jobs};
+use super::limits::{Limits, run_jobs};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -215,7 +215,7 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     let elapsed = counters.elapsed_cycles();
     let UnitCycles { tmus, vpm, loads, stores } = counters.unit_cycles();
     let idle = counters.get(CounterSource::QpuIdleCycles);
-    writeln!(out, "\n{:>14} {:>6}  of the time that the clock estimates", "cycles", "share")?;
+    writeln!(out, "\n{:>14} {:>6}  of the estimated time", "cycles", "share")?;
     let mut line = |cycles: u64, unit: &str, what: String| {
         writeln!(out, "{cycles:>14} {:>6}  {unit}{what}", percent(cycles, elapsed))
     };
@@ -251,7 +251,7 @@ fn list_units(counters: &Counters, survey: &Survey, primitives: u64, out: &mut S
     let stored = counters.tile_bytes_stored();
     writeln!(
         out,
-        "\n{:>14}         on its own, beside that time; what a byte or primitive costs is a guess",
+        "\n{:>14}         on its own, not in that time; the costs of a byte and of a primitive are guesses",
         "cycles"
     )?;
     let mut line = |cycles: u64, unit: &str, what: String| writeln!(out, "{cycles:>14}         {unit}: {what}");

@@ -33,7 +33,7 @@ pub enum CleError {
     #[error("\"{0}\" is not allowed in this thread's lists")]
     WrongList(&'static str),
     /// A sub-list within a sub-list within a sub-list.
-    #[error("sub-lists are nested deeper than two levels")]
+    #[error("sub-lists are nested deeper than 2 levels")]
     Nesting,
     /// A semaphore is incremented beyond what it can hold.
     #[error("the other thread's semaphore is incremented beyond 7")]

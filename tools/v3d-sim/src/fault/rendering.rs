@@ -44,7 +44,9 @@ pub enum RenderError {
     )]
     CoverageAfterVaryings,
     /// Early Z has not seen the loaded values [AG p.109].
-    #[error("early Z is on in a multisampled tile whose Z was loaded in full resolution: silicon goes wrong (HW-2905)")]
+    #[error(
+        "early Z is on in a multisampled tile whose Z was loaded in full resolution: silicon tests wrongly (HW-2905)"
+    )]
     EarlyZAfterLoad,
     /// The rasteriser's oversampling does not fit the tile buffer's.
     #[error("the rasteriser's oversample mode is reserved or does not fit the rendering mode")]

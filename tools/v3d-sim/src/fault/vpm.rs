@@ -13,7 +13,7 @@ pub enum VpmError {
     #[error("two block reads are queued already")]
     ReadQueueFull,
     /// A set-up word without a meaning; it is ignored.
-    #[error("set-up word {0:#010x} has no meaning")]
+    #[error("set-up word {0:#010x} is reserved")]
     Setup(u32),
     /// A write or DMA without a set-up.
     #[error("{0} without set-up")]

@@ -118,8 +118,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Decodes from an address on. `at_once`: to be translated before it is first executed.
-    fn decode(memory: Memory<'_>, start: u32, at_once: bool) -> Result<Self, OutOfMemory> {
+    /// Decodes from an address on. `eager`: to be translated before it is first executed.
+    fn decode(memory: Memory<'_>, start: u32, eager: bool) -> Result<Self, OutOfMemory> {
         let mut instructions: Vec<BlockInstruction> = Vec::new();
         let mut words = Vec::new();
         let mut last = MAX_BLOCK_INSTRUCTIONS;
@@ -183,7 +183,7 @@ impl Block {
         let writes = instructions.iter().fold(0, |writes, placed| writes | placed.instruction.touches.writes);
         // No other architecture has a translation.
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = at_once;
+        let _ = eager;
         Ok(Self {
             start,
             instructions,
@@ -192,7 +192,7 @@ impl Block {
             runs,
             micro_ops,
             #[cfg(target_arch = "x86_64")]
-            translation: crate::qpu::translation::TranslationSlot::new(at_once),
+            translation: crate::qpu::translation::TranslationSlot::new(eager),
         })
     }
 

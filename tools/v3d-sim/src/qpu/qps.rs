@@ -37,7 +37,7 @@ const TURN_INSTRUCTIONS: u64 = 4096;
 /// Rows of the VPM in a unit of VPMBASE.
 const ROWS_PER_UNIT: u32 = 4;
 /// Reads of the status without any progress that count as a hang.
-const MAX_IDLE_READS: u32 = 1000;
+const MAX_FRUITLESS_READS: u32 = 1000;
 /// Bit of a reservation that excludes user programs [AG p.89].
 const NO_USER_PROGRAMS: u8 = 1;
 
@@ -80,7 +80,7 @@ pub struct Qps {
     requested: u8,
     completed: u8,
     error: bool,
-    idle_reads: u32,
+    fruitless_reads: u32,
     /// Programs leave traces for the timing model.
     pub record: bool,
 }
@@ -99,7 +99,7 @@ impl Qps {
             requested: 0,
             completed: 0,
             error: false,
-            idle_reads: 0,
+            fruitless_reads: 0,
             record: false,
         }
     }
@@ -145,7 +145,7 @@ impl Qps {
     /// SRQPC: queues a program, unless the queue is full or has been and the error is not cleared.
     pub fn request(&mut self, pc: BusAddr) {
         self.requested = self.requested.wrapping_add(1);
-        self.idle_reads = 0;
+        self.fruitless_reads = 0;
         if self.queue.len() >= QUEUE_DEPTH {
             self.error = true;
         }
@@ -164,8 +164,8 @@ impl Qps {
     /// Reads SRQCS. Reading it again and again without any progress is a hang, which is reported once. `memory` shows what programs wait for.
     pub fn read_status(&mut self, memory: Memory<'_>, faults: &mut FaultLog) -> u32 {
         let waits = self.is_waiting();
-        self.idle_reads = if waits { self.idle_reads.saturating_add(1) } else { 0 };
-        if self.idle_reads == MAX_IDLE_READS {
+        self.fruitless_reads = if waits { self.fruitless_reads.saturating_add(1) } else { 0 };
+        if self.fruitless_reads == MAX_FRUITLESS_READS {
             faults.report(QpsFault::Deadlock(self.stalls(memory).join(", ")));
         }
         let status = Srqcs {
@@ -227,7 +227,7 @@ impl Qps {
             unit.activity = Activity::Running;
         }
         loop {
-            self.hand_out(faults);
+            self.assign(faults);
             let mut progress = false;
             for number in (0..self.units.len()).rev() {
                 progress |= self.take_turn(number, memory, code, budget, faults);
@@ -236,7 +236,7 @@ impl Qps {
                 break;
             }
             self.hand_over_traces(counters);
-            self.idle_reads = 0;
+            self.fruitless_reads = 0;
             // A stalled program may be able to continue now.
             for unit in self.units.iter_mut().filter(|unit| unit.activity == Activity::Stalled) {
                 unit.activity = Activity::Running;
@@ -258,7 +258,7 @@ impl Qps {
     }
 
     /// Assigns queued programs to free QPUs.
-    fn hand_out(&mut self, faults: &mut FaultLog) {
+    fn assign(&mut self, faults: &mut FaultLog) {
         while let Some(&request) = self.queue.front() {
             let allowed = |number: usize| self.reservations[number & 15] & NO_USER_PROGRAMS == 0;
             if !(0..self.units.len()).any(allowed) {
@@ -482,7 +482,7 @@ mod tests {
     fn waiting_for_good_is_reported_once() {
         let mut bench = Bench::new(&[&[semaphore(0, true)]]);
         bench.request(0);
-        for _ in 0..3 * MAX_IDLE_READS {
+        for _ in 0..3 * MAX_FRUITLESS_READS {
             bench.status();
         }
         let faults = bench.faults.faults();

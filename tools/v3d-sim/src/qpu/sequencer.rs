@@ -119,7 +119,7 @@ impl Qpu {
         let events = ProgramEvents { starts, instructions, tmu_quads, ..Default::default() };
         self.counters.add_program(BusAddr(self.program), events);
         if exit == Exit::Ended {
-            self.finish_trace();
+            self.submit_trace();
         }
         exit
     }
@@ -211,13 +211,13 @@ impl Qpu {
             *self.registers.at_mut(registers::R5) = coefficients;
         }
         if !matches!(instruction.signal, Signal::None | Signal::SmallImmediate) {
-            self.obey_signal(instruction.signal, io);
+            self.execute_signal(instruction.signal, io);
         }
     }
 
     /// Whether the two predecessors of an index in the block are the two instructions executed last.
-    pub(in crate::qpu) fn knows_predecessors(&self, index: usize) -> bool {
-        self.streak >= 2 && index >= 2
+    pub(in crate::qpu) fn has_run_predecessors(&self, index: usize) -> bool {
+        self.run_length >= 2 && index >= 2
     }
 
     /// Executes one instruction, of any kind.
@@ -236,7 +236,7 @@ impl Qpu {
             Ok(Wait::Stall) => return Step::Stalled,
             Err(error) => self.report(error),
         }
-        let hazards = if D::TRUSTS_DECODER && self.knows_predecessors(index) {
+        let hazards = if D::TRUSTS_DECODER && self.has_run_predecessors(index) {
             placed.hazards
         } else {
             instruction.hazards(&self.recent[0], &self.recent[1])
@@ -244,7 +244,7 @@ impl Qpu {
         let mut broken = instruction.broken.union(hazards);
         if instruction.notable || self.ending.is_some() || self.undefined != 0 || self.threading == Threading::Threaded
         {
-            self.note_situation(instruction, &mut broken);
+            self.find_state_hazards(instruction, &mut broken);
         }
         if !broken.is_empty() {
             for rule in broken.iter() {
@@ -265,10 +265,13 @@ impl Qpu {
         }
         let keeps = placed.keeps || self.jumps.iter().flatten().any(|jump| jump.after == 1);
         if keeps {
-            self.stale = [self.keep(instruction, 0), self.keep(instruction, 1)];
+            self.stale = [self.old_value(instruction, 0), self.old_value(instruction, 1)];
         }
-        let registers_shown =
-            if placed.latches { [self.shown(instruction, 0), self.shown(instruction, 1)] } else { [None; 2] };
+        let left_by_registers = if placed.latches {
+            [self.left_on_port(instruction, 0), self.left_on_port(instruction, 1)]
+        } else {
+            [None; 2]
+        };
         if D::RECORDS {
             self.record(instruction, !had_scoreboard && self.scoreboard);
         }
@@ -280,18 +283,18 @@ impl Qpu {
             // Registers may have been written by now; peripherals have not been read before.
             for (port, peripheral) in [registers::PORT_A, registers::PORT_B].into_iter().enumerate() {
                 let is_peripheral = instruction.latches[port] == Some(peripheral);
-                let shown = if is_peripheral { self.shown(instruction, port) } else { registers_shown[port] };
+                let shown = if is_peripheral { self.left_on_port(instruction, port) } else { left_by_registers[port] };
                 self.latches[port] = shown.unwrap_or(self.latches[port]);
             }
         }
         self.undefined &= !instruction.touches.replaces_accumulators;
         if self.undefined != 0 {
-            self.note_packed_bytes(&instruction.mul);
+            self.mark_packed_bytes(&instruction.mul);
         }
         self.recent = [instruction.touches, self.recent[0]];
         self.executed += 1;
         if let Some(target) = target.filter(|_| taken) {
-            self.jump_later(target);
+            self.start_jump(target);
         }
         self.advance(instruction)
     }
@@ -319,13 +322,13 @@ impl Qpu {
     /// Moves on to the next instruction.
     pub(in crate::qpu) fn advance(&mut self, instruction: &DecodedInstruction) -> Step {
         let mut next = self.pc.wrapping_add(INSTRUCTION_BYTES);
-        self.streak = self.streak.saturating_add(1);
+        self.run_length = self.run_length.saturating_add(1);
         for jump in &mut self.jumps {
             if let Some(Jump { after, target }) = jump {
                 *after -= 1;
                 if *after == 0 {
                     next = *target;
-                    self.streak = 0;
+                    self.run_length = 0;
                     *jump = None;
                 }
             }
@@ -336,9 +339,9 @@ impl Qpu {
             *left -= 1;
             if *left == 0 {
                 self.switching = None;
-                self.lose_accumulators();
+                self.undefine_accumulators();
                 if let Some(trace) = &mut self.trace {
-                    trace.note(Event::ThreadSwitch);
+                    trace.record(Event::ThreadSwitch);
                 }
             }
         } else if matches!(instruction.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
@@ -365,7 +368,7 @@ impl Qpu {
     }
 
     /// A thread switch leaves accumulators and flags undefined.
-    pub(in crate::qpu) fn lose_accumulators(&mut self) {
+    pub(in crate::qpu) fn undefine_accumulators(&mut self) {
         self.undefined = ACCUMULATORS_AND_FLAGS;
         self.undefined_bits = [!0; 6];
     }

@@ -40,7 +40,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Instructions of a block that are executed before it is translated: about what the translation costs.
 const HOT_INSTRUCTIONS: u32 = 20_000;
 /// Maximum number of instructions between two checks of whether a block has become hot; more than a block has.
-const SLICE: u64 = 4096;
+const MAX_UNCHECKED_INSTRUCTIONS: u64 = 4096;
 
 /// The translation of a block, and how close the block is to having one.
 #[derive(Debug)]
@@ -51,9 +51,9 @@ pub(super) struct TranslationSlot {
 }
 
 impl TranslationSlot {
-    /// Nothing translated. `at_once`: the block counts as hot from the start.
-    pub(super) fn new(at_once: bool) -> Self {
-        Self { code: OnceLock::new(), executed: AtomicU32::new(if at_once { HOT_INSTRUCTIONS } else { 0 }) }
+    /// Nothing translated. `eager`: the block counts as hot from the start.
+    pub(super) fn new(eager: bool) -> Self {
+        Self { code: OnceLock::new(), executed: AtomicU32::new(if eager { HOT_INSTRUCTIONS } else { 0 }) }
     }
 
     /// Whether the block has been executed often enough to be translated.
@@ -90,7 +90,7 @@ impl Datapath for Translated {
                 None if slot.is_hot() => Some(slot.code.get_or_init(|| translation(block))),
                 code => code,
             };
-            let (most, goes_on) = match code {
+            let (limit, resumes) = match code {
                 Some(Some(code)) => match code.segment(at) {
                     Some(segment) => {
                         if qpu.may_run_block(block, at) {
@@ -106,16 +106,16 @@ impl Datapath for Translated {
                     None => (block.run_from(at).min(*budget), true),
                 },
                 Some(None) => (*budget, false),
-                None => (SLICE.min(*budget), false),
+                None => (MAX_UNCHECKED_INSTRUCTIONS.min(*budget), false),
             };
-            let mut left = most;
+            let mut left = limit;
             at = execution::run::<Portable<true>>(qpu, block, at, io, memory, &mut left);
-            let executed = most - left;
+            let executed = limit - left;
             *budget -= executed;
             if code.is_none() {
                 slot.executed.fetch_add(executed as u32, Relaxed);
             }
-            if !goes_on || executed == 0 {
+            if !resumes || executed == 0 {
                 return at;
             }
         }
@@ -157,7 +157,7 @@ mod tests {
         crate::simd::report_missing_levels();
         let owned = memory_of(4096, &[instruction.to_bits().unwrap() as u64, NOP, END, NOP, NOP]);
         let memory = owned.view();
-        let (translating, code) = (CodeCache::translating_at_once(), CodeCache::new());
+        let (translating, code) = (CodeCache::translating_eagerly(), CodeCache::new());
         let mut qpu = Qpu::new();
         let operands: Vec<u32> = operands.collect();
         for chunk in operands.chunks_exact(16) {
@@ -264,7 +264,7 @@ mod tests {
         for word in 2 * words.len() as u32..1024 {
             memory.set_word(BusAddr(4 * word), 0x1000 + word).unwrap();
         }
-        let code = CodeCache::translating_at_once();
+        let code = CodeCache::translating_eagerly();
         let run = |reference: bool| {
             let mut qpu = Qpu::new();
             qpu.start(&Launch { uniforms: BusAddr(uniforms), uniforms_limit, ..Launch::default() });
@@ -322,7 +322,7 @@ mod tests {
         let launch = Launch { uniforms: BusAddr(1024), ..Launch::default() };
         let mut reference = Qpu::new();
         reference.start(&launch);
-        let code = CodeCache::translating_at_once();
+        let code = CodeCache::translating_eagerly();
         assert_eq!(reference.run_reference(&mut NoUnits, memory, &code, &mut 1000), Exit::Ended);
         assert_eq!(*reference.registers().at(registers::ACCUMULATORS + 1), Lanes::splat(ROUNDS * (ROUNDS - 1)));
         for turn in 1..40 {
@@ -346,7 +346,7 @@ mod tests {
         let memory = owned.view();
         memory.set_word(BusAddr(1024), 0x1234).unwrap();
         let launch = Launch { uniforms: BusAddr(1024), ..Launch::default() };
-        let code = CodeCache::translating_at_once();
+        let code = CodeCache::translating_eagerly();
         for _ in 0..2 {
             let mut qpu = Qpu::new();
             qpu.start(&launch);
@@ -363,7 +363,7 @@ mod tests {
         let varying = Alu { raddr_a: 35, ..moved() }.to_bits().unwrap() as u64;
         let first = moved().to_bits().unwrap() as u64;
         let owned = memory_of(4096, &[first, varying, END, NOP, NOP]);
-        let code = CodeCache::translating_at_once();
+        let code = CodeCache::translating_eagerly();
         let launch = Launch { ra15: Lanes::splat(7), ..Launch::default() };
         let run = |budget: u64| {
             let mut qpu = Qpu::new();

@@ -133,7 +133,7 @@ pub struct PixelTrace {
 
 impl PixelTrace {
     /// Adds an event. Of instructions the first 100,000 are kept, the others counted.
-    pub fn note(&mut self, at: BusAddr, event: Event) {
+    pub fn record(&mut self, at: BusAddr, event: Event) {
         let Event::Instruction { .. } = event else {
             self.entries.push(Entry { at, event });
             return;
@@ -193,7 +193,7 @@ impl PixelTrace {
                     let instruction = Instruction::decode(word);
                     let read = operands(&instruction, &before, qpu.registers(), element);
                     let (written, flags) = effects(&DecodedInstruction::decode(word), &before, flags, qpu, element);
-                    self.note(at, Event::Instruction { pc, instruction, read, written, flags });
+                    self.record(at, Event::Instruction { pc, instruction, read, written, flags });
                 } else {
                     self.leave_out(at);
                 }
@@ -438,10 +438,10 @@ mod tests {
             flags: None,
         };
         for _ in 0..MAX_ENTRIES + 7 {
-            pixel_trace.note(BusAddr(1), instruction());
+            pixel_trace.record(BusAddr(1), instruction());
         }
-        pixel_trace.note(BusAddr(2), Event::Stored(Vec::new()));
-        pixel_trace.note(BusAddr(3), instruction());
+        pixel_trace.record(BusAddr(2), Event::Stored(Vec::new()));
+        pixel_trace.record(BusAddr(3), instruction());
         let rest: Vec<_> =
             pixel_trace.entries()[MAX_ENTRIES..].iter().map(|entry| (entry.at.0, &entry.event)).collect();
         let expected = [(1, &Event::LeftOut(7)), (2, &Event::Stored(Vec::new())), (3, &Event::LeftOut(1))];

@@ -158,7 +158,7 @@ pub struct Trace {
     load: (LoadSetup, LoadStrideSetup),
     store: (StoreSetup, StoreStrideSetup),
     /// Instructions of dropped events.
-    forgotten: u64,
+    dropped: u64,
 }
 
 impl Trace {
@@ -176,7 +176,7 @@ impl Trace {
             is_open: false,
             load: (LoadSetup::from_word(0), LoadStrideSetup::from_word(0)),
             store: (StoreSetup::from_word(0), StoreStrideSetup::from_word(0)),
-            forgotten: 0,
+            dropped: 0,
         }
     }
 
@@ -188,7 +188,7 @@ impl Trace {
             transfers: Vec::new(),
             rest: 0,
             continues: true,
-            forgotten: 0,
+            dropped: 0,
             ..*self
         };
         Self { is_open: true, ..std::mem::replace(self, next) }
@@ -223,21 +223,21 @@ impl Trace {
     }
 
     /// Drops the first events, lines and transfers.
-    pub(super) fn forget(&mut self, events: usize, lines: usize, transfers: usize) {
-        self.forgotten += instructions_of(self.events.drain(..events.min(self.events.len())));
+    pub(super) fn drop_first(&mut self, events: usize, lines: usize, transfers: usize) {
+        self.dropped += instructions_of(self.events.drain(..events.min(self.events.len())));
         self.lines.drain(..lines.min(self.lines.len()));
         self.transfers.drain(..transfers.min(self.transfers.len()));
     }
 
     /// Records an event.
-    pub fn note(&mut self, event: Event) {
+    pub fn record(&mut self, event: Event) {
         if self.events.len() < MAX_EVENTS {
             self.events.push(event);
         }
     }
 
     /// Records an instruction.
-    pub fn instruction(&mut self, pc: u32) {
+    pub fn record_instruction(&mut self, pc: u32) {
         if let Some(Event::Instructions { at, count }) = self.events.last_mut()
             && *count < MAX_EVENT_INSTRUCTIONS
             && at.wrapping_add(*count * INSTRUCTION_BYTES) == pc
@@ -261,7 +261,7 @@ impl Trace {
     /// Records a word that is written to VPMVCD_RD_SETUP.
     pub fn read_setup(&mut self, word: u32) {
         match ReadSetupWord::decode(word) {
-            ReadSetupWord::Read(_) => self.note(Event::VpmReadSetup),
+            ReadSetupWord::Read(_) => self.record(Event::VpmReadSetup),
             ReadSetupWord::Load(setup) => self.load.0 = setup,
             ReadSetupWord::LoadStride(setup) => self.load.1 = setup,
             ReadSetupWord::Reserved(_) => {}
@@ -300,7 +300,7 @@ impl Trace {
 
     /// Instructions that have or had events.
     pub(super) fn instructions_before_rest(&self) -> u64 {
-        self.forgotten + instructions_of(self.events.iter().copied())
+        self.dropped + instructions_of(self.events.iter().copied())
     }
 }
 

@@ -4,9 +4,9 @@
 //! the same in all cases. Each lookup is computed by the reference and at each SIMD level; results and faults are compared. Lookups that are left to
 //! the reference are counted, as are those with the same value everywhere, which prove little.
 
-use super::fast::Prepared;
 use super::filter;
 use super::texture::Texture;
+use super::vectorized::Prepared;
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OwnedMemory};
 use crate::random::{Failure, Random};

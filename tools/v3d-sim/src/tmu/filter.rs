@@ -1,6 +1,6 @@
 //! Filters: from coordinates to the result of a lookup [AG p.43].
 //!
-//! The reference meaning of a lookup, element by element; [`super::fast`] computes the same for all elements at once.
+//! The reference meaning of a lookup, element by element; [`super::vectorized`] computes the same for all elements at once.
 //!
 //! All four elements of a quad are sampled from the same levels. A linear filter blends the 2x2 texels around the position; with two levels, both
 //! results are blended by the fraction of the level of detail.

@@ -18,7 +18,7 @@ const MAX_CACHED_INSTRUCTIONS: usize = 1 << 15;
 pub struct CodeCache {
     decoded: RwLock<Decoded>,
     generation: AtomicU64,
-    translates_at_once: bool,
+    translates_eagerly: bool,
 }
 
 /// Blocks by the address of their first instruction.
@@ -41,12 +41,12 @@ impl Default for CodeCache {
 impl CodeCache {
     /// An empty cache.
     pub fn new() -> Self {
-        Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_at_once: false }
+        Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_eagerly: false }
     }
 
     /// An empty cache whose blocks are translated before they are first executed, and not when they have become hot.
-    pub fn translating_at_once() -> Self {
-        Self { translates_at_once: true, ..Self::new() }
+    pub fn translating_eagerly() -> Self {
+        Self { translates_eagerly: true, ..Self::new() }
     }
 
     /// Invalidates all blocks: memory may have changed.
@@ -75,7 +75,7 @@ impl CodeCache {
         decoded.instructions -= earlier.as_ref().map_or(0, |block| block.instructions.len());
         let block = match earlier.filter(|block| block.is_in(memory)) {
             Some(block) => block,
-            None => Arc::new(Block::decode(memory, address, self.translates_at_once)?),
+            None => Arc::new(Block::decode(memory, address, self.translates_eagerly)?),
         };
         if decoded.instructions + block.instructions.len() > MAX_CACHED_INSTRUCTIONS {
             *decoded = Decoded::default();

@@ -35,14 +35,14 @@ pub(in crate::qpu) fn run<V: Vectors>(
     while let Some(run) = block.runs.get(at) {
         let count = usize::from(run.count);
         if count > 0 {
-            if !qpu.is_harmless(run, count as u64, *budget) {
+            if !qpu.can_run(run, count as u64, *budget) {
                 break;
             }
             qpu.execute_micro_ops::<V>(block, at, count, io, memory);
             qpu.undefined &= !run.replaces;
             at += count;
             last = if count == 1 { [Some(at - 1), last[0]] } else { [Some(at - 1), Some(at - 2)] };
-            qpu.streak = qpu.streak.saturating_add(count as u32);
+            qpu.run_length = qpu.run_length.saturating_add(count as u32);
             *budget -= count as u64;
             executed += count as u64;
         }
@@ -69,10 +69,10 @@ pub(in crate::qpu) fn run<V: Vectors>(
         last = if count == 1 { [Some(at), last[0]] } else { [Some(at + count - 1), Some(at + count - 2)] };
         if let Some(target) = taken {
             at = target;
-            qpu.streak = 0;
+            qpu.run_length = 0;
         } else {
             at += count;
-            qpu.streak = qpu.streak.saturating_add(count as u32);
+            qpu.run_length = qpu.run_length.saturating_add(count as u32);
         }
         if group == Group::End {
             break;
@@ -95,12 +95,12 @@ impl Qpu {
         self.ending.is_none()
             && self.switching.is_none()
             && self.jumps == [None; 2]
-            && !self.may_still_swap()
-            && (self.knows_predecessors(index) || self.follows_harmlessly(block, index))
+            && !self.no_swap_is_recent()
+            && (self.has_run_predecessors(index) || self.breaks_no_rule_after_recent(block, index))
     }
 
     /// Whether the next two instructions break no rule with those executed before them.
-    fn follows_harmlessly(&self, block: &Block, index: usize) -> bool {
+    fn breaks_no_rule_after_recent(&self, block: &Block, index: usize) -> bool {
         let Some(first) = block.instructions.get(index) else { return false };
         let harmless = first.instruction.hazards(&self.recent[0], &self.recent[1]).is_empty();
         harmless
@@ -162,7 +162,7 @@ impl Qpu {
             Group::Switch => {
                 self.last_switch =
                     instructions.first().is_some_and(|first| first.instruction.signal == Signal::LastThreadSwitch);
-                self.lose_accumulators();
+                self.undefine_accumulators();
             }
             Group::End => self.ending = Some(0),
             Group::Tile | Group::Branch(_) => {}
@@ -187,7 +187,7 @@ impl Qpu {
 
     /// Whether a run fits in the budget and breaks no rule in this program's state.
     #[inline(always)]
-    fn is_harmless(&self, run: &Run, count: u64, budget: u64) -> bool {
+    fn can_run(&self, run: &Run, count: u64, budget: u64) -> bool {
         count <= budget
             && self.undefined & run.needs == 0
             && !(run.upper_registers && self.threading == Threading::Threaded)
@@ -294,7 +294,7 @@ impl Qpu {
             }
             MicroOp::ScoreboardUnlock { at } => {
                 self.pc = block.address_of(usize::from(at));
-                self.obey_signal(Signal::ScoreboardUnlock, io);
+                self.execute_signal(Signal::ScoreboardUnlock, io);
             }
             MicroOp::Whole { at } => {
                 self.pc = block.address_of(usize::from(at));

@@ -51,7 +51,7 @@ impl Qpu {
         Some(base.wrapping_add(offset).wrapping_add(added) & !(INSTRUCTION_BYTES - 1))
     }
 
-    pub(in crate::qpu) fn jump_later(&mut self, target: u32) {
+    pub(in crate::qpu) fn start_jump(&mut self, target: u32) {
         let jump = Jump { after: BRANCH_DELAY_SLOTS + 1, target };
         match &mut self.jumps {
             [free @ None, _] | [_, free @ None] => *free = Some(jump),

@@ -16,7 +16,7 @@ use v3d_hw::qpu::{Condition, LANES, Signal};
 const NO_SWAP_DELAY: u64 = 3;
 impl Qpu {
     /// Adds the rules that are broken because of the state of the program.
-    pub(in crate::qpu) fn note_situation(&mut self, instruction: &DecodedInstruction, broken: &mut Rules) {
+    pub(in crate::qpu) fn find_state_hazards(&mut self, instruction: &DecodedInstruction, broken: &mut Rules) {
         let touches = &instruction.touches;
         if self.threading == Threading::Threaded {
             broken.add_if((touches.reads | touches.writes) & UPPER_REGISTERS != 0, Rule::OtherThreadsRegister);
@@ -29,7 +29,7 @@ impl Qpu {
         let waits = touches.tlb_samples || instruction.signal == Signal::ScoreboardWait;
         broken.add_if(waits && self.executed < 2, Rule::ScoreboardTooEarly);
         if touches.tmu_write {
-            broken.add_if(self.may_still_swap(), Rule::NoSwapTooLate);
+            broken.add_if(self.no_swap_is_recent(), Rule::NoSwapTooLate);
         }
         let ends = matches!(instruction.signal, Signal::ProgramEnd | Signal::LoadColorEnd);
         broken.add_if(ends && touches.writes != 0, Rule::EndWritesRegister);
@@ -46,12 +46,12 @@ impl Qpu {
 
     /// Whether TMU swapping was disabled too recently for the next instruction to write to a TMU [AG p.24, p.37].
     #[inline(always)]
-    pub(in crate::qpu) fn may_still_swap(&self) -> bool {
+    pub(in crate::qpu) fn no_swap_is_recent(&self) -> bool {
         self.no_swap_at.is_some_and(|at| self.executed - at < NO_SWAP_DELAY)
     }
 
     /// Marks an accumulator as defined once colours have been packed into all of its bytes.
-    pub(in crate::qpu) fn note_packed_bytes<Op>(&mut self, half: &AluOperation<Op>) {
+    pub(in crate::qpu) fn mark_packed_bytes<Op>(&mut self, half: &AluOperation<Op>) {
         if let (Destination::Register(place), Pack::Colour(mode), Condition::Always) =
             (half.to, half.pack, half.condition)
             && let Some(number) = place.checked_sub(registers::ACCUMULATORS)
@@ -65,13 +65,17 @@ impl Qpu {
     }
 
     /// The last four elements that an instruction leaves on a port, if it leaves any.
-    pub(in crate::qpu) fn shown(&self, instruction: &DecodedInstruction, port: usize) -> Option<[u32; LANES / 4]> {
+    pub(in crate::qpu) fn left_on_port(
+        &self,
+        instruction: &DecodedInstruction,
+        port: usize,
+    ) -> Option<[u32; LANES / 4]> {
         let lanes = self.registers.at(instruction.latches[port]?);
         Some(std::array::from_fn(|i| lanes.0[LANES - 4 + i]))
     }
 
     /// The register of file A (0) or B (1) that an instruction is about to write, and its old value.
-    pub(in crate::qpu) fn keep(&self, instruction: &DecodedInstruction, file: usize) -> (RegisterIndex, Lanes) {
+    pub(in crate::qpu) fn old_value(&self, instruction: &DecodedInstruction, file: usize) -> (RegisterIndex, Lanes) {
         let written = (instruction.touches.writes >> (32 * file)) as u32;
         if written == 0 {
             return (registers::ELEMENTS, Lanes::default());

@@ -13,31 +13,31 @@ impl Qpu {
     pub(in crate::qpu) fn record(&mut self, instruction: &DecodedInstruction, gets_scoreboard: bool) {
         let Some(trace) = &mut self.trace else { return };
         if gets_scoreboard {
-            trace.note(Event::ScoreboardWait);
+            trace.record(Event::ScoreboardWait);
         }
         if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
-            trace.note(Event::Semaphore { number, decrement });
+            trace.record(Event::Semaphore { number, decrement });
         }
         let [a, b] = [instruction.port_a, instruction.port_b];
         for source in [a, b.filter(|source| !(is_stream(*source) && a == Some(*source)))].into_iter().flatten() {
             match source {
-                ReadSource::Uniform => trace.note(Event::Uniform),
-                ReadSource::Varying => trace.note(Event::Varying),
-                ReadSource::VpmRead => trace.note(Event::VpmRead),
-                ReadSource::VpmLdWait => trace.note(Event::DmaWait(Dma::Load)),
-                ReadSource::VpmStWait => trace.note(Event::DmaWait(Dma::Store)),
-                ReadSource::MutexAcquire => trace.note(Event::MutexAcquire),
+                ReadSource::Uniform => trace.record(Event::Uniform),
+                ReadSource::Varying => trace.record(Event::Varying),
+                ReadSource::VpmRead => trace.record(Event::VpmRead),
+                ReadSource::VpmLdWait => trace.record(Event::DmaWait(Dma::Load)),
+                ReadSource::VpmStWait => trace.record(Event::DmaWait(Dma::Store)),
+                ReadSource::MutexAcquire => trace.record(Event::MutexAcquire),
                 _ => {}
             }
         }
         match instruction.signal {
-            Signal::LoadTmu0 => trace.note(Event::TmuLoad(0)),
-            Signal::LoadTmu1 => trace.note(Event::TmuLoad(1)),
+            Signal::LoadTmu0 => trace.record(Event::TmuLoad(0)),
+            Signal::LoadTmu1 => trace.record(Event::TmuLoad(1)),
             _ => {}
         }
-        trace.instruction(self.pc);
+        trace.record_instruction(self.pc);
         if instruction.signal == Signal::ScoreboardUnlock {
-            trace.note(Event::ScoreboardUnlock);
+            trace.record(Event::ScoreboardUnlock);
         }
     }
 
@@ -45,13 +45,13 @@ impl Qpu {
     pub(in crate::qpu) fn record_write(&mut self, target: WriteTarget, word: Option<u32>, mask: Mask) {
         let Some(trace) = &mut self.trace else { return };
         match (target, word) {
-            (WriteTarget::VpmWrite, _) => trace.note(Event::VpmWrite),
+            (WriteTarget::VpmWrite, _) => trace.record(Event::VpmWrite),
             (WriteTarget::VpmVcdRdSetup, Some(word)) => trace.read_setup(word),
             (WriteTarget::VpmVcdWrSetup, Some(word)) => trace.write_setup(word),
             (WriteTarget::VpmLdAddr, Some(word)) => trace.dma(Dma::Load, word),
             (WriteTarget::VpmStAddr, Some(word)) => trace.dma(Dma::Store, word),
-            (WriteTarget::MutexRelease, _) if mask != 0 => trace.note(Event::MutexRelease),
-            (WriteTarget::UniformsAddress, Some(word)) => trace.note(Event::UniformsAddress(word)),
+            (WriteTarget::MutexRelease, _) if mask != 0 => trace.record(Event::MutexRelease),
+            (WriteTarget::UniformsAddress, Some(word)) => trace.record(Event::UniformsAddress(word)),
             _ => {}
         }
     }

@@ -32,13 +32,13 @@ impl Qpu {
         match half.to {
             Destination::Nowhere | Destination::Register(_) | Destination::R5 { .. } => {}
             Destination::Sfu(function) => {
-                self.warn_conditional(mask);
+                self.report_conditional(mask);
                 let result = sfu::apply_all(function, value);
                 self.stale_r4 = std::mem::replace(self.registers.at_mut(registers::R4), result);
             }
             Destination::Tmu(unit, coordinate) => {
                 if coordinate == TmuCoordinate::S {
-                    self.warn_conditional(mask);
+                    self.report_conditional(mask);
                 }
                 self.write_tmu(unit, coordinate, value, touches.uniform, memory);
             }
@@ -67,7 +67,7 @@ impl Qpu {
         let uniform = if takes_uniform { self.next_uniform(memory) } else { 0 };
         if let Some(trace) = &mut self.trace {
             if takes_uniform {
-                trace.note(Event::Uniform);
+                trace.record(Event::Uniform);
             }
             if coordinate == TmuCoordinate::S {
                 let lines = self.tmu[unit].footprint(value, uniform, memory);
@@ -112,7 +112,7 @@ impl Qpu {
             (WriteTarget::QuadX, _) => io.set_quad_x(value, mask),
             (WriteTarget::QuadY, _) => io.set_quad_y(value, mask),
             (WriteTarget::VpmWrite, _) => {
-                self.warn_conditional(mask);
+                self.report_conditional(mask);
                 io.vpm_write(value, mask)
             }
             (WriteTarget::VpmVcdRdSetup, Some(word)) => io.vpm_read_setup(word),
@@ -137,13 +137,13 @@ impl Qpu {
         }
     }
 
-    pub(in crate::qpu) fn warn_conditional(&mut self, mask: Mask) {
+    pub(in crate::qpu) fn report_conditional(&mut self, mask: Mask) {
         if mask != ALL {
             self.report(Rule::ConditionalPeripheral);
         }
     }
 
-    pub(in crate::qpu) fn obey_signal(&mut self, signal: Signal, io: &mut dyn Io) {
+    pub(in crate::qpu) fn execute_signal(&mut self, signal: Signal, io: &mut dyn Io) {
         let loaded = match signal {
             Signal::LoadTmu0 => return self.load_tmu(0),
             Signal::LoadTmu1 => return self.load_tmu(1),

@@ -22,7 +22,7 @@ pub(super) const FLAGS: AsmRegister64 = r12;
 /// Registers for intermediate values.
 pub(super) const TEMPORARY: [AsmRegisterZmm; 4] = [zmm16, zmm17, zmm18, zmm19];
 /// Registers that cache the flags: Z, N and C.
-pub(super) const HELD_FLAGS: [AsmRegisterK; 3] = [k2, k3, k4];
+pub(super) const CACHED_FLAGS: [AsmRegisterK; 3] = [k2, k3, k4];
 /// Constants that float operations need all the time.
 pub(super) const MAGNITUDE: AsmRegisterZmm = zmm20;
 const GREATEST: AsmRegisterZmm = zmm21;
@@ -63,7 +63,7 @@ struct Detour {
 
 /// Whether the results of a micro-op are replaced before anything can read them, unless they are saved before a call.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Later {
+pub(super) struct DeadStores {
     pub(super) result: bool,
     pub(super) flags: bool,
 }
@@ -73,12 +73,12 @@ pub(super) struct Emitter {
     pub(super) asm: CodeAssembler,
     cache: RegisterCache,
     /// For the micro-op that is being translated.
-    pub(super) replaced_later: Later,
+    pub(super) dead_stores: DeadStores,
     has_constants: bool,
-    /// [`HELD_FLAGS`] hold the flags.
+    /// [`CACHED_FLAGS`] hold the flags.
     has_flags: bool,
     /// Memory has older flags.
-    flags_unsaved: bool,
+    flags_dirty: bool,
     detours: Vec<Detour>,
 }
 
@@ -86,25 +86,25 @@ impl Emitter {
     pub(super) fn new() -> Result<Self, IcedError> {
         Ok(Self {
             asm: CodeAssembler::new(64)?,
-            cache: RegisterCache::none(),
-            replaced_later: Later::default(),
+            cache: RegisterCache::new(),
+            dead_stores: DeadStores::default(),
             has_constants: false,
             has_flags: false,
-            flags_unsaved: false,
+            flags_dirty: false,
             detours: Vec::new(),
         })
     }
 
     /// Empties the cache: code is joined here from elsewhere, or has called. Memory has everything by now.
-    pub(super) fn forget(&mut self) {
-        debug_assert!(!self.flags_unsaved, "flags would be lost");
-        self.cache.forget();
+    pub(super) fn clear_cache(&mut self) {
+        debug_assert!(!self.flags_dirty, "flags would be lost");
+        self.cache.clear();
         self.has_constants = false;
         self.has_flags = false;
     }
 
     /// A member of the frame, broadcast to all elements.
-    fn everywhere(offset: i32) -> AsmMemoryOperand {
+    fn frame_constant(offset: i32) -> AsmMemoryOperand {
         dword_bcst(FRAME + offset)
     }
 
@@ -127,9 +127,9 @@ impl Emitter {
     }
 
     /// Marks values as dead: their registers are taken first.
-    pub(super) fn drop_values<const N: usize>(&mut self, values: [Value; N]) {
+    pub(super) fn release_values<const N: usize>(&mut self, values: [Value; N]) {
         for value in values {
-            self.cache.drop(value.0);
+            self.cache.release(value.0);
         }
     }
 
@@ -139,18 +139,18 @@ impl Emitter {
     }
 
     /// Saves what memory does not have yet.
-    pub(super) fn save(&mut self) -> Result<(), IcedError> {
-        for (place, number) in self.cache.save() {
+    pub(super) fn write_back(&mut self) -> Result<(), IcedError> {
+        for (place, number) in self.cache.take_dirty() {
             self.asm.vmovdqa32(Self::memory(place), Value(number).register())?;
         }
-        if std::mem::take(&mut self.flags_unsaved) {
+        if std::mem::take(&mut self.flags_dirty) {
             self.save_flags()?;
         }
         Ok(())
     }
 
     fn save_flags(&mut self) -> Result<(), IcedError> {
-        for (number, held) in HELD_FLAGS.into_iter().enumerate() {
+        for (number, held) in CACHED_FLAGS.into_iter().enumerate() {
             self.asm.kmovw(word_ptr(FLAGS + 2 * number as i32), held)?;
         }
         Ok(())
@@ -158,12 +158,12 @@ impl Emitter {
 
     /// The value of a register.
     pub(super) fn load(&mut self, place: RegisterIndex) -> Result<Value, IcedError> {
-        if let Some(number) = self.cache.of(place) {
+        if let Some(number) = self.cache.get(place) {
             return Ok(Value(number));
         }
         let value = self.new_value()?;
         self.asm.vmovdqa32(value.register(), Self::memory(place))?;
-        self.cache.note(place, value.0);
+        self.cache.insert_clean(place, value.0);
         Ok(value)
     }
 
@@ -172,12 +172,12 @@ impl Emitter {
         if place == registers::NOWHERE {
             return Ok(());
         }
-        if self.replaced_later.result || RegisterCache::passes(place) {
-            self.cache.write(place, value.0);
+        if self.dead_stores.result || RegisterCache::is_instruction_local(place) {
+            self.cache.insert_dirty(place, value.0);
             return Ok(());
         }
         self.asm.vmovdqa32(Self::memory(place), value.register())?;
-        self.cache.note(place, value.0);
+        self.cache.insert_clean(place, value.0);
         Ok(())
     }
 
@@ -226,11 +226,11 @@ impl Emitter {
             self.load_flags()?;
             self.has_flags = true;
         }
-        Ok(HELD_FLAGS[number])
+        Ok(CACHED_FLAGS[number])
     }
 
     fn load_flags(&mut self) -> Result<(), IcedError> {
-        for (number, held) in HELD_FLAGS.into_iter().enumerate() {
+        for (number, held) in CACHED_FLAGS.into_iter().enumerate() {
             self.asm.kmovw(held, word_ptr(FLAGS + 2 * number as i32))?;
         }
         Ok(())
@@ -299,7 +299,7 @@ impl Emitter {
         let result = self.compute(operation, a, b)?;
         self.load_constants()?;
         if condition == Condition::Always {
-            self.set_flags(operation, (a, b), result, HELD_FLAGS)?;
+            self.set_flags(operation, (a, b), result, CACHED_FLAGS)?;
             self.store(to, result)?;
         } else {
             self.hold(condition)?;
@@ -312,8 +312,8 @@ impl Emitter {
                 self.asm.korw(held, new, k0)?;
             }
         }
-        (self.has_flags, self.flags_unsaved) = (true, self.replaced_later.flags);
-        if self.flags_unsaved { Ok(()) } else { self.save_flags() }
+        (self.has_flags, self.flags_dirty) = (true, self.dead_stores.flags);
+        if self.flags_dirty { Ok(()) } else { self.save_flags() }
     }
 
     /// Sets registers to the flags of an operation's results.
@@ -367,12 +367,12 @@ impl Emitter {
             }
             Operation::Ftoi => {
                 asm.vpandd(t0, x, MAGNITUDE)?;
-                asm.vpcmpud(k1, t0, Self::everywhere(at::INTEGER_LIMIT), LESS_OR_EQUAL)?;
+                asm.vpcmpud(k1, t0, Self::frame_constant(at::INTEGER_LIMIT), LESS_OR_EQUAL)?;
                 // The significand is shifted to its place, or out of it: by 105 if infinite.
                 asm.vpsrld(t0, t0, 23)?;
-                asm.vpsubd(t0, t0, Self::everywhere(at::INTEGER_EXPONENT))?;
-                asm.vpandd(t1, x, Self::everywhere(at::SIGNIFICAND))?;
-                asm.vpord(t1, t1, Self::everywhere(at::HIGHEST_PLACE))?;
+                asm.vpsubd(t0, t0, Self::frame_constant(at::INTEGER_EXPONENT))?;
+                asm.vpandd(t1, x, Self::frame_constant(at::SIGNIFICAND))?;
+                asm.vpord(t1, t1, Self::frame_constant(at::HIGHEST_PLACE))?;
                 asm.vpsllvd(t1, t1, t0)?;
                 asm.vpsrad(t2, x, 31)?;
                 asm.vpxord(t1, t1, t2)?;
@@ -385,7 +385,7 @@ impl Emitter {
             Operation::Add => asm.vpaddd(z, x, y)?,
             Operation::Sub => asm.vpsubd(z, x, y)?,
             Operation::Shr | Operation::Asr | Operation::Shl => {
-                asm.vpandd(t0, y, Self::everywhere(at::SHIFT_BITS))?;
+                asm.vpandd(t0, y, Self::frame_constant(at::SHIFT_BITS))?;
                 match operation {
                     Operation::Shr => asm.vpsrlvd(z, x, t0)?,
                     Operation::Asr => asm.vpsravd(z, x, t0)?,
@@ -405,8 +405,8 @@ impl Emitter {
             }
             Operation::Clz => asm.vplzcntd(z, x)?,
             Operation::Mul24 => {
-                asm.vpandd(t0, x, Self::everywhere(at::LOW_24_BITS))?;
-                asm.vpandd(t1, y, Self::everywhere(at::LOW_24_BITS))?;
+                asm.vpandd(t0, x, Self::frame_constant(at::LOW_24_BITS))?;
+                asm.vpandd(t1, y, Self::frame_constant(at::LOW_24_BITS))?;
                 asm.vpmulld(z, t0, t1)?;
             }
             Operation::V8muld => {
@@ -505,7 +505,7 @@ impl Emitter {
             Operation::Min | Operation::Max => self.asm.vpcmpgtd(carry, x, y),
             Operation::Shr | Operation::Asr | Operation::Shl => {
                 // The last bit shifted out, moved to the sign. Shifts by 0 lose nothing: the host shifts everything out then.
-                self.asm.vpandd(t0, y, Self::everywhere(at::SHIFT_BITS))?;
+                self.asm.vpandd(t0, y, Self::frame_constant(at::SHIFT_BITS))?;
                 if operation == Operation::Shl {
                     self.asm.vpternlogd(t1, t1, t1, 0xff)?;
                     self.asm.vpaddd(t0, t0, t1)?;
@@ -541,7 +541,7 @@ impl Emitter {
                     asm.vpsrld(z, x, shift)?;
                 }
                 if shift != 24 {
-                    asm.vpandd(z, shifted, Self::everywhere(at::LOW_BYTE))?;
+                    asm.vpandd(z, shifted, Self::frame_constant(at::LOW_BYTE))?;
                 }
                 if float {
                     asm.vcvtdq2ps(z, z)?;
@@ -551,7 +551,7 @@ impl Emitter {
             }
             (Unpack::Byte3Replicated, _) => {
                 asm.vpsrld(z, x, 24)?;
-                asm.vpmulld(z, z, Self::everywhere(at::EVERY_BYTE))?;
+                asm.vpmulld(z, z, Self::frame_constant(at::EVERY_BYTE))?;
             }
             (Unpack::Half0, _) if !float => {
                 asm.vpslld(z, x, 16)?;
@@ -573,7 +573,7 @@ impl Emitter {
         let asm = &mut self.asm;
         // The second operand is the result for NaN.
         asm.vmaxps(z, value.register(), ZERO)?;
-        asm.vminps(z, z, Self::everywhere(at::ONE))?;
+        asm.vminps(z, z, Self::frame_constant(at::ONE))?;
         asm.vbroadcastss(TEMPORARY[0], dword_ptr(FRAME + at::BYTES))?;
         asm.vbroadcastss(TEMPORARY[1], dword_ptr(FRAME + at::HALF))?;
         // Rounding toward zero twice is the same as once.
@@ -586,7 +586,7 @@ impl Emitter {
     fn insert(&mut self, bytes: Value, to: RegisterIndex, part: u32) -> Result<(), IcedError> {
         let z = bytes.register();
         if part == !0 {
-            self.asm.vpmulld(z, z, Self::everywhere(at::EVERY_BYTE))?;
+            self.asm.vpmulld(z, z, Self::frame_constant(at::EVERY_BYTE))?;
             return self.store(to, bytes);
         }
         let shift = part.trailing_zeros();
@@ -630,7 +630,7 @@ impl Emitter {
             self.asm.vpslld(z, x, shift)?;
             self.merge(result, to, part)?;
         } else {
-            self.asm.vpandd(z, x, Self::everywhere(at::LOW_BYTE))?;
+            self.asm.vpandd(z, x, Self::frame_constant(at::LOW_BYTE))?;
             self.insert(result, to, part)?;
         }
         Ok(true)
@@ -638,12 +638,12 @@ impl Emitter {
 
     /// Calls, with the host's arithmetic as the host expects it. The cache has been saved and is empty afterwards.
     pub(super) fn call(&mut self, call: i32) -> Result<(), IcedError> {
-        self.save()?;
+        self.write_back()?;
         self.asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
         self.asm.vzeroupper()?;
         self.asm.call(qword_ptr(FRAME + call))?;
         self.asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))?;
-        self.forget();
+        self.clear_cache();
         Ok(())
     }
 
@@ -676,7 +676,7 @@ impl Emitter {
         for (i, register) in ZMM.into_iter().enumerate() {
             asm.vmovdqa32(zmmword_ptr(rsp + 64 * i as i32), register)?;
         }
-        for (i, held) in HELD_FLAGS.into_iter().enumerate() {
+        for (i, held) in CACHED_FLAGS.into_iter().enumerate() {
             asm.kmovw(word_ptr(rsp + 64 * 32 + 2 * i as i32), held)?;
         }
         asm.lea(rdi, ptr(rsp + 64 * 16))?;
@@ -689,7 +689,7 @@ impl Emitter {
         for (i, register) in ZMM.into_iter().enumerate() {
             asm.vmovdqa32(register, zmmword_ptr(rsp + 64 * i as i32))?;
         }
-        for (i, held) in HELD_FLAGS.into_iter().enumerate() {
+        for (i, held) in CACHED_FLAGS.into_iter().enumerate() {
             asm.kmovw(held, word_ptr(rsp + 64 * 32 + 2 * i as i32))?;
         }
         asm.mov(rsp, r13)?;

@@ -151,7 +151,7 @@ pub(super) fn run(
         numbers: &NUMBERS,
         undefined: u32::from(qpu.undefined),
         threaded: u32::from(qpu.threading == Threading::Threaded),
-        streak: qpu.streak,
+        run_length: qpu.run_length,
         last: u32::MAX,
         rounding: QPU_ROUNDING,
         rounding_outside: 0,
@@ -173,7 +173,7 @@ pub(super) fn run(
     qpu.take_uniforms(&frame);
     frame.take_varyings(io);
     qpu.undefined = frame.undefined as u8;
-    qpu.streak = frame.streak;
+    qpu.run_length = frame.run_length;
     let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
     let (last, before) = (frame.last as u16, (frame.last >> 16) as u16);
     if last != NO_INSTRUCTION {

@@ -115,7 +115,7 @@ pub(in crate::qpu) struct Frame {
     /// Not 0 if the program is one of two threads.
     pub(super) threaded: u32,
     /// Instructions executed in a row without a jump.
-    pub(super) streak: u32,
+    pub(super) run_length: u32,
     /// Index of the last instruction executed, in the lower half, and of the one before it; [`NO_INSTRUCTION`] for neither.
     pub(super) last: u32,
     /// MXCSR while translated code runs, and outside of it.
@@ -180,7 +180,7 @@ pub(super) mod at {
         STALE_R4 = stale_r4;
         UNDEFINED = undefined;
         THREADED = threaded;
-        STREAK = streak;
+        RUN_LENGTH = run_length;
         LAST = last;
         ROUNDING = rounding;
         ROUNDING_OUTSIDE = rounding_outside;

@@ -247,7 +247,7 @@ impl Emitter {
         asm.kandw(k5, k5, k6)?;
         asm.vpxord(z.k5(), z, z)?;
         self.call_if_doubtful(argument, result, SPECIAL_EXP)?;
-        self.drop_values([low, high, fixed]);
+        self.release_values([low, high, fixed]);
         Ok(())
     }
 
@@ -293,7 +293,7 @@ impl Emitter {
         asm.vpcmpud(k5, magnitude, number!(smallest), LESS)?;
         asm.vpbroadcastd(z.k5(), dword_ptr(place!(minus_infinity)))?;
         self.call_if_doubtful(argument, result, SPECIAL_LOG)?;
-        self.drop_values([low, high]);
+        self.release_values([low, high]);
         Ok(())
     }
 
@@ -356,7 +356,7 @@ mod tests {
         };
         let owned = memory_of(4096, &[write, NOP, NOP, END, NOP, NOP]);
         let memory = owned.view();
-        let code = CodeCache::translating_at_once();
+        let code = CodeCache::translating_eagerly();
         let mut qpu = Qpu::new();
         let mut values = values.peekable();
         while values.peek().is_some() {

@@ -7,7 +7,7 @@
 //! Behind a segment memory is up to date. A register that is written again in the same segment stays in the [register cache](super::register_cache),
 //! and is saved only before a call.
 
-use super::arithmetic::{Emitter, FLAGS, FRAME, Later, REGISTERS};
+use super::arithmetic::{DeadStores, Emitter, FLAGS, FRAME, REGISTERS};
 use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::block::{Block, Group, PlainBranch};
@@ -94,7 +94,7 @@ fn starts(block: &Block) -> Vec<usize> {
 }
 
 /// Length of the segment in a run: up to the first instruction that moves the uniforms, since the checks at its top do not hold behind that.
-fn part(block: &Block, start: usize, count: usize) -> usize {
+fn segment_length(block: &Block, start: usize, count: usize) -> usize {
     let instructions = block.instructions.get(start..start + count).unwrap_or_default();
     instructions.iter().position(|placed| placed.instruction.touches.uniforms_address).map_or(count, |last| last + 1)
 }
@@ -107,7 +107,7 @@ struct Streams {
 }
 
 /// The maximum that a micro-op takes, in translated code or in a call back. A write to a TMU may take a uniform too.
-fn most_taken(block: &Block, micro_op: &MicroOp) -> Streams {
+fn max_taken(block: &Block, micro_op: &MicroOp) -> Streams {
     match *micro_op {
         MicroOp::Uniform { .. } | MicroOp::Tmu { .. } => Streams { uniforms: 1, varyings: 0 },
         MicroOp::Varying { .. } => Streams { uniforms: 0, varyings: 1 },
@@ -124,16 +124,16 @@ fn most_taken(block: &Block, micro_op: &MicroOp) -> Streams {
 }
 
 /// The maximum that some instructions take. `None` if they move the uniforms and then read some.
-fn most_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
+fn max_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
     let mut all = Streams::default();
     let mut has_moved = false;
     for micro_op in block.micro_ops_of(first, count) {
-        let most = most_taken(block, micro_op);
-        if most.uniforms != 0 && has_moved {
+        let max = max_taken(block, micro_op);
+        if max.uniforms != 0 && has_moved {
             return None;
         }
-        all.uniforms += most.uniforms;
-        all.varyings += most.varyings;
+        all.uniforms += max.uniforms;
+        all.varyings += max.varyings;
         has_moved |= moves_uniforms(block, micro_op);
     }
     Some(all)
@@ -211,7 +211,7 @@ impl Translator<'_> {
     }
 
     /// Continues at an instruction: in its segment, or outside.
-    fn go_on(&mut self, at: usize) -> Result<(), IcedError> {
+    fn continue_at(&mut self, at: usize) -> Result<(), IcedError> {
         let label = self.segments.get(&at).copied().unwrap_or_else(|| self.exit(at));
         self.emitter.asm.jmp(label)
     }
@@ -220,14 +220,14 @@ impl Translator<'_> {
         if let Some(label) = self.segments.get_mut(&start) {
             self.emitter.asm.set_label(label)?;
         }
-        self.emitter.forget();
+        self.emitter.clear_cache();
         let length = self.block.runs.get(start).map_or(0, |run| usize::from(run.count));
-        let count = part(self.block, start, length);
+        let count = segment_length(self.block, start, length);
         let at = start + count;
         let group = self.block.runs.get(at).and_then(|run| run.group).filter(|_| count == length);
         if let Some(Group::Branch(branch)) = group {
             // The branch is checked together with the run before it, or on its own.
-            if most_taken_by(self.block, start, count + BRANCH_INSTRUCTIONS).is_some() {
+            if max_taken_by(self.block, start, count + BRANCH_INSTRUCTIONS).is_some() {
                 return self.branch(start, count, branch);
             }
         }
@@ -240,17 +240,17 @@ impl Translator<'_> {
             if replaces != 0 {
                 asm.and(dword_ptr(FRAME + at::UNDEFINED), !replaces)?;
             }
-            asm.add(dword_ptr(FRAME + at::STREAK), count as i32)?;
-            self.note_last(at, count)?;
+            asm.add(dword_ptr(FRAME + at::RUN_LENGTH), count as i32)?;
+            self.record_last(at, count)?;
         }
         match group {
-            None => self.go_on(at),
+            None => self.continue_at(at),
             Some(Group::Branch(_)) if count == 0 => {
                 // Its delay slots read uniforms that it or they have moved.
                 let outside = self.exit(at);
                 self.emitter.asm.jmp(outside)
             }
-            Some(Group::Branch(_)) => self.go_on(at),
+            Some(Group::Branch(_)) => self.continue_at(at),
             Some(group) => self.group(at, group),
         }
     }
@@ -273,27 +273,27 @@ impl Translator<'_> {
         self.micro_ops(start, count)?;
         let always = branch.condition == BranchCondition::Always;
         if !always {
-            self.take(branch.condition)?;
+            self.test_condition(branch.condition)?;
         }
         self.micro_ops(at + 1, BRANCH_INSTRUCTIONS - 1)?;
-        self.note_last(behind, BRANCH_INSTRUCTIONS)?;
+        self.record_last(behind, BRANCH_INSTRUCTIONS)?;
         // Nothing is undefined at a branch, or the segment has been left at its top.
         self.emitter.asm.mov(dword_ptr(FRAME + at::UNDEFINED), 0)?;
         let target = usize::from(branch.target);
         if always {
-            self.emitter.asm.mov(dword_ptr(FRAME + at::STREAK), 0)?;
-            return self.go_on(target);
+            self.emitter.asm.mov(dword_ptr(FRAME + at::RUN_LENGTH), 0)?;
+            return self.continue_at(target);
         }
         let asm = &mut self.emitter.asm;
         let mut not_taken = asm.create_label();
         asm.test(TAKEN, TAKEN)?;
         asm.je(not_taken)?;
-        asm.mov(dword_ptr(FRAME + at::STREAK), 0)?;
-        self.go_on(target)?;
+        asm.mov(dword_ptr(FRAME + at::RUN_LENGTH), 0)?;
+        self.continue_at(target)?;
         let asm = &mut self.emitter.asm;
         asm.set_label(&mut not_taken)?;
-        asm.add(dword_ptr(FRAME + at::STREAK), all as i32)?;
-        self.go_on(behind)
+        asm.add(dword_ptr(FRAME + at::RUN_LENGTH), all as i32)?;
+        self.continue_at(behind)
     }
 
     /// A group other than a branch: it begins with a call.
@@ -310,22 +310,22 @@ impl Translator<'_> {
         asm.mov(BUDGET, qword_ptr(FRAME + at::BUDGET))?;
         asm.jmp(outside)?;
         asm.set_label(&mut begun)?;
-        asm.add(dword_ptr(FRAME + at::STREAK), count as i32)?;
+        asm.add(dword_ptr(FRAME + at::RUN_LENGTH), count as i32)?;
         self.find_last_writes(at, count);
         self.micro_ops(at, count)?;
-        self.note_last(at + count, count)?;
+        self.record_last(at + count, count)?;
         if group == Group::End {
             self.emitter.asm.mov(eax, (at + count) as u32)?;
             return self.emitter.asm.jmp(self.leave);
         }
-        self.go_on(at + count)
+        self.continue_at(at + count)
     }
 
     /// Emits the checks for some instructions, a branch with its delay slots at their end included, and takes them from the budget. Leaves before the
     /// first instruction if a check fails.
     fn check(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
         let outside = self.exit(first);
-        let Some(most) = most_taken_by(self.block, first, count) else {
+        let Some(max) = max_taken_by(self.block, first, count) else {
             return self.emitter.asm.jmp(outside);
         };
         let run = self.block.runs.get(first).copied().unwrap_or_default();
@@ -348,14 +348,14 @@ impl Translator<'_> {
             asm.cmp(dword_ptr(FRAME + at::THREADED), 0)?;
             asm.jne(outside)?;
         }
-        if most.uniforms != 0 {
-            asm.lea(rax, ptr(UNIFORMS + 4 * most.uniforms))?;
+        if max.uniforms != 0 {
+            asm.lea(rax, ptr(UNIFORMS + 4 * max.uniforms))?;
             asm.cmp(rax, qword_ptr(FRAME + at::UNIFORMS_END))?;
             asm.ja(outside)?;
         }
-        if most.varyings != 0 {
+        if max.varyings != 0 {
             asm.mov(rax, qword_ptr(FRAME + at::VARYINGS))?;
-            asm.add(rax, VARYING_BYTES * most.varyings)?;
+            asm.add(rax, VARYING_BYTES * max.varyings)?;
             asm.cmp(rax, qword_ptr(FRAME + at::VARYINGS_END))?;
             asm.ja(outside)?;
         }
@@ -363,7 +363,7 @@ impl Translator<'_> {
     }
 
     /// Records the last two of some instructions that end before an index.
-    fn note_last(&mut self, end: usize, count: usize) -> Result<(), IcedError> {
+    fn record_last(&mut self, end: usize, count: usize) -> Result<(), IcedError> {
         let last = end as i32 - 1;
         let asm = &mut self.emitter.asm;
         if count > 1 {
@@ -376,7 +376,7 @@ impl Translator<'_> {
     }
 
     /// Sets [`TAKEN`] to whether a condition holds.
-    fn take(&mut self, condition: BranchCondition) -> Result<(), IcedError> {
+    fn test_condition(&mut self, condition: BranchCondition) -> Result<(), IcedError> {
         let (flag, all_ones, equal) = match condition {
             BranchCondition::AllZSet => (0, true, true),
             BranchCondition::AllZClear => (0, false, true),
@@ -419,7 +419,7 @@ impl Translator<'_> {
         for at in first..first + count {
             for index in self.block.micro_op_indices(at, 1) {
                 let Some(micro_op) = self.block.micro_op(index) else { continue };
-                self.emitter.replaced_later = Later {
+                self.emitter.dead_stores = DeadStores {
                     result: written(micro_op).is_some_and(|place| self.last_writes.get(&place) != Some(&index)),
                     flags: self.last_flags != Some(index),
                 };

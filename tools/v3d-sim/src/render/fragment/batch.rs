@@ -1,0 +1,134 @@
+//! Batches: up to four quads that a fragment shader processes together.
+
+use super::super::fep::{CoveredBlock, place_in_block};
+use super::super::pse::STEPS;
+use crate::lanes::{Lanes, Mask};
+use crate::qpu::Varying;
+use v3d_hw::qpu::LANES;
+
+/// Maximum number of quads in a batch.
+pub(super) const BATCH_QUADS: usize = 4;
+
+/// One quad of a batch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Quad {
+    /// Number of its first pixel in the tile buffer.
+    pub(super) pixel: usize,
+    /// Index of its primitive's coefficients.
+    pub(super) coefficients: usize,
+    /// Screen coordinates of its first pixel.
+    pub(super) screen: [u32; 2],
+}
+
+/// Up to four quads that are shaded together.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    pub(super) count: usize,
+    pub(super) quads: [Quad; BATCH_QUADS],
+    /// Offset of each pixel from its primitive's origin in 1/16 pixel, by the first pixel of its quad.
+    pub(super) distance: [[f64; LANES]; 2],
+    /// Multisample masks.
+    pub(super) flags: Lanes,
+    /// Pixels of reverse facing primitives.
+    pub(super) reverse: Mask,
+    /// A program has moved quads, which may now be in the same position.
+    pub(super) moved: bool,
+    /// The varyings, once they are interpolated.
+    pub(super) varyings: Vec<Varying>,
+    /// Depth of each pixel, 24 bits: rb15 of the program.
+    pub z: Lanes,
+    /// W of each pixel: ra15 of the program.
+    pub w: Lanes,
+}
+
+/// A quad to be added to a batch: four pixels of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct NewQuad<'b> {
+    /// The block.
+    pub block: &'b CoveredBlock,
+    /// The quad's first element in the block.
+    pub lane: usize,
+    /// Multisample masks of the block's pixels.
+    pub masks: &'b Lanes,
+    /// Number of the quad's first pixel in the tile buffer.
+    pub pixel: usize,
+    /// Its primitive is reverse facing.
+    pub reverse: bool,
+    /// Index of its primitive's coefficients.
+    pub coefficients: usize,
+}
+
+impl Batch {
+    /// Whether it has no quad.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether it is full.
+    pub const fn is_full(&self) -> bool {
+        self.count == BATCH_QUADS
+    }
+
+    /// Whether the quad that begins with this pixel is in it.
+    #[inline]
+    pub fn contains(&self, pixel: usize) -> bool {
+        self.quads[..self.count].iter().any(|quad| quad.pixel == pixel)
+    }
+
+    /// The element of the pixel with this number, if the pixel is covered.
+    pub fn element_of(&self, pixel: usize) -> Option<usize> {
+        let quads = self.quads[..self.count].iter();
+        let element = quads.enumerate().find(|(_, quad)| quad.pixel == pixel & !3).map(|(i, _)| 4 * i + pixel % 4)?;
+        (self.flags.0[element] != 0).then_some(element)
+    }
+
+    /// The numbers of its quads' first pixels.
+    pub fn pixels(&self) -> [Option<usize>; BATCH_QUADS] {
+        std::array::from_fn(|i| self.quads[..self.count].get(i).map(|quad| quad.pixel))
+    }
+
+    /// Removes all quads.
+    pub fn clear(&mut self) {
+        (self.count, self.reverse, self.moved) = (0, 0, false);
+        (self.flags, self.z, self.w) = Default::default();
+        self.varyings.clear();
+    }
+
+    /// Adds a quad; a full batch ignores it.
+    #[inline(always)]
+    pub fn push(&mut self, new: &NewQuad<'_>) {
+        let Some(quad) = self.quads.get_mut(self.count) else { return };
+        let NewQuad { block, lane, .. } = *new;
+        let (column, row) = place_in_block(lane);
+        let screen = [(block.x + column) as u32, (block.y + row) as u32];
+        *quad = Quad { pixel: new.pixel, coefficients: new.coefficients, screen };
+        let (to, from) = (self.count * 4..self.count * 4 + 4, lane..lane + 4);
+        for (all, of_block) in [(&mut self.flags, new.masks), (&mut self.z, &block.z), (&mut self.w, &block.w)] {
+            all.0[to.clone()].copy_from_slice(&of_block.0[from.clone()]);
+        }
+        let (dx, dy) = block.distance;
+        let distance = [dx + f64::from(column * STEPS), dy + f64::from(row * STEPS)];
+        for (all, of_quad) in self.distance.iter_mut().zip(distance) {
+            all[to.clone()].fill(of_quad);
+        }
+        self.reverse |= if new.reverse { 0xf << to.start } else { 0 };
+        self.count += 1;
+    }
+
+    /// The elements with a covered pixel.
+    #[inline]
+    pub(super) const fn elements(&self) -> Mask {
+        ((1u32 << (4 * self.count)) - 1) as Mask
+    }
+
+    /// Columns (0) or rows (1) of the pixels.
+    pub(super) fn screen(&self, axis: usize) -> Lanes {
+        let mut lanes = Lanes::default();
+        for (lanes, quad) in lanes.0.chunks_exact_mut(4).zip(&self.quads[..self.count]) {
+            for (element, lane) in (0..).zip(lanes) {
+                *lane = quad.screen[axis] + (element >> axis & 1);
+            }
+        }
+        lanes
+    }
+}

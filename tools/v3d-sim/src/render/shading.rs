@@ -1,0 +1,283 @@
+//! Shading: the primitives of one draw, from the rasteriser through batches to the fragment shader.
+//!
+//! # Inferences
+//! - Batches hold quads of one primitive list. How far silicon's batches reach across lists is not known, and no picture shows it.
+
+use super::cap::{self};
+use super::early_z;
+use super::fep::{CoveredBlock, Rasterising, Sampling, place_in_block};
+use super::fragment::{Batch, FragmentIo, FragmentState, NewQuad, quads_in};
+use super::pixel_trace::{self, Event};
+use super::pse::{Coefficients, Primitive};
+use super::tlb::Tlb;
+use super::unit::UnitResult;
+use super::{RenderError, RenderFault, WaveJob};
+use crate::lanes::{Lanes, Mask};
+use crate::qpu::{self, Exit, Launch, Qpu};
+use crate::simd::SimdTask;
+use crate::simd::vectors::Vectors;
+use crate::state::Fragment;
+use crate::timing::trace::Invocation;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{CoverageUpdate, Threading};
+use v3d_hw::qpu::LANES;
+use v3d_hw::registers::performance::CounterSource;
+
+/// The primitives of one draw in FEP and QPU.
+pub(super) struct Shading<'a, 'j> {
+    pub(super) at: BusAddr,
+    pub(super) qpu: &'a mut Qpu,
+    pub(super) tlb: &'a mut Tlb,
+    pub(super) batch: &'a mut Batch,
+    pub(super) coefficients: Vec<Coefficients>,
+    /// Index of the current primitive's coefficients.
+    pub(super) first: usize,
+    /// Number of the current primitive in its list.
+    pub(super) index: usize,
+    /// Quads found up to the last batch.
+    pub(super) rasterised: u64,
+    pub(super) fragment: Fragment,
+    pub(super) state: FragmentState,
+    pub(super) early_z: bool,
+    pub(super) sampling: Sampling,
+    /// The rasteriser tests samples that the tile buffer does not have: each of them counts for the pixel.
+    pub(super) whole_pixels: bool,
+    /// Primitives go to the coverage pipe, with this update mode.
+    pub(super) coverage: Option<CoverageUpdate>,
+    /// Screen coordinates of the tile.
+    pub(super) tile: (i32, i32),
+    pub(super) job: &'a WaveJob<'j>,
+    pub(super) budget: &'a mut u64,
+    pub(super) result: &'a mut UnitResult,
+}
+
+/// A primitive that is being rasterised into batches.
+pub(super) struct Drawing<'d, 'a, 'j> {
+    pub(super) rasterising: Rasterising<'d>,
+    pub(super) shading: &'d mut Shading<'a, 'j>,
+}
+
+impl SimdTask for Drawing<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        let Self { mut rasterising, shading } = self;
+        rasterising.run::<V>();
+        if rasterising.blocks.is_empty() {
+            shading.result.counters.add(CounterSource::FepPrimitivesWithoutPixels, 1);
+        }
+        for block in rasterising.blocks.iter() {
+            shading.block::<V>(rasterising.primitive, block);
+        }
+    }
+}
+
+impl Shading<'_, '_> {
+    /// Tests the quads of a block, and adds those that are left to the batch.
+    #[inline(always)]
+    pub(super) fn block<V: Vectors>(&mut self, primitive: &Primitive, block: &CoveredBlock) {
+        let (x, y) = (block.x - self.tile.0, block.y - self.tile.1);
+        let first = self.tlb.shape().block(x as u32, y as u32);
+        let mut masks = block.samples;
+        V::blend(&mut masks, &Lanes::default(), !block.within_limits);
+        if self.coverage.is_some() {
+            self.accumulate(primitive, block, &masks, first);
+            return;
+        }
+        if self.whole_pixels {
+            masks = masks.map(|mask| if mask == 0 { 0 } else { 0xf });
+        }
+        let mut visible = self.visible::<V>(first, block, &masks);
+        let mut quads = quads_in(block.pixels);
+        while quads != 0 {
+            let lane = quads.trailing_zeros() as usize;
+            quads &= quads - 1;
+            self.result.counters.add(CounterSource::FepQuads, 1);
+            let watched = if self.job.watched.is_some() { self.watched_in(block, lane) } else { None };
+            if let Some(watched) = watched {
+                self.record_covered(primitive, block, &masks, watched);
+            }
+            let pixel = first + lane;
+            if self.batch.contains(pixel) {
+                self.shade();
+                visible = self.visible::<V>(first, block, &masks);
+            }
+            if let Some(watched) = watched
+                && masks.0[watched] != 0
+                && visible.0.0[watched] == 0
+            {
+                self.record(Event::Hidden);
+            }
+            let pixels = visible.1 >> lane & 0xf;
+            if pixels == 0 {
+                self.result.counters.add(CounterSource::FepQuadsClipped, 1);
+                continue;
+            }
+            self.result.pixels += u64::from(pixels.count_ones());
+            let (masks_left, reverse, coefficients) = (&visible.0, primitive.reverse, self.first);
+            self.batch.push(&NewQuad { block, lane, masks: masks_left, pixel, reverse, coefficients });
+            if self.batch.is_full() {
+                self.shade();
+                if quads != 0 {
+                    visible = self.visible::<V>(first, block, &masks);
+                }
+            }
+        }
+    }
+
+    /// The masks of a block without samples that early Z rejects, and the pixels that have any left.
+    #[inline(always)]
+    pub(super) fn visible<V: Vectors>(&self, pixel: usize, block: &CoveredBlock, masks: &Lanes) -> (Lanes, Mask) {
+        let visible = if self.early_z {
+            early_z::visible::<V>(self.tlb, self.state.passing, pixel, &block.z, masks)
+        } else {
+            *masks
+        };
+        (visible, !V::zero(&visible))
+    }
+
+    /// Records that a primitive covers the watched pixel, an element of a block.
+    #[cold]
+    pub(super) fn record_covered(
+        &mut self,
+        primitive: &Primitive,
+        block: &CoveredBlock,
+        masks: &Lanes,
+        element: usize,
+    ) {
+        self.record(Event::Covered {
+            primitive: self.index,
+            mask: block.samples.0[element] as u16,
+            reverse: primitive.reverse,
+            z: block.z.0[element],
+            w: f32::from_bits(block.w.0[element]),
+        });
+        if masks.0[element] == 0 {
+            self.record(Event::OutsideZLimits);
+        }
+    }
+
+    /// Adds a block to the coverage of its pixels, as far as Z does not exclude them.
+    #[inline(never)]
+    pub(super) fn accumulate(&mut self, primitive: &Primitive, block: &CoveredBlock, left: &Lanes, first: usize) {
+        let Some(update) = self.coverage else { return };
+        for lane in (0..LANES).step_by(4).filter(|lane| block.pixels >> lane & 0xf != 0) {
+            self.result.counters.add(CounterSource::FepQuads, 1);
+            let watched = self.watched_in(block, lane);
+            if let Some(watched) = watched {
+                self.record_covered(primitive, block, left, watched);
+            }
+            if left.0[lane..lane + 4] == [0; 4] {
+                self.result.counters.add(CounterSource::FepQuadsClipped, 1);
+                continue;
+            }
+            for element in (lane..lane + 4).filter(|&element| left.0[element] != 0) {
+                let samples = cap::samples_of(block.samples.0[element] as u16, self.sampling);
+                if let Some(coverage) = self.tlb.zs.get_mut(first + element) {
+                    *coverage = cap::accumulate(*coverage, samples, update, primitive.reverse);
+                }
+            }
+            if let Some(watched) = watched.filter(|&watched| left.0[watched] != 0) {
+                let samples = pixel_trace::samples(self.tlb, first + watched, self.state.vg_mask);
+                self.record(Event::CoverageAccumulated(samples));
+            }
+        }
+    }
+
+    /// Runs the fragment shader for the batch, which is empty afterwards.
+    #[inline(never)]
+    pub(super) fn shade(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let launch = Launch {
+            pc: self.fragment.code,
+            uniforms: self.fragment.uniforms,
+            uniforms_limit: None,
+            ra15: self.batch.w,
+            rb15: self.batch.z,
+            threading: match self.fragment.threading {
+                Threading::Dual => qpu::Threading::Threaded,
+                Threading::Single => qpu::Threading::Single,
+            },
+            qpu: 0,
+            record: self.job.record.then(|| self.invocation()),
+        };
+        self.qpu.start(&launch);
+        let watched = self.watched_in_batch();
+        if let Some((element, _)) = watched {
+            self.record(Event::Program { code: self.fragment.code, element });
+        }
+        let UnitResult { counters, faults, pixel_trace, .. } = &mut *self.result;
+        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, self.state);
+        let exit = match watched {
+            None => self.qpu.run(&mut io, self.job.memory, self.job.code, self.budget),
+            Some((element, _)) => pixel_trace.run(self.at, element, self.qpu, &mut io, self.job, self.budget),
+        };
+        let unread = io.unread_varyings();
+        let error = match exit {
+            Exit::Ended if unread > 0 => Some(RenderError::VaryingsUnread(unread)),
+            Exit::Ended => None,
+            Exit::Stalled => Some(RenderError::Deadlock),
+            Exit::OutOfBudget => Some(RenderError::OutOfBudget),
+        };
+        if let Some(error) = error {
+            faults.report(RenderFault { at: self.at, error });
+        }
+        faults.merge(self.qpu.take_faults());
+        if let Some((_, pixel)) = watched {
+            let samples = pixel_trace::samples(self.tlb, pixel, self.state.vg_mask);
+            self.record(Event::Shaded(samples));
+        }
+        self.batch.clear();
+    }
+
+    /// The invocation of the batch, for the timing model.
+    #[cold]
+    pub(super) fn invocation(&mut self) -> Invocation {
+        let found = self.result.counters.get(CounterSource::FepQuads);
+        let rasterised = found - std::mem::replace(&mut self.rasterised, found);
+        let (x, y) = self.tile;
+        // A tile is at least 32 pixels wide and high, and has at most 1024 quads.
+        let tile = (((y as u32 / 32) << 7) | (x as u32 / 32)) * 1024;
+        let quads = self.batch.pixels().map(|pixel| pixel.map_or(Invocation::NO_QUAD, |pixel| tile + pixel as u32 / 4));
+        Invocation::Fragments {
+            quads,
+            varyings: self.state.varyings as u32,
+            threaded: self.fragment.threading == Threading::Dual,
+            rasterised: rasterised as u32,
+        }
+    }
+
+    #[cold]
+    pub(super) fn record(&mut self, event: Event) {
+        self.result.pixel_trace.record(self.at, event);
+    }
+
+    /// The watched element of a block, if it belongs to the quad that begins with `lane` and is covered.
+    #[cold]
+    pub(super) fn watched_in(&self, block: &CoveredBlock, lane: usize) -> Option<usize> {
+        let (x, y) = self.job.watched?;
+        let watched = |element: &usize| {
+            let (column, row) = place_in_block(*element);
+            ((block.x + column) as u32, (block.y + row) as u32) == (x, y)
+        };
+        (lane..lane + 4).find(watched).filter(|element| block.pixels >> element & 1 == 1)
+    }
+
+    /// The watched element of the batch, if there is one, and its pixel's number in the tile buffer.
+    pub(super) fn watched_in_batch(&self) -> Option<(usize, usize)> {
+        let (x, y) = self.job.watched?;
+        let (x, y) = (x.checked_sub(self.tile.0 as u32)?, y.checked_sub(self.tile.1 as u32)?);
+        let shape = self.tlb.shape();
+        if x >= shape.width_px || y >= shape.height_px {
+            return None;
+        }
+        let pixel = shape.pixel(x, y);
+        self.batch.element_of(pixel).map(|element| (element, pixel))
+    }
+}
+
+/// Coefficients from which on a batch is shaded, full or not.
+pub(super) const MAX_COEFFICIENTS: usize = 8192;

@@ -1,0 +1,327 @@
+//! Workers: each executes units of rendering with a tile buffer and a quad processor of its own.
+
+use super::cap::CoverageReading;
+use super::fep::{CoveredBlock, Rasterising, Sampling};
+use super::fragment::{Batch, FragmentState};
+use super::pixel_trace::{self, Event, Sample};
+use super::pse::{Coefficients, Discarded, PixelRect, SetupState};
+use super::shading::{Drawing, MAX_COEFFICIENTS, Shading};
+use super::store::{Store, Stored, tile_rect};
+use super::tlb::{ClearValues, Shape, Tlb, ZTest};
+use super::unit::{Buffers, Draw, Op, Start, Unit, UnitResult};
+use super::{RenderError, RenderFault, WaveJob};
+use crate::counters::TileEvents;
+use crate::qpu::{self, Qpu};
+use crate::simd::SimdDispatch;
+use v3d_hw::BusAddr;
+use v3d_hw::control_list::{Oversample, TileBufferSelect, TileRenderingMode};
+use v3d_hw::primitive_list::ListPrimitive;
+use v3d_hw::registers::performance::CounterSource;
+
+/// A worker: executes units.
+#[derive(Debug)]
+pub struct Worker {
+    qpu: Qpu,
+    tlb: Box<Tlb>,
+    /// The other half of a double-buffered tile buffer, once a unit has used both.
+    other: Option<Box<Tlb>>,
+    batch: Batch,
+    coefficients: Vec<Coefficients>,
+    clipped: Vec<f32>,
+    blocks: Vec<CoveredBlock>,
+}
+
+impl Worker {
+    /// A worker with a tile buffer.
+    pub fn new(mode: &TileRenderingMode) -> Self {
+        Self {
+            qpu: Qpu::new(),
+            tlb: Box::new(Tlb::new(shape_of(mode))),
+            other: None,
+            batch: Batch::default(),
+            coefficients: Vec::new(),
+            clipped: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Executes a unit.
+    pub fn execute(&mut self, unit: Unit, job: &WaveJob<'_>) -> UnitResult {
+        let mut result = UnitResult::default();
+        let (mut tile, mut defined, mut other_values) = ((0, 0), true, None);
+        match unit.start {
+            Start::Kept { buffers, tile: kept } => {
+                (self.tlb, self.other, tile) = (buffers.current, buffers.other, kept);
+            }
+            Start::Cleared { values, other } => {
+                self.clear_all(&values, job);
+                other_values = Some(other);
+                self.other = None;
+            }
+            Start::Undefined => {
+                self.clear_all(&ClearValues::default(), job);
+                defined = false;
+                self.other = None;
+            }
+        }
+        self.tlb.set_shape(shape_of(&job.mode));
+        let mut budget = job.limit;
+        for (at, op) in unit.ops {
+            let done = match op {
+                Op::Begin { tile: begun } => {
+                    tile = begun;
+                    let (column, row) = begun;
+                    self.record(at, tile, job, &mut result, |_| Event::TileBegins { column, row });
+                    Ok(())
+                }
+                Op::Load(load) => {
+                    defined = true;
+                    let done = load.execute(&job.mode, tile, &mut self.tlb, job.memory).map_err(RenderError::from);
+                    self.record(at, tile, job, &mut result, Event::Loaded);
+                    done
+                }
+                Op::Draw(draw) => {
+                    if !std::mem::replace(&mut defined, true) {
+                        result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
+                    }
+                    let before = budget;
+                    let quads = result.counters.get(CounterSource::FepQuads);
+                    let pixels = result.pixels;
+                    let drawn = self.draw(at, &draw, tile, job, &mut budget, &mut result);
+                    let events = TileEvents {
+                        lists: 1,
+                        primitives: draw.list.len() as u64,
+                        quads: result.counters.get(CounterSource::FepQuads) - quads,
+                        pixels: result.pixels - pixels,
+                        instructions: before - budget,
+                    };
+                    result.counters.add_tile(tile, events);
+                    drawn
+                }
+                Op::Store { store, clear, swap } => {
+                    if !std::mem::replace(&mut defined, true) && stores_something(&store) {
+                        result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
+                    }
+                    let mut stored = Stored::default();
+                    let collected = stored.collect(&store, &job.mode, tile, &self.tlb);
+                    result.counters.add_tile_store(stored.byte_count() as u64);
+                    result.stored.push((at, stored));
+                    if stores_something(&store) {
+                        self.record(at, tile, job, &mut result, Event::Stored);
+                    }
+                    self.clear_after(&store, &clear);
+                    self.record(at, tile, job, &mut result, Event::Cleared);
+                    if swap {
+                        self.swap(other_values.unwrap_or(clear), job);
+                    }
+                    collected.map_err(RenderError::from)
+                }
+            };
+            if let Err(error) = done {
+                result.faults.report(RenderFault { at, error });
+            }
+        }
+        result.instructions = job.limit - budget;
+        result.counters.add(CounterSource::QpuFragmentCycles, result.instructions * qpu::INSTRUCTION_CYCLES);
+        result.counters.merge(std::mem::take(&mut self.qpu.counters));
+        if unit.keep {
+            if job.mode.double_buffer
+                && let Some(values) = other_values
+            {
+                // The other half, even if it has not been used yet.
+                self.swap(values, job);
+                self.swap(values, job);
+            }
+            let next = Box::new(Tlb::new(self.tlb.shape()));
+            let current = std::mem::replace(&mut self.tlb, next);
+            result.kept = Some((Buffers { current, other: self.other.take() }, tile));
+        }
+        result
+    }
+
+    /// Adds an event of the watched pixel, if it is in the tile, made of the pixel's content.
+    fn record(
+        &self,
+        at: BusAddr,
+        tile: (u8, u8),
+        job: &WaveJob<'_>,
+        result: &mut UnitResult,
+        event: impl FnOnce(Vec<Sample>) -> Event,
+    ) {
+        let Some((x, y)) = job.watched else { return };
+        let shape = self.tlb.shape();
+        let rect = tile_rect(tile, (shape.width_px, shape.height_px));
+        let (inner_x, inner_y) = (i64::from(x) - i64::from(rect.x0), i64::from(y) - i64::from(rect.y0));
+        let inside = |inner: i64, size: u32| (0..i64::from(size)).contains(&inner);
+        if inside(inner_x, shape.width_px) && inside(inner_y, shape.height_px) {
+            let samples =
+                pixel_trace::samples(&self.tlb, shape.pixel(inner_x as u32, inner_y as u32), job.mode.vg_mask);
+            result.pixel_trace.record(at, event(samples));
+        }
+    }
+
+    /// Switches to the other half of the tile buffer, which contains `values` if it has not been used yet.
+    fn swap(&mut self, values: ClearValues, job: &WaveJob<'_>) {
+        let used = self.other.take();
+        let unused = used.is_none();
+        let next = used.unwrap_or_else(|| Box::new(Tlb::new(self.tlb.shape())));
+        self.other = Some(std::mem::replace(&mut self.tlb, next));
+        self.tlb.set_shape(shape_of(&job.mode));
+        if unused {
+            self.clear_all(&values, job);
+        }
+    }
+
+    fn clear_all(&mut self, values: &ClearValues, job: &WaveJob<'_>) {
+        self.tlb.set_shape(shape_of(&job.mode));
+        self.tlb.clear_color(values);
+        self.tlb.clear_zs(values);
+        // Even in a mode without an alpha mask: the tile may stay open until a mode with one, and must not show what this worker did before.
+        self.tlb.clear_vg_mask(values);
+    }
+
+    fn clear_after(&mut self, store: &Store, values: &ClearValues) {
+        let clears = store.clears();
+        if clears.color {
+            self.tlb.clear_color(values);
+        }
+        if clears.zs {
+            self.tlb.clear_zs(values);
+        }
+        if clears.vg_mask {
+            self.tlb.clear_vg_mask(values);
+        }
+    }
+
+    fn draw(
+        &mut self,
+        at: BusAddr,
+        draw: &Draw,
+        tile: (u8, u8),
+        job: &WaveJob<'_>,
+        budget: &mut u64,
+        result: &mut UnitResult,
+    ) -> Result<(), RenderError> {
+        let Draw { list, state } = draw;
+        let shader = state.shader.as_ref().ok_or(RenderError::NoShader)?;
+        let configuration = state.configuration;
+        let shape = self.tlb.shape();
+        let places = job.sample_places;
+        let sampling = match configuration.oversample {
+            Oversample::None => Sampling::Centre,
+            Oversample::X4 => Sampling::Four(places),
+            Oversample::X16 => Sampling::Sixteen(places),
+            Oversample::Reserved(_) => return Err(RenderError::Oversample),
+        };
+        if shape.multisample && matches!(sampling, Sampling::Sixteen(_)) {
+            return Err(RenderError::Oversample);
+        }
+        if shape.multisample && configuration.coverage_pipe {
+            return Err(RenderError::CoverageInMultisample);
+        }
+        let whole_tile = tile_rect(tile, (shape.width_px, shape.height_px));
+        let clip = state.clip_window;
+        let (left, bottom) = (i32::from(clip.left), i32::from(clip.bottom));
+        let window = whole_tile.intersect(PixelRect {
+            x0: left,
+            y0: bottom,
+            x1: left + i32::from(clip.width),
+            y1: bottom + i32::from(clip.height),
+        });
+        if window.is_empty() {
+            return Ok(());
+        }
+        let setup = SetupState {
+            configuration,
+            depth_offset: state.depth_offset,
+            flat: state.flat_shade,
+            line_width: state.line_width,
+            rht_boundary: i32::from(state.rht_x_boundary) + i32::from(state.viewport_offset.x),
+        };
+        let fragment = shader.fragment();
+        let implicit = match list.primitive() {
+            ListPrimitive::Points => 2,
+            ListPrimitive::Lines => 1,
+            _ => 0,
+        };
+        let fragment_state = FragmentState {
+            passing: configuration.depth_test.into(),
+            z_test: ZTest { function: configuration.depth_test, update: configuration.z_updates },
+            varyings: usize::from(fragment.varyings) + implicit,
+            vg_mask: job.mode.vg_mask,
+            coverage: CoverageReading::of(&configuration),
+            tile: (whole_tile.x0, whole_tile.y0),
+        };
+        let vertices = job.vertices;
+        let Self { qpu, tlb, batch, coefficients, clipped, blocks, .. } = self;
+        let z_limits = (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum));
+        coefficients.clear();
+        batch.clear();
+        let mut shading = Shading {
+            at,
+            qpu,
+            tlb,
+            batch,
+            coefficients: Vec::new(),
+            first: 0,
+            index: 0,
+            rasterised: result.counters.get(CounterSource::FepQuads),
+            fragment,
+            state: fragment_state,
+            // In coverage mode there is no Z to compare with.
+            early_z: configuration.early_z && !job.mode.disable_early_z && !job.mode.coverage_mode,
+            sampling,
+            whole_pixels: !matches!(sampling, Sampling::Centre) && !shape.multisample,
+            coverage: configuration.coverage_pipe.then_some(configuration.coverage_update),
+            tile: (whole_tile.x0, whole_tile.y0),
+            job,
+            budget,
+            result,
+        };
+        std::mem::swap(&mut shading.coefficients, coefficients);
+        let mut outcome = Ok(());
+        for index in 0..list.len() {
+            if shading.coefficients.len() > MAX_COEFFICIENTS {
+                shading.shade();
+            }
+            if shading.batch.is_empty() {
+                shading.coefficients.clear();
+            }
+            shading.first = shading.coefficients.len();
+            shading.index = index;
+            let primitive = vertices.with_primitive(list, index, state, job.memory, clipped, |corners, point_size| {
+                let [v0, v1, _] = corners;
+                match list.primitive() {
+                    ListPrimitive::Points => setup.point(v0, point_size, &mut shading.coefficients),
+                    ListPrimitive::Lines => setup.line([v0, v1], &mut shading.coefficients),
+                    ListPrimitive::Rht => setup.rht([v0, v1]),
+                    _ => setup.triangle(corners, &mut shading.coefficients),
+                }
+            });
+            match primitive {
+                Ok(Ok(primitive)) => {
+                    shading.result.counters.add(CounterSource::FepPrimitives, 1);
+                    blocks.clear();
+                    let rasterising = Rasterising { primitive: &primitive, window, sampling, z_limits, blocks };
+                    SimdDispatch::new().run(Drawing { rasterising, shading: &mut shading });
+                }
+                Ok(Err(Discarded::Culled)) => shading.result.counters.add(CounterSource::PsePrimitivesReversed, 1),
+                Ok(Err(Discarded::Degenerate)) => {}
+                Err(error) => outcome = Err(error.into()),
+            }
+        }
+        shading.shade();
+        std::mem::swap(&mut shading.coefficients, coefficients);
+        outcome
+    }
+}
+
+/// Whether a store writes anything to memory.
+fn stores_something(store: &Store) -> bool {
+    !matches!(store, Store::General(general) if general.buffer == TileBufferSelect::None)
+}
+
+/// The division of the tile buffer in a rendering mode.
+pub fn shape_of(mode: &TileRenderingMode) -> Shape {
+    Shape::new(mode.multisample, mode.color_64_bit, mode.double_buffer)
+}
