@@ -19,6 +19,8 @@
 //! # Sources
 //! [AG p.62-66], [AG p.85-87].
 
+mod registers;
+
 pub use crate::fault::list::{CleError, CleFault};
 
 use crate::counters::Counters;
@@ -38,7 +40,6 @@ use v3d_hw::BusAddr;
 use v3d_hw::control_list::{ClippedPrimitive, Lists, MAX_RECORD_BYTES, PrimitiveListFormat, Record};
 use v3d_hw::primitive_list::ListDataType;
 use v3d_hw::registers::Thread;
-use v3d_hw::registers::cle::Ctncs;
 
 /// Maximum depth of sub-lists.
 const MAX_NESTING: usize = 2;
@@ -246,122 +247,6 @@ impl Cle {
     pub fn clear_code(&mut self) {
         self.code.clear();
         self.renderer.clear_code();
-    }
-
-    /// Reads CTnCS.
-    pub fn status(&self, thread: Thread) -> Ctncs {
-        let list = self.thread(thread);
-        let prefix = self.ptb.is_binning() && self.ptb.state_counter() == 0;
-        Ctncs {
-            ctrsta: false,
-            ctsema: list.semaphore,
-            ctrtsd: list.returns.len() as u8,
-            ctrun: list.is_running(),
-            ctsubs: matches!(list.run, Run::StoppedAtHalt | Run::Waiting),
-            cterr: list.error,
-            ctmode: thread == Thread::Binning && prefix,
-        }
-    }
-
-    /// Writes CTnCS.
-    pub fn control(&mut self, thread: Thread, word: Ctncs) {
-        if word.ctrsta {
-            self.reset(thread);
-            return;
-        }
-        if word.ctrun {
-            self.thread_mut(thread).run = Run::StoppedAtHalt;
-        }
-        if word.ctsubs && self.thread(thread).run == Run::StoppedAtHalt {
-            self.thread_mut(thread).run = Run::StoppedAtEnd;
-            self.start(thread);
-        }
-    }
-
-    /// Stops a thread and what it drives.
-    fn reset(&mut self, thread: Thread) {
-        let ListThread { current, end, flushes, sub_lists, .. } = *self.thread(thread);
-        *self.thread_mut(thread) = ListThread { current, end, flushes, sub_lists, ..ListThread::new() };
-        match thread {
-            Thread::Binning => {
-                self.ptb.reset();
-                self.out_of_memory = false;
-            }
-            Thread::Rendering => {
-                self.renderer.reset();
-                self.in_frame = false;
-            }
-        }
-    }
-
-    /// Reads CTnCA.
-    pub const fn current(&self, thread: Thread) -> BusAddr {
-        self.thread(thread).current
-    }
-
-    /// Writes CTnCA, which only a stopped thread accepts; whether it did.
-    pub fn set_current(&mut self, thread: Thread, address: BusAddr) -> bool {
-        let list = self.thread_mut(thread);
-        if list.is_running() {
-            return false;
-        }
-        list.current = address;
-        list.returns.clear();
-        list.run = Run::StoppedAtEnd;
-        true
-    }
-
-    /// Reads CTnEA.
-    pub const fn end(&self, thread: Thread) -> BusAddr {
-        self.thread(thread).end
-    }
-
-    /// Writes CTnEA, which starts a thread that is "stopped at end".
-    pub fn set_end(&mut self, thread: Thread, address: BusAddr) {
-        self.thread_mut(thread).end = address;
-        self.start(thread);
-    }
-
-    fn start(&mut self, thread: Thread) {
-        let budget = self.budget;
-        let list = self.thread_mut(thread);
-        if list.run == Run::StoppedAtEnd && list.current != list.end {
-            list.run = Run::Running;
-            list.error = false;
-            list.records_left = budget.records;
-            list.instructions_left = budget.instructions;
-            self.clear_code();
-        }
-    }
-
-    /// Reads CTnRA0: the address on top of the return stack.
-    pub fn return_address(&self, thread: Thread) -> BusAddr {
-        self.thread(thread).returns.last().copied().unwrap_or_default()
-    }
-
-    /// The counters of CTnLC: flushes and returns.
-    pub const fn list_counters(&self, thread: Thread) -> (u16, u16) {
-        let list = self.thread(thread);
-        (list.flushes, list.sub_lists)
-    }
-
-    /// Clears counters of CTnLC.
-    pub const fn clear_list_counters(&mut self, thread: Thread, flushes: bool, sub_lists: bool) {
-        let list = self.thread_mut(thread);
-        if flushes {
-            list.flushes = 0;
-        }
-        if sub_lists {
-            list.sub_lists = 0;
-        }
-    }
-
-    /// Reads CTnPC: primitives that remain of the primitive list in progress. Only the binner can stop in the middle of one.
-    pub fn primitives_left(&self, thread: Thread) -> u32 {
-        match thread {
-            Thread::Binning => u32::try_from(self.ptb.remaining()).unwrap_or(u32::MAX),
-            Thread::Rendering => 0,
-        }
     }
 
     /// Offers overspill memory: BPOS was written.

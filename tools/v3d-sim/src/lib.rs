@@ -1,34 +1,37 @@
 //! A model of the whole VideoCore IV 3D engine: control list bytes in, pixels out.
 //!
-//! [`V3d`] is the block of registers that software sees. A write that starts something (a control list thread, a user program) executes it at
-//! once, as far as it goes: to its end, to a wait for the other thread or for memory, or to an error. What it computes is a pure function of
-//! memory and of the writes so far: there is no clock in it and no dependence on the order of host threads. Who wants to know how long it would take asks
-//! the [`timing`], which looks at what has been done.
+//! [`V3d`] is the block of registers that software accesses. A write that starts something (a control list thread, a user program) executes it at once,
+//! as far as possible: to its end, to a wait for the other thread or for memory, or to an error. The result is a pure function of memory and of the
+//! writes so far: it depends neither on time nor on the order of host threads. How long the hardware would take is estimated by [`timing`], from
+//! traces of what has been executed.
 //!
-//! There is one module for each hardware unit, and some for what all of them share:
+//! There is a module for each hardware unit, and some for what they share. Each imports only modules below it:
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`device`] | registers, interrupts |
-//! | [`cle`] | control list executor, both threads |
-//! | [`state`] | what state records set up |
-//! | [`vcm`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
-//! | [`vpm`] | VPM, VDW and VDR |
-//! | [`primitive_assembly`] | vertex numbers to points, lines, triangles and RHTs |
-//! | [`ptb`] | binner: clipping, tile lists, tile memory |
-//! | [`primitive_list`] | compressed primitive lists, read and written |
-//! | [`render`] | tiles of a frame, PSE, FEP, early Z, CAP, TLB, stores and loads |
-//! | [`qpu`] | quad processors: arithmetic, engines, scheduler |
-//! | [`tmu`] | texture and memory lookup |
-//! | [`counters`] | performance counters |
-//! | [`timing`] | estimated time: caches, stalls |
-//! | [`job`] | job folders |
 //! | [`dump`] | jobs in words |
-//! | [`memory`] | guest memory as the GPU sees it |
-//! | [`lanes`] | vectors of 16 elements, what every QPU register holds |
-//! | [`fault`] | what is undefined or an error, with its place |
+//! | [`job`] | job folders: files, execution, pictures |
+//! | [`device`] | the register block, interrupts |
+//! | [`cle`] | control list executor (CLE), both threads |
+//! | [`ptb`] | binner (PTB): clipping, tile lists, tile memory |
+//! | [`render`] | tiles of a frame: PSE, FEP, early Z, CAP, TLB, stores and loads |
+//! | [`vcm`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
+//! | [`qpu`] | quad processors (QPUs): instruction set, execution, scheduler (QPS) |
+//! | [`tmu`] | texture and memory lookup units (TMUs) |
+//! | [`vpm`] | vertex pipeline memory (VPM), its DMA (VDW, VDR) and its allocator |
+//! | [`primitive_list`] | compressed primitive lists, read and written |
+//! | [`primitive_assembly`] | vertex indices to points, lines, triangles and RHTs |
+//! | [`state`] | pipeline state, as state records set it |
+//! | [`counters`] | performance counters, and counts for each program and tile |
+//! | [`timing`] | the timing model: caches, queues, stalls, and traces of programs |
+//! | [`fault`] | what is undefined or an error, unit by unit |
+//! | `simd` | SIMD dispatch, and vector operations for each SIMD level |
+//! | `float` | the QPU's floating point arithmetic |
+//! | [`random`] | random numbers for suites and tests |
+//! | [`memory`] | guest memory as the GPU accesses it |
+//! | [`lanes`] | vectors of 16 elements, the contents of a QPU register |
 //!
-//! # What is undefined stays undefined
+//! # Undefined behaviour is reported
 //! Where the guide calls something undefined, the model goes on with some value, and reports a [`Fault`] with its place. Nothing that guest
 //! memory contains makes the model panic, loop for ever, or access anything but guest memory.
 

@@ -1,8 +1,8 @@
 //! Guest memory as the GPU sees it.
 //!
 //! Memory is a slice of atomic words, because in QEMU the guest's processors access the same bytes while the model runs, and because tiles are
-//! rendered on several host threads. All accesses are relaxed: they compile to plain loads and stores. A read concurrent with somebody else's write
-//! is as undefined here as on the chip, but never a data race in the host's sense.
+//! rendered on several host threads. All accesses are relaxed: they compile to plain loads and stores. A read that races with a write is as undefined
+//! here as on the chip, but never a data race in the host's sense.
 //!
 //! Bus addresses lose their alias bits and become offsets; accesses beyond the end of memory fail.
 //!

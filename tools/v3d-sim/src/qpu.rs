@@ -94,9 +94,9 @@ pub struct Launch {
     pub uniforms: BusAddr,
     /// Number of uniforms, if it is limited; 0 for a program without.
     pub uniforms_limit: Option<u32>,
-    /// What register A 15 holds: W of a fragment shader.
+    /// Register A 15: W of a fragment shader.
     pub ra15: Lanes,
-    /// What register B 15 holds: Z of a fragment shader.
+    /// Register B 15: Z of a fragment shader.
     pub rb15: Lanes,
     /// Whether it may switch threads.
     pub threading: Threading,

@@ -39,7 +39,7 @@ impl Random {
         range.start + self.below((range.end - range.start) as u32) as i32
     }
 
-    /// True in one of so many cases on average.
+    /// True in one of `chances` cases on average.
     ///
     /// # Panics
     /// If `chances` is 0.

@@ -7,7 +7,7 @@ use v3d_hw::primitive_list::{ItemError, ListDataType, ListPrimitive};
 use v3d_hw::registers::Thread;
 use v3d_hw::{BusAddr, FieldError};
 
-/// A fault of a control list, with the record that is to blame.
+/// A fault of a control list, with the record that causes it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("control list thread {}, record at {at}: {error}", *thread as u8)]
 pub struct CleFault {
@@ -15,7 +15,7 @@ pub struct CleFault {
     pub thread: Thread,
     /// Address of the record.
     pub at: BusAddr,
-    /// What is wrong.
+    /// The error.
     pub error: CleError,
 }
 
@@ -32,10 +32,10 @@ pub enum CleError {
     /// The record is allowed in lists of the other thread only.
     #[error("\"{0}\" is not allowed in this thread's lists")]
     WrongList(&'static str),
-    /// A sub-list within a sub-list within a sub-list.
+    /// Sub-lists are nested too deep.
     #[error("sub-lists are nested deeper than 2 levels")]
     Nesting,
-    /// A semaphore is incremented beyond what it can hold.
+    /// A semaphore is incremented beyond its maximum.
     #[error("the other thread's semaphore is incremented beyond 7")]
     Semaphore,
     /// A shader record.
@@ -68,7 +68,7 @@ pub enum StateFault {
     Unaligned(BusAddr),
 }
 
-/// Why a primitive record cannot be drawn.
+/// The error of a primitive record.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AssemblyFault {
     /// The indices leave memory.
@@ -88,23 +88,23 @@ pub enum AssemblyFault {
         /// The maximum.
         maximum: u32,
     },
-    /// A fan is to be continued, but there was none.
+    /// A list continues a fan, and there is none.
     #[error("there is no triangle fan that could be continued")]
     NoFan,
 }
 
-/// Why a list cannot be read.
+/// The error of a compressed primitive list.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ListFault {
     /// It leaves memory.
     #[error("{0}")]
     Memory(#[from] OutOfMemory),
-    /// Its bytes have no meaning.
+    /// Its bytes are reserved codes.
     #[error("item at {at}: {error}")]
     Item {
         /// Address of the item.
         at: BusAddr,
-        /// What is wrong.
+        /// The error.
         error: ItemError,
     },
     /// Its first primitive is relative to a primitive before it.
@@ -116,12 +116,12 @@ pub enum ListFault {
     /// It has more items than the budget allows.
     #[error("the list is still not at its end at {at}, after as many items as a list may have")]
     Endless {
-        /// Where reading stopped.
+        /// Where reading has stopped.
         at: BusAddr,
     },
 }
 
-/// Why a primitive cannot be written.
+/// The error of encoding a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// An index has more bits than the list's.
@@ -130,7 +130,7 @@ pub enum EncodeError {
     /// There is no such list.
     #[error("there are no compressed lists of {primitive} by {data_type}")]
     Format {
-        /// What the list would consist of.
+        /// The format's data type.
         data_type: ListDataType,
         /// Its primitives.
         primitive: ListPrimitive,

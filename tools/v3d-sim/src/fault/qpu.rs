@@ -13,7 +13,7 @@ use v3d_hw::BusAddr;
 pub struct QpuFault {
     /// Address of the instruction.
     pub pc: BusAddr,
-    /// What is wrong.
+    /// The error.
     pub error: QpuError,
 }
 
@@ -21,13 +21,13 @@ pub struct QpuFault {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QpuError {
-    /// It breaks a rule of the guide.
+    /// A broken rule.
     #[error(transparent)]
     Rule(#[from] Rule),
-    /// It accesses a unit in a way that is an error or undefined.
+    /// An illegal or undefined access to a unit.
     #[error(transparent)]
     Io(#[from] IoError),
-    /// It accesses a TMU in such a way.
+    /// An illegal or undefined access to a TMU.
     #[error(transparent)]
     Tmu(#[from] TmuFault),
     /// It, or a uniform, is outside of memory.
@@ -48,10 +48,10 @@ pub enum IoError {
     /// More varyings are read than the shader record announces.
     #[error("a varying is read beyond the {0} that the shader record announces")]
     VaryingsExhausted(u32),
-    /// The tile buffer is used as it must not be.
+    /// An illegal use of the tile buffer.
     #[error("tile buffer: {0}")]
     TileBuffer(TileBufferError),
-    /// The VPM or its DMA is used as it must not be.
+    /// An illegal use of the VPM or its DMA.
     #[error("VPM: {0}")]
     Vpm(#[from] VpmError),
     /// The mutex is released by a QPU that does not hold it.
@@ -74,7 +74,7 @@ pub enum QpsFault {
     Endless {
         /// The QPU.
         qpu: u8,
-        /// Where it is.
+        /// Address of its next instruction.
         pc: BusAddr,
     },
     /// Programs are queued, and all QPUs are reserved for something else.

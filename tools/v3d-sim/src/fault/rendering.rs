@@ -9,7 +9,7 @@ use v3d_hw::BusAddr;
 pub struct RenderFault {
     /// Address of the control record.
     pub at: BusAddr,
-    /// What is wrong.
+    /// The error.
     pub error: RenderError,
 }
 
@@ -68,7 +68,7 @@ pub enum RenderError {
     VaryingsUnread(usize),
 }
 
-/// Why a tile cannot be stored or loaded.
+/// The error of storing or loading a tile.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MoveError {
     /// A coded field has a reserved value.
@@ -80,12 +80,12 @@ pub enum MoveError {
     /// The alpha mask buffer does not exist.
     #[error("the rendering mode does not enable the alpha mask buffer")]
     NoMask,
-    /// Memory ends.
+    /// Outside of memory.
     #[error("{0}")]
     Memory(#[from] OutOfMemory),
 }
 
-/// Why the vertices of a primitive cannot be had.
+/// The error of fetching the vertices of a primitive.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum VertexError {
     /// The data of a clipped primitive is not in memory.

@@ -3,7 +3,7 @@
 use crate::memory::OutOfMemory;
 use v3d_hw::qpu::address_map::TmuCoordinate;
 
-/// Something that a program or its parameters must not do with a TMU.
+/// An illegal or undefined use of a TMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TmuFault {
@@ -13,7 +13,7 @@ pub enum TmuFault {
     /// A load signal without a lookup; the hardware waits for ever.
     #[error("a TMU result is loaded, but no lookup is under way")]
     ReceiveFifoEmpty,
-    /// More lookups under way than the FIFOs have slots for.
+    /// More lookups in flight than the FIFOs have slots for.
     #[error("{used} TMU FIFO slots are in use, there are {slots}")]
     FifoOverflow {
         /// Slots that would be in use.
@@ -48,7 +48,7 @@ pub enum TmuFault {
     /// S16 with a filter that blends [AG p.43].
     #[error("texture type S16 cannot be blended")]
     NotBlendable,
-    /// A texture type for whose border colour nothing is known: it has no 8-bit channels.
+    /// A texture type whose border colour is unknown: it has no 8-bit channels.
     #[error("the border colour of texture type {0} is unknown")]
     BorderUnknown(&'static str),
     /// A negative power of two in a blended 16-bit float texture [AG p.108 HW-2619].

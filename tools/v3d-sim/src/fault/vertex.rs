@@ -3,7 +3,7 @@
 use crate::memory::OutOfMemory;
 use v3d_hw::BusAddr;
 
-/// Why vertices cannot be shaded.
+/// The error of fetching or shading vertices.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum VcdFault {
     /// An attribute is not in memory.
@@ -13,7 +13,7 @@ pub enum VcdFault {
         array: u32,
         /// Index of the vertex.
         index: u32,
-        /// What is wrong.
+        /// The error.
         error: OutOfMemory,
     },
     /// A shaded vertex is not in memory.
@@ -21,7 +21,7 @@ pub enum VcdFault {
     Shaded {
         /// Index of the vertex.
         index: u32,
-        /// What is wrong.
+        /// The error.
         error: OutOfMemory,
     },
     /// Vertices with a clip header must be 16-byte aligned.

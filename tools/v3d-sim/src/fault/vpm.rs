@@ -2,7 +2,7 @@
 
 use crate::memory::OutOfMemory;
 
-/// Something that a program must not do with the VPM or its DMA.
+/// An illegal or undefined access to the VPM or its DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VpmError {
@@ -12,7 +12,7 @@ pub enum VpmError {
     /// A third read set-up while two are queued; it is ignored [AG p.56].
     #[error("two block reads are queued already")]
     ReadQueueFull,
-    /// A set-up word without a meaning; it is ignored.
+    /// A reserved set-up word; it is ignored.
     #[error("set-up word {0:#010x} is reserved")]
     Setup(u32),
     /// A write or DMA without a set-up.
@@ -45,7 +45,7 @@ pub enum VpmError {
     StoreLaned,
 }
 
-/// Why a batch cannot have rows of the VPM.
+/// Why the allocator cannot give rows of the VPM to a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AllocationError {
     /// VPAERGS.
@@ -53,7 +53,7 @@ pub enum AllocationError {
     TooBig {
         /// Bytes needed.
         needed: u32,
-        /// Bytes there are.
+        /// Bytes available.
         available: u32,
     },
     /// VPAEBRGL.

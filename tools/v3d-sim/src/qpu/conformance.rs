@@ -191,18 +191,18 @@ fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
         cond_mul: Condition::Always,
         ..Alu::NOP
     }));
-    for place in 0..BODY {
-        words.push(instruction(suite, registers, random, place));
+    for position in 0..BODY {
+        words.push(instruction(suite, registers, random, position));
     }
     words.push(encoded(&Alu { sig: Signal::ProgramEnd, ..Alu::NOP }));
     words.extend([encoded(&Alu::NOP); 2]);
     words
 }
 
-fn instruction(suite: Suite, registers: u8, random: &mut Random, place: usize) -> u64 {
+fn instruction(suite: Suite, registers: u8, random: &mut Random, position: usize) -> u64 {
     match suite {
         Suite::Immediates if random.one_in(2) => immediate(random),
-        Suite::Branches if random.one_in(5) => branch(random, place),
+        Suite::Branches if random.one_in(5) => branch(random, position),
         Suite::Words => {
             let word = random.next_u64();
             // Ends and breakpoints would cut most programs short.
@@ -350,7 +350,7 @@ pub fn semaphore(load: &LoadImmediate, decrement: bool, number: u8) -> Semaphore
     }
 }
 
-fn branch(random: &mut Random, place: usize) -> u64 {
+fn branch(random: &mut Random, position: usize) -> u64 {
     // Anywhere in the body, relative to the instruction after the delay slots; a register could lead anywhere.
     let target = random.below(BODY as u32 + 1) as i32;
     encoded(&Branch {
@@ -363,7 +363,7 @@ fn branch(random: &mut Random, place: usize) -> u64 {
         ws: random.one_in(2),
         waddr_add: random.pick(&[NOP, 3, 32]),
         waddr_mul: random.pick(&[NOP, 7, 33]),
-        immediate: (target - place as i32 - 4) * 8,
+        immediate: (target - position as i32 - 4) * 8,
     })
 }
 

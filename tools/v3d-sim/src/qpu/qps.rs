@@ -71,7 +71,7 @@ struct Unit {
 #[derive(Clone, Debug)]
 pub struct Qps {
     units: Vec<Unit>,
-    /// What the QPUs share.
+    /// State that the QPUs share.
     pub shared: Shared,
     queue: VecDeque<Request>,
     reservations: [u8; 16],
@@ -122,7 +122,7 @@ impl Qps {
         self.uniforms = address;
     }
 
-    /// What was written to SRQUA.
+    /// Reads SRQUA.
     pub fn uniforms(&self) -> BusAddr {
         self.uniforms
     }
@@ -132,7 +132,7 @@ impl Qps {
         self.length = (words & 0xfff) as u16;
     }
 
-    /// What was written to SRQUL.
+    /// Reads SRQUL.
     pub fn length(&self) -> u32 {
         u32::from(self.length)
     }

@@ -11,7 +11,7 @@
 //! [`recording`] notes the events of an instruction for the timing model.
 
 mod branch;
-pub(in crate::qpu) mod hazards;
+mod hazards;
 mod reads;
 mod recording;
 mod writes;
@@ -41,7 +41,7 @@ use v3d_hw::qpu::{INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
 use v3d_hw::registers::performance::CounterSource;
 
 /// Result of a step.
-pub(in crate::qpu) enum Step {
+enum Step {
     Next,
     Stalled,
     Ended,
@@ -56,21 +56,21 @@ pub(in crate::qpu) struct RecentBlocks {
 
 impl RecentBlocks {
     /// The block that holds an address, and its index there.
-    pub(in crate::qpu) fn find(&mut self, address: u32) -> Option<(&Block, usize)> {
-        let places = self.blocks.len();
-        for i in 0..places {
-            let place = (self.current + i) % places;
-            let index = self.blocks[place].as_ref().and_then(|block| block.index_of(address));
+    fn find(&mut self, address: u32) -> Option<(&Block, usize)> {
+        let slots = self.blocks.len();
+        for i in 0..slots {
+            let slot = (self.current + i) % slots;
+            let index = self.blocks[slot].as_ref().and_then(|block| block.index_of(address));
             if let Some(index) = index {
-                self.current = place;
-                return self.blocks[place].as_deref().map(|block| (block, index));
+                self.current = slot;
+                return self.blocks[slot].as_deref().map(|block| (block, index));
             }
         }
         None
     }
 
     /// Adds a block, in place of the one after the block found last.
-    pub(in crate::qpu) fn keep(&mut self, block: Arc<Block>) {
+    fn keep(&mut self, block: Arc<Block>) {
         self.current = (self.current + 1) % self.blocks.len();
         self.blocks[self.current] = Some(block);
     }
@@ -125,7 +125,7 @@ impl Qpu {
     }
 
     #[inline(always)]
-    pub(in crate::qpu) fn run_counted<D: Datapath>(
+    fn run_counted<D: Datapath>(
         &mut self,
         io: &mut dyn Io,
         memory: Memory<'_>,
@@ -222,7 +222,7 @@ impl Qpu {
 
     /// Executes one instruction, of any kind.
     #[inline(always)]
-    pub(in crate::qpu) fn step<D: Datapath>(
+    fn step<D: Datapath>(
         &mut self,
         placed: &BlockInstruction,
         index: usize,
@@ -300,7 +300,7 @@ impl Qpu {
     }
 
     /// Waits for what may stall. Nothing has changed before this returns that the QPU is ready.
-    pub(in crate::qpu) fn wait(&mut self, instruction: &DecodedInstruction, io: &mut dyn Io) -> Result<Wait, IoError> {
+    fn wait(&mut self, instruction: &DecodedInstruction, io: &mut dyn Io) -> Result<Wait, IoError> {
         if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
             return io.semaphore(number, decrement);
         }
@@ -320,7 +320,7 @@ impl Qpu {
     }
 
     /// Moves on to the next instruction.
-    pub(in crate::qpu) fn advance(&mut self, instruction: &DecodedInstruction) -> Step {
+    fn advance(&mut self, instruction: &DecodedInstruction) -> Step {
         let mut next = self.pc.wrapping_add(INSTRUCTION_BYTES);
         self.run_length = self.run_length.saturating_add(1);
         for jump in &mut self.jumps {

@@ -1,4 +1,4 @@
-//! What tests of the engines share: instruction words, memory that holds them, and no units.
+//! Shared by the QPU's tests: instruction words, memory that holds them, and a QPU without units.
 
 use crate::memory::OwnedMemory;
 use crate::qpu::io::Io;
@@ -19,7 +19,7 @@ pub(in crate::qpu) const UNIFORM_TO_R0: u64 = 0x1002_0827_1582_7d80;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::qpu) const COLOUR: u64 = 0x1002_0ba7_159e_7240;
 
-/// Memory of so many bytes with instructions at its start.
+/// Memory of some size with instructions at its start.
 pub(in crate::qpu) fn memory_of(bytes: usize, words: &[u64]) -> OwnedMemory {
     let owned = OwnedMemory::new(bytes);
     for (i, word) in words.iter().enumerate() {

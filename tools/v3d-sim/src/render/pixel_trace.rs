@@ -209,29 +209,29 @@ impl PixelTrace {
 pub fn samples(tlb: &Tlb, pixel: usize, vg_mask: bool) -> Vec<Sample> {
     let sample = |number| {
         let color = |word| tlb.color.get(tlb.color_index(pixel, number, word)).copied().unwrap_or(0);
-        let place = tlb.zs_index(pixel, number);
+        let index = tlb.zs_index(pixel, number);
         Sample {
             color: color(0),
             upper_color: tlb.shape().color_64_bit.then(|| color(1)),
-            zs: tlb.zs.get(place).copied().unwrap_or(0),
-            vg_mask: vg_mask.then(|| tlb.vg_mask.get(place).copied().unwrap_or(0)),
+            zs: tlb.zs.get(index).copied().unwrap_or(0),
+            vg_mask: vg_mask.then(|| tlb.vg_mask.get(index).copied().unwrap_or(0)),
         }
     };
     (0..tlb.shape().samples()).map(sample).collect()
 }
 
-fn value(registers: &Registers, place: RegisterIndex, element: usize) -> u32 {
-    registers.at(place).0.get(element).copied().unwrap_or(0)
+fn value(registers: &Registers, register: RegisterIndex, element: usize) -> u32 {
+    registers.at(register).0.get(element).copied().unwrap_or(0)
 }
 
 /// Name of a register that software can see.
-fn name(place: RegisterIndex) -> String {
-    if place < registers::FILE_B {
-        format!("ra{}", place - registers::FILE_A)
-    } else if place < registers::ACCUMULATORS {
-        format!("rb{}", place - registers::FILE_B)
+fn name(register: RegisterIndex) -> String {
+    if register < registers::FILE_B {
+        format!("ra{}", register - registers::FILE_A)
+    } else if register < registers::ACCUMULATORS {
+        format!("rb{}", register - registers::FILE_B)
     } else {
-        format!("r{}", place - registers::ACCUMULATORS)
+        format!("r{}", register - registers::ACCUMULATORS)
     }
 }
 
@@ -258,8 +258,8 @@ fn operands(instruction: &Instruction, before: &Registers, after: &Registers, el
             Mux::B if alu.sig == Signal::SmallImmediate => None,
             Mux::B => of_file(File::B, alu.raddr_b, registers::FILE_B, registers::PORT_B),
             accumulator => {
-                let place = registers::ACCUMULATORS + accumulator.code();
-                Some((name(place), value(before, place, element)))
+                let register = registers::ACCUMULATORS + accumulator.code();
+                Some((name(register), value(before, register, element)))
             }
         };
         if let Some((name, bits)) = operand
@@ -300,8 +300,8 @@ fn effects(
         written.extend(write(to, result, after, element));
     }
     // r4 and r5 also get what was requested earlier.
-    for place in 0..registers::ELEMENTS {
-        let (old, bits, name) = (value(before, place, element), value(after, place, element), name(place));
+    for register in 0..registers::ELEMENTS {
+        let (old, bits, name) = (value(before, register, element), value(after, register, element), name(register));
         if old != bits && !written.iter().any(|value| value.name == name) {
             written.push(Value { name, bits });
         }
@@ -328,12 +328,12 @@ fn write(to: Destination, (result, mask): &(Lanes, Mask), after: &Registers, ele
     if mask >> from & 1 == 0 {
         return None;
     }
-    let register = |place| (name(place), value(after, place, element));
+    let written = |register| (name(register), value(after, register, element));
     let sent = |name: String| (name.to_lowercase(), result.0.get(element).copied().unwrap_or(0));
     let (name, bits) = match to {
         Destination::Nowhere => return None,
-        Destination::Register(place) => register(place),
-        Destination::R5 { .. } => register(registers::R5),
+        Destination::Register(register) => written(register),
+        Destination::R5 { .. } => written(registers::R5),
         Destination::Sfu(function) => sent(format!("{function:?}")),
         Destination::Tmu(unit, coordinate) => sent(format!("tmu{unit}{coordinate:?}")),
         Destination::Peripheral(target) => sent(format!("{target:?}")),

@@ -4,7 +4,7 @@ use super::costs::{self, LINE_BYTES};
 use super::trace::{Dma, Transfer};
 use std::collections::VecDeque;
 
-/// The owner of a transfer, who waits for its end.
+/// The owner of a transfer, which waits for its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// The QPU that started it.
@@ -18,7 +18,7 @@ pub(super) enum Owner {
 pub(super) struct Job {
     /// Time at which it can begin.
     pub(super) ready: u64,
-    /// Who waits for its end.
+    /// Its owner.
     pub(super) owner: Owner,
     /// What is left of the latency before its first burst.
     latency: u64,

@@ -54,7 +54,7 @@ impl Thread {
         }
     }
 
-    /// Extrapolates the instructions whose events were not kept from those before; returns their cycles.
+    /// Extrapolates the instructions without events from those with events; returns their cycles.
     pub(super) fn extrapolate(&mut self) -> u64 {
         let (rest, before) = (self.trace.rest, self.trace.instructions_before_rest().max(1));
         let mut cycles = rest * costs::INSTRUCTION;

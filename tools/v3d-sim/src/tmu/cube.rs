@@ -1,6 +1,6 @@
 //! Cube maps: from a direction to a face and a position on it [AG p.44].
 //!
-//! The faces are +x, -x, +y, -y, +z, -z, and stand on them as table 3.21 of the OpenGL 2.0 specification says. The program divides the direction by the
+//! The faces are +x, -x, +y, -y, +z, -z, oriented as in table 3.21 of the OpenGL 2.0 specification. The program divides the direction by the
 //! magnitude of its largest component beforehand; the unit relies on that.
 
 /// The point where a direction meets the cube.

@@ -1,8 +1,8 @@
-//! A texture as its parameters describe it: size, type, filters, and where its levels stand.
+//! Textures as their parameters describe them: size, type, filters, and the addresses of their levels.
 //!
-//! Level 0 stands at the base address. The smaller levels stand in front of it, level 1 nearest, each as large as the padded level of a
-//! texture whose size is rounded up to powers of two [AG p.40]; level 0 alone keeps its own size. Whether a level is T-format or LT-format follows from
-//! its padded size. ETC1 counts blocks of 4x4 texels as pixels of 64 bits [AG p.105] [mesa vc4_resource.c].
+//! Level 0 is at the base address. The smaller levels are before it, level 1 nearest, each as large as the padded level of a texture whose size is
+//! rounded up to powers of two [AG p.40]; level 0 alone keeps its own size. The padded size of a level decides between T-format and LT-format. ETC1
+//! counts blocks of 4x4 texels as pixels of 64 bits [AG p.105] [mesa vc4_resource.c].
 
 use super::TmuFault;
 use super::wrap::Axis;
@@ -13,19 +13,19 @@ use v3d_hw::texture::{
 };
 use v3d_hw::tiling::{self, Tiling};
 
-/// Levels that 4 bits can count.
+/// Maximum number of levels, in 4 bits.
 const MAX_LEVELS: usize = 16;
 
 /// A level of a texture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
-    /// Bus address of its first byte, without regard to faces.
+    /// Bus address of its first byte, in face 0.
     pub(super) base: u32,
     /// Columns.
     pub(super) x: Axis,
     /// Rows.
     pub(super) y: Axis,
-    /// Width from which the padding follows, in units of the layout: texels, or blocks.
+    /// Width that determines the padding, in units of the layout: texels, or blocks.
     pub(super) layout_width: u32,
     /// Arrangement in memory.
     pub(super) tiling: Tiling,
@@ -40,14 +40,14 @@ pub(super) struct Texture {
     pub(super) last_level: u32,
     /// Distance in bytes from face to face; `None`: not a cube map.
     pub(super) cube_stride: Option<u32>,
-    /// Only the bias makes the level of detail.
+    /// The bias alone is the level of detail.
     pub(super) bias_only: bool,
     pub(super) etc_flip: bool,
     pub(super) mag: MagFilter,
     pub(super) min: MinFilter,
     pub(super) wrap_s: Wrap,
     pub(super) wrap_t: Wrap,
-    /// A misuse that does not keep the lookup from being made.
+    /// A misuse in spite of which lookups are possible.
     pub(super) misuse: Option<TmuFault>,
 }
 
@@ -118,14 +118,14 @@ impl Texture {
     }
 }
 
-/// Where a child image stands along one axis.
+/// Position of a child image along one axis.
 #[derive(Clone, Copy)]
 struct Window {
     offset: u32,
     size: u32,
 }
 
-/// Finds out where the levels stand.
+/// Computes the addresses of the levels.
 fn levels(
     p0: Parameter0,
     p1: Parameter1,
@@ -141,7 +141,7 @@ fn levels(
     std::array::from_fn(|number| {
         let smaller = |size: u32| (size >> number).max(1);
         let (layout_width, layout_height) = if number == 0 {
-            // Rows of raster textures are padded in any case [AG p.109 HW-2898].
+            // Rows of raster textures are always padded [AG p.109 HW-2898].
             (if texture_type.is_raster() { container_width } else { layout_width }, layout_height)
         } else {
             (smaller(container_width), smaller(container_height))

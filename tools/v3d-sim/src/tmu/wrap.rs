@@ -1,30 +1,30 @@
-//! Wrap modes: which texel stands in for one outside of the image [AG p.41].
+//! Wrap modes: which texel replaces one outside of the image [AG p.41].
 
 use v3d_hw::texture::Wrap;
 
-/// What stands in for a position in the border.
+/// The texel that replaces a position in the border.
 pub(super) const BORDER: u32 = u32::MAX;
 
-/// Positions are bounded to this many texels, so that integers can hold 256 times as much.
+/// Positions are clamped to this many texels, so that integers can hold 256 times as much.
 pub(super) const BOUND_TEXELS: f32 = 4_194_304.0;
 
-/// One axis of a level: how coordinates become texels.
+/// One axis of a level, for the conversion of coordinates to texels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// What happens outside.
+    /// Wrap mode.
     pub(super) mode: Wrap,
     /// Texels that the coordinates 0 to 1 span.
     pub(super) size: u32,
-    /// Texels in front of them: the place of a child image.
+    /// Texels before them: the offset of a child image.
     pub(super) offset: u32,
-    /// The last texel of the level if the axis is turned round.
+    /// The last texel of the level if the axis is reversed.
     pub(super) flipped_from: Option<u32>,
 }
 
 impl Axis {
     /// The position of a coordinate in texels, rounded down to 1/256.
     ///
-    /// Repeated coordinates lose their whole part first, and so keep their exactness. What is not a number counts as 0.
+    /// Repeated coordinates lose their integer part first, and so keep their precision. NaN counts as 0.
     pub(super) fn position(&self, coordinate: f32) -> i32 {
         let within = match self.mode {
             Wrap::Repeat => fraction(coordinate),
@@ -33,7 +33,7 @@ impl Axis {
         floor((within * self.size as f32).clamp(-BOUND_TEXELS, BOUND_TEXELS) * 256.0)
     }
 
-    /// The column or row in memory of a texel; [`BORDER`] if the border stands there.
+    /// The column or row in memory of a texel; [`BORDER`] in the border.
     pub(super) fn texel(&self, position: i32) -> u32 {
         let size = self.size as i32;
         let within = if (0..size).contains(&position) { position as u32 } else { outside(self.mode, position, size) };
@@ -45,7 +45,7 @@ impl Axis {
     }
 }
 
-/// The texel of an image of `size` texels that stands in for one outside.
+/// The texel of an image of `size` texels that replaces one outside.
 fn outside(mode: Wrap, position: i32, size: i32) -> u32 {
     match mode {
         Wrap::Repeat => position.rem_euclid(size) as u32,
@@ -58,13 +58,13 @@ fn outside(mode: Wrap, position: i32, size: i32) -> u32 {
     }
 }
 
-/// The whole number below, for numbers that a 32-bit integer can hold.
+/// The integer below, for numbers that fit a 32-bit integer.
 fn floor(value: f32) -> i32 {
     let truncated = value as i32;
     truncated - i32::from(truncated as f32 > value)
 }
 
-/// What is behind the point.
+/// The fraction.
 fn fraction(value: f32) -> f32 {
     // From 2^23 on, floats have no fraction.
     if value.abs() < 8_388_608.0 { value - floor(value) as f32 } else { 0.0 }
@@ -78,7 +78,7 @@ mod tests {
         Axis { mode, size, offset: 0, flipped_from: None }
     }
 
-    /// Rows of texels as OpenGL ES 2 section 3.7.7 has them, for an image of three.
+    /// Rows of texels by section 3.7.7 of OpenGL ES 2, for an image of three.
     #[test]
     fn each_mode_continues_the_image_in_its_own_way() {
         let row = |mode| (-4..8).map(|position| axis(mode, 3).texel(position)).collect::<Vec<_>>();

@@ -233,7 +233,8 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
     }
     // If both results go to the same register, that of the mul ALU comes last.
     let ordered = |first: &Part, second: &Part| {
-        let overwritten = first.writes.is_some_and(|place| second.reads.is_some_and(|reads| reads.contains(&place)));
+        let overwritten =
+            first.writes.is_some_and(|register| second.reads.is_some_and(|reads| reads.contains(&register)));
         !(overwritten || first.sets_flags && second.reads_flags)
     };
     let same = add.writes.is_some() && add.writes == mul.writes;
@@ -282,9 +283,9 @@ fn part<Op>(
     let from = waiting;
     let to = match (destination, pack) {
         (Destination::Nowhere, _) => registers::NOWHERE,
-        (Destination::Register(place), Pack::None | Pack::Colour(PackMul::None)) => {
-            part.writes = Some(place);
-            place
+        (Destination::Register(register), Pack::None | Pack::Colour(PackMul::None)) => {
+            part.writes = Some(register);
+            register
         }
         (Destination::Register(to), Pack::Colour(mode)) if always => {
             part.writes = Some(to);
@@ -339,15 +340,15 @@ mod tests {
     fn check(word: u64, expected: &[&str]) {
         let mut micro_ops = Vec::new();
         append(&mut micro_ops, &DecodedInstruction::decode(word), 0);
-        let name = |place: RegisterIndex| match place {
-            0..32 => format!("ra{place}"),
-            32..64 => format!("rb{}", place - 32),
-            64..70 => format!("r{}", place - 64),
+        let name = |register: RegisterIndex| match register {
+            0..32 => format!("ra{register}"),
+            32..64 => format!("rb{}", register - 32),
+            64..70 => format!("r{}", register - 64),
             registers::PORT_A => "port a".to_owned(),
             registers::UNPACKED => "unpacked".to_owned(),
             registers::RESULT_ADD | registers::RESULT_MUL => "result".to_owned(),
             registers::NOWHERE => "nowhere".to_owned(),
-            _ => format!("constant {place}"),
+            _ => format!("constant {register}"),
         };
         let found: Vec<String> = micro_ops
             .iter()

@@ -69,8 +69,8 @@ fn multiply(registers: &Registers, instruction: &DecodedInstruction) -> [Outcome
         Rotation::By(by) => usize::from(by),
         Rotation::ByR5 => registers.at(registers::R5).0[0] as usize & 15,
     };
-    let operand = |place: RegisterIndex, element: usize| {
-        let is_rotated = (ACCUMULATORS..ACCUMULATORS + 4).contains(&place);
+    let operand = |register: RegisterIndex, element: usize| {
+        let is_rotated = (ACCUMULATORS..ACCUMULATORS + 4).contains(&register);
         let from = if is_rotated {
             let (quad, within) = (element / 4, element % 4);
             // Where the second half puts this element.
@@ -79,7 +79,7 @@ fn multiply(registers: &Registers, instruction: &DecodedInstruction) -> [Outcome
         } else {
             element
         };
-        registers.at(place).0[from]
+        registers.at(register).0[from]
     };
     let products: [Outcome; LANES] = std::array::from_fn(|i| {
         alu::mul(instruction.mul.op, operand(instruction.mul.a, i), operand(instruction.mul.b, i))
@@ -96,8 +96,8 @@ fn write(registers: &mut Registers, to: Destination, pack: Pack, outcomes: &[Out
     });
     let elements = (0..LANES).filter(|i| mask >> i & 1 == 1);
     match to {
-        Destination::Register(place) => {
-            let register = registers.at_mut(place);
+        Destination::Register(register) => {
+            let register = registers.at_mut(register);
             for i in elements {
                 register.0[i] = register.0[i] & !packed[i].mask | packed[i].value;
             }

@@ -128,8 +128,8 @@ fn write<V: Vectors, Op>(
     };
     let mask = flags.holds(half.condition);
     match half.to {
-        Destination::Register(place) if kept == !0 => V::blend(registers.at_mut(place), value, mask),
-        Destination::Register(place) => replace_bits(registers.at_mut(place), value, &widened(mask, kept)),
+        Destination::Register(register) if kept == !0 => V::blend(registers.at_mut(register), value, mask),
+        Destination::Register(register) => replace_bits(registers.at_mut(register), value, &widened(mask, kept)),
         Destination::R5 { replicated } => {
             let r5 = registers.at_mut(registers::R5);
             for quad in 0..4 {
@@ -230,13 +230,13 @@ fn rotated<V: Vectors>(registers: &Registers, instruction: &DecodedInstruction, 
         Rotation::By(by) => usize::from(by),
         Rotation::ByR5 => registers.at(registers::R5).0[0] as usize & 15,
     };
-    let is_rotated = |place: RegisterIndex| (ACCUMULATORS..ACCUMULATORS + 4).contains(&place);
+    let is_rotated = |register: RegisterIndex| (ACCUMULATORS..ACCUMULATORS + 4).contains(&register);
     let (mut a, mut b) = (*registers.at(instruction.mul.a), *registers.at(instruction.mul.b));
     // If both operands are rotated, both halves of the rotation together move whole results.
     let whole = is_rotated(instruction.mul.a) && is_rotated(instruction.mul.b);
     if by != 0 && !whole {
-        for (place, operand) in [(instruction.mul.a, &mut a), (instruction.mul.b, &mut b)] {
-            if is_rotated(place) {
+        for (register, operand) in [(instruction.mul.a, &mut a), (instruction.mul.b, &mut b)] {
+            if is_rotated(register) {
                 *operand = Lanes(std::array::from_fn(|i| operand.0[(i / 4 * 4 + (i + by) % 4 + LANES - by) % LANES]));
             }
         }

@@ -1,4 +1,4 @@
-//! From an instruction word to a [`DecodedInstruction`].
+//! Decoding: from an instruction word to a [`DecodedInstruction`].
 //!
 //! # Sources
 //! [AG p.26-38].
@@ -29,10 +29,10 @@ impl DecodedInstruction {
     fn alu(alu: &Alu) -> Self {
         let sources = Sources::of(alu);
         let unpacking = sources.unpacking();
-        let place = |mux| sources.place(mux, unpacking);
+        let register = |mux| sources.operand(mux, unpacking);
         let mut instruction = Self::with_results(
-            (alu.op_add, place(alu.add_a), place(alu.add_b)),
-            (alu.op_mul, place(alu.mul_a), place(alu.mul_b)),
+            (alu.op_add, register(alu.add_a), register(alu.add_b)),
+            (alu.op_mul, register(alu.mul_a), register(alu.mul_b)),
             &Results {
                 pm: alu.pm,
                 pack: alu.pack,
@@ -52,8 +52,8 @@ impl DecodedInstruction {
         instruction.port_a = read(sources.port_a, Mux::A);
         instruction.port_b = read(sources.port_b, Mux::B);
         instruction.latches = [
-            (sources.port_a != Some(ReadSource::Nop)).then_some(sources.place_a),
-            (sources.port_b != Some(ReadSource::Nop)).then_some(sources.place_b),
+            (sources.port_a != Some(ReadSource::Nop)).then_some(sources.register_a),
+            (sources.port_b != Some(ReadSource::Nop)).then_some(sources.register_b),
         ];
         instruction.touch_sources(&sources);
         instruction.touch_signal(alu.sig);
@@ -64,7 +64,7 @@ impl DecodedInstruction {
         instruction
     }
 
-    /// Notes what the operands touch.
+    /// Adds what the operands touch.
     fn touch_sources(&mut self, sources: &Sources<'_>) {
         let alu = sources.alu;
         let touches = &mut self.touches;
@@ -109,7 +109,7 @@ impl DecodedInstruction {
         }
     }
 
-    /// Notes what a signal touches.
+    /// Adds what a signal touches.
     fn touch_signal(&mut self, signal: Signal) {
         let touches = &mut self.touches;
         let loads_tile =
@@ -202,13 +202,14 @@ impl DecodedInstruction {
 
     /// An instruction that moves [`registers::IMMEDIATE`] through both ALUs.
     fn constant(results: &Results) -> Self {
-        let place = registers::IMMEDIATE;
-        let mut instruction = Self::with_results((AddOp::Or, place, place), (MulOp::V8min, place, place), results);
+        let register = registers::IMMEDIATE;
+        let mut instruction =
+            Self::with_results((AddOp::Or, register, register), (MulOp::V8min, register, register), results);
         instruction.signal = Signal::LoadImmediate;
         instruction
     }
 
-    /// Decodes everything that stands in the upper half of a word.
+    /// Decodes the upper half of a word.
     fn with_results(
         add: (AddOp, RegisterIndex, RegisterIndex),
         mul: (MulOp, RegisterIndex, RegisterIndex),
@@ -286,7 +287,7 @@ impl DecodedInstruction {
         instruction
     }
 
-    /// Notes what the results touch.
+    /// Adds what the results touch.
     fn touch_results(&mut self) {
         let halves =
             [(self.add.to, self.add.condition, self.add.pack), (self.mul.to, self.mul.condition, self.mul.pack)];
@@ -308,15 +309,15 @@ impl DecodedInstruction {
             }
             match to {
                 Destination::Nowhere => {}
-                Destination::Register(place) if place < ACCUMULATORS => {
-                    touches.writes |= 1 << place;
-                    touches.register_14 |= place % 32 == 14;
+                Destination::Register(register) if register < ACCUMULATORS => {
+                    touches.writes |= 1 << register;
+                    touches.register_14 |= register % 32 == 14;
                 }
-                Destination::Register(place) => {
-                    let bit = 1 << (place - ACCUMULATORS);
+                Destination::Register(register) => {
+                    let bit = 1 << (register - ACCUMULATORS);
                     touches.writes_accumulators |= bit;
                     touches.replaces_accumulators |= if always && whole { bit } else { 0 };
-                    overlapping[i] = place;
+                    overlapping[i] = register;
                 }
                 Destination::R5 { .. } => {
                     touches.writes_accumulators |= R5_BIT;
@@ -364,7 +365,7 @@ impl DecodedInstruction {
         self.touch_flags();
     }
 
-    /// Whether both results go to one place, in the same element, and may differ. `accumulators` are those that they go to, or 0.
+    /// Whether both results go to the same destination, in the same element, and may differ. `accumulators`: those that they go to, or 0.
     fn writes_twice(&self, accumulators: [RegisterIndex; 2]) -> bool {
         let same_register = accumulators[0] != 0 && accumulators[0] == accumulators[1];
         let (add, mul) = (&self.add, &self.mul);
@@ -373,7 +374,7 @@ impl DecodedInstruction {
             && mul.condition != Condition::Never
             && !opposite(add.condition, mul.condition)
             && !disjoint(add.pack, mul.pack);
-        // Two moves of one value cannot disagree.
+        // Two moves of one value agree.
         let (add_moves, mul_moves) = (
             matches!(add.op, AddOp::Or | AddOp::And) && add.a == add.b,
             matches!(mul.op, MulOp::V8min | MulOp::V8max) && mul.a == mul.b,
@@ -382,7 +383,7 @@ impl DecodedInstruction {
         both && !agree && (same_register || same_peripheral)
     }
 
-    /// Notes what setting flags touches.
+    /// Adds what setting flags touches.
     fn touch_flags(&mut self) {
         let (flag_op_runs, condition) = match self.flags {
             FlagSource::None => (false, Condition::Never),
@@ -399,14 +400,14 @@ impl DecodedInstruction {
         }
     }
 
-    /// What can only be said when everything else is known.
+    /// Computes what depends on all the rest.
     fn finish(&mut self) {
         let Touches { tmu_write, sfu, tlb, tlb_samples, .. } = self.touches;
         let loads_tmu = matches!(self.signal, Signal::LoadTmu0 | Signal::LoadTmu1);
         let takes_mutex = [self.port_a, self.port_b].contains(&Some(ReadSource::MutexAcquire));
         let semaphore = matches!(self.kind, Kind::Semaphore { .. });
-        // A colour load together with a colour write is one combined access. The stencil set-up is none of a sample: programs of Mesa's load from a TMU in
-        // the same instruction [mesa vc4_qpu_emit.c].
+        // A colour load together with a colour write is one combined access. The stencil set-up accesses no sample: programs of Mesa's load from a
+        // TMU in the same instruction [mesa vc4_qpu_emit.c].
         let accesses = [tmu_write, loads_tmu, tlb && (tlb_samples || !loads_tmu), sfu, takes_mutex, semaphore];
         let count = accesses.into_iter().filter(|&access| access).count();
         self.broken.add_if(count > 1, Rule::SeveralPeripherals);
@@ -446,7 +447,7 @@ impl DecodedInstruction {
     }
 }
 
-/// The fields that all kinds of instruction have in common.
+/// The fields that all kinds of instruction have.
 struct Results {
     pm: bool,
     pack: u8,
@@ -458,16 +459,16 @@ struct Results {
     waddr_mul: u8,
 }
 
-/// What the operands of an ALU instruction are, and which of them it consumes.
+/// The operands of an ALU instruction, and which of them it consumes.
 struct Sources<'i> {
     alu: &'i Alu,
     a: ReadSource,
-    /// Nothing if a small immediate stands in place of its address.
+    /// `None` if a small immediate stands in place of its address.
     b: Option<ReadSource>,
     port_a: Option<ReadSource>,
     port_b: Option<ReadSource>,
-    place_a: RegisterIndex,
-    place_b: RegisterIndex,
+    register_a: RegisterIndex,
+    register_b: RegisterIndex,
 }
 
 impl<'i> Sources<'i> {
@@ -475,16 +476,17 @@ impl<'i> Sources<'i> {
         let small = alu.sig == Signal::SmallImmediate;
         let a = ReadSource::of(File::A, alu.raddr_a);
         let b = ReadSource::of(File::B, alu.raddr_b);
-        let (port_a, place_a) = port(File::A, a);
-        let (port_b, place_b) = if small { (None, registers::small_immediate(alu.raddr_b)) } else { port(File::B, b) };
-        Self { alu, a, b: (!small).then_some(b), port_a, port_b, place_a, place_b }
+        let (port_a, register_a) = port(File::A, a);
+        let (port_b, register_b) =
+            if small { (None, registers::small_immediate(alu.raddr_b)) } else { port(File::B, b) };
+        Self { alu, a, b: (!small).then_some(b), port_a, port_b, register_a, register_b }
     }
 
     fn mul_consumes(&self) -> bool {
         self.alu.op_mul != MulOp::Nop && self.alu.cond_mul != Condition::Never
     }
 
-    /// Whether an operation that does something has this operand.
+    /// Whether an operation consumes this operand.
     fn consumes(&self, mux: Mux) -> bool {
         let alu = self.alu;
         let add_consumes = alu.op_add != AddOp::Nop && alu.cond_add != Condition::Never;
@@ -492,7 +494,7 @@ impl<'i> Sources<'i> {
             || self.mul_consumes() && (alu.mul_a == mux || alu.mul_b == mux)
     }
 
-    /// Whether an operation on floating point numbers has this operand.
+    /// Whether an operation on floats consumes this operand.
     fn float_consumes(&self, mux: Mux) -> bool {
         let alu = self.alu;
         alu::add_reads_floats(alu.op_add) && (alu.add_a == mux || alu.add_b == mux)
@@ -503,19 +505,19 @@ impl<'i> Sources<'i> {
         match (self.alu.unpack, self.alu.pm) {
             (Unpack::None, _) => Unpacking::None,
             (mode, false) if self.consumes(Mux::A) => {
-                Unpacking::PortA { from: self.place_a, mode, float: self.float_consumes(Mux::A) }
+                Unpacking::PortA { from: self.register_a, mode, float: self.float_consumes(Mux::A) }
             }
             (mode, true) if self.consumes(Mux::R4) => Unpacking::R4 { from: registers::R4, mode },
             _ => Unpacking::None,
         }
     }
 
-    /// Where an operand is found.
-    fn place(&self, mux: Mux, unpacking: Unpacking) -> RegisterIndex {
+    /// Index of an operand.
+    fn operand(&self, mux: Mux, unpacking: Unpacking) -> RegisterIndex {
         match (mux, unpacking) {
             (Mux::A, Unpacking::PortA { .. }) | (Mux::R4, Unpacking::R4 { .. }) => registers::UNPACKED,
-            (Mux::A, _) => self.place_a,
-            (Mux::B, _) => self.place_b,
+            (Mux::A, _) => self.register_a,
+            (Mux::B, _) => self.register_b,
             (accumulator, _) => ACCUMULATORS + accumulator as u8,
         }
     }
@@ -558,12 +560,12 @@ fn disjoint(a: Pack, b: Pack) -> bool {
     mask(a) & mask(b) == 0
 }
 
-/// Whether a destination is a register of a file, where the packer of file A is.
+/// Whether a destination is a register of file A, which has the packer.
 fn is_register(to: Destination, file: File) -> bool {
-    file == File::A && matches!(to, Destination::Register(place) if place < FILE_B)
+    file == File::A && matches!(to, Destination::Register(register) if register < FILE_B)
 }
 
-/// Where a port's value is found, and the peripheral that has to be read first, if it is one.
+/// Index of a port's value, and the peripheral that it is read from, if it is one.
 fn port(file: File, source: ReadSource) -> (Option<ReadSource>, RegisterIndex) {
     let (registers, port, default) = match file {
         File::A => (FILE_A, registers::PORT_A, registers::ELEMENTS),
@@ -597,7 +599,7 @@ fn destination(file: File, address: u8) -> Destination {
 mod tests {
     use super::*;
 
-    /// The rules that an instruction breaks which writes r0 to an address of the add ALU, with a signal.
+    /// The rules that are broken by an instruction that writes r0 to an address of the add ALU, with a signal.
     fn broken(waddr_add: u8, sig: Signal) -> Vec<Rule> {
         let alu = Alu {
             sig,

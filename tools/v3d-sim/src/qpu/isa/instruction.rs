@@ -1,8 +1,7 @@
-//! Micro-operations: instructions decoded once, with all that can be known before they run.
+//! Decoded instructions: the form in which instructions are executed, with all that is known before they run.
 //!
-//! A micro-operation says where in the register array its operands are, where its results go, what peripherals it touches, and which rules it
-//! breaks by itself. Load immediate, semaphore and branch instructions become moves of a constant: that is what the hardware does with them too
-//! [AG p.33-34].
+//! A decoded instruction has the indices of its operands and results in the register array, the peripherals that it accesses, and the rules that it
+//! breaks by itself. Load immediate, semaphore and branch instructions become moves of a constant, as in hardware [AG p.33-34].
 //!
 //! # Sources
 //! [AG p.26-38].
@@ -15,19 +14,19 @@ use crate::lanes::Lanes;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{AddOp, BranchCondition, Condition, MulOp, PackA, PackMul, Signal, Unpack};
 
-/// Where a result goes.
+/// Destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// Nowhere.
     Nowhere,
     /// A register or accumulator r0 to r3.
     Register(RegisterIndex),
-    /// r5.
+    /// Accumulator r5.
     R5 {
-        /// From element 0 for all, else from the first element of each quad.
+        /// Element 0 for all elements, else the first element of each quad.
         replicated: bool,
     },
-    /// r4, through the SFU.
+    /// Accumulator r4, through the SFU.
     Sfu(Function),
     /// A coordinate of a TMU.
     Tmu(u8, TmuCoordinate),
@@ -35,7 +34,7 @@ pub enum Destination {
     Peripheral(WriteTarget),
 }
 
-/// What happens to a result on its way.
+/// Packing of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pack {
     /// Nothing.
@@ -51,7 +50,7 @@ pub enum Pack {
     Colour(PackMul),
 }
 
-/// What one ALU does.
+/// The operation of one ALU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AluOperation<Op> {
     /// The operation.
@@ -60,15 +59,15 @@ pub struct AluOperation<Op> {
     pub a: RegisterIndex,
     /// Second operand.
     pub b: RegisterIndex,
-    /// In which elements the result is written.
+    /// Condition on the elements that are written.
     pub condition: Condition,
     /// Packing.
     pub pack: Pack,
-    /// Where the result goes.
+    /// Destination.
     pub to: Destination,
 }
 
-/// Which ALU's result the flags are taken from.
+/// The source of the flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagSource {
     /// Flags stay.
@@ -79,23 +78,23 @@ pub enum FlagSource {
     Mul,
 }
 
-/// What is unpacked into [`registers::UNPACKED`].
+/// The operand that is unpacked into [`registers::UNPACKED`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unpacking {
     /// Nothing.
     None,
-    /// A value of port A.
+    /// A value read through port A.
     PortA {
-        /// Where it is.
+        /// Its index.
         from: RegisterIndex,
         /// How.
         mode: Unpack,
-        /// An operation that takes floats consumes it.
+        /// For an operation that takes floats.
         float: bool,
     },
-    /// r4, always to floats.
+    /// Accumulator r4, always to floats.
     R4 {
-        /// Where it is.
+        /// Its index.
         from: RegisterIndex,
         /// How.
         mode: Unpack,
@@ -113,7 +112,7 @@ pub enum Rotation {
     ByR5,
 }
 
-/// What is special about an instruction.
+/// Kind of instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// ALU instruction.
@@ -150,7 +149,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What is at [`registers::IMMEDIATE`] for the instruction; `link`: the address behind its delay slots.
+    /// The value of [`registers::IMMEDIATE`] for the instruction; `link`: the address behind its delay slots.
     #[inline]
     pub fn constant(self, link: u32) -> Option<Lanes> {
         match self {
@@ -172,35 +171,35 @@ pub struct DecodedInstruction {
     pub add: AluOperation<AddOp>,
     /// The mul ALU.
     pub mul: AluOperation<MulOp>,
-    /// The rotation of the mul ALU.
+    /// Rotation of the mul ALU's result.
     pub rotation: Rotation,
-    /// Where flags come from.
+    /// Source of the flags.
     pub flags: FlagSource,
-    /// What is unpacked.
+    /// The unpacked operand.
     pub unpacking: Unpacking,
-    /// What port A reads, if it is a peripheral.
+    /// The peripheral that port A reads, if it reads one.
     pub port_a: Option<ReadSource>,
-    /// What port B reads, if it is a peripheral.
+    /// The same for port B.
     pub port_b: Option<ReadSource>,
-    /// What stays on ports A and B for instructions that consume them without reading anything.
+    /// The values that stay on ports A and B, for instructions that consume them without reading anything.
     pub latches: [Option<RegisterIndex>; 2],
     /// The signal.
     pub signal: Signal,
-    /// What is special.
+    /// Kind.
     pub kind: Kind,
     /// What it touches.
     pub touches: Touches,
     /// The rules that it breaks by itself.
     pub broken: Rules,
-    /// Neither waits nor branches nor ends nor switches threads, and breaks no rule by itself.
+    /// Runs without the sequencer: neither waits nor branches nor ends nor switches threads, and breaks no rule by itself.
     pub plain: bool,
-    /// The same, but for what has to do with the tile buffer and its scoreboard, with the program's end and with thread switches.
+    /// The same, but may access the tile buffer, wait for the scoreboard, end the program or switch threads.
     pub quiet: bool,
-    /// Something that the sequencer has to look at beyond the neighbours: tile buffer, TMU writes, ends and thread switches.
+    /// Depends on the state of the program beyond its neighbours: tile buffer, TMU writes, ends and thread switches.
     pub notable: bool,
-    /// The add ALU's result, or flags from it, go somewhere.
+    /// The add ALU's result, or its flags, are used.
     pub add_runs: bool,
-    /// The mul ALU's result, or flags from it, go somewhere.
+    /// The mul ALU's result, or its flags, are used.
     pub mul_runs: bool,
     /// A result goes to a peripheral.
     pub peripheral_writes: bool,

@@ -1,4 +1,4 @@
-//! The operations of both ALUs as one set, for engines that do not care which ALU does what.
+//! The operations of both ALUs as one set, whichever ALU executes them.
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
@@ -11,7 +11,7 @@ pub enum Operation {
     Fsub,
     /// Floating point multiply.
     Fmul,
-    /// The first operand: what moves are written as.
+    /// The first operand: a move.
     Move,
     /// Floating point minimum.
     Fmin,
@@ -66,7 +66,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// An operation of the add ALU, `same` telling that both operands are one; `None` if it does nothing that has a meaning.
+    /// An operation of the add ALU; `same`: both operands are the same. `None` for a nop and for reserved codes.
     pub const fn of_add(op: AddOp, same: bool) -> Option<Self> {
         Some(match op {
             AddOp::Nop | AddOp::Reserved(_) => return None,

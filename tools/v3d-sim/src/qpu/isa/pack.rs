@@ -1,23 +1,23 @@
 //! Packing of results and unpacking of operands.
 //!
-//! Register file A has an unpacker on its read port and a packer on its write port; r4 has an unpacker for what textures and the tile buffer
-//! return; the mul ALU can turn its result into an 8-bit colour. The bit `pm` of an instruction chooses between the first pair and the others.
+//! Register file A has an unpacker on its read port and a packer on its write port; r4 has an unpacker for results of textures and the tile buffer;
+//! the mul ALU can convert its result to an 8-bit colour. The bit `pm` of an instruction selects between the first pair and the others.
 //!
 //! # Surprises
-//! - Saturation looks at the overflow and carry of an addition or subtraction, not at the value, even for parts of a word.
+//! - Saturation depends on the overflow and carry of an addition or subtraction, not on the value, even for parts of a word.
 //! - 16-bit and 8-bit parts leave the rest of the destination as it is.
 //! - Floats become half floats by rounding half away from zero, the only rounding of the QPU that is not toward zero.
 //!
 //! # Sources
-//! [AG p.30-32]; the details are [silicon] (`tests/vectors`), but for the colours of the mul ALU [AG p.30] [pyvc].
+//! [AG p.30-32]; the details are [silicon] (`tests/vectors`), except for the colours of the mul ALU [AG p.30] [pyvc].
 
 use crate::qpu::isa::alu::Outcome;
 use v3d_hw::qpu::{PackA, PackMul, Unpack};
 
-/// What a packer writes: a value, and which bits of the destination it replaces.
+/// Output of a packer: a value, and the bits of the destination that it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// The bits, in their place.
+    /// The bits, in their position.
     pub value: u32,
     /// The bits of the destination that change.
     pub mask: u32,
@@ -36,7 +36,7 @@ pub const fn pack_a_mask(mode: PackA) -> u32 {
     }
 }
 
-/// Packs a result for register file A; `float` says that the operation gave a float.
+/// Packs a result for register file A; `float`: the operation produces a float.
 pub fn pack_a(mode: PackA, result: Outcome, float: bool) -> Packed {
     let Outcome { value, carry, overflow } = result;
     let half = |saturate: bool| {
@@ -109,7 +109,7 @@ pub fn pack_mul(mode: PackMul, value: u32) -> Option<Packed> {
     Some(Packed { value: bits & mask, mask })
 }
 
-/// Unpacks an operand read from register file A; `float` says that an operation which consumes it takes floats.
+/// Unpacks an operand read from register file A; `float`: the operation that consumes it takes floats.
 pub fn unpack_a(mode: Unpack, word: u32, float: bool) -> u32 {
     let half = |half: u32| if float { half_to_float(half) } else { half as u16 as i16 as u32 };
     let byte = |byte: u32| if float { colour_to_float(byte) } else { byte & 0xff };
@@ -144,7 +144,7 @@ fn clamp_to_byte(value: u32) -> u32 {
 pub fn float_to_half(x: u32) -> u32 {
     let sign = x >> 16 & 0x8000;
     let magnitude = x & 0x7fff_ffff;
-    // Adding half of the last kept place carries into the exponent where it must.
+    // Adding half of the last kept bit carries into the exponent where it must.
     let rounded = magnitude + 0x1000;
     let exponent = (rounded >> 23) as i32 - 127 + 15;
     match exponent {
@@ -154,7 +154,7 @@ pub fn float_to_half(x: u32) -> u32 {
     }
 }
 
-/// A half float as a float: denormals keep their bits without becoming what they mean, and the highest exponent stays the highest.
+/// A half float as a float: denormals are converted as though they were normal, and so is the highest exponent.
 pub fn half_to_float(half: u32) -> u32 {
     let sign = (half & 0x8000) << 16;
     let mantissa = (half & 0x3ff) << 13;
@@ -190,7 +190,7 @@ const fn quotient_by_255(numerator: u64) -> u32 {
 /// A float in the range [0, 1] as a byte: clamped, scaled by 255 and rounded to nearest.
 pub fn float_to_colour(x: u32) -> u32 {
     let x = f32::from_bits(x);
-    // NaN, should one be in memory, becomes 0.
+    // NaN becomes 0.
     if x.is_nan() || x <= 0.0 {
         return 0;
     }

@@ -49,7 +49,7 @@ pub const NOWHERE: RegisterIndex = 130;
 /// The C coefficients of the varying that this instruction has read.
 pub const COEFFICIENTS: RegisterIndex = 131;
 /// Size of the array: one element for each value of a [`RegisterIndex`], so that none is out of range.
-const PLACES: usize = 256;
+const SIZE: usize = 256;
 
 /// Index of a small immediate; rotation codes read as -16 to -1 [vc4asm].
 pub const fn small_immediate(code: u8) -> RegisterIndex {
@@ -59,18 +59,18 @@ pub const fn small_immediate(code: u8) -> RegisterIndex {
 
 /// Registers, accumulators and constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registers(Box<[Lanes; PLACES]>);
+pub struct Registers(Box<[Lanes; SIZE]>);
 
 impl Registers {
     /// Zeroed registers, and the constants.
     pub fn new() -> Self {
-        let mut places = Box::new([Lanes::default(); PLACES]);
-        places[usize::from(ELEMENTS)] = Lanes::ELEMENT_NUMBERS;
+        let mut array = Box::new([Lanes::default(); SIZE]);
+        array[usize::from(ELEMENTS)] = Lanes::ELEMENT_NUMBERS;
         for code in 0..48 {
             let value = SmallImmediate::from_code(code).value().unwrap_or(0);
-            places[usize::from(small_immediate(code))] = Lanes::splat(value);
+            array[usize::from(small_immediate(code))] = Lanes::splat(value);
         }
-        Self(places)
+        Self(array)
     }
 
     /// Clears the accumulators, and those registers of files A and B whose bit is set: 0 to 31 for A, then those of B.
@@ -84,14 +84,14 @@ impl Registers {
 
     /// The value at an index.
     #[inline(always)]
-    pub fn at(&self, place: RegisterIndex) -> &Lanes {
-        &self.0[usize::from(place)]
+    pub fn at(&self, index: RegisterIndex) -> &Lanes {
+        &self.0[usize::from(index)]
     }
 
     /// The value at an index, to be written.
     #[inline(always)]
-    pub fn at_mut(&mut self, place: RegisterIndex) -> &mut Lanes {
-        &mut self.0[usize::from(place)]
+    pub fn at_mut(&mut self, index: RegisterIndex) -> &mut Lanes {
+        &mut self.0[usize::from(index)]
     }
 
     /// Address of index 0, for translated code.

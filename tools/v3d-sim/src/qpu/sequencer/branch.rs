@@ -14,8 +14,8 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, LANES}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::qpu) struct Jump {
     /// Instructions until it takes effect, the current one included.
-    pub(in crate::qpu) after: u32,
-    pub(in crate::qpu) target: u32,
+    pub(super) after: u32,
+    pub(super) target: u32,
 }
 
 impl Qpu {
@@ -39,19 +39,19 @@ impl Qpu {
         }
     }
 
-    pub(in crate::qpu) fn branch_target(&self, instruction: &DecodedInstruction, broken: &Rules) -> Option<u32> {
+    pub(super) fn branch_target(&self, instruction: &DecodedInstruction, broken: &Rules) -> Option<u32> {
         let Kind::Branch { relative, offset, register, .. } = instruction.kind else { return None };
         let base = if relative { self.after_delay_slots() } else { 0 };
-        let added = register.map_or(0, |place| {
-            let stale = broken.contains(Rule::StaleRead) && self.stale[0].0 == place;
-            let value = if stale { &self.stale[0].1 } else { self.registers.at(place) };
+        let added = register.map_or(0, |register| {
+            let stale = broken.contains(Rule::StaleRead) && self.stale[0].0 == register;
+            let value = if stale { &self.stale[0].1 } else { self.registers.at(register) };
             // Element 0 according to the guide; the last one on hardware [vc4asm].
             value.0[LANES - 1]
         });
         Some(base.wrapping_add(offset).wrapping_add(added) & !(INSTRUCTION_BYTES - 1))
     }
 
-    pub(in crate::qpu) fn start_jump(&mut self, target: u32) {
+    pub(super) fn start_jump(&mut self, target: u32) {
         let jump = Jump { after: BRANCH_DELAY_SLOTS + 1, target };
         match &mut self.jumps {
             [free @ None, _] | [_, free @ None] => *free = Some(jump),
@@ -60,7 +60,7 @@ impl Qpu {
         }
     }
 
-    pub(in crate::qpu) fn after_delay_slots(&self) -> u32 {
+    pub(super) fn after_delay_slots(&self) -> u32 {
         self.pc.wrapping_add((BRANCH_DELAY_SLOTS + 1) * INSTRUCTION_BYTES)
     }
 }

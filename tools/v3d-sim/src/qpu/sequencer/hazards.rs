@@ -16,7 +16,7 @@ use v3d_hw::qpu::{Condition, LANES, Signal};
 const NO_SWAP_DELAY: u64 = 3;
 impl Qpu {
     /// Adds the rules that are broken because of the state of the program.
-    pub(in crate::qpu) fn find_state_hazards(&mut self, instruction: &DecodedInstruction, broken: &mut Rules) {
+    pub(super) fn find_state_hazards(&mut self, instruction: &DecodedInstruction, broken: &mut Rules) {
         let touches = &instruction.touches;
         if self.threading == Threading::Threaded {
             broken.add_if((touches.reads | touches.writes) & UPPER_REGISTERS != 0, Rule::OtherThreadsRegister);
@@ -51,10 +51,10 @@ impl Qpu {
     }
 
     /// Marks an accumulator as defined once colours have been packed into all of its bytes.
-    pub(in crate::qpu) fn mark_packed_bytes<Op>(&mut self, half: &AluOperation<Op>) {
-        if let (Destination::Register(place), Pack::Colour(mode), Condition::Always) =
+    pub(super) fn mark_packed_bytes<Op>(&mut self, half: &AluOperation<Op>) {
+        if let (Destination::Register(register), Pack::Colour(mode), Condition::Always) =
             (half.to, half.pack, half.condition)
-            && let Some(number) = place.checked_sub(registers::ACCUMULATORS)
+            && let Some(number) = register.checked_sub(registers::ACCUMULATORS)
             && let Some(bits) = self.undefined_bits.get_mut(usize::from(number))
         {
             *bits &= !pack::pack_mul_mask(mode).unwrap_or(0);
@@ -65,27 +65,23 @@ impl Qpu {
     }
 
     /// The last four elements that an instruction leaves on a port, if it leaves any.
-    pub(in crate::qpu) fn left_on_port(
-        &self,
-        instruction: &DecodedInstruction,
-        port: usize,
-    ) -> Option<[u32; LANES / 4]> {
+    pub(super) fn left_on_port(&self, instruction: &DecodedInstruction, port: usize) -> Option<[u32; LANES / 4]> {
         let lanes = self.registers.at(instruction.latches[port]?);
         Some(std::array::from_fn(|i| lanes.0[LANES - 4 + i]))
     }
 
     /// The register of file A (0) or B (1) that an instruction is about to write, and its old value.
-    pub(in crate::qpu) fn old_value(&self, instruction: &DecodedInstruction, file: usize) -> (RegisterIndex, Lanes) {
+    pub(super) fn old_value(&self, instruction: &DecodedInstruction, file: usize) -> (RegisterIndex, Lanes) {
         let written = (instruction.touches.writes >> (32 * file)) as u32;
         if written == 0 {
             return (registers::ELEMENTS, Lanes::default());
         }
-        let place = written.trailing_zeros() as RegisterIndex + 32 * file as RegisterIndex;
-        (place, *self.registers.at(place))
+        let register = written.trailing_zeros() as RegisterIndex + 32 * file as RegisterIndex;
+        (register, *self.registers.at(register))
     }
 
     /// The instruction with old values as operands that are read too early.
-    pub(in crate::qpu) fn with_stale_operands(
+    pub(super) fn with_stale_operands(
         &mut self,
         instruction: &DecodedInstruction,
         broken: &Rules,
@@ -94,16 +90,18 @@ impl Qpu {
         *self.registers.at_mut(registers::STALE_B) = self.stale[1].1;
         *self.registers.at_mut(registers::STALE_R4) = self.stale_r4;
         let stale_r4 = broken.contains(Rule::SfuTooEarly);
-        let stale = broken.contains(Rule::StaleRead).then_some(self.stale.map(|(place, _)| place));
-        let replace = |place: RegisterIndex| match place {
+        let stale = broken.contains(Rule::StaleRead).then_some(self.stale.map(|(register, _)| register));
+        let replace = |register: RegisterIndex| match register {
             registers::R4 if stale_r4 => registers::STALE_R4,
-            registers::FILE_A..registers::FILE_B if stale.is_some_and(|[a, _]| a == place) => registers::STALE_A,
-            registers::FILE_B..registers::ACCUMULATORS if stale.is_some_and(|[_, b]| b == place) => registers::STALE_B,
-            _ => place,
+            registers::FILE_A..registers::FILE_B if stale.is_some_and(|[a, _]| a == register) => registers::STALE_A,
+            registers::FILE_B..registers::ACCUMULATORS if stale.is_some_and(|[_, b]| b == register) => {
+                registers::STALE_B
+            }
+            _ => register,
         };
         let mut patched = *instruction;
-        for place in [&mut patched.add.a, &mut patched.add.b, &mut patched.mul.a, &mut patched.mul.b] {
-            *place = replace(*place);
+        for register in [&mut patched.add.a, &mut patched.add.b, &mut patched.mul.a, &mut patched.mul.b] {
+            *register = replace(*register);
         }
         patched.unpacking = match patched.unpacking {
             Unpacking::PortA { from, mode, float } => Unpacking::PortA { from: replace(from), mode, float },

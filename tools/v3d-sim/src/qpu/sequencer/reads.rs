@@ -15,21 +15,21 @@ use v3d_hw::qpu::address_map::ReadSource;
 
 impl Qpu {
     /// Reads the peripherals of both ports; returns the C coefficients if a varying is among them.
-    pub(in crate::qpu) fn read_ports(
+    pub(super) fn read_ports(
         &mut self,
         instruction: &DecodedInstruction,
         io: &mut dyn Io,
         memory: Memory<'_>,
     ) -> Option<Lanes> {
         let mut coefficients = None;
-        for (source, place, other) in [
+        for (source, register, other) in [
             (instruction.port_a, registers::PORT_A, registers::ELEMENTS),
             (instruction.port_b, registers::PORT_B, registers::QPU_NUMBER),
         ] {
             let Some(source) = source else { continue };
             // Both ports together take one element from a stream.
-            if place == registers::PORT_B && instruction.port_a == Some(source) && is_stream(source) {
-                *self.registers.at_mut(place) = *self.registers.at(registers::PORT_A);
+            if register == registers::PORT_B && instruction.port_a == Some(source) && is_stream(source) {
+                *self.registers.at_mut(register) = *self.registers.at(registers::PORT_A);
                 continue;
             }
             let default = *self.registers.at(other);
@@ -49,7 +49,7 @@ impl Qpu {
                 ReadSource::VpmLdWait | ReadSource::VpmStWait => io.dma_poll().map(|()| default),
                 // A port that reads nothing still shows its last four elements [vc4asm].
                 ReadSource::Nop => {
-                    let latch = &self.latches[usize::from(place == registers::PORT_B)];
+                    let latch = &self.latches[usize::from(register == registers::PORT_B)];
                     Ok(Lanes(std::array::from_fn(|i| latch[i % 4])))
                 }
                 _ => Ok(default),
@@ -58,7 +58,7 @@ impl Qpu {
                 self.report(error);
                 Lanes::default()
             });
-            *self.registers.at_mut(place) = value;
+            *self.registers.at_mut(register) = value;
         }
         coefficients
     }
@@ -85,7 +85,7 @@ impl Qpu {
     }
 
     /// Loads the constant of an instruction.
-    pub(in crate::qpu) fn load_constant(&mut self, instruction: &DecodedInstruction) {
+    pub(super) fn load_constant(&mut self, instruction: &DecodedInstruction) {
         if let Some(value) = instruction.kind.constant(self.after_delay_slots()) {
             *self.registers.at_mut(registers::IMMEDIATE) = value;
         }
@@ -93,6 +93,6 @@ impl Qpu {
 }
 
 /// Whether each read of a source takes the next element of a stream.
-pub(in crate::qpu) const fn is_stream(source: ReadSource) -> bool {
+pub(super) const fn is_stream(source: ReadSource) -> bool {
     matches!(source, ReadSource::Uniform | ReadSource::Varying | ReadSource::VpmRead)
 }

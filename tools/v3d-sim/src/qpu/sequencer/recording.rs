@@ -10,7 +10,7 @@ use v3d_hw::qpu::address_map::{ReadSource, WriteTarget};
 
 impl Qpu {
     /// Records what an instruction waits for, and the instruction.
-    pub(in crate::qpu) fn record(&mut self, instruction: &DecodedInstruction, gets_scoreboard: bool) {
+    pub(super) fn record(&mut self, instruction: &DecodedInstruction, gets_scoreboard: bool) {
         let Some(trace) = &mut self.trace else { return };
         if gets_scoreboard {
             trace.record(Event::ScoreboardWait);
@@ -42,7 +42,7 @@ impl Qpu {
     }
 
     /// Records what a write to a peripheral starts.
-    pub(in crate::qpu) fn record_write(&mut self, target: WriteTarget, word: Option<u32>, mask: Mask) {
+    pub(super) fn record_write(&mut self, target: WriteTarget, word: Option<u32>, mask: Mask) {
         let Some(trace) = &mut self.trace else { return };
         match (target, word) {
             (WriteTarget::VpmWrite, _) => trace.record(Event::VpmWrite),

@@ -17,7 +17,7 @@ use v3d_hw::qpu::address_map::{TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{Condition, LANES, Signal};
 
 impl Qpu {
-    pub(in crate::qpu) fn write_peripheral<Op>(
+    pub(super) fn write_peripheral<Op>(
         &mut self,
         half: &AluOperation<Op>,
         (value, mask): &(Lanes, Mask),
@@ -137,7 +137,7 @@ impl Qpu {
         }
     }
 
-    pub(in crate::qpu) fn report_conditional(&mut self, mask: Mask) {
+    fn report_conditional(&mut self, mask: Mask) {
         if mask != ALL {
             self.report(Rule::ConditionalPeripheral);
         }

@@ -109,19 +109,19 @@ impl Emitter {
     }
 
     /// The address of a register of the QPU.
-    pub(super) fn address(place: RegisterIndex) -> AsmMemoryOperand {
-        REGISTERS + (i32::from(place) - MIDDLE) * 64
+    pub(super) fn address(register: RegisterIndex) -> AsmMemoryOperand {
+        REGISTERS + (i32::from(register) - MIDDLE) * 64
     }
 
-    fn memory(place: RegisterIndex) -> AsmMemoryOperand {
-        zmmword_ptr(Self::address(place))
+    fn memory(register: RegisterIndex) -> AsmMemoryOperand {
+        zmmword_ptr(Self::address(register))
     }
 
     /// A register of the host for a new value.
     pub(super) fn new_value(&mut self) -> Result<Value, IcedError> {
         let (number, displaced) = self.cache.take();
-        for place in displaced {
-            self.asm.vmovdqa32(Self::memory(place), Value(number).register())?;
+        for register in displaced {
+            self.asm.vmovdqa32(Self::memory(register), Value(number).register())?;
         }
         Ok(Value(number))
     }
@@ -140,8 +140,8 @@ impl Emitter {
 
     /// Saves what memory does not have yet.
     pub(super) fn write_back(&mut self) -> Result<(), IcedError> {
-        for (place, number) in self.cache.take_dirty() {
-            self.asm.vmovdqa32(Self::memory(place), Value(number).register())?;
+        for (register, number) in self.cache.take_dirty() {
+            self.asm.vmovdqa32(Self::memory(register), Value(number).register())?;
         }
         if std::mem::take(&mut self.flags_dirty) {
             self.save_flags()?;
@@ -157,39 +157,39 @@ impl Emitter {
     }
 
     /// The value of a register.
-    pub(super) fn load(&mut self, place: RegisterIndex) -> Result<Value, IcedError> {
-        if let Some(number) = self.cache.get(place) {
+    pub(super) fn load(&mut self, register: RegisterIndex) -> Result<Value, IcedError> {
+        if let Some(number) = self.cache.get(register) {
             return Ok(Value(number));
         }
         let value = self.new_value()?;
-        self.asm.vmovdqa32(value.register(), Self::memory(place))?;
-        self.cache.insert_clean(place, value.0);
+        self.asm.vmovdqa32(value.register(), Self::memory(register))?;
+        self.cache.insert_clean(register, value.0);
         Ok(value)
     }
 
     /// Writes a value to a register.
-    pub(super) fn store(&mut self, place: RegisterIndex, value: Value) -> Result<(), IcedError> {
-        if place == registers::NOWHERE {
+    pub(super) fn store(&mut self, register: RegisterIndex, value: Value) -> Result<(), IcedError> {
+        if register == registers::NOWHERE {
             return Ok(());
         }
-        if self.dead_stores.result || RegisterCache::is_instruction_local(place) {
-            self.cache.insert_dirty(place, value.0);
+        if self.dead_stores.result || RegisterCache::is_instruction_local(register) {
+            self.cache.insert_dirty(register, value.0);
             return Ok(());
         }
-        self.asm.vmovdqa32(Self::memory(place), value.register())?;
-        self.cache.insert_clean(place, value.0);
+        self.asm.vmovdqa32(Self::memory(register), value.register())?;
+        self.cache.insert_clean(register, value.0);
         Ok(())
     }
 
     /// Writes a value to the elements of a register in which `k1` is set.
-    fn store_masked(&mut self, place: RegisterIndex, value: Value) -> Result<(), IcedError> {
-        if place == registers::NOWHERE {
+    fn store_masked(&mut self, register: RegisterIndex, value: Value) -> Result<(), IcedError> {
+        if register == registers::NOWHERE {
             return Ok(());
         }
-        let old = self.load(place)?;
+        let old = self.load(register)?;
         let joined = self.new_value()?;
         self.asm.vpblendmd(joined.register().k1(), old.register(), value.register())?;
-        self.store(place, joined)
+        self.store(register, joined)
     }
 
     /// The same word in all elements.

@@ -45,8 +45,8 @@ impl RegisterCache {
     }
 
     /// The host register that holds a register of the QPU.
-    pub(super) fn get(&mut self, place: RegisterIndex) -> Option<u8> {
-        let number = self.holders[usize::from(place)]?;
+    pub(super) fn get(&mut self, register: RegisterIndex) -> Option<u8> {
+        let number = self.holders[usize::from(register)]?;
         self.touch(number);
         Some(number)
     }
@@ -55,7 +55,7 @@ impl RegisterCache {
     /// to be saved first.
     pub(super) fn take(&mut self) -> (u8, Vec<RegisterIndex>) {
         let number = HOST_REGISTERS.into_iter().min_by_key(|&number| self.last_used[usize::from(number)]).unwrap_or(0);
-        let is_held = |place: &RegisterIndex| self.holders[usize::from(*place)] == Some(number);
+        let is_held = |register: &RegisterIndex| self.holders[usize::from(*register)] == Some(number);
         let (displaced, kept) = self.dirty.iter().copied().partition(is_held);
         self.dirty = kept;
         for holder in &mut self.holders {
@@ -66,21 +66,21 @@ impl RegisterCache {
     }
 
     /// A host register holds what memory has, too.
-    pub(super) fn insert_clean(&mut self, place: RegisterIndex, number: u8) {
-        self.holders[usize::from(place)] = Some(number);
-        self.dirty.retain(|&dirty| dirty != place);
+    pub(super) fn insert_clean(&mut self, register: RegisterIndex, number: u8) {
+        self.holders[usize::from(register)] = Some(number);
+        self.dirty.retain(|&dirty| dirty != register);
     }
 
     /// A host register holds the new value, memory an old one.
-    pub(super) fn insert_dirty(&mut self, place: RegisterIndex, number: u8) {
-        self.insert_clean(place, number);
-        self.dirty.push(place);
+    pub(super) fn insert_dirty(&mut self, register: RegisterIndex, number: u8) {
+        self.insert_clean(register, number);
+        self.dirty.push(register);
     }
 
     /// The registers of which memory has an older value, and their host registers; from now on they count as saved.
     pub(super) fn take_dirty(&mut self) -> Vec<(RegisterIndex, u8)> {
         let dirty = std::mem::take(&mut self.dirty);
-        dirty.into_iter().filter_map(|place| Some((place, self.holders[usize::from(place)]?))).collect()
+        dirty.into_iter().filter_map(|register| Some((register, self.holders[usize::from(register)]?))).collect()
     }
 
     /// Marks a host register as free to be taken first.
@@ -89,15 +89,15 @@ impl RegisterCache {
     }
 
     /// Whether a register lives for one instruction only.
-    pub(super) fn is_instruction_local(place: RegisterIndex) -> bool {
-        INSTRUCTION_LOCAL.contains(&place)
+    pub(super) fn is_instruction_local(register: RegisterIndex) -> bool {
+        INSTRUCTION_LOCAL.contains(&register)
     }
 
     /// Forgets what nothing reads behind the end of an instruction.
     pub(super) fn end_instruction(&mut self) {
-        self.dirty.retain(|place| !INSTRUCTION_LOCAL.contains(place));
-        for place in INSTRUCTION_LOCAL {
-            self.holders[usize::from(place)] = None;
+        self.dirty.retain(|register| !INSTRUCTION_LOCAL.contains(register));
+        for register in INSTRUCTION_LOCAL {
+            self.holders[usize::from(register)] = None;
         }
     }
 
@@ -115,10 +115,10 @@ mod tests {
     fn full() -> (RegisterCache, Vec<u8>) {
         let mut cache = RegisterCache::new();
         let numbers = (0..HOST_REGISTERS.len() as RegisterIndex)
-            .map(|place| {
+            .map(|register| {
                 let (number, displaced) = cache.take();
                 assert!(displaced.is_empty());
-                cache.insert_clean(place, number);
+                cache.insert_clean(register, number);
                 number
             })
             .collect();

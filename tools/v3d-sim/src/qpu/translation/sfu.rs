@@ -1,9 +1,9 @@
 //! The functions of the SFU in instructions of AVX-512.
 //!
-//! Translated code rounds toward zero, so that a quotient of the host, cut down to what the unit keeps of it, is the unit's reciprocal. A reciprocal square
-//! root made of two such results is right or one step off, which an exact product tells. Exponentials and logarithms are the [series](crate::qpu::isa::sfu)
-//! of the model in double precision, half of the elements at a time; where a result is too close to a step to be sure, [a call](super::frame::Special)
-//! finds all of them.
+//! Translated code rounds toward zero, so that the host's quotient, cut down to the unit's precision, is the unit's reciprocal. A reciprocal square
+//! root made of two such results is right or one step off, which an exact product tells. Exponentials and logarithms are the model's
+//! [series](crate::qpu::isa::sfu) in double precision, half of the elements at a time; where a result is too close to a step to be certain, [a
+//! call](super::frame::Calls) computes all of them.
 
 use super::arithmetic::{Emitter, FRAME, MAGNITUDE, TEMPORARY, Value, ZERO};
 use super::frame::{SPECIAL_EXP, SPECIAL_LOG, at};
@@ -100,7 +100,7 @@ const HALVES: [AsmRegisterYmm; 4] = [ymm16, ymm17, ymm18, ymm19];
 const POINTER: AsmRegister64 = rax;
 
 /// Address of one of [`NUMBERS`].
-macro_rules! place {
+macro_rules! address {
     ($field:ident) => {
         POINTER + offset_of!(Numbers, $field) as i32
     };
@@ -109,14 +109,14 @@ macro_rules! place {
 /// One of them, broadcast to all elements.
 macro_rules! number {
     ($field:ident) => {
-        dword_bcst(place!($field))
+        dword_bcst(address!($field))
     };
 }
 
 /// One of double precision, broadcast to all elements.
 macro_rules! double {
     ($field:ident) => {
-        qword_bcst(place!($field))
+        qword_bcst(address!($field))
     };
 }
 
@@ -144,11 +144,11 @@ impl Emitter {
         let [magnitude, one, ..] = TEMPORARY;
         let asm = &mut self.asm;
         asm.vpandd(magnitude, x, MAGNITUDE)?;
-        asm.vpbroadcastd(one, dword_ptr(place!(one)))?;
+        asm.vpbroadcastd(one, dword_ptr(address!(one)))?;
         asm.vpcmpud(k6, magnitude, number!(infinity), LESS)?;
         asm.vdivps(z.k6().z(), one, magnitude.rz_sae())?;
         asm.vpandd(z, z, number!(kept))?;
-        // Powers of two come out a little low, but for 1.
+        // Powers of two come out a little low, except 1.
         asm.vptestnmd(k5, x, number!(mantissa))?;
         asm.vpcmpud(k5.k5(), magnitude, one, NOT_EQUAL)?;
         asm.vptestmd(k5.k5(), z, z)?;
@@ -162,7 +162,7 @@ impl Emitter {
         let [magnitude, t1, t2, t3] = TEMPORARY;
         let asm = &mut self.asm;
         asm.vpandd(magnitude, x, MAGNITUDE)?;
-        asm.vpbroadcastd(t1, dword_ptr(place!(one)))?;
+        asm.vpbroadcastd(t1, dword_ptr(address!(one)))?;
         asm.vsqrtps(t2, magnitude.rz_sae())?;
         asm.vdivps(z, t1, t2.rz_sae())?;
         // Each of the two may be off by one in the last place. Increased by both, the result is right or one step too large.
@@ -192,7 +192,7 @@ impl Emitter {
     /// Sets results to infinity where the argument is 0 or denormal.
     fn infinite_for_zero(&mut self, magnitude: AsmRegisterZmm, result: Value) -> Result<(), IcedError> {
         self.asm.vpcmpud(k5, magnitude, number!(smallest), LESS)?;
-        self.asm.vpbroadcastd(result.register().k5(), dword_ptr(place!(infinity)))
+        self.asm.vpbroadcastd(result.register().k5(), dword_ptr(address!(infinity)))
     }
 
     fn exp(&mut self, argument: Value, result: Value) -> Result<(), IcedError> {
@@ -223,14 +223,14 @@ impl Emitter {
             let sum = sum.register();
             asm.vcvtps2pd(fraction, half)?;
             asm.vsubpd(fraction, fraction, double!(half))?;
-            polynomial(asm, place!(exp_series), sfu::EXP_SERIES.len(), fraction, sum)?;
-            asm.vbroadcastsd(t3, qword_ptr(place!(steps_double)))?;
+            polynomial(asm, address!(exp_series), sfu::EXP_SERIES.len(), fraction, sum)?;
+            asm.vbroadcastsd(t3, qword_ptr(address!(steps_double)))?;
             asm.vfmadd213pd(sum, t3, double!(exp_offset))?;
         }
         self.whole_steps(low, high, result)?;
 
         let asm = &mut self.asm;
-        asm.vpbroadcastd(t1, dword_ptr(place!(most_steps)))?;
+        asm.vpbroadcastd(t1, dword_ptr(address!(most_steps)))?;
         asm.vpminsd(z, z, t1)?;
         // 15 of its bits become the highest of the mantissa.
         asm.vpslld(z, z, 32 - 15)?;
@@ -239,10 +239,10 @@ impl Emitter {
         asm.vpcmpgtd(k5, whole, ZERO)?;
         asm.vpord(z.k5().z(), z, t1)?;
         asm.vpcmpd(k5, whole, number!(largest_exponent), GREATER)?;
-        asm.vpbroadcastd(z.k5(), dword_ptr(place!(infinity)))?;
+        asm.vpbroadcastd(z.k5(), dword_ptr(address!(infinity)))?;
         // Out of range whatever the mantissa is.
         asm.vpcmpud(k5, magnitude, number!(beyond_exp), NOT_LESS)?;
-        asm.vpbroadcastd(z.k5(), dword_ptr(place!(infinity)))?;
+        asm.vpbroadcastd(z.k5(), dword_ptr(address!(infinity)))?;
         asm.vpmovd2m(k6, x)?;
         asm.kandw(k5, k5, k6)?;
         asm.vpxord(z.k5(), z, z)?;
@@ -268,7 +268,7 @@ impl Emitter {
             // The ratio, and its square.
             asm.vdivpd(mantissa, mantissa, t3)?;
             asm.vmulpd(t3, mantissa, mantissa)?;
-            polynomial(asm, place!(log_series), sfu::LOG_SERIES.len(), t3, sum)?;
+            polynomial(asm, address!(log_series), sfu::LOG_SERIES.len(), t3, sum)?;
             asm.vmulpd(mantissa, mantissa, double!(steps_double))?;
             asm.vfmadd213pd(sum, mantissa, double!(log_offset))?;
         }
@@ -289,9 +289,9 @@ impl Emitter {
         asm.vmulps(z, z, number!(step_size))?;
         asm.vpord(z, z, t1)?;
         asm.vpcmpud(k5, magnitude, number!(infinity), NOT_LESS)?;
-        asm.vpbroadcastd(z.k5(), dword_ptr(place!(infinity)))?;
+        asm.vpbroadcastd(z.k5(), dword_ptr(address!(infinity)))?;
         asm.vpcmpud(k5, magnitude, number!(smallest), LESS)?;
-        asm.vpbroadcastd(z.k5(), dword_ptr(place!(minus_infinity)))?;
+        asm.vpbroadcastd(z.k5(), dword_ptr(address!(minus_infinity)))?;
         self.call_if_doubtful(argument, result, SPECIAL_LOG)?;
         self.release_values([low, high]);
         Ok(())

@@ -406,8 +406,8 @@ impl Translator<'_> {
         self.last_flags = None;
         for index in self.block.micro_op_indices(first, count) {
             let Some(micro_op) = self.block.micro_op(index) else { continue };
-            if let Some(place) = written(micro_op) {
-                self.last_writes.insert(place, index);
+            if let Some(register) = written(micro_op) {
+                self.last_writes.insert(register, index);
             }
             if let MicroOp::Flags { .. } = micro_op {
                 self.last_flags = Some(index);
@@ -420,7 +420,7 @@ impl Translator<'_> {
             for index in self.block.micro_op_indices(at, 1) {
                 let Some(micro_op) = self.block.micro_op(index) else { continue };
                 self.emitter.dead_stores = DeadStores {
-                    result: written(micro_op).is_some_and(|place| self.last_writes.get(&place) != Some(&index)),
+                    result: written(micro_op).is_some_and(|register| self.last_writes.get(&register) != Some(&index)),
                     flags: self.last_flags != Some(index),
                 };
                 if !self.translated(micro_op)? {
