@@ -17,16 +17,16 @@ use std::process::ExitCode;
 use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::FolderOutcome;
-use v3d_sim::render::fep::SamplePlaces;
+use v3d_sim::render::fep::SamplePositions;
 use v3d_sim::whole_file;
 
 /// How the jobs of a folder are run: as their reference was made, so that all commands show the same. Says so where silicon differs.
 fn config(folder: &JobFolder, limits: Limits, silicon_samples: bool, out: &mut impl Write) -> Result<Config> {
-    let sample_places = if silicon_samples { SamplePlaces::Silicon } else { folder.reference_sample_places() };
-    if sample_places != SamplePlaces::Silicon && folder.is_multisampled() {
+    let sample_positions = if silicon_samples { SamplePositions::Silicon } else { folder.reference_sample_positions() };
+    if sample_positions != SamplePositions::Silicon && folder.is_multisampled() {
         writeln!(out, "samples are placed as in the reference, mirrored to silicon's")?;
     }
-    Ok(Config { sample_places, ..limits.config() })
+    Ok(Config { sample_positions, ..limits.config() })
 }
 
 /// Checks that output files can be written, before the work and not behind it.

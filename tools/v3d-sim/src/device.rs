@@ -29,7 +29,7 @@ use crate::ptb::pool::Overspill;
 use crate::qpu::CodeCache;
 use crate::qpu::qps::Qps;
 use crate::render::pixel_trace::PixelTrace;
-use crate::render::{self, fep::SamplePlaces};
+use crate::render::{self, fep::SamplePositions};
 use crate::timing::QpuTopology;
 use crate::timing::cache::{Caches, Level1};
 use crate::vpm::allocator::{AllocationError, Allocator};
@@ -60,7 +60,7 @@ pub struct Config {
     /// Render tiles and shade vertices on several host threads.
     pub parallel: bool,
     /// Positions of the samples in multisample mode.
-    pub sample_places: SamplePlaces,
+    pub sample_positions: SamplePositions,
     /// A pixel to trace, by column and row in memory.
     pub watched_pixel: Option<(u32, u32)>,
     /// Estimates cycles, stalls and cache hits even while no performance counter asks for them.
@@ -76,7 +76,7 @@ impl Default for Config {
             instruction_budget: 5_000_000_000,
             record_budget: 100_000_000,
             parallel: true,
-            sample_places: SamplePlaces::Silicon,
+            sample_positions: SamplePositions::Silicon,
             watched_pixel: None,
             estimate: false,
         }
@@ -140,7 +140,7 @@ impl V3d {
         let budget = Budget { records: config.record_budget, instructions: config.instruction_budget };
         let render = render::Config {
             parallel: config.parallel,
-            sample_places: config.sample_places,
+            sample_positions: config.sample_positions,
             watched: config.watched_pixel,
         };
         let mut cle = Cle::new(budget, render);

@@ -9,7 +9,7 @@ pub mod picture;
 pub mod run;
 
 use crate::memory::{Memory, OutOfMemory, OwnedMemory};
-use crate::render::fep::SamplePlaces;
+use crate::render::fep::SamplePositions;
 use files::Files;
 use picture::Picture;
 use serde::{Deserialize, Deserializer};
@@ -460,10 +460,10 @@ impl JobFolder {
     }
 
     /// Positions of the samples in the reference: Mesa's software rasterisers place them mirrored to silicon.
-    pub fn reference_sample_places(&self) -> SamplePlaces {
+    pub fn reference_sample_positions(&self) -> SamplePositions {
         match &self.description.gl_renderer_reference {
-            Some(name) if name.contains("softpipe") || name.contains("llvmpipe") => SamplePlaces::Mirrored,
-            _ => SamplePlaces::Silicon,
+            Some(name) if name.contains("softpipe") || name.contains("llvmpipe") => SamplePositions::Mirrored,
+            _ => SamplePositions::Silicon,
         }
     }
 

@@ -203,7 +203,7 @@ impl Assembly {
 
     /// Finds the end of an inline list, without taking anything. `None` if it is not within `limit` vertices.
     pub fn measure_inline(&mut self, memory: Memory<'_>, limit: u64) -> Result<Option<BusAddr>, AssemblyFault> {
-        let Some(end) = self.run_ahead(memory, limit)? else { return Ok(None) };
+        let Some(end) = self.scan_to_end(memory, limit)? else { return Ok(None) };
         self.vertices = end.taken;
         Ok(Some(end.end_of_inline()))
     }
@@ -213,11 +213,11 @@ impl Assembly {
         if !self.is_coordinates() || self.mode != Mode::TriangleFan {
             return Ok(Some(Fan::default()));
         }
-        Ok(self.run_ahead(memory, limit)?.map(|end| end.fan()))
+        Ok(self.scan_to_end(memory, limit)?.map(|end| end.fan()))
     }
 
     /// The record after all its vertices are taken.
-    fn run_ahead(&self, memory: Memory<'_>, limit: u64) -> Result<Option<Self>, AssemblyFault> {
+    fn scan_to_end(&self, memory: Memory<'_>, limit: u64) -> Result<Option<Self>, AssemblyFault> {
         let mut ahead = self.clone();
         let (mut primitives, mut left) = (Vec::new(), limit);
         while !ahead.is_done() {

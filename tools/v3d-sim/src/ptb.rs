@@ -306,7 +306,7 @@ impl Ptb {
             } else if draw.assembly.is_done() || *context.instructions == 0 {
                 return Ok(());
             } else {
-                draw.next_portion(context);
+                draw.next_chunk(context);
             }
         }
     }

@@ -55,7 +55,7 @@ use crate::memory::Memory;
 use crate::primitive_list::Primitive;
 use crate::qpu::CodeCache;
 use crate::state::PipelineState;
-use fep::SamplePlaces;
+use fep::SamplePositions;
 use load::Load;
 use pixel_trace::PixelTrace;
 use rayon::prelude::*;
@@ -100,7 +100,7 @@ pub struct Config {
     /// Tiles are rendered, and vertices shaded, on several host threads.
     pub parallel: bool,
     /// Positions of the samples in multisample mode.
-    pub sample_places: SamplePlaces,
+    pub sample_positions: SamplePositions,
     /// The pixel to trace, by column and row in memory.
     pub watched: Option<(u32, u32)>,
 }
@@ -397,7 +397,7 @@ impl Renderer {
             vertices: &self.vertices,
             code: &self.code,
             limit,
-            sample_places: self.config.sample_places,
+            sample_positions: self.config.sample_positions,
             watched: self.config.watched,
             record: context.counters.has_timing(),
         };
@@ -477,7 +477,7 @@ pub struct WaveJob<'a> {
     /// Maximum number of instructions of one unit.
     pub limit: u64,
     /// Positions of the samples.
-    pub sample_places: SamplePlaces,
+    pub sample_positions: SamplePositions,
     /// The pixel to trace.
     pub watched: Option<(u32, u32)>,
     /// Programs leave traces for the timing model.

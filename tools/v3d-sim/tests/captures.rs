@@ -25,7 +25,7 @@ fn check(path: &Path) -> (String, bool) {
     let folder = JobFolder::open(path).expect("a job folder");
     let name = folder.name().to_owned();
     // a comparison with multisampling makes sense only with samples in the same places
-    let config = Config { sample_places: folder.reference_sample_places(), ..Config::default() };
+    let config = Config { sample_positions: folder.reference_sample_positions(), ..Config::default() };
     let outcome = run_folder(&folder, config).expect("its jobs can be loaded");
     let mut notes = String::new();
     for job in &outcome.jobs {

@@ -394,7 +394,7 @@ fn reading_more_samples_than_there_are_is_a_fault() {
 
 /// What is written to a register that contained it before, flags, what goes to peripherals, and all that the tile buffer has of the pixel.
 #[test]
-fn the_history_of_a_pixel_tells_all_that_is_written() {
+fn a_pixel_trace_has_all_that_is_written() {
     let mut machine = Machine::with(Config { watched: Some((1, 1)), ..Config::default() });
     let mode = TileRenderingMode { color_64_bit: true, vg_mask: true, ..mode() };
     let clear = ClearColors { color: 0x0000_0066_0000_0055, vg_mask: 0x44, ..ClearColors::default() };

@@ -74,7 +74,7 @@ pub(super) const CHUNK_VERTICES: u64 = 12_288;
 
 impl Draw {
     /// Takes the next vertices and shades those that are new.
-    pub(super) fn next_portion(&mut self, context: &mut Context<'_>) {
+    pub(super) fn next_chunk(&mut self, context: &mut Context<'_>) {
         self.primitives.clear();
         self.next_primitive = 0;
         let at = self.at;

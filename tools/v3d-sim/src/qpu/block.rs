@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_run_ahead_if_their_surroundings_are_harmless() {
+    fn branches_without_hazards_run_without_the_sequencer() {
         check(&[NOP, NOP, BACK, NOP, NOP, NOP, END, NOP, NOP], &[2, 1, 0, 3, 2, 1, 0, 1, 0, 0], Some(0));
         // The target reads what the last delay slot writes.
         let stale = [READS_RA14, NOP, BACK, NOP, NOP, WRITES_RA14, END, NOP, NOP];

@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_get_on_is_told() {
+    fn stalls_are_described() {
         let mut bench = Bench::new(&[&[TAKE_MUTEX], &[NOP, semaphore(5, false), TAKE_MUTEX]]);
         bench.programs.shared.semaphores[5] = 15;
         bench.request(1);

@@ -83,7 +83,7 @@ impl CoverageReading {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fep::SamplePlaces;
+    use super::super::fep::SamplePositions;
     use super::*;
 
     const LEVEL: CoverageReading = CoverageReading { read: CoverageRead::Level, leave: false };
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn fewer_samples_stand_for_16() {
-        let places = SamplePlaces::Silicon;
+        let positions = SamplePositions::Silicon;
         assert_eq!(samples_of(0xf, Sampling::Centre), 0xffff);
-        assert_eq!(samples_of(0b0101, Sampling::Four(places)), 0x0f0f);
-        assert_eq!(samples_of(0xa5a5, Sampling::Sixteen(places)), 0xa5a5);
+        assert_eq!(samples_of(0b0101, Sampling::Four(positions)), 0x0f0f);
+        assert_eq!(samples_of(0xa5a5, Sampling::Sixteen(positions)), 0xa5a5);
     }
 }

@@ -27,7 +27,7 @@ const CENTRE: [(i64, i64); 1] = [(8, 8)];
 
 /// Positions of the four samples of a pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SamplePlaces {
+pub enum SamplePositions {
     /// As in pictures rendered on boards [silicon].
     #[default]
     Silicon,
@@ -35,9 +35,9 @@ pub enum SamplePlaces {
     Mirrored,
 }
 
-impl SamplePlaces {
+impl SamplePositions {
     /// The positions in 1/16 pixel, in the order of the bits of the multisample mask.
-    pub const fn places(self) -> [(i64, i64); 4] {
+    pub const fn positions(self) -> [(i64, i64); 4] {
         match self {
             Self::Silicon => [(10, 2), (2, 6), (14, 10), (6, 14)],
             Self::Mirrored => [(6, 2), (14, 6), (2, 10), (10, 14)],
@@ -51,14 +51,14 @@ pub enum Sampling {
     /// The pixel's centre.
     Centre,
     /// Four samples.
-    Four(SamplePlaces),
+    Four(SamplePositions),
     /// 16 samples: the pattern of four in each quarter of the pixel, quarter by quarter in the order of a quad's pixels.
-    Sixteen(SamplePlaces),
+    Sixteen(SamplePositions),
 }
 
 /// The positions of 16 samples in 1/16 pixel.
-fn sixteen_places(places: SamplePlaces) -> [(i64, i64); 16] {
-    let four = places.places();
+fn sixteen_positions(positions: SamplePositions) -> [(i64, i64); 16] {
+    let four = positions.positions();
     std::array::from_fn(|sample| {
         let (quarter, (x, y)) = (sample as i64 / 4, four[sample % 4]);
         ((quarter & 1) * 8 + x / 2, (quarter >> 1) * 8 + y / 2)
@@ -69,7 +69,7 @@ fn sixteen_places(places: SamplePlaces) -> [(i64, i64); 16] {
 pub const BLOCK: i32 = 4;
 
 /// Column and row in its block of each element's pixel.
-pub const fn place_in_block(lane: usize) -> (i32, i32) {
+pub const fn pixel_in_block(lane: usize) -> (i32, i32) {
     let (quad, element) = (lane as i32 / 4, lane as i32 % 4);
     ((quad & 1) * 2 + (element & 1), (quad >> 1) * 2 + (element >> 1))
 }
@@ -116,15 +116,15 @@ const BLOCKS: i32 = LANES as i32;
 
 impl BlockEdge {
     /// Prepares an edge; samples are from `places.0` to `places.1` in a pixel, in either direction.
-    fn new(edge: Edge, places: (i64, i64)) -> Self {
+    fn new(edge: Edge, positions: (i64, i64)) -> Self {
         let steps = i64::from(STEPS);
         let (a, b) = (edge.a, edge.b);
-        let (first, last) = (places.0, places.1 + steps * i64::from(BLOCK - 1));
+        let (first, last) = (positions.0, positions.1 + steps * i64::from(BLOCK - 1));
         let lowest = (a * first).min(a * last) + (b * first).min(b * last);
         let highest = (a * first).max(a * last) + (b * first).max(b * last);
         let (right, up) = ((a * steps) as i32, (b * steps) as i32);
         let pixels = std::array::from_fn(|lane| {
-            let (column, row) = place_in_block(lane);
+            let (column, row) = pixel_in_block(lane);
             right.wrapping_mul(column).wrapping_add(up.wrapping_mul(row)) as u32
         });
         let blocks = std::array::from_fn(|block| right.wrapping_mul(BLOCK * block as i32) as u32);
@@ -143,8 +143,8 @@ impl BlockEdge {
 
     /// Difference from a pixel's corner to one of its samples.
     #[inline(always)]
-    fn sample(&self, place: (i64, i64)) -> i32 {
-        (self.edge.a * place.0 + self.edge.b * place.1) as i32
+    fn sample(&self, position: (i64, i64)) -> i32 {
+        (self.edge.a * position.0 + self.edge.b * position.1) as i32
     }
 }
 
@@ -172,19 +172,19 @@ impl Rasterising<'_> {
     pub fn run<V: Vectors>(&mut self) {
         match self.sampling {
             Sampling::Centre => self.rasterise::<V, 1>(&CENTRE),
-            Sampling::Four(places) => self.rasterise::<V, 4>(&places.places()),
-            Sampling::Sixteen(places) => self.rasterise::<V, 16>(&sixteen_places(places)),
+            Sampling::Four(positions) => self.rasterise::<V, 4>(&positions.positions()),
+            Sampling::Sixteen(positions) => self.rasterise::<V, 16>(&sixteen_positions(positions)),
         }
     }
 
     #[inline(always)]
-    fn rasterise<V: Vectors, const SAMPLES: usize>(&mut self, places: &[(i64, i64); SAMPLES]) {
+    fn rasterise<V: Vectors, const SAMPLES: usize>(&mut self, positions: &[(i64, i64); SAMPLES]) {
         let primitive = self.primitive;
         let window = primitive.bounds.intersect(self.window);
         if window.is_empty() {
             return;
         }
-        let range = if SAMPLES == 1 { (places[0].0, places[0].0) } else { (0, i64::from(STEPS)) };
+        let range = if SAMPLES == 1 { (positions[0].0, positions[0].0) } else { (0, i64::from(STEPS)) };
         let mut edges = [BlockEdge::default(); MAX_EDGES];
         let count = primitive.edges().len();
         for (prepared, &edge) in edges.iter_mut().zip(primitive.edges()) {
@@ -195,7 +195,7 @@ impl Rasterising<'_> {
         while y < window.y1 {
             let mut row_x = window.x0.div_euclid(BLOCK) * BLOCK;
             while row_x < window.x1 {
-                let (mut met, crossed) = ask_row::<V>(edges, window, row_x, y);
+                let (mut met, crossed) = test_row::<V>(edges, window, row_x, y);
                 while met != 0 {
                     let number = met.trailing_zeros();
                     met &= met - 1;
@@ -211,7 +211,7 @@ impl Rasterising<'_> {
                         w: Lanes::default(),
                     };
                     if crossed >> number & 1 == 1 {
-                        ask_samples::<V, SAMPLES>(edges, &mut block, places);
+                        test_samples::<V, SAMPLES>(edges, &mut block, positions);
                     }
                     if block.pixels != 0 {
                         V::blend(&mut block.samples, &Lanes::default(), !block.pixels);
@@ -228,7 +228,7 @@ impl Rasterising<'_> {
 
 /// Which of the 16 blocks from a pixel on may be covered, and which of these not wholly.
 #[inline(always)]
-fn ask_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) -> (Mask, Mask) {
+fn test_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) -> (Mask, Mask) {
     let blocks = (window.x1 - x + BLOCK - 1) / BLOCK;
     let in_window = if blocks < BLOCKS { (1 << blocks) - 1 } else { ALL };
     // The highest bit of an element is set as soon as one value is negative.
@@ -244,16 +244,16 @@ fn ask_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) -
 
 /// Tests the samples of a block's pixels one by one.
 #[inline(always)]
-fn ask_samples<V: Vectors, const SAMPLES: usize>(
+fn test_samples<V: Vectors, const SAMPLES: usize>(
     edges: &[BlockEdge],
     block: &mut CoveredBlock,
-    places: &[(i64, i64); SAMPLES],
+    positions: &[(i64, i64); SAMPLES],
 ) {
     let mut samples = Lanes::default();
-    for (sample, &place) in places.iter().enumerate() {
+    for (sample, &position) in positions.iter().enumerate() {
         let mut outside = Lanes::default();
         for edge in edges {
-            let at = edge.at(block.x, block.y).wrapping_add(edge.sample(place));
+            let at = edge.at(block.x, block.y).wrapping_add(edge.sample(position));
             outside = outside.zip(edge.pixels, |outside, pixel| outside | pixel.wrapping_add_signed(at));
         }
         let covered = if SAMPLES == 1 { 0xf } else { 1 << sample };
@@ -277,14 +277,14 @@ fn interpolate<V: Vectors>(primitive: &Primitive, limits: (f64, f64), block: &mu
         // NaN maps to the greatest depth.
         let depth = if depth < 1.0 { depth } else { 1.0 };
         let depth = if depth > 0.0 { depth } else { 0.0 };
-        *z = cut_off(depth * Z_MAX);
+        *z = truncated(depth * Z_MAX);
     }
     block.w = Lanes::from_f32(primitive.w_over_block(dx, dy));
 }
 
 /// The integer part of a number from 0 to 2^24, without a cast's checks for other numbers.
 #[inline(always)]
-fn cut_off(number: f64) -> u32 {
+fn truncated(number: f64) -> u32 {
     /// From 2^52 on the lowest bit of a double counts 1.
     const INTEGERS: f64 = (1u64 << 52) as f64;
     let nearest = number + INTEGERS;
@@ -311,11 +311,11 @@ const fn pixels_from(rows: bool) -> [Mask; 5] {
     let mut masks = [0; 5];
     let mut lane = 0;
     while lane < LANES {
-        let (column, row) = place_in_block(lane);
-        let mut place = if rows { row } else { column };
-        while place >= 0 {
-            masks[place as usize] |= 1 << lane;
-            place -= 1;
+        let (column, row) = pixel_in_block(lane);
+        let mut position = if rows { row } else { column };
+        while position >= 0 {
+            masks[position as usize] |= 1 << lane;
+            position -= 1;
         }
         lane += 1;
     }
@@ -365,7 +365,7 @@ mod tests {
             for (lane, &mask) in block.samples.0.iter().enumerate() {
                 assert_eq!(block.pixels >> lane & 1 == 1, mask != 0);
                 if mask != 0 {
-                    let (column, row) = place_in_block(lane);
+                    let (column, row) = pixel_in_block(lane);
                     assert_eq!(covered.insert((block.x + column, block.y + row), mask), None, "each pixel once");
                 }
             }
@@ -391,20 +391,20 @@ mod tests {
             let Some(primitive) = triangle(corners) else { continue };
             for sampling in [
                 Sampling::Centre,
-                Sampling::Four(SamplePlaces::Silicon),
-                Sampling::Four(SamplePlaces::Mirrored),
-                Sampling::Sixteen(SamplePlaces::Silicon),
+                Sampling::Four(SamplePositions::Silicon),
+                Sampling::Four(SamplePositions::Mirrored),
+                Sampling::Sixteen(SamplePositions::Silicon),
             ] {
                 let found = coverage(&primitive, SCREEN, sampling);
-                let places = match sampling {
+                let positions = match sampling {
                     Sampling::Centre => CENTRE.to_vec(),
-                    Sampling::Four(places) => places.places().to_vec(),
-                    Sampling::Sixteen(places) => sixteen_places(places).to_vec(),
+                    Sampling::Four(positions) => positions.positions().to_vec(),
+                    Sampling::Sixteen(positions) => sixteen_positions(positions).to_vec(),
                 };
                 covered_in_all += found.len();
                 for (x, y) in (0..SCREEN.y1).flat_map(|y| (0..SCREEN.x1).map(move |x| (x, y))) {
-                    let mask = places.iter().enumerate().fold(0u32, |mask, (i, place)| {
-                        let (px, py) = (i64::from(x) * 16 + place.0, i64::from(y) * 16 + place.1);
+                    let mask = positions.iter().enumerate().fold(0u32, |mask, (i, position)| {
+                        let (px, py) = (i64::from(x) * 16 + position.0, i64::from(y) * 16 + position.1);
                         let inside = primitive.edges().iter().all(|e| e.a * px + e.b * py + e.c >= 0);
                         mask | u32::from(inside) << i
                     });
@@ -446,7 +446,7 @@ mod tests {
             primitive.z = Plane { a: small(), b: small(), c: small() + 0.5 };
             for block in blocks(&primitive, SCREEN, Sampling::Centre) {
                 for lane in 0..LANES {
-                    let (column, row) = place_in_block(lane);
+                    let (column, row) = pixel_in_block(lane);
                     let (dx, dy) = primitive.centre_distance((block.x + (column & !1), block.y + (row & !1)));
                     let first = primitive.z.c + (primitive.z.a * dx + primitive.z.b * dy);
                     let (right, up) = (primitive.z.a * 16.0, primitive.z.b * 16.0);
@@ -481,11 +481,11 @@ mod tests {
 
     /// The 16 positions differ, four in each quarter.
     #[test]
-    fn the_16_places_are_spread_over_the_pixel() {
-        let places = sixteen_places(SamplePlaces::Silicon);
-        for (i, &(x, y)) in places.iter().enumerate() {
+    fn the_16_positions_are_spread_over_the_pixel() {
+        let positions = sixteen_positions(SamplePositions::Silicon);
+        for (i, &(x, y)) in positions.iter().enumerate() {
             assert_eq!((x / 8, y / 8), (i as i64 / 4 % 2, i as i64 / 8));
-            assert!(!places[..i].contains(&(x, y)));
+            assert!(!positions[..i].contains(&(x, y)));
         }
     }
 
@@ -493,11 +493,11 @@ mod tests {
     #[test]
     fn tiles_put_together_are_the_whole() {
         let primitive = triangle([(40, 30), (1500, 333), (600, 1250)]).unwrap();
-        let whole = coverage(&primitive, SCREEN, Sampling::Four(SamplePlaces::Silicon));
+        let whole = coverage(&primitive, SCREEN, Sampling::Four(SamplePositions::Silicon));
         let mut parts = HashMap::new();
         for (x0, y0) in [(0, 0), (32, 0), (64, 0), (0, 32), (32, 32), (64, 32), (0, 64), (32, 64), (64, 64)] {
             let tile = PixelRect { x0, y0, x1: x0 + 32, y1: y0 + 32 }.intersect(SCREEN);
-            parts.extend(coverage(&primitive, tile, Sampling::Four(SamplePlaces::Silicon)));
+            parts.extend(coverage(&primitive, tile, Sampling::Four(SamplePositions::Silicon)));
         }
         assert_eq!(whole, parts);
         assert!(whole.len() > 1000);

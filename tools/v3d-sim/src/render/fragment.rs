@@ -181,7 +181,7 @@ impl<'a> FragmentIo<'a> {
 
     /// Offsets of the words of all quads from that of pixel 0.
     #[inline(always)]
-    fn places(&self, plane: usize) -> [usize; BATCH_QUADS] {
+    fn word_indices(&self, plane: usize) -> [usize; BATCH_QUADS] {
         self.batch.quads.map(|quad| plane + quad.pixel)
     }
 }
@@ -277,7 +277,7 @@ impl SimdTask for ColorWrite<'_, '_> {
         for sample in samples {
             // Samples that the tile buffer does not have stand for the pixel.
             let bits = if shape.multisample { 1 << sample } else { 0xf };
-            let places = io.places(io.tlb.color_index(0, sample, word));
+            let word_indices = io.word_indices(io.tlb.color_index(0, sample, word));
             let untouched = V::zero(&reached.map(|samples| samples & bits));
             let count = io.batch.count;
             // Quads in the same position are written one after the other.
@@ -285,9 +285,9 @@ impl SimdTask for ColorWrite<'_, '_> {
             for first in (0..count).step_by(at_once) {
                 let mut colors = *value;
                 if untouched != 0 {
-                    V::blend(&mut colors, &gather(&io.tlb.color, places), untouched);
+                    V::blend(&mut colors, &gather(&io.tlb.color, word_indices), untouched);
                 }
-                scatter(&mut io.tlb.color, places, first..count.min(first + at_once), &colors);
+                scatter(&mut io.tlb.color, word_indices, first..count.min(first + at_once), &colors);
             }
         }
         if word == 0 {
@@ -316,8 +316,8 @@ impl SimdTask for DepthTest<'_, '_> {
         let mut left = Lanes::default();
         for sample in 0..shape.samples() {
             let bits = if shape.multisample { 1 << sample } else { 0xf };
-            let places = io.places(io.tlb.zs_index(0, sample));
-            let mut zs = gather(&io.tlb.zs, places);
+            let word_indices = io.word_indices(io.tlb.zs_index(0, sample));
+            let mut zs = gather(&io.tlb.zs, word_indices);
             let tested = reached.map(|samples| samples & bits);
             let passed = passing.of::<V>(&z, &zs) & !V::zero(&tested);
             let with_sample = left.zip(tested, |left, tested| left | tested);
@@ -325,7 +325,7 @@ impl SimdTask for DepthTest<'_, '_> {
             if update && passed != 0 {
                 let new = z.zip(zs, |z, zs| z << 8 | zs & 0xff);
                 V::blend(&mut zs, &new, passed);
-                scatter(&mut io.tlb.zs, places, 0..io.batch.count, &zs);
+                scatter(&mut io.tlb.zs, word_indices, 0..io.batch.count, &zs);
             }
         }
         let tested = !V::zero(&reached);

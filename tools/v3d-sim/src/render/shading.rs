@@ -5,7 +5,7 @@
 
 use super::cap::{self};
 use super::early_z;
-use super::fep::{CoveredBlock, Rasterising, Sampling, place_in_block};
+use super::fep::{CoveredBlock, Rasterising, Sampling, pixel_in_block};
 use super::fragment::{Batch, FragmentIo, FragmentState, NewQuad, quads_in};
 use super::pixel_trace::{self, Event};
 use super::pse::{Coefficients, Primitive};
@@ -260,7 +260,7 @@ impl Shading<'_, '_> {
     pub(super) fn watched_in(&self, block: &CoveredBlock, lane: usize) -> Option<usize> {
         let (x, y) = self.job.watched?;
         let watched = |element: &usize| {
-            let (column, row) = place_in_block(*element);
+            let (column, row) = pixel_in_block(*element);
             ((block.x + column) as u32, (block.y + row) as u32) == (x, y)
         };
         (lane..lane + 4).find(watched).filter(|element| block.pixels >> element & 1 == 1)

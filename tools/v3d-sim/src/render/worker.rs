@@ -206,11 +206,11 @@ impl Worker {
         let shader = state.shader.as_ref().ok_or(RenderError::NoShader)?;
         let configuration = state.configuration;
         let shape = self.tlb.shape();
-        let places = job.sample_places;
+        let positions = job.sample_positions;
         let sampling = match configuration.oversample {
             Oversample::None => Sampling::Centre,
-            Oversample::X4 => Sampling::Four(places),
-            Oversample::X16 => Sampling::Sixteen(places),
+            Oversample::X4 => Sampling::Four(positions),
+            Oversample::X16 => Sampling::Sixteen(positions),
             Oversample::Reserved(_) => return Err(RenderError::Oversample),
         };
         if shape.multisample && matches!(sampling, Sampling::Sixteen(_)) {

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_decoded_is_used_again_if_it_is_still_in_memory() {
+    fn a_block_survives_a_clear_if_memory_still_holds_it() {
         check_cleared(None, true);
         check_cleared(Some((0, READS_RA14)), false);
         check_cleared(Some((40, READS_RA14)), false);

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_disable_tmu_swapping_run_ahead_from_the_third_instruction_behind() {
+    fn blocks_run_from_the_third_instruction_behind_a_disabled_tmu_swap() {
         check(1, false);
         check(2, false);
         check(3, true);

@@ -395,7 +395,7 @@ mod tests {
 
     /// A swap of two registers: neither operation can be the first.
     #[test]
-    fn what_has_no_order_stays_whole() {
+    fn an_instruction_without_an_order_stays_whole() {
         let mut instruction = DecodedInstruction::decode(0x1002_48a3_219c_017f);
         (instruction.add.op, instruction.mul.op) = (AddOp::Or, MulOp::V8min);
         (instruction.add.a, instruction.add.b, instruction.add.to) = (64, 64, Destination::Register(65));

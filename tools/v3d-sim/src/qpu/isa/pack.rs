@@ -154,7 +154,7 @@ pub fn float_to_half(x: u32) -> u32 {
     }
 }
 
-/// A half float as a float: denormals are converted as though they were normal, and so is the highest exponent.
+/// A half float as a float. A denormal keeps its bits and so becomes a denormal of another value; the highest exponent stays the highest.
 pub fn half_to_float(half: u32) -> u32 {
     let sign = (half & 0x8000) << 16;
     let mantissa = (half & 0x3ff) << 13;

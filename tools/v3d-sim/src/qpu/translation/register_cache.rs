@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_register_that_was_wanted_first_is_taken() {
+    fn the_least_recently_used_register_is_taken() {
         let (mut cache, numbers) = full();
         assert_eq!(cache.get(0), Some(numbers[0]));
         assert_eq!(cache.take(), (numbers[1], vec![]));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_memory_does_not_have_is_given_when_its_register_is_taken() {
+    fn dirty_registers_are_returned_when_their_host_register_is_taken() {
         let (mut cache, numbers) = full();
         cache.insert_dirty(0, numbers[0]);
         // Another register with the same value, and one whose first value is not needed.
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_between_parts_of_an_instruction_is_not_saved_behind_it() {
+    fn instruction_local_values_are_not_saved() {
         let (mut cache, numbers) = full();
         cache.insert_dirty(registers::RESULT_ADD, numbers[3]);
         cache.insert_dirty(7, numbers[3]);

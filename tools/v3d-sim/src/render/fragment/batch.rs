@@ -1,6 +1,6 @@
 //! Batches: up to four quads that a fragment shader processes together.
 
-use super::super::fep::{CoveredBlock, place_in_block};
+use super::super::fep::{CoveredBlock, pixel_in_block};
 use super::super::pse::STEPS;
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::Varying;
@@ -99,7 +99,7 @@ impl Batch {
     pub fn push(&mut self, new: &NewQuad<'_>) {
         let Some(quad) = self.quads.get_mut(self.count) else { return };
         let NewQuad { block, lane, .. } = *new;
-        let (column, row) = place_in_block(lane);
+        let (column, row) = pixel_in_block(lane);
         let screen = [(block.x + column) as u32, (block.y + row) as u32];
         *quad = Quad { pixel: new.pixel, coefficients: new.coefficients, screen };
         let (to, from) = (self.count * 4..self.count * 4 + 4, lane..lane + 4);
