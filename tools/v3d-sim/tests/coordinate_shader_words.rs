@@ -1,4 +1,4 @@
-//! A coordinate shader that somebody else wrote for silicon: what it stores is what silicon printed.
+//! A published coordinate shader, written for silicon: it stores the values that silicon printed.
 //!
 //! The words (low, high) and the seven values are from JayStation's article "VPM, VCD, and VCM For Vertex Shaders".
 

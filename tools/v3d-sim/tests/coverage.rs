@@ -1,6 +1,6 @@
 //! OpenVG: coordinates through the binner, paths through the coverage pipe, coverage and alpha mask in shaders.
 //!
-//! What a path covers is computed here once more, sample by sample, from the winding number of its outline.
+//! The expected coverage of a path is computed sample by sample, from the winding number of its outline.
 
 use v3d_hw::control_list::{
     BranchToSubList, ClearColors, ClipWindow, CompareFunction, ConfigurationBits, CoverageRead, CoverageUpdate,
@@ -189,7 +189,7 @@ fn pixels() -> impl Iterator<Item = Point> {
     (0..i32::from(SIZE)).flat_map(|y| (0..i32::from(SIZE)).map(move |x| (x, y)))
 }
 
-/// How often an outline goes round a place, counter-clockwise; both in 1/16 pixel.
+/// Winding number of an outline around a point, counter-clockwise; both in 1/16 pixel.
 fn winding(outline: &[Point], (x, y): Point) -> i32 {
     let edges = outline.iter().zip(outline.iter().cycle().skip(1));
     edges
@@ -204,7 +204,7 @@ fn winding(outline: &[Point], (x, y): Point) -> i32 {
         .sum()
 }
 
-/// The 16 places in a pixel, in 1/16 pixel.
+/// The 16 sample positions in a pixel, in 1/16 pixel.
 fn sixteen() -> [Point; 16] {
     let four = [(5, 1), (1, 3), (7, 5), (3, 7)];
     std::array::from_fn(|i| {

@@ -1,4 +1,4 @@
-//! What programs get out of memory, held against what boards were reported to give.
+//! Memory bandwidth of programs, compared with reports from boards.
 //!
 //! [gpu_fft.txt] are the run times that Andrew Holme published with GPU_FFT 3.0 (in raspberrypi/userland), on a Raspberry Pi 1 at 250 MHz: 2^14 points
 //! 1.2 ms, 2^15 3.3 ms, 2^16 7.0 ms, 2^17 17 ms, 2^18 43 ms.
@@ -181,7 +181,7 @@ fn lines_of_rows_of_their_own_are_as_slow_as_gpu_fft_shows() {
     assert!(traffic.row_changes as f64 > 0.9 * lines, "{traffic:?}");
 }
 
-/// What fits the chip's 128 KiB is read from memory once, what does not each time.
+/// Data that fit the chip's 128 KiB cache are read from memory once, others each time.
 #[test]
 fn the_chip_has_a_cache_of_128_kib() {
     for (bytes, again) in [(64 << 10, 0), (1 << 20, 1 << 20)] {

@@ -1,6 +1,6 @@
 //! Performance counters through the registers: user programs whose counts are known by hand.
 //!
-//! Counts of binning and rendering stand with their tests. Cycles follow from the clock's table of costs: an instruction takes 4 cycles; a line of 64 bytes
+//! Counts of binning and rendering stand with their tests. Cycles follow from the timing model's table of costs: an instruction takes 4 cycles; a line of 64 bytes
 //! takes 69 if it comes from an open row of the SDRAM, 79 if the row is to be opened, and another 15 if it waits for the first uniforms to be read.
 
 use std::path::Path;
@@ -143,7 +143,7 @@ fn a_texture_looked_up_by_a_tmu() {
     check(source, &[DATA, nearest], 1, &[(TmuQuads, 4), (TmuCacheMisses, 1), (UniformsCacheHits, 4)]);
 }
 
-/// What was cleared comes from L2, what L2 has lost comes from memory: the lines of the program, of its uniforms, of its data.
+/// After a clear of a first-level cache lines come from L2, after one of L2 from memory: the lines of the program, of its uniforms, of its data.
 #[test]
 fn caches_that_are_cleared() {
     for (register, value, hits, misses) in [
@@ -216,7 +216,7 @@ fn the_clock_is_there_while_a_counter_asks_for_it() {
     assert_eq!(board.v3d.counters().get(QpuInstructionCycles), 4 * 44);
 }
 
-/// Frames of another driver, with and without the clock, on one thread of the host and on several.
+/// Frames of another driver, with and without the timing model, on one thread of the host and on several.
 #[test]
 fn counting_changes_nothing_but_counts() {
     for name in ["lit_textured", "msaa_tri", "varyings8", "overflow_bin_mem"] {

@@ -1,4 +1,4 @@
-//! Registers one by one: after reset, what can be written, and what raises the error signals [AG section 10].
+//! Registers one by one: values after reset, writable bits, error signals and their causes [AG section 10].
 
 #[path = "machine/device.rs"]
 mod machine;

@@ -1,6 +1,6 @@
-//! What rendering records do, in the order in which they do it.
+//! Rendering records, executed in order.
 //!
-//! Each test is a list of rendering records for a small frame; nothing is drawn but what the test says, and pixels are looked at in memory.
+//! Each test is a list of rendering records for a small frame, and checks pixels in memory.
 
 use std::sync::Arc;
 use v3d_hw::BusAddr;
@@ -143,7 +143,7 @@ impl Machine {
         self.draw(ALL, FILL, &[color], configuration());
     }
 
-    /// What has been counted, the clock included if there is one.
+    /// Counts, those of the timing model included if it runs.
     fn counts<const N: usize>(&mut self, sources: [CounterSource; N]) -> [u64; N] {
         self.finish();
         self.counters.settle();
@@ -504,7 +504,7 @@ fn multisampling_can_be_left_off_for_a_primitive() {
     }
 }
 
-/// What fills the whole frame fills it on one thread and on several, tile by tile.
+/// A primitive that covers the whole frame fills it, on one thread and on several, tile by tile.
 #[test]
 fn a_frame_of_tiles_is_filled() {
     for parallel in [false, true] {

@@ -1,4 +1,4 @@
-//! Renders the pictures that real boards rendered, and compares every pixel.
+//! Pictures rendered on real boards, rendered by the model and compared in every pixel.
 //!
 //! Coverage must be identical. Colours may differ by 1: the silicon interpolates with less than single precision.
 

@@ -1,4 +1,4 @@
-//! Arithmetic against what silicon computed: every row of `tests/vectors`.
+//! Arithmetic compared with recordings of silicon: every row of `tests/vectors`.
 
 use v3d_hw::qpu::{AddOp, MulOp, PackA, Unpack};
 use v3d_sim::qpu::isa::alu::{self, Outcome};

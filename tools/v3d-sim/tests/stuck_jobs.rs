@@ -1,4 +1,4 @@
-//! Jobs that never end say what they lack, and where everything stands.
+//! Jobs that never end: the report says what they wait for, and shows the registers.
 
 use v3d_hw::BusAddr;
 use v3d_sim::job::run::{End, run_job};

@@ -62,7 +62,7 @@ impl Texture {
         self.bytes(address, &bytes)
     }
 
-    /// Looks 16 places up, with as many of r and b as there are parameters for.
+    /// Looks up 16 positions, with as many of r and b as there are parameters for.
     fn try_lookup(&self, tmu: &mut Tmu, [s, t, r, b]: [Lanes; 4]) -> Result<(), TmuFault> {
         let mut parameters = vec![self.p0.to_word().unwrap(), self.p1.to_word().unwrap()];
         parameters.extend(&self.more);
@@ -311,7 +311,7 @@ fn levels_are_blended_by_the_fraction() {
     assert_eq!(texture.lookup(quads(8.0)), Lanes::splat(0));
 }
 
-/// What is above the texture's 64 texels counts as 64.
+/// A change of more than the texture's 64 texels counts as 64.
 #[test]
 fn an_axis_changes_by_the_whole_texture_at_most() {
     let mut texture = mipmapped();
@@ -535,7 +535,7 @@ fn wrapped_texel(texels: &[u32], width: i64, height: i64, wrap: Wrap, x: i64, y:
     texels[(within(y, height) * width + within(x, width)) as usize]
 }
 
-/// Random images of random sizes at random places, against OpenGL's equation for linear filters in double precision.
+/// Random images of random sizes at random positions, against OpenGL's equation for linear filters in double precision.
 #[test]
 fn linear_filters_agree_with_the_equation() {
     let mut generator = Random::new(0, 1);

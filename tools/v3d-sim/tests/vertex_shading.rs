@@ -172,7 +172,7 @@ fn host_threads_change_nothing() {
     assert_eq!(serial.1, 16 * 16);
 }
 
-/// A batch of the vertex shader is 16 instructions. With a clock, what they wait for is added: attributes are read three instructions after
+/// A batch of the vertex shader is 16 instructions. With the timing model, stalls are added: attributes are read three instructions after
 /// their set-up, and take five.
 #[test]
 fn cycles_of_vertex_shading_are_counted() {

@@ -1,4 +1,4 @@
-//! Programs that keep most rules, in translated code and with the reference engine.
+//! Programs that keep most rules, in translated code and with the reference datapath.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! What the model must survive: lists, records, programs and textures of arbitrary bytes.
+//! Fuzz targets: lists, records, programs and textures of arbitrary bytes.
 //!
-//! Each function takes bytes that a fuzzer makes up, runs the model on them within small budgets, and asks for nothing but that it comes back; of
-//! [`translated_code`] also that it does what the reference engine does. The same functions run for a second each in the model's own tests. The README of
+//! Each function takes a fuzzer's bytes and runs the model on them within small budgets; it passes if the model returns, [`translated_code`] only if it
+//! agrees with the reference datapath, too. The same functions run for a second each in the model's own tests. The README of
 //! the model has the commands.
 
 #![forbid(unsafe_code)]
@@ -81,7 +81,7 @@ pub fn registers(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A user program of arbitrary instructions, with the clock or without.
+/// A user program of arbitrary instructions, with the timing model or without.
 pub fn qpu_code(u: &mut Unstructured<'_>) -> Result<()> {
     let estimate = u.arbitrary()?;
     let memory = memory_of(u)?;
@@ -97,8 +97,7 @@ pub fn qpu_code(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A program that keeps most rules, executed by translated code and by the engine that executes what is not yet worth translating: both must do what the
-/// reference engine does.
+/// A program that keeps most rules, executed in translated code and micro-op by micro-op: both must agree with the reference datapath.
 pub fn translated_code(u: &mut Unstructured<'_>) -> Result<()> {
     let case = programs::case(u)?;
     if let Err(difference) = case.check(&[Engine::Translated, Engine::Fast]) {

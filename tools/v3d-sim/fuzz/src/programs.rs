@@ -1,8 +1,8 @@
-//! QPU programs that are well-formed for the most part, made of a fuzzer's bytes.
+//! QPU programs that are mostly well-formed, made of a fuzzer's bytes.
 //!
-//! Words without any rule to them are almost all faults, which one instruction after the other executes that looks for them. What is executed in any other way
-//! has to keep the rules: here a few bytes say what an instruction is for, eight are its word, and what of the word makes no sense for that purpose is
-//! replaced. Loops count down, so that they end. Careful programs, which most are, put instructions that do nothing where a rule would be broken.
+//! Arbitrary words are almost all faults, which the sequencer executes one by one. Block execution and translated code need programs that keep the rules: a
+//! few bytes select the purpose of an instruction, eight are its word, and fields of the word that make no sense for the purpose are replaced. Loops
+//! count down, so that they end. Most programs are careful: they have nops where a rule would be broken.
 
 use arbitrary::{Result, Unstructured};
 use v3d_hw::qpu::address_map::{NOP, TmuCoordinate, WriteTarget};
@@ -26,7 +26,7 @@ const FIRST_COUNTER: u8 = 10;
 /// Instructions of a run.
 const MAX_EXECUTED: u64 = 1000;
 
-/// What a step of a program is for.
+/// Purpose of a step of a program.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
     Arithmetic,
@@ -48,7 +48,7 @@ enum Purpose {
     Anything,
 }
 
-/// What the first byte of a step stands for.
+/// Meaning of the first byte of a step.
 const PURPOSES: [Purpose; 32] = {
     use Purpose::*;
     [
