@@ -131,7 +131,7 @@ fn tmu_is_empty(complaint: &Complaint) -> bool {
 }
 
 fn tmu_is_full(complaint: &Complaint) -> bool {
-    matches!(complaint, Complaint::Error(QpuError::Tmu(TmuFault::FifoOverflow(_))))
+    matches!(complaint, Complaint::Error(QpuError::Tmu(TmuFault::FifoOverflow { .. })))
 }
 
 fn mutex(complaint: &Complaint) -> bool {
