@@ -1,7 +1,8 @@
 //! Performance counters through the registers: user programs whose counts are known by hand.
 //!
-//! Counts of binning and rendering stand with their tests. Cycles follow from the timing model's table of costs: an instruction takes 4 cycles; a line of 64 bytes
-//! takes 69 if it comes from an open row of the SDRAM, 79 if the row is to be opened, and another 15 if it waits for the first uniforms to be read.
+//! Counts of binning and rendering stand with their tests. Cycles follow from the timing model's table of costs: an instruction takes 4 cycles; a
+//! line of 64 bytes takes 69 if it comes from an open row of the SDRAM, 79 if the row is to be opened, and another 15 if it waits for the first
+//! uniforms to be read.
 
 use std::path::Path;
 use v3d_hw::BusAddr;
