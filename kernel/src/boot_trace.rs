@@ -1,8 +1,8 @@
 //! The boot trace: a word for each stage that was reached, in memory that survives a warm reset
 //!
-//! The boot code begins the trace with its first instructions and keeps the one of the boot before beside it. So a board that hangs on its way to the
-//! shell, and is restarted by the watchdog or by hand at the reset pin, reports after that where it hung. The memory is never cached:
-//! what was written is there, however the run ends. It holds whatever it likes after power-on, which the magic word tells.
+//! The boot code begins the trace with its first instructions and keeps the one of the boot before beside it. A board that hangs on its way to the
+//! shell, and is restarted by the watchdog or by hand at the reset pin, therefore reports after that where it hung. The memory is never cached, so that
+//! the words survive however the run ends. After power-on it holds noise; the magic word tells a trace from that.
 //!
 //! | word | what |
 //! |---|---|

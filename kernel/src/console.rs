@@ -1,13 +1,12 @@
 //! The console: text to the serial port and the screen, bytes from the serial port
 //!
-//! Text goes to the serial port and, as long as no scene has taken it, to the screen; what was said before there was a screen is shown when it attaches.
-//! What arrives on the serial port is collected in a ring, by interrupt and whenever the sender has to wait, so that nothing typed during a long answer
-//! is lost. For that interrupts must not be masked for long: the port's FIFO holds 1.4 ms of input. Text for the screen is only noted under
-//! the lock ([`TextGrid`]), and drawn outside.
+//! Text goes to the serial port and, unless a scene has it, to the screen, which shows earlier text when it attaches. Input from the serial port is
+//! collected in a ring, by interrupt and whenever the sender has to wait, so that nothing typed during a long answer is lost. Interrupts must therefore not
+//! be masked for long: the port's FIFO holds 1.4 ms of input. Text for the screen is stored under the lock ([`TextGrid`]), and drawn outside of it.
 //!
 //! # A port that takes nothing
-//! A UART without a clock has a full FIFO for ever. A byte is waited for at most `PATIENCE_US`; then the port counts as dead and gets what it has room
-//! for, without waiting, until it takes a byte again. Screen and log go on.
+//! A UART without a clock has a full FIFO for ever. The console waits at most `PATIENCE_US` to send a byte; then the port counts as dead, and bytes for which
+//! it has no room are dropped without a wait, until it takes one again. Screen and log go on.
 
 use alloc::string::String;
 use core::{
@@ -28,7 +27,7 @@ use crate::{
     text_history::TextHistory,
 };
 
-/// Bytes that may wait between two looks of the shell.
+/// Bytes that may wait between two reads by the shell.
 const RECEIVE_RING_BYTES: usize = 1024;
 
 /// How long a byte may wait for room in the port's FIFO; at the console's rate there is some every 87 microseconds.

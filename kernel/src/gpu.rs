@@ -1,9 +1,8 @@
 //! Waking the 3D engine: clock, power, identity
 //!
-//! The firmware starts the engine's power domain and clock when asked; then IDENT0 must read "V3D" and version 2. A chip
-//! without the engine (QEMU's) reads 0, one without power 0xDEADBEEF: only then is the firmware asked to enable the QPUs, which takes the engine over
-//! from its own driver in another way. The engine is then reset, because the firmware may have
-//! used it and some registers are only right directly after a reset, and handed to its driver.
+//! The firmware starts the engine's power domain and clock on request; then IDENT0 must read "V3D" and version 2. It reads 0 on a chip without the engine
+//! (QEMU's), and 0xDEADBEEF without power: only then is the firmware asked to enable the QPUs, which takes the engine over from its own driver in another
+//! way. The engine is then reset, because the firmware may have used it and some registers are only right directly after a reset, and the driver gets it.
 //!
 //! # Sources
 //! [AG p.96-97] identity, [asurati] [linux] properties.

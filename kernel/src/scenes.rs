@@ -1,6 +1,6 @@
 //! Scenes: what the kernel can draw, one small file each
 //!
-//! A scene is started once and then asked for one frame after the other, each into a page that is not on show. It hands a frame to the
+//! A scene is started once and then draws one frame after the other, each into a page that is not on show. It submits a frame to the
 //! engine and does not wait for it: while one is rendered the next is written and binned. The shell waits, flips pages, computes their CRCs and
 //! counts; a scene only draws.
 //!

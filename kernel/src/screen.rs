@@ -1,9 +1,8 @@
 //! Text on the framebuffer, through embedded-graphics
 //!
-//! [`Page`] is one page as a `DrawTarget`: anything that embedded-graphics can draw, draws there. The memory is not cached, and reading it back is
-//! slow. So the console's text is kept as text, in a [`TextGrid`]: writing changes characters in ordinary memory only, and what has changed comes out
-//! as [`Strip`]s, which whoever has the time draws. Nothing is ever read from the page. A full screen goes up by a quarter of its height at once, so
-//! that most lines draw one line.
+//! [`Page`] is one page as a `DrawTarget` of embedded-graphics. Its memory is not cached, so that reads are slow. The console's text is therefore kept as
+//! text, in a [`TextGrid`]: a write changes characters in ordinary memory, and the changes are taken out as [`Strip`]s and drawn later. Nothing is ever read
+//! from the page. A full screen scrolls by a quarter of its height at once, so that most lines of text draw one line.
 
 use embedded_graphics::{
     Pixel,

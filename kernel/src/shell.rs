@@ -1,7 +1,7 @@
 //! The shell: commands on the serial console, for people and for `cargo xtask` alike
 //!
-//! A command is a line. The kernel answers with text for people and then exactly one line for machines: `ok COMMAND` or
-//! `error COMMAND: sentence`. After it comes the prompt.
+//! A command is a line. Its output is text for people and then exactly one line for tools: `ok COMMAND` or
+//! `error COMMAND: sentence`. The prompt follows.
 
 #[cfg(target_os = "none")]
 mod bench;

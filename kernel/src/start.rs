@@ -1,8 +1,8 @@
 //! The boot in Rust: devices are brought up in the order of their dependencies, then the shell runs
 //!
 //! The watchdog comes first, so that a boot that hangs is started again and reported by the next one ([`crate::boot_trace`]); then the firmware,
-//! because it sets the clock that the serial port runs on; then the console, so that all that
-//! follows can be told; then heap, log, interrupts, screen, V3D. Each stage leaves its mark.
+//! because it sets the clock of the serial port; then the console, so that all
+//! later stages can report; then heap, log, interrupts, screen, V3D. Each stage leaves a mark ([`crate::boot_progress`]).
 
 use alloc::{string::ToString, vec::Vec};
 

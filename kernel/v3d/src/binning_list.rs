@@ -1,7 +1,8 @@
 //! The binning list: what thread 0 executes.
 //!
 //! It begins with the binner's configuration and the start of binning, holds state, shader records and primitives in the order in which they are
-//! drawn, and ends by telling the other thread that the tile lists are there: Increment Semaphore, then Flush. (The increment takes effect after the flush.)
+//! drawn, and ends with a signal to the other thread that the tile lists are complete: Increment Semaphore, then Flush. (The increment takes effect after
+//! the flush.)
 //!
 //! # Errata
 //! - HW-2116: the counter of state changes overflows; a list must be flushed before 0x1ef0 of them [mesa vc4_context.h: "VC4_HW_2116_COUNT"].

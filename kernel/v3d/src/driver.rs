@@ -1,13 +1,13 @@
 //! The driver: jobs are submitted, fences are waited for.
 //!
-//! A job is a pair of lists. Thread 0 bins one job while thread 1 renders the one before: each thread is given its next list as soon as it has ended the last,
+//! A job is a pair of lists. Thread 0 bins one job while thread 1 renders the one before: each thread gets its next list as soon as it has ended the last,
 //! and the semaphore in the lists keeps a job's rendering behind its own binning. Both threads take jobs in the order of submission.
 //!
-//! What is done is read from the counters BFC and RFC, never concluded from an interrupt; an interrupt only ends a wait early. So a lost interrupt
-//! costs a millisecond, and a machine without interrupts works.
+//! The counters BFC and RFC say which jobs are done; an interrupt only ends a wait early. A lost interrupt therefore costs a poll interval, and a platform
+//! without interrupts works.
 //!
-//! The parts: `schedule` starts lists and sees them end, `overflow` keeps memory ready for the binner, `recovery` notices hangs and errors, `programs` runs
-//! user programs.
+//! The parts: `schedule` starts lists and detects their end, `overflow` supplies the binner with memory, `recovery` detects hangs and errors, `programs`
+//! executes user programs.
 //!
 //! # Surprises
 //! - CTnCA is ignored while the thread runs, and a thread may still run for a moment after its frame is counted as done [aros] [reactos]; it is started only
@@ -125,7 +125,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         Ok(driver)
     }
 
-    /// Puts the registers into the state from which everything starts; after power-on and after each reset.
+    /// Initialises the registers, after power-on and after each reset.
     fn prepare(&mut self) {
         let registers = self.platform;
         self.interrupts.disable(registers);
@@ -147,12 +147,12 @@ impl<'p, P: Platform> Driver<'p, P> {
         self.interrupts.enable(registers);
     }
 
-    /// What this V3D has.
+    /// The identity of this V3D.
     pub const fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// The machine.
+    /// The platform.
     pub const fn platform(&self) -> &'p P {
         self.platform
     }
@@ -190,12 +190,12 @@ impl<'p, P: Platform> Driver<'p, P> {
         (self.pool.used(), self.pool.bytes())
     }
 
-    /// Takes a job; it starts as soon as the threads are free. The memory of its lists, and all that they name, must stay as it is until the job is done.
+    /// Submits a job, which starts as soon as the threads are free. The memory of its lists, and all that they name, must not change until the job is done.
     pub fn submit(&mut self, job: Job) -> Fence {
         self.submit_with(job, Vec::new())
     }
 
-    /// Takes a job, and keeps what owns the memory that it uses until it is done or dropped.
+    /// Submits a job, and keeps the owners of the memory that it uses until it is done or dropped.
     pub fn submit_with(&mut self, job: Job, owners: Vec<Owner>) -> Fence {
         self.last = self.last.next();
         if self.last_submission.job.is_some() {
@@ -254,12 +254,12 @@ impl<'p, P: Platform> Driver<'p, P> {
         }
     }
 
-    /// Sleeps until something may have happened.
+    /// Sleeps until an interrupt or the next poll.
     fn sleep(&self) {
         self.platform.wait_until(self.platform.now_us() + self.limits.poll_interval_us);
     }
 
-    /// Adds up the time in which there is work.
+    /// Accounts the time in which jobs are in flight.
     fn account(&mut self) {
         let now = self.platform.now_us();
         match (self.busy_since_us, self.jobs.is_empty()) {
@@ -272,7 +272,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         }
     }
 
-    /// What happened so far.
+    /// The counts so far.
     pub fn statistics(&self) -> Statistics {
         Statistics { interrupts: u64::from(self.interrupts.served()), ..self.statistics }
     }
@@ -282,12 +282,12 @@ impl<'p, P: Platform> Driver<'p, P> {
         core::mem::take(&mut self.reports)
     }
 
-    /// The job that was submitted last, done or not; its lists are only there as long as their memory is.
+    /// The job that was submitted last, done or not. Its lists exist as long as their memory does.
     pub const fn last_job(&self) -> Option<Job> {
         self.last_submission.job
     }
 
-    /// What was started last, done or not; it is only there as long as its memory is.
+    /// What was started last, done or not. It exists as long as its memory does.
     pub const fn last_submission(&self) -> &Submission {
         &self.last_submission
     }

@@ -1,6 +1,6 @@
 //! Hardware errata, and how the driver avoids each.
 //!
-//! Each has the name under which its discoverers know it. Those of QPU programs are the assembler's business and checked there.
+//! Each has the name that its sources use. The assembler checks those of QPU programs.
 //!
 //! # Sources
 //! [brcm] for HW numbers, [mesa vc4_context.h, vc4_draw.c, vc4_emit.c] and [linux vc4_gem.c] for GFXH numbers and work-arounds.

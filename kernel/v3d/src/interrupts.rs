@@ -1,16 +1,16 @@
 //! The interrupt handler: acknowledges causes, and feeds the binner with memory.
 //!
 //! The V3D raises its line for four causes: a frame is rendered, tile lists are flushed, the binner is out of memory, the binner
-//! has used overspill memory. Done-interrupts only have to be acknowledged, because the counters RFC and BFC tell what is done. An
+//! has used overspill memory. Done-interrupts only have to be acknowledged, because the counters RFC and BFC say which jobs are done. An
 //! out-of-memory interrupt has to be served while the CPU does something else: the binner stalls until BPOA and BPOS name a
-//! new block. So blocks are laid out beforehand in [`Interrupts::offer`], and the handler hands them over.
+//! new block. So the driver offers blocks beforehand with [`Interrupts::offer`], and the handler hands them over.
 //!
-//! Everything here is atomic and never waits: the handler may come in the middle of any of the driver's own operations.
+//! All state is atomic and no function waits: the handler may interrupt any operation of the driver.
 //!
 //! # Polling
 //! Until [`Interrupts::arm`] INTENA is never written, and the V3D does not drive its line at all: on boards the firmware listens to it, too, and was
-//! seen to die of it [aros]. INTCTL latches causes that are masked all the same [aros], so that whoever polls calls [`Interrupts::service`] and loses
-//! nothing but the time until the next look.
+//! seen to die of it [aros]. INTCTL latches causes that are masked all the same [aros], so that a poll by [`Interrupts::service`] misses
+//! none of them.
 //!
 //! # Surprises
 //! - OUTOMEM is an edge latch in INTCTL, but comes back while the cause is there; PCS.BMOOM tells whether it is [linux vc4_irq.c] [aros].

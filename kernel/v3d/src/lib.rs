@@ -1,14 +1,13 @@
 //! Driver of the VideoCore IV 3D engine, over registers, memory, time and power.
 //!
-//! The driver does not know the board: it is written over the traits in [`platform`], so that the same code drives silicon in the kernel and the
-//! model in tests.
+//! The driver is generic over the traits in [`platform`]: the same code drives silicon in the kernel and the model in tests.
 //!
 //! # From vertices to a picture
-//! 1. [`Driver::bring_up`](driver::Driver::bring_up) checks the identity, clears caches and reservations, and lays memory ready.
-//! 2. Vertices, shader code and uniforms are put into memory from the [`pool`].
-//! 3. A [`shader_record`] says which programs and vertices belong together.
-//! 4. A [`binning_list`] says what is drawn with which [`draw_state`]; a [`rendering_list`] says what becomes of each tile.
-//! 5. [`Driver::submit`](driver::Driver::submit) takes both lists and gives a [`fence`] to wait for.
+//! 1. [`Driver::bring_up`](driver::Driver::bring_up) checks the identity, clears caches and reservations, and supplies the binner with overflow memory.
+//! 2. Vertices, shader code and uniforms are written to memory from the [`pool`].
+//! 3. A [`shader_record`] combines programs, uniforms and vertices.
+//! 4. A [`binning_list`] has the draws with their [`draw_state`]; a [`rendering_list`] loads, renders and stores each tile.
+//! 5. [`Driver::submit`](driver::Driver::submit) takes both lists and returns a [`fence`] to wait for.
 //!
 //! # Sources
 //! Tags are those of [`v3d_hw`]. Order of operations and errata: [linux vc4_render_cl.c, vc4_irq.c, vc4_gem.c, vc4_validate.c, vc4_v3d.c],

@@ -1,20 +1,20 @@
 //! Validation of lists from elsewhere, before they are executed.
 //!
-//! There is no IOMMU between the V3D and memory. A list that somebody else wrote can name any address for code, uniforms, vertices, indices, textures,
-//! tile lists and pictures; so before it is executed, everything that it can make the V3D read or write is held against what it may read and write. What
-//! cannot be proved is refused, with the place of the record in its list.
+//! There is no IOMMU between the V3D and memory. A list from elsewhere can name any address for code, uniforms, vertices, indices, textures, tile lists and
+//! pictures. The validator therefore compares all memory that the list can make the V3D read or write with the rights of the job, before it is executed.
+//! A list for which that cannot be proved is refused, with the place of the record in it.
 //!
 //! # What is assumed
 //! Memory does not change from the beginning of the check to the end of the job: what the job may write and what it may read are disjoint, and the caller
 //! keeps the CPU away from both. Each list, record, program and uniform is read as if it stayed the same; some are read more than once.
 //!
 //! # How long it takes
-//! Each program is followed once, each pair of program and uniforms and each shader record is looked at once, whatever the number of states that name them.
-//! What is left is work in proportion to the lists, and all of it is counted: a job that needs more than [`MAX_WORK`] is refused.
+//! Each program, each pair of program and uniforms and each shader record is checked once, however many states name them. The rest of the work is in
+//! proportion to the lists. All work is counted: a job that needs more than [`MAX_WORK`] units is refused.
 //!
 //! # What is not proved
-//! - That the job ends. A job that hangs is the business of the driver's recovery.
-//! - That it draws what somebody wanted: vertices, indices, texels and uniforms may have any values.
+//! - That the job ends. The driver's recovery stops a job that hangs.
+//! - That its picture makes sense: vertices, indices, texels and uniforms may have any values.
 //! - That programs read only registers that they have written; what other programs left in a QPU's registers and in the VPM's rows of a batch can be seen.
 //!
 //! # Faults and the rules that answer them

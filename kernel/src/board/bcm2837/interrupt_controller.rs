@@ -4,8 +4,8 @@
 //! IRQ by default. Lines are level-triggered: a handler must quiet its device.
 //!
 //! # A device that is never quiet
-//! It would keep the processor in its handler for ever. So a line that is served more often than [`MAX_PER_TICK`] between two ticks of the timer is
-//! off until the next one: everything else goes on, slowly, and says what is wrong ([`take_storms`]).
+//! It would keep the processor in its handler for ever. A line that is served more often than [`MAX_PER_TICK`] between two ticks of the timer is therefore
+//! switched off until the next one: all else goes on, slowly, and the shell reports the line ([`take_storms`]).
 //!
 //! # Sources
 //! BCM2835 ARM Peripherals, chapter 7; QA7 rev 3.4, section 4.2.
