@@ -1,8 +1,8 @@
 //! A ring of log text that survives a warm reset
 //!
 //! Its memory is outside .bss: after a reset through the watchdog it still holds what the run before had logged, the last
-//! lines before a hang among them. Four words of header (magic, two counters that must agree in their check word) tell
-//! memory with a log from memory with noise.
+//! lines before a hang among them. A header of four words (magic, two counters that must agree in their check word) tells
+//! a log from noise.
 
 use alloc::string::String;
 use core::fmt;

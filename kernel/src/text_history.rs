@@ -1,7 +1,6 @@
 //! The most recent text of the console, for a screen that attaches later
 //!
-//! What is said before there is a screen is kept here, and shown when it attaches; later what is said while somebody listens. When the room is used up, the
-//! oldest goes.
+//! It keeps what is printed before there is a screen, and later what is printed while a scene listens. When it is full, the oldest text is dropped.
 
 /// Bytes that are kept: more than a boot says.
 const BYTES: usize = 8192;

@@ -1,10 +1,10 @@
 //! The text of the console as lines that can be drawn
 //!
-//! A [`Transcript`] is fed with text as a terminal is: line feeds end lines, long lines go on below, a backspace goes one character back. It keeps the last
-//! lines. Each is taken apart into [`Piece`]s: where they begin, and what they are.
+//! A [`Transcript`] takes text as a terminal does: line feeds end lines, long lines wrap, a backspace goes one character back. It keeps the last lines.
+//! Each line is a sequence of [`Piece`]s with a column and a role.
 //!
-//! The shell lines columns up with blanks, for letters of one width. In letters of different widths they stay in line because text behind two blanks begins a
-//! piece, at its column.
+//! The shell aligns columns with blanks, for letters of one width. In a proportional font they stay aligned because text behind two blanks begins a piece, at
+//! its column.
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 

@@ -1,8 +1,7 @@
 //! The platform of the V3D driver on this board: registers, GPU memory, time, power and interrupt
 //!
-//! Here the four traits of `v3d::platform` meet the chip: its registers, a pool of non-cacheable memory, the core's
-//! counter with the system timer's tick as the alarm, and the bridges' reset. One instance exists; the interrupt handler
-//! and the driver share it.
+//! [`V3dPlatform`] implements the four traits of `v3d::platform`: registers of the chip, a pool of non-cacheable memory, the core's counter with the
+//! system timer's tick as the alarm, and the reset through the bus bridges. The interrupt handler and the driver share the one instance.
 //!
 //! # Completion
 //! The driver reads the counters whenever a wait ends, so that an interrupt is only a reason to read them earlier. Unless somebody asks for interrupts

@@ -1,7 +1,7 @@
 //! Memory that the CPU shares with the GPU, word by word
 //!
 //! Such memory changes without the compiler knowing, and is mapped non-cacheable. Every access is one load or store of 32 or 64 bits:
-//! relaxed atomics, which are plain `ldr` and `str`. Ordering against the GPU is the business of whoever rings its bell
+//! relaxed atomics, which are plain `ldr` and `str`. The code that starts the GPU orders them
 //! ([`crate::arch::cpu::complete_memory_accesses`]).
 
 use core::{

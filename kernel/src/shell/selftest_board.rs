@@ -1,11 +1,10 @@
 //! The command `selftest board`: a first test of a board, step by step from the first register to a frame by interrupt
 //!
-//! For a board that nobody has seen this kernel on. Each step says what it is about to do before it does it, so that a board that stops has said where;
-//! and each has a verdict of its own, so that one that fails does not hide the next. The whole is one text, for a report. Interrupts come last, because
-//! they are what is most likely to end the dialogue with the firmware.
+//! Each step is announced before it runs, so that the last line shows where a board has stopped; and each has a verdict of its own, so that a failure does
+//! not hide the next step. The output is one text, for a report. Interrupts come last, because they are most likely to end the dialogue with the firmware.
 //!
 //! # Verdicts
-//! `passed`, `failed`, or `not told`: the machine does not have what would tell, as QEMU has no power registers.
+//! `passed`, `failed`, or `skipped`: the machine lacks the hardware for the step, as QEMU has no power registers.
 
 use alloc::{
     format,
@@ -52,8 +51,8 @@ enum Verdict {
     Passed(String),
     /// Not as it should be: why.
     Failed(String),
-    /// There is nothing here that could tell: why.
-    NotTold(String),
+    /// The machine lacks the hardware for it: which.
+    Skipped(String),
 }
 
 impl Verdict {
@@ -93,7 +92,7 @@ pub(super) fn selftest(session: &mut Session) -> CommandResult {
     if let Some(platform) = platform {
         platform.poll();
     }
-    let (mut passed, mut failed, mut not_told) = (0, 0, 0);
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     for (index, (what, step)) in STEPS.into_iter().enumerate() {
         let number = index + 1;
         println!("step {number:2}: {what} ...");
@@ -110,9 +109,9 @@ pub(super) fn selftest(session: &mut Session) -> CommandResult {
                 failed += 1;
                 ("FAILED", reason)
             }
-            Verdict::NotTold(reason) => {
-                not_told += 1;
-                ("not told", reason)
+            Verdict::Skipped(reason) => {
+                skipped += 1;
+                ("skipped", reason)
             }
         };
         println!("step {number:2}: {word}, {ms} ms: {remark}");
@@ -120,7 +119,7 @@ pub(super) fn selftest(session: &mut Session) -> CommandResult {
     if let (Some(platform), false) = (platform, was_polling) {
         platform.use_interrupt();
     }
-    println!("---- {passed} passed, {failed} failed, {not_told} not told ----");
+    println!("---- {passed} passed, {failed} failed, {skipped} skipped ----");
     if failed == 0 { Ok(()) } else { Err(format!("{failed} of {} steps failed", STEPS.len())) }
 }
 
@@ -169,7 +168,7 @@ fn power(_: &mut Session) -> Verdict {
         Err(reason) => return Verdict::Failed(reason),
     };
     if (status.grafx, status.bridge_id, status.slave, status.master) == (0, 0, 0, 0) {
-        return Verdict::NotTold("all of them read 0, which no board's do".to_string());
+        return Verdict::Skipped("all of them read 0, which no board's do".to_string());
     }
     match status.obstacle() {
         None => Verdict::Passed(status.to_string()),

@@ -1,7 +1,7 @@
 //! The pool of GPU memory: an allocator of shared buffers.
 //!
-//! A first-fit allocator over one contiguous region. What is handed out is a [`Buffer`], which any number of owners share; when the last of them drops it,
-//! its bytes go back to the pool. A job that was submitted is an owner of all that it uses, so nobody else has to keep memory until the GPU is done with it.
+//! A first-fit allocator over one contiguous region hands out [`Buffer`]s, which any number of owners share; when the last owner drops a buffer, its bytes go
+//! back to the pool. A submitted job owns all buffers that it uses, so nobody else has to keep memory until the GPU is done with it.
 
 use crate::error::Error;
 use crate::region::Region;

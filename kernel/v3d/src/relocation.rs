@@ -1,12 +1,12 @@
 //! Relocation: a captured job runs at other addresses than those it was made for.
 //!
-//! A captured job names memory that the machine at hand has in use. Its memory is therefore put to other places, and each word that holds an address is
-//! changed by the distance. Which words do, the validator finds out: it follows every list, record, program and uniform. Then the moved job is validated once
-//! more, with rights to its new places alone, so that nothing rests on the first look.
+//! A captured job names memory that this machine uses for something else. Its memory is therefore placed elsewhere, and the distance is added to each word
+//! that holds an address. The validator finds these words: it follows every list, record, program and uniform. The moved job is then validated once more,
+//! with rights to its new places alone, so that nothing rests on the first validation.
 //!
 //! # What cannot be moved
 //! Programs that name an address in an instruction ([`RelocationError::Fixed`]). A program that computes with an address in another way than the validator
-//! knows is refused by it. A uniform that is an address for one program and a number for another is moved for both; the results tell.
+//! knows is refused by it. A uniform that is an address for one program and a number for another is moved for both; the result is then wrong.
 
 use crate::job::Job;
 use crate::platform::GpuMemory;

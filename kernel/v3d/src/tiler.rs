@@ -1,9 +1,9 @@
 //! Conversion between rows of pixels and the tiled layouts of images.
 //!
-//! A picture comes as rows of pixels, one after the other; the TMU and the tile buffer want it in T-format or LT-format ([`tiling`] says where each pixel
-//! stands). Both consist of micro-tiles of 64 bytes, and a row of a micro-tile is 4, 8 or 16 bytes that stand together in the picture's row, too. So nothing
-//! here computes the place of a pixel: four micro-tiles in a row, which both formats keep in 256 bytes, are copied row by row with copies of constant length,
-//! in the order of memory, which suits memory that is not cached. Only at the edges of a rectangle that cuts through a micro-tile single bits count.
+//! Pictures are rows of pixels; the TMU and the tile buffer use T-format or LT-format ([`tiling`] defines the place of each pixel). Both consist of
+//! micro-tiles of 64 bytes, and a row of a micro-tile is 4, 8 or 16 bytes that are adjacent in the picture's row, too. The tiler therefore computes no places
+//! of pixels: it copies four micro-tiles side by side, which both formats keep in 256 bytes, row by row with copies of constant length, in the order of
+//! memory, which suits memory that is not cached. Only at edges of a rectangle that cut through a micro-tile it copies single bits.
 //!
 //! [`ImageLayout::put`] writes any rectangle of an image, [`ImageLayout::get`] reads it; the image is a slice or a [`Region`] of the GPU's memory.
 //!

@@ -44,7 +44,7 @@ impl Report {
     pub(crate) fn steps_without_failure(&self) -> usize {
         let is_good = |line: &&String| {
             let verdict = line.strip_prefix("step ").and_then(|rest| rest.split_once(": ")).map(|(_, verdict)| verdict);
-            verdict.is_some_and(|verdict| verdict.starts_with("passed, ") || verdict.starts_with("not told, "))
+            verdict.is_some_and(|verdict| verdict.starts_with("passed, ") || verdict.starts_with("skipped, "))
         };
         self.lines.iter().filter(is_good).count()
     }
@@ -60,7 +60,7 @@ mod tests {
             "step  1: IDENT0 ...",
             "step  1: passed, 0 ms: fine",
             "step  2: FAILED, 0 ms: a bridge does not stop",
-            "step  3: not told, 0 ms: nothing there",
+            "step  3: skipped, 0 ms: nothing there",
         ];
         let report = Report { lines: lines.map(str::to_owned).to_vec(), failure: None };
         assert_eq!(report.steps_without_failure(), 2);

@@ -29,7 +29,7 @@ neither a display nor a terminal, the scene draws its frames and the run ends.
 
   --headless          no window and, without --shell, no shell: for scripts
   --shell             the kernel's shell, on this terminal
-  --frames N          draw N frames, then end (3 if not told)
+  --frames N          draw N frames, then end (default 3)
   --screenshot FILE   write the screen, as QEMU displays it when the frames are done or Ctrl-T is pressed, to a PNG file
   --timeout SECONDS   give up when boot or a scene takes longer (300, and 2 more for each frame)
   --serial FILE       keep what the kernel prints in FILE, too

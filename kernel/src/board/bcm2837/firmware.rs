@@ -1,7 +1,7 @@
 //! Property exchanges with the firmware
 //!
-//! [`Firmware`] is whoever answers properties: on the board the one behind the mailbox, in tests a double. There is one mailbox for the
-//! whole kernel. Interrupt handlers must not use it: an exchange takes up to milliseconds.
+//! [`Firmware`] answers properties: on the board by the mailbox, in tests as a double. The whole kernel shares one mailbox. Interrupt handlers must not
+//! use it: an exchange takes up to milliseconds.
 
 use super::property::{Message, Property, PropertyError};
 

@@ -1,12 +1,11 @@
 //! The framebuffer: pages of 32-bit pixels that the display shows in turn
 //!
-//! The firmware makes it, several times as high as the display, and shows the part that the virtual offset names: flipping pages is
-//! one property. With three pages one is on show while the GPU works on two; firmware that makes only two will do, and one is better than none:
-//! all is drawn where it is seen then. Firmware limits the height (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; what it
-//! refuses is asked for again with fewer pages, and at last in the smallest usual size. Pixels are red, green, blue,
-//! unused in rising addresses, which is what the tile buffer stores for R8G8B8A8.
+//! The firmware allocates it, several times as high as the display, and shows the part at the virtual offset: a page flip is one property. With three
+//! pages one is on show while the GPU works on two. With two the GPU works on one; with a single page all is drawn on show. Firmware limits the height
+//! (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; the kernel repeats a refused request with fewer pages, and at last in the
+//! smallest usual size. Pixels are red, green, blue, unused in rising addresses, which is what the tile buffer stores for R8G8B8A8.
 //!
-//! The address comes back as a bus address (0xC000_0000 or 0x4000_0000 added on the boards, nothing in QEMU). It lies in the
+//! The firmware answers with a bus address (0xC000_0000 or 0x4000_0000 added on the boards, nothing in QEMU). It lies in the
 //! VideoCore's part of memory, above the ARM's.
 //!
 //! # Sources

@@ -1,7 +1,7 @@
 //! Overflow memory for the binner.
 //!
-//! Blocks are taken from the pool, laid ready where the interrupt handler finds them, and belong to the job that is being binned once the handler has
-//! handed them over. They come back when that job is rendered, since its tile lists are in them.
+//! The driver takes blocks from the pool and offers them to the interrupt handler. A block that the handler has handed over belongs to the job that is being
+//! binned, and comes back when that job is rendered, since its tile lists are in it.
 //!
 //! # Errata
 //! - BPOA keeps tile lists, so the blocks share the top four address bits with all other binner memory; the pool as a whole does.
@@ -21,7 +21,7 @@ const ALIGNMENT: u32 = 4096;
 /// The blocks.
 #[derive(Debug, Default)]
 pub(super) struct OverflowMemory {
-    /// Laid ready, in the order in which they will be given.
+    /// Offered to the handler, in the order in which it hands them over.
     offered: VecDeque<Buffer>,
     /// Not in use.
     spare: Vec<Buffer>,
@@ -32,7 +32,7 @@ pub(super) struct OverflowMemory {
 }
 
 impl<P: Platform> Driver<'_, P> {
-    /// Takes the first blocks and lays them ready.
+    /// Allocates the first blocks and offers them.
     pub(super) fn prepare_overflow_memory(&mut self) -> Result<(), Error> {
         self.interrupts.withdraw();
         self.overflow.given = self.interrupts.blocks_given();
@@ -45,7 +45,7 @@ impl<P: Platform> Driver<'_, P> {
         Ok(())
     }
 
-    /// Lays spare blocks ready, up to the number that the limits ask for.
+    /// Offers spare blocks, up to the number that the limits ask for.
     fn offer_blocks(&mut self) {
         while self.overflow.offered.len() < self.limits.overflow_blocks as usize {
             let Some(block) = self.overflow.spare.pop() else { break };
@@ -86,7 +86,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// Takes another block from the pool, if none lies ready and there may be more.
+    /// Allocates another block, if none is offered and the limits allow it.
     fn grow(&mut self) {
         let wanted = self.overflow.offered.len() < self.limits.overflow_blocks as usize;
         if wanted

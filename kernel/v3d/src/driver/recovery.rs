@@ -1,9 +1,9 @@
 //! Detection of hangs and errors, and recovery by a reset.
 //!
 //! Progress is what can be seen from outside: the addresses at which the threads stand, the pipeline's status, the primitives left, the binner's
-//! memory. If none of it moves for a while although there is work, the V3D hangs. Then its state is written down, it is reset, and all jobs that were
-//! under way start again from their beginning: lists are not changed by being executed. The same is done if something else has reset the V3D, which
-//! its scratch register tells. The job that hung gets one more try; when it fails again it is dropped, and the next goes on.
+//! memory. If none of it changes for a while although there is work, the V3D hangs. The driver then captures a report, resets the V3D, and starts all jobs in
+//! flight again from their beginning: execution does not change lists. It does the same if something else has reset the V3D, which it detects by the scratch
+//! register. The job that hung gets one more try; when it fails again it is dropped, and the next goes on.
 //!
 //! # Sources
 //! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].

@@ -1,6 +1,6 @@
 //! Shader records: programs, uniforms and vertices that a shader state brings into effect.
 //!
-//! A record is looked at once for all states that point at it: nothing in memory changes while a job is checked.
+//! A record is checked once for all states that point at it: nothing in memory changes while a job is checked.
 
 use super::shader::{Facts, Kind, Programs};
 use super::{Checker, Reason};

@@ -1,7 +1,7 @@
 //! The survey of a job: what it reads and writes, and which words of it hold addresses.
 //!
-//! All of that the check of a job finds out on its way. A survey keeps it: a captured job can then be said to need just this memory, and can be moved to
-//! other addresses ([`relocation`](crate::relocation)).
+//! The check of a job finds all of that, and a survey keeps it: a capture then contains just this memory, and a replay can move the job to other addresses
+//! ([`relocation`](crate::relocation)).
 
 use super::span::{Span, merged};
 use super::{Checker, Refusal, Rights};
