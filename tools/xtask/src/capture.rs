@@ -36,16 +36,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-cargo xtask capture -o DIR --serial DEVICE
+cargo xtask capture -o DIR --board DEVICE
 cargo xtask capture -o DIR --log FILE
 cargo xtask capture -o DIR SCENE
 
 A DIR that has a job already is left as it is, unless --force is given.
 
 Turns the kernel's last job into the folder DIR, which `cargo run -p v3d-sim --bin v3d -- replay DIR` runs:
-  --serial DEVICE   ask a kernel on a board at the end of a serial line, such as /dev/ttyUSB0
-  --log FILE        take it from a recording of the console in which `capture` was typed
-  SCENE             boot QEMU, draw one frame of SCENE, and ask that kernel
+  --board DEVICE   ask a kernel on a board at the end of a serial line, such as /dev/ttyUSB0
+  --log FILE       take it from a recording of the console in which `capture` was typed
+  SCENE            boot QEMU, draw one frame of SCENE, and ask that kernel
 ";
 
 /// A job's memory is some hundred KiB, and a serial line carries 11 KiB a second.
@@ -64,7 +64,7 @@ const MEMORY: &str = "mem0.bin.zst";
 const MAX_IMAGE_BYTES: usize = 1 << 30;
 
 enum Source {
-    Serial(PathBuf),
+    Board(PathBuf),
     Log(PathBuf),
     Scene(String),
 }
@@ -80,7 +80,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
             }
             Long("force") => force = true,
             Short('o') | Long("output") => output = Some(arguments.value()?.into()),
-            Long("serial") => sources.push(Source::Serial(arguments.value()?.into())),
+            Long("board") => sources.push(Source::Board(arguments.value()?.into())),
             Long("log") => sources.push(Source::Log(arguments.value()?.into())),
             Value(scene) => sources.push(Source::Scene(scene.string()?)),
             other => return Err(other.unexpected().into()),
@@ -96,7 +96,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     whole_file::check(&output.join(DESCRIPTION))?;
     interrupt::watch()?;
     let lines = match source {
-        Source::Serial(device) => ask(FarEnd::connect(&Workspace::find()?, Some(device))?.console())?,
+        Source::Board(device) => ask(FarEnd::connect(&Workspace::find()?, Some(device))?.console())?,
         Source::Log(path) => {
             let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             String::from_utf8_lossy(&bytes).lines().map(|line| line.trim_end().to_owned()).collect()

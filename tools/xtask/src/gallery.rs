@@ -36,7 +36,7 @@ Boots the kernel in QEMU and keeps what its scenes show, all of them or those th
 It ends with an error when a scene fails, when the V3D model finds a fault, or when a picture has only one colour.
 ";
 
-/// Pictures of a film, where nobody said.
+/// Pictures of a film by default.
 const DEFAULT_FRAMES: u64 = 24;
 /// Frames of the scene between two pictures of its film.
 const STEP: u64 = 4;

@@ -40,16 +40,16 @@ neither a display nor a terminal, the scene draws its frames and the run ends.
                       interrupts of the V3D until its command `interrupts on`
   --board DEVICE      no QEMU: the same dialogue with a real board at the end of a serial line, such as /dev/ttyUSB0
 
-Exit status 0 when the kernel reports the frames done; otherwise there is one sentence that says why.
+Exit status 0 when the kernel reports the frames done; otherwise one sentence says why.
 ";
 
 /// What a run without arguments draws.
 const DEFAULT_SCENE: &str = "model";
 /// What stands for every scene in turn.
 const EVERY_SCENE: &str = "all";
-/// How many frames, where nobody watches and nobody said.
+/// How many frames a run draws by default where there is neither a display nor a terminal.
 const DEFAULT_FRAMES: u64 = 3;
-/// How long boot or a scene may take, where nobody said: this, and so much more for each frame.
+/// How long boot or a scene may take by default: this, and so much more for each frame.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 const DEFAULT_TIMEOUT_PER_FRAME: Duration = Duration::from_secs(2);
 
