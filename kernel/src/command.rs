@@ -176,7 +176,7 @@ pub enum Failure {
     Job,
     /// A user program without an end, likewise.
     Program,
-    /// An interrupt that nobody quiets: it is switched off, and the kernel lives on.
+    /// An interrupt without end: its line is switched off, and the kernel goes on.
     Storm,
     /// The next boot halts in this stage.
     Boot(Stage),

@@ -60,10 +60,10 @@ static CONSOLE: IrqLock<Console> = IrqLock::new(Console {
     received: ByteRing::new(),
 });
 
-/// The port has just been found dead, and nobody has said so yet.
+/// The port has just been found dead, and that is not logged yet.
 static PORT_DIED: AtomicBool = AtomicBool::new(false);
 
-/// Set when the kernel is about to die: from then on nobody waits for the console's lock.
+/// Set when the kernel is about to die: from then on no text waits for the console's lock.
 static LAST_WORDS: AtomicBool = AtomicBool::new(false);
 /// Which page of the framebuffer the display shows.
 static SHOWN_PAGE: AtomicUsize = AtomicUsize::new(0);
@@ -169,7 +169,8 @@ impl Write for InPieces {
     }
 }
 
-/// Draws what has changed on the screen. Interrupts are masked only while a strip is copied; whoever comes while somebody draws leaves it to them.
+/// Draws what has changed on the screen. Interrupts are masked only while a strip is copied; a call during another one returns at once, and the other
+/// draws for both.
 fn draw() {
     static DRAWING: AtomicBool = AtomicBool::new(false);
     if DRAWING.swap(true, Ordering::Acquire) {
@@ -211,7 +212,7 @@ pub fn write(arguments: fmt::Arguments<'_>) {
 
 /// Sends a byte to the port that the pins belong to before there is a console, if it takes it soon.
 pub(crate) fn send_early(pins: SerialPins, byte: u8) {
-    /// Looks at a port that nobody has set up yet.
+    /// Polls of a port that the kernel has not set up yet.
     const LOOKS: usize = 8192;
     let mut port = SerialPort::already_set_up(pins);
     let uart = port.uart();
@@ -277,7 +278,7 @@ pub fn try_read() -> Option<u8> {
     console.received.pop()
 }
 
-/// Why somebody at the console may want what is going on to end.
+/// A key that interrupts what is going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
     /// Control-C.
@@ -393,7 +394,7 @@ pub fn page_is_shown(page: usize) {
     SHOWN_PAGE.store(page, Ordering::Relaxed);
 }
 
-/// Makes the console usable for a dying kernel, whoever holds it, and gives it the screen back.
+/// Makes the console usable for a dying kernel, even if its lock is held, and gives it the screen back.
 pub fn take_over_for_last_words() {
     LAST_WORDS.store(true, Ordering::Relaxed);
     if let Some(mut console) = CONSOLE.try_lock() {

@@ -31,7 +31,7 @@ impl<T> IrqLock<T> {
         IrqLockGuard { guard: Some(self.0.lock()), previous }
     }
 
-    /// Takes the lock if nobody holds it.
+    /// Takes the lock if it is free.
     pub fn try_lock(&self) -> Option<IrqLockGuard<'_, T>> {
         let previous = interrupt_mask::mask();
         match self.0.try_lock() {

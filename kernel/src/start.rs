@@ -133,7 +133,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     shell::run(session)
 }
 
-/// Reports where the boot before hung, if it did: in words, with the last of its log, and with the LED for whoever has neither cable nor screen.
+/// Reports where the boot before hung, if it did: in words, with the last of its log, and with the LED for boards without cable and screen.
 fn tell_boot_before(has_led: bool, watchdog: &mut Watchdog) {
     let Some(before) = trace().boot_before() else { return };
     // Arming the watchdog may restart the machine; that was told.

@@ -1,6 +1,6 @@
 //! The heartbeat: an interrupt a hundred times a second
 //!
-//! It does nothing but come: whoever sleeps until something happens wakes up for it and looks at the clock. Tests that need
+//! It ends every sleep of the core, so that waits check the clock. Tests that need
 //! something to happen in an interrupt have it happen here. And it counts: a line that interrupts without end is switched off until the next tick.
 
 use crate::{
@@ -30,7 +30,7 @@ fn beat() {
     provoke::overflow_if_asked();
 }
 
-/// Has an interrupt come that nobody quiets, for `duration_us` microseconds.
+/// Raises an interrupt that is never acknowledged, for `duration_us` microseconds.
 pub(crate) fn storm(duration_us: u64) {
     interrupt_controller::enable(interrupt_lines::SPARE_TIMER, || {});
     if let Some(timer) = TIMER.lock().as_ref() {

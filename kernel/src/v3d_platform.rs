@@ -4,9 +4,9 @@
 //! system timer's tick as the alarm, and the reset through the bus bridges. The interrupt handler and the driver share the one instance.
 //!
 //! # Completion
-//! The driver reads the counters whenever a wait ends, so that an interrupt is only a reason to read them earlier. Unless somebody asks for interrupts
-//! ([`V3dPlatform::use_interrupt`]) a wait is a short pause between two polls, and the engine never drives its line: firmware that was started without
-//! a device tree listens to it, too, and its mailbox was seen to die of V3D interrupts [aros].
+//! The driver reads the counters whenever a wait ends, so that an interrupt is only a reason to read them earlier. Without interrupts
+//! ([`V3dPlatform::use_interrupt`] enables them) a wait is a short pause between two polls, and the engine never drives its line: firmware that was
+//! started without a device tree listens to it, too, and its mailbox was seen to die of V3D interrupts [aros].
 //!
 //! # Sources
 //! [AG section 10] for the registers.
@@ -42,7 +42,7 @@ pub struct V3dPlatform {
     registers: Mmio<RegisterWindow>,
     pool: SharedWords,
     power: IrqLock<GraphicsPower>,
-    /// Set by the interrupt handler, taken by whoever waits.
+    /// Set by the interrupt handler, taken by a wait.
     raised: AtomicBool,
     polling: AtomicBool,
 }

@@ -1,7 +1,7 @@
 //! The command `capture`: the last job with the user programs before it, or what hung, sent over the serial line
 //!
 //! What is written is memory as it is now. A job's lists, shaders, vertices and uniforms are still there after it has run;
-//! its tile lists are written anew by whoever runs the capture; what a job loads out of its own target is not part of it. Which memory the job needs, the
+//! its tile lists are written anew when the capture is replayed; what a job loads out of its own target is not part of it. Which memory the job needs, the
 //! validator's survey tells.
 
 use alloc::{

@@ -21,7 +21,7 @@ use crate::{
     print, println, tick,
 };
 
-/// How long an interrupt comes that nobody quiets: some ticks.
+/// How long the interrupt without end lasts: some ticks.
 const STORM_US: u64 = 50_000;
 
 pub(super) fn fail(session: &mut Session, failure: Failure) -> CommandResult {
@@ -81,7 +81,7 @@ fn run_waiting_list(gpu: &mut Gpu) -> Result<(), Error> {
     gpu.wait(fence)
 }
 
-/// A user program that waits for a semaphore which nobody increments.
+/// A user program that waits for a semaphore that is never incremented.
 fn run_waiting_program(gpu: &mut Gpu) -> Result<(), Error> {
     /// Semaphore 0 is decremented; then the program ends, with its two delay slots [AG p.26, p.33].
     const PROGRAM: [u64; 4] =

@@ -42,7 +42,7 @@ use crate::{
     swapchain::Swapchain,
 };
 
-/// Text of scenes, to the console if somebody wants to see it.
+/// Text of scenes, printed if it is wanted.
 struct Output {
     wanted: bool,
 }
@@ -177,7 +177,7 @@ fn show(session: &mut Session, entry: &'static SceneEntry, mode: Mode, first: u6
     answer
 }
 
-/// The driver of a device that nobody else has.
+/// The driver of the device.
 fn driver(device: &GpuDevice) -> Result<RefMut<'_, Gpu>, String> {
     device.driver().map_err(|error| error.to_string())
 }

@@ -307,7 +307,7 @@ fn triangle_polled(session: &mut Session) -> Verdict {
     let came = interrupt_controller::count(interrupt_lines::V3D) - raised;
     match drawn {
         Ok(remark) if came == 0 => Verdict::Passed(remark),
-        Ok(remark) => Verdict::Failed(format!("{remark}; but {came} interrupts came that nobody asked for")),
+        Ok(remark) => Verdict::Failed(format!("{remark}; but {came} interrupts came that were not enabled")),
         Err(reason) => Verdict::Failed(reason),
     }
 }

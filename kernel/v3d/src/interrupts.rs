@@ -89,7 +89,7 @@ impl Interrupts {
         causes
     }
 
-    /// Hands the next block to the binner, if it needs one and nobody is just doing that.
+    /// Hands the next block to the binner, if it needs one and no other call is doing that.
     ///
     /// BPOA and BPOS have to be written together: a handler that came between the two writes and wrote both would leave one block named twice.
     fn feed(&self, registers: &impl RegisterAccess) {
@@ -184,7 +184,7 @@ impl Interrupts {
         self.enable(registers);
     }
 
-    /// Keeps the V3D off its line from now on. What is latched stays latched, for whoever polls.
+    /// Keeps the V3D off its line from now on. Latched causes stay latched, for polling.
     pub fn disarm(&self, registers: &impl RegisterAccess) {
         self.armed.store(false, Ordering::Release);
         registers.write(Register::INTDIS, ALL);

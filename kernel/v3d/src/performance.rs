@@ -41,7 +41,7 @@ pub fn read(registers: &impl RegisterAccess, sources: &[CounterSource]) -> Vec<(
     sources.iter().copied().zip(counters.map(|register| registers.read(register))).collect()
 }
 
-/// What a counter of this source counts now, if one does, whoever has started it.
+/// The count of the counter that has this source, if one has, even if other code has started it.
 pub fn count_of(registers: &impl RegisterAccess, source: CounterSource) -> Option<u32> {
     let enables = Pctre::from_word(registers.read(Register::PCTRE));
     let counts = |number: u32| {

@@ -1,7 +1,7 @@
 //! The pool of GPU memory: an allocator of shared buffers.
 //!
 //! A first-fit allocator over one contiguous region hands out [`Buffer`]s, which any number of owners share; when the last owner drops a buffer, its bytes go
-//! back to the pool. A submitted job owns all buffers that it uses, so nobody else has to keep memory until the GPU is done with it.
+//! back to the pool. A submitted job owns all buffers that it uses, so the caller need not keep memory until the GPU is done with it.
 
 use crate::error::Error;
 use crate::region::Region;
@@ -17,7 +17,7 @@ pub type Owner = Rc<dyn Any>;
 
 /// Memory that was taken from a pool. Clones share it; dropping the last one gives it back.
 #[derive(Clone, Debug)]
-#[must_use = "the memory goes back to its pool when nobody has it"]
+#[must_use = "the memory goes back to its pool when its last owner is dropped"]
 pub struct Buffer(Rc<Allocation>);
 
 /// What the owners of a buffer share.

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::platform::GpuMemory;
 use v3d_hw::BusAddr;
 
-/// A block of the pool. It does not own the memory; whoever took it from the pool does.
+/// A block of the pool. It does not own the memory; a [`Buffer`](crate::pool::Buffer) does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     offset: u32,

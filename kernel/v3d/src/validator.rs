@@ -242,7 +242,7 @@ impl<M: GpuMemory> Checker<'_, M> {
 
     /// The bytes of a span that the job may read.
     fn bytes(&self, address: BusAddr, count: u32) -> Result<Vec<u8>, Reason> {
-        // So that nobody makes this take memory for what is not there.
+        // The right comes first, so that a list cannot have memory allocated for bytes that do not exist.
         self.rights.may_read(address, u64::from(count))?;
         let mut bytes = vec![0; count as usize];
         self.load(address, &mut bytes)?;

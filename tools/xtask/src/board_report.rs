@@ -1,6 +1,6 @@
 //! The report of a board: the text of the kernel's `selftest board`, and its last job as a folder.
 //!
-//! Both are what somebody with a desk needs of a board that is elsewhere: which step failed, and what the engine had been given.
+//! They show without the board which step failed, and what the engine had been given.
 
 use crate::capture;
 use crate::console::Console;

@@ -85,7 +85,7 @@ fn announce(what: &str, product: &Path) {
     eprintln!("==> building {what}{first}");
 }
 
-/// Runs `cargo build`, which shows its progress where somebody watches.
+/// Runs `cargo build`, which shows its progress on a terminal.
 fn compile(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let quiet: &[&str] = if std::io::stderr().is_terminal() { &[] } else { &["--quiet"] };
     let status = Command::new(cargo())

@@ -260,7 +260,7 @@ fn dialogue(machine: &Qemu, options: &Options, window: bool, form: Form) -> Resu
     }
     match form {
         Form::Shell => {
-            // Without a window there is nothing to see of a scene that nobody has asked for.
+            // Without a window the default scene would not be seen.
             if window || options.scene.is_some() {
                 console.keyboard().press(format!("scene run {}\r", options.scene()).as_bytes())?;
             }

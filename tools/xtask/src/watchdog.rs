@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
-/// What the shell does: `$1` is the process. It does not end with this program's terminal, and has nobody to complain to.
+/// What the shell does: `$1` is the process. It does not end with this program's terminal, and prints nothing.
 const SCRIPT: &str = "trap '' HUP INT TERM; read -r line || kill -KILL \"$1\"";
 
 /// Kills a process when this program ends without a word.
@@ -33,7 +33,7 @@ impl Watchdog {
     /// The process has ended, and its number may be another's soon.
     pub(crate) fn dismiss(&mut self) {
         if let Some(mut pipe) = self.shell.stdin.take() {
-            // It fails only if somebody has killed the shell, which is as well.
+            // It fails only if the shell was killed, which has the same effect.
             let _ = writeln!(pipe);
         }
         let _ = self.shell.wait();

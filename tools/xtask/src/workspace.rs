@@ -52,7 +52,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left behind lies in the target folder and harms nobody.
+        // What is left behind lies in the target folder, where it does no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -55,7 +55,7 @@ static COUNTS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 static IN_THIS_TICK: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
 /// Lines that are off until the next tick.
 static RESTING: AtomicU64 = AtomicU64::new(0);
-/// Lines that have been, since somebody asked.
+/// Lines that were off for that reason since the last [`take_storms`].
 static STORMS: AtomicU64 = AtomicU64::new(0);
 
 /// Takes the controller over, all lines off: what the firmware left on would have no handler.

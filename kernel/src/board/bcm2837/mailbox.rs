@@ -129,7 +129,7 @@ impl<L: Line> Mailbox<L> {
         message.check()
     }
 
-    /// Takes a word and notes whose answer it is. Words of other channels are nobody's.
+    /// Receives a word and notes which message it answers. Words of other channels are dropped.
     fn receive(&mut self) {
         let word = self.line.receive();
         if let Some(buffer) = self.buffers.iter_mut().find(|buffer| buffer.word() == word) {

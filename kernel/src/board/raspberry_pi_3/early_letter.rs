@@ -1,6 +1,6 @@
 //! The letters that the boot code sends before there is Rust
 //!
-//! They go to the UART that pins 14 and 15 belong to, as the firmware has left it: nobody has set it up yet. A port that takes none is looked at some
+//! They go to the UART that pins 14 and 15 belong to, as the firmware has left it: the kernel has not set it up yet. A port that takes none is looked at some
 //! thousand times for each letter, no longer.
 
 use core::arch::global_asm;

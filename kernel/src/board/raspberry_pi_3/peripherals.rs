@@ -63,14 +63,14 @@ impl Peripherals {
         })
     }
 
-    /// The registers of UART0 once more, for whoever cannot get at its owner.
+    /// The registers of UART0 once more, for first and last words.
     #[must_use]
     pub fn another_pl011() -> Mmio<pl011::Registers> {
         // SAFETY: as in `Peripherals::take`.
         unsafe { Mmio::new(addresses::PL011) }
     }
 
-    /// The registers of UART1 once more.
+    /// The registers of UART1 once more, for the same.
     #[must_use]
     pub fn another_mini_uart() -> Mmio<mini_uart::Registers> {
         // SAFETY: as in `Peripherals::take`.

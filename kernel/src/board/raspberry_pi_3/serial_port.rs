@@ -45,7 +45,7 @@ impl SerialPort {
         }
     }
 
-    /// The UART of the pins as somebody else has set it up, the firmware or this kernel: for first and last words.
+    /// The UART of the pins as the firmware or the kernel has set it up: for first and last words.
     #[must_use]
     pub fn already_set_up(pins: SerialPins) -> Self {
         match pins {

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use v3d_hw::Layout;
 use v3d_hw::registers::{Register, Thread};
 
-/// Reports that are kept for whoever asks.
+/// Reports that are kept until they are taken.
 const MAX_REPORTS: usize = 16;
 /// Dropped jobs that are remembered.
 const MAX_FAILED: usize = 64;

@@ -166,7 +166,7 @@ impl Parts {
 /// What the tile buffer has been through.
 #[derive(Clone, Copy, Default)]
 struct Buffer {
-    /// What was cleared or loaded. Before, it holds what somebody else has left in it.
+    /// What was cleared or loaded. Before, it holds the remains of another job.
     defined: Parts,
     /// The same of the other buffer, if there are two.
     other: Parts,

@@ -70,7 +70,7 @@ pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Re
         let way = command("interrupts", "")?;
         ensure!(way.iter().any(|line| line.ends_with("is polled for")), "`interrupts` says: {}", way.join(" / "));
         let polled = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
-        ensure!((enables()?, raised()?) == (0, 0), "the V3D may interrupt, and nobody asked for it");
+        ensure!((enables()?, raised()?) == (0, 0), "the V3D may interrupt, although it was not asked for");
         let way = command("interrupts", " on")?;
         ensure!(way.iter().any(|line| line.ends_with("by interrupt")), "`interrupts on` says: {}", way.join(" / "));
         let woken = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
@@ -161,7 +161,7 @@ pub(super) fn hang_in_boot(workspace: &Workspace, built: &Built) -> Result<Strin
     })
 }
 
-/// An interrupt that nobody quiets: the kernel lives on and says which.
+/// An interrupt without end: the kernel goes on and reports its line.
 pub(super) fn interrupt_storm(workspace: &Workspace, built: &Built) -> Result<String> {
     with_machine(workspace, Options::without_v3d(built.image()?), |machine, _, deadline| {
         let lines = machine.console.command("fail", " storm", deadline, |_| {})?.lines()?;

@@ -409,7 +409,7 @@ fn silent_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// A firmware that answers until the V3D raises its interrupt: it lives for as long as nobody asks for interrupts. Then pages cannot be flipped any
+/// A firmware that answers until the V3D raises its interrupt: it lives until interrupts are enabled. Then pages cannot be flipped any
 /// more, and frames are still right.
 fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
     let options = Options { mailbox: Some("dies"), ..Options::with_v3d(built.image()?, built.plugin()?) };

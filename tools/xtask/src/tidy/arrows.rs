@@ -36,7 +36,7 @@ const ARROWS: [Arrows; 15] = [
         build: &[],
         dev: &["v3d-sim", "v3d-host", "qpu"],
     },
-    // It brings its own programs, as whoever computes does.
+    // It brings its own programs.
     Arrows {
         from: "compute",
         normal: &["v3d", "v3d-hw", "shader-interface"],
@@ -118,7 +118,7 @@ fn against_table(metadata: &Value) -> Result<Vec<String>> {
                 Some("build") => (" at build time", arrows.build),
                 Some(_) => (" in tests", arrows.dev),
             };
-            // What the manual says needs nobody's help: no I/O, no behaviour.
+            // The manual's facts depend on nothing: no I/O, no behaviour.
             let alone = from == "v3d-hw" && kind != " in tests";
             if alone || members.contains(&to) && !allowed.contains(&to.as_str()) {
                 breaches.push(format!("{from} must not depend on {to}{kind}"));
