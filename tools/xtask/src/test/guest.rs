@@ -316,12 +316,12 @@ fn captured_program_replays(workspace: &Workspace, built: &Built) -> Result<Stri
 /// Another driver's job runs at other addresses than it was made for, and stores what the model stores at its own. Zeros are refused as a job, by name, and so
 /// is a block whose bytes are not its CRC's.
 fn foreign_jobs(workspace: &Workspace, built: &Built) -> Result<String> {
+    let captured = workspace.root.join("tools/v3d-sim/tests/captures/tri_rgb_odd");
+    let job = replay::Job::read(&captured)?;
+    // Before QEMU starts, since the model may have to be built, which can take longer than the step may.
+    let expected = replay::expected(workspace, &build::model(workspace)?, &captured)?;
     with_v3d(workspace, built, |machine, _, deadline| {
-        let model = build::model(workspace)?;
         let console = &machine.console;
-        let captured = workspace.root.join("tools/v3d-sim/tests/captures/tri_rgb_odd");
-        let job = replay::Job::read(&captured)?;
-        let expected = replay::expected(workspace, &model, &captured)?;
         let foreign = replay::replay(console, &job, &expected, 0).context("a job of another driver")?;
 
         let mut wrong = expected.clone();
