@@ -5,6 +5,15 @@
 //! file B (1); the mul ALU takes the other. Signal 13 turns the file B read address into a small immediate; 14 is a load immediate or a semaphore
 //! instruction, told apart by the bits that are `unpack` elsewhere; 15 is a branch.
 //!
+//! | module | what it says |
+//! |---|---|
+//! | [`operation`] | a row for each operation: operands, their kinds, how C is made |
+//! | [`address_map`] | what stands behind the addresses of each file |
+//! | [`access`] | a row for each address and signal: unit, stream, stages, latency |
+//! | [`hazard`] | how far apart instructions must stand |
+//! | [`accesses`] | from these what one instruction reads, writes and sets off |
+//! | [`small_immediate`] | constants and rotations in place of a read address |
+//!
 //! # Surprises
 //! - In the branch instruction `raddr_a` has only 5 bits and the condition stands where `pack` is elsewhere.
 //! - `unpack` and `pack` mean different things by `pm`: register file A with 0, r4 and the mul ALU with 1.
@@ -16,12 +25,17 @@
 use crate::layout::{FieldError, Layout};
 use crate::{codes, layout};
 
+pub mod access;
+pub mod accesses;
 pub mod address_map;
-mod print;
+pub mod hazard;
+pub mod operation;
 pub mod small_immediate;
 
+pub use accesses::Accesses;
 pub use address_map::{File, ReadSource, WriteTarget};
-pub use print::{LINE_BYTES, Line, write_text};
+pub use hazard::Hazard;
+pub use operation::{AddOp, MulOp};
 pub use small_immediate::SmallImmediate;
 
 codes! {
@@ -81,96 +95,6 @@ codes! {
         6 => CSet "cs",
         /// C clear.
         7 => CClear "cc",
-    }
-}
-
-codes! {
-    /// Operations of the add ALU [AG p.35].
-    pub enum AddOp: 5 bits {
-        /// No operation.
-        0 => Nop "nop",
-        /// Floating point add.
-        1 => Fadd "fadd",
-        /// Floating point subtract.
-        2 => Fsub "fsub",
-        /// Floating point minimum.
-        3 => Fmin "fmin",
-        /// Floating point maximum.
-        4 => Fmax "fmax",
-        /// Floating point minimum of absolute values.
-        5 => Fminabs "fminabs",
-        /// Floating point maximum of absolute values.
-        6 => Fmaxabs "fmaxabs",
-        /// Floating point to signed integer.
-        7 => Ftoi "ftoi",
-        /// Signed integer to floating point.
-        8 => Itof "itof",
-        /// Integer add.
-        12 => Add "add",
-        /// Integer subtract.
-        13 => Sub "sub",
-        /// Shift right.
-        14 => Shr "shr",
-        /// Arithmetic shift right.
-        15 => Asr "asr",
-        /// Rotate right.
-        16 => Ror "ror",
-        /// Shift left.
-        17 => Shl "shl",
-        /// Signed minimum.
-        18 => Min "min",
-        /// Signed maximum.
-        19 => Max "max",
-        /// Bitwise and.
-        20 => And "and",
-        /// Bitwise or.
-        21 => Or "or",
-        /// Bitwise exclusive or.
-        22 => Xor "xor",
-        /// Bitwise not.
-        23 => Not "not",
-        /// Count leading zeros.
-        24 => Clz "clz",
-        /// Add with saturation, per byte.
-        30 => V8adds "v8adds",
-        /// Subtract with saturation, per byte.
-        31 => V8subs "v8subs",
-        _ => Reserved,
-    }
-}
-
-impl AddOp {
-    /// Whether it has one source: the second is ignored [AG p.35].
-    pub const fn is_unary(self) -> bool {
-        matches!(self, Self::Ftoi | Self::Itof | Self::Not | Self::Clz)
-    }
-
-    /// Whether it takes floats, so that file A unpacks to floats for it [AG p.31].
-    pub const fn takes_floats(self) -> bool {
-        let code = self.code();
-        code >= Self::Fadd.code() && code <= Self::Ftoi.code()
-    }
-}
-
-codes! {
-    /// Operations of the mul ALU [AG p.36].
-    pub enum MulOp: 3 bits {
-        /// No operation.
-        0 => Nop "nop",
-        /// Floating point multiply.
-        1 => Fmul "fmul",
-        /// 24-bit multiply.
-        2 => Mul24 "mul24",
-        /// Multiply bytes in the range [0, 1.0].
-        3 => V8muld "v8muld",
-        /// Minimum per byte.
-        4 => V8min "v8min",
-        /// Maximum per byte.
-        5 => V8max "v8max",
-        /// Add with saturation, per byte.
-        6 => V8adds "v8adds",
-        /// Subtract with saturation, per byte.
-        7 => V8subs "v8subs",
     }
 }
 
@@ -557,6 +481,8 @@ pub const INSTRUCTION_BYTES: u32 = 8;
 pub const BRANCH_DELAY_SLOTS: u32 = 3;
 /// Instructions executed after a program end or thread switch signal [AG p.21].
 pub const THREAD_DELAY_SLOTS: u32 = 2;
+/// Instructions from a write to the SFU to the first that can read its result in r4 [AG p.23].
+pub const SFU_LATENCY: u32 = 3;
 /// Elements of a vector.
 pub const LANES: usize = 16;
 
@@ -568,15 +494,5 @@ mod tests {
     #[test]
     fn nothing_is_the_word_that_others_use() {
         assert_eq!(Alu::NOP.to_bits(), Ok(0x1000_09e7_009e_7000));
-    }
-
-    #[test]
-    fn operations_with_one_source_and_with_floats() {
-        let names = |has: fn(AddOp) -> bool| {
-            (0..32).map(AddOp::from_code).filter(move |op| has(*op)).map(|op| op.code()).collect::<Vec<_>>()
-        };
-        // ftoi, itof, not, clz; fadd to ftoi [AG p.31, p.35]
-        assert_eq!(names(AddOp::is_unary), [7, 8, 23, 24]);
-        assert_eq!(names(AddOp::takes_floats), [1, 2, 3, 4, 5, 6, 7]);
     }
 }

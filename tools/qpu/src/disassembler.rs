@@ -1,12 +1,13 @@
 //! Words to text that assembles to the same words.
 //!
 //! Branches to places inside the program get labels. Words that the language cannot express exactly are written as data, with the instruction that comes
-//! nearest as a comment; see `v3d_hw::qpu` for what that means.
+//! nearest as a comment; see `qpu_text` for what that means.
 
 use std::fmt;
 use std::io::Write;
 
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, INSTRUCTION_BYTES, Instruction, LINE_BYTES, Line, Signal, write_text};
+use qpu_text::{LINE_BYTES, Line, has_exact_text, write_text};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, INSTRUCTION_BYTES, Instruction, Signal};
 
 /// What the text shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,10 +123,7 @@ pub fn target(instruction: &Instruction, at: usize, length: usize) -> Option<usi
 fn labels(words: &[u64]) -> Vec<usize> {
     let branches = words.iter().enumerate().filter(|(_, word)| is_branch(**word));
     let mut labels: Vec<usize> = branches
-        .filter_map(|(at, &word)| {
-            let instruction = Instruction::decode(word);
-            target(&instruction, at, words.len()).filter(|_| instruction.has_exact_text())
-        })
+        .filter_map(|(at, &word)| target(&Instruction::decode(word), at, words.len()).filter(|_| has_exact_text(word)))
         .collect();
     labels.sort_unstable();
     labels.dedup();

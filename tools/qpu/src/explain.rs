@@ -5,11 +5,13 @@ mod program;
 
 use std::fmt::Write;
 
+use qpu_text::Text;
 use v3d_hw::Layout;
 use v3d_hw::layout::Field;
+use v3d_hw::qpu::accesses::{self, FlagSource};
 use v3d_hw::qpu::{
-    AddOp, Alu, Branch, Condition, File, ImmediateKind, Instruction, LoadImmediate, MulOp, PackA, PackMul, ReadSource,
-    Semaphore, Signal, SmallImmediate, Unpack, WriteTarget,
+    Alu, Branch, Condition, File, ImmediateKind, Instruction, LoadImmediate, PackA, PackMul, ReadSource, Semaphore,
+    Signal, SmallImmediate, Unpack, WriteTarget,
 };
 use v3d_hw::vpm::{
     LoadSetup, LoadStrideSetup, Location, ReadSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WriteSetup,
@@ -23,7 +25,7 @@ pub use program::explain_program;
 pub fn explain(word: u64) -> String {
     let instruction = Instruction::decode(word);
     let bits = u128::from(word);
-    let mut text = format!("{:#010x}, {:#010x}    {instruction}\n", word as u32, word >> 32);
+    let mut text = format!("{:#010x}, {:#010x}    {}\n", word as u32, word >> 32, Text(word));
     let kind = match instruction {
         Instruction::Alu(alu) if alu.sig == Signal::SmallImmediate => "ALU instruction with small immediate",
         Instruction::Alu(_) => Alu::TITLE,
@@ -88,8 +90,8 @@ fn explain_setup(text: &mut String, load: &LoadImmediate) {
         return;
     }
     let word = load.immediate;
-    let targets = if load.ws { [load.waddr_mul, load.waddr_add] } else { [load.waddr_add, load.waddr_mul] };
-    let [read, write] = targets.map(|address| address & 63 == 49);
+    let targets = Instruction::LoadImmediate(*load).accesses().writes.map(|write| write.target);
+    let [read, write] = [WriteTarget::VpmVcdRdSetup, WriteTarget::VpmVcdWrSetup].map(|setup| targets.contains(&setup));
     let mut place = None;
     let found = match (read, write) {
         (true, _) => match ReadSetupWord::decode(word) {
@@ -137,17 +139,18 @@ fn meaning(instruction: &Instruction, name: &str, value: u64) -> Option<String> 
         }
         _ => None,
     };
-    let (pm, ws) = match instruction {
-        Instruction::Alu(alu) => (alu.pm, alu.ws),
-        Instruction::LoadImmediate(load) => (load.pm, load.ws),
-        Instruction::Semaphore(semaphore) => (semaphore.pm, semaphore.ws),
-        Instruction::Branch(branch) => (false, branch.ws),
+    let pm = match instruction {
+        Instruction::Alu(alu) => alu.pm,
+        Instruction::LoadImmediate(load) => load.pm,
+        Instruction::Semaphore(semaphore) => semaphore.pm,
+        Instruction::Branch(_) => false,
     };
-    let (add_file, mul_file) = if ws { (File::B, File::A) } else { (File::A, File::B) };
+    let [add, mul] = instruction.accesses().writes;
+    let ws = add.file == File::B;
     Some(match name {
         "immediate" => return immediate(instruction),
-        "waddr_add" => target(add_file, value),
-        "waddr_mul" => target(mul_file, value),
+        "waddr_add" => target(&add),
+        "waddr_mul" => target(&mul),
         "ws" if ws => "add ALU writes to file B, mul ALU to file A".to_owned(),
         "ws" => "add ALU writes to file A, mul ALU to file B".to_owned(),
         "pm" if pm => "pack the mul result, unpack r4".to_owned(),
@@ -178,22 +181,11 @@ fn meaning(instruction: &Instruction, name: &str, value: u64) -> Option<String> 
 
 /// What a field's value does, in words.
 fn comment_on(instruction: &Instruction, name: &str, value: u8) -> Option<&'static str> {
-    let (add_file, mul_file) = match instruction {
-        Instruction::Alu(Alu { ws, .. })
-        | Instruction::LoadImmediate(LoadImmediate { ws, .. })
-        | Instruction::Semaphore(Semaphore { ws, .. })
-        | Instruction::Branch(Branch { ws, .. }) => {
-            if *ws {
-                (File::B, File::A)
-            } else {
-                (File::A, File::B)
-            }
-        }
-    };
+    let [add, mul] = instruction.accesses().writes;
     match name {
         "sig" => return Some(comment::signal(instruction.signal())),
-        "waddr_add" => return comment::write(WriteTarget::of(add_file, value)),
-        "waddr_mul" => return comment::write(WriteTarget::of(mul_file, value)),
+        "waddr_add" => return comment::write(add.target),
+        "waddr_mul" => return comment::write(mul.target),
         "cond_add" | "cond_mul" => return Some(comment::condition(Condition::from_code(value))),
         _ => {}
     }
@@ -202,15 +194,17 @@ fn comment_on(instruction: &Instruction, name: &str, value: u8) -> Option<&'stat
     match name {
         "op_add" => Some(comment::add_operation(alu.op_add)),
         "op_mul" => Some(comment::mul_operation(alu.op_mul)),
-        "add_a" | "add_b" if alu.op_add == AddOp::Nop => Some("of no operation"),
+        "add_a" | "add_b" if !alu.op_add.acts() => Some("of no operation"),
         "add_b" if alu.op_add.is_unary() => Some("ignored, the operation has one operand"),
-        "mul_a" | "mul_b" if alu.op_mul == MulOp::Nop => Some("of no operation"),
+        "mul_a" | "mul_b" if !alu.op_mul.acts() => Some("of no operation"),
         "add_a" => comment::operand(alu.add_a, is_immediate),
         "add_b" => comment::operand(alu.add_b, is_immediate),
         "mul_a" => comment::operand(alu.mul_a, is_immediate),
         "mul_b" => comment::operand(alu.mul_b, is_immediate),
         "sf" if !alu.sf => Some("the flags stay as they are"),
-        "sf" if alu.op_add == AddOp::Nop => Some("the mul ALU's result sets the flags Z, N and C of each element"),
+        "sf" if instruction.accesses().flags == Some(FlagSource::Mul) => {
+            Some("the mul ALU's result sets the flags Z, N and C of each element")
+        }
         "sf" => Some("the add ALU's result sets the flags Z, N and C of each element"),
         "unpack" => Some(comment::unpack(Unpack::from_code(value))),
         "pack" if alu.pm => Some(comment::pack_mul(PackMul::of_field(value))),
@@ -239,9 +233,9 @@ fn words(name: &str) -> String {
     text
 }
 
-fn target(file: File, address: u8) -> String {
-    match WriteTarget::of(file, address) {
-        WriteTarget::Register(number) => format!("r{}{number}", file_name(file)),
+fn target(write: &accesses::Write) -> String {
+    match write.target {
+        WriteTarget::Register(number) => format!("r{}{number}", file_name(write.file)),
         WriteTarget::Accumulator(number) => format!("r{number}"),
         WriteTarget::Nop => "no register".to_owned(),
         WriteTarget::Tmu { unit, coordinate } => format!("TMU {unit}, {coordinate:?}"),

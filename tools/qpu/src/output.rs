@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use v3d_hw::qpu::Instruction;
+use qpu_text::Text;
 
 use crate::assembler::Assembly;
 use crate::source::line_and_column;
@@ -108,7 +108,7 @@ impl Assembly {
     /// What stands beside a word: the text that made it, or, after the optimizer, the instruction's own.
     fn line_text(&self, at: usize) -> Cow<'_, str> {
         match self.words.get(at) {
-            Some(&word) if self.optimized => Cow::Owned(Instruction::decode(word).to_string()),
+            Some(&word) if self.optimized => Cow::Owned(Text(word).to_string()),
             _ => Cow::Borrowed(self.source_line(at)),
         }
     }

@@ -24,7 +24,7 @@ fn check(words: &[u64]) {
     let mut failures = 0;
     for (at, (&word, &again)) in words.iter().zip(&assembly.words).enumerate() {
         if word != again {
-            eprintln!("{at}: {word:016x} -> {again:016x}: {}", Instruction::decode(word));
+            eprintln!("{at}: {word:016x} -> {again:016x}: {}", qpu_text::Text(word));
             failures += 1;
         }
     }
@@ -33,7 +33,7 @@ fn check(words: &[u64]) {
 
 /// Share of the words that have an exact text; a test without any would say nothing.
 fn exact(words: &[u64]) -> usize {
-    words.iter().filter(|&&word| Instruction::decode(word).has_exact_text()).count()
+    words.iter().filter(|&&word| qpu_text::has_exact_text(word)).count()
 }
 
 #[test]

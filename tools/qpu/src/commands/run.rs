@@ -12,7 +12,7 @@ use clap::Args;
 use qpu::Assembly;
 use qpu::source::read_bytes;
 use v3d_hw::BusAddr;
-use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction};
+use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_sim::fault::{Fault, FaultLog};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::{Memory, OwnedMemory};
@@ -352,7 +352,7 @@ fn traced(text: &mut String, assembly: &Assembly, watched: &Watched<'_>, code: B
     if named {
         let _ = write!(text, "QPU {:<2} ", watched.number);
     }
-    let _ = writeln!(text, "{}  {}", place(watched.pc, code), Instruction::decode(word));
+    let _ = writeln!(text, "{}  {}", place(watched.pc, code), qpu_text::Text(word));
     for (place, (old, new)) in watched.before.iter().zip(watched.after).enumerate() {
         if old == new {
             continue;

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
+use qpu_text::Text;
 use v3d_hw::qpu::address_map::TmuCoordinate;
-use v3d_hw::qpu::{
-    File, INSTRUCTION_BYTES, ImmediateKind, Instruction, LoadImmediate, ReadSource, Signal, WriteTarget,
-};
+use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction, ReadSource, WriteTarget};
 use v3d_hw::vpm::{ElementSize, Location, ReadSetupWord, WriteSetupWord};
 
 use super::explain;
@@ -24,8 +23,8 @@ pub fn explain_program(words: &[u64], interface: &Interface) -> String {
     let _ = writeln!(text, " PC| offset|      low word|  high word| instruction");
     let _ = writeln!(text, "---+-------+--------------+-----------+------------");
     for (pc, &word) in words.iter().enumerate() {
-        let (low, high, instruction) = (word as u32, word >> 32, Instruction::decode(word));
-        let _ = writeln!(text, "{pc:3}| {:#06x}|    {low:#010x}| {high:#010x}| {instruction}", pc * 8);
+        let (low, high, text_of_word) = (word as u32, word >> 32, Text(word));
+        let _ = writeln!(text, "{pc:3}| {:#06x}|    {low:#010x}| {high:#010x}| {text_of_word}", pc * 8);
     }
     let mut streams = Streams::new(interface);
     for (pc, &word) in words.iter().enumerate() {
@@ -58,26 +57,13 @@ impl<'i> Streams<'i> {
     /// What an instruction takes and gives, in sentences.
     fn pass(&mut self, instruction: &Instruction) -> Vec<String> {
         let mut lines = Vec::new();
-        if let Instruction::Alu(alu) = instruction {
-            let b = (alu.sig != Signal::SmallImmediate).then(|| ReadSource::of(File::B, alu.raddr_b));
-            let mut read = vec![ReadSource::of(File::A, alu.raddr_a)];
-            // Both files see the same word when both read a stream.
-            read.extend(b.filter(|b| *b != read[0]));
-            lines.extend(read.into_iter().filter_map(|source| self.read(source)));
-        }
-        let constant = match instruction {
-            Instruction::LoadImmediate(LoadImmediate { kind: ImmediateKind::Word, immediate, .. }) => Some(*immediate),
-            _ => None,
-        };
-        let (ws, add, mul) = match *instruction {
-            Instruction::Alu(alu) => (alu.ws, alu.waddr_add, alu.waddr_mul),
-            Instruction::LoadImmediate(load) => (load.ws, load.waddr_add, load.waddr_mul),
-            Instruction::Semaphore(semaphore) => (semaphore.ws, semaphore.waddr_add, semaphore.waddr_mul),
-            Instruction::Branch(branch) => (branch.ws, branch.waddr_add, branch.waddr_mul),
-        };
-        let files = if ws { [File::B, File::A] } else { [File::A, File::B] };
-        for (file, address) in files.into_iter().zip([add, mul]) {
-            lines.extend(self.write(WriteTarget::of(file, address), constant));
+        let accesses = instruction.accesses();
+        let mut read: Vec<ReadSource> = accesses.read().map(|read| read.source).collect();
+        // Both files see the same word when both read a stream.
+        read.dedup();
+        lines.extend(read.into_iter().filter_map(|source| self.read(source)));
+        for write in &accesses.writes {
+            lines.extend(self.write(write.target, instruction.loaded_word()));
         }
         if matches!(instruction, Instruction::Branch(_)) {
             *self = Self { uniforms: None, varyings: None, ..Self::new(self.interface) };

@@ -5,8 +5,10 @@
 
 use super::{Dump, ProgramUses};
 use crate::qpu::block;
-use v3d_hw::qpu::address_map::{File, ReadSource, TmuCoordinate, WriteTarget};
-use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction, Signal, THREAD_DELAY_SLOTS};
+use qpu_text::Text;
+use v3d_hw::qpu::accesses::{Accesses, Read, Write};
+use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
+use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction, THREAD_DELAY_SLOTS};
 use v3d_hw::texture::{CubeMapStride, Parameter0, Parameter1};
 use v3d_hw::{BusAddr, Layout};
 
@@ -33,7 +35,7 @@ pub(crate) fn instructions(
         left = left.checked_sub(1)?;
         let word = block::fetch(memory, at).ok()?;
         let instruction = Instruction::decode(word);
-        if matches!(instruction.signal(), Signal::ProgramEnd | Signal::LoadColorEnd) {
+        if instruction.signal().ends_program() {
             left = left.min(THREAD_DELAY_SLOTS);
         }
         let shown = (at, word, instruction);
@@ -42,53 +44,31 @@ pub(crate) fn instructions(
     })
 }
 
-/// The targets of an instruction's writes.
-fn writes(instruction: &Instruction) -> [WriteTarget; 2] {
-    let (ws, add, mul) = match *instruction {
-        Instruction::Alu(alu) => (alu.ws, alu.waddr_add, alu.waddr_mul),
-        Instruction::LoadImmediate(load) => (load.ws, load.waddr_add, load.waddr_mul),
-        Instruction::Semaphore(semaphore) => (semaphore.ws, semaphore.waddr_add, semaphore.waddr_mul),
-        Instruction::Branch(branch) => (branch.ws, branch.waddr_add, branch.waddr_mul),
-    };
-    let (add_file, mul_file) = if ws { (File::B, File::A) } else { (File::A, File::B) };
-    [WriteTarget::of(add_file, add), WriteTarget::of(mul_file, mul)]
-}
-
-/// Whether an instruction reads a uniform as an operand.
-fn reads_uniform(instruction: &Instruction) -> bool {
-    let Instruction::Alu(alu) = instruction else { return false };
-    let b = alu.sig != Signal::SmallImmediate && ReadSource::of(File::B, alu.raddr_b) == ReadSource::Uniform;
-    b || ReadSource::of(File::A, alu.raddr_a) == ReadSource::Uniform
-}
-
 /// The peripherals that an instruction reads and writes, which register numbers alone do not show.
-fn accesses(instruction: &Instruction) -> String {
-    let mut accesses = Vec::new();
-    if let Instruction::Alu(alu) = instruction {
-        let b = (alu.sig != Signal::SmallImmediate).then(|| ReadSource::of(File::B, alu.raddr_b));
-        for source in [Some(ReadSource::of(File::A, alu.raddr_a)), b].into_iter().flatten() {
-            if !matches!(source, ReadSource::Register(_) | ReadSource::Nop) {
-                accesses.push(format!("reads {source:?}"));
-            }
+fn shown(accesses: &Accesses) -> String {
+    let mut shown = Vec::new();
+    for Read { source, .. } in accesses.read() {
+        if !matches!(source, ReadSource::Register(_)) {
+            shown.push(format!("reads {source:?}"));
         }
     }
-    for target in writes(instruction) {
+    for Write { target, .. } in &accesses.writes {
         match target {
             WriteTarget::Register(_) | WriteTarget::Accumulator(_) | WriteTarget::Nop => {}
-            WriteTarget::Tmu { unit, coordinate } => accesses.push(format!("writes {coordinate:?} of TMU {unit}")),
-            target => accesses.push(format!("writes {target:?}")),
+            WriteTarget::Tmu { unit, coordinate } => shown.push(format!("writes {coordinate:?} of TMU {unit}")),
+            target => shown.push(format!("writes {target:?}")),
         }
     }
-    accesses.join(", ")
+    shown.join(", ")
 }
 
 /// Adds the readers of uniforms in an instruction to `readers`; `tmu_writes` counts the writes of the lookups in preparation.
-fn add_readers(at: BusAddr, instruction: &Instruction, tmu_writes: &mut [u32; 2], readers: &mut Vec<Reader>) {
-    if reads_uniform(instruction) {
+fn add_readers(at: BusAddr, accesses: &Accesses, tmu_writes: &mut [u32; 2], readers: &mut Vec<Reader>) {
+    if accesses.reads(ReadSource::Uniform) {
         readers.push(Reader::Operand(at));
     }
-    for target in writes(instruction) {
-        let WriteTarget::Tmu { unit, coordinate } = target else { continue };
+    for write in &accesses.writes {
+        let WriteTarget::Tmu { unit, coordinate } = write.target else { continue };
         let Some(count) = tmu_writes.get_mut(usize::from(unit)) else { continue };
         let last = coordinate == TmuCoordinate::S;
         if !last || *count > 0 {
@@ -107,13 +87,14 @@ impl Dump<'_> {
         let memory = self.memory;
         let (mut readers, mut tmu_writes) = (Vec::new(), [0; 2]);
         for (at, word, instruction) in instructions(memory, start) {
-            let (text, accesses) = (instruction.to_string(), accesses(&instruction));
-            if accesses.is_empty() {
+            let (text, accesses) = (Text(word), instruction.accesses());
+            let shown = shown(&accesses);
+            if shown.is_empty() {
                 self.line(format_args!("{at}  {word:016x}  {text}"));
             } else {
-                self.line(format_args!("{at}  {word:016x}  {text:44} # {accesses}"));
+                self.line(format_args!("{at}  {word:016x}  {text:44} # {shown}"));
             }
-            add_readers(at, &instruction, &mut tmu_writes, &mut readers);
+            add_readers(at, &accesses, &mut tmu_writes, &mut readers);
         }
         for &(kind, uniforms) in &uses.uses {
             self.uniforms(kind, BusAddr(uniforms), &readers);

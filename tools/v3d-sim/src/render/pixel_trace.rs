@@ -12,10 +12,11 @@ use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, FlagSource, Kind};
 use crate::qpu::isa::registers::{self, Flags, RegisterIndex, Registers};
 use crate::qpu::{Exit, Io, Qpu};
+use qpu_text::Text;
 use std::fmt;
 use v3d_hw::BusAddr;
-use v3d_hw::qpu::address_map::{File, ReadSource};
-use v3d_hw::qpu::{AddOp, Instruction, MulOp, Mux, Signal};
+use v3d_hw::qpu::address_map::ReadSource;
+use v3d_hw::qpu::{Instruction, Mux};
 
 /// Maximum number of instructions that are kept of one part of a frame.
 const MAX_ENTRIES: usize = 100_000;
@@ -93,8 +94,8 @@ pub enum Event {
     Instruction {
         /// Its address.
         pc: BusAddr,
-        /// The instruction word.
-        instruction: Instruction,
+        /// The instruction.
+        word: u64,
         /// What it read.
         read: Vec<Value>,
         /// What it wrote, changed or not: registers with their new values, and peripherals.
@@ -193,7 +194,7 @@ impl PixelTrace {
                     let instruction = Instruction::decode(word);
                     let read = operands(&instruction, &before, qpu.registers(), element);
                     let (written, flags) = effects(&DecodedInstruction::decode(word), &before, flags, qpu, element);
-                    self.record(at, Event::Instruction { pc, instruction, read, written, flags });
+                    self.record(at, Event::Instruction { pc, word, read, written, flags });
                 } else {
                     self.leave_out(at);
                 }
@@ -238,25 +239,17 @@ fn name(register: RegisterIndex) -> String {
 /// The operands of an instruction, with the values that they have before it, or that it takes from a peripheral.
 fn operands(instruction: &Instruction, before: &Registers, after: &Registers, element: usize) -> Vec<Value> {
     let Instruction::Alu(alu) = instruction else { return Vec::new() };
-    let mut muxes = Vec::new();
-    if alu.op_add != AddOp::Nop {
-        muxes.extend([alu.add_a, alu.add_b]);
-    }
-    if alu.op_mul != MulOp::Nop {
-        muxes.extend([alu.mul_a, alu.mul_b]);
-    }
+    let [port_a, port_b] = alu.sources();
     let mut values: Vec<Value> = Vec::new();
-    for mux in muxes {
-        let of_file =
-            |file: File, address: u8, first: RegisterIndex, port: RegisterIndex| match ReadSource::of(file, address) {
-                ReadSource::Register(number) => Some((name(first + number), value(before, first + number, element))),
-                ReadSource::Nop => None,
-                source => Some((format!("{source:?}").to_lowercase(), value(after, port, element))),
-            };
+    for mux in alu.operands().into_iter().flatten() {
+        let through = |source: Option<ReadSource>, first: RegisterIndex, port: RegisterIndex| match source {
+            Some(ReadSource::Register(number)) => Some((name(first + number), value(before, first + number, element))),
+            Some(ReadSource::Nop) | None => None,
+            Some(source) => Some((format!("{source:?}").to_lowercase(), value(after, port, element))),
+        };
         let operand = match mux {
-            Mux::A => of_file(File::A, alu.raddr_a, registers::FILE_A, registers::PORT_A),
-            Mux::B if alu.sig == Signal::SmallImmediate => None,
-            Mux::B => of_file(File::B, alu.raddr_b, registers::FILE_B, registers::PORT_B),
+            Mux::A => through(port_a, registers::FILE_A, registers::PORT_A),
+            Mux::B => through(port_b, registers::FILE_B, registers::PORT_B),
             accumulator => {
                 let register = registers::ACCUMULATORS + accumulator.code();
                 Some((name(register), value(before, register, element)))
@@ -399,8 +392,8 @@ impl fmt::Display for Event {
             Self::OutsideZLimits => f.write_str("outside of the limits of Z: not drawn"),
             Self::Hidden => f.write_str("hidden, as early Z finds: not drawn"),
             Self::Program { code, element } => write!(f, "shaded by the program at {code}, in element {element}"),
-            Self::Instruction { pc, instruction, read, written, flags } => {
-                let text = instruction.to_string();
+            Self::Instruction { pc, word, read, written, flags } => {
+                let text = Text(*word);
                 write!(f, "    {pc}  {text:44} {}", Listed(read, ", "))?;
                 if !written.is_empty() || flags.is_some() {
                     write!(f, " -> {}", Listed(written, ", "))?;
@@ -430,13 +423,8 @@ mod tests {
     #[test]
     fn instructions_are_left_out_and_nothing_else() {
         let mut pixel_trace = PixelTrace::default();
-        let instruction = || Event::Instruction {
-            pc: BusAddr(0),
-            instruction: Instruction::decode(0),
-            read: Vec::new(),
-            written: Vec::new(),
-            flags: None,
-        };
+        let instruction =
+            || Event::Instruction { pc: BusAddr(0), word: 0, read: Vec::new(), written: Vec::new(), flags: None };
         for _ in 0..MAX_ENTRIES + 7 {
             pixel_trace.record(BusAddr(1), instruction());
         }

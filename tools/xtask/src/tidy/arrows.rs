@@ -20,7 +20,7 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 15] = [
+const ARROWS: [Arrows; 16] = [
     Arrows {
         from: "kernel",
         normal: &["renderer", "compute", "v3d", "qpu-shaders"],
@@ -64,8 +64,10 @@ const ARROWS: [Arrows; 15] = [
         dev: &["v3d-sim"],
     },
     // `qpu run` executes in the model; the assembler that the shaders are built with does not know it.
-    Arrows { from: "qpu", normal: &["v3d-hw"], optional: &["v3d-sim"], build: &[], dev: &[] },
-    Arrows { from: "v3d-sim", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["qpu"] },
+    // Text of instructions, for the assembler and for the model, which must not know each other.
+    Arrows { from: "qpu-text", normal: &["v3d-hw"], optional: &[], build: &[], dev: &[] },
+    Arrows { from: "qpu", normal: &["v3d-hw", "qpu-text"], optional: &["v3d-sim"], build: &[], dev: &[] },
+    Arrows { from: "v3d-sim", normal: &["v3d-hw", "qpu-text"], optional: &[], build: &[], dev: &["qpu"] },
     // Where driver and model meet on the host, as they meet in QEMU: the model behind the driver's registers, for examples and tests.
     Arrows { from: "v3d-host", normal: &["renderer", "v3d", "v3d-sim"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "qemu-v3d", normal: &["v3d-sim"], optional: &[], build: &[], dev: &[] },

@@ -19,14 +19,17 @@
 //! # Sources
 //! [vc4asm] for the language, [AG p.26-38] for the fields.
 
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
 use core::fmt;
 
-use super::address_map::{NOP, is_read_in_either_file, is_written_in_either_file};
-use super::{
+use v3d_hw::layout::Layout;
+use v3d_hw::qpu::address_map::{NOP, is_read_in_either_file, is_written_in_either_file};
+use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, PackMul,
     Semaphore, Signal,
 };
-use crate::layout::Layout;
 
 mod names;
 mod piece;
@@ -49,32 +52,29 @@ pub struct Line {
 pub fn write_text(word: u64, line: &mut [u8; LINE_BYTES]) -> Line {
     match Instruction::decode(word) {
         Instruction::Alu(_) if word & (UNPACK.mask | PM.mask | PACK.mask | SF.mask) == 0 => {
-            alu::<true>(word, Text::new(line))
+            alu::<true>(word, Builder::new(line))
         }
-        Instruction::Alu(_) => alu::<false>(word, Text::new(line)),
-        Instruction::LoadImmediate(load) => load_immediate(&load, Text::new(line)),
-        Instruction::Semaphore(semaphore) => self::semaphore(&semaphore, Text::new(line)),
-        Instruction::Branch(branch) => self::branch(&branch, Text::new(line)),
+        Instruction::Alu(_) => alu::<false>(word, Builder::new(line)),
+        Instruction::LoadImmediate(load) => load_immediate(&load, Builder::new(line)),
+        Instruction::Semaphore(semaphore) => self::semaphore(&semaphore, Builder::new(line)),
+        Instruction::Branch(branch) => self::branch(&branch, Builder::new(line)),
     }
 }
 
-impl Instruction {
-    /// Whether there is a text that assembles to the same word.
-    pub fn has_exact_text(&self) -> bool {
-        self.encode().is_ok_and(|word| write_text(word, &mut [0; LINE_BYTES]).exact)
-    }
+/// Whether there is a text that assembles to the same word.
+pub fn has_exact_text(word: u64) -> bool {
+    write_text(word, &mut [0; LINE_BYTES]).exact
 }
 
-/// The text; of an instruction with a value that does not fit its field, what is wrong with it.
-impl fmt::Display for Instruction {
+/// A word that is printed as its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text(pub u64);
+
+impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = match self.encode() {
-            Ok(word) => word,
-            Err(error) => return error.fmt(f),
-        };
         let mut line = [0; LINE_BYTES];
-        let length = write_text(word, &mut line).length;
-        f.write_str(core::str::from_utf8(&line[..length]).unwrap_or_default())
+        let length = write_text(self.0, &mut line).length;
+        f.pad(core::str::from_utf8(&line[..length]).unwrap_or_default())
     }
 }
 
@@ -133,16 +133,6 @@ const MUL_B: Field = Field::named("mul_b");
 struct Codes(u64);
 
 impl Codes {
-    const fn of(codes: &[u8]) -> Self {
-        let mut bits = 0;
-        let mut at = 0;
-        while at < codes.len() {
-            bits |= 1 << codes[at];
-            at += 1;
-        }
-        Self(bits)
-    }
-
     /// A code more, if it belongs to them.
     const fn with(self, code: u8, belongs: bool) -> Self {
         Self(self.0 | (belongs as u64) << code)
@@ -190,10 +180,24 @@ const TAKES_FLOATS: Codes = {
     }
     codes
 };
-/// Operations of the add ALU that make floats: fadd to fmaxabs, itof.
-const MAKES_FLOATS: Codes = Codes::of(&[1, 2, 3, 4, 5, 6, AddOp::Itof.code()]);
+/// Operations of the add ALU that make floats.
+const MAKES_FLOATS: Codes = {
+    let (mut codes, mut code) = (Codes(0), 0);
+    while code < 32 {
+        codes = codes.with(code, AddOp::from_code(code).gives_floats());
+        code += 1;
+    }
+    codes
+};
 /// Codes that are no operation of the add ALU.
-const RESERVED_ADD: Codes = Codes::of(&[9, 10, 11, 25, 26, 27, 28, 29]);
+const RESERVED_ADD: Codes = {
+    let (mut codes, mut code) = (Codes(0), 0);
+    while code < 32 {
+        codes = codes.with(code, matches!(AddOp::from_code(code), AddOp::Reserved(_)));
+        code += 1;
+    }
+    codes
+};
 
 /// The code of the mul ALU's pack in a pack field.
 const fn mul_pack(pack: usize) -> usize {
@@ -212,13 +216,13 @@ const fn stated_pm(pm: bool, pack: usize, unpack: usize) -> Option<&'static Piec
 }
 
 /// The line under construction.
-struct Text<'l> {
+struct Builder<'l> {
     line: &'l mut [u8; LINE_BYTES],
     length: usize,
     exact: bool,
 }
 
-impl<'l> Text<'l> {
+impl<'l> Builder<'l> {
     fn new(line: &'l mut [u8; LINE_BYTES]) -> Self {
         Self { line, length: 0, exact: true }
     }
@@ -323,7 +327,7 @@ impl Targets {
 // ALU instructions.
 
 /// An ALU instruction, `PLAIN` if it neither packs nor unpacks nor sets flags, as most do not.
-fn alu<const PLAIN: bool>(word: u64, mut text: Text<'_>) -> Line {
+fn alu<const PLAIN: bool>(word: u64, mut text: Builder<'_>) -> Line {
     let fields = Fields::of::<PLAIN>(word);
     text.exact = !(RESERVED_ADD.has(fields.op_add) || fields.rotated && fields.op_mul == 0);
     // An ALU that does nothing is named where something about it is not as by default.
@@ -453,7 +457,7 @@ impl Fields {
     }
 
     #[inline(always)]
-    fn put_add(&self, text: &mut Text<'_>, targets: &Targets, inputs: &mut Inputs) {
+    fn put_add(&self, text: &mut Builder<'_>, targets: &Targets, inputs: &mut Inputs) {
         let moves = self.op_add == OR && self.add_a == self.add_b && self.moves(self.add_a);
         text.put(if moves { &names::MOVE } else { &names::ADD[self.op_add] });
         if let Some(pm) = self.stated_pm() {
@@ -477,7 +481,7 @@ impl Fields {
 
     /// The mul ALU's part; `after_add`: it is not the first.
     #[inline(always)]
-    fn put_mul(&self, text: &mut Text<'_>, targets: &Targets, inputs: &mut Inputs, after_add: bool) {
+    fn put_mul(&self, text: &mut Builder<'_>, targets: &Targets, inputs: &mut Inputs, after_add: bool) {
         let moves = self.op_mul == V8MIN && self.mul_a == self.mul_b && self.moves(self.mul_a);
         text.put(match moves {
             true if after_add && self.op_add != 0 => &names::MOVE,
@@ -513,8 +517,8 @@ impl Fields {
 
     /// The signal, and read addresses that no operand uses; `first`: nothing stands before them.
     #[inline(always)]
-    fn put_signal_and_reads(&self, text: &mut Text<'_>, mut first: bool) {
-        let mut next = |text: &mut Text<'_>| {
+    fn put_signal_and_reads(&self, text: &mut Builder<'_>, mut first: bool) {
+        let mut next = |text: &mut Builder<'_>| {
             if !core::mem::take(&mut first) {
                 text.put(&names::NEXT);
             }
@@ -598,7 +602,7 @@ impl Inputs {
 
     /// Adds an operand to the text.
     #[inline(always)]
-    fn put(&mut self, text: &mut Text<'_>, input: usize) {
+    fn put(&mut self, text: &mut Builder<'_>, input: usize) {
         text.put(self.names[input]);
         if input == INPUT_A {
             self.names[INPUT_B] = self.b_after_a;
@@ -613,7 +617,7 @@ impl Inputs {
 
 // Load immediates and semaphores.
 
-fn load_immediate(load: &LoadImmediate, mut text: Text<'_>) -> Line {
+fn load_immediate(load: &LoadImmediate, mut text: Builder<'_>) -> Line {
     text.exact = !matches!(load.kind, ImmediateKind::Semaphore | ImmediateKind::Reserved(_));
     text.text(if load.kind == ImmediateKind::PerElementUnsigned { "ldipeu" } else { "ldi" });
     load_targets(load, &mut text);
@@ -625,7 +629,7 @@ fn load_immediate(load: &LoadImmediate, mut text: Text<'_>) -> Line {
     text.end()
 }
 
-fn elements(immediate: u32, names: &[&str; 4], text: &mut Text<'_>) {
+fn elements(immediate: u32, names: &[&str; 4], text: &mut Builder<'_>) {
     text.text(", [");
     for n in 0..16 {
         let element = immediate >> n & 1 | immediate >> (n + 15) & 2;
@@ -634,7 +638,7 @@ fn elements(immediate: u32, names: &[&str; 4], text: &mut Text<'_>) {
     }
 }
 
-fn semaphore(semaphore: &Semaphore, mut text: Text<'_>) -> Line {
+fn semaphore(semaphore: &Semaphore, mut text: Builder<'_>) -> Line {
     let Semaphore { sig, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, .. } = *semaphore;
     let immediate = semaphore.unused << 5 | u32::from(semaphore.semaphore);
     let kind = ImmediateKind::Word;
@@ -649,7 +653,7 @@ fn semaphore(semaphore: &Semaphore, mut text: Text<'_>) -> Line {
     text.end()
 }
 
-fn load_targets(load: &LoadImmediate, text: &mut Text<'_>) {
+fn load_targets(load: &LoadImmediate, text: &mut Builder<'_>) {
     let targets = Targets::new(usize::from(load.waddr_add), usize::from(load.waddr_mul), load.ws, true);
     let pack = usize::from(load.pack);
     text.exact &= targets.can_pack(load.pm, pack);
@@ -673,7 +677,7 @@ fn load_targets(load: &LoadImmediate, text: &mut Text<'_>) {
 
 // Branches.
 
-fn branch(branch: &Branch, mut text: Text<'_>) -> Line {
+fn branch(branch: &Branch, mut text: Builder<'_>) -> Line {
     let reserved = matches!(branch.cond_br, BranchCondition::Reserved(_));
     text.exact = branch.unused == 0 && !reserved && (branch.reg || branch.raddr_a <= 1);
     text.text(if branch.rel { "brr" } else { "bra" });
@@ -703,6 +707,11 @@ fn branch(branch: &Branch, mut text: Text<'_>) -> Line {
     text.end()
 }
 
+/// Has the example of the README tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -723,7 +732,7 @@ mod tests {
             (0x11c2_48a3_819e_7540, "fadd.pm8 r2, r2, r5; mov r3.8asf, r0"),
             (0x11d0_49e3_809e_7009, "mmov.pm8 r3.8bsf, r1"),
         ] {
-            assert_eq!(Instruction::decode(word).to_string(), text);
+            assert_eq!(Text(word).to_string(), text);
         }
     }
 
@@ -736,8 +745,7 @@ mod tests {
             (0xe202_0827_0003_0001, "ldi r0, [-1,-2,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"),
             (0xd000_49e1_809f_3009, "mmov r1 << 3, r1"),
         ] {
-            let instruction = Instruction::decode(word);
-            assert_eq!(instruction.to_string(), text, "{word:016x}");
+            assert_eq!(Text(word).to_string(), text, "{word:016x}");
         }
     }
 
@@ -746,7 +754,7 @@ mod tests {
         // Everything that a line can have, with the longest names; and two targets with a constant for each element.
         let operations = Alu {
             sig: Signal::ScoreboardWait,
-            unpack: super::super::Unpack::Half0,
+            unpack: v3d_hw::qpu::Unpack::Half0,
             pm: false,
             pack: 11,
             cond_add: Condition::CClear,
@@ -787,7 +795,8 @@ mod tests {
                 "ldi.setf unif_addr_rel.ifcc, recipsqrt.8abcdsf.ifcc, [-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2,-2]",
             ),
         ] {
-            assert_eq!(instruction.to_string(), text);
+            let word = instruction.encode().unwrap();
+            assert_eq!(Text(word).to_string(), text);
             assert!(text.len() < LINE_BYTES - Piece::BLOCK);
         }
     }
@@ -796,7 +805,7 @@ mod tests {
     fn what_text_cannot_say_is_not_called_exact() {
         // A reserved operation, a reserved kind of immediate, unused bits of a branch.
         for word in [0x1000_09e7_099e_7000, 0xe400_09e7_0000_0000, 0xf8f8_09e7_0000_0000] {
-            assert!(!Instruction::decode(word).has_exact_text(), "{word:016x}");
+            assert!(!has_exact_text(word), "{word:016x}");
         }
     }
 }

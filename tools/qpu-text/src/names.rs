@@ -1,7 +1,7 @@
 //! Names of registers, operations, conditions and values, each with what stands before it in the text.
 
 use super::piece::Piece;
-use crate::qpu::{AddOp, MulOp, Signal};
+use v3d_hw::qpu::{AddOp, MulOp, Signal};
 
 /// The I/O addresses 32 to 63 of both register files [AG p.37-38]; one without a name goes by its number.
 const IO: [[&str; 4]; 32] = [
