@@ -18,10 +18,10 @@ fn hex(text: &str) -> u32 {
 fn perform(name: &str, a: u32, b: u32) -> (Outcome, bool, bool) {
     // Both ALUs have these two; the recording used the add ALU's.
     if let Some(op) = AddOp::ALL.iter().copied().find(|op| op.name() == name) {
-        return (alu::add(op, a, b).unwrap(), alu::add_gives_floats(op), true);
+        return (alu::add(op, a, b).unwrap(), op.gives_floats(), true);
     }
     let op = MulOp::ALL.iter().copied().find(|op| op.name() == name).unwrap_or_else(|| panic!("{name}"));
-    (alu::mul(op, a, b), alu::mul_is_float(op), false)
+    (alu::mul(op, a, b), op.gives_floats(), false)
 }
 
 #[test]

@@ -4,7 +4,7 @@ use shader_compiler::Compiled;
 use shader_compiler::ssa::{Given, Op, Part, Program, Special, Step, Value};
 use v3d_hw::qpu::{AddOp, MulOp, PackA, PackMul, Unpack};
 use v3d_sim::lanes::Lanes;
-use v3d_sim::qpu::isa::alu::{self, add_gives_floats};
+use v3d_sim::qpu::isa::alu;
 use v3d_sim::qpu::isa::sfu::{self, Function};
 use v3d_sim::qpu::isa::{alu::Outcome, pack};
 
@@ -160,7 +160,7 @@ impl Interpreter<'_> {
         let old = word.map_or(Lanes::default(), |word| self.get(word));
         old.zip(self.get(a), |old, a| {
             let outcome = alu::add(op, a, a).unwrap_or(Outcome { value: a, carry: false, overflow: false });
-            let packed = pack::pack_a(mode, outcome, add_gives_floats(op));
+            let packed = pack::pack_a(mode, outcome, op.gives_floats());
             old & !packed.mask | packed.value & packed.mask
         })
     }

@@ -24,7 +24,6 @@ use super::datapath::{Datapath, Results};
 use super::io::{Io, IoError, Wait};
 use super::isa::instruction::{DecodedInstruction, Kind};
 use super::isa::registers;
-use super::isa::touches::ACCUMULATORS_AND_FLAGS;
 use super::{CodeCache, Exit, INSTRUCTION_CYCLES, Qpu, Threading};
 use crate::counters::ProgramEvents;
 use crate::fault::qpu::{QpuError, QpuFault};
@@ -36,6 +35,7 @@ use crate::timing::trace::Event;
 use crate::tmu::Tmu;
 use std::sync::Arc;
 use v3d_hw::BusAddr;
+use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Signal, THREAD_DELAY_SLOTS};
 use v3d_hw::registers::performance::CounterSource;
@@ -369,7 +369,7 @@ impl Qpu {
 
     /// A thread switch leaves accumulators and flags undefined.
     pub(in crate::qpu) fn undefine_accumulators(&mut self) {
-        self.undefined = ACCUMULATORS_AND_FLAGS;
+        self.undefined = accumulators::ALL;
         self.undefined_bits = [!0; 6];
     }
 

@@ -96,21 +96,6 @@ pub fn mul(op: MulOp, a: u32, b: u32) -> Outcome {
     }
 }
 
-/// Whether an operation of the add ALU takes its operands as floats, which decides how file A unpacks [AG p.31].
-pub const fn add_reads_floats(op: AddOp) -> bool {
-    matches!(op, AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax | AddOp::Fminabs | AddOp::Fmaxabs | AddOp::Ftoi)
-}
-
-/// Whether an operation of the add ALU gives a float, which decides how file A packs [AG p.31].
-pub const fn add_gives_floats(op: AddOp) -> bool {
-    matches!(op, AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax | AddOp::Fminabs | AddOp::Fmaxabs | AddOp::Itof)
-}
-
-/// Whether an operation of the mul ALU takes and gives floats.
-pub const fn mul_is_float(op: MulOp) -> bool {
-    matches!(op, MulOp::Fmul)
-}
-
 fn select(greater: bool, if_greater: u32, otherwise: u32) -> Outcome {
     Outcome { value: if greater { if_greater } else { otherwise }, carry: greater, overflow: false }
 }

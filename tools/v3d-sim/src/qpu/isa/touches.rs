@@ -5,6 +5,9 @@
 
 use super::instruction::DecodedInstruction;
 use crate::fault::rule::{Rule, Rules};
+use v3d_hw::qpu::access::Peripheral;
+use v3d_hw::qpu::accesses::{Accesses, accumulators};
+use v3d_hw::qpu::{Condition, Hazard, ReadSource, SmallImmediate, WriteTarget};
 
 /// What an instruction touches, in the form in which neighbours are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,31 +55,63 @@ pub struct Touches {
     pub register_14: bool,
 }
 
-/// The flags' bit among the accumulators of [`Touches`].
-pub const FLAGS_BIT: u8 = 1 << 6;
-/// The bits of all accumulators and of the flags.
-pub const ACCUMULATORS_AND_FLAGS: u8 = FLAGS_BIT | (FLAGS_BIT - 1);
-/// r4's bit.
-pub const R4_BIT: u8 = 1 << 4;
-/// r5's bit.
-pub const R5_BIT: u8 = 1 << 5;
+impl Touches {
+    /// What an instruction touches that makes these accesses.
+    pub fn of(accesses: &Accesses) -> Self {
+        let writes = |has: fn(WriteTarget) -> bool| accesses.written().any(|write| has(write.target));
+        let units = || {
+            let read = accesses.read().map(|read| read.source.row().peripheral);
+            read.chain(accesses.written().map(|write| write.target.row().access.peripheral)).flatten()
+        };
+        let always = accesses.writes[1].condition == Condition::Always;
+        Self {
+            reads: accesses.registers_read(),
+            writes: accesses.registers_written(),
+            reads_accumulators: accesses.accumulators_read(),
+            writes_accumulators: accesses.accumulators_written(),
+            replaces_accumulators: accesses.accumulators_replaced(),
+            rotates: if always { accesses.rotated } else { 0 },
+            rotates_by_r5: accesses.rotation == Some(SmallImmediate::RotateByR5),
+            sfu: writes(WriteTarget::is_sfu),
+            loads_r4: accesses.signal.loads_r4(),
+            tlb_z: accesses.writes_to(WriteTarget::TlbZ),
+            tlb: accesses.accesses_tile_buffer(),
+            tlb_samples: accesses.accesses_samples(),
+            ms_flags: accesses.reads(ReadSource::MsFlags),
+            uniforms_address: accesses.writes_to(WriteTarget::UniformsAddress),
+            uniform: accesses.reads(ReadSource::Uniform),
+            varying: accesses.reads(ReadSource::Varying),
+            vpm: units().any(|unit| matches!(unit, Peripheral::Vpm | Peripheral::VpmDma)),
+            tmu_write: writes(|target| matches!(target, WriteTarget::Tmu { .. })),
+            branch: accesses.branch.is_some(),
+            register_14: accesses.accesses_register_14(),
+        }
+    }
+}
 
 impl DecodedInstruction {
     /// The rules that this instruction breaks with two others: `previous` directly before it, `before` before that.
     pub fn hazards(&self, previous: &Touches, before: &Touches) -> Rules {
-        let mut broken = Rules::default();
         let now = &self.touches;
+        // Hazards between neighbours reach two instructions back at most.
+        let after = |hazard: Hazard, is_first: fn(&Touches) -> bool| {
+            is_first(previous) || hazard.between() > 1 && is_first(before)
+        };
+        let after_sfu = after(Hazard::SfuResult, |touches| touches.sfu);
+        let after_z = after(Hazard::MsFlagsAfterTlbZ, |touches| touches.tlb_z);
+        let after_address = after(Hazard::UniformAfterAddress, |touches| touches.uniforms_address);
+        let after_branch = after(Hazard::BranchAfterBranch, |touches| touches.branch);
+        let mut broken = Rules::default();
         broken.add_if(now.reads & previous.writes != 0, Rule::StaleRead);
-        if previous.sfu || before.sfu {
-            broken.add_if(now.reads_accumulators & R4_BIT != 0, Rule::SfuTooEarly);
-            broken.add_if(now.loads_r4 || now.sfu, Rule::SfuClobbered);
-        }
+        broken.add_if(after_sfu && now.reads_accumulators & accumulators::R4 != 0, Rule::SfuTooEarly);
+        broken.add_if(after_sfu && (now.loads_r4 || now.sfu), Rule::SfuClobbered);
         // A condition, here or there, is how programs keep clear of the elements that are not written yet [vc4asm].
         broken.add_if(now.rotates & previous.replaces_accumulators != 0, Rule::RotationTooEarly);
-        broken.add_if(now.rotates_by_r5 && previous.writes_accumulators & R5_BIT != 0, Rule::RotationByFreshR5);
-        broken.add_if(now.ms_flags && (previous.tlb_z || before.tlb_z), Rule::MsFlagsTooEarly);
-        broken.add_if(now.uniform && (previous.uniforms_address || before.uniforms_address), Rule::UniformTooEarly);
-        broken.add_if(now.branch && (previous.branch || before.branch), Rule::BranchTooClose);
+        let writes_r5 = previous.writes_accumulators & accumulators::R5 != 0;
+        broken.add_if(now.rotates_by_r5 && writes_r5, Rule::RotationByFreshR5);
+        broken.add_if(now.ms_flags && after_z, Rule::MsFlagsTooEarly);
+        broken.add_if(now.uniform && after_address, Rule::UniformTooEarly);
+        broken.add_if(now.branch && after_branch, Rule::BranchTooClose);
         broken
     }
 }

@@ -12,11 +12,11 @@ use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::block::{Block, Group, PlainBranch};
 use crate::qpu::isa::registers::{self, RegisterIndex};
-use crate::qpu::isa::touches::ACCUMULATORS_AND_FLAGS;
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
+use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition};
 
 /// What is left of the budget.
@@ -334,7 +334,7 @@ impl Translator<'_> {
         if length < count
             && let Some(Group::Branch(_)) = self.block.runs.get(first + length).and_then(|run| run.group)
         {
-            needs |= i32::from(ACCUMULATORS_AND_FLAGS) & !self.replaced(first, length);
+            needs |= i32::from(accumulators::ALL) & !self.replaced(first, length);
             upper_registers |= self.block.runs.get(first + length + 1).is_some_and(|slots| slots.upper_registers);
         }
         let asm = &mut self.emitter.asm;
