@@ -146,7 +146,7 @@ pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Inte
         .map(|(at, &word)| Facts { data: info.get(at).is_some_and(|info| info.data), ..Facts::of(word) })
         .collect();
     let flow = Flow::of(&facts);
-    let switches = facts.iter().any(Facts::switches_thread);
+    let switches = facts.iter().any(|facts| facts.signal().switches_threads());
     let threaded = interface.threads.map_or(switches, |threads| threads == 2);
     let program = Program { facts: &facts, flow: &flow, interface, info, threaded };
     let mut findings = Findings::default();

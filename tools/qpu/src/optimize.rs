@@ -19,10 +19,11 @@
 //! | `refusal` | why a program is left alone |
 //! | `schedule` | the order of a block |
 
-use v3d_hw::qpu::{AddOp, Instruction, MulOp, Mux, Signal};
+use v3d_hw::qpu::address_map::NOP as NO_REGISTER;
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Instruction, Mux, Signal, THREAD_DELAY_SLOTS};
 
 use crate::assembler::{Assembly, WordInfo};
-use crate::check::facts::{Facts, NOP as NO_REGISTER};
+use crate::check::facts::Facts;
 use crate::check::flow::Flow;
 use crate::check::{Finding, check};
 use crate::interface::Interface;
@@ -109,18 +110,17 @@ pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
 /// matter to an operation that makes 0 of anything.
 fn takes_left_over(word: u64) -> bool {
     let Instruction::Alu(alu) = Instruction::decode(word) else { return false };
-    let add_zero = matches!(alu.op_add, AddOp::Xor | AddOp::Sub) && alu.add_a == alu.add_b;
-    let mul_zero = alu.op_mul == MulOp::V8subs && alu.mul_a == alu.mul_b;
-    let (add, mul) = (alu.op_add != AddOp::Nop && !add_zero, alu.op_mul != MulOp::Nop && !mul_zero);
-    let operands = [(add, alu.add_a), (add, alu.add_b), (mul, alu.mul_a), (mul, alu.mul_b)];
+    let add_zero = alu.op_add.cancels_equal() && alu.add_a == alu.add_b;
+    let mul_zero = alu.op_mul.cancels_equal() && alu.mul_a == alu.mul_b;
     let nothing = |mux: Mux| match mux {
         Mux::A => alu.raddr_a == NO_REGISTER,
         Mux::B => alu.raddr_b == NO_REGISTER && alu.sig != Signal::SmallImmediate,
         _ => false,
     };
-    operands.into_iter().any(|(used, mux)| used && nothing(mux))
-        || alu.op_add == AddOp::Nop && alu.waddr_add != NO_REGISTER
-        || alu.op_mul == MulOp::Nop && alu.waddr_mul != NO_REGISTER
+    let zeros = [add_zero, add_zero, mul_zero, mul_zero];
+    alu.operands().into_iter().zip(zeros).any(|(operand, zero)| !zero && operand.is_some_and(nothing))
+        || !alu.op_add.acts() && alu.waddr_add != NO_REGISTER
+        || !alu.op_mul.acts() && alu.waddr_mul != NO_REGISTER
 }
 
 struct Program<'a> {
@@ -156,11 +156,12 @@ impl<'a> Program<'a> {
             in_table[table].fill(true);
         }
         for (at, facts) in facts.iter().enumerate() {
-            let slots = match facts.sig {
-                Signal::Branch => 3,
-                Signal::ProgramEnd | Signal::LoadColorEnd | Signal::ThreadSwitch | Signal::LastThreadSwitch => 2,
+            let signal = facts.signal();
+            let slots = match signal {
+                Signal::Branch => BRANCH_DELAY_SLOTS,
+                _ if signal.ends_program() || signal.switches_threads() => THREAD_DELAY_SLOTS,
                 _ => 0,
-            };
+            } as usize;
             if slots > 0 {
                 let end = (at + slots + 1).min(length);
                 // A second one in the delay slots belongs to the same block.
@@ -380,8 +381,8 @@ fn rotation_risks(words: &[u64]) -> usize {
     let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
     let flow = Flow::of(&facts);
     let risky = |first: &Facts, next: &Facts| {
-        let writes = |number: u8| first.writes.iter().any(|write| write.address == 32 + number);
-        next.rotation.is_some() && (0..4).any(|number| next.rotated & 1 << number != 0 && writes(number))
+        let written = first.accesses.writes.iter().fold(0, |bits, write| bits | write.accumulator());
+        next.accesses.rotated & written != 0
     };
     let pairs = flow.nodes().flat_map(|node| flow.successors(node).iter().map(move |next| (node, next)));
     pairs.filter(|&(node, next)| risky(&facts[flow.at(node)], &facts[flow.at(next)])).count()

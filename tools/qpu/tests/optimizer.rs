@@ -417,8 +417,8 @@ fn results_of_tmus_are_loaded_when_they_are_there() {
         format!("mov r0, unif\nmov r1, unif\nmov t0s, r0\nldtmu0\nmov r3, r4\n{work}add r3, r3, r1\nthrend\nnop\nnop");
     let assembly = assemble(&[Source::new("case", source)], &Options::default()).expect("assembles");
     let (optimized, _) = optimize(&assembly).expect("can be optimized");
-    let requested = optimized.words.iter().position(|&word| Facts::of(word).writes_to(56)).expect("a request");
-    let loaded = optimized.words.iter().position(|&word| Facts::of(word).loads_r4()).expect("a load");
+    let requested = optimized.words.iter().position(|&word| Facts::of(word).starts_lookup(0)).expect("a request");
+    let loaded = optimized.words.iter().position(|&word| Facts::of(word).signal().loads_r4()).expect("a load");
     assert_eq!(loaded - requested, 9, "{}", qpu::disassemble(&optimized.words, Default::default()));
 }
 

@@ -1,6 +1,7 @@
 //! Lines with instructions.
 
-use v3d_hw::qpu::ImmediateKind;
+use v3d_hw::qpu::access::{AccessRow, Peripheral};
+use v3d_hw::qpu::{File, ImmediateKind, ReadSource, Signal, WriteTarget};
 
 use super::{Assembler, Res};
 use crate::code::Code;
@@ -13,21 +14,19 @@ use crate::slot::{Op, Outcome, Place, Slot};
 use crate::source::Span;
 use crate::value::{Register, Value};
 
-/// Data that must come one at a time: peripherals that answer through the same paths.
-fn peripheral_accesses(slot: &Slot) -> u32 {
-    // TMU, VPM, mutex, SFU and TLB set-up writes; reads of VPM and mutex; signals that load r4.
-    let writes: u64 = 0xfff0_9e00_0000_0000;
-    let reads: u64 = 0x0008_0600_0000_0000;
-    let has = |set: u64, address: u8| u32::from(set >> (address & 63) & 1 != 0);
-    use v3d_hw::qpu::Signal::{LoadAlpha, LoadColor, LoadColorEnd, LoadCoverage, LoadTmu0, LoadTmu1, SmallImmediate};
-    let color = [slot.waddr_add, slot.waddr_mul].iter().any(|address| matches!(address, 45 | 46))
-        || matches!(slot.sig, LoadColor | LoadColorEnd);
-    has(writes, slot.waddr_add)
-        + has(writes, slot.waddr_mul)
-        + has(reads, slot.raddr_a)
-        + if slot.sig == SmallImmediate { 0 } else { has(reads, slot.raddr_b) }
-        + u32::from(matches!(slot.sig, LoadTmu0 | LoadTmu1 | LoadCoverage | LoadAlpha))
-        + u32::from(color)
+/// Accesses of which vc4asm puts no two into one instruction when it joins lines: to closely coupled peripherals, and to what belongs to pixels. A colour
+/// that is read and those that are written are one.
+fn accesses_to_join(slot: &Slot) -> u32 {
+    let counts = |row: AccessRow| row.is_coupled || row.peripheral == Some(Peripheral::Pixels);
+    let target = |address| WriteTarget::of(File::A, address);
+    let writes = [target(slot.waddr_add), target(slot.waddr_mul)];
+    let color = slot.sig.loads_color() || writes.iter().any(|target| target.writes_color());
+    let written = writes.iter().filter(|target| counts(target.row().access) && !target.writes_color()).count();
+    let b = (slot.sig != Signal::SmallImmediate).then(|| ReadSource::of(File::B, slot.raddr_b));
+    let sources = [Some(ReadSource::of(File::A, slot.raddr_a)), b];
+    let read = sources.into_iter().flatten().filter(|source| counts(source.row())).count();
+    let load = slot.sig.loads_r4() && !slot.sig.loads_color();
+    (written + read) as u32 + u32::from(load) + u32::from(color)
 }
 
 impl Assembler<'_> {
@@ -76,7 +75,7 @@ impl Assembler<'_> {
         let start = self.cursor.at;
         let diagnostics = self.diagnostics.len();
         if let Ok(open) = self.instructions()
-            && peripheral_accesses(&self.slot) <= 1
+            && accesses_to_join(&self.slot) <= 1
         {
             let unfinished = open.then(|| self.slot.clone());
             if let Ok(word) = self.encoded() {

@@ -4,63 +4,30 @@
 //! of the program that comes before every turn of a loop but the first, a counter that is set anew in each turn, a result that is thrown away, a branch to
 //! what was executed just now. `.slots` in the source says that it is meant all the same.
 
-use v3d_hw::qpu::Condition;
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Signal};
 
-use super::facts::{Facts, WriteFact};
+use super::facts::{Facts, Register};
 use super::flow::{Node, Pending};
 use super::{Findings, Program};
 use crate::code::Code;
 use crate::diagnostic::Severity;
 
 /// Instructions that are executed after a branch before it takes effect [AG p.34].
-const SLOTS: usize = 3;
+const SLOTS: usize = BRANCH_DELAY_SLOTS as usize;
 /// Instructions behind a delay slot among which a second write of a result is looked for.
 const FAR: u32 = 12;
 
-/// A register of file A, of file B, or an accumulator r0 to r3.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Register {
-    A(u8),
-    B(u8),
-    Accumulator(u8),
+/// Whether an instruction reads a register.
+fn is_read(register: Register, facts: &Facts) -> bool {
+    match register {
+        Register::Accumulator(number) => facts.reads_accumulator(number),
+        Register::InFile(..) => facts.registers_read().any(|(other, _)| other == register),
+    }
 }
 
-impl Register {
-    /// The registers that an instruction gives a result to, with the condition of each.
-    fn written(facts: &Facts) -> impl Iterator<Item = (Self, Condition)> + use<> {
-        let register = |write: Option<WriteFact>, file: fn(u8) -> Self| {
-            let write = write.filter(|write| !write.idle)?;
-            match write.address {
-                address @ 0..32 => Some((file(address), write.condition)),
-                address @ 32..36 => Some((Self::Accumulator(address - 32), write.condition)),
-                _ => None,
-            }
-        };
-        [register(facts.write_a, Self::A), register(facts.write_b, Self::B)].into_iter().flatten()
-    }
-
-    fn is_read(self, facts: &Facts) -> bool {
-        match self {
-            Self::A(address) => facts.read_a == Some(address),
-            Self::B(address) => facts.read_b == Some(address),
-            Self::Accumulator(number) => facts.accumulators_read & 1 << number != 0,
-        }
-    }
-
-    /// Whether an instruction leaves nothing of what was in the register.
-    fn is_replaced(self, facts: &Facts) -> bool {
-        let in_part = facts.mul_byte_pack || facts.partial_a && matches!(self, Self::A(_));
-        !in_part && Self::written(facts).any(|(register, condition)| register == self && condition == Condition::Always)
-    }
-
-    /// As it is written.
-    fn name(self) -> String {
-        match self {
-            Self::A(address) => format!("ra{address}"),
-            Self::B(address) => format!("rb{address}"),
-            Self::Accumulator(number) => format!("r{number}"),
-        }
-    }
+/// Whether an instruction leaves nothing of what was in a register.
+fn is_replaced(register: Register, facts: &Facts) -> bool {
+    facts.accesses.writes.iter().any(|write| write.replaces() && Register::written(write) == Some(register))
 }
 
 impl Program<'_> {
@@ -69,7 +36,7 @@ impl Program<'_> {
             let at = self.flow.at(node);
             match self.flow.pending(node) {
                 Pending::Branch(branch, _) if !self.is_meant(at) => {
-                    if self.facts[at].ends() {
+                    if self.facts[at].signal().ends_program() {
                         let message = "the program ends in the delay slots of this branch, which never takes effect";
                         warn(findings, branch, at, "the program ends here", message.to_owned());
                     }
@@ -114,16 +81,17 @@ impl Program<'_> {
         let Some(start) = self.target(branch).filter(|&target| conditional && target <= branch) else { return };
         // The instruction whose flags the branch looks at, if it is the loop's own.
         let before = (start..branch).rev().take_while(|&at| self.facts[at].branch.is_none());
-        let Some(decides) = before.into_iter().find(|&at| self.facts[at].sets_flags) else { return };
-        let counters: Vec<Register> = Register::written(&self.facts[decides])
+        let Some(decides) = before.into_iter().find(|&at| self.facts[at].sets_flags()) else { return };
+        let counters: Vec<Register> = self.facts[decides]
+            .registers_written()
             .map(|(register, _)| register)
-            .filter(|register| register.is_read(&self.facts[decides]))
+            .filter(|&register| is_read(register, &self.facts[decides]))
             .collect();
         for at in (branch + 1..=branch + SLOTS).filter(|&at| at < self.facts.len() && !self.is_meant(at)) {
-            for (register, _) in Register::written(&self.facts[at]) {
-                if counters.contains(&register) && !register.is_read(&self.facts[at]) {
+            for (register, _) in self.facts[at].registers_written() {
+                if counters.contains(&register) && !is_read(register, &self.facts[at]) {
                     let message =
-                        format!("{} decides whether this loop goes on, and is set in each turn of it", register.name());
+                        format!("{register} decides whether this loop goes on, and is set in each turn of it");
                     warn(findings, branch, at, "a delay slot of the branch: executed in each turn", message);
                 }
             }
@@ -132,9 +100,9 @@ impl Program<'_> {
 
     /// A result in a delay slot that is replaced on all paths before it is read.
     fn undone(&self, node: Node, at: usize, branch: usize, findings: &mut Findings) {
-        for (register, _) in Register::written(&self.facts[at]) {
+        for (register, _) in self.facts[at].registers_written() {
             if self.is_dead(node, register, FAR) {
-                let message = format!("{} is written in a delay slot of this branch, and never read", register.name());
+                let message = format!("{register} is written in a delay slot of this branch, and never read");
                 warn(findings, branch, at, "executed before the branch takes effect", message);
             }
         }
@@ -147,9 +115,9 @@ impl Program<'_> {
         let all = successors.iter().all(|next| {
             any = true;
             let facts = &self.facts[self.flow.at(next)];
-            !register.is_read(facts)
-                && !facts.switches_thread()
-                && (register.is_replaced(facts) || steps > 1 && self.is_dead(next, register, steps - 1))
+            !is_read(register, facts)
+                && !facts.signal().switches_threads()
+                && (is_replaced(register, facts) || steps > 1 && self.is_dead(next, register, steps - 1))
         });
         any && all && !successors.falls_off
     }
@@ -157,7 +125,7 @@ impl Program<'_> {
 
 /// Whether an instruction is more than a nop.
 fn has_effect(facts: &Facts) -> bool {
-    facts.write_a.is_some() || facts.write_b.is_some() || facts.sets_flags || facts.sig != v3d_hw::qpu::Signal::None
+    facts.accesses.written().count() > 0 || facts.sets_flags() || facts.signal() != Signal::None
 }
 
 fn warn(findings: &mut Findings, branch: usize, at: usize, what: &'static str, message: String) {

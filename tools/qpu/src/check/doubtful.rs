@@ -2,11 +2,11 @@
 //!
 //! They are applied only if asked for ([`super::Rules::All`]), and give warnings.
 
-use v3d_hw::qpu::{Condition, Signal};
+use v3d_hw::qpu::{Condition, Hazard, ReadSource, Signal, WriteTarget};
 
-use super::facts::{Facts, WriteFact, overlap};
+use super::facts::{Facts, Register};
 use super::flow::{Node, Pending};
-use super::instruction::{is_peripheral, takes_condition};
+use super::instruction::ignores_condition;
 use super::state::State;
 use super::{Findings, Program};
 use crate::code::Code;
@@ -14,18 +14,16 @@ use crate::diagnostic::Severity;
 
 /// Direct lookups under way at a time that work surely [vc4asm].
 const DIRECT_LOOKUPS: u8 = 4;
-/// Instructions at the end that must not write Z, the last among them [brcm HW-2806].
-const NO_Z_AT_END: u32 = 5;
 
 impl Program<'_> {
     pub(super) fn check_doubtful(&self, states: &[Option<State>], findings: &mut Findings) {
         for node in self.flow.nodes() {
             let at = self.flow.at(node);
             let facts = &self.facts[at];
-            if facts.write_a.is_some_and(|write| write.address == 49) {
-                self.flow.ahead(node, 2, &mut |next, _| {
+            if facts.writes_to(WriteTarget::VpmVcdRdSetup) {
+                self.flow.ahead(node, Hazard::VpmReadAfterSetup.between(), &mut |next, _| {
                     let next = self.flow.at(next);
-                    if self.facts[next].reads(48) {
+                    if self.facts[next].reads(ReadSource::VpmRead) {
                         let related = Some((at, "VPM reads are set up here"));
                         let message = "the VPM is read less than three instructions after the set-up".to_owned();
                         findings.add(Severity::Warning, Code::VpmReadSoon, next, related, message);
@@ -33,12 +31,12 @@ impl Program<'_> {
                     true
                 });
             }
-            if facts.writes_to(44) {
+            if facts.writes_to(WriteTarget::TlbZ) {
                 self.z_near_the_end(node, at, findings);
             }
             both_conditions(at, facts, findings);
             self.rotated_result(node, at, facts, findings);
-            if facts.branch.is_some() && facts.read_a.is_some_and(|register| register & 1 != 0) {
+            if facts.branch.is_some_and(|branch| branch.register.is_some_and(|register| register & 1 != 0)) {
                 findings.warning(Code::OddBranchTarget, at, "the branch target is in an odd register");
             }
             if let Some(state) = &states[self.flow.index(node)] {
@@ -52,7 +50,7 @@ impl Program<'_> {
         for unit in 0..2u8 {
             let requests = &state.requests[usize::from(unit)];
             let direct = state.coordinates[usize::from(unit)].most == 0;
-            if facts.writes_to(56 + 4 * unit) && direct && requests.least() >= DIRECT_LOOKUPS {
+            if facts.starts_lookup(unit) && direct && requests.least() >= DIRECT_LOOKUPS {
                 let message = format!("TMU {unit} has {} lookups under way already", requests.least());
                 findings.warning(Code::ManyDirectLookups, at, message);
             }
@@ -61,23 +59,21 @@ impl Program<'_> {
             let message = format!("VPM reads are set up while {} vectors are not read yet", state.vpm_vectors.least);
             findings.warning(Code::VpmSetupSoon, at, message);
         }
-        if facts.reads(51) && state.vpm_vectors.least > 0 {
+        if facts.reads(ReadSource::MutexAcquire) && state.vpm_vectors.least > 0 {
             findings.warning(Code::MutexWithVpmReads, at, "the mutex is taken while VPM reads are under way");
         }
     }
 
     /// A register that is written by the mul ALU with a rotation, and read by the next instruction but one.
     fn rotated_result(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
-        let by_mul = |write: &WriteFact| facts.rotation.is_some() && *write == facts.writes[1] && write.address < 32;
-        let (a, b) = (facts.write_a.filter(by_mul), facts.write_b.filter(by_mul));
-        if a.is_none() && b.is_none() {
-            return;
-        }
-        self.flow.ahead(node, 2, &mut |next, distance| {
+        let mul = &facts.accesses.writes[1];
+        let register = Register::written(mul).filter(|_| mul.happens() && facts.accesses.rotation.is_some());
+        let Some(register @ Register::InFile(..)) = register else { return };
+        let steps = Hazard::ReadAfterRotatedWrite.between();
+        self.flow.ahead(node, steps, &mut |next, distance| {
             let next = self.flow.at(next);
-            let reads = |write: Option<WriteFact>, read| write.is_some_and(|write| read == Some(write.address));
-            let reader = &self.facts[next];
-            if distance == 2 && (reads(a, reader.read_a) || reads(b, reader.read_b)) {
+            let is_read = self.facts[next].registers_read().any(|(other, _)| other == register);
+            if distance == steps && is_read {
                 let related = Some((at, "written here"));
                 let message = "a rotated result is read two instructions after it is written".to_owned();
                 findings.add(Severity::Warning, Code::RotatedResultSoon, next, related, message);
@@ -88,7 +84,7 @@ impl Program<'_> {
 
     fn z_near_the_end(&self, node: Node, at: usize, findings: &mut Findings) {
         let mut near = false;
-        self.flow.ahead(node, NO_Z_AT_END - 1, &mut |next, _| {
+        self.flow.ahead(node, Hazard::EndAfterTlbZ.between(), &mut |next, _| {
             near |= matches!(self.flow.pending(next), Pending::End(_, 2));
             !near
         });
@@ -105,7 +101,7 @@ impl Program<'_> {
             if self.facts[at].writes_tmu() {
                 findings.warning(Code::TmuAtStart, at, "a TMU is written in the first two instructions");
             }
-            if node != start && self.facts[at].sig == Signal::ScoreboardWait {
+            if node != start && self.facts[at].signal() == Signal::ScoreboardWait {
                 findings.warning(Code::ScoreboardWaitSecond, at, "the second instruction waits for the scoreboard");
             }
         }
@@ -114,9 +110,10 @@ impl Program<'_> {
 
 /// Both ALUs write one peripheral, each in the elements that the other leaves out.
 fn both_conditions(at: usize, facts: &Facts, findings: &mut Findings) {
-    let (Some(WriteFact { address, condition: a, .. }), Some(b)) = (facts.write_a, facts.write_b) else { return };
-    let opposite = address == b.address && a != Condition::Always && !overlap(a, b.condition);
-    if opposite && facts.branch.is_none() && is_peripheral(address) && !takes_condition(address) {
+    let [add, mul] = &facts.accesses.writes;
+    let both = add.happens() && mul.happens() && add.target == mul.target;
+    let opposite = add.condition != Condition::Always && add.condition.excludes(mul.condition);
+    if both && opposite && ignores_condition(add) {
         let message = "both ALUs write to a peripheral, with opposite conditions";
         findings.warning(Code::BothAlusWriteParts, at, message);
     }

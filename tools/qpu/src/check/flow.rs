@@ -118,7 +118,7 @@ impl Flow {
         match self.pending(node) {
             Pending::End(_, 2) => (Successors::default(), None),
             Pending::End(end, _) => (single(to(next, Pending::End(end, 2))), None),
-            _ if fact.ends() => (single(to(next, Pending::End(at, 1))), None),
+            _ if fact.signal().ends_program() => (single(to(next, Pending::End(at, 1))), None),
             Pending::None if fact.branch.is_some() => (single(to(next, Pending::Branch(at, 1))), None),
             Pending::None => (single(to(next, Pending::None)), None),
             Pending::Branch(branch, slot @ 1..=2) => (single(to(next, Pending::Branch(branch, slot + 1))), None),

@@ -1,5 +1,8 @@
 //! Rules around the end of the program [AG p.21, p.37].
 
+use v3d_hw::qpu::access::Peripheral;
+use v3d_hw::qpu::{ReadSource, WriteTarget};
+
 use super::flow::Pending;
 use super::{Findings, Program};
 use crate::code::Code;
@@ -15,27 +18,30 @@ impl Program<'_> {
             let pending = self.flow.pending(node);
             let ending = match pending {
                 Pending::End(end, _) => end,
-                _ if facts.ends() => at,
+                _ if facts.signal().ends_program() => at,
                 _ => continue,
             };
             let what = "the program ends here";
-            let io = |address: u8| matches!(address, 48..=50);
-            let reads = [facts.read_a, facts.read_b].into_iter().flatten();
-            if reads.clone().any(|address| matches!(address, 32 | 35) || io(address)) || facts.written().any(io) {
+            let is_stream = |unit: Option<Peripheral>| {
+                matches!(unit, Some(Peripheral::Varyings | Peripheral::Vpm | Peripheral::VpmDma))
+            };
+            let reads = facts.accesses.read().map(|read| read.source.row().peripheral);
+            let writes = facts.accesses.written().map(|write| write.target.row().access.peripheral);
+            if facts.reads(ReadSource::Uniform) || reads.chain(writes).any(is_stream) {
                 let message = "uniform, varying or VPM access in the last three instructions";
                 findings.error_after(Code::AccessAtEnd, at, ending, what, message);
             }
-            if reads.chain(facts.written()).any(|address| address == 14) {
+            if facts.accesses.accesses_register_14() {
                 let message = "location 14 is used in the last three instructions";
                 findings.error_after(Code::Register14AtEnd, at, ending, what, message);
             }
-            if facts.ends() && facts.written().any(|address| address < 32) {
+            if facts.signal().ends_program() && facts.accesses.registers_written() != 0 {
                 findings.error(Code::WriteAtEnd, at, "the instruction that ends the program writes to a register file");
             }
-            if matches!(pending, Pending::End(_, 2)) && facts.writes_to(44) {
+            if matches!(pending, Pending::End(_, 2)) && facts.writes_to(WriteTarget::TlbZ) {
                 findings.error_after(Code::TlbZAtEnd, at, ending, what, "a Z write in the last instruction");
             }
-            if matches!(pending, Pending::End(..)) && facts.switches_thread() {
+            if matches!(pending, Pending::End(..)) && facts.signal().switches_threads() {
                 findings.error_after(Code::AccessAtEnd, at, ending, what, "a thread switch after the program's end");
             }
         }

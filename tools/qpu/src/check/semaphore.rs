@@ -3,7 +3,6 @@
 //! A semaphore is shared by all QPUs: one program alone cannot show whether somebody else releases what it acquires. Therefore only what the source declares
 //! by `.semaphore` is checked: the accesses on a path from start to end.
 
-use super::facts::SemaphoreFact;
 use super::flow::{Node, Pending};
 use super::state::{Count, MANY};
 use super::{Findings, Program};
@@ -24,7 +23,7 @@ impl Program<'_> {
         }
         for node in self.flow.nodes() {
             let at = self.flow.at(node);
-            let Some(SemaphoreFact { number, .. }) = self.facts[at].semaphore else { continue };
+            let Some((number, _)) = self.facts[at].accesses.semaphore else { continue };
             if !declared.iter().any(|semaphore| semaphore.number == number) {
                 findings.warning(Code::SemaphoreBalance, at, format!("the interface does not have semaphore {number}"));
             }
@@ -90,9 +89,9 @@ impl Program<'_> {
     }
 
     fn after(&self, [acquires, releases]: Accesses, at: usize, number: u8) -> Accesses {
-        match self.facts[at].semaphore {
-            Some(access) if access.number == number && access.acquire => [acquires.add(1, 1), releases],
-            Some(access) if access.number == number => [acquires, releases.add(1, 1)],
+        match self.facts[at].accesses.semaphore {
+            Some((other, true)) if other == number => [acquires.add(1, 1), releases],
+            Some((other, false)) if other == number => [acquires, releases.add(1, 1)],
             _ => [acquires, releases],
         }
     }

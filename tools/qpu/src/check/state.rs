@@ -1,6 +1,7 @@
 //! What is known when an instruction is reached, over all paths that lead to it.
 
-use v3d_hw::qpu::Signal;
+use v3d_hw::qpu::accesses::accumulators;
+use v3d_hw::qpu::{File, ReadSource, Signal, WriteTarget};
 use v3d_hw::vpm::ReadSetupWord;
 
 use super::facts::Facts;
@@ -192,44 +193,35 @@ impl State {
     /// After an instruction of a program with this interface.
     pub(super) fn after(&self, facts: &Facts, interface: &Interface) -> Self {
         let mut state = *self;
-        let reads = |address: u8| u16::from(facts.read_a == Some(address)) + u16::from(facts.read_b == Some(address));
-        // Both files give the same uniform or varying if both are read at once.
-        let uniform = reads(32).min(1);
+        // Both files give the same element of a stream if both read it.
+        let reads = |source: ReadSource| u16::from(facts.reads(source));
+        let uniform = reads(ReadSource::Uniform);
         state.uniforms = state.uniforms.add(uniform, uniform);
-        let varying = reads(35).min(1);
+        let varying = reads(ReadSource::Varying);
         state.varyings = state.varyings.add(varying, varying);
-        if varying > 0 {
-            state.accumulators |= 1 << 5;
-        }
-        let vector = reads(48).min(1);
+        let vector = reads(ReadSource::VpmRead);
         state.vpm_reads = state.vpm_reads.add(vector, vector);
         if vector > 0 {
             state.vpm_blocks = state.vpm_blocks.shrink();
             state.vpm_vectors = state.vpm_vectors.minus_one();
         }
-        if reads(51) > 0 {
+        if facts.reads(ReadSource::MutexAcquire) {
             state.mutex = HELD;
         }
-        for (write, file_a) in [(facts.write_a, true), (facts.write_b, false)] {
-            let Some(write) = write else { continue };
-            match write.address {
-                address @ 0..32 if file_a => state.file_a |= 1 << address,
-                address @ 0..32 => state.file_b |= 1 << address,
-                address @ 32..=35 => state.accumulators |= 1 << (address - 32),
-                37 => state.accumulators |= 1 << 5,
-                40 => state.uniforms = Count::ANY,
-                49 if file_a => state.set_up_vpm_read(facts.immediate),
-                49 => state.vpm_write_setup = true,
-                51 => state.mutex = FREE,
-                52..=55 => state.accumulators |= 1 << 4,
-                address @ 56.. => {
-                    let unit = usize::from(address >= 60);
+        for write in facts.accesses.written() {
+            match write.target {
+                WriteTarget::Register(number) => match write.file {
+                    File::A => state.file_a |= 1 << number,
+                    File::B => state.file_b |= 1 << number,
+                },
+                WriteTarget::UniformsAddress => state.uniforms = Count::ANY,
+                WriteTarget::VpmVcdRdSetup => state.set_up_vpm_read(facts.immediate),
+                WriteTarget::VpmVcdWrSetup => state.vpm_write_setup = true,
+                WriteTarget::MutexRelease => state.mutex = FREE,
+                WriteTarget::Tmu { unit, .. } => {
+                    let unit = usize::from(unit);
                     state.tmu_used = true;
-                    if address & 3 != 0 {
-                        state.parameters[unit] = HELD;
-                        state.coordinates[unit] = state.coordinates[unit].add(1, 1);
-                        state.uniforms = state.uniforms.add(1, 1);
-                    } else {
+                    if write.target.starts_lookup() {
                         // s alone is a direct lookup, which reads no uniform.
                         let least = u16::from(state.parameters[unit] == HELD);
                         let most = u16::from(state.parameters[unit] != FREE);
@@ -240,12 +232,16 @@ impl State {
                             state.requests[unit] = state.requests[unit].push(1);
                         }
                         state.coordinates[unit] = Count::ZERO;
+                    } else {
+                        state.parameters[unit] = HELD;
+                        state.coordinates[unit] = state.coordinates[unit].add(1, 1);
+                        state.uniforms = state.uniforms.add(1, 1);
                     }
                 }
                 _ => {}
             }
         }
-        match facts.sig {
+        match facts.signal() {
             Signal::LoadTmu0 => state.requests[0] = state.requests[0].pop(),
             Signal::LoadTmu1 => state.requests[1] = state.requests[1].pop(),
             Signal::ScoreboardUnlock => state.scoreboard = HELD,
@@ -261,11 +257,9 @@ impl State {
             }
             _ => {}
         }
-        if facts.loads_r4() {
-            state.accumulators |= 1 << 4;
-        }
+        state.accumulators |= facts.accesses.accumulators_written() & !accumulators::FLAGS;
         state.tile_accessed |= facts.locks_scoreboard();
-        if facts.sets_flags {
+        if facts.sets_flags() {
             state.flags = true;
         }
         if state.switch_in > 0 {

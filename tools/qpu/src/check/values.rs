@@ -1,8 +1,8 @@
 //! Rules about what is there when an instruction is reached.
 
-use v3d_hw::qpu::Signal;
+use v3d_hw::qpu::{File, ReadSource, Signal, WriteTarget};
 
-use super::facts::Facts;
+use super::facts::{Facts, Register};
 use super::flow::{Node, Pending};
 use super::state::{FREE, HELD, LAST, MANY, NOT_LAST, State};
 use super::{Findings, Program};
@@ -59,21 +59,23 @@ impl Program<'_> {
     }
 
     fn unwritten(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
-        let files = [('a', facts.read_a, state.file_a), ('b', facts.read_b, state.file_b)];
-        for (file, address, written) in files {
-            if let Some(address @ 0..32) = address
-                && written & 1 << address == 0
-            {
-                let message = format!("r{file}{address} is read, but nothing has written it");
+        for (register, _) in facts.registers_read() {
+            let is_written = match register {
+                Register::InFile(File::A, number) => state.file_a >> number & 1 != 0,
+                Register::InFile(File::B, number) => state.file_b >> number & 1 != 0,
+                Register::Accumulator(_) => true,
+            };
+            if !is_written {
+                let message = format!("{register} is read, but nothing has written it");
                 findings.warning(Code::NeverWritten, at, message);
             }
         }
         for number in 0..6 {
             let bit = 1 << number;
-            if facts.accumulators_read & bit == 0 || state.accumulators & bit != 0 || same_operand_only(facts) {
+            if !facts.reads_accumulator(number) || state.accumulators & bit != 0 || same_operand_only(facts) {
                 continue;
             }
-            let loading = facts.loads_r4() || state.requests.iter().any(|requests| requests.least() > 0);
+            let loading = facts.signal().loads_r4() || state.requests.iter().any(|requests| requests.least() > 0);
             if number == 4 && loading {
                 let message = "r4 is read before the result is loaded";
                 findings.error(Code::R4BeforeLoad, at, message);
@@ -84,7 +86,7 @@ impl Program<'_> {
                 findings.warning(Code::NeverWritten, at, format!("r{number} is read, but nothing has written it"));
             }
         }
-        if facts.reads_flags && !state.flags {
+        if facts.accesses.reads_flags() && !state.flags {
             if state.lost_flags {
                 findings.error(Code::LostOverThreadSwitch, at, "the flags do not survive the thread switch");
             } else {
@@ -94,43 +96,45 @@ impl Program<'_> {
     }
 
     fn peripherals(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
-        for (unit, signal) in [(0, Signal::LoadTmu0), (1, Signal::LoadTmu1)] {
-            if facts.sig == signal && state.requests[unit].most() == 0 {
+        for unit in 0..2u8 {
+            let requests = &state.requests[usize::from(unit)];
+            if facts.signal().loads_tmu() == Some(unit) && requests.most() == 0 {
                 findings.error(Code::TmuWithoutRequest, at, format!("TMU {unit} was not asked for anything"));
             }
             let room = if self.threaded { 4 } else { 8 };
-            let slots = state.requests[unit].least_size() + state.request_slots(unit);
-            if facts.writes_to(56 + 4 * unit as u8) && slots > room {
+            let slots = requests.least_size() + state.request_slots(usize::from(unit));
+            if facts.starts_lookup(unit) && slots > room {
                 let message = format!("the requests to TMU {unit} under way take {slots} slots of {room}");
                 findings.error(Code::TmuFifoFull, at, message);
             }
         }
-        for address in facts.written().filter(|address| *address >= 56) {
-            let direct = address & 3 == 0 && state.parameters[usize::from(address >= 60)] & FREE != 0;
-            if facts.reads(32) && !direct {
+        for write in facts.accesses.written() {
+            let WriteTarget::Tmu { unit, .. } = write.target else { continue };
+            let direct = write.target.starts_lookup() && state.parameters[usize::from(unit)] & FREE != 0;
+            if facts.reads(ReadSource::Uniform) && !direct {
                 findings.error(Code::UniformWithTmuWrite, at, "a uniform is read together with a TMU write");
             }
         }
-        for unit in 0..2 {
+        for unit in 0..2u8 {
             // s alone is a lookup of memory, which has no texture.
-            let texture = facts.writes_to(56 + 4 * unit) && state.parameters[usize::from(unit)] == HELD;
+            let texture = facts.starts_lookup(unit) && state.parameters[usize::from(unit)] == HELD;
             let declared = self.interface.textures.iter().any(|texture| texture.unit == unit);
             if texture && !declared && !self.interface.textures.is_empty() {
                 let message = format!("the interface has no texture on TMU {unit}");
                 findings.error(Code::TextureNotDeclared, at, message);
             }
         }
-        if facts.writes_to(36) && state.tmu_used {
+        if facts.writes_to(WriteTarget::TmuNoSwap) && state.tmu_used {
             findings.error(Code::NoSwapAfterTmu, at, "TMU swap is changed after a TMU was used");
         }
-        if facts.accesses_tlb() && state.scoreboard == HELD {
+        if facts.accesses.accesses_tile_buffer() && state.scoreboard == HELD {
             findings.error(Code::TlbAfterUnlock, at, "the tile buffer is accessed after the scoreboard is unlocked");
         }
         if self.threaded && facts.locks_scoreboard() && state.switched & LAST == 0 {
             let message = "the tile buffer is accessed before the last thread switch".to_owned();
             findings.add(self.without_last_switch(), Code::TlbBeforeLastSwitch, at, None, message);
         }
-        if facts.switches_thread() {
+        if facts.signal().switches_threads() {
             if state.switched == LAST {
                 findings.error(Code::SwitchAfterLast, at, "a thread switch after the last one");
             }
@@ -147,20 +151,20 @@ impl Program<'_> {
     /// How bad it is that a thread switch is not the last: Broadcom's shaders of OpenVG never say which is, and switch equally often in all
     /// programs that share a QPU.
     fn without_last_switch(&self) -> Severity {
-        let says = self.facts.iter().any(|facts| facts.sig == Signal::LastThreadSwitch);
+        let says = self.facts.iter().any(|facts| facts.signal() == Signal::LastThreadSwitch);
         if says { Severity::Error } else { Severity::Warning }
     }
 
     fn mutex(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
         let unsure = state.mutex == FREE | HELD;
-        if facts.reads(51) {
+        if facts.reads(ReadSource::MutexAcquire) {
             if state.mutex == HELD {
                 findings.error(Code::MutexBalance, at, "the mutex is taken twice");
             } else if unsure {
                 findings.warning(Code::MutexUnsure, at, "the mutex is taken, and on another path it is taken already");
             }
         }
-        if facts.writes_to(51) {
+        if facts.writes_to(WriteTarget::MutexRelease) {
             if state.mutex == FREE {
                 findings.error(Code::MutexBalance, at, "the mutex is released, but was not taken");
             } else if unsure {
@@ -170,7 +174,7 @@ impl Program<'_> {
     }
 
     fn vpm(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
-        if facts.reads(48) {
+        if facts.reads(ReadSource::VpmRead) {
             if !state.vpm_setup {
                 findings.error(Code::VpmReadWithoutSetup, at, "the VPM is read, but no read was set up");
             } else if state.vpm_vectors.most == 0 {
@@ -181,7 +185,7 @@ impl Program<'_> {
                 );
             }
         }
-        if facts.writes_to(48) && !state.vpm_write_setup {
+        if facts.writes_to(WriteTarget::VpmWrite) && !state.vpm_write_setup {
             findings.error(Code::VpmWriteWithoutSetup, at, "the VPM is written, but no write was set up");
         }
         if facts.sets_up_vpm_read() && state.vpm_blocks.least() >= 2 {
@@ -251,5 +255,5 @@ impl Program<'_> {
 /// `xor r0, r1, r1` and its like give 0 whatever is in the register; facts do not tell operands apart, so only loads of zero by
 /// accumulators alone are let off.
 fn same_operand_only(facts: &Facts) -> bool {
-    facts.accumulators_read.count_ones() == 1 && facts.read_a.is_none() && facts.read_b.is_none() && facts.makes_zero
+    facts.accesses.operands.count_ones() == 1 && facts.accesses.read().count() == 0 && facts.makes_zero
 }

@@ -7,7 +7,9 @@
 
 use std::ops::Range;
 
-use v3d_hw::qpu::{AddOp, Alu, Instruction, MulOp, Mux, Signal};
+use v3d_hw::qpu::{AddOp, Alu, File, Instruction, MulOp, Mux, ReadSource};
+
+use crate::check::facts::Register;
 
 /// Registers of file A, of file B, then r0 to r3.
 const REGISTERS: usize = 68;
@@ -67,22 +69,18 @@ pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
 
 /// The registers that an instruction other than a branch writes, with its operation and the ALU, if it has an operation.
 fn results(word: u64) -> impl Iterator<Item = (Option<(Alu, bool)>, usize)> {
-    let (alu, add, mul, ws) = match Instruction::decode(word) {
-        Instruction::Branch(_) => (None, 63, 63, false),
-        Instruction::Alu(alu) => (Some(alu), alu.waddr_add, alu.waddr_mul, alu.ws),
-        Instruction::LoadImmediate(load) => (None, load.waddr_add, load.waddr_mul, load.ws),
-        Instruction::Semaphore(semaphore) => (None, semaphore.waddr_add, semaphore.waddr_mul, semaphore.ws),
-    };
-    [false, true].into_iter().filter_map(move |second| {
-        let target = target(add, mul, ws, second)?;
-        Some((alu.map(|alu| (alu, second)), target))
-    })
+    let instruction = Instruction::decode(word);
+    let alu = if let Instruction::Alu(alu) = instruction { Some(alu) } else { None };
+    let is_branch = matches!(instruction, Instruction::Branch(_));
+    let writes = instruction.accesses().writes.into_iter().zip([false, true]);
+    let targets = writes.filter_map(|(write, second)| Some((second, place(Register::written(&write)?))));
+    targets.filter(move |_| !is_branch).map(move |(second, target)| (alu.map(|alu| (alu, second)), target))
 }
 
 /// The registers that a call keeps the address behind it in.
 fn links(word: u64) -> [Option<usize>; 2] {
-    let Instruction::Branch(branch) = Instruction::decode(word) else { return [None; 2] };
-    [false, true].map(|second| target(branch.waddr_add, branch.waddr_mul, branch.ws, second))
+    let instruction @ Instruction::Branch(_) = Instruction::decode(word) else { return [None; 2] };
+    instruction.accesses().writes.map(|write| Register::written(&write).map(place))
 }
 
 /// Whether nothing but calls writes a register, and one does.
@@ -99,14 +97,12 @@ fn jumped_over(word: u64, at: usize, length: usize) -> Option<Range<usize>> {
     (start + words <= length).then_some(start..start + words)
 }
 
-/// The register that an ALU writes, if it is one.
-fn target(add: u8, mul: u8, ws: bool, second: bool) -> Option<usize> {
-    let address = usize::from(if second { mul } else { add } & 63);
-    let file_b = second != ws;
-    match address {
-        0..32 => Some(address + if file_b { 32 } else { 0 }),
-        32..36 => Some(64 + address - 32),
-        _ => None,
+/// A register's place among [`REGISTERS`].
+fn place(register: Register) -> usize {
+    match register {
+        Register::InFile(File::A, number) => usize::from(number),
+        Register::InFile(File::B, number) => 32 + usize::from(number),
+        Register::Accumulator(number) => 64 + usize::from(number),
     }
 }
 
@@ -117,8 +113,7 @@ fn moved(alu: &Alu, mul: bool) -> Option<usize> {
     } else {
         (alu.op_add == AddOp::Or && alu.add_a == alu.add_b, alu.add_a)
     };
-    let rotates = alu.sig == Signal::SmallImmediate && alu.raddr_b >= 48;
-    if moves && !rotates { plain(alu, mux) } else { None }
+    if moves && alu.rotation().is_none() { plain(alu, mux) } else { None }
 }
 
 /// The registers that an operation adds, if it is an addition.
@@ -131,10 +126,15 @@ fn plain(alu: &Alu, mux: Mux) -> Option<usize> {
     if alu.pack != 0 || alu.unpack.code() != 0 {
         return None;
     }
+    let [a, b] = alu.sources();
+    let in_file = |file, source| match source {
+        Some(ReadSource::Register(number)) => Some(place(Register::InFile(file, number))),
+        _ => None,
+    };
     match mux {
-        Mux::A => (alu.raddr_a < 32).then_some(usize::from(alu.raddr_a)),
-        Mux::B => (alu.sig != Signal::SmallImmediate && alu.raddr_b < 32).then_some(32 + usize::from(alu.raddr_b)),
-        Mux::R0 | Mux::R1 | Mux::R2 | Mux::R3 => Some(64 + usize::from(mux.code())),
+        Mux::A => in_file(File::A, a),
+        Mux::B => in_file(File::B, b),
+        Mux::R0 | Mux::R1 | Mux::R2 | Mux::R3 => Some(place(Register::Accumulator(mux.code()))),
         Mux::R4 | Mux::R5 => None,
     }
 }

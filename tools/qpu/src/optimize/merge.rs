@@ -1,20 +1,25 @@
 //! Two instructions in one.
 
 use v3d_hw::Layout;
-use v3d_hw::qpu::address_map::is_written_in_either_file;
-use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal};
+use v3d_hw::qpu::access::Stream;
+use v3d_hw::qpu::accesses::Read;
+use v3d_hw::qpu::address_map::{NOP, is_written_in_either_file};
+use v3d_hw::qpu::{AddOp, Alu, Condition, File, Instruction, MulOp, Mux, ReadSource, Signal, WriteTarget};
 
-use crate::check::facts::{Facts, NOP};
+use crate::check::facts::Facts;
 
 /// Which ALUs an instruction uses.
 fn uses(alu: &Alu) -> (bool, bool) {
-    (alu.op_add != AddOp::Nop || alu.waddr_add != NOP, alu.op_mul != MulOp::Nop || alu.waddr_mul != NOP)
+    (alu.op_add.acts() || alu.waddr_add != NOP, alu.op_mul.acts() || alu.waddr_mul != NOP)
 }
 
 fn reads(alu: &Alu, mux: Mux) -> bool {
-    let unary = alu.op_add.is_unary();
-    alu.op_add != AddOp::Nop && (alu.add_a == mux || alu.add_b == mux && !unary)
-        || alu.op_mul != MulOp::Nop && (alu.mul_a == mux || alu.mul_b == mux)
+    alu.operands().contains(&Some(mux))
+}
+
+/// Whether a read or write address is that of a register of its file.
+const fn is_register(address: u8) -> bool {
+    matches!(ReadSource::of(File::A, address), ReadSource::Register(_))
 }
 
 /// The one instruction that does what both do, if there is one. They must not depend on each other.
@@ -57,13 +62,12 @@ fn moved_to_mul(alu: &Alu) -> Option<Alu> {
 
 /// `v8min x, y, y` as `or x, y, y`.
 fn moved_to_add(alu: &Alu) -> Option<Alu> {
-    let rotated = alu.sig == Signal::SmallImmediate && alu.raddr_b >= 48;
     let plain = alu.op_mul == MulOp::V8min
         && alu.mul_a == alu.mul_b
         && !alu.sf
         && alu.pack == 0
         && alu.unpack.code() == 0
-        && !rotated;
+        && alu.rotation().is_none();
     plain.then(|| Alu {
         op_mul: MulOp::Nop,
         op_add: AddOp::Or,
@@ -94,22 +98,21 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
     };
     let raddr_a = match (a.raddr_a, b.raddr_a) {
         (address, NOP) | (NOP, address) => address,
-        (a, b) if a == b && a < 32 => a,
+        (a, b) if a == b && is_register(a) => a,
         _ => return None,
     };
     // What is in the file B field: an address or a small immediate.
+    let is_value = |alu: &Alu| alu.small_immediate().is_some_and(|immediate| immediate.value().is_some());
     let (imm_a, imm_b) = (a.sig == Signal::SmallImmediate, b.sig == Signal::SmallImmediate);
     let raddr_b = match (imm_a, imm_b) {
-        (true, true) if a.raddr_b == b.raddr_b && a.raddr_b < 48 => a.raddr_b,
+        (true, true) if a.raddr_b == b.raddr_b && is_value(a) => a.raddr_b,
         (true, true) => return None,
-        (true, false) if b.raddr_b == NOP && !reads(b, Mux::B) && (a.raddr_b < 48 || b.op_mul == MulOp::Nop) => {
-            a.raddr_b
-        }
+        (true, false) if b.raddr_b == NOP && !reads(b, Mux::B) && (is_value(a) || !b.op_mul.acts()) => a.raddr_b,
         (false, true) if a.raddr_b == NOP && !reads(a, Mux::B) => b.raddr_b,
         (true, false) | (false, true) => return None,
         (false, false) => match (a.raddr_b, b.raddr_b) {
             (address, NOP) | (NOP, address) => address,
-            (a, b) if a == b && a < 32 => a,
+            (a, b) if a == b && is_register(a) => a,
             _ => return None,
         },
     };
@@ -152,7 +155,7 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
         } else {
             let other_writes_a = if packs(a) { ws } else { !ws };
             let other_target = if packs(a) { b.waddr_mul } else { a.waddr_add };
-            owner.pack != 0 && other_writes_a && other_target < 32 || owner.pack != 0 && ws != owner.ws
+            owner.pack != 0 && other_writes_a && is_register(other_target) || owner.pack != 0 && ws != owner.ws
         };
         if other_pack {
             return None;
@@ -183,12 +186,17 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
 /// Whether the two may share an instruction: peripherals are accessed one at a time.
 fn allowed(merged: &Facts, first: &Facts, second: &Facts) -> bool {
     let special = |facts: &Facts| {
-        let writes = facts.written().any(|address| address == 36 || address >= 38);
-        let reads = [facts.read_a, facts.read_b].into_iter().flatten().any(|address| address >= 41);
-        writes || reads || facts.loads_r4()
+        let writes = facts.accesses.written().any(|write| write.target.is_peripheral());
+        // Uniforms and varyings can be read beside anything.
+        let is_unit = |read: &Read| {
+            let row = read.source.row();
+            row.peripheral.is_some() && !matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings))
+        };
+        writes || facts.accesses.read().any(is_unit) || facts.signal().loads_r4()
     };
-    let both_write =
-        merged.write_a.is_some_and(|a| merged.write_b.is_some_and(|b| a.address == b.address && a.address >= 32));
-    let uniform_and_tmu = merged.reads(32) && merged.writes_tmu();
+    let [add, mul] = &merged.accesses.writes;
+    let is_register = matches!(add.target, WriteTarget::Register(_));
+    let both_write = add.happens() && mul.happens() && add.target.is_same(mul.target) && !is_register;
+    let uniform_and_tmu = merged.reads(ReadSource::Uniform) && merged.writes_tmu();
     !(special(first) && special(second) || both_write || uniform_and_tmu)
 }

@@ -5,8 +5,6 @@
 
 use std::collections::VecDeque;
 
-use v3d_hw::qpu::Signal;
-
 use super::effects::Effects;
 use super::merge::merge;
 use super::{Line, NOP};
@@ -37,24 +35,16 @@ impl Task {
     }
 }
 
-/// The TMU whose result a word loads.
-fn loads(word: u64) -> Option<usize> {
-    match Facts::of(word).sig {
-        Signal::LoadTmu0 => Some(0),
-        Signal::LoadTmu1 => Some(1),
-        _ => None,
-    }
-}
-
 /// For each word, the index of the request whose result it loads, if that is among the words.
 fn requests(words: impl Iterator<Item = u64>) -> Vec<Option<usize>> {
     let mut under_way = [VecDeque::new(), VecDeque::new()];
     let mut found = Vec::new();
     for (at, word) in words.enumerate() {
-        found.push(loads(word).and_then(|unit| under_way[unit].pop_front()));
         let facts = Facts::of(word);
-        for (unit, queue) in under_way.iter_mut().enumerate() {
-            if facts.writes_to(56 + 4 * unit as u8) {
+        let loads = facts.signal().loads_tmu();
+        found.push(loads.and_then(|unit| under_way[usize::from(unit)].pop_front()));
+        for (unit, queue) in (0..).zip(&mut under_way) {
+            if facts.starts_lookup(unit) {
                 queue.push_back(at);
             }
         }

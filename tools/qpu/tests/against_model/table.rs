@@ -3,7 +3,8 @@
 use crate::case::{Case, decoded};
 use crate::execution::Complaint;
 use qpu::Code;
-use v3d_hw::qpu::{Condition, File, Instruction, Signal, WriteTarget};
+use v3d_hw::qpu::accesses::Write;
+use v3d_hw::qpu::{Instruction, WriteTarget};
 use v3d_sim::qpu::{IoError, QpuError, Rule};
 use v3d_sim::tmu::TmuFault;
 use v3d_sim::vpm::VpmError;
@@ -211,78 +212,13 @@ impl Site<'_> {
 
     /// Whether a result that the instruction before writes has a condition.
     fn follows_conditional_write(&self) -> bool {
-        let conditional = |write: &Write| !matches!(write.condition, Condition::Always | Condition::Never);
-        self.before.first().is_some_and(|&at| writes(self.words, at).any(|write| conditional(&write)))
-    }
-
-    /// Whether both ALUs move one value, but for a rotation.
-    fn makes_double_move(&self) -> bool {
-        match self.instruction() {
-            Instruction::Alu(alu) => alu.add_a == alu.add_b && alu.mul_a == alu.mul_b && alu.add_a == alu.mul_a,
-            _ => true,
-        }
-    }
-
-    /// Whether both ALUs write to one address of a TMU or the SFU.
-    fn writes_one_unit(&self) -> bool {
-        let [add, mul] = targets(&self.instruction());
-        use WriteTarget::{SfuExp, SfuLog, SfuRecip, SfuRecipSqrt, Tmu};
-        add.target == mul.target && matches!(add.target, Tmu { .. } | SfuRecip | SfuRecipSqrt | SfuExp | SfuLog)
-    }
-
-    fn has_conditions(&self, one: Condition, other: Condition) -> bool {
-        let [add, mul] = targets(&self.instruction()).map(|write| write.condition);
-        (add, mul) == (one, other) || (add, mul) == (other, one)
-    }
-
-    fn accesses_tile(&self) -> bool {
-        let loads = matches!(
-            self.instruction().signal(),
-            Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::LoadAlpha
-        );
-        let tile = |write: &Write| {
-            use WriteTarget::{TlbAlphaMask, TlbColorAll, TlbColorMs, TlbStencilSetup, TlbZ};
-            matches!(write.target, TlbAlphaMask | TlbColorAll | TlbColorMs | TlbStencilSetup | TlbZ)
-        };
-        loads && targets(&self.instruction()).iter().any(tile)
+        let before = self.before.first().map(|&at| decoded(self.words, at).accesses());
+        before.is_some_and(|accesses| accesses.written().any(Write::is_conditional))
     }
 
     fn rotates_into_r5(&self) -> bool {
-        let [_, mul] = targets(&self.instruction());
-        matches!(mul.target, WriteTarget::R5PerQuad | WriteTarget::R5Replicated)
+        self.instruction().accesses().writes[1].target.is_r5()
     }
-}
-
-/// What one ALU writes.
-struct Write {
-    target: WriteTarget,
-    condition: Condition,
-}
-
-impl Write {
-    fn is_conditional_no_swap(&self) -> bool {
-        self.target == WriteTarget::TmuNoSwap && self.condition != Condition::Always
-    }
-}
-
-fn writes(words: &[u64], at: usize) -> impl Iterator<Item = Write> {
-    targets(&decoded(words, at)).into_iter()
-}
-
-/// What both ALUs write.
-fn targets(instruction: &Instruction) -> [Write; 2] {
-    let always = Condition::Always;
-    let (ws, add, mul, cond_add, cond_mul) = match *instruction {
-        Instruction::Alu(alu) => (alu.ws, alu.waddr_add, alu.waddr_mul, alu.cond_add, alu.cond_mul),
-        Instruction::LoadImmediate(load) => (load.ws, load.waddr_add, load.waddr_mul, load.cond_add, load.cond_mul),
-        Instruction::Semaphore(it) => (it.ws, it.waddr_add, it.waddr_mul, it.cond_add, it.cond_mul),
-        Instruction::Branch(branch) => (branch.ws, branch.waddr_add, branch.waddr_mul, always, always),
-    };
-    let files = if ws { [File::B, File::A] } else { [File::A, File::B] };
-    [
-        Write { target: WriteTarget::of(files[0], add), condition: cond_add },
-        Write { target: WriteTarget::of(files[1], mul), condition: cond_mul },
-    ]
 }
 
 /// A reason for which one side complains alone.
@@ -306,7 +242,10 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         side: Side::Checker,
         holds: |site| {
             let mut near = site.before.iter().take(2);
-            near.any(|&at| writes(site.words, at).any(|write| write.is_conditional_no_swap()))
+            near.any(|&at| {
+                let accesses = decoded(site.words, at).accesses();
+                accesses.written().any(|write| write.target == WriteTarget::TmuNoSwap && write.is_conditional())
+            })
         },
         why: "whether a conditional write disables the swap is decided by values",
     },
@@ -344,39 +283,6 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         why: "the checker does not follow a branch in the slots of another, which it has found",
     },
     Exception {
-        row: "both ALUs write one register",
-        side: Side::Checker,
-        holds: |site| site.makes_double_move() || site.writes_one_unit(),
-        why: "the model takes a rotated value, and two accesses of a peripheral, for the same",
-    },
-    Exception {
-        row: "both ALUs write one register",
-        side: Side::Model,
-        holds: |site| site.has_conditions(Condition::ZSet, Condition::NSet),
-        why: "the model does not know that no result is zero and negative",
-    },
-    Exception {
-        row: "part of a word to a peripheral",
-        side: Side::Model,
-        holds: |site| targets(&site.instruction())[1].condition == Condition::Never,
-        why: "the model does not look at the condition",
-    },
-    Exception {
-        row: "several peripherals",
-        side: Side::Checker,
-        holds: |site| site.accesses_tile(),
-        why: "the model takes any read and write of the tile buffer for one access",
-    },
-    Exception {
-        row: "several peripherals",
-        side: Side::Model,
-        holds: |site| {
-            let [add, mul] = targets(&site.instruction());
-            add.target == mul.target
-        },
-        why: "the model counts two writes to one address twice",
-    },
-    Exception {
         row: "mutex",
         side: Side::Checker,
         holds: |site| site.at + 1 == site.words.len(),
@@ -385,7 +291,7 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
     Exception {
         row: "uniforms, varyings, VPM at the end",
         side: Side::Checker,
-        holds: |site| matches!(site.instruction().signal(), Signal::ThreadSwitch | Signal::LastThreadSwitch),
+        holds: |site| site.instruction().signal().switches_threads(),
         why: "the checker has the code for thread switches at the end, too",
     },
 ];
