@@ -20,7 +20,6 @@ mod lookups;
 mod path;
 mod registers;
 mod rules;
-mod touches;
 mod uniforms;
 mod vpm;
 mod walk;

@@ -4,31 +4,29 @@
 
 use super::lookups::{Parameters, Results};
 use super::registers::{Known, Registers};
-use super::touches::{self, ALL_ACCUMULATORS, Touches};
+use super::rules::Recent;
 use super::vpm::Vpm;
 use super::{Event, Facts, Kind, rules};
 use alloc::vec::Vec;
 use v3d_hw::BusAddr;
+use v3d_hw::qpu::access::Peripheral;
+use v3d_hw::qpu::accesses::{Accesses, Write, accumulators};
 use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::qpu::{
-    AddOp, Alu, Condition, File, ImmediateKind, Instruction, LoadImmediate, Mux, ReadSource, Signal, SmallImmediate,
+    AddOp, Alu, Condition, File, Hazard, ImmediateKind, Instruction, LoadImmediate, Mux, ReadSource, Signal,
     THREAD_DELAY_SLOTS, Unpack, WriteTarget,
 };
 
 /// TMUs that a program can write to.
 const TMUS: usize = 2;
-/// Instructions after a new address of the uniforms in which none may be read [AG p.20].
-const UNIFORM_DELAY_SLOTS: u32 = 2;
-/// Instructions after TMU swapping is disabled until a TMU may be written, the first of them that may [AG p.24, p.37].
-const NO_SWAP_DELAY: u8 = 3;
-/// Instructions that must not wait for the scoreboard [AG p.37].
-const BEFORE_SCOREBOARD: u8 = 2;
+/// Instructions that must not wait for the scoreboard.
+const BEFORE_SCOREBOARD: u8 = Hazard::ScoreboardAfterStart.between() as u8;
 
 /// What one stretch hands on to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Carried {
-    /// What the last two instructions touched, the last one first.
-    recent: [Touches; 2],
+    /// The last two instructions, the last one first.
+    recent: [Recent; 2],
     /// Instructions executed, up to those that must not wait for the scoreboard.
     executed: u8,
     /// Accumulators and flags that a thread switch has left undefined.
@@ -110,22 +108,22 @@ impl Path {
         ending: Option<u32>,
         facts: &mut Facts,
     ) -> Result<(), &'static str> {
-        rules::alone(self.kind, instruction)?;
-        let touches = Touches::of(instruction);
-        let [previous, before] = self.carried.recent;
-        if touches.uniform && self.uniform_delay > 0 {
+        let accesses = instruction.accesses();
+        rules::alone(self.kind, instruction, &accesses)?;
+        let reads_uniform = accesses.reads(ReadSource::Uniform);
+        if reads_uniform && self.uniform_delay > 0 {
             return Err("reads a uniform too soon after their address was moved");
         }
-        rules::between(&touches, &previous, &before)?;
-        self.situation(instruction, &touches)?;
-        end(instruction, &touches, ending)?;
+        rules::between(&accesses, &self.carried.recent)?;
+        self.situation(&accesses)?;
+        end(&accesses, ending)?;
 
         let may_read_uniforms = self.uniform_delay == 0;
         self.uniform_delay = self.uniform_delay.saturating_sub(1);
         self.carried.no_swap = self.carried.no_swap.saturating_sub(1);
         self.registers.step();
-        let uniform = touches.uniform.then(|| self.take_uniform(address));
-        self.streams(&touches, facts)?;
+        let uniform = reads_uniform.then(|| self.take_uniform(address));
+        self.streams(&accesses, facts)?;
         let sum = match instruction {
             Instruction::Alu(alu) => self.sum(alu, uniform),
             Instruction::LoadImmediate(LoadImmediate { kind: ImmediateKind::Word, pack: 0, immediate, .. }) => {
@@ -133,16 +131,15 @@ impl Path {
             }
             _ => Sum::Other,
         };
-        let results = touches::results(instruction);
         let sums = if matches!(instruction, Instruction::Alu(_)) { [sum, Sum::Other] } else { [sum; 2] };
         let takes_uniforms =
             |target| matches!(target, WriteTarget::Tmu { .. } | WriteTarget::UniformsAddress | WriteTarget::TmuNoSwap);
-        if results.iter().all(|result| takes_uniforms(result.target)) {
+        if accesses.writes.iter().all(|result| takes_uniforms(result.target)) {
             return Err("writes two texture coordinates at once, or one beside an address of the uniforms");
         }
-        for (result, sum) in results.into_iter().zip(sums) {
+        for (result, sum) in accesses.writes.iter().zip(sums) {
             let value = match sum {
-                Sum::Value(known) if result.condition == Condition::Always && !result.is_nop => known,
+                Sum::Value(known) if result.condition == Condition::Always && result.acts => known,
                 _ => Known::Nothing,
             };
             match result.target {
@@ -156,27 +153,27 @@ impl Path {
             }
         }
         self.obey(instruction.signal(), facts)?;
-        self.pass_on(instruction, touches)
+        self.pass_on(&accesses)
     }
 
     /// The rules that depend on what has been executed.
-    fn situation(&self, instruction: &Instruction, touches: &Touches) -> Result<(), &'static str> {
+    fn situation(&self, accesses: &Accesses) -> Result<(), &'static str> {
         const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
         let threaded = self.kind == Kind::Fragment { threaded: true };
-        if threaded && (touches.reads | touches.writes) & UPPER_REGISTERS != 0 {
+        if threaded && (accesses.registers_read() | accesses.registers_written()) & UPPER_REGISTERS != 0 {
             return Err("uses registers 16 to 31, which are the other thread's");
         }
-        if touches.reads_accumulators & self.carried.undefined != 0 {
+        if accesses.accumulators_read() & self.carried.undefined != 0 {
             return Err("reads an accumulator or flag that a thread switch has left undefined");
         }
-        let waits = touches.tlb_samples || instruction.signal() == Signal::ScoreboardWait;
+        let waits = accesses.accesses_samples() || accesses.signal == Signal::ScoreboardWait;
         if waits && self.carried.executed < BEFORE_SCOREBOARD {
             return Err("waits for the scoreboard among the first two");
         }
-        if touches.tmu && self.carried.no_swap > 1 {
+        if writes_tmu(accesses) && self.carried.no_swap > 1 {
             return Err("writes to a TMU too soon after swapping was disabled");
         }
-        if !matches!(instruction.signal(), Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+        if !accesses.signal.switches_threads() {
             return Ok(());
         }
         if self.is_switching() {
@@ -189,11 +186,11 @@ impl Path {
     }
 
     /// Reads varyings and rows of the VPM.
-    fn streams(&mut self, touches: &Touches, facts: &mut Facts) -> Result<(), &'static str> {
-        if touches.varying {
+    fn streams(&mut self, accesses: &Accesses, facts: &mut Facts) -> Result<(), &'static str> {
+        if accesses.reads(ReadSource::Varying) {
             self.carried.varyings = self.carried.varyings.checked_add(1).ok_or("reads too many varyings")?;
         }
-        if touches.reads_vpm {
+        if accesses.reads(ReadSource::VpmRead) {
             let row = self.carried.vpm.read()?;
             facts.input_rows = facts.input_rows.max(u32::from(row) + 1);
         }
@@ -240,10 +237,10 @@ impl Path {
 
     /// An operand of the add ALU.
     fn operand(&self, alu: &Alu, mux: Mux, uniform: Option<u32>) -> Operand {
-        let [a, b] = touches::sources(alu);
+        let [a, b] = alu.sources();
         let of_file = |file, source| match (source, uniform) {
-            (ReadSource::Uniform, Some(uniform)) => Operand::Uniform(uniform),
-            (ReadSource::Register(number), _) => Operand::Known(self.registers.in_file(file, number)),
+            (Some(ReadSource::Uniform), Some(uniform)) => Operand::Uniform(uniform),
+            (Some(ReadSource::Register(number)), _) => Operand::Known(self.registers.in_file(file, number)),
             _ => Operand::Known(Known::Nothing),
         };
         match mux {
@@ -253,11 +250,10 @@ impl Path {
             Mux::R3 => Operand::Known(self.registers.accumulator(3)),
             Mux::R4 | Mux::R5 => Operand::Known(Known::Nothing),
             Mux::A => of_file(File::A, a),
-            Mux::B if alu.sig == Signal::SmallImmediate => {
-                let value = SmallImmediate::from_code(alu.raddr_b).value();
-                Operand::Known(value.map_or(Known::Nothing, Known::constant))
-            }
-            Mux::B => of_file(File::B, b),
+            Mux::B => match alu.small_immediate() {
+                Some(immediate) => Operand::Known(immediate.value().map_or(Known::Nothing, Known::constant)),
+                None => of_file(File::B, b),
+            },
         }
     }
 
@@ -307,12 +303,12 @@ impl Path {
                     return Err("moves the address of the uniforms, where to, nobody can say");
                 };
                 self.events.push((address, Event::Move { uniform, plus }));
-                self.uniform_delay = UNIFORM_DELAY_SLOTS;
+                self.uniform_delay = Hazard::UniformAfterAddress.between();
             }
             WriteTarget::TmuNoSwap if self.carried.used_tmus => {
                 return Err("disables the swapping of TMUs after one was written to");
             }
-            WriteTarget::TmuNoSwap => self.carried.no_swap = NO_SWAP_DELAY,
+            WriteTarget::TmuNoSwap => self.carried.no_swap = Hazard::TmuAfterNoSwap.distance() as u8,
             WriteTarget::VpmVcdRdSetup | WriteTarget::VpmVcdWrSetup => {
                 let Known::Value { uniform: None, plus: word } = value else {
                     return Err("sets the VPM up by a value that is no constant");
@@ -354,13 +350,13 @@ impl Path {
     }
 
     /// What the next instruction has to know.
-    fn pass_on(&mut self, instruction: &Instruction, touches: Touches) -> Result<(), &'static str> {
+    fn pass_on(&mut self, accesses: &Accesses) -> Result<(), &'static str> {
         let carried = &mut self.carried;
-        carried.undefined &= !touches.replaces_accumulators;
+        carried.undefined &= !accesses.accumulators_replaced();
         // Four packed bytes make an accumulator defined, too.
-        for result in touches::results(instruction) {
-            if let (WriteTarget::Accumulator(number), Condition::Always, false) =
-                (result.target, result.condition, result.is_nop)
+        for result in &accesses.writes {
+            if let (WriteTarget::Accumulator(number), Condition::Always, true) =
+                (result.target, result.condition, result.acts)
                 && let Some(bytes) = carried.undefined_bytes.get_mut(usize::from(number))
             {
                 *bytes &= !result.bytes;
@@ -369,7 +365,7 @@ impl Path {
                 }
             }
         }
-        carried.recent = [touches, carried.recent[0]];
+        carried.recent = [Recent::of(accesses), carried.recent[0]];
         carried.executed = carried.executed.saturating_add(1).min(BEFORE_SCOREBOARD);
         if self.switching > 0 {
             self.switching -= 1;
@@ -378,36 +374,43 @@ impl Path {
                 if self.pending.iter().any(|pending| !pending.is_empty()) {
                     return Err("is the last before a thread switch in the middle of a lookup");
                 }
-                (carried.undefined, carried.undefined_bytes) = (ALL_ACCUMULATORS, [15; 6]);
+                (carried.undefined, carried.undefined_bytes) = (accumulators::ALL, [Write::WHOLE; 6]);
             }
-        } else if matches!(instruction.signal(), Signal::ThreadSwitch | Signal::LastThreadSwitch) {
+        } else if accesses.signal.switches_threads() {
             self.switching = THREAD_DELAY_SLOTS;
             self.registers.switch_threads();
-            carried.last_switch |= instruction.signal() == Signal::LastThreadSwitch;
+            carried.last_switch |= accesses.signal == Signal::LastThreadSwitch;
         }
         Ok(())
     }
 }
 
 /// The rules of the end: the instruction that signals it and the two behind [AG p.37].
-fn end(instruction: &Instruction, touches: &Touches, ending: Option<u32>) -> Result<(), &'static str> {
-    let ends = matches!(instruction.signal(), Signal::ProgramEnd | Signal::LoadColorEnd);
+fn end(accesses: &Accesses, ending: Option<u32>) -> Result<(), &'static str> {
+    let ends = accesses.signal.ends_program();
     if !ends && ending.is_none() {
         return Ok(());
     }
-    if ends && touches.writes != 0 {
+    if ends && accesses.registers_written() != 0 {
         return Err("signals the end and writes a register of a file");
     }
-    if touches.register_14 {
+    if accesses.accesses_register_14() {
         return Err("uses register 14 among the last three");
     }
-    if touches.uniform || touches.varying || touches.vpm || touches.tmu {
+    let is_stream = |unit: Option<Peripheral>| matches!(unit, Some(Peripheral::Varyings | Peripheral::Vpm));
+    let reads = accesses.read().map(|read| read.source.row().peripheral);
+    let writes = accesses.written().map(|write| write.target.row().access.peripheral);
+    if accesses.reads(ReadSource::Uniform) || writes_tmu(accesses) || reads.chain(writes).any(is_stream) {
         return Err("reads uniforms or varyings, uses the VPM or writes to a TMU among the last three");
     }
-    if ending == Some(1) && touches.tlb_z {
+    if ending == Some(1) && accesses.writes_to(WriteTarget::TlbZ) {
         return Err("writes Z as the last one");
     }
     Ok(())
+}
+
+fn writes_tmu(accesses: &Accesses) -> bool {
+    accesses.written().any(|write| matches!(write.target, WriteTarget::Tmu { .. }))
 }
 
 /// An operand, as far as it matters.

@@ -3,27 +3,27 @@
 //! What happens when one is broken is undefined [AG p.37]: nothing could then be said of what a program reaches.
 
 use super::Kind;
-use super::touches::{self, R4, R5, Touches};
+use v3d_hw::qpu::access::Conditional;
+use v3d_hw::qpu::accesses::{Accesses, Write, accumulators};
 use v3d_hw::qpu::{
-    AddOp, Alu, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, Mux, ReadSource, Signal,
-    WriteTarget,
+    AddOp, Alu, BranchCondition, Condition, Hazard, ImmediateKind, Instruction, LoadImmediate, Mux, PackMul,
+    ReadSource, Signal, SmallImmediate, Unpack, WriteTarget,
 };
 
 /// The rules of one instruction.
-pub(super) fn alone(kind: Kind, instruction: &Instruction) -> Result<(), &'static str> {
+pub(super) fn alone(kind: Kind, instruction: &Instruction, accesses: &Accesses) -> Result<(), &'static str> {
     codes(instruction)?;
-    let results = touches::results(instruction);
-    for result in &results {
-        destination(kind, result)?;
+    for write in &accesses.writes {
+        destination(kind, write)?;
     }
-    if touches::writes_twice(&results) {
+    if accesses.writes_twice() {
         return Err("writes one accumulator or I/O register by both ALUs");
     }
     if let Instruction::Alu(alu) = instruction {
-        operands(kind, alu)?;
+        operands(kind, alu, accesses)?;
     }
     signal(kind, instruction.signal())?;
-    one_peripheral(instruction, &results)
+    one_peripheral(accesses)
 }
 
 /// Reserved codes.
@@ -49,16 +49,15 @@ fn codes(instruction: &Instruction) -> Result<(), &'static str> {
             (false, 0, false)
         }
     };
-    if mul_runs && pm && matches!(pack & 7, 1 | 2) {
+    if mul_runs && pm && matches!(PackMul::of_field(pack), PackMul::Reserved(_)) {
         return Err("has a reserved pack mode");
     }
     Ok(())
 }
 
 /// Where a result may go.
-fn destination(kind: Kind, result: &touches::Result) -> Result<(), &'static str> {
+fn destination(kind: Kind, result: &Write) -> Result<(), &'static str> {
     let fragment = matches!(kind, Kind::Fragment { .. });
-    let whole = result.bytes == 15;
     match result.target {
         WriteTarget::Register(_) | WriteTarget::Accumulator(_) | WriteTarget::Nop => return Ok(()),
         WriteTarget::VpmLdAddr | WriteTarget::VpmStAddr => return Err("starts a DMA of the VPM"),
@@ -81,18 +80,11 @@ fn destination(kind: Kind, result: &touches::Result) -> Result<(), &'static str>
         }
         _ => {}
     }
-    let may_be_conditional = matches!(
-        result.target,
-        WriteTarget::TlbStencilSetup
-            | WriteTarget::TlbZ
-            | WriteTarget::TlbColorMs
-            | WriteTarget::TlbColorAll
-            | WriteTarget::MsFlags
-            | WriteTarget::RevFlag
-            | WriteTarget::R5PerQuad
-            | WriteTarget::R5Replicated
-    );
-    if result.is_nop && !matches!(result.target, WriteTarget::R5PerQuad | WriteTarget::R5Replicated) {
+    let row = result.target.row();
+    // That of the stencil test takes effect in elements, as the tests do.
+    let may_be_conditional =
+        row.conditional == Conditional::PerElement || result.target == WriteTarget::TlbStencilSetup;
+    if !result.acts && !result.target.is_r5() {
         return Err("writes to a peripheral by an operation that does nothing");
     }
     if !may_be_conditional && result.condition != Condition::Always {
@@ -102,18 +94,17 @@ fn destination(kind: Kind, result: &touches::Result) -> Result<(), &'static str>
             _ => "writes to the SFU, the VPM or a TMU conditionally",
         });
     }
-    if !whole {
+    if result.bytes != Write::WHOLE {
         return Err("packs a single byte for an I/O register");
     }
     Ok(())
 }
 
 /// What may be read.
-fn operands(kind: Kind, alu: &Alu) -> Result<(), &'static str> {
+fn operands(kind: Kind, alu: &Alu, accesses: &Accesses) -> Result<(), &'static str> {
     let fragment = matches!(kind, Kind::Fragment { .. });
-    let sources = touches::sources(alu);
-    for (source, mux) in sources.into_iter().zip([Mux::A, Mux::B]) {
-        match source {
+    for read in accesses.read() {
+        match read.source {
             ReadSource::VpmRead if fragment => return Err("reads the VPM in a fragment shader"),
             ReadSource::VpmLdBusy | ReadSource::VpmStBusy | ReadSource::VpmLdWait | ReadSource::VpmStWait => {
                 return Err("asks for or waits for a DMA of the VPM");
@@ -128,13 +119,14 @@ fn operands(kind: Kind, alu: &Alu) -> Result<(), &'static str> {
             {
                 return Err("reads varyings or pixels in a vertex or coordinate shader");
             }
-            ReadSource::Unmapped(_) if touches::consumes(alu, mux) => {
+            ReadSource::Unmapped(_) if read.used != Condition::Never => {
                 return Err("reads an address that nothing is mapped to");
             }
             _ => {}
         }
     }
-    if touches::unpacks_port_a(alu) && !matches!(sources[0], ReadSource::Register(_)) {
+    let unpacks = alu.unpack != Unpack::None && !alu.pm && alu.uses(Mux::A);
+    if unpacks && !matches!(alu.sources()[0], Some(ReadSource::Register(_))) {
         return Err("unpacks what is not read from register file A");
     }
     Ok(())
@@ -149,53 +141,74 @@ fn signal(kind: Kind, signal: Signal) -> Result<(), &'static str> {
         Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::ScoreboardWait if !fragment => {
             Err("uses the tile buffer in a vertex or coordinate shader")
         }
-        Signal::ThreadSwitch | Signal::LastThreadSwitch if kind != (Kind::Fragment { threaded: true }) => {
+        signal if signal.switches_threads() && kind != (Kind::Fragment { threaded: true }) => {
             Err("switches threads in a program that runs as the only thread")
         }
         _ => Ok(()),
     }
 }
 
-/// Units that share a port: an instruction may access one of them once. A stencil set-up beside a lookup's result is allowed: Mesa's programs do that.
-fn one_peripheral(instruction: &Instruction, results: &[touches::Result; 2]) -> Result<(), &'static str> {
-    let (mut tmu, mut tlb, mut setup, mut sfu) = (0, 0, 0, 0);
-    for result in results.iter().filter(|result| result.happens()) {
-        match result.target {
-            WriteTarget::Tmu { .. } => tmu += 1,
-            WriteTarget::TlbStencilSetup => setup += 1,
-            WriteTarget::TlbZ | WriteTarget::TlbColorMs | WriteTarget::TlbColorAll => tlb += 1,
-            WriteTarget::SfuRecip | WriteTarget::SfuRecipSqrt | WriteTarget::SfuExp | WriteTarget::SfuLog => sfu += 1,
-            _ => {}
-        }
+/// Units that share a port: an instruction may access one of them once.
+fn one_peripheral(accesses: &Accesses) -> Result<(), &'static str> {
+    let writes = accesses.written().filter(|write| write.target.row().access.is_coupled).count();
+    if writes > 1 || accesses.coupled_accesses() > 1 {
+        return Err("accesses more than one of TMU, tile buffer and SFU");
     }
-    let loads_tmu = matches!(instruction.signal(), Signal::LoadTmu0 | Signal::LoadTmu1);
-    let loads_tlb = matches!(instruction.signal(), Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd);
-    // A colour load together with a colour write is one access.
-    let units = [tmu > 0, loads_tmu, tlb > 0 || loads_tlb || setup > 0 && !loads_tmu, sfu > 0];
-    let too_many = tmu + tlb + setup + sfu > 1 || units.into_iter().filter(|&used| used).count() > 1;
-    if too_many { Err("accesses more than one of TMU, tile buffer and SFU") } else { Ok(()) }
+    Ok(())
 }
 
-/// The rules between an instruction and the two before it: `previous` directly, `before` with one between.
-pub(super) fn between(now: &Touches, previous: &Touches, before: &Touches) -> Result<(), &'static str> {
-    if now.reads & previous.writes != 0 {
+/// What the instructions behind one have to know of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Recent {
+    /// Registers that it writes.
+    writes: u64,
+    /// Accumulators and flags that it writes, in whatever elements.
+    writes_accumulators: u8,
+    /// Accumulators and flags that it writes whole, in all elements.
+    replaces_accumulators: u8,
+    /// It writes to the SFU.
+    sfu: bool,
+    /// It writes Z.
+    tlb_z: bool,
+}
+
+impl Recent {
+    pub(super) fn of(accesses: &Accesses) -> Self {
+        Self {
+            writes: accesses.registers_written(),
+            writes_accumulators: accesses.accumulators_written(),
+            replaces_accumulators: accesses.accumulators_replaced(),
+            sfu: accesses.written().any(|write| write.target.is_sfu()),
+            tlb_z: accesses.writes_to(WriteTarget::TlbZ),
+        }
+    }
+}
+
+/// The rules between an instruction and the two before it, the nearest first.
+pub(super) fn between(now: &Accesses, recent: &[Recent; 2]) -> Result<(), &'static str> {
+    let after =
+        |hazard: Hazard, is_first: fn(&Recent) -> bool| recent.iter().take(hazard.between() as usize).any(is_first);
+    let [previous, _] = recent;
+    if now.registers_read() & previous.writes != 0 {
         return Err("reads a register that the instruction before it writes");
     }
-    if previous.sfu || before.sfu {
-        if now.reads_accumulators & R4 != 0 {
+    if after(Hazard::SfuResult, |recent| recent.sfu) {
+        if now.accumulators_read() & accumulators::R4 != 0 {
             return Err("reads r4 before the SFU's result is there");
         }
-        if now.loads_r4 || now.sfu {
+        if now.accumulators_written() & accumulators::R4 != 0 {
             return Err("writes r4 while a result of the SFU is on its way");
         }
     }
-    if now.rotates & previous.replaces_accumulators != 0 {
+    let always = now.writes[1].condition == Condition::Always;
+    if always && now.rotated & previous.replaces_accumulators != 0 {
         return Err("rotates an accumulator that the instruction before it writes");
     }
-    if now.rotates_by_r5 && previous.writes_accumulators & R5 != 0 {
+    let by_r5 = now.rotation == Some(SmallImmediate::RotateByR5);
+    if by_r5 && previous.writes_accumulators & accumulators::R5 != 0 {
         return Err("rotates by r5, which the instruction before it writes");
     }
-    if now.ms_flags && (previous.tlb_z || before.tlb_z) {
+    if now.reads(ReadSource::MsFlags) && after(Hazard::MsFlagsAfterTlbZ, |recent| recent.tlb_z) {
         return Err("reads the multisample mask too soon after a write of Z");
     }
     Ok(())

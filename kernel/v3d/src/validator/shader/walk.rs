@@ -4,15 +4,13 @@
 
 use super::super::{Checker, Reason};
 use super::path::{Carried, Path};
-use super::touches::{self, results};
 use super::{Facts, Kind, Program, Stretch};
 use crate::platform::GpuMemory;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::{
-    BRANCH_DELAY_SLOTS, Branch, BranchCondition, INSTRUCTION_BYTES, Instruction, Signal, THREAD_DELAY_SLOTS,
-    WriteTarget,
+    BRANCH_DELAY_SLOTS, Branch, BranchCondition, INSTRUCTION_BYTES, Instruction, THREAD_DELAY_SLOTS, WriteTarget,
 };
 
 /// Instructions that are followed at most, over all paths.
@@ -130,8 +128,8 @@ impl End {
 
     /// How it goes on after the instruction at `address`.
     fn after(self, address: BusAddr, instruction: &Instruction, path: &Path) -> Result<Self, &'static str> {
-        let ends = matches!(instruction.signal(), Signal::ProgramEnd | Signal::LoadColorEnd);
-        let switches = matches!(instruction.signal(), Signal::ThreadSwitch | Signal::LastThreadSwitch);
+        let ends = instruction.signal().ends_program();
+        let switches = instruction.signal().switches_threads();
         let branches = matches!(instruction, Instruction::Branch(_));
         if (ends || branches) && path.is_switching() {
             return Err("branches or ends the program before a thread switch has taken effect");
@@ -163,8 +161,8 @@ fn target(address: BusAddr, branch: &Branch) -> Result<BusAddr, &'static str> {
     if branch.reg {
         return Err("branches to where a register says");
     }
-    let keeps = |result: &touches::Result| result.target != WriteTarget::Nop;
-    if results(&Instruction::Branch(*branch)).iter().any(keeps) {
+    let accesses = Instruction::Branch(*branch).accesses();
+    if accesses.writes.iter().any(|write| write.target != WriteTarget::Nop) {
         return Err("branches and keeps the address behind it");
     }
     let behind_slots = address.0.wrapping_add(INSTRUCTION_BYTES * (BRANCH_DELAY_SLOTS + 1));
