@@ -25,10 +25,10 @@
 use core::fmt;
 
 use v3d_hw::layout::Layout;
-use v3d_hw::qpu::address_map::{NOP, is_read_in_either_file, is_written_in_either_file};
+use v3d_hw::qpu::address_map::{NOP, REGISTERS, is_read_in_either_file, is_written_in_either_file};
 use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, PackMul,
-    Semaphore, Signal,
+    Semaphore, Signal, SmallImmediate,
 };
 
 mod names;
@@ -319,7 +319,7 @@ impl Targets {
             || if pm {
                 !matches!(PackMul::of_field(pack as u8), PackMul::Reserved(_))
             } else {
-                self.address(if self.ws { Half::Mul } else { Half::Add }) < 32
+                self.address(if self.ws { Half::Mul } else { Half::Add }) < usize::from(REGISTERS)
             }
     }
 }
@@ -402,7 +402,7 @@ impl Fields {
             unpack,
             sf,
             small_immediate,
-            rotated: small_immediate && raddr_b >= 48,
+            rotated: small_immediate && raddr_b >= usize::from(SmallImmediate::FIRST_ROTATION),
             add_acts: op_add != 0 || waddr_add != usize::from(NOP),
             mul_acts: op_mul != 0 || waddr_mul != usize::from(NOP),
             add_selects: has(ADD_A.mask | ADD_B.mask),
@@ -595,7 +595,7 @@ impl Inputs {
         // File A unpacks for both ALUs alike: to floats if either takes floats.
         let mixed =
             !pm && mode != 3 && (add_reads && !add_floats && mul_floats || mul_reads && !mul_floats && add_floats);
-        *exact &= (add_reads || mul_reads) && !mixed && (pm || RADDR_A.of(word) < 32);
+        *exact &= (add_reads || mul_reads) && !mixed && (pm || RADDR_A.of(word) < usize::from(REGISTERS));
         let float = pm || add_reads && add_floats || mul_reads && mul_floats;
         &(if float { &names::UNPACK_FLOAT } else { &names::UNPACK_INT })[mode]
     }

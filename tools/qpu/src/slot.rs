@@ -262,11 +262,7 @@ impl Slot {
     }
 
     fn float_result(&self, mul: bool) -> bool {
-        if mul {
-            self.op_mul == MulOp::Fmul
-        } else {
-            self.op_add.takes_floats() && self.op_add != AddOp::Ftoi || self.op_add == AddOp::Itof
-        }
+        if mul { self.op_mul.gives_floats() } else { self.op_add.gives_floats() }
     }
 
     /// Starts an operation; gives back how many sources it has. `forced`: it asks for its ALU by name.

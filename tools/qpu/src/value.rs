@@ -1,5 +1,7 @@
 //! Values of expressions: numbers, registers, per-element constants, labels.
 
+use v3d_hw::qpu::WriteTarget;
+
 use crate::code::Code;
 
 /// What an expression can be.
@@ -236,7 +238,7 @@ impl Register {
 
     /// Whether this is r5 as it is read, without rotation or suffix.
     pub fn is_r5(self) -> bool {
-        self == Self::new(37, Access::AB)
+        self == Self::new(WriteTarget::R5PerQuad.address(), Access::AB)
     }
 }
 

@@ -1,5 +1,13 @@
 //! The register address map: what stands behind the 64 addresses of each file [AG p.37-38].
 
+/// Registers of a file: their addresses are those below.
+pub const REGISTERS: u8 = 32;
+
+/// Whether an address is that of a register of its file.
+pub const fn is_register(address: u8) -> bool {
+    address < REGISTERS
+}
+
 /// The address at which nothing is read or written, in either file.
 pub const NOP: u8 = 39;
 
@@ -164,6 +172,23 @@ impl ReadSource {
             _ => Self::Unmapped(address),
         }
     }
+
+    /// The address that reads it, in its file.
+    pub const fn address(self) -> u8 {
+        match self {
+            Self::Register(address) | Self::Unmapped(address) => address,
+            Self::Uniform => 32,
+            Self::Varying => 35,
+            Self::ElementNumber | Self::QpuNumber => 38,
+            Self::Nop => NOP,
+            Self::XPixelCoord | Self::YPixelCoord => 41,
+            Self::MsFlags | Self::RevFlag => 42,
+            Self::VpmRead => 48,
+            Self::VpmLdBusy | Self::VpmStBusy => 49,
+            Self::VpmLdWait | Self::VpmStWait => 50,
+            Self::MutexAcquire => 51,
+        }
+    }
 }
 
 impl WriteTarget {
@@ -210,6 +235,43 @@ impl WriteTarget {
             },
         }
     }
+
+    /// The address that writes it, in its file.
+    pub const fn address(self) -> u8 {
+        match self {
+            Self::Register(number) => number,
+            Self::Accumulator(number) => 32 + number,
+            Self::TmuNoSwap => 36,
+            Self::R5PerQuad | Self::R5Replicated => 37,
+            Self::HostInterrupt => 38,
+            Self::Nop => NOP,
+            Self::UniformsAddress => 40,
+            Self::QuadX | Self::QuadY => 41,
+            Self::MsFlags | Self::RevFlag => 42,
+            Self::TlbStencilSetup => 43,
+            Self::TlbZ => 44,
+            Self::TlbColorMs => 45,
+            Self::TlbColorAll => 46,
+            Self::TlbAlphaMask => 47,
+            Self::VpmWrite => 48,
+            Self::VpmVcdRdSetup | Self::VpmVcdWrSetup => 49,
+            Self::VpmLdAddr | Self::VpmStAddr => 50,
+            Self::MutexRelease => 51,
+            Self::SfuRecip => 52,
+            Self::SfuRecipSqrt => 53,
+            Self::SfuExp => 54,
+            Self::SfuLog => 55,
+            Self::Tmu { unit, coordinate } => {
+                let number = match coordinate {
+                    TmuCoordinate::S => 0,
+                    TmuCoordinate::T => 1,
+                    TmuCoordinate::R => 2,
+                    TmuCoordinate::B => 3,
+                };
+                56 + 4 * unit + number
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -224,6 +286,14 @@ mod tests {
         let differ: Vec<u8> =
             (0..64).filter(|&address| ReadSource::of(File::A, address) != ReadSource::of(File::B, address)).collect();
         assert_eq!(differ, [38, 41, 42, 49, 50]);
+    }
+
+    #[test]
+    fn everything_is_found_at_its_address() {
+        for (file, address) in (0..64).flat_map(|address| [(File::A, address), (File::B, address)]) {
+            assert_eq!(ReadSource::of(file, address).address(), address);
+            assert_eq!(WriteTarget::of(file, address).address(), address);
+        }
     }
 
     #[test]

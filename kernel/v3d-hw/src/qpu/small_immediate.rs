@@ -16,6 +16,9 @@ pub enum SmallImmediate {
 }
 
 impl SmallImmediate {
+    /// The first code that is a rotation.
+    pub const FIRST_ROTATION: u8 = 48;
+
     /// The meaning of a code; bits above 5:0 are ignored.
     pub const fn from_code(code: u8) -> Self {
         let code = code & 63;
@@ -24,8 +27,8 @@ impl SmallImmediate {
             16..=31 => Self::Integer(code as i8 - 32),
             32..=39 => Self::Power(code as i8 - 32),
             40..=47 => Self::Power(code as i8 - 48),
-            48 => Self::RotateByR5,
-            _ => Self::Rotate(code - 48),
+            Self::FIRST_ROTATION => Self::RotateByR5,
+            _ => Self::Rotate(code - Self::FIRST_ROTATION),
         }
     }
 
@@ -36,8 +39,8 @@ impl SmallImmediate {
             Self::Integer(value @ -16..=-1) => (value + 32) as u8,
             Self::Power(exponent @ 0..=7) => (exponent + 32) as u8,
             Self::Power(exponent @ -8..=-1) => (exponent + 48) as u8,
-            Self::RotateByR5 => 48,
-            Self::Rotate(by @ 1..=15) => by + 48,
+            Self::RotateByR5 => Self::FIRST_ROTATION,
+            Self::Rotate(by @ 1..=15) => by + Self::FIRST_ROTATION,
             _ => return None,
         })
     }
@@ -56,7 +59,7 @@ impl SmallImmediate {
     /// The immediate that reads as these 32 bits, if there is one.
     pub const fn from_value(value: u32) -> Option<Self> {
         let mut code = 0;
-        while code < 48 {
+        while code < Self::FIRST_ROTATION {
             let immediate = Self::from_code(code);
             if let Some(candidate) = immediate.value()
                 && candidate == value

@@ -3,8 +3,8 @@
 use v3d_hw::Layout;
 use v3d_hw::qpu::access::Stream;
 use v3d_hw::qpu::accesses::Read;
-use v3d_hw::qpu::address_map::{NOP, is_written_in_either_file};
-use v3d_hw::qpu::{AddOp, Alu, Condition, File, Instruction, MulOp, Mux, ReadSource, Signal, WriteTarget};
+use v3d_hw::qpu::address_map::{NOP, is_register, is_written_in_either_file};
+use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, ReadSource, Signal, WriteTarget};
 
 use crate::check::facts::Facts;
 
@@ -15,11 +15,6 @@ fn uses(alu: &Alu) -> (bool, bool) {
 
 fn reads(alu: &Alu, mux: Mux) -> bool {
     alu.operands().contains(&Some(mux))
-}
-
-/// Whether a read or write address is that of a register of its file.
-const fn is_register(address: u8) -> bool {
-    matches!(ReadSource::of(File::A, address), ReadSource::Register(_))
 }
 
 /// The one instruction that does what both do, if there is one. They must not depend on each other.

@@ -3,6 +3,8 @@
 //! There are two packers: one in front of register file A, for whichever ALU writes there, and one behind the mul ALU, which turns
 //! floats into bytes. The bit `pm` chooses the one that is active, and with it which unpacker [AG p.30-32].
 
+use v3d_hw::qpu::address_map::is_register;
+
 use super::{Outcome, PackMode, Place, Slot};
 use crate::code::Code;
 use crate::value::{Direction, Number, PackSuffix};
@@ -75,9 +77,9 @@ impl Slot {
         let mine = self.is_alu() || matches!(self.form, super::Form::Load(_));
         if mine && self.pack.mode != 0 && self.pm == mul && (mul || !self.ws) {
             if !mul {
-                return if self.waddr_add < 32 { Ok(()) } else { Err(Code::PackNotHere.into()) };
+                return if is_register(self.waddr_add) { Ok(()) } else { Err(Code::PackNotHere.into()) };
             }
-            if self.ws && self.waddr_mul < 32 && !self.pm_fixed {
+            if self.ws && is_register(self.waddr_mul) && !self.pm_fixed {
                 self.pm = false;
             } else if self.pack.mode < 11 {
                 return Err(Code::PackNumber.into());
@@ -113,7 +115,8 @@ impl Slot {
             None if !at_target => {}
             None => {
                 let mul = self.in_mul();
-                let to_file_a = if mul { self.ws && self.waddr_mul < 32 } else { !self.ws && self.waddr_add < 32 };
+                let to_file_a =
+                    if mul { self.ws && is_register(self.waddr_mul) } else { !self.ws && is_register(self.waddr_add) };
                 let unpacks = self.unpack.mode != 0;
                 // With an unpack, pm is settled.
                 if !(unpacks && (mul || to_file_a)) {
@@ -126,7 +129,8 @@ impl Slot {
         }
         if at_target && !self.pm {
             let mul = self.in_mul();
-            let to_file_a = if mul { self.ws && self.waddr_mul < 32 } else { !self.ws && self.waddr_add < 32 };
+            let to_file_a =
+                if mul { self.ws && is_register(self.waddr_mul) } else { !self.ws && is_register(self.waddr_add) };
             if !to_file_a {
                 return Err(Code::PackNotHere.into());
             }

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use v3d_hw::qpu::{AddOp, MulOp};
+use v3d_hw::qpu::{AddOp, MulOp, SmallImmediate};
 
 use super::constant::{add_result, mul_result, packed};
 use super::{Op, PackMode, immediate_value};
@@ -70,7 +70,7 @@ static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
     let mut recipes = Vec::new();
     for &pack in PACKS {
         let mul_pack = pack.number == Number::Float;
-        for immediates in [0..48, 48..64] {
+        for immediates in [0..SmallImmediate::FIRST_ROTATION, SmallImmediate::FIRST_ROTATION..64] {
             for &op in OPS {
                 for immediate in immediates.clone() {
                     let operand = immediate_value(immediate);

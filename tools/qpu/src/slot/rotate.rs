@@ -1,10 +1,12 @@
 //! Rotation of the mul ALU's result.
 
-use v3d_hw::qpu::Mux;
+use v3d_hw::qpu::{Mux, SmallImmediate};
 
 use super::{Outcome, Place, Refusal, Slot, immediate_value};
 use crate::code::Code;
 use crate::value::Rotation;
+
+const FIRST_ROTATION: u8 = SmallImmediate::FIRST_ROTATION;
 
 /// r0 to r3, the sources that rotate across quads.
 fn rotates_fully(mux: Mux) -> bool {
@@ -43,7 +45,7 @@ impl Slot {
             return Ok(());
         }
         let code = self.small_immediate().unwrap_or(0);
-        if rotates_fully(self.mul_b) || code & 3 != 0 || code == 48 {
+        if rotates_fully(self.mul_b) || code & 3 != 0 || code == FIRST_ROTATION {
             self.warn(Code::RotationAppliesToOther, "the rotation of the first source also applies to the second");
         }
         Ok(())
@@ -63,9 +65,9 @@ impl Slot {
         if mux == Mux::R5 {
             self.warn(Code::RotationOfR5, "r5 cannot be rotated");
         }
-        let mut code = 48 + by;
+        let mut code = FIRST_ROTATION + by;
         let full = rotates_fully(mux);
-        if !full && code > 48 + 3 && code < 64 - 3 {
+        if !full && by > 3 && by < 16 - 3 {
             self.warn(Code::RotationWithinQuads, format!("{} rotates within quads only", mux_name(mux)));
         }
         if let Some(taken) = self.small_immediate() {
@@ -74,7 +76,7 @@ impl Slot {
             let mut immediate = taken;
             if (taken ^ code) & significant != 0 {
                 immediate = self.other_immediate(code, significant).ok_or_else(|| -> Box<Refusal> {
-                    if taken < 48 { Code::RotationConflict.into() } else { Code::SecondRotation.into() }
+                    if taken < FIRST_ROTATION { Code::RotationConflict.into() } else { Code::SecondRotation.into() }
                 })?;
             }
             if full {
@@ -84,7 +86,7 @@ impl Slot {
             }
             self.raddr_b = immediate;
         }
-        let unrotated = self.small_immediate().is_none_or(|immediate| immediate < 48);
+        let unrotated = self.small_immediate().is_none_or(|immediate| immediate < FIRST_ROTATION);
         if self.place.common(Place::SOURCES) == Place::SOURCE_B
             && unrotated
             && (rotates_fully(self.mul_a) || code & 3 != 0)

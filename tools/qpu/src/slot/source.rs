@@ -1,10 +1,14 @@
 //! Sources: operand multiplexers, read addresses, small immediates.
 
-use v3d_hw::qpu::{AddOp, Mux, Signal};
+use v3d_hw::qpu::{AddOp, Mux, Signal, WriteTarget};
 
 use super::{Form, Outcome, Place, Refusal, Slot, immediate_code};
 use crate::code::Code;
 use crate::value::{Access, NOP, Register, Rotation, Value};
+
+/// Addresses that stand for r0 and r5 in operands. The operand multiplexers have inputs for what lies between, in this order.
+const FIRST_ACCUMULATOR: u8 = WriteTarget::Accumulator(0).address();
+const R5: u8 = WriteTarget::R5PerQuad.address();
 
 impl Slot {
     /// A source of an operation.
@@ -116,7 +120,7 @@ impl Slot {
         }
         if !register.access.has(Access::READ) {
             return match register.address {
-                32..=37 => Ok(Mux::from_code(register.address - 32)),
+                FIRST_ACCUMULATOR..=R5 => Ok(Mux::from_code(register.address - FIRST_ACCUMULATOR)),
                 _ => Err(Code::NotReadable.into()),
             };
         }

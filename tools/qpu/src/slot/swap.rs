@@ -1,7 +1,7 @@
 //! Moving what is there already out of the way: to the other register file, to the other ALU.
 
 use v3d_hw::qpu::address_map::{is_read_in_either_file, is_written_in_either_file};
-use v3d_hw::qpu::{AddOp, MulOp, Mux, Signal};
+use v3d_hw::qpu::{AddOp, MulOp, Mux, Signal, SmallImmediate};
 
 use super::{Place, Slot};
 use crate::value::NOP;
@@ -31,7 +31,7 @@ impl Slot {
 
     /// Exchanges the operations of the two ALUs, if each has an equivalent on the other side.
     pub(super) fn try_swap_alus(&mut self) -> bool {
-        let rotated = self.small_immediate().is_some_and(|code| code >= 48);
+        let rotated = self.small_immediate().is_some_and(|code| code >= SmallImmediate::FIRST_ROTATION);
         if self.alus_fixed || !self.is_alu() || self.sf || self.pack.mode != 0 && self.pm || rotated {
             return false;
         }

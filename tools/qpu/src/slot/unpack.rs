@@ -3,7 +3,8 @@
 //! The unpackers stand behind register file A and r4: whatever an instruction reads there is unpacked, in both ALUs. For file A the
 //! kind of result follows from the operation that consumes it, floats or integers [AG p.31-32].
 
-use v3d_hw::qpu::{AddOp, MulOp, Mux};
+use v3d_hw::qpu::address_map::is_register;
+use v3d_hw::qpu::{AddOp, Mux};
 
 use super::{Outcome, Place, Refusal, Slot, UnpackMode};
 use crate::code::Code;
@@ -36,13 +37,13 @@ fn join(wish: Option<bool>, unpacker: Unpacker) -> Option<bool> {
 
 impl Slot {
     fn takes_floats(&self, mul: bool) -> bool {
-        if mul { self.op_mul == MulOp::Fmul } else { self.op_add.takes_floats() }
+        if mul { self.op_mul.takes_floats() } else { self.op_add.takes_floats() }
     }
 
     fn unpacker_of(&self, mux: Mux, unpack: UnpackMode) -> Unpacker {
         match mux {
             Mux::R4 => Unpacker::Pm(true),
-            Mux::A if self.raddr_a < 32 => {
+            Mux::A if is_register(self.raddr_a) => {
                 let float = self.takes_floats(false) || self.takes_floats(true);
                 let wrong =
                     unpack.number != Number::Any && unpack.mode != 3 && float != (unpack.number == Number::Float);

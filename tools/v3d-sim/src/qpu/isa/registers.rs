@@ -54,7 +54,7 @@ const SIZE: usize = 256;
 /// Index of a small immediate; rotation codes read as -16 to -1 [vc4asm].
 pub const fn small_immediate(code: u8) -> RegisterIndex {
     let code = code & 63;
-    SMALL_IMMEDIATES + if code < 48 { code } else { code - 32 }
+    SMALL_IMMEDIATES + if code < SmallImmediate::FIRST_ROTATION { code } else { code - 32 }
 }
 
 /// Registers, accumulators and constants.
