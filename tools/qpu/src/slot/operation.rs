@@ -26,9 +26,8 @@ impl Op {
     /// How many sources it has.
     pub(super) const fn sources(self) -> usize {
         match self {
-            Self::Add(AddOp::Nop) | Self::Mul(MulOp::Nop) => 0,
-            Self::Add(op) if op.is_unary() => 1,
-            _ => 2,
+            Self::Add(op) => op.row().operands as usize,
+            Self::Mul(op) => op.row().operands as usize,
         }
     }
 }

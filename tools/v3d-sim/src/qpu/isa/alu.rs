@@ -115,3 +115,61 @@ fn bytes(a: u32, b: u32, f: impl Fn(u8, u8) -> u8) -> u32 {
     let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
     u32::from_le_bytes(std::array::from_fn(|i| f(a[i], b[i])))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of `v3d-hw` against the operations themselves, whose results and flags are recorded.
+    #[test]
+    fn operations_do_what_their_rows_say() {
+        use v3d_hw::qpu::operation::{Carry, OfEqual};
+        const VALUES: [u32; 16] = [
+            0,
+            1,
+            2,
+            31,
+            33,
+            0xff,
+            0x7fff_ffff,
+            0x8000_0000,
+            0x8000_0001,
+            0xffff_ffff,
+            0x3f80_0000,
+            0xbf80_0000,
+            0x4049_0fdb,
+            0x7f80_0000,
+            0x80ff_7f01,
+            0x0012_3456,
+        ];
+        for (a, b) in VALUES.into_iter().flat_map(|a| VALUES.map(|b| (a, b))) {
+            for &op in AddOp::ALL {
+                let Outcome { value, carry, .. } = add(op, a, b).unwrap();
+                let (shift, row) = (b & 31, op.row());
+                let expected = match row.carry {
+                    Carry::Clear => false,
+                    Carry::Positive => value as i32 > 0,
+                    Carry::FirstGreater if matches!(op, AddOp::Fminabs | AddOp::Fmaxabs) => a & !SIGN > b & !SIGN,
+                    Carry::FirstGreater if op.takes_floats() => greater(a, b),
+                    Carry::FirstGreater => a as i32 > b as i32,
+                    Carry::Carry => a.checked_add(b).is_none(),
+                    Carry::Borrow => a < b,
+                    Carry::LastBit if op == AddOp::Shl => shift > 0 && a >> (32 - shift) & 1 == 1,
+                    Carry::LastBit => shift > 0 && a >> (shift - 1) & 1 == 1,
+                };
+                assert_eq!(carry, expected, "{op:?} of {a:#x} and {b:#x}");
+                let ignores_second = row.operands < 2;
+                assert!(!ignores_second || add(op, a, !b) == add(op, a, b), "{op:?} of {a:#x}");
+                let of_equal = add(op, a, a).unwrap().value;
+                assert!(row.of_equal != OfEqual::Copy || of_equal == a, "{op:?} of {a:#x}");
+                assert!(row.of_equal != OfEqual::Zero || of_equal == 0, "{op:?} of {a:#x}");
+            }
+            for &op in MulOp::ALL {
+                let (row, of_equal) = (op.row(), mul(op, a, a).value);
+                assert_eq!(mul(op, a, b).carry, row.carry != Carry::Clear, "{op:?}");
+                assert!(row.of_equal != OfEqual::Copy || of_equal == a, "{op:?} of {a:#x}");
+                assert!(row.of_equal != OfEqual::Zero || of_equal == 0, "{op:?} of {a:#x}");
+            }
+        }
+    }
+}
