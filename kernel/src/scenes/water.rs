@@ -53,10 +53,13 @@ const MIRRORED_PX: [u32; 2] = [1024, 512];
 
 type Standing = Pipeline<Vertex, Uniforms, FragmentUniforms>;
 
+/// A mesh of the lighthouse, and its colour.
+type Part = (Mesh<Vertex>, [f32; 3]);
+
 #[derive(Debug)]
 struct Water {
     /// The lighthouse by materials, each with its colour.
-    parts: Vec<(Mesh<Vertex>, [f32; 3])>,
+    parts: Vec<Part>,
     upright: Standing,
     mirrored: Standing,
     water: Pipeline<ShadedVertex<3>, NoUniforms, water::FragmentUniforms>,
@@ -91,7 +94,7 @@ impl Water {
     }
 }
 
-fn parts(device: &GpuDevice) -> Result<Vec<(Mesh<Vertex>, [f32; 3])>, SceneError> {
+fn parts(device: &GpuDevice) -> Result<Vec<Part>, SceneError> {
     let part = |part: &renderer::asset::ModelPart| {
         let material = LIGHTHOUSE.materials[part.material];
         let color = Vec3::from_slice(&material.base_color) + Vec3::from_array(material.emissive);
