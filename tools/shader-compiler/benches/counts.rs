@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shader_compiler::interface::Stage;
 use shader_compiler::ssa::{StreamWord, Viewport};
@@ -148,13 +148,21 @@ fn cycles(program: &Compiled) -> f64 {
     all as f64 / f64::from(INVOCATIONS)
 }
 
+/// Time that this thread has spent on a processor where the system tells (Linux), else time that has passed.
+fn now(start: Instant) -> Duration {
+    let scheduled = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = scheduled.and_then(|text| text.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}
+
 /// Milliseconds to compile a source.
 fn milliseconds(source: &str, name: &str) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
-        let start = Instant::now();
+        let clock = Instant::now();
+        let start = now(clock);
         let programs = compile(black_box(source), name, &Options::default());
-        best = best.min(start.elapsed().as_secs_f64());
+        best = best.min((now(clock) - start).as_secs_f64());
         black_box(programs).expect("the captured shaders compile");
     }
     1000.0 * best

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
+use shader_compiler::interface::Stage;
 use shader_compiler::{Compiled, Options, compile, parse, qasm};
 use shader_interface::tail::blend::Blend;
 use shader_interface::tail::{Compare, Depth, TailState};
@@ -196,5 +197,7 @@ fn emitted(emit: Emit, program: &Compiled, source: &str) -> String {
 /// A line of counts. What a pipeline puts behind a fragment program is counted if it was asked for.
 fn statistics(program: &Compiled) -> String {
     let (name, instructions, uniforms) = (program.stage.name(), program.words.len(), program.interface.stream.len());
-    format!("{name} {instructions} instructions, {uniforms} uniforms, 1 thread")
+    // A compute program has its QPU for itself.
+    let threads = if program.stage == Stage::Compute { "" } else { ", 1 thread" };
+    format!("{name} {instructions} instructions, {uniforms} uniforms{threads}")
 }

@@ -4,6 +4,8 @@
 //! places are known by then, whether two operations fit is no guess. An operand that stands in the way, in the same file as another or in r4, is moved when
 //! nothing better can be done. There is no memory that a register could be saved to: if none is free, that is an error.
 
+use std::cell::OnceCell;
+
 use naga::Span;
 use v3d_hw::Layout;
 use v3d_hw::qpu::{AddOp, Alu, Branch, BranchCondition, Instruction, Signal, Unpack};
@@ -87,6 +89,8 @@ struct Pending {
     waits: Vec<Vec<Wait>>,
     urgency: Vec<usize>,
     issued: Vec<Option<usize>>,
+    /// What [`Pending::depths`] has found, until something is issued.
+    depths: OnceCell<Vec<usize>>,
 }
 
 impl Scheduler {
@@ -201,7 +205,8 @@ impl Scheduler {
             }
         }
         let issued = vec![None; block.operations.len()];
-        let mut work = Pending { operations: block.operations.clone(), waits, urgency, issued };
+        let mut work =
+            Pending { operations: block.operations.clone(), waits, urgency, issued, depths: OnceCell::new() };
         let mut idle = 0;
         let most = self.now() + MOST_FOR_EACH * (work.operations.len() + 1);
         while work.issued.iter().any(Option::is_none) {
@@ -417,6 +422,7 @@ impl Scheduler {
         let operation = work.operations[at].clone();
         let now = self.now();
         work.issued[at] = Some(now);
+        work.depths.take();
         let place_of_color = operation.operands.first().and_then(|&operand| self.place_of(operand));
         if operation.target == Target::Color && place_of_color == Some(Place::Accumulator(0)) {
             self.lines.extend(with);
@@ -513,6 +519,7 @@ impl Scheduler {
         work.waits.push(Vec::new());
         work.urgency.push(work.urgency[at] + 1);
         work.issued.push(None);
+        work.depths.take();
         if let Ok((word, place)) = self.attempt(work, index, None) {
             self.issue(work, index, word, place, None);
             return true;
@@ -521,6 +528,7 @@ impl Scheduler {
         work.waits.pop();
         work.urgency.pop();
         work.issued.pop();
+        work.depths.take();
         work.operations[at] = before;
         self.left = left;
         false

@@ -104,7 +104,7 @@ impl Scheduler {
 
     /// Whether a result is used soon, and by what stands beside values of file A.
     fn outlook(&self, work: &Pending, at: usize, register: Register) -> Outlook {
-        let depths = depths(work);
+        let depths = work.depths();
         let (mut deepest, mut prefers_b, mut count) = (0, false, 0);
         for (user, operation) in work.operations.iter().enumerate() {
             if work.issued[user].is_some() || user == at || !operation.reads().any(|read| read == register) {
@@ -140,7 +140,7 @@ impl Scheduler {
         if !brings {
             return false;
         }
-        let depths = depths(work);
+        let depths = work.depths();
         let used = (0..work.operations.len())
             .filter(|&user| user != at && work.issued[user].is_none())
             .filter(|&user| work.operations[user].reads().any(|read| read == register));
@@ -207,12 +207,16 @@ impl Scheduler {
     }
 }
 
-/// For each operation the cycles that what it waits for needs at least.
-fn depths(work: &Pending) -> Vec<usize> {
-    let mut depths = vec![0; work.operations.len()];
-    for at in 0..depths.len() {
-        let open = work.waits[at].iter().filter(|wait| work.issued[wait.on].is_none());
-        depths[at] = open.map(|wait| depths[wait.on] + wait.better.max(wait.cycles)).max().unwrap_or(0);
+impl Pending {
+    /// For each operation the cycles that what it waits for needs at least.
+    fn depths(&self) -> &[usize] {
+        self.depths.get_or_init(|| {
+            let mut depths = vec![0; self.operations.len()];
+            for at in 0..depths.len() {
+                let open = self.waits[at].iter().filter(|wait| self.issued[wait.on].is_none());
+                depths[at] = open.map(|wait| depths[wait.on] + wait.better.max(wait.cycles)).max().unwrap_or(0);
+            }
+            depths
+        })
     }
-    depths
 }
