@@ -72,10 +72,10 @@ pub(crate) fn fmul(a: u32, b: u32) -> u32 {
     normalise(sign, product, exponent(a) + exponent(b) - 127 - 23)
 }
 
-/// The low 32 bits of a float's integer part; 0 of what is infinite or NaN.
+/// The low 32 bits of a float's integer part; 0 for infinities and NaN.
 ///
 /// Mesa divides integers by `f2u32(rcp * 4294966784.0)`, which is out of an integer's range where it divides by 1, and passes on boards [deqp]; rows of
-/// 2^97 and -2^97, of which nothing is left, are [silicon].
+/// 2^97 and -2^97, which become 0, are [silicon].
 pub(crate) fn ftoi(x: u32) -> u32 {
     let shift = exponent(x) - 127;
     let magnitude = match shift {

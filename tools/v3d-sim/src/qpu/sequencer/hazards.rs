@@ -14,6 +14,7 @@ use v3d_hw::qpu::{Condition, LANES, Signal};
 
 /// Instructions from the one that writes TMU_NOSWAP to the first that may write to a TMU [AG p.37].
 const NO_SWAP_DELAY: u64 = 3;
+
 impl Qpu {
     /// Adds the rules that are broken because of the state of the program.
     pub(super) fn find_state_hazards(&mut self, instruction: &DecodedInstruction, broken: &mut Rules) {
