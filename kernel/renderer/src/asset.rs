@@ -1,30 +1,30 @@
-//! Models, pictures and fonts as constants: what a build script has made of glTF, PNG, JPEG and TrueType files
+//! Models, pictures and fonts as constants that a build script generates from glTF, PNG, JPEG and TrueType files
 //!
-//! Nothing is parsed on the Pi: the package `asset-build` does that on the developer's machine and writes a module with constants of these
-//! types. All bytes are laid out as the GPU reads them, so making a mesh, a texture or a glyph atlas of them is a copy.
+//! Nothing is parsed on the Pi: the package `asset-build` does that on the developer's machine and writes a module with constants of these types. All bytes are
+//! already in the layout that the GPU reads, so creating a mesh, a texture or a glyph atlas is a copy.
 
-/// A picture: 8 bits each of red, green, blue and alpha, not premultiplied, rows from the top without gaps.
+/// A picture: 8 bits each of red, green, blue and alpha, not premultiplied, rows from the top without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Pixels across.
+    /// Width in pixels.
     pub width_px: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height_px: u32,
     /// `4 * width_px * height_px` bytes.
     pub rgba: &'static [u8],
 }
 
-/// Bytes of a [`ModelPart`]'s vertex: position, normal, texture coordinate.
+/// Bytes of a [`ModelPart`]'s vertex: position, normal, texture coordinates.
 pub const MODEL_VERTEX_BYTES: u32 = 28;
 
-/// A model of triangles, its nodes' places already applied: parts of one material each.
+/// A model of triangles, one part per material. The nodes' transformations are already applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
     /// The parts, each with one material and at most 65,536 vertices.
     pub parts: &'static [ModelPart],
-    /// What the parts are made of.
+    /// The materials of the parts.
     pub materials: &'static [ModelMaterial],
-    /// What the materials show.
+    /// The images of the materials.
     pub images: &'static [Image],
     /// The least x, y and z of all vertices.
     pub low: [f32; 3],
@@ -37,14 +37,14 @@ pub struct Model {
 pub struct ModelPart {
     /// Index into [`Model::materials`].
     pub material: usize,
-    /// Vertices of [`MODEL_VERTEX_BYTES`] bytes: x, y, z as `f32`; the normal's x, y, z and a 0 as half floats, which the QPU unpacks for nothing when it reads
-    /// them [AG p.31]; s, t as `f32`, t growing downwards in the picture. Little-endian.
+    /// Vertices of [`MODEL_VERTEX_BYTES`] bytes: x, y, z as `f32`; the normal's x, y, z and a 0 as half floats, which
+    /// the QPU unpacks at no cost when it reads them [AG p.31]; s, t as `f32`, t growing downwards in the picture. Little-endian.
     pub vertices: &'static [u8],
-    /// Three indices of 16 bits a triangle, counter-clockwise seen from the front. Little-endian.
+    /// Three 16-bit indices per triangle, counter-clockwise seen from the front. Little-endian.
     pub indices: &'static [u8],
 }
 
-/// What a part is made of: glTF's metallic-roughness material, factors to be multiplied with the images' values.
+/// A material in glTF's metallic-roughness model; its factors are multiplied by the images' values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelMaterial {
     /// The name in the file, or the empty string.
@@ -57,44 +57,46 @@ pub struct ModelMaterial {
     pub metallic: f32,
     /// 0 for mirrors, 1 for matte surfaces.
     pub roughness: f32,
-    /// Light that it gives by itself: linear red, green, blue.
+    /// Emitted light: linear red, green, blue.
     pub emissive: [f32; 3],
-    /// Whether back faces are to be seen.
+    /// Whether back faces are visible.
     pub double_sided: bool,
 }
 
-/// What a font's atlas holds for each pixel.
+/// The meaning of a texel of a font's atlas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GlyphKind {
-    /// How much of the pixel the glyph covers: 0 none, 255 all. To be drawn at the size that it was made for.
+    /// How much of the pixel the glyph covers, from 0 (nothing) to 255 (all of it). Meant to be drawn at the size it
+    /// was rasterised at.
     Coverage,
-    /// The distance to the glyph's outline: 128 on it, 255 at `spread_px` inside, 0 at as much outside. Stays sharp at any size.
+    /// Signed distance to the glyph's outline: 128 on it, 255 at `spread_px` inside, 0 at `spread_px` outside. Stays
+    /// sharp at any size.
     Distance {
-        /// Pixels of the atlas.
+        /// The greatest distance that is stored, in pixels of the atlas.
         spread_px: f32,
     },
 }
 
-/// A font's glyphs in one picture.
+/// A font: its glyphs in one atlas, and their metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Font {
-    /// What the atlas holds.
+    /// The meaning of the atlas's texels.
     pub kind: GlyphKind,
-    /// Pixels an em has in the atlas.
+    /// Size of an em in pixels of the atlas.
     pub size_px: f32,
     /// From the baseline up to the top of a line, in pixels of the atlas.
     pub ascent_px: f32,
     /// From one baseline to the next, in pixels of the atlas.
     pub line_height_px: f32,
-    /// Pixels across of the atlas.
+    /// Width of the atlas in pixels.
     pub atlas_width_px: u32,
-    /// Pixels down of the atlas.
+    /// Height of the atlas in pixels.
     pub atlas_height_px: u32,
-    /// The atlas, one byte a pixel, rows from the top.
+    /// The atlas, one byte per pixel, rows from the top.
     pub atlas: &'static [u8],
     /// The glyphs, sorted by character.
     pub glyphs: &'static [Glyph],
-    /// Pairs that stand closer or wider than their advances say, sorted.
+    /// Kerning pairs, sorted.
     pub kerning: &'static [KerningPair],
 }
 
@@ -113,31 +115,31 @@ pub struct Glyph {
     pub advance_px: f32,
 }
 
-/// How much closer (negative) or wider two characters stand when they follow each other.
+/// A correction of the distance between two characters that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KerningPair {
     /// The first character.
     pub left: char,
     /// The second character.
     pub right: char,
-    /// Added to the first one's advance, in pixels of the atlas.
+    /// Added to the advance of the first one, in pixels of the atlas; negative moves them closer together.
     pub offset_px: f32,
 }
 
 impl Font {
-    /// The glyph of a character.
+    /// The glyph of a character, if the font has one.
     pub fn glyph(&self, character: char) -> Option<&'static Glyph> {
         let index = self.glyphs.binary_search_by_key(&character, |glyph| glyph.character).ok()?;
         self.glyphs.get(index)
     }
 
-    /// What is added to the advance of `left` when `right` follows, in pixels of the atlas.
+    /// Added to the advance of `left` when `right` follows, in pixels of the atlas.
     pub fn kerning_px(&self, left: char, right: char) -> f32 {
         let found = self.kerning.binary_search_by_key(&(left, right), |pair| (pair.left, pair.right));
         found.ok().and_then(|index| self.kerning.get(index)).map_or(0.0, |pair| pair.offset_px)
     }
 
-    /// How wide a line of text is, in pixels of the atlas. Characters without a glyph take no room.
+    /// Width of a line of text in pixels of the atlas. Characters without a glyph have no width.
     pub fn width_px(&self, text: &str) -> f32 {
         let mut width = 0.0;
         let mut previous = None;

@@ -1,4 +1,4 @@
-//! Bytes in GPU memory, for whatever programs read or write by address.
+//! Bytes in GPU memory, for programs that read or write them by address.
 
 use alloc::vec::Vec;
 use shader_interface::{UniformData, UniformStream, UserProgram, ViewportUniforms};
@@ -9,10 +9,11 @@ use v3d::{Platform, pool};
 use crate::device::Device;
 use crate::error::{Error, Stage};
 
-/// Alignment of a program. Records can address multiples of 8; 64 keeps a program's first instructions in one line of the instruction cache.
+/// Alignment of a program. Records need a multiple of 8; 64 keeps a program's first instructions in one line of the
+/// instruction cache.
 pub(crate) const CODE_ALIGNMENT: u32 = 64;
 
-/// Bytes in GPU memory.
+/// A buffer in GPU memory.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     label: &'static str,
@@ -20,10 +21,10 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Takes memory; what is in it is whatever was there before.
+    /// Allocates memory without initialising it.
     ///
     /// # Errors
-    /// When the pool has not enough.
+    /// When the pool has not enough memory.
     pub fn new<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -33,10 +34,10 @@ impl Buffer {
         Ok(Self { label, memory: device.driver()?.allocate(bytes, alignment)? })
     }
 
-    /// Takes memory for these bytes.
+    /// Allocates memory and copies these bytes there.
     ///
     /// # Errors
-    /// When the pool has not enough.
+    /// When the pool has not enough memory.
     pub fn with_bytes<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -46,10 +47,10 @@ impl Buffer {
         Ok(Self { label, memory: device.driver()?.upload(bytes, alignment)? })
     }
 
-    /// Takes memory for a user program.
+    /// Allocates memory for a user program and copies it there.
     ///
     /// # Errors
-    /// When the pool has not enough.
+    /// When the pool has not enough memory.
     pub fn with_program<P: Platform, U>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -59,10 +60,10 @@ impl Buffer {
         Self::with_bytes(device, label, &bytes, CODE_ALIGNMENT)
     }
 
-    /// Takes memory for a user program's uniforms.
+    /// Allocates memory for a user program's uniforms and writes them there.
     ///
     /// # Errors
-    /// When a uniform is not a number, or the pool has not enough memory.
+    /// When a uniform is NaN, or the pool has not enough memory.
     pub fn with_uniforms<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -78,19 +79,19 @@ impl Buffer {
         Self::with_bytes(device, label, &bytes, 16)
     }
 
-    /// Writes bytes from `at` on. The GPU must not be using them.
+    /// Writes bytes from offset `at` on. The GPU must not be using them.
     ///
     /// # Errors
-    /// When they leave the buffer, or it is another device's.
+    /// When they reach beyond the buffer, or it belongs to another device.
     pub fn write<P: Platform>(&self, device: &Device<'_, P>, at: u32, bytes: &[u8]) -> Result<(), Error> {
         device.expect_own(self.label, &self.memory)?;
         Ok(self.memory.region().store(device.look()?.platform(), at, bytes)?)
     }
 
-    /// Reads bytes from `at` on: what the GPU has written before its job was found to be done.
+    /// Reads bytes from offset `at` on. What the GPU writes is visible once its job is found to be done.
     ///
     /// # Errors
-    /// When they leave the buffer, or it is another device's.
+    /// When they reach beyond the buffer, or it belongs to another device.
     pub fn read<P: Platform>(&self, device: &Device<'_, P>, at: u32, bytes: &mut [u8]) -> Result<(), Error> {
         device.expect_own(self.label, &self.memory)?;
         Ok(self.memory.region().load(device.look()?.platform(), at, bytes)?)
@@ -106,7 +107,7 @@ impl Buffer {
         self.memory.region().bytes()
     }
 
-    /// One more owner of the memory, for a job that uses it.
+    /// Another reference to the memory, for a job that uses it.
     pub fn owner(&self) -> Owner {
         self.memory.owner()
     }

@@ -1,4 +1,4 @@
-//! A canvas: shapes with smooth edges, images at any angle and text in proportional letters, all with alpha.
+//! A canvas: antialiased shapes, rotated images and proportional text, all with alpha.
 //!
 //! ```text
 //! let font = FontAtlas::new(&device, &BODY_FONT)?;
@@ -9,15 +9,15 @@
 //! canvas.text(&font, 100.0, 66.0, &TextStyle::new(18.0, [255; 4]), "Proportional")?;
 //!
 //! let mut pass = frame.pass(&PassDescriptor::to(&target).clear([16, 18, 24, 255]))?;
-//! canvas.draw_to(&mut pass)?;                    // as often as wanted: it stays as it is
+//! canvas.draw_to(&mut pass)?;                    // the canvas keeps its contents and can be drawn again
 //! ```
-//! Coordinates are pixels from the picture's top left corner; pixel (0, 0) has its centre at (0.5, 0.5). Angles are radians, clockwise as they are
-//! seen. Colours are red, green, blue and alpha, not premultiplied; things are drawn in the order in which they come. What fails draws nothing of itself: a
-//! text or a nine-patch is on the canvas as a whole or not at all.
+//! Coordinates are pixels from the picture's top left corner; pixel (0, 0) has its centre at (0.5, 0.5). Angles are radians, clockwise on the screen. Colours
+//! are red, green, blue and alpha, not premultiplied. Calls draw in their order. A call that fails draws nothing: a text or a nine-patch is on the canvas as a
+//! whole or not at all.
 //!
 //! # How
-//! All things are polygons of shaded vertices. What a fragment shader needs to know is linear in the place, so it is computed at the corners. There are three
-//! pipelines: for shapes by distance, for images, and for glyphs. Things of one kind that follow each other, with one texture, are one draw.
+//! Everything is a polygon of shaded vertices. What a fragment shader needs varies linearly over the polygon, so it is computed at the corners. There are three
+//! pipelines: for shapes (by distance), for images and for glyphs. Consecutive polygons of one pipeline and texture are batched into one draw.
 
 mod batch;
 mod image;
@@ -46,22 +46,22 @@ use crate::texture::{Sampler, Texture, Wrap};
 use batch::Batch;
 use polygon::Window;
 
-/// Varyings of the shader of shapes, of images, of glyphs.
+/// Varyings of the fragment shaders of shapes, images and glyphs.
 const SHAPE: usize = 10;
 const IMAGE: usize = 6;
 const GLYPH: usize = 8;
 
-/// A segment of what was drawn, all of one kind.
+/// What the polygons of a segment are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Shapes,
-    /// Images in one of the textures.
+    /// Images of the texture with this index.
     Images(usize),
-    /// Glyphs in one of the textures.
+    /// Glyphs of the texture with this index.
     Glyphs(usize),
 }
 
-/// A picture in the making, in the order in which it is drawn.
+/// A retained list of shapes, images and text, drawn in the order of the calls.
 #[derive(Debug)]
 pub struct Canvas {
     label: &'static str,
@@ -71,7 +71,7 @@ pub struct Canvas {
     shape_pipeline: Pipeline<ShadedVertex<SHAPE>, NoUniforms, NoUniforms>,
     image_pipeline: Pipeline<ShadedVertex<IMAGE>, NoUniforms, tinted::FragmentUniforms>,
     glyph_pipeline: Pipeline<ShadedVertex<GLYPH>, NoUniforms, glyph::FragmentUniforms>,
-    /// Kind and how many vertices of each segment.
+    /// Each segment's kind and number of vertices.
     segments: Vec<(Kind, usize)>,
     shapes: Batch<SHAPE>,
     images: Batch<IMAGE>,
@@ -80,7 +80,7 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// An empty canvas of a size, at most 2048 pixels on each side.
+    /// Creates an empty canvas, at most 2048 pixels on each side.
     ///
     /// # Errors
     /// When the pool has no memory for three small programs.
@@ -90,7 +90,7 @@ impl Canvas {
         width_px: u32,
         height_px: u32,
     ) -> Result<Self, Error> {
-        // No target is larger.
+        // Targets are at most this large.
         let size_px = [width_px.min(2048), height_px.min(2048)];
         Ok(Self {
             label,
@@ -131,12 +131,12 @@ impl Canvas {
         self.size_px
     }
 
-    /// From now on coordinates are counted from here, in pixels from the picture's top left corner.
+    /// Sets the origin of the coordinates that follow, in pixels from the picture's top left corner.
     pub const fn set_origin(&mut self, x: f32, y: f32) {
         self.origin = Vec2::new(x, y);
     }
 
-    /// Forgets all that was drawn; room on the heap is kept.
+    /// Removes everything, but keeps the heap memory for what is drawn next.
     pub fn reset(&mut self) {
         self.segments.clear();
         self.shapes.clear();
@@ -145,26 +145,26 @@ impl Canvas {
         self.textures.clear();
     }
 
-    /// How many draws a pass gets.
+    /// Number of draws that a pass gets.
     pub fn draws(&self) -> usize {
         self.segments.iter().map(|&(_, vertices)| vertices.div_ceil(batch::MAX_VERTICES)).sum()
     }
 
-    /// How many triangles there are.
+    /// Number of triangles.
     pub fn triangles(&self) -> usize {
         self.segments.iter().map(|&(_, vertices)| vertices / 3).sum()
     }
 
-    /// How many bytes of vertices a frame has of it.
+    /// Bytes of vertices that a frame needs.
     pub const fn vertex_bytes(&self) -> usize {
         self.shapes.bytes() + self.images.bytes() + self.glyphs.bytes()
     }
 
-    /// Draws all of it over what a pass has drawn so far. The canvas stays as it is, also when this fails.
+    /// Draws everything over what the pass has drawn so far. The canvas keeps its contents, even on an error.
     ///
     /// # Errors
-    /// When the target is smaller than the canvas, a texture cannot be looked up or is another device's, or memory runs out. Then the pass may have
-    /// drawn a part of it.
+    /// When the target is smaller than the canvas, a texture cannot be sampled or belongs to another device, or memory runs out. The pass may then have drawn a
+    /// part.
     pub fn draw_to<P: Platform>(&self, pass: &mut Pass<'_, '_, P>) -> Result<(), Error> {
         let target = pass.target();
         let target_px = [target.width_px(), target.height_px()];
@@ -197,9 +197,9 @@ impl Canvas {
         Ok(())
     }
 
-    /// The texture's number among those that are drawn with.
+    /// Index of the texture in the list of textures, where it is added if it is new.
     fn texture(&mut self, texture: &Texture) -> Result<usize, Error> {
-        // The last one is nearly always it.
+        // Consecutive images mostly share a texture, so the search begins at the end.
         if let Some(known) = self.textures.iter().rposition(|known| known.is_same(texture)) {
             return Ok(known);
         }
@@ -208,7 +208,7 @@ impl Canvas {
         Ok(self.textures.len() - 1)
     }
 
-    /// Does something that draws in several steps; if one fails, the canvas becomes what it was before the first.
+    /// Calls a function that draws in several steps and, if one fails, restores the canvas as it was before the first.
     fn as_a_whole(&mut self, draw: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         let (segments, last) = (self.segments.len(), self.segments.last().copied());
         let (shapes, images, glyphs) = (self.shapes.len(), self.images.len(), self.glyphs.len());
@@ -225,12 +225,12 @@ impl Canvas {
         })
     }
 
-    /// Room to note one more segment.
+    /// Reserves room for one more segment.
     fn reserve_segment(&mut self) -> Result<(), Error> {
         reserve(self.label, &mut self.segments, 1)
     }
 
-    /// Notes vertices that were appended to a kind's batch.
+    /// Adds vertices that were appended to a batch to the last segment, or to a new one.
     fn note(&mut self, kind: Kind, vertices: usize) {
         match self.segments.last_mut() {
             Some((last, count)) if *last == kind => *count += vertices,

@@ -1,7 +1,7 @@
 //! The device: a driver that all resources share.
 //!
-//! Clones of a device are the same device. Resources own their memory in its pool; they may be dropped at any time, also while the GPU works on a frame that
-//! uses them: the frame owns them too.
+//! Clones of a device refer to the same device. Resources own memory of its pool and may be dropped at any time, even while the GPU works on a frame that uses
+//! them: the frame holds references to them too.
 
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
@@ -12,7 +12,7 @@ use v3d::{Driver, Fence, Platform};
 use crate::error::Error;
 use crate::frame::rendering_lists::RenderingLists;
 
-/// Frames that may be under way: one is written while the one before is drawn.
+/// Most frames in flight: the CPU writes one while the GPU draws the one before.
 const FRAMES: usize = 2;
 
 /// A driver that resources share.
@@ -27,24 +27,24 @@ impl<P: Platform> Clone for Device<'_, P> {
 
 #[derive(Debug)]
 struct Shared<'p, P: Platform> {
-    /// None when the device is closed.
+    /// `None` when the device is closed.
     driver: RefCell<Option<Driver<'p, P>>>,
     pool: Pool,
     frames: RefCell<Frames>,
-    /// Passes that were begun.
+    /// Number of passes begun so far.
     passes: Cell<u64>,
 }
 
-/// What is kept from one frame to the next.
+/// State that is kept from one frame to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
-    /// The last frames' fences, oldest first.
+    /// Fences of the frames in flight, oldest first.
     under_way: VecDeque<Fence>,
     pub(crate) rendering_lists: RenderingLists,
 }
 
 impl<P: Platform> Drop for Shared<'_, P> {
-    /// Nothing that the GPU may still use is given back.
+    /// Memory that the GPU may still be using is not given back.
     fn drop(&mut self) {
         if let Some(driver) = self.driver.get_mut() {
             driver.wait_until_idle();
@@ -53,7 +53,7 @@ impl<P: Platform> Drop for Shared<'_, P> {
 }
 
 impl<'p, P: Platform> Device<'p, P> {
-    /// Takes a driver over.
+    /// Takes ownership of a driver.
     pub fn new(driver: Driver<'p, P>) -> Self {
         let pool = driver.pool().clone();
         let under_way = VecDeque::with_capacity(FRAMES);
@@ -61,41 +61,43 @@ impl<'p, P: Platform> Device<'p, P> {
         Self(Rc::new(Shared { driver: RefCell::new(Some(driver)), pool, frames, passes: Cell::new(0) }))
     }
 
-    /// The driver: to wait for fences, run user programs, look at statistics. Give it back before anything else is done with the device.
+    /// Borrows the driver, to wait for fences, run user programs or read statistics. Drop the borrow before using the
+    /// device for anything else.
     ///
     /// # Errors
-    /// When the device is closed, or somebody has the driver already.
+    /// When the device is closed, or the driver is already borrowed.
     #[inline]
     pub fn driver(&self) -> Result<RefMut<'_, Driver<'p, P>>, Error> {
         let driver = self.0.driver.try_borrow_mut().map_err(|_| Error::DeviceInUse)?;
         RefMut::filter_map(driver, Option::as_mut).map_err(|_| Error::DeviceClosed)
     }
 
-    /// The driver, to look at.
+    /// Borrows the driver for reading.
     ///
     /// # Errors
-    /// When the device is closed, or somebody has the driver already.
+    /// When the device is closed, or the driver is already borrowed mutably.
     pub fn look(&self) -> Result<Ref<'_, Driver<'p, P>>, Error> {
         let driver = self.0.driver.try_borrow().map_err(|_| Error::DeviceInUse)?;
         Ref::filter_map(driver, Option::as_ref).map_err(|_| Error::DeviceClosed)
     }
 
-    /// Waits until all is done and gives the driver back. What was made with the device stays valid memory, and nothing can be drawn with it any more.
+    /// Waits until all work is done and returns the driver. Resources of the device keep their memory, but can no
+    /// longer be used for drawing.
     ///
     /// # Errors
-    /// When it was closed before, or somebody has the driver.
+    /// When the device is already closed, or the driver is borrowed.
     pub fn close(&self) -> Result<Driver<'p, P>, Error> {
         self.driver()?.wait_until_idle();
         let mut driver = self.0.driver.try_borrow_mut().map_err(|_| Error::DeviceInUse)?;
         driver.take().ok_or(Error::DeviceClosed)
     }
 
-    /// The pool that all its memory comes from.
+    /// The pool that all memory of the device comes from.
     pub fn pool(&self) -> &Pool {
         &self.0.pool
     }
 
-    /// Waits until there is room for one more frame under way.
+    /// Waits until at most one frame is in flight. A frame that the driver dropped is not an error here.
     pub(crate) fn wait_for_room(&self) -> Result<(), Error> {
         let mut driver = self.driver()?;
         let mut frames = self.frames()?;
@@ -109,10 +111,10 @@ impl<'p, P: Platform> Device<'p, P> {
         Ok(())
     }
 
-    /// Waits until a frame is done.
+    /// Waits until the frame with this fence is done.
     ///
     /// # Errors
-    /// When it was dropped, or is no frame of this device.
+    /// When the driver dropped the frame, or the fence belongs to another device.
     pub fn wait(&self, fence: Fence) -> Result<(), Error> {
         Ok(self.driver()?.wait(fence)?)
     }
@@ -121,19 +123,19 @@ impl<'p, P: Platform> Device<'p, P> {
         self.0.frames.try_borrow_mut().map_err(|_| Error::DeviceInUse)
     }
 
-    /// A frame is under way.
+    /// Records that a frame is in flight.
     pub(crate) fn note_frame(&self, fence: Fence) -> Result<(), Error> {
         self.frames()?.under_way.push_back(fence);
         Ok(())
     }
 
-    /// A number that no pass has had before.
+    /// A number that no earlier pass of the device has.
     pub(crate) fn next_pass(&self) -> u64 {
         self.0.passes.update(|passes| passes + 1);
         self.0.passes.get()
     }
 
-    /// Refuses memory of another device.
+    /// Returns an error for memory of another device.
     #[inline]
     pub(crate) fn expect_own(&self, label: &'static str, buffer: &Buffer) -> Result<(), Error> {
         if buffer.is_of(&self.0.pool) { Ok(()) } else { Err(Error::ForeignDevice { label }) }

@@ -1,29 +1,29 @@
-//! What embedded-graphics draws, remembered and then drawn by the V3D.
+//! A draw target for embedded-graphics that records what is drawn and replays it on the V3D.
 //!
-//! A [`DrawList`] is an [`embedded_graphics::draw_target::DrawTarget`]: shapes, text and images of that crate draw to it as to any display. It remembers
-//! rectangles of one colour and images, in the order in which they came, and draws them all into a pass with a few draws:
+//! A [`DrawList`] is an [`embedded_graphics::draw_target::DrawTarget`]: shapes, text and images of that crate draw to it as to any display. It records
+//! single-coloured rectangles, pixels and images in the order of the calls and batches them into a few draws of a pass:
 //! ```text
 //! let mut list = DrawList::<Rgb565>::new(&device, "panel", 320, 240)?;
 //! Circle::new(Point::new(20, 20), 80).into_styled(PrimitiveStyle::with_fill(Rgb565::CSS_TEAL)).draw(&mut list)?;
 //! Text::new("Hello", Point::new(20, 120), style).draw(&mut list)?;
 //!
 //! let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0, 0, 0, 255]))?;
-//! list.draw_to(&mut pass)?;                      // as often as wanted: it stays as it is
+//! list.draw_to(&mut pass)?;                      // the list keeps its contents and can be drawn again
 //! ```
-//! Every pixel comes out as in a framebuffer that the CPU fills; colours become [`Rgb888`] as embedded-graphics converts them, opaque.
+//! Every pixel has the value that a framebuffer filled by the CPU would have; colours become [`Rgb888`] as embedded-graphics converts them, opaque.
 //!
 //! # How
-//! embedded-graphics takes its shapes apart into rows of one colour and into pixels. Neighbours of one colour that follow each other, or nearly, become one
-//! rectangle. A rectangle is two triangles of shaded vertices whose edges lie between pixels, so that exactly the pixels in between have their centres
-//! inside; its colour is one flat varying of 24 bits. Pixels of lines and letters that stand alone are points, which are a quarter of a rectangle in memory.
-//! Images are collected on sheets, which become textures, and are drawn texel by pixel.
+//! embedded-graphics takes its shapes apart into single-coloured rows and into pixels. Neighbours of one colour that follow each other, or nearly, are merged
+//! into one rectangle. A rectangle is two triangles of shaded vertices whose edges lie on pixel borders, so that they cover exactly the centres of the pixels
+//! inside; its colour is one flat varying of 24 bits. Single pixels of lines and letters are points, which take a quarter of a rectangle's memory. Images are
+//! collected on sheets, which become textures, and are drawn one texel per pixel.
 //!
-//! # What it takes
-//! Memory: 12 bytes of the heap for a rectangle and 8 for a point, and in each frame 64 and 16 of the pool. A styled line of some width comes as single
+//! # Cost
+//! Memory: 12 bytes of the heap per rectangle and 8 per point; in each frame 64 and 16 bytes of the pool. A styled line wider than a pixel arrives as single
 //! pixels, a few of them twice.
 //!
-//! Work: what embedded-graphics takes itself to find rows and pixels is the same for each target. Where it draws pixel by pixel (lines, arcs, text without
-//! background), that is most of it, and no target is several times as cheap as another; what it fills costs here as little as its rows.
+//! Time: what embedded-graphics itself needs to find rows and pixels is the same for each draw target. Where it draws pixel by pixel (lines, arcs, text without
+//! background) that is most of the time; filled areas cost here as little as their number of rows.
 
 mod pieces;
 mod rectangles;
@@ -54,21 +54,24 @@ use pieces::Pieces;
 use rectangles::{Area, Dot, FLAT_WORDS, Flat, IMAGE_WORDS, POINT_WORDS, Placed};
 use sheets::{Place, Sheets};
 
-/// Fewest rectangles that there are indices for.
+/// Fewest rectangles that the index buffer is made for.
 const MIN_INDEXED: usize = 256;
-/// The alpha of a texel.
+/// Alpha of a texel.
 const OPAQUE: u32 = 0xff00_0000;
-/// How far back a rectangle is looked for that the next one makes larger: a row of a shape is its outline, its inside, and its outline again.
+/// How many rectangles are tried to be merged with the next one: a row of a shape is its outline, its inside, and its
+/// outline again.
 const LOOK_BACK: usize = 3;
-/// Most pixels of a run that become points where points are drawn already. As many points cost more than a rectangle, but less than one more draw.
+/// Longest run of pixels that is appended to a segment of points as points: as many cost more than a rectangle, but
+/// less than one more draw.
 const LONGEST_RUN_OF_POINTS: u16 = 16;
-/// Most segments that pixels begin new ones after. Each is a draw with a state of its own, which pixels and rows by turns would make too many of.
+/// Number of segments from which on pixels no longer begin a segment of points. Each segment is a draw, and pixels that
+/// alternate with rows would make too many.
 const MAX_SEGMENTS_FOR_POINTS: usize = 1000;
 
-/// A segment of what was drawn, all of one kind.
+/// What a segment consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Rectangles of one colour.
+    /// Single-coloured rectangles.
     Flat,
     /// Pixels.
     Points,
@@ -76,7 +79,7 @@ enum Kind {
     Images(usize),
 }
 
-/// A picture in the making, in the order in which it is drawn.
+/// A recorded picture, in the order in which it is drawn.
 #[derive(Debug)]
 pub struct DrawList<C> {
     label: &'static str,
@@ -85,23 +88,24 @@ pub struct DrawList<C> {
     flat: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
     textured: Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>,
     points_pipeline: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
-    /// Kind of each segment, and where it ends among all of its kind; the last one ends where all do.
+    /// Kind of each segment, and its end among all things of the kind; the last segment's end is not filled in yet and
+    /// is the number of these things.
     segments: Vec<(Kind, usize)>,
     rectangles: Pieces<Flat>,
-    /// The first rectangle of the last segment of such.
+    /// The first rectangle that the next one may be merged with.
     joinable_from: usize,
-    /// The last segment's kind.
+    /// Kind of the last segment.
     at: Option<Kind>,
     points: Pieces<Dot>,
     images: Pieces<Placed>,
     sheets: Sheets,
-    /// For how many rectangles there are indices, and where.
+    /// The index buffer, and the number of rectangles it is made for.
     indices: Option<(usize, Buffer)>,
     color: PhantomData<fn(C)>,
 }
 
 impl<C> DrawList<C> {
-    /// An empty list for pictures of a size.
+    /// Creates an empty list for pictures of this size.
     ///
     /// # Errors
     /// When the pool has no memory for three small programs.
@@ -111,7 +115,7 @@ impl<C> DrawList<C> {
         width_px: u32,
         height_px: u32,
     ) -> Result<Self, Error> {
-        // No target is larger.
+        // Targets are at most this large.
         let (width_px, height_px) = (width_px.min(2048), height_px.min(2048));
         let mut flat = Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &flat::FRAGMENT))?;
         flat.state = flat.state.with_flat_varyings(1)?;
@@ -137,7 +141,7 @@ impl<C> DrawList<C> {
         })
     }
 
-    /// Forgets all that was drawn; room on the heap is kept.
+    /// Removes everything, but keeps the heap memory for what is drawn next.
     pub fn reset(&mut self) {
         self.segments.clear();
         self.at = None;
@@ -147,22 +151,23 @@ impl<C> DrawList<C> {
         self.sheets.clear();
     }
 
-    /// How many rectangles of one colour there are to draw: neighbours of one colour that came after each other are one.
+    /// Number of single-coloured rectangles, after merging.
     pub fn rectangles(&self) -> usize {
         self.rectangles.len()
     }
 
-    /// How many single pixels there are to draw.
+    /// Number of single pixels.
     pub fn points(&self) -> usize {
         self.points.len()
     }
 
-    /// How many images there are to draw.
+    /// Number of images.
     pub fn images(&self) -> usize {
         self.images.len()
     }
 
-    /// How many draws a pass gets: one for rectangles that follow each other, or points, or images on one sheet, and one more for each 16,000.
+    /// Number of draws that a pass gets: one per segment of rectangles, of points, or of images on one sheet, and one
+    /// more for each 16,000 of them.
     pub fn draws(&self) -> usize {
         let pieces = |(kind, range)| match kind {
             Kind::Flat => self.rectangles.part(range).count(),
@@ -172,22 +177,21 @@ impl<C> DrawList<C> {
         self.segments_from_start().map(pieces).sum()
     }
 
-    /// How many triangles there are.
+    /// Number of triangles.
     pub fn triangles(&self) -> usize {
         2 * (self.rectangles.len() + self.images.len())
     }
 
-    /// How many bytes of vertices a frame has of it.
+    /// Bytes of vertices that a frame needs.
     pub fn vertex_bytes(&self) -> usize {
         let Self { rectangles, points, images, .. } = self;
         4 * (FLAT_WORDS * rectangles.len() + POINT_WORDS * points.len() + IMAGE_WORDS * images.len())
     }
 
-    /// Draws all of it over what a pass has drawn so far. The list stays as it is, also when this fails: nothing of it is lost.
+    /// Draws everything over what the pass has drawn so far. The list keeps its contents, even on an error.
     ///
     /// # Errors
-    /// When the target has another size than the list, the device is another one, or memory runs out. Then the pass may have drawn a
-    /// part of it.
+    /// When the target's size is not the list's, the device is another one, or memory runs out. The pass may then have drawn a part.
     pub fn draw_to<P: Platform>(&mut self, pass: &mut Pass<'_, '_, P>) -> Result<(), Error> {
         let (size_px, target) = ([self.size.width, self.size.height], pass.target());
         let target_px = [target.width_px(), target.height_px()];
@@ -199,7 +203,8 @@ impl<C> DrawList<C> {
         }
         let device = pass.device();
         self.sheets.upload(device)?;
-        let longest = self.segments_from_start().map(|(_, range)| range.len()).max().unwrap_or(0);
+        let indexed = self.segments_from_start().filter(|&(kind, _)| kind != Kind::Points);
+        let longest = indexed.map(|(_, range)| range.len()).max().unwrap_or(0);
         let indices = self.indices(device, longest.min(pieces::MAX_LENGTH))?;
         let viewport = self.viewport;
         for (kind, range) in self.segments_from_start() {
@@ -230,7 +235,7 @@ impl<C> DrawList<C> {
         Ok(())
     }
 
-    /// Indices for so many rectangles: those that there are, or more.
+    /// An index buffer for at least so many rectangles.
     fn indices<P: Platform>(&mut self, device: &Device<'_, P>, rectangles: usize) -> Result<Buffer, Error> {
         if let Some((enough, indices)) = &self.indices
             && *enough >= rectangles
@@ -243,7 +248,7 @@ impl<C> DrawList<C> {
         Ok(indices)
     }
 
-    /// The segments with their places among all of their kind.
+    /// The segments, each with its range among all things of its kind.
     fn segments_from_start(&self) -> impl Iterator<Item = (Kind, core::ops::Range<usize>)> {
         let (mut flat, mut points, mut images) = (0, 0, 0);
         self.segments.iter().enumerate().map(move |(number, &(kind, end))| {
@@ -257,12 +262,12 @@ impl<C> DrawList<C> {
         })
     }
 
-    /// The part of an area that is on the picture.
+    /// The part of an area that is inside the picture.
     #[inline]
     fn visible(&self, area: &Rectangle) -> Option<Area> {
         let (left, top) = (area.top_left.x, area.top_left.y);
         let Size { width, height } = area.size;
-        // Negative numbers become large ones. A picture is at most 2048 wide and high.
+        // Negative numbers wrap around to large ones. A picture is at most 2048 wide and high.
         let fits = |room: Option<u32>, length| room.is_some_and(|room| (1..=room).contains(&length));
         if fits(self.size.width.checked_sub(left as u32), width)
             && fits(self.size.height.checked_sub(top as u32), height)
@@ -273,7 +278,7 @@ impl<C> DrawList<C> {
         self.visible_part(area)
     }
 
-    /// The part of an area that is on the picture, which may be none.
+    /// The general case of [`visible`](Self::visible).
     #[inline(never)]
     fn visible_part(&self, area: &Rectangle) -> Option<Area> {
         let along = |start: i32, length: u32, end: u32| {
@@ -287,7 +292,7 @@ impl<C> DrawList<C> {
         Some(Area { left, top, right, bottom })
     }
 
-    /// How many there are of a kind.
+    /// Number of things of a kind.
     fn count(&self, kind: Kind) -> usize {
         match kind {
             Kind::Flat => self.rectangles.len(),
@@ -296,7 +301,7 @@ impl<C> DrawList<C> {
         }
     }
 
-    /// Begins a segment, if what is drawn now is of another kind.
+    /// Begins a segment, unless the last one has this kind.
     fn begin(&mut self, kind: Kind) -> Result<(), Error> {
         if self.at == Some(kind) {
             return Ok(());
@@ -314,7 +319,7 @@ impl<C> DrawList<C> {
         Ok(())
     }
 
-    /// Draws a rectangle of one colour, which is on the picture.
+    /// Draws a single-coloured rectangle, which is inside the picture.
     fn fill(&mut self, area: Area, color: u32) -> Result<(), Error> {
         if !matches!(self.at, Some(Kind::Flat)) {
             return self.fill_after_others(area, color);
@@ -325,7 +330,7 @@ impl<C> DrawList<C> {
             if last.join(&next) {
                 return Ok(());
             }
-            // What lies between them would be drawn over the one and under the other.
+            // A rectangle in between of another colour hides a part of `last`, and merging would draw over it.
             if last.hides(&next) {
                 break;
             }
@@ -333,7 +338,7 @@ impl<C> DrawList<C> {
         self.rectangles.push(self.label, next)
     }
 
-    /// Draws a rectangle where something else was drawn before.
+    /// Draws a rectangle after something else.
     #[inline(never)]
     fn fill_after_others(&mut self, area: Area, color: u32) -> Result<(), Error> {
         if self.at == Some(Kind::Points) && area.pixels() <= 4 {
@@ -343,7 +348,8 @@ impl<C> DrawList<C> {
         self.rectangles.push(self.label, Flat { area, color })
     }
 
-    /// Draws pixels of one colour that came one by one: a row or a column. Nearly always it is one, where points are drawn already.
+    /// Draws a run of pixels of one colour that arrived one by one: a row or a column. Nearly always it is a single
+    /// pixel, after other points.
     #[inline(always)]
     fn run(&mut self, area: Area, color: u32) -> Result<(), Error> {
         let dot = Dot { x: area.left, y: area.top, color };
@@ -366,7 +372,7 @@ impl<C> DrawList<C> {
         }
     }
 
-    /// Draws an area pixel by pixel, where points are drawn already.
+    /// Draws an area as points.
     fn dots(&mut self, area: Area, color: u32) -> Result<(), Error> {
         for y in area.top..area.bottom {
             for x in area.left..area.right {
@@ -376,7 +382,7 @@ impl<C> DrawList<C> {
         Ok(())
     }
 
-    /// Draws the first `pixels` pixels of an image that stands on a sheet.
+    /// Draws the first `pixels` pixels of an image that is on a sheet.
     fn draw_image(&mut self, area: Area, place: Place, pixels: usize) -> Result<(), Error> {
         let width = usize::from(area.width());
         let (rows, rest) = ((pixels / width) as u16, (pixels % width) as u16);
@@ -393,7 +399,7 @@ impl<C> DrawList<C> {
     }
 }
 
-/// A colour with red in the lowest byte.
+/// A colour as a word with red in the lowest byte.
 fn to_word(color: impl Into<Rgb888>) -> u32 {
     let color = color.into();
     u32::from_le_bytes([color.r(), color.g(), color.b(), 0])
@@ -413,7 +419,7 @@ impl<C: PixelColor + Into<Rgb888>> DrawTarget for DrawList<C> {
         let Size { width, height } = self.size;
         let mut run: Option<(Area, C)> = None;
         for Pixel(Point { x, y }, color) in pixels {
-            // Negative numbers become large ones.
+            // Negative numbers wrap around to large ones.
             if x as u32 >= width || y as u32 >= height {
                 continue;
             }
@@ -438,7 +444,7 @@ impl<C: PixelColor + Into<Rgb888>> DrawTarget for DrawList<C> {
         let before = i32::from(visible.left).abs_diff(area.top_left.x) as usize;
         let behind = i32::from(visible.right).abs_diff(right) as usize;
         let above = i32::from(visible.top).abs_diff(area.top_left.y) as usize;
-        // Pixels in front of the next visible one, and pixels that are there.
+        // How many pixels precede the next visible one, and how many were drawn.
         let (mut skipped, mut drawn) = (above * area.size.width as usize + before, 0);
         'rows: for row in 0..visible.height() {
             if skipped > 0 && colors.nth(skipped - 1).is_none() {
@@ -474,7 +480,7 @@ impl<C: PixelColor + Into<Rgb888>> DrawTarget for DrawList<C> {
     }
 
     fn clear(&mut self, color: C) -> Result<(), Error> {
-        // Nothing of what was drawn before is to be seen.
+        // Nothing that was drawn before remains visible.
         self.reset();
         self.fill_solid(&self.bounding_box(), color)
     }

@@ -1,4 +1,4 @@
-//! What can go wrong, with the name of the resource and the numbers in it.
+//! Errors, with the label of the resource and the values at fault.
 
 use core::fmt;
 use shader_interface::PrimitiveKind;
@@ -9,118 +9,119 @@ use v3d::texture::TextureError;
 
 use crate::rectangle::Rectangle;
 
-/// Why something could not be made or drawn. Labels are those that the resources were made with.
+/// Why a resource could not be created or something could not be drawn. Labels are those that the resources were
+/// created with.
 ///
 /// After an error everything is as it was before the call: a frame goes on without the draw that failed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The driver refused.
+    /// An error of the driver.
     Driver(v3d::Error),
     /// The device was closed.
     DeviceClosed,
-    /// The device's driver is borrowed by somebody else.
+    /// The device's driver is already borrowed.
     DeviceInUse,
     /// The resource belongs to another device.
     ForeignDevice {
         /// The resource.
         label: &'static str,
     },
-    /// An index has no vertex.
+    /// An index is not less than the number of vertices.
     Index {
         /// The mesh.
         label: &'static str,
-        /// The index's place among the indices.
+        /// Position of the index in the index data.
         at: usize,
         /// Its value.
         index: u32,
-        /// How many vertices there are.
+        /// Number of vertices.
         vertices: u32,
     },
-    /// Bytes that are no vertices or no indices.
+    /// The length of vertex or index data is 0, or not a multiple of the size of an element.
     MeshBytes {
         /// The mesh.
         label: &'static str,
-        /// What they should be.
+        /// What the elements are.
         what: &'static str,
-        /// How many bytes there are.
+        /// Length of the data in bytes.
         bytes: usize,
-        /// Bytes of one vertex or index.
+        /// Size of one vertex or index in bytes.
         unit: usize,
     },
-    /// A mesh of more bytes than there can be.
+    /// A mesh is too large for a 32-bit size.
     MeshSize {
         /// The mesh.
         label: &'static str,
-        /// How many vertices there are.
+        /// Number of vertices.
         vertices: usize,
     },
-    /// The bytes of one vertex are too many for the hardware.
+    /// A vertex has more bytes than the hardware's stride can express.
     VertexSize {
         /// The pipeline or mesh.
         label: &'static str,
         /// Bytes of a vertex.
         bytes: usize,
-        /// Most bytes that there may be.
+        /// Greatest number of bytes.
         most: usize,
     },
-    /// No vertex shader may have so many attributes.
+    /// A vertex shader has no attributes or more than the hardware supports.
     Attributes {
         /// The pipeline.
         label: &'static str,
         /// Attributes that the shader reads.
         attributes: usize,
-        /// Most attributes that there may be.
+        /// Greatest number of attributes.
         most: usize,
     },
-    /// The hardware does not interpolate so many varyings.
+    /// A fragment shader reads more varyings than the hardware interpolates.
     Varyings {
         /// The pipeline.
         label: &'static str,
         /// Varyings that the fragment shader reads.
         varyings: usize,
-        /// Most varyings that there may be.
+        /// Greatest number of varyings.
         most: usize,
     },
-    /// A float among the uniforms is not a number.
+    /// A float among the uniforms is NaN.
     NotANumber {
         /// The pipeline.
         label: &'static str,
-        /// Which program's uniforms.
+        /// The program whose uniforms they are.
         stage: Stage,
-        /// The word in the stream of uniforms.
+        /// Index of the word in the stream of uniforms.
         word: usize,
     },
-    /// A number of a pipeline or a pass is none that can be drawn with.
+    /// A number of a pipeline or a pass is out of range.
     Number {
         /// The pipeline, or the pass's target.
         label: &'static str,
-        /// What it is for.
+        /// What the number is.
         what: &'static str,
         /// The number.
         value: f32,
     },
-    /// A pass is to draw a part of a target that has no pixels of it.
+    /// The area of a pass has no pixels of its target.
     Area {
         /// The target.
         label: &'static str,
-        /// The part.
+        /// The area.
         area: Rectangle,
         /// Width of the target in pixels.
         width_px: u32,
         /// Height of the target in pixels.
         height_px: u32,
     },
-    /// Kept depths are those of pictures of another size.
+    /// A depth target's size is not that of the colour target.
     DepthSize {
-        /// The depths.
+        /// The depth target.
         label: &'static str,
         /// Their width and height in pixels.
         depth_px: (u32, u32),
         /// Width and height of the target in pixels.
         target_px: (u32, u32),
     },
-    /// A target's sides are no sides of a picture that can be drawn.
+    /// A target's size or pitch is not supported.
     TargetSize {
         /// The target.
         label: &'static str,
@@ -131,21 +132,21 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// There is no such texture, or it cannot be used so.
+    /// A texture that the hardware does not support, or a use that its type does not allow.
     Texture {
         /// The texture.
         label: &'static str,
-        /// Why.
+        /// The reason.
         error: TextureError,
     },
-    /// Passes cannot draw texels of this type.
+    /// Passes cannot render to texels of this type.
     NotDrawable {
         /// The texture.
         label: &'static str,
         /// Its type.
         texture_type: TextureType,
     },
-    /// Lookups of a texture have another number of results than the shader takes.
+    /// A texture lookup returns another number of results than the shader reads.
     Results {
         /// The texture.
         label: &'static str,
@@ -154,23 +155,23 @@ pub enum Error {
         /// Results of a lookup.
         results: u32,
     },
-    /// A target stands in memory as no texture of its size does.
+    /// The tiling of a target is not the one that a TMU expects for its size.
     TargetTiling {
         /// The target.
         label: &'static str,
-        /// Its arrangement.
+        /// Its tiling.
         tiling: Tiling,
-        /// That of a texture of this size.
+        /// The tiling of a texture of this size.
         expected: Tiling,
     },
-    /// Two things that a pipeline was asked for are not possible together.
+    /// Two requested features cannot be combined.
     Impossible {
         /// The pipeline or pass.
         label: &'static str,
-        /// What does not go together, as a sentence.
+        /// The reason, as a sentence.
         why: &'static str,
     },
-    /// A pipeline's colours have not as many bits as the pass's target.
+    /// A pipeline's colour format has not as many bits as the pass's target.
     ColorBits {
         /// The pipeline.
         label: &'static str,
@@ -179,7 +180,7 @@ pub enum Error {
         /// Bits of the target's pixels.
         bits: u32,
     },
-    /// A pipeline draws with another number of samples than the pass has.
+    /// A pipeline's number of samples is not the pass's.
     Samples {
         /// The pipeline.
         label: &'static str,
@@ -188,39 +189,40 @@ pub enum Error {
         /// Samples of the pass.
         pass: u8,
     },
-    /// The heap has no room for what is to be remembered until it is drawn.
+    /// The heap has no room for data that is kept until it is drawn.
     HeapFull {
-        /// Who wants to remember it.
+        /// The draw list or canvas.
         label: &'static str,
-        /// How many bytes more it asked for.
+        /// Number of bytes that could not be allocated.
         bytes: usize,
     },
-    /// A place, a length or a colour is not a number, or infinite.
+    /// A coordinate, a length or a colour is NaN or infinite.
     NotFinite {
-        /// What was to be drawn on.
+        /// The canvas.
         label: &'static str,
-        /// What it is.
+        /// The value.
         value: f32,
     },
-    /// What is to be drawn was made for a target of another size.
+    /// A draw list or canvas was made for a target of another size.
     OtherSize {
-        /// What was to be drawn.
+        /// The draw list or canvas.
         label: &'static str,
         /// Width and height in pixels that it was made for.
         size_px: [u32; 2],
         /// Width and height in pixels of the target.
         target_px: [u32; 2],
     },
-    /// A pipeline's fragment shader draws other primitives than a mesh has: points and lines have varyings of their own, which it reads or does not.
+    /// A pipeline's fragment shader is for other primitives than the mesh has: points and lines have built-in varyings,
+    /// which a shader reads or not.
     Primitives {
         /// The pipeline.
         label: &'static str,
-        /// What its fragment shader draws.
+        /// Primitives that its fragment shader is for.
         pipeline: PrimitiveKind,
-        /// What the mesh has.
+        /// Primitives of the mesh.
         mesh: PrimitiveKind,
     },
-    /// A draw would read the target that it draws to.
+    /// A draw would read the target that its pass renders to.
     TargetInUse {
         /// The target.
         label: &'static str,
@@ -259,25 +261,25 @@ impl fmt::Display for Error {
             Self::DeviceInUse => f.write_str("the device's driver is borrowed already"),
             Self::ForeignDevice { label } => write!(f, "{label}: it belongs to another device"),
             Self::Index { label, at, index, vertices } => {
-                write!(f, "{label}: index {at} is {index}, and there are {vertices} vertices")
+                write!(f, "{label}: index {at} is {index}, but there are only {vertices} vertices")
             }
             Self::MeshBytes { label, what, bytes, unit } => {
-                write!(f, "{label}: {bytes} bytes are no {what} of {unit} bytes each")
+                write!(f, "{label}: {bytes} bytes are not a whole number of {what} of {unit} bytes, or there are none")
             }
-            Self::MeshSize { label, vertices } => write!(f, "{label}: there is no mesh of {vertices} vertices"),
+            Self::MeshSize { label, vertices } => write!(f, "{label}: a mesh of {vertices} vertices is too large"),
             Self::VertexSize { label, bytes, most } => {
-                write!(f, "{label}: a vertex has {bytes} bytes and may have {most}")
+                write!(f, "{label}: a vertex has {bytes} bytes, more than the {most} that are possible")
             }
             Self::Attributes { label, attributes, most } => {
                 write!(f, "{label}: the vertex shader reads {attributes} attributes and may read 1 to {most}")
             }
             Self::Varyings { label, varyings, most } => {
-                write!(f, "{label}: the fragment shader reads {varyings} varyings and may read {most}")
+                write!(f, "{label}: the fragment shader reads {varyings} varyings, more than the {most} that are possible")
             }
             Self::NotANumber { label, stage, word } => {
-                write!(f, "{label}: word {word} of the {stage}'s uniforms is not a number")
+                write!(f, "{label}: word {word} of the {stage}'s uniforms is NaN")
             }
-            Self::Number { label, what, value } => write!(f, "{label}: {what} of {value} cannot be drawn with"),
+            Self::Number { label, what, value } => write!(f, "{label}: {what} of {value} is not valid"),
             Self::Area {
                 label,
                 area: Rectangle { x_px, y_px, width_px: wide, height_px: high },
@@ -286,13 +288,13 @@ impl fmt::Display for Error {
             } => {
                 write!(
                     f,
-                    "{label}: {wide} x {high} pixels at {x_px}, {y_px} are no part of {width_px} x {height_px} pixels"
+                    "{label}: {wide} x {high} pixels at {x_px}, {y_px} are outside of {width_px} x {height_px} pixels"
                 )
             }
             Self::DepthSize { label, depth_px: (width, height), target_px } => {
                 write!(
                     f,
-                    "{label}: depths of {width} x {height} pixels, and the target has {} x {}",
+                    "{label}: the depth target has {width} x {height} pixels, and the colour target has {} x {}",
                     target_px.0, target_px.1
                 )
             }
@@ -301,37 +303,37 @@ impl fmt::Display for Error {
             }
             Self::Texture { label, error } => write!(f, "{label}: {error}"),
             Self::NotDrawable { label, texture_type } => {
-                write!(f, "{label}: passes draw no texels of type {}", texture_type.name())
+                write!(f, "{label}: passes cannot render to texels of type {}", texture_type.name())
             }
             Self::Results { label, texture_type, results: 2 } => {
                 let name = texture_type.name();
                 write!(
                     f,
-                    "{label}: a lookup of type {name} has two results, which only shaders with `2d64` take: bind_64"
+                    "{label}: a lookup of type {name} has two results, which only shaders that declare `2d64` read: use bind_64"
                 )
             }
             Self::Results { label, texture_type, .. } => {
                 let name = texture_type.name();
-                write!(f, "{label}: a lookup of type {name} has one result, and shaders with `2d64` wait for two: bind")
+                write!(f, "{label}: a lookup of type {name} has one result, and shaders that declare `2d64` wait for two: use bind")
             }
             Self::TargetTiling { label, tiling, expected } => {
-                write!(f, "{label}: it stands in memory as {tiling:?}, and a texture of its size as {expected:?}")
+                write!(f, "{label}: its tiling is {tiling:?}, but a texture of its size needs {expected:?}")
             }
             Self::Impossible { label, why } => write!(f, "{label}: {why}"),
             Self::ColorBits { label, target, bits: bits @ 64 } => {
                 write!(
                     f,
-                    "{label}: its fragment shader leaves 8-bit channels, and {target} has {bits} bits a pixel: half floats"
+                    "{label}: its fragment shader writes 8-bit channels, and {target} has {bits} bits per pixel (half floats)"
                 )
             }
             Self::ColorBits { label, target, bits } => {
-                write!(f, "{label}: its fragment shader leaves half floats, and {target} has {bits} bits a pixel")
+                write!(f, "{label}: its fragment shader writes half floats, and {target} has {bits} bits per pixel")
             }
             Self::Samples { label, pipeline, pass } => {
-                write!(f, "{label}: it draws {pipeline} samples a pixel, and the pass has {pass}")
+                write!(f, "{label}: it draws {pipeline} samples per pixel, and the pass has {pass}")
             }
-            Self::HeapFull { label, bytes } => write!(f, "{label}: the heap has no room for {bytes} bytes more"),
-            Self::NotFinite { label, value } => write!(f, "{label}: {value} is no place, length or colour"),
+            Self::HeapFull { label, bytes } => write!(f, "{label}: the heap has no room for {bytes} more bytes"),
+            Self::NotFinite { label, value } => write!(f, "{label}: {value} is not a valid coordinate, length or colour"),
             Self::OtherSize { label, size_px: [width, height], target_px: [target_width, target_height] } => write!(
                 f,
                 "{label}: it is made for {width} x {height} pixels, and the target has {target_width} x {target_height}"
@@ -339,12 +341,12 @@ impl fmt::Display for Error {
             Self::Primitives { label, pipeline, mesh } => {
                 write!(
                     f,
-                    "{label}: its fragment shader draws {}, and what is drawn is {}",
+                    "{label}: its fragment shader is for {}, and the mesh has {}",
                     pipeline.name(),
                     mesh.name()
                 )
             }
-            Self::TargetInUse { label } => write!(f, "{label}: it is drawn to and read by the same pass"),
+            Self::TargetInUse { label } => write!(f, "{label}: it is rendered to and read by the same pass"),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Frames: passes that are handed to the GPU together.
+//! Frames: passes that are submitted to the GPU together.
 //!
-//! The passes of a frame are done in their order, without a wait by the CPU in between: one may read as a texture what the one before has drawn.
+//! The passes of a frame run in their order, and the CPU does not wait in between: a pass may read as a texture what an earlier one has rendered.
 
 pub(crate) mod memory;
 pub(crate) mod rendering_lists;
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::pass::{Pass, PassDescriptor, Recording};
 use memory::FrameMemory;
 
-/// A frame in the making. Dropping it draws nothing.
+/// A frame that is being recorded. Dropping it draws nothing.
 #[derive(Debug)]
 pub struct Frame<'p, P: Platform> {
     device: Device<'p, P>,
@@ -23,9 +23,9 @@ pub struct Frame<'p, P: Platform> {
 }
 
 impl<'p, P: Platform> Device<'p, P> {
-    /// Begins a frame, as soon as the frame before the last is done.
+    /// Begins a frame, after waiting until at most one other frame is in flight.
     ///
-    /// That a frame was dropped by the driver is no reason not to draw the next.
+    /// A frame that the driver dropped is not an error here.
     ///
     /// # Errors
     /// When the device is closed.
@@ -36,10 +36,10 @@ impl<'p, P: Platform> Device<'p, P> {
 }
 
 impl<'p, P: Platform> Frame<'p, P> {
-    /// Begins a pass behind those that there are.
+    /// Begins a pass after those that the frame already has.
     ///
     /// # Errors
-    /// When the target is another device's, or the pool has not enough memory for the binner.
+    /// When the target belongs to another device, or the pool has not enough memory for the binner.
     pub fn pass(&mut self, descriptor: &PassDescriptor<'_>) -> Result<Pass<'_, 'p, P>, Error> {
         let recording = Recording::new(&self.device, descriptor)?;
         self.passes.push(recording);
@@ -58,15 +58,15 @@ impl<'p, P: Platform> Frame<'p, P> {
         Pass::new(device, memory, &mut passes[index])
     }
 
-    /// What it is drawn on.
+    /// The device that the frame is drawn on.
     pub const fn device(&self) -> &Device<'p, P> {
         &self.device
     }
 
-    /// Hands the frame to the GPU. The fence is that of its last pass; a frame without passes is done already.
+    /// Submits the frame to the GPU. The fence is that of its last pass; a frame without passes is already done.
     ///
     /// # Errors
-    /// When the pool has not enough memory for its lists. Then nothing of it is drawn.
+    /// When the pool has not enough memory for its control lists. Then nothing of it is drawn.
     pub fn submit(self) -> Result<Fence, Error> {
         let Self { device, mut memory, passes } = self;
         let mut driver = device.driver()?;
@@ -88,7 +88,7 @@ impl<'p, P: Platform> Frame<'p, P> {
     }
 }
 
-/// Puts a pass's list into the frame's memory.
+/// Writes a pass's rendering list into the frame's memory.
 fn place_rendering_list<P: Platform>(
     device: &Device<'_, P>,
     memory: &mut FrameMemory,

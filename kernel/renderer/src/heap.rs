@@ -1,10 +1,10 @@
-//! Room on the heap, asked for before it is used.
+//! Fallible allocation on the heap.
 
 use alloc::vec::Vec;
 
 use crate::error::Error;
 
-/// Makes room for more in a list, or says by name that there is none.
+/// Reserves room for `more` elements; the error has the label of who asked.
 pub(crate) fn reserve<T>(label: &'static str, list: &mut Vec<T>, more: usize) -> Result<(), Error> {
     list.try_reserve(more).map_err(|_| Error::HeapFull { label, bytes: more.saturating_mul(size_of::<T>()) })
 }

@@ -1,8 +1,8 @@
 //! Devices, meshes, pipelines, passes and frames on top of the V3D driver.
 //!
-//! # The whole of it
+//! # A whole program
 //! ```text
-//! let device = Device::new(driver);                                  // clones are the same device
+//! let device = Device::new(driver);                                  // clones refer to the same device
 //! let mesh = Mesh::indexed(&device, "cube", Primitive::Triangles, &vertices, &indices)?;
 //! let pipeline = Pipeline::new(&device, &PipelineDescriptor {
 //!     depth: Depth::LESS,
@@ -17,36 +17,36 @@
 //! device.wait(fence)?;
 //! ```
 //!
-//! # A guided way
-//! Ten complete programs under `kernel/renderer/examples` lead from an empty frame to "textured, lit, multisampled" and to a kernel of one's own. Each runs
-//! on the developer's machine, against the model of the GPU, and writes a PNG file: `cargo run -p renderer --example 03_texture` writes
-//! `target/guide/03_texture.png`, and with `-- --dump` prints what the GPU got. `kernel/renderer/guide` is the book to them, with their pictures and
-//! the bytes that they produced.
+//! # A guided tour
+//! Ten complete programs under `kernel/renderer/examples` lead from an empty frame to a textured, lit and multisampled one, and to a kernel of one's own. Each
+//! runs on the developer's machine, on the model of the GPU, and writes a PNG file: `cargo run -p renderer --example 03_texture` writes
+//! `target/guide/03_texture.png`, and `-- --dump` also prints the GPU's input. `kernel/renderer/guide` explains them, with their pictures and the bytes that
+//! they produce.
 //!
 //! | `--example` | what it shows | types |
 //! |---|---|---|
-//! | `01_frame` | bring a device up, begin a picture with a colour | [`Device`], [`Target`], [`Frame`], [`PassDescriptor`] |
-//! | `02_triangle` | what is drawn, and how | [`Mesh`], [`Pipeline`], [`Pass::draw`] |
-//! | `03_texture` | a picture on a square, sharp and blended | [`Texture`], [`Sampler`] |
-//! | `04_transform` | one mesh in many places, seen by a camera | [`Mesh::indexed`], [`glam`], [`rows`], [`Cull`] |
-//! | `05_depth` | what is nearer hides what is farther | [`Depth`] |
-//! | `06_light` | surfaces as bright as they face the light | `qpu_shaders::model` |
-//! | `07_blend` | transparency, light on light, the order of drawing | [`Blend`], [`Shading::Done`], [`Pass::draw_vertices`] |
-//! | `08_render_to_texture` | a pass that uses what the one before has drawn | [`Frame::pass`], [`Texture::of_target`] |
-//! | `09_multisample` | textured, lit, with smaller levels and smooth edges | [`Samples`], [`Texture::generate_mipmaps`] |
+//! | `01_frame` | bring up a device, clear a picture | [`Device`], [`Target`], [`Frame`], [`PassDescriptor`] |
+//! | `02_triangle` | a mesh, a pipeline, a draw | [`Mesh`], [`Pipeline`], [`Pass::draw`] |
+//! | `03_texture` | a texture on a square, nearest and bilinear | [`Texture`], [`Sampler`] |
+//! | `04_transform` | one mesh in many places, seen through a camera | [`Mesh::indexed`], [`glam`], [`rows`], [`Cull`] |
+//! | `05_depth` | the depth test | [`Depth`] |
+//! | `06_light` | diffuse lighting | `qpu_shaders::model` |
+//! | `07_blend` | transparency, additive blending, the order of drawing | [`Blend`], [`Shading::Done`], [`Pass::draw_vertices`] |
+//! | `08_render_to_texture` | a pass that reads what the one before has rendered | [`Frame::pass`], [`Texture::of_target`] |
+//! | `09_multisample` | textures, light, mip levels and antialiasing | [`Samples`], [`Texture::generate_mipmaps`] |
 //! | `10_own_kernel` | the traits that a kernel implements, and its `main` | [`v3d::platform`], [`Target::page`] |
 //!
-//! # What there is
+//! # The types
 //! - A [`Device`] is a driver that resources share; [`Device::driver`] borrows it.
-//! - A [`Mesh`] is vertices in GPU memory, a [`Buffer`] any bytes, a [`Target`] a picture that is drawn to, a [`Texture`] one that is read.
-//! - A [`Pipeline`] is the programs and the state that something is drawn with. It carries the types of the vertices and uniforms that its programs
-//!   read, so that only what belongs together can be drawn. Programs come from a crate that `shader-build` has made.
-//! - A [`DrawList`] is what embedded-graphics draws: shapes, text, images in two dimensions.
-//! - A [`Canvas`] is what that crate lacks: alpha, smooth edges, turned images, proportional text.
-//! - A [`Frame`] is [passes](Pass) in their order; each draws to one target.
+//! - A [`Mesh`] is vertices in GPU memory, a [`Buffer`] any bytes, a [`Target`] a picture that is rendered to, a [`Texture`] one that is read.
+//! - A [`Pipeline`] is programs and the state to draw with. It carries the types of the vertices and uniforms that its programs read, so that a mesh or
+//!   uniforms that do not match do not compile. Programs come from a crate that `shader-build` has generated.
+//! - A [`DrawList`] is a draw target for embedded-graphics: shapes, text and images in two dimensions.
+//! - A [`Canvas`] adds what that crate lacks: alpha, antialiasing, rotated images, proportional text.
+//! - A [`Frame`] is a sequence of [passes](Pass), each of which renders to one target.
 //!
-//! Everything is an owned value that can be dropped at any time: what is submitted owns what it uses until the GPU is done with it. Nothing is
-//! given back by hand, and what fails half-way gives everything back that it had. An [`Error`] names the resource by the label that it was made with.
+//! Resources are owned values that can be dropped at any time: a submitted frame holds references to what it uses until the GPU is done with it. Nothing has to
+//! be freed by hand, and a call that fails frees whatever it had allocated. An [`Error`] names the resource by the label that it was created with.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -86,12 +86,12 @@ pub use shader_interface::PrimitiveKind;
 pub use target::{DepthTarget, Format, Target, TargetDescriptor};
 pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};
 
-/// A matrix row by row, as shaders read it.
+/// A matrix in row-major order, as shaders read it.
 pub fn rows(matrix: &glam::Mat4) -> [f32; 16] {
     matrix.transpose().to_cols_array()
 }
 
-/// Has the examples of the README tested.
+/// Runs the README's examples as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

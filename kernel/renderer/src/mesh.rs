@@ -1,4 +1,4 @@
-//! Meshes: vertices, and perhaps indices, in GPU memory.
+//! Meshes: vertices, and optionally indices, in GPU memory.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -17,27 +17,27 @@ pub(crate) mod layout;
 pub use indices::Indices;
 use layout::{ALIGNMENT, Layout, Parts, PlacedPart};
 
-/// What vertices make.
+/// How vertices form points, lines or triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primitive {
-    /// Each a point.
+    /// Each vertex is a point.
     Points,
-    /// Two by two a line.
+    /// Each two vertices are a line.
     Lines,
-    /// A line through all of them.
+    /// A line through all vertices.
     LineStrip,
-    /// A line through all of them and back to the first.
+    /// A line through all vertices and back to the first.
     LineLoop,
-    /// Three by three a triangle.
+    /// Each three vertices are a triangle.
     Triangles,
-    /// Each with the two before it a triangle.
+    /// Each vertex forms a triangle with the two before it.
     TriangleStrip,
-    /// Each with the one before it and the first a triangle.
+    /// Each vertex forms a triangle with the one before it and the first.
     TriangleFan,
 }
 
 impl Primitive {
-    /// All of them.
+    /// All primitives.
     pub const ALL: [Self; 7] = [
         Self::Points,
         Self::Lines,
@@ -69,9 +69,9 @@ impl Primitive {
     }
 }
 
-/// Vertices of one kind in GPU memory, and what they make.
+/// Vertices of one type in GPU memory, and their primitive.
 ///
-/// There may be any number of vertices and indices: what is too much for one record of the hardware is drawn in parts.
+/// The number of vertices and indices is not limited: what is too much for one record of the hardware is drawn in parts.
 #[derive(Clone, Debug)]
 pub struct Mesh<V> {
     label: &'static str,
@@ -82,7 +82,7 @@ pub struct Mesh<V> {
 }
 
 impl<V: VertexData> Mesh<V> {
-    /// Vertices in the order in which they are drawn.
+    /// Creates a mesh of vertices that are drawn in their order.
     ///
     /// # Errors
     /// When there are none, or the pool has not enough memory.
@@ -95,10 +95,10 @@ impl<V: VertexData> Mesh<V> {
         Self::place(device, label, primitive, bytes_of(vertices).into(), None)
     }
 
-    /// Vertices that indices name.
+    /// Creates a mesh of vertices that are drawn in the order of 16-bit indices.
     ///
     /// # Errors
-    /// When an index has no vertex, there are no vertices or indices, or the pool has not enough memory.
+    /// When an index is not less than the number of vertices, there are no vertices or indices, or the pool has not enough memory.
     pub fn indexed<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -109,7 +109,7 @@ impl<V: VertexData> Mesh<V> {
         Self::with_indices(device, label, primitive, vertices, Indices::U16(indices))
     }
 
-    /// Vertices that indices of any width name.
+    /// Creates a mesh with indices of any width.
     ///
     /// # Errors
     /// As [`Mesh::indexed`].
@@ -123,11 +123,11 @@ impl<V: VertexData> Mesh<V> {
         Self::place(device, label, primitive, bytes_of(vertices).into(), Some(indices))
     }
 
-    /// Vertices as they stand in memory, [`VertexData::BYTES`] each, and perhaps indices: what a build script has laid out is only copied. The vertices'
-    /// values are not looked at.
+    /// Creates a mesh from vertices in the layout of GPU memory, [`VertexData::BYTES`] each, and optional indices: data
+    /// that a build script has prepared is only copied. The vertices' values are not checked.
     ///
     /// # Errors
-    /// When the bytes are no whole number of vertices or indices, and as [`Mesh::indexed`].
+    /// When the bytes are not a whole number of vertices or indices, and as [`Mesh::indexed`].
     pub fn from_bytes<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -159,7 +159,7 @@ impl<V: VertexData> Mesh<V> {
         Ok(Self { label, memory, primitive: primitive.kind(), parts, kind: PhantomData })
     }
 
-    /// The name that it was made with.
+    /// The label that it was created with.
     pub const fn label(&self) -> &'static str {
         self.label
     }
@@ -168,12 +168,12 @@ impl<V: VertexData> Mesh<V> {
         &self.memory
     }
 
-    /// What its primitives are.
+    /// The kind of its primitives.
     pub(crate) const fn primitive(&self) -> PrimitiveKind {
         self.primitive
     }
 
-    /// What is drawn, if that is one record.
+    /// The only part, if one record draws the whole mesh.
     #[inline]
     pub(crate) const fn only_part(&self) -> Option<&PlacedPart> {
         match &self.parts {
@@ -182,13 +182,13 @@ impl<V: VertexData> Mesh<V> {
         }
     }
 
-    /// What is drawn, record by record.
+    /// The parts, each of which one record draws.
     pub(crate) fn parts(&self) -> &[PlacedPart] {
         self.parts.as_slice()
     }
 }
 
-/// How vertices of one kind are laid out, if they and their indices are possible.
+/// Checks vertices and indices, and computes their layout in memory.
 pub(crate) fn layout<'a, V: VertexData>(
     label: &'static str,
     primitive: Primitive,
@@ -214,7 +214,7 @@ pub(crate) fn layout<'a, V: VertexData>(
     Layout::new(primitive, vertices, V::BYTES, indices).ok_or(Error::MeshSize { label, vertices: count })
 }
 
-/// Vertices as they stand in memory.
+/// Vertices in the layout of GPU memory.
 pub(crate) fn bytes_of<V: VertexData>(vertices: &[V]) -> Vec<u8> {
     let mut words = Vec::with_capacity(vertices.len() * V::BYTES / 4);
     vertices.iter().for_each(|vertex| vertex.push(&mut words));

@@ -1,4 +1,4 @@
-//! Passes: what is drawn to one target.
+//! Passes: sequences of draws to one target.
 
 use alloc::vec::Vec;
 use qpu_shaders::{smooth_alpha, smooth_half};
@@ -29,44 +29,47 @@ mod draw;
 
 use draw::{LastDraw, Source};
 
-/// Binner memory for each tile beyond the first block of its list, in bytes. A tile that needs more gets it from the driver while it is binned.
+/// Initial binner memory per tile beyond the first block of its list, in bytes. The driver adds memory during binning
+/// when it runs out.
 const GROWTH_BYTES_PER_TILE: u32 = 512;
 
-/// How a pass begins and where it ends.
+/// The target of a pass, and how its contents are loaded and stored.
 #[derive(Clone, Copy, Debug)]
 pub struct PassDescriptor<'t> {
-    /// Where it draws to.
+    /// The colour target.
     pub target: &'t Target,
-    /// The colour that all pixels begin with: red, green, blue, alpha, of which 255 is 1. Without it they begin as they are.
+    /// The colour that all pixels are cleared to: red, green, blue, alpha, 255 being 1. `None` loads the target's
+    /// contents.
     pub clear: Option<[u8; 4]>,
-    /// The depth that all pixels begin with; what is less than 0 counts as 0, and what is more than 1 as 1.
+    /// The depth that all pixels are cleared to, clamped to 0 to 1.
     pub clear_depth: f32,
-    /// The stencil that all pixels begin with.
+    /// The stencil that all pixels are cleared to.
     pub clear_stencil: u8,
-    /// Samples a pixel; the target gets their average.
+    /// Samples per pixel; the target receives their average.
     pub samples: Samples,
-    /// Depths and stencils that are kept beyond the pass, or were kept by a pass before. Without it they begin as said here and are forgotten.
+    /// A depth target that depths and stencils are loaded from or stored to. `None` clears them and discards them at
+    /// the end.
     pub depth: Option<KeptDepth<'t>>,
-    /// The part of the target that is drawn; the rest stays as it is, and costs nothing where tiles have no pixel of the part.
+    /// The part of the target that is drawn; the rest stays unchanged. Tiles outside cost nothing.
     pub area: Option<Rectangle>,
-    /// Use the tile buffer as two, so that a tile is drawn while the one before it is stored. Tiles are half as high then, and there are twice as many: it pays
-    /// where storing takes as long as drawing. There is no such mode for four samples a pixel.
+    /// Uses the tile buffer as two, so that one tile is drawn while the one before it is stored. Tiles are half as high
+    /// then, and there are twice as many: this pays where storing takes as long as drawing. It is not available with four samples per pixel.
     pub double_buffer: bool,
 }
 
-/// What becomes of a pass's depths and stencils.
+/// How a pass loads and stores depths and stencils.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptDepth<'t> {
-    /// Where they are kept.
+    /// Where they are stored.
     pub target: &'t DepthTarget,
-    /// They begin as they were kept, and not as the pass says.
+    /// Whether the pass loads them instead of clearing them.
     pub load: bool,
-    /// They are kept when the pass ends.
+    /// Whether the pass stores them at its end.
     pub store: bool,
 }
 
 impl<'t> PassDescriptor<'t> {
-    /// Draws over what is there.
+    /// A pass that draws over the target's contents.
     pub const fn to(target: &'t Target) -> Self {
         Self {
             target,
@@ -80,38 +83,38 @@ impl<'t> PassDescriptor<'t> {
         }
     }
 
-    /// Begins with a colour: red, green, blue, alpha.
+    /// Clears the target to a colour: red, green, blue, alpha.
     pub const fn clear(self, color: [u8; 4]) -> Self {
         Self { clear: Some(color), ..self }
     }
 
-    /// Draws only a part of the target.
+    /// Restricts the pass to a part of the target.
     pub const fn within(self, area: Rectangle) -> Self {
         Self { area: Some(area), ..self }
     }
 
-    /// Draws a tile while the one before it is stored.
+    /// Draws one tile while the one before it is stored.
     pub const fn double_buffered(self) -> Self {
         Self { double_buffer: true, ..self }
     }
 
-    /// Begins with the depths that a pass before has kept, if `load`, and keeps its own, if `store`.
+    /// Loads the depths that an earlier pass has stored, if `load`, and stores its own, if `store`.
     pub const fn with_depth(self, target: &'t DepthTarget, load: bool, store: bool) -> Self {
         Self { depth: Some(KeptDepth { target, load, store }), ..self }
     }
 }
 
-/// A pass as far as it was recorded.
+/// The state of a pass while it is recorded.
 #[derive(Debug)]
 pub(crate) struct Recording {
     target: Target,
     pass: RenderingPass,
     list: BinningList,
     owners: Vec<Owner>,
-    /// No other pass has it.
+    /// Unique among the device's passes.
     number: u64,
     viewport_uniforms: ViewportUniforms,
-    /// What may be drawn at all.
+    /// The part of the target that the pass may change.
     window: ClipWindow,
     scissor: ClipWindow,
     last: LastDraw,
@@ -131,16 +134,16 @@ impl Recording {
         let is_64_bit = target.format() == Format::Rgba16Float;
         let buffer = match TileBuffer::of_mode(multisample, is_64_bit, double_buffer) {
             Some(buffer) => buffer,
-            None if is_64_bit && multisample => return impossible("four samples of 64-bit colours are not averaged"),
-            None if is_64_bit => return impossible("two tile buffers hold colours of 32 bits"),
-            None => return impossible("two tile buffers hold one sample a pixel"),
+            None if is_64_bit && multisample => return impossible("the hardware does not resolve four samples of 64-bit colours"),
+            None if is_64_bit => return impossible("a double tile buffer holds 32-bit colours only"),
+            None => return impossible("a double tile buffer holds one sample per pixel only"),
         };
         let grid = TileGrid::new(width_px, height_px, buffer)?;
         let part = Part::new(label, &grid, area)?;
-        // Tiles of which only a part is drawn begin as they are, even if that part is cleared: see `Recording::clear_part`.
+        // A tile that is drawn only in part loads its contents even if that part is cleared: see `Recording::clear_part`.
         let load_color = clear.is_none() || !part.is_whole_tiles;
         if multisample && load_color {
-            return impossible("a picture of one sample a pixel does not become four again");
+            return impossible("four samples cannot be loaded from a picture of one sample per pixel: clear all of it");
         }
         let mut owners = Vec::new();
         if let Some(memory) = target.memory() {
@@ -184,14 +187,14 @@ impl Recording {
         })
     }
 
-    /// The binning list, what is rendered, and what owns the memory that both use.
+    /// The binning list, the rendering pass, and references to the memory that both use.
     pub(crate) fn finish(self) -> (RecordList, RenderingPass, Vec<Owner>) {
         (self.list.finish(), self.pass, self.owners)
     }
 }
 
 impl KeptDepth<'_> {
-    /// As lists name it. The pass becomes an owner of its memory.
+    /// The surface for control lists. A reference to its memory is added to the pass's owners.
     fn buffer<P: Platform>(
         &self,
         device: &Device<'_, P>,
@@ -207,8 +210,8 @@ impl KeptDepth<'_> {
             return Err(Error::DepthSize { label, depth_px: depth.size_px(), target_px });
         }
         if samples != Samples::One {
-            // Loads of four samples need early Z turned off (HW-2905), and another arrangement in memory.
-            return Err(Error::Impossible { label, why: "depths are kept of one sample a pixel" });
+            // Loading four samples needs early Z turned off (HW-2905), and another memory layout.
+            return Err(Error::Impossible { label, why: "depths are loaded and stored only with one sample per pixel" });
         }
         owners.push(depth.memory().owner());
         Ok(DepthBuffer { surface: depth.surface(), load, store })
@@ -219,7 +222,7 @@ impl KeptDepth<'_> {
 struct Part {
     tiles: TileArea,
     window: ClipWindow,
-    /// No tile has pixels of the picture that are not in it.
+    /// Whether no tile has pixels of the picture outside of the part.
     is_whole_tiles: bool,
 }
 
@@ -239,7 +242,7 @@ impl Part {
     }
 }
 
-/// What two rectangles have in common.
+/// The intersection of two rectangles.
 fn intersection(window: ClipWindow, with: Rectangle) -> ClipWindow {
     let along = |start: u16, length: u16, other: u16, other_length: u16| {
         let first = start.max(other);
@@ -251,12 +254,12 @@ fn intersection(window: ClipWindow, with: Rectangle) -> ClipWindow {
     ClipWindow { left, bottom, width, height }
 }
 
-/// A depth as the hardware keeps it: 24 bits.
+/// A depth in the hardware's format: 24 bits, fixed point.
 fn fixed_depth(depth: f32) -> u32 {
     (f64::from(depth.clamp(0.0, 1.0)) * f64::from(ClearValues::FARTHEST)) as u32
 }
 
-/// A pass in the making. It ends when it is dropped.
+/// A pass that is being recorded. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Pass<'f, 'p, P: Platform> {
     device: &'f Device<'p, P>,
@@ -269,12 +272,12 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         Self { device, memory, recording }
     }
 
-    /// Whose pass it is.
+    /// The device that the pass is drawn on.
     pub(crate) const fn device(&self) -> &'f Device<'p, P> {
         self.device
     }
 
-    /// Gives the pass's part of the target a colour, where tiles have other pixels too.
+    /// Clears the pass's part of the target with a draw, because its tiles have other pixels too.
     pub(crate) fn clear_part(&mut self, [red, green, blue, alpha]: [u8; 4]) -> Result<(), Error> {
         let Recording { target, pass, .. } = &*self.recording;
         if !pass.load_color {
@@ -293,12 +296,12 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         self.draw_vertices(&pipeline, Primitive::TriangleStrip, &corners, &NoUniforms, &NoUniforms)
     }
 
-    /// What is drawn to.
+    /// The colour target.
     pub const fn target(&self) -> &Target {
         &self.recording.target
     }
 
-    /// From now on nothing is drawn outside of a rectangle; `None` takes that back.
+    /// Restricts the draws that follow to a rectangle, or to the pass's whole area for `None`.
     pub fn set_scissor(&mut self, scissor: Option<Rectangle>) {
         let window = self.recording.window;
         self.recording.scissor = scissor.map_or(window, |scissor| intersection(window, scissor));
@@ -308,7 +311,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
     /// Draws a mesh.
     ///
     /// # Errors
-    /// When pipeline or mesh are another device's, a uniform is not a number, or memory runs out. The pass is then as it was before.
+    /// When the pipeline or the mesh belongs to another device, a uniform is NaN, or memory runs out. The pass is then as it was before.
     pub fn draw<V: VertexData, U: VertexUniforms, F: UniformData>(
         &mut self,
         pipeline: &Pipeline<V, U, F>,
@@ -322,7 +325,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         }
     }
 
-    /// Draws a mesh once for each of some vertex uniforms.
+    /// Draws a mesh once for each element of `instances`.
     ///
     /// # Errors
     /// As [`Pass::draw`]; then none of them is drawn.
@@ -338,7 +341,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         self.recording.draw(self.device, self.memory, pipeline, &source, (instances, fragment_uniforms))
     }
 
-    /// Draws vertices that only this frame needs: their memory is the frame's.
+    /// Draws transient vertices, which are copied into the frame's memory.
     ///
     /// # Errors
     /// As [`Pass::draw`].
@@ -361,8 +364,8 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
     }
 
-    /// Draws things that only this frame needs, whose vertices `words` writes: rectangles of four each, of which `indices`, for as many or more, make
-    /// triangles, or points.
+    /// Draws transient things whose vertices `words` writes: rectangles of four vertices each if there are `indices`,
+    /// which must be enough for all, and points otherwise.
     pub(crate) fn draw_each<T, V: VertexData, F: UniformData, const N: usize>(
         &mut self,
         pipeline: &Pipeline<V, NoUniforms, F>,
@@ -371,7 +374,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         indices: Option<&Buffer>,
         uniforms: &F,
     ) -> Result<(), Error> {
-        /// So many things' vertices are written at once.
+        /// Number of things whose vertices are written at once.
         const AT_ONCE: usize = 16;
         if let Some(indices) = indices {
             self.device.expect_own(pipeline.label, indices)?;

@@ -1,7 +1,7 @@
 //! Pipelines: programs in GPU memory, and all the state that they draw with.
 //!
-//! A pipeline is made once and says everything about how something is drawn, but for what is drawn, with which uniforms, and where to. What is not possible
-//! together is an error when it is made.
+//! A pipeline is created once and determines everything about a draw except its mesh, its uniforms and its target. Features that cannot be combined are an
+//! error when it is created.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -35,9 +35,9 @@ const MAX_VERTEX_BYTES: usize = 255;
 /// Where a pipeline's shaded vertices come from.
 #[derive(Clone, Copy, Debug)]
 pub enum Shading<'a, V, U, const VARYINGS: usize> {
-    /// From programs: the GL pipeline.
+    /// From a vertex shader: the GL pipeline.
     Programs(&'a VertexShading<V, U, VARYINGS>),
-    /// From memory, where they lie as a vertex shader would have written them: the NV pipeline.
+    /// From memory, in the format of a vertex shader's output: the NV pipeline.
     Done,
 }
 
@@ -47,10 +47,10 @@ impl<'a, V, U, const N: usize> From<&'a VertexShading<V, U, N>> for Shading<'a, 
     }
 }
 
-/// All that a pipeline is made of.
+/// Programs and state of a pipeline.
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineDescriptor<'a, V, U, F, const VARYINGS: usize> {
-    /// What errors call it.
+    /// The name in error messages.
     pub label: &'static str,
     /// Where shaded vertices come from.
     pub shading: Shading<'a, V, U, VARYINGS>,
@@ -60,32 +60,33 @@ pub struct PipelineDescriptor<'a, V, U, F, const VARYINGS: usize> {
     pub depth: Depth,
     /// Stencil test, if there is one.
     pub stencil: Option<Stencil>,
-    /// How colours are mixed with those that are there.
+    /// How the fragment shader's colour is combined with the pixel's.
     pub blend: Blend,
-    /// What is done with the bits of colours instead of blending.
+    /// A bitwise operation on colours, instead of blending.
     pub logic: Logic,
-    /// The bits of each channel that are changed: red, green, blue, alpha.
+    /// The bits of each channel that are written: red, green, blue, alpha.
     pub color_mask: [u8; 4],
-    /// Which fragments are drawn by their alpha.
+    /// A test of the fragment's alpha; fragments that fail are discarded.
     pub alpha_test: AlphaTest,
-    /// Samples a pixel: those of the passes that it draws in.
+    /// Samples per pixel, which must be those of the pass.
     pub samples: Samples,
-    /// As many of four samples are drawn as alpha says.
+    /// Whether alpha determines how many of four samples are written.
     pub alpha_to_coverage: bool,
-    /// Which faces are left out.
+    /// Which faces are culled.
     pub cull: Cull,
-    /// Which faces are in front.
+    /// The winding of front faces.
     pub front: FrontFace,
-    /// What is added to depths.
+    /// An offset added to depths.
     pub polygon_offset: PolygonOffset,
-    /// Width of lines in pixels. What draws lines is a fragment shader that says so.
+    /// Width of lines in pixels. Only a fragment shader that is declared for lines draws them.
     pub line_width_px: f32,
-    /// Width and height of points in pixels, if vertices do not carry it. What draws points is a fragment shader that says so.
+    /// Width and height of points in pixels, unless vertices carry a size. Only a fragment shader that is declared for
+    /// points draws them.
     pub point_size_px: f32,
 }
 
 impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
-    /// Everything is drawn in the order in which it comes, over whatever is there.
+    /// A descriptor without depth test, blending or culling: each draw replaces what it covers.
     pub fn new(label: &'static str, shading: impl Into<Shading<'a, V, U, N>>, fragment: &'a Fragment<F, N>) -> Self {
         Self {
             label,
@@ -108,32 +109,33 @@ impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
     }
 }
 
-/// Programs in GPU memory and the state that they draw with: for vertices `V`, with uniforms `U` of the vertex and `F` of the fragment shader.
+/// Programs in GPU memory and the state that they draw with. `V` is the type of vertices, `U` of the vertex shader's
+/// uniforms, `F` of the fragment shader's.
 #[derive(Clone, Debug)]
 pub struct Pipeline<V, U, F> {
     pub(crate) label: &'static str,
     pub(crate) memory: Buffer,
-    /// The shader record of each draw, but for uniforms and vertices.
+    /// The shader record without the addresses of uniforms and vertices.
     pub(crate) record: RecordTemplate,
-    /// Whether programs make vertices; if not, they are shaded already.
+    /// Whether a vertex shader runs; otherwise vertices are already shaded.
     pub(crate) is_vertex_shaded: bool,
     fragment: BusAddr,
     pub(crate) primitive: PrimitiveKind,
     pub(crate) samples: Samples,
-    /// Whether it draws colours of 64 bits; `None` if the fragment shader writes to the tile buffer by itself.
+    /// Whether it writes 64-bit colours; `None` if the fragment shader accesses the tile buffer itself.
     pub(crate) is_64_bit: Option<bool>,
-    /// Uniforms of what follows the fragment shader.
+    /// Uniforms of the tail, the code that is appended to the fragment shader.
     pub(crate) tail_uniforms: Vec<u32>,
-    /// All state that does not depend on where it draws.
+    /// The state that does not depend on the pass.
     pub(crate) state: FixedState,
     feeds: PhantomData<fn(V, U, F)>,
 }
 
 impl<V: VertexData, U, F> Pipeline<V, U, F> {
-    /// Puts programs that belong together into memory.
+    /// Copies the programs to GPU memory and encodes the state.
     ///
     /// # Errors
-    /// When they ask for more than the hardware has, or the pool has not enough memory.
+    /// When the programs or the state exceed the hardware's limits or cannot be combined, or the pool has not enough memory.
     pub fn new<P: Platform, const N: usize>(
         device: &Device<'_, P>,
         descriptor: &PipelineDescriptor<'_, V, U, F, N>,
@@ -161,7 +163,7 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         };
         let memory = device.driver()?.upload(&code.0, CODE_ALIGNMENT)?;
         let start = memory.address();
-        // Each draw has its own uniforms and vertices.
+        // The addresses of uniforms and vertices are filled in for each draw.
         let program = |offset| Program { code: start + offset, uniforms: BusAddr(0) };
         let fragment_program =
             FragmentProgram { program: program(fragment_offset), varyings: N as u8, threading: fragment.threading() };
@@ -210,18 +212,18 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         })
     }
 
-    /// The name that it was made with.
+    /// The label that it was created with.
     pub const fn label(&self) -> &'static str {
         self.label
     }
 
-    /// Where the fragment shader's first instruction is.
+    /// Address of the fragment shader's first instruction.
     pub const fn fragment_code(&self) -> BusAddr {
         self.fragment
     }
 }
 
-/// What follows the fragment shader; nothing if it ends by itself.
+/// The code that is appended to the fragment shader for blending and tests; empty if the shader does its own.
 fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> Result<Tail, Error> {
     let label = descriptor.label;
     let impossible = |why| Err(Error::Impossible { label, why });
@@ -237,12 +239,12 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
         color_mask: u32::from_le_bytes(descriptor.color_mask),
     };
     if descriptor.logic != Logic::Copy && descriptor.blend != Blend::NONE {
-        return impossible("a logic operation takes the place of blending");
+        return impossible("a logic operation and blending exclude each other");
     }
     if descriptor.alpha_to_coverage && descriptor.samples == Samples::One {
-        return impossible("alpha becomes coverage only where a pixel has four samples");
+        return impossible("alpha to coverage needs four samples per pixel");
     }
-    let build = || state.build().ok_or(Error::Driver(v3d::Error::ShaderRecord("a tail has no encoding")));
+    let build = || state.build().ok_or(Error::Driver(v3d::Error::ShaderRecord("the instructions after a fragment shader cannot be encoded")));
     match descriptor.fragment.ending() {
         Ending::Color => build(),
         Ending::HalfColor => match state.refusal_of_half_color() {
@@ -250,7 +252,7 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
             None => build(),
         },
         Ending::Own => {
-            // Depth test and samples are records; all else is code.
+            // Depth test and samples are state records; everything else is code in the tail.
             let plain = TailState {
                 stencil: None,
                 alpha_test: AlphaTest::NONE,
@@ -263,17 +265,17 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
             if state == plain {
                 return Ok(Tail { words: Vec::new(), uniforms: Vec::new() });
             }
-            impossible("the fragment shader ends by itself, and what was asked for comes behind it")
+            impossible("the fragment shader accesses the tile buffer itself, so tests, blending, logic and colour mask are not available")
         }
     }
 }
 
-/// Programs behind each other, each at the start of a line of the instruction cache.
+/// Programs one after the other, each at the start of a line of the instruction cache.
 #[derive(Default)]
 struct Code(Vec<u8>);
 
 impl Code {
-    /// Appends a program; where it begins.
+    /// Appends a program and returns its offset.
     fn append(&mut self, words: &[u64]) -> u32 {
         self.0.resize(self.0.len().next_multiple_of(CODE_ALIGNMENT as usize), 0);
         let start = self.0.len() as u32;

@@ -1,6 +1,6 @@
-//! Vertices that are shaded already, for NV mode.
+//! Shaded vertices, for NV mode.
 //!
-//! In NV mode no vertex shader runs: a vertex in memory is what a vertex shader would have written. Screen coordinates are relative to the viewport's centre.
+//! In NV mode no vertex shader runs: a vertex in memory has the format of a vertex shader's output. Screen coordinates are relative to the viewport's centre.
 
 use alloc::vec::Vec;
 use shader_interface::VertexData;
@@ -10,7 +10,7 @@ use v3d::hw::shaded_vertex::ScreenXy;
 /// A shaded vertex with `N` varyings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShadedVertex<const N: usize> {
-    /// In 1/16 pixel, relative to the viewport's centre.
+    /// In sixteenths of a pixel, relative to the viewport's centre.
     pub position: ScreenXy,
     /// Depth, 0 to 1.
     pub depth: f32,
@@ -21,10 +21,11 @@ pub struct ShadedVertex<const N: usize> {
 }
 
 impl<const N: usize> ShadedVertex<N> {
-    /// A vertex in normalised device coordinates, with Wc = 1, on a viewport with these half sides in 1/16 pixel.
+    /// A vertex in normalised device coordinates, with Wc = 1, on a viewport with these half sides in sixteenths of a
+    /// pixel.
     ///
-    /// Coordinates come out as from a vertex shader, whose products and conversions all truncate towards the centre: the exact product,
-    /// which an f64 holds, is truncated once.
+    /// Coordinates equal those of a vertex shader, whose multiplications and conversions all round towards zero: the exact product, which an f64 represents, is
+    /// truncated once.
     pub fn flat(x: f32, y: f32, depth: f32, half_width: f32, half_height: f32, varyings: [f32; N]) -> Self {
         let scaled = |coordinate: f32, half: f32| (f64::from(coordinate) * f64::from(half)) as i16;
         let position = ScreenXy { x: scaled(x, half_width), y: scaled(y, half_height) };
@@ -36,7 +37,7 @@ impl<const N: usize> VertexData for ShadedVertex<N> {
     const BYTES: usize = 4 * (3 + N);
 
     fn push(&self, words: &mut Vec<u32>) {
-        // Both halves are 16 bits wide: they always fit.
+        // `ScreenXy` has two 16-bit fields, so encoding never fails.
         words.push(self.position.to_word().unwrap_or(0));
         words.push(self.depth.to_bits());
         words.push(self.reciprocal_w.to_bits());

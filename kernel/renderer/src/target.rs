@@ -1,4 +1,4 @@
-//! Targets: pictures that passes draw to.
+//! Targets: pictures that passes render to.
 
 use v3d::draw_state::Viewport;
 use v3d::hw::BusAddr;
@@ -16,20 +16,21 @@ use crate::error::Error;
 
 pub use depth::DepthTarget;
 
-/// Pixels of a target.
+/// Pixel format of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// 32 bits: red, green, blue, alpha from the lowest byte.
+    /// 32 bits: red, green, blue, alpha, from the lowest byte.
     Rgba8888,
     /// 16 bits: red in the highest five, green in six, blue in the lowest five.
     Rgb565,
-    /// 64 bits: red, green, blue, alpha as half floats, red lowest, neither clamped nor rounded to 256 steps. The guide calls it HDR rendering. It is drawn to
-    /// by fragment shaders that leave half floats (`.output half_color`), one sample a pixel, and read as a texture of type `Rgba64`.
+    /// 64 bits: red, green, blue, alpha as half floats, red lowest, neither clamped nor rounded to 256 steps. The guide
+    /// calls it HDR rendering. Fragment shaders that render to it write half floats (`.output half_color`), with one sample per pixel; a texture of type
+    /// `Rgba64` reads it.
     Rgba16Float,
 }
 
 impl Format {
-    /// Bits of a pixel.
+    /// Bits per pixel.
     pub const fn bits(self) -> u32 {
         match self {
             Self::Rgba8888 => 32,
@@ -47,40 +48,40 @@ impl Format {
     }
 }
 
-/// What a target in the device's own memory is.
+/// Size and format of a target in the device's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetDescriptor {
-    /// What errors call it.
+    /// The name in error messages.
     pub label: &'static str,
     /// Width in pixels, 1 to 2048.
     pub width_px: u32,
     /// Height in pixels, 1 to 2048.
     pub height_px: u32,
-    /// Its pixels.
+    /// The pixel format.
     pub format: Format,
-    /// Their arrangement in memory.
+    /// The memory layout of the pixels.
     pub tiling: Tiling,
 }
 
-/// A picture in memory that passes draw to. Its first row in memory is its top.
+/// A picture in memory that passes render to. Its first row in memory is its top.
 #[derive(Clone, Debug)]
 pub struct Target {
     label: &'static str,
     surface: Surface,
     width_px: u32,
-    /// None if the memory is somebody else's.
+    /// `None` if the memory is not the device's.
     memory: Option<Buffer>,
 }
 
 impl Target {
-    /// Takes memory for a picture.
+    /// Allocates memory for a picture.
     ///
     /// # Errors
-    /// When its sides are not possible, or the pool has not enough memory.
+    /// When a side is out of range, or the pool has not enough memory.
     pub fn new<P: Platform>(device: &Device<'_, P>, descriptor: &TargetDescriptor) -> Result<Self, Error> {
         let TargetDescriptor { label, width_px, height_px, format, tiling } = *descriptor;
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
-        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
+        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
         let (unit_width, unit_height) = match tiling {
             Tiling::Raster => (1, 1),
             Tiling::TFormat => tile_px(format.bits()).unwrap_or((1, 1)),
@@ -104,10 +105,10 @@ impl Target {
         Ok(Self { label, surface, width_px, memory: Some(memory) })
     }
 
-    /// A page of a display: memory that is not the device's, with rows of 32-bit pixels that are `pitch_bytes` apart.
+    /// A page of a display: memory that is not the device's, with rows of 32-bit pixels at a distance of `pitch_bytes`.
     ///
     /// # Errors
-    /// When the rows are not whole pixels apart, or the sides are not possible.
+    /// When the pitch is not a whole number of pixels, or a side is out of range.
     pub fn page(
         label: &'static str,
         address: BusAddr,
@@ -116,21 +117,21 @@ impl Target {
         pitch_bytes: u32,
     ) -> Result<Self, Error> {
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
-        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(|_| refuse("sides are 1 to 2048 pixels"))?;
-        // The hardware has no other distance of rows than a width.
+        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
+        // The hardware takes the pitch from the surface's width in pixels.
         if !pitch_bytes.is_multiple_of(4) || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
-            return Err(refuse("its rows are not whole pixels apart"));
+            return Err(refuse("its pitch is not a whole number of pixels, or less than its width"));
         }
         let surface = Surface::display(address, pitch_bytes / 4, height_px);
         Ok(Self { label, surface, width_px, memory: None })
     }
 
-    /// A level of a texture.
+    /// A mip level of a texture.
     pub(crate) const fn of_level(label: &'static str, surface: Surface, width_px: u32, memory: Option<Buffer>) -> Self {
         Self { label, surface, width_px, memory }
     }
 
-    /// Its pixels.
+    /// The pixel format.
     pub const fn format(&self) -> Format {
         match self.surface.format {
             ColorFormat::Bgr565 | ColorFormat::Bgr565Dithered => Format::Rgb565,
@@ -139,7 +140,7 @@ impl Target {
         }
     }
 
-    /// Their arrangement in memory.
+    /// The memory layout of the pixels.
     pub const fn tiling(&self) -> Tiling {
         match self.surface.arrangement {
             MemoryFormat::TFormat => Tiling::TFormat,
@@ -148,7 +149,7 @@ impl Target {
         }
     }
 
-    /// The name that it was made with.
+    /// The label that it was created with.
     pub const fn label(&self) -> &'static str {
         self.label
     }
@@ -168,13 +169,13 @@ impl Target {
         self.width_px as f32 / self.surface.height_px as f32
     }
 
-    /// The whole of it as a viewport: for vertices that are shaded by hand.
+    /// A viewport that covers the target, for vertices that the CPU shades.
     pub fn viewport(&self) -> Viewport {
         // Both sides are at most 2048 pixels.
         Viewport::display(self.width_px as u16, self.surface.height_px as u16)
     }
 
-    /// The picture as lists name it.
+    /// The surface for control lists.
     pub const fn surface(&self) -> &Surface {
         &self.surface
     }
@@ -184,10 +185,10 @@ impl Target {
         self.memory.as_ref()
     }
 
-    /// Copies the picture's bytes as they stand in memory, when the GPU is done with it.
+    /// Copies the picture's bytes from memory, in the layout of its tiling. The GPU must be done with it.
     ///
     /// # Errors
-    /// When the target is not the device's, or there are more bytes than the picture has.
+    /// When the target is not the device's, or `bytes` is longer than the picture.
     pub fn read<P: Platform>(&self, device: &Device<'_, P>, bytes: &mut [u8]) -> Result<(), Error> {
         let label = self.label;
         let memory = self.memory.as_ref().ok_or(Error::ForeignDevice { label })?;

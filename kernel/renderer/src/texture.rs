@@ -1,27 +1,27 @@
-//! Textures: pictures that fragment shaders look colours up in.
+//! Textures: pictures that fragment shaders sample.
 //!
-//! A [`Texture`] has two dimensions, a [`CubeTexture`] six faces; their lookups are different, and so are the types of what shaders take:
+//! A [`Texture`] has two dimensions, a [`CubeTexture`] has six faces. Shaders declare which of them they sample, and each binding has its own type:
 //! ```text
 //! let wood = Texture::new(&device, &TextureDescriptor::new("wood", TextureType::Rgb565, 256, 256).mipmapped())?;
-//! wood.write_all(&device, &pixels)?;                                     // level 0; or compressed blocks
-//! wood.generate_mipmaps(&mut frame)?;                                    // the GPU draws the smaller levels
+//! wood.write_all(&device, &pixels)?;                                     // level 0: pixels or compressed blocks
+//! wood.generate_mipmaps(&mut frame)?;                                    // the GPU draws the smaller mip levels
 //! let uniforms = textured::FragmentUniforms { image: wood.bind(&Sampler::TRILINEAR)? };
 //! ```
-//! A cube map where a shader declares `2d` does not compile:
+//! Binding a cube map where a shader declares `2d` does not compile:
 //! ```compile_fail,E0308
 //! use renderer::texture::{CubeTexture, Sampler, Texture};
 //! fn uniforms(sky: &CubeTexture) -> qpu_shaders::textured::FragmentUniforms {
 //!     qpu_shaders::textured::FragmentUniforms { image: sky.bind(&Sampler::LINEAR).unwrap() }
 //! }
 //! ```
-//! and neither does a two-dimensional texture where it declares `cube`:
+//! nor does a two-dimensional texture where it declares `cube`:
 //! ```compile_fail,E0308
 //! use renderer::texture::{CubeTexture, Sampler, Texture};
 //! fn uniforms(wood: &Texture) -> qpu_shaders::cube_mapped::FragmentUniforms {
 //!     qpu_shaders::cube_mapped::FragmentUniforms { surroundings: wood.bind(&Sampler::LINEAR).unwrap() }
 //! }
 //! ```
-//! while the right one does:
+//! The right type compiles:
 //! ```
 //! use renderer::texture::{CubeTexture, Sampler, Texture};
 //! fn uniforms(sky: &CubeTexture) -> qpu_shaders::cube_mapped::FragmentUniforms {
@@ -29,8 +29,8 @@
 //! }
 //! ```
 //!
-//! Pixels are rows that follow each other directly, the first one that of t = 0; a row begins with a whole byte. Textures own their memory and can be dropped
-//! at any time: whatever was bound keeps it until the GPU is done.
+//! Pixels are passed as rows without padding, the first one at t = 0; each row begins at a whole byte. Textures own their memory and can be dropped at any
+//! time: a binding holds a reference until the GPU is done.
 
 mod image;
 mod mipmaps;
@@ -48,28 +48,28 @@ use crate::error::Error;
 use crate::target::{Format, Target};
 use image::Image;
 
-/// What a two-dimensional texture is.
+/// Size and format of a two-dimensional texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextureDescriptor {
-    /// What errors call it.
+    /// The name in error messages.
     pub label: &'static str,
-    /// Its texels.
+    /// The texel format.
     pub texture_type: TextureType,
-    /// Texels across, 1 to 2048.
+    /// Width in texels, 1 to 2048.
     pub width_px: u32,
-    /// Texels up, 1 to 2048.
+    /// Height in texels, 1 to 2048.
     pub height_px: u32,
-    /// Levels, the one of full size among them.
+    /// Number of mip levels, including the one of full size.
     pub levels: u32,
 }
 
 impl TextureDescriptor {
-    /// One level.
+    /// A texture with one mip level.
     pub const fn new(label: &'static str, texture_type: TextureType, width_px: u32, height_px: u32) -> Self {
         Self { label, texture_type, width_px, height_px, levels: 1 }
     }
 
-    /// All levels until one texel is left.
+    /// The same with all mip levels, down to a single texel.
     #[must_use]
     pub const fn mipmapped(self) -> Self {
         Self { levels: TextureLayout::max_levels(self.width_px, self.height_px), ..self }
@@ -81,20 +81,20 @@ impl TextureDescriptor {
 pub struct Texture(Image);
 
 impl Texture {
-    /// Takes memory for a texture, all zeros.
+    /// Allocates memory for a texture, filled with zeros.
     ///
     /// # Errors
-    /// When the hardware has no such texture, or the pool has not enough memory.
+    /// When the hardware does not support the texture, or the pool has not enough memory.
     pub fn new<P: Platform>(device: &Device<'_, P>, descriptor: &TextureDescriptor) -> Result<Self, Error> {
         let TextureDescriptor { label, texture_type, width_px, height_px, levels } = *descriptor;
         let layout = TextureLayout::two_dimensional(texture_type, width_px, height_px, levels);
         Ok(Self(Image::new(device, label, layout)?))
     }
 
-    /// A texture with these pixels, or compressed blocks, as its level 0.
+    /// Creates a texture and writes pixels, or compressed blocks, to its level 0.
     ///
     /// # Errors
-    /// As [`Texture::new`], and when there are more or fewer bytes than the level has.
+    /// As [`Texture::new`], and when the length of `pixels` is not that of the level.
     pub fn from_pixels<P: Platform>(
         device: &Device<'_, P>,
         descriptor: &TextureDescriptor,
@@ -105,11 +105,11 @@ impl Texture {
         Ok(texture)
     }
 
-    /// What was drawn to a target, without a copy: both are the same memory. A pass cannot draw to it and read it at once.
+    /// A texture that shares a target's memory, without a copy. A pass cannot render to it and read it at once.
     ///
     /// # Errors
-    /// When the target's arrangement is not the one that a TMU expects: T-format, but LT-format for small pictures, or 32-bit pixels in rows of a power
-    /// of two; or its memory is not the device's.
+    /// When the target's tiling is not the one that a TMU expects: T-format, but LT-format for small pictures, or raster rows whose width in 32-bit pixels is a
+    /// power of two; or when its memory is not the device's.
     pub fn of_target(target: &Target) -> Result<Self, Error> {
         let label = target.label();
         let memory = target.memory().ok_or(Error::ForeignDevice { label })?;
@@ -129,27 +129,27 @@ impl Texture {
         Ok(Self(Image::of(label, layout, memory.clone())))
     }
 
-    /// A level as a target of passes. While it is drawn to, the texture cannot be read.
+    /// A mip level as a target of passes. While it is rendered to, the texture cannot be read.
     ///
     /// # Errors
-    /// When there is no such level, or passes cannot draw texels of its type.
+    /// When there is no such level, or passes cannot render to texels of its type.
     pub fn target(&self, level: u32) -> Result<Target, Error> {
         self.0.target(level, true)
     }
 
-    /// Writes the texels, or compressed blocks, of all of level 0. The GPU must not be using the texture.
+    /// Writes all texels, or compressed blocks, of level 0. The GPU must not be using the texture.
     ///
     /// # Errors
-    /// When there are more or fewer bytes than the level has, or the texture is another device's.
+    /// When the length of `texels` is not that of the level, or the texture belongs to another device.
     pub fn write_all<P: Platform>(&self, device: &Device<'_, P>, texels: &[u8]) -> Result<(), Error> {
         self.0.write(device, 0, 0, None, texels)
     }
 
-    /// Writes a rectangle of a level, or all of it. The GPU must not be using the texture.
+    /// Writes a rectangle of a level, or all of it for `None`. The GPU must not be using the texture.
     ///
     /// # Errors
-    /// When there is no such level, the rectangle leaves it or cuts through compressed blocks, the bytes are more or fewer, or the texture is another
-    /// device's.
+    /// When there is no such level, the rectangle is not inside it or cuts through compressed blocks, the number of bytes does not match, or the texture
+    /// belongs to another device.
     pub fn write<P: Platform>(
         &self,
         device: &Device<'_, P>,
@@ -160,7 +160,8 @@ impl Texture {
         self.0.write(device, 0, level, rectangle, texels)
     }
 
-    /// Reads a rectangle of a level, or all of it: what the GPU has drawn before its job was found to be done, or what was written.
+    /// Reads a rectangle of a level, or all of it for `None`. What the GPU renders is visible once its job is found to
+    /// be done.
     ///
     /// # Errors
     /// As [`Texture::write`].
@@ -174,25 +175,25 @@ impl Texture {
         self.0.read(device, 0, level, rectangle, texels)
     }
 
-    /// The texture for lookups of two dimensions.
+    /// Binds the texture for two-dimensional lookups.
     ///
     /// # Errors
-    /// When the hardware cannot look such a texture up so; and when its texels have 64 bits ([`Texture::bind_64`]).
+    /// When the hardware does not support this texture with this sampler; and when its texels have 64 bits ([`Texture::bind_64`]).
     pub fn bind(&self, sampler: &Sampler) -> Result<Texture2d, Error> {
         self.0.expect_results(1)?;
         Ok(TextureBinding::new(self.0.parameters(sampler)?.words(), self.0.owner()))
     }
 
-    /// The texture for lookups of two dimensions that have two results: texels of 64 bits, which shaders declare as `2d64`.
+    /// Binds the texture for lookups with two results: texels of 64 bits, which shaders declare as `2d64`.
     ///
     /// # Errors
-    /// When its texels have not 64 bits: the second result would never come.
+    /// When its texels do not have 64 bits: the shader would wait for the second result forever.
     pub fn bind_64(&self, sampler: &Sampler) -> Result<Texture2d64, Error> {
         self.0.expect_results(2)?;
         Ok(TextureBinding::new(self.0.parameters(sampler)?.words(), self.0.owner()))
     }
 
-    /// The texture for lookups whose bias alone is the level of detail.
+    /// Binds the texture for lookups whose bias alone selects the mip level.
     ///
     /// # Errors
     /// As [`Texture::bind`].
@@ -202,7 +203,7 @@ impl Texture {
         Ok(TextureBinding::new(alone.words(), self.0.owner()))
     }
 
-    /// The same for texels of 64 bits.
+    /// Like [`Texture::bind_for_levels`], for texels of 64 bits.
     ///
     /// # Errors
     /// As [`Texture::bind_64`].
@@ -212,10 +213,10 @@ impl Texture {
         Ok(TextureBinding::new(alone.words(), self.0.owner()))
     }
 
-    /// Part of the texture, as if it were all of it.
+    /// Binds a rectangle of the texture as if it were a texture of its own.
     ///
     /// # Errors
-    /// As [`Texture::bind`], and when the rectangle has no texels, leaves the texture, or has a side of 2048.
+    /// As [`Texture::bind`], and when the rectangle is empty, not inside the texture, or has a side of 2048.
     pub fn bind_child(&self, sampler: &Sampler, child: TexelRectangle) -> Result<TextureChild, Error> {
         let image = &self.0;
         image.expect_results(1)?;
@@ -223,44 +224,44 @@ impl Texture {
         Ok(TextureBinding::new(parameters.map_err(|error| image.error(error))?.words(), image.owner()))
     }
 
-    /// The word that shaders give to lookups for the colour of the border: red, green, blue, alpha.
+    /// The uniform for the border colour of lookups: red, green, blue, alpha.
     ///
     /// # Errors
-    /// When nothing is known of the border colour of the texture's type.
+    /// When the border colour's format for the texture's type is not known.
     pub fn border(&self, color: [u8; 4]) -> Result<u32, Error> {
         self.0.layout().border_word(color).map_err(|error| self.0.error(error))
     }
 
-    /// Whether both are the same texture.
+    /// Whether both share memory and layout.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.0.is_same(&other.0)
     }
 
-    /// The name that it was made with.
+    /// The label that it was created with.
     pub const fn label(&self) -> &'static str {
         self.0.label()
     }
 
-    /// How it stands in memory.
+    /// Its memory layout.
     pub const fn layout(&self) -> &TextureLayout {
         self.0.layout()
     }
 }
 
-/// Faces of a cube map, in the order in which they stand in memory [AG p.44].
+/// Faces of a cube map, in their order in memory [AG p.44].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
-    /// Towards x.
+    /// The face at +x.
     PositiveX,
-    /// Against x.
+    /// The face at -x.
     NegativeX,
-    /// Towards y.
+    /// The face at +y.
     PositiveY,
-    /// Against y.
+    /// The face at -y.
     NegativeY,
-    /// Towards z.
+    /// The face at +z.
     PositiveZ,
-    /// Against z.
+    /// The face at -z.
     NegativeZ,
 }
 
@@ -270,16 +271,16 @@ impl Face {
         [Self::PositiveX, Self::NegativeX, Self::PositiveY, Self::NegativeY, Self::PositiveZ, Self::NegativeZ];
 }
 
-/// What a cube map is.
+/// Size and format of a cube map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CubeDescriptor {
-    /// What errors call it.
+    /// The name in error messages.
     pub label: &'static str,
-    /// Its texels.
+    /// The texel format.
     pub texture_type: TextureType,
-    /// Texels across and up of each face, 1 to 2048.
+    /// Width and height of each face in texels, 1 to 2048.
     pub size_px: u32,
-    /// Levels, the one of full size among them.
+    /// Number of mip levels, including the one of full size.
     pub levels: u32,
 }
 
@@ -288,16 +289,16 @@ pub struct CubeDescriptor {
 pub struct CubeTexture(Image);
 
 impl CubeTexture {
-    /// Takes memory for a cube map, all zeros.
+    /// Allocates memory for a cube map, filled with zeros.
     ///
     /// # Errors
-    /// When the hardware has no such texture, or the pool has not enough memory.
+    /// When the hardware does not support the texture, or the pool has not enough memory.
     pub fn new<P: Platform>(device: &Device<'_, P>, descriptor: &CubeDescriptor) -> Result<Self, Error> {
         let CubeDescriptor { label, texture_type, size_px, levels } = *descriptor;
         Ok(Self(Image::new(device, label, TextureLayout::cube(texture_type, size_px, levels))?))
     }
 
-    /// Writes a rectangle of a level of a face, or all of it. The GPU must not be using the texture.
+    /// Writes a rectangle of a face's level, or all of it for `None`. The GPU must not be using the texture.
     ///
     /// # Errors
     /// As [`Texture::write`].
@@ -312,7 +313,7 @@ impl CubeTexture {
         self.0.write(device, face as u32, level, rectangle, texels)
     }
 
-    /// Reads a rectangle of a level of a face, or all of it.
+    /// Reads a rectangle of a face's level, or all of it for `None`.
     ///
     /// # Errors
     /// As [`Texture::write`].
@@ -327,21 +328,21 @@ impl CubeTexture {
         self.0.read(device, face as u32, level, rectangle, texels)
     }
 
-    /// The texture for lookups by direction.
+    /// Binds the cube map for lookups by direction.
     ///
     /// # Errors
-    /// When the hardware cannot look such a texture up so.
+    /// When the hardware does not support this texture with this sampler.
     pub fn bind(&self, sampler: &Sampler) -> Result<TextureCube, Error> {
         self.0.expect_results(1)?;
         Ok(TextureBinding::new(self.0.parameters(sampler)?.words(), self.0.owner()))
     }
 
-    /// The name that it was made with.
+    /// The label that it was created with.
     pub const fn label(&self) -> &'static str {
         self.0.label()
     }
 
-    /// How it stands in memory.
+    /// Its memory layout.
     pub const fn layout(&self) -> &TextureLayout {
         self.0.layout()
     }

@@ -295,9 +295,9 @@ fn what_cannot_be_is_refused_by_name() {
         let mut frame = stage.device.frame().unwrap();
         frame.pass(&descriptor).map(|_| ()).unwrap_err().to_string()
     };
-    assert_eq!(pass(to.double_buffered()), "light: two tile buffers hold colours of 32 bits");
+    assert_eq!(pass(to.double_buffered()), "light: a double tile buffer holds 32-bit colours only");
     let four = PassDescriptor { samples: Samples::Four, ..to };
-    assert_eq!(pass(four), "light: four samples of 64-bit colours are not averaged");
+    assert_eq!(pass(four), "light: the hardware does not resolve four samples of 64-bit colours");
     let pipeline = |descriptor: Colors| Pipeline::new(&stage.device, &descriptor).map(|_| ()).unwrap_err().to_string();
     let halves = "and the fragment shader leaves half floats";
     for (descriptor, what) in [
@@ -315,11 +315,11 @@ fn what_cannot_be_is_refused_by_name() {
     let plain = Target::new(&stage.device, &plain).unwrap();
     let bytes = PipelineDescriptor::new("bytes", Shading::Done, &smooth_alpha::FRAGMENT);
     for (target, descriptor, expected) in [
-        (&plain, colors(), "colours: its fragment shader leaves half floats, and plain has 32 bits a pixel"),
+        (&plain, colors(), "colours: its fragment shader writes half floats, and plain has 32 bits per pixel"),
         (
             &stage.target,
             bytes,
-            "bytes: its fragment shader leaves 8-bit channels, and light has 64 bits a pixel: half floats",
+            "bytes: its fragment shader writes 8-bit channels, and light has 64 bits per pixel (half floats)",
         ),
     ] {
         let pipeline = Pipeline::new(&stage.device, &descriptor).unwrap();

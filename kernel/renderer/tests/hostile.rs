@@ -361,14 +361,14 @@ fn numbers_that_mean_nothing_are_refused_by_name() {
     let plain = PipelineDescriptor::new("lines", &transformed::SHADING, &smooth_lines::FRAGMENT);
     let refused = |descriptor| Pipeline::new(&device, &descriptor).map(drop).unwrap_err().to_string();
     let thin = PipelineDescriptor { line_width_px: -1.0, ..plain };
-    assert_eq!(refused(thin), "lines: a line width of -1 cannot be drawn with");
+    assert_eq!(refused(thin), "lines: a line width of -1 is not valid");
     let none = PipelineDescriptor { point_size_px: f32::NAN, ..plain };
-    assert_eq!(refused(none), "lines: a point size of NaN cannot be drawn with");
+    assert_eq!(refused(none), "lines: a point size of NaN is not valid");
     let far = PipelineDescriptor { polygon_offset: PolygonOffset { factor: 0.0, units: f32::INFINITY }, ..plain };
-    assert_eq!(refused(far), "lines: an offset of depths of inf cannot be drawn with");
+    assert_eq!(refused(far), "lines: an offset of depths of inf is not valid");
     let alias = machine.base().0 & !0x3fff_ffff;
     let page = Target::page("page", BusAddr(alias | PAGE), PAGE_SIDE, PAGE_SIDE, 4 * PAGE_SIDE).unwrap();
     let mut frame = device.frame().unwrap();
     let error = frame.pass(&PassDescriptor { clear_depth: f32::NAN, ..PassDescriptor::to(&page) }).map(drop);
-    assert_eq!(error.unwrap_err().to_string(), "page: a depth of NaN cannot be drawn with");
+    assert_eq!(error.unwrap_err().to_string(), "page: a depth of NaN is not valid");
 }

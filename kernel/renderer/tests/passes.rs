@@ -197,14 +197,14 @@ fn what_passes_cannot_do_has_a_name() {
     let to = PassDescriptor::to(&stage.target);
     let mut refused = |descriptor: PassDescriptor<'_>| frame.pass(&descriptor).map(drop).unwrap_err();
     let error = refused(to.with_depth(&small, false, true));
-    assert_eq!(error.to_string(), "small: depths of 100 x 140 pixels, and the target has 150 x 140");
+    assert_eq!(error.to_string(), "small: the depth target has 100 x 140 pixels, and the colour target has 150 x 140");
     assert_eq!(refused(to.with_depth(&foreign, false, true)), Error::ForeignDevice { label: "foreign" });
     let four = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).with_depth(&kept, false, true) };
-    assert_eq!(refused(four).to_string(), "depths: depths are kept of one sample a pixel");
+    assert_eq!(refused(four).to_string(), "depths: depths are loaded and stored only with one sample per pixel");
     let four = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).double_buffered() };
-    assert_eq!(refused(four).to_string(), "picture: two tile buffers hold one sample a pixel");
+    assert_eq!(refused(four).to_string(), "picture: a double tile buffer holds one sample per pixel only");
     let error = refused(to.within(rectangle(150, 0, 10, 10)));
-    assert_eq!(error.to_string(), "picture: 10 x 10 pixels at 150, 0 are no part of 150 x 140 pixels");
+    assert_eq!(error.to_string(), "picture: 10 x 10 pixels at 150, 0 are outside of 150 x 140 pixels");
     let part = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).within(rectangle(1, 0, 40, 40)) };
     assert!(matches!(refused(part), Error::Impossible { label: "picture", .. }));
     assert!(matches!(DepthTarget::new(&stage.device, "none", 0, 5), Err(Error::TargetSize { label: "none", .. })));

@@ -448,7 +448,7 @@ fn what_is_not_possible_together_is_said() {
     let refused = |descriptor: Colors| Pipeline::new(&stage.device, &descriptor).unwrap_err().to_string();
     let used = stage.device.pool().used();
     let both = refused(Colors { logic: Logic::Xor, blend: Blend::ALPHA, ..colors() });
-    assert_eq!(both, "colors: a logic operation takes the place of blending");
+    assert_eq!(both, "colors: a logic operation and blending exclude each other");
     assert!(refused(Colors { alpha_to_coverage: true, ..colors() }).contains("four samples"));
     assert_eq!(stage.device.pool().used(), used);
     let pipeline = Pipeline::new(&stage.device, &Colors { samples: Samples::Four, ..colors() }).unwrap();

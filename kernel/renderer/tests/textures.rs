@@ -313,15 +313,15 @@ fn errors_name_the_texture() {
     assert_eq!(error.to_string(), "wood: a texture of 4096 x 30 texels: sides are 1 to 2048");
     let target = target(&device, (80, 48), Tiling::LtFormat);
     let error = Texture::of_target(&target).unwrap_err();
-    assert_eq!(error.to_string(), "picture: it stands in memory as LtFormat, and a texture of its size as TFormat");
+    assert_eq!(error.to_string(), "picture: its tiling is LtFormat, but a texture of its size needs TFormat");
     let etc1 = Texture::new(&device, &TextureDescriptor::new("wood", TextureType::Etc1, 40, 30)).unwrap();
-    assert_eq!(etc1.target(0).unwrap_err().to_string(), "wood: passes draw no texels of type ETC1");
+    assert_eq!(etc1.target(0).unwrap_err().to_string(), "wood: passes cannot render to texels of type ETC1");
     assert_eq!(
         etc1.bind_64(&Sampler::LINEAR).unwrap_err().to_string(),
-        "wood: a lookup of type ETC1 has one result, and shaders with `2d64` wait for two: bind"
+        "wood: a lookup of type ETC1 has one result, and shaders that declare `2d64` wait for two: use bind"
     );
     let light = Texture::new(&device, &TextureDescriptor::new("light", TextureType::Rgba64, 40, 30)).unwrap();
-    let error = "light: a lookup of type RGBA64 has two results, which only shaders with `2d64` take: bind_64";
+    let error = "light: a lookup of type RGBA64 has two results, which only shaders that declare `2d64` read: use bind_64";
     assert_eq!(light.bind(&Sampler::LINEAR).unwrap_err().to_string(), error);
     drop((target, etc1, light));
     assert_eq!(device.pool().used(), used);

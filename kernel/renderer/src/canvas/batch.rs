@@ -1,4 +1,4 @@
-//! Vertices of one kind, collected until they are drawn.
+//! Vertices of one pipeline, collected until they are drawn.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -14,10 +14,10 @@ use crate::pass::Pass;
 use crate::pipeline::Pipeline;
 use crate::shaded_vertex::ShadedVertex;
 
-/// Most vertices of one draw: whole triangles that can be counted with 16 bits.
+/// Most vertices of one draw: a number of whole triangles below 2^16.
 pub(super) const MAX_VERTICES: usize = 60_000;
 
-/// Vertices of triangles.
+/// Vertices of a triangle list.
 #[derive(Debug)]
 pub(super) struct Batch<const N: usize>(Vec<ShadedVertex<N>>);
 
@@ -36,17 +36,17 @@ impl<const N: usize> Batch<N> {
         self.0.len()
     }
 
-    /// Forgets all but the first ones.
+    /// Removes all but the first vertices.
     pub(super) fn truncate(&mut self, vertices: usize) {
         self.0.truncate(vertices);
     }
 
-    /// Bytes of all of them as they stand in memory.
+    /// Size of all vertices in memory, in bytes.
     pub(super) const fn bytes(&self) -> usize {
         ShadedVertex::<N>::BYTES * self.0.len()
     }
 
-    /// Appends a convex polygon's triangles; how many vertices they have.
+    /// Appends a convex polygon as triangles, and returns how many vertices they have.
     pub(super) fn append(&mut self, label: &'static str, corners: &[ShadedVertex<N>]) -> Result<usize, Error> {
         let [first, rest @ ..] = corners else { return Ok(0) };
         let before = self.0.len();
@@ -57,7 +57,7 @@ impl<const N: usize> Batch<N> {
         Ok(self.0.len() - before)
     }
 
-    /// Draws a range of them, moved by so many sixteenths of a pixel.
+    /// Draws a range of the vertices, moved by `shift` sixteenths of a pixel.
     pub(super) fn draw<P: Platform, F: UniformData>(
         &self,
         pass: &mut Pass<'_, '_, P>,

@@ -1,4 +1,4 @@
-//! Images at any size and angle, parts of them, and nine-patches.
+//! Images at any size and angle, parts of images, and nine-patches.
 
 use glam::Vec2;
 
@@ -6,11 +6,11 @@ use super::{Canvas, IMAGE, Kind};
 use crate::error::Error;
 use crate::texture::Texture;
 
-/// Where an image comes to be.
+/// Where an image is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     center: Vec2,
-    /// Half of the width and height, along the image's axes.
+    /// Half the width and height, along the image's axes.
     half: Vec2,
     axis: Vec2,
 }
@@ -22,14 +22,14 @@ impl Placement {
         Self { center: Vec2::new(x, y) + half, half, axis: Vec2::X }
     }
 
-    /// The same, turned around its centre.
+    /// The same, rotated by an angle around its centre.
     #[must_use]
     pub fn turned(self, angle: f32) -> Self {
         Self { axis: Vec2::from_angle(angle).rotate(self.axis), ..self }
     }
 }
 
-/// Part of a texture, in texels from the corner of its first pixel.
+/// Part of a texture, in texels from the corner of its first texel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patch {
     /// Left edge.
@@ -57,15 +57,15 @@ pub(super) fn extent(texture: &Texture) -> Vec2 {
 }
 
 impl Canvas {
-    /// Draws all of a texture, its first row above, each of its colours times `tint`; texels between pixels are blended.
+    /// Draws all of a texture, its first row at the top, multiplied by `tint` and filtered bilinearly.
     ///
     /// # Errors
-    /// When a coordinate is no number, or the heap is full.
+    /// When a coordinate is NaN or infinite, or the heap is full.
     pub fn image(&mut self, texture: &Texture, placement: &Placement, tint: [u8; 4]) -> Result<(), Error> {
         self.image_part(texture, &Patch::whole(texture), placement, tint)
     }
 
-    /// Draws a part of a texture. What is beside the part shows at its edges where texels are blended.
+    /// Draws a part of a texture. Bilinear filtering reads texels next to the part at its edges.
     ///
     /// # Errors
     /// As [`Canvas::image`].
@@ -102,8 +102,8 @@ impl Canvas {
         })
     }
 
-    /// Draws a texture whose borders keep their size while its middle is stretched: left, top, right and bottom border in texels, which become as many
-    /// pixels. A place that is smaller than the borders gets them scaled down.
+    /// Draws a texture whose borders keep their size while its middle is stretched. The borders (left, top, right,
+    /// bottom) are in texels, each drawn as one pixel. A placement smaller than the borders scales them down.
     ///
     /// # Errors
     /// As [`Canvas::image`].
@@ -132,7 +132,7 @@ impl Canvas {
     }
 }
 
-/// Where a nine-patch's columns or rows begin and end: in texels, and in pixels.
+/// The edges of a nine-patch's three columns or rows, each in texels and in pixels.
 fn stops(texels: f32, before: f32, behind: f32, start: f32, length: f32) -> [(f32, f32); 4] {
     let borders = before + behind;
     let scale = if borders > length { length / borders } else { 1.0 };

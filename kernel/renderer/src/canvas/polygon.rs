@@ -1,4 +1,4 @@
-//! Convex polygons: cut off around the canvas, snapped to sixteenths of a pixel, with varyings at their corners.
+//! Convex polygons: clipped to a guard band, snapped to sixteenths of a pixel, with varyings at their corners.
 
 use alloc::vec::Vec;
 use glam::Vec2;
@@ -8,10 +8,10 @@ use v3d::hw::shaded_vertex::ScreenXy;
 use crate::error::Error;
 use crate::shaded_vertex::ShadedVertex;
 
-/// How far polygons may reach beyond the canvas, in pixels: screen coordinates have 16 bits, in sixteenths of a pixel.
+/// Width of the guard band around the canvas, in pixels: screen coordinates have 16 bits, in sixteenths of a pixel.
 const MARGIN_PX: f32 = 64.0;
 
-/// The coordinates that the canvas has.
+/// The guard band that polygons are clipped to, and the centre that coordinates are relative to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     low: Vec2,
@@ -21,7 +21,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Of a canvas of at most 2048 pixels on each side.
+    /// For a canvas of at most 2048 pixels on each side.
     pub(super) fn new(size_px: [u32; 2]) -> Self {
         let size = Vec2::new(size_px[0] as f32, size_px[1] as f32);
         Self {
@@ -31,12 +31,13 @@ impl Window {
         }
     }
 
-    /// How much coordinates grow on a picture with this viewport, which is not smaller than the canvas.
+    /// Difference between the coordinates of this canvas and those of a picture with this viewport, which is not
+    /// smaller.
     pub(super) const fn shift_to(&self, viewport: &Viewport) -> [i16; 2] {
         [self.center[0] - viewport.center_x, self.center[1] - viewport.center_y]
     }
 
-    /// Whether a polygon may touch the canvas.
+    /// Whether a polygon may overlap the canvas.
     fn is_touched(&self, corners: &[Vec2]) -> bool {
         let (mut low, mut high) = (Vec2::INFINITY, Vec2::NEG_INFINITY);
         for &corner in corners {
@@ -45,9 +46,9 @@ impl Window {
         low.cmple(self.high - MARGIN_PX).all() && high.cmpge(self.low + MARGIN_PX).all()
     }
 
-    /// The corners of what is left of a convex polygon, and what `varyings` says of them.
+    /// Clips a convex polygon and returns its corners, each with the values of `varyings`.
     ///
-    /// Corners go to the nearest sixteenth of a pixel, and varyings are those of the place where they come to be.
+    /// Corners are rounded to the nearest sixteenth of a pixel, and the varyings are computed at the rounded position.
     pub(super) fn shade<const N: usize>(
         &self,
         label: &'static str,
@@ -70,7 +71,7 @@ impl Window {
                 left = cut(&left, |corner| corner[axis] - self.low[axis]);
                 left = cut(&left, |corner| self.high[axis] - corner[axis]);
             }
-            // Between corners very far away a cut is not exact.
+            // Clipping is inexact between corners that are very far away.
             polygon.take(&left, |corner| self.vertex(corner.clamp(self.low, self.high), &varyings));
         }
         let values = polygon.vertices().iter().flat_map(|vertex| vertex.varyings);
@@ -95,10 +96,10 @@ impl Window {
     }
 }
 
-/// Most corners of a polygon: four, and one more for each of the four edges that cut it.
+/// Most corners of a clipped polygon: four, and one more for each of the four edges of the guard band.
 const MAX_CORNERS: usize = 8;
 
-/// The corners of a convex polygon, shaded.
+/// The shaded corners of a clipped convex polygon.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Polygon<const N: usize> {
     vertices: [ShadedVertex<N>; MAX_CORNERS],
@@ -106,7 +107,7 @@ pub(super) struct Polygon<const N: usize> {
 }
 
 impl<const N: usize> Polygon<N> {
-    /// A corner that is none.
+    /// Fills unused elements.
     const NOWHERE: ShadedVertex<N> =
         ShadedVertex { position: ScreenXy { x: 0, y: 0 }, depth: 0.0, reciprocal_w: 1.0, varyings: [0.0; N] };
 
@@ -122,7 +123,7 @@ impl<const N: usize> Polygon<N> {
     }
 }
 
-/// The part of a convex polygon on one side of a line, where its distance is not negative.
+/// The part of a convex polygon on the side of a line where `distance` is not negative.
 fn cut(polygon: &[Vec2], distance: impl Fn(Vec2) -> f32) -> Vec<Vec2> {
     let mut left = Vec::with_capacity(polygon.len() + 1);
     for (index, &corner) in polygon.iter().enumerate() {

@@ -1,18 +1,18 @@
-//! Shapes with smooth edges: rectangles, rounded ones, circles and lines, all of them rounded boxes.
+//! Antialiased shapes: rectangles, rounded rectangles, circles and lines, all of which are rounded boxes.
 
 use glam::Vec2;
 
 use super::{Canvas, Kind, SHAPE};
 use crate::error::Error;
 
-/// A rounded box at any angle: all of it, or its outline.
+/// A rounded box at any angle, filled or outlined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
     center: Vec2,
-    /// Half of the width and height, along the shape's axes.
+    /// Half the width and height, along the shape's axes.
     half: Vec2,
     radius: f32,
-    /// The direction of the first axis.
+    /// Unit vector along the first axis.
     axis: Vec2,
     outline: Option<f32>,
 }
@@ -37,13 +37,13 @@ impl Shape {
         Self { center: (from + to) / 2.0, half, radius, axis: along.normalize_or(Vec2::X), outline: None }
     }
 
-    /// The same with round corners.
+    /// The same with rounded corners.
     #[must_use]
     pub fn rounded(self, radius: f32) -> Self {
         Self { radius: radius.min(self.half.min_element()), ..self }
     }
 
-    /// The same, turned around its centre.
+    /// The same, rotated by an angle around its centre.
     #[must_use]
     pub fn turned(self, angle: f32) -> Self {
         Self { axis: Vec2::from_angle(angle).rotate(self.axis), ..self }
@@ -64,7 +64,7 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// From one colour at the shape's top to another at its bottom, along its own axes.
+    /// A gradient from the shape's top to its bottom, along its own axes.
     pub const fn vertical(top: [u8; 4], bottom: [u8; 4]) -> Self {
         Self { top, bottom }
     }
@@ -76,7 +76,7 @@ impl From<[u8; 4]> for Fill {
     }
 }
 
-/// A colour times its alpha, 0 to 1.
+/// A colour multiplied by its alpha, each channel 0 to 1.
 pub(super) fn premultiplied(color: [u8; 4]) -> [f32; 4] {
     let [red, green, blue, alpha] = color.map(|channel| f32::from(channel) / 255.0);
     [red * alpha, green * alpha, blue * alpha, alpha]
@@ -86,16 +86,16 @@ impl Canvas {
     /// Draws a shape.
     ///
     /// # Errors
-    /// When a coordinate is no number, or the heap is full.
+    /// When a coordinate is NaN or infinite, or the heap is full.
     pub fn shape(&mut self, shape: &Shape, fill: impl Into<Fill>) -> Result<(), Error> {
         let Shape { center, half, radius, axis, outline } = *shape;
         let center = center + self.origin;
         let Fill { top, bottom } = fill.into();
         let (top, bottom) = (premultiplied(top), premultiplied(bottom));
         let straight = half - radius;
-        // Half of the band's width. One as wide as the shape is all of it.
+        // Half of the band's width. A band as wide as the shape fills it.
         let band = outline.map_or(half.min_element().max(0.0) + 1.0, |width| width / 2.0);
-        // The last pixels whose centres may be covered are half a pixel outside.
+        // The outermost pixels with partial coverage have their centres half a pixel outside.
         let reach = half + 1.0;
         let corners = [Vec2::new(-1.0, -1.0), Vec2::new(1.0, -1.0), Vec2::ONE, Vec2::new(-1.0, 1.0)]
             .map(|corner| center + axis.rotate(corner * reach));

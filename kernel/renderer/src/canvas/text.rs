@@ -1,4 +1,4 @@
-//! Text in proportional letters: from an atlas of coverage, or of distances, which stays sharp at any size.
+//! Proportional text from an atlas of coverage, or of distances, which stays sharp at any size.
 
 use glam::Vec2;
 use v3d::Platform;
@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::texture::{Texture, TextureDescriptor, TextureType};
 
-/// A font in GPU memory.
+/// A font whose atlas is in GPU memory.
 #[derive(Clone, Debug)]
 pub struct FontAtlas {
     font: Font,
@@ -18,10 +18,10 @@ pub struct FontAtlas {
 }
 
 impl FontAtlas {
-    /// Puts a font's atlas into memory.
+    /// Uploads a font's atlas as a texture.
     ///
     /// # Errors
-    /// When the atlas is larger than textures are, or the pool has not enough memory.
+    /// When the atlas is larger than a texture can be, or the pool has not enough memory.
     pub fn new<P: Platform>(device: &Device<'_, P>, label: &'static str, font: &Font) -> Result<Self, Error> {
         let descriptor = TextureDescriptor::new(label, TextureType::Alpha, font.atlas_width_px, font.atlas_height_px);
         Ok(Self { font: *font, texture: Texture::from_pixels(device, &descriptor, font.atlas)? })
@@ -32,47 +32,47 @@ impl FontAtlas {
         &self.font
     }
 
-    /// How wide a line of text is at a size, in pixels.
+    /// Width of a line of text at a size, in pixels.
     pub fn width_px(&self, text: &str, size_px: f32) -> f32 {
         self.font.width_px(text) * size_px / self.font.size_px
     }
 }
 
-/// How text is set.
+/// Size, colour and alignment of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextStyle {
-    /// Pixels of an em. A font of coverage looks as it should at the size that it was made for.
+    /// Size of an em in pixels. A coverage font looks best at the size it was rasterised at.
     pub size_px: f32,
     /// Red, green, blue, alpha.
     pub color: [u8; 4],
-    /// What of a line is at the place that is given: 0 its left end, 0.5 its middle, 1 its right end.
+    /// Which point of a line is placed at x: 0 its left end, 0.5 its middle, 1 its right end.
     pub anchor: f32,
 }
 
 impl TextStyle {
-    /// Text that begins at its place.
+    /// Left-aligned text.
     pub const fn new(size_px: f32, color: [u8; 4]) -> Self {
         Self { size_px, color, anchor: 0.0 }
     }
 
-    /// Text whose middle is at its place.
+    /// Centred text.
     #[must_use]
     pub const fn centered(self) -> Self {
         Self { anchor: 0.5, ..self }
     }
 
-    /// Text that ends at its place.
+    /// Right-aligned text.
     #[must_use]
     pub const fn to_the_left(self) -> Self {
         Self { anchor: 1.0, ..self }
     }
 }
 
-/// Slope and offset of the line from an atlas's value (0 to 1) to how much is covered, when a pixel of the atlas becomes `scale` pixels.
+/// Slope and offset that turn an atlas's value (0 to 1) into coverage when the atlas is scaled by `scale`.
 fn ramp(kind: GlyphKind, scale: f32) -> [f32; 2] {
     match kind {
         GlyphKind::Coverage => [1.0, 0.0],
-        // 128 of 255 is on the outline, 127 more are the spread; half a pixel outside nothing is covered, half a pixel inside all.
+        // 128 of 255 is on the outline and 127 steps are the spread. Coverage is 0 half a pixel outside the outline and 1 half a pixel inside.
         GlyphKind::Distance { spread_px } => {
             let spread = spread_px * scale;
             [255.0 / 127.0 * spread, 0.5 - 128.0 / 127.0 * spread]
@@ -81,17 +81,18 @@ fn ramp(kind: GlyphKind, scale: f32) -> [f32; 2] {
 }
 
 impl Canvas {
-    /// Draws text. `x` and `y` are where its first line's baseline is; a line feed begins a new line. Characters that the font has not are left out.
+    /// Draws text. `x` and `y` place the baseline of its first line; a line feed begins a new line. Characters without
+    /// a glyph are skipped.
     ///
-    /// Letters of coverage stand on whole pixels when the text has the size that they were made for: then texels are pixels.
+    /// Glyphs of a coverage font drawn at its own size are snapped to whole pixels, so that texels coincide with pixels.
     ///
     /// # Errors
-    /// When a coordinate is no number, or the heap is full; then nothing of the text is drawn.
+    /// When a coordinate is NaN or infinite, or the heap is full; then nothing of the text is drawn.
     pub fn text(&mut self, atlas: &FontAtlas, x: f32, y: f32, style: &TextStyle, text: &str) -> Result<(), Error> {
         self.as_a_whole(|canvas| canvas.glyphs_of(atlas, x, y, style, text))
     }
 
-    /// Draws text glyph by glyph; those before one that fails are drawn.
+    /// Draws text glyph by glyph; an error leaves the glyphs before it drawn.
     fn glyphs_of(&mut self, atlas: &FontAtlas, x: f32, y: f32, style: &TextStyle, text: &str) -> Result<(), Error> {
         let font = &atlas.font;
         let Vec2 { x, y } = Vec2::new(x, y) + self.origin;
@@ -151,7 +152,7 @@ mod tests {
         };
         assert_eq!(covered(GlyphKind::Coverage, 1.0, 51.0), 0.2);
         let distance = GlyphKind::Distance { spread_px: 5.0 };
-        // At four times the size half a pixel is an eighth of the atlas's, a 40th of the spread.
+        // At four times the size, half a pixel is an eighth of an atlas pixel, which is a 40th of the spread.
         for (scale, value, expected) in
             [(1.0, 128.0, 0.5), (4.0, 128.0, 0.5), (4.0, 128.0 + 127.0 / 40.0, 1.0), (4.0, 128.0 - 127.0 / 40.0, 0.0)]
         {

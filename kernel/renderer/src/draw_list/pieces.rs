@@ -1,6 +1,6 @@
-//! Long lists in pieces.
+//! A growable list in pieces of a fixed length.
 //!
-//! A list that grows as a whole is copied each time, and needs room for both copies. Here all that is full stays where it is. One draw takes a piece.
+//! A vector would copy all its elements when it grows and need room for both copies; full pieces stay where they are. One draw takes one piece.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -8,18 +8,18 @@ use core::ops::Range;
 use crate::error::Error;
 use crate::heap::reserve;
 
-/// Most things of a piece: corners of as many rectangles are named by 16 bits.
+/// Elements of a piece: as many rectangles have at most 2^16 vertices, which 16-bit indices can address.
 pub(super) const MAX_LENGTH: usize = 16_000;
-/// Room that a piece begins with.
+/// Capacity that a piece begins with.
 const MIN_GROWTH: usize = 64;
 
-/// A list in pieces of [`MAX_LENGTH`] things.
+/// A list in pieces of [`MAX_LENGTH`] elements.
 #[derive(Debug)]
 pub(super) struct Pieces<T> {
     full: Vec<Vec<T>>,
-    /// The piece that grows.
+    /// The piece that is appended to.
     last: Vec<T>,
-    /// Empty pieces with room.
+    /// Empty pieces that keep their capacity.
     spare: Vec<Vec<T>>,
 }
 
@@ -28,11 +28,11 @@ impl<T> Pieces<T> {
         Self { full: Vec::new(), last: Vec::new(), spare: Vec::new() }
     }
 
-    /// Forgets all; room on the heap is kept.
+    /// Removes everything, but keeps the capacity.
     pub(super) fn clear(&mut self) {
         self.last.clear();
         self.full.iter_mut().for_each(Vec::clear);
-        // There is room for them.
+        // `push_after_growing` has reserved room for them.
         self.spare.append(&mut self.full);
     }
 
@@ -40,7 +40,7 @@ impl<T> Pieces<T> {
         self.full.len() * MAX_LENGTH + self.last.len()
     }
 
-    /// Appends a thing if there is room without asking the heap.
+    /// Appends an element if that needs no allocation, and returns whether it did.
     #[inline(always)]
     pub(super) fn push_where_room_is(&mut self, thing: T) -> bool {
         let is_room = self.last.len() < self.last.capacity();
@@ -50,7 +50,7 @@ impl<T> Pieces<T> {
         is_room
     }
 
-    /// Appends a thing.
+    /// Appends an element.
     #[inline]
     pub(super) fn push(&mut self, label: &'static str, thing: T) -> Result<(), Error> {
         if self.last.len() < self.last.capacity() {
@@ -64,7 +64,7 @@ impl<T> Pieces<T> {
     #[inline(never)]
     fn push_after_growing(&mut self, label: &'static str, thing: T) -> Result<(), Error> {
         if self.last.len() >= MAX_LENGTH {
-            // Room for this piece there, and when all are cleared among the spare ones.
+            // Reserves room in `full` for this piece, and in `spare` for all pieces, so that `clear` does not allocate.
             reserve(label, &mut self.full, 1)?;
             let all = self.full.len() + 1;
             reserve(label, &mut self.spare, all)?;
@@ -80,20 +80,21 @@ impl<T> Pieces<T> {
         Ok(())
     }
 
-    /// The last things, at most so many, as far as they are in one piece.
+    /// The last elements, at most `most`, as far as they are in the last piece.
     #[inline]
     pub(super) fn last_mut(&mut self, most: usize) -> &mut [T] {
         let first = self.last.len().saturating_sub(most);
         &mut self.last[first..]
     }
 
-    /// The pieces of a part of the list.
+    /// A range of the list as slices, one for each piece that has elements of it.
     pub(super) fn part(&self, range: Range<usize>) -> impl Iterator<Item = &[T]> {
         let numbers = range.start / MAX_LENGTH..range.end.div_ceil(MAX_LENGTH);
-        numbers.filter_map(move |number| {
+        let slices = numbers.filter_map(move |number| {
             let in_piece = |place: usize| place.saturating_sub(number * MAX_LENGTH).min(MAX_LENGTH);
             self.full.get(number).unwrap_or(&self.last).get(in_piece(range.start)..in_piece(range.end))
-        })
+        });
+        slices.filter(|slice| !slice.is_empty())
     }
 }
 
@@ -111,6 +112,7 @@ mod tests {
             }
             for (range, expected) in [
                 (0..0, &[][..]),
+                (3..3, &[]),
                 (3..5, &[(3, 5)]),
                 (0..MAX_LENGTH, &[(0, MAX_LENGTH)]),
                 (MAX_LENGTH - 1..MAX_LENGTH + 1, &[(MAX_LENGTH - 1, MAX_LENGTH), (MAX_LENGTH, MAX_LENGTH + 1)]),
@@ -123,10 +125,10 @@ mod tests {
                 assert_eq!(found, expected);
             }
             assert_eq!(list.last_mut(2), [2 * MAX_LENGTH + 3, 2 * MAX_LENGTH + 4]);
-            assert_eq!(list.last_mut(9).len(), 5, "the piece has no more");
+            assert_eq!(list.last_mut(9).len(), 5, "the last piece has 5 elements");
             list.clear();
             assert_eq!((list.len(), list.last_mut(1).len()), (0, 0));
         }
-        assert_eq!((list.full.len(), list.spare.len()), (0, 2), "the room of the second round is that of the first");
+        assert_eq!((list.full.len(), list.spare.len()), (0, 2), "the second round uses the capacity of the first");
     }
 }

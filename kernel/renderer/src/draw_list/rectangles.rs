@@ -1,12 +1,12 @@
-//! Rectangles of pixels and single ones, and their vertices as they stand in memory.
+//! Single-coloured rectangles, single pixels and images, and their vertices.
 //!
-//! A rectangle is four shaded vertices, of which indices make two triangles; a pixel is a point of one. They are written as words at once, because there are
-//! many.
+//! A rectangle is four shaded vertices, which indices make into two triangles; a pixel is a point of one vertex. Vertices are written directly as words,
+//! because there are many.
 
 use alloc::vec::Vec;
 use v3d::draw_state::Viewport;
 
-/// Pixels of a picture: from the left and top edge to before the right and bottom one. 0 to 2048.
+/// An area of a picture in pixels, 0 to 2048; `right` and `bottom` are exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Area {
     pub(super) left: u16,
@@ -37,7 +37,7 @@ impl Area {
         self.width() == 1 && self.height() == 1
     }
 
-    /// Takes one more pixel if that makes a longer row or a longer column.
+    /// Extends the area by one pixel if that makes a longer row or column, and returns whether it did.
     #[inline]
     pub(super) const fn extend(&mut self, x: u16, y: u16) -> bool {
         if y == self.top && self.height() == 1 {
@@ -63,7 +63,7 @@ impl Area {
         false
     }
 
-    /// Places of the corners: top left, top right, bottom left, bottom right.
+    /// Positions of the corners: top left, top right, bottom left, bottom right.
     #[inline]
     fn corners(&self, viewport: &Viewport) -> [u32; 4] {
         let (left, right) = (along(self.left, 0, viewport.center_x), along(self.right, 0, viewport.center_x));
@@ -72,13 +72,15 @@ impl Area {
     }
 }
 
-/// A coordinate of so many pixels and sixteenths. 16 * 2048 is the most, and the centre of the largest target is half of that.
+/// Sixteenths of a pixel from the viewport's centre. The greatest value is 16 * 2048, and the centre of the largest
+/// target is half of that.
 #[inline]
 const fn along(pixels: u16, sixteenths: i32, center: i16) -> i16 {
     (16 * pixels as i32 + sixteenths - center as i32) as i16
 }
 
-/// The word of a [`ScreenXy`](v3d::hw::shaded_vertex::ScreenXy), written here in two instructions because there are many.
+/// The word of a [`ScreenXy`](v3d::hw::shaded_vertex::ScreenXy); these two instructions replace its general encoder,
+/// because there are many.
 #[inline]
 const fn place(x: i16, y: i16) -> u32 {
     x as u16 as u32 | (y as u16 as u32) << 16
@@ -87,13 +89,13 @@ const fn place(x: i16, y: i16) -> u32 {
 /// The corners of a rectangle's two triangles.
 const TRIANGLES: [u16; 6] = [0, 1, 2, 2, 1, 3];
 
-/// Indices that make triangles of rectangles, as bytes.
+/// An index buffer of two triangles per rectangle.
 pub(super) fn indices(rectangles: usize) -> Vec<u8> {
     let of = |rectangle: usize| TRIANGLES.map(|corner| (4 * rectangle as u16 + corner).to_le_bytes());
     (0..rectangles).flat_map(of).flatten().collect()
 }
 
-/// Four vertices as words: place, depth 0, 1/Wc = 1, and the varyings of each corner.
+/// Four vertices as words: position, depth 0, 1/Wc = 1, and the varyings of each corner.
 #[inline]
 fn vertices<const N: usize, const WORDS: usize>(places: [u32; 4], varyings: [[f32; N]; 4]) -> [u32; WORDS] {
     let mut words = [0; WORDS];
@@ -107,14 +109,14 @@ fn vertices<const N: usize, const WORDS: usize>(places: [u32; 4], varyings: [[f3
     words
 }
 
-/// Words of a rectangle of one colour: four vertices with one varying.
+/// Words of a single-coloured rectangle: four vertices with one varying.
 pub(super) const FLAT_WORDS: usize = 4 * 4;
-/// Words of a pixel: a vertex with one varying.
+/// Words of a pixel: one vertex with one varying.
 pub(super) const POINT_WORDS: usize = 4;
 /// Words of an image: four vertices with two varyings.
 pub(super) const IMAGE_WORDS: usize = 4 * 5;
 
-/// A rectangle of one colour.
+/// A single-coloured rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flat {
     pub(super) area: Area,
@@ -123,7 +125,8 @@ pub(super) struct Flat {
 }
 
 impl Flat {
-    /// Becomes one with a rectangle that is drawn next, if that has the same colour and both are a rectangle together.
+    /// Merges with a rectangle that is drawn later, if both have one colour and their union is a rectangle. Returns
+    /// whether it did.
     #[inline]
     pub(super) fn join(&mut self, next: &Self) -> bool {
         let (area, other) = (&mut self.area, &next.area);
@@ -147,7 +150,7 @@ impl Flat {
         false
     }
 
-    /// Whether it has another colour than what is drawn next, and is in part below it.
+    /// Whether it has another colour than what is drawn next, and overlaps it.
     #[inline]
     pub(super) const fn hides(&self, next: &Self) -> bool {
         let (area, other) = (&self.area, &next.area);
@@ -158,11 +161,11 @@ impl Flat {
             && other.top < area.bottom
     }
 
-    /// Four vertices, all with the colour.
+    /// Four vertices of the rectangle's colour.
     #[inline]
     pub(super) fn vertices(&self, viewport: &Viewport) -> [u32; FLAT_WORDS] {
         const ONE: u32 = 1.0f32.to_bits();
-        // 24 bits: a float holds them all.
+        // A float represents 24 bits exactly.
         let color = (self.color as f32).to_bits();
         let [a, b, c, d] = self.area.corners(viewport);
         [a, 0, ONE, color, b, 0, ONE, color, c, 0, ONE, color, d, 0, ONE, color]
@@ -180,7 +183,7 @@ pub(super) struct Dot {
 }
 
 impl Dot {
-    /// A point in the middle of the pixel.
+    /// A point at the centre of the pixel.
     #[inline]
     pub(super) fn vertex(&self, viewport: &Viewport) -> [u32; POINT_WORDS] {
         let place = place(along(self.x, 8, viewport.center_x), along(self.y, 8, viewport.center_y));
@@ -188,7 +191,7 @@ impl Dot {
     }
 }
 
-/// An image that stands on a sheet.
+/// An image that is on a sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) area: Area,

@@ -1,6 +1,6 @@
-//! Sheets: images side by side, which become textures when they are drawn.
+//! Sheets: atlases of images, which become textures when they are drawn.
 //!
-//! Small images stand on shelves: from left to right, and when a shelf is full a new one begins below. A large image has a sheet of its own.
+//! Small images are packed on shelves, from left to right; when a shelf is full, a new one begins below it. A large image has a sheet of its own.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -14,7 +14,7 @@ use crate::texture::{Texture, TextureDescriptor, TextureType};
 /// Width and greatest height of a sheet of small images, in texels.
 const SIDE: u16 = 512;
 
-/// Where an image stands.
+/// Position of an image: its sheet, and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) sheet: usize,
@@ -25,23 +25,23 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The texels of a row, counted from the start of a sheet so wide.
+    /// The indices of a row's texels in a sheet of this width.
     fn row(&self, row: u16, sheet_width: u16) -> Range<usize> {
         let start = usize::from(self.top + row) * usize::from(sheet_width) + usize::from(self.left);
         start..start + usize::from(self.width)
     }
 }
 
-/// Texels, and the texture with them when it was drawn with.
+/// A sheet's texels, and their texture once it was drawn with.
 #[derive(Debug)]
 struct Sheet {
     width: u16,
-    /// Whole words, which are copied faster than bytes.
+    /// Words, because they are copied faster than bytes.
     texels: Vec<u32>,
-    /// Top of the last shelf, and where the next image on it stands.
+    /// Top of the last shelf, and where the next image on it begins.
     shelf: u16,
     next: u16,
-    /// No other image stands here.
+    /// No other image fits here.
     is_full: bool,
     texture: Option<Texture>,
 }
@@ -51,12 +51,12 @@ impl Sheet {
         Self { width, texels: Vec::new(), shelf: 0, next: 0, is_full, texture: None }
     }
 
-    /// Rows that have texels.
+    /// Number of rows that hold texels.
     const fn height(&self) -> u16 {
         (self.texels.len() / self.width as usize) as u16
     }
 
-    /// Makes room for an image, if there is any: its left and top texel.
+    /// Allocates room for an image, if there is any, and returns its left and top texel.
     fn place(&mut self, label: &'static str, width: u16, height: u16, most: u16) -> Result<Option<(u16, u16)>, Error> {
         let (left, top) = if self.next + width <= self.width { (self.next, self.shelf) } else { (0, self.height()) };
         if left + width > self.width || top + height > most {
@@ -89,7 +89,7 @@ impl Sheets {
         self.sheets.clear();
     }
 
-    /// Makes room for an image.
+    /// Allocates room for an image.
     pub(super) fn place(&mut self, width: u16, height: u16) -> Result<Place, Error> {
         let is_large = width > SIDE || height > SIDE / 4;
         if let Some(last) = self.sheets.last_mut()
@@ -106,7 +106,7 @@ impl Sheets {
         Ok(Place { sheet: self.sheets.len() - 1, left: 0, top: 0, width, height })
     }
 
-    /// Gives the room of the last image back.
+    /// Frees the room of the last image.
     pub(super) fn take_back(&mut self, place: &Place) {
         let is_own = self.sheets.get(place.sheet).is_some_and(|sheet| sheet.is_full);
         if is_own {
@@ -123,7 +123,7 @@ impl Sheets {
         sheet.texels.get_mut(range).unwrap_or_default()
     }
 
-    /// The texel that all of an image are like, if there is one.
+    /// The value that all texels of an image have, if they have one.
     pub(super) fn only_texel(&self, place: &Place) -> Option<u32> {
         let sheet = self.sheets.get(place.sheet)?;
         let texels = &sheet.texels;
@@ -133,7 +133,7 @@ impl Sheets {
         (0..place.height).all(is_plain).then_some(*only)
     }
 
-    /// Makes textures of sheets that have changed.
+    /// Uploads the sheets that have changed.
     pub(super) fn upload<P: Platform>(&mut self, device: &Device<'_, P>) -> Result<(), Error> {
         for sheet in self.sheets.iter_mut().filter(|sheet| sheet.texture.is_none()) {
             let (width, height) = (u32::from(sheet.width), u32::from(sheet.height()));

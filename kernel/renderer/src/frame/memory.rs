@@ -1,6 +1,6 @@
-//! The memory of one frame: lists, records, uniforms, vertices that only it needs.
+//! The memory of one frame: control lists, shader records, uniforms and transient vertices.
 //!
-//! It grows block by block as it is asked for more, and goes back to the pool when the frame's jobs are done.
+//! It is allocated from the pool in blocks as needed, and freed when the frame's jobs are done.
 
 use alloc::vec::Vec;
 use v3d::hw::BusAddr;
@@ -12,26 +12,37 @@ use v3d::{Driver, Platform};
 
 use crate::error::Error;
 
-/// Size of the first block in bytes; each further one is twice as large, up to the largest.
+/// Size of the first block in bytes; each further block is twice as large, up to the maximum.
 const FIRST_BLOCK_BYTES: u32 = 16 * 1024;
-/// Size of the largest blocks in bytes, but for things that are larger themselves.
+/// Size of the largest blocks in bytes, except for a single request that is larger.
 const MAX_BLOCK_BYTES: u32 = 256 * 1024;
 /// Alignment of a block in bytes.
 const BLOCK_ALIGNMENT: u32 = 4096;
 
-/// Alignment of whatever is taken, in bytes: right for records, and for all that stands in a frame's memory.
+/// Alignment of all allocations in bytes: that of records, which is sufficient for everything else in a frame's memory.
 pub(crate) const ALIGNMENT: u32 = RECORD_ALIGNMENT;
+
+/// Rounds a size in bytes up to [`ALIGNMENT`]; sizes close to 2^32 become the greatest multiple.
+#[inline]
+pub(crate) const fn round_up(bytes: u32) -> u32 {
+    bytes.saturating_add(ALIGNMENT - 1) & !(ALIGNMENT - 1)
+}
+
+/// The first `bytes` bytes of a region, and the rest.
+pub(crate) fn split(region: &Region, bytes: u32) -> Result<(Region, Region), v3d::Error> {
+    region.split(bytes).ok_or(v3d::Error::OutOfBounds { at: 0, bytes, region: region.bytes() })
+}
 
 /// Memory of one frame.
 #[derive(Debug, Default)]
 pub(crate) struct FrameMemory {
     blocks: Vec<Buffer>,
-    /// What is left of the last block.
+    /// The unused rest of the last block.
     left: Option<Region>,
 }
 
 impl FrameMemory {
-    /// Takes memory for so many bytes, a multiple of [`ALIGNMENT`], if there is as much without another block.
+    /// Allocates `bytes`, a multiple of [`ALIGNMENT`], if the last block has room.
     #[inline]
     pub(crate) fn take_here(&mut self, bytes: u32) -> Option<Region> {
         let (region, left) = self.left?.split(bytes)?;
@@ -39,18 +50,17 @@ impl FrameMemory {
         Some(region)
     }
 
-    /// Takes memory for so many bytes.
+    /// Allocates at least `bytes`.
     #[inline]
     pub(crate) fn take<P: Platform>(&mut self, driver: &mut Driver<'_, P>, bytes: u32) -> Result<Region, Error> {
-        // More than there is stays more.
-        let bytes = bytes.saturating_add(ALIGNMENT - 1) & !(ALIGNMENT - 1);
+        let bytes = round_up(bytes);
         match self.take_here(bytes) {
             Some(region) => Ok(region),
             None => self.take_from_next(driver, bytes),
         }
     }
 
-    /// The same from a block more.
+    /// Allocates from a new block.
     #[cold]
     fn take_from_next<P: Platform>(&mut self, driver: &mut Driver<'_, P>, bytes: u32) -> Result<Region, Error> {
         let usual = FIRST_BLOCK_BYTES.checked_shl(self.blocks.len() as u32).unwrap_or(0);
@@ -58,19 +68,19 @@ impl FrameMemory {
         let block = driver.allocate(usual.max(bytes), BLOCK_ALIGNMENT)?;
         let whole = block.region();
         self.blocks.push(block);
-        let region = whole.part(0, bytes)?;
-        self.left = Some(whole.part(bytes, whole.bytes() - bytes)?);
+        let (region, left) = split(&whole, bytes)?;
+        self.left = Some(left);
         Ok(region)
     }
 
-    /// Takes memory for `bytes` and copies them there; the answer is where the GPU finds them.
+    /// Allocates memory for `bytes`, copies them there and returns their address on the bus.
     pub(crate) fn place<P: Platform>(&mut self, driver: &mut Driver<'_, P>, bytes: &[u8]) -> Result<BusAddr, Error> {
         let region = self.take(driver, u32::try_from(bytes.len()).unwrap_or(u32::MAX))?;
         region.store(driver.platform(), 0, bytes)?;
         Ok(region.address())
     }
 
-    /// Puts a control list into memory.
+    /// Copies a control list into the frame's memory.
     pub(crate) fn place_list<P: Platform>(
         &mut self,
         driver: &mut Driver<'_, P>,
@@ -82,7 +92,7 @@ impl FrameMemory {
         Ok(ControlList { start: region.address(), end_exclusive: region.address() + bytes })
     }
 
-    /// Makes a job's owners owners of all of it.
+    /// Adds references to all blocks to a job's owners.
     pub(crate) fn keep(&self, owners: &mut Vec<Owner>) {
         owners.extend(self.blocks.iter().map(Buffer::owner));
     }

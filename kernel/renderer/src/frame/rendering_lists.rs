@@ -1,6 +1,7 @@
-//! Rendering lists that were made before.
+//! A cache of rendering lists.
 //!
-//! A list only depends on the pass, and frames take turns over a few pages and a few places in memory, so it is seldom made anew.
+//! A list depends only on its pass. Consecutive frames mostly have the same passes, over a few pages of a display and a few places in memory, so most lists are
+//! found here.
 
 use alloc::vec::Vec;
 use v3d::record_list::RecordList;
@@ -8,10 +9,10 @@ use v3d::rendering_list::RenderingPass;
 
 use crate::error::Error;
 
-/// Lists that are kept: for a display with three pages and two frames under way, one of each pair.
+/// Capacity of the cache: every pair of three display pages and two frames in flight.
 const KEPT: usize = 6;
 
-/// The lists of the passes that were drawn last, the latest made at the end.
+/// Recently used lists with their passes, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct RenderingLists(Vec<(RenderingPass, RecordList)>);
 

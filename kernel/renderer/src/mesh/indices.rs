@@ -2,8 +2,8 @@
 
 use alloc::borrow::Cow;
 
-/// Indices of 8, 16 or 32 bits. The hardware reads 8 and 16 bits; what has 32 is narrowed, and more than 65,536 vertices are drawn in parts that 16 are enough
-/// for.
+/// Indices of 8, 16 or 32 bits. The hardware reads 8 and 16 bits; 32-bit indices are narrowed, and a mesh of more than
+/// 65,536 vertices is drawn in parts that 16 bits are enough for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indices<'a> {
     /// 8 bits each.
@@ -12,14 +12,14 @@ pub enum Indices<'a> {
     U16(&'a [u16]),
     /// 32 bits each.
     U32(&'a [u32]),
-    /// 16 bits each, as bytes, the lower one first.
+    /// 16 bits each, as little-endian bytes.
     Bytes16(&'a [u8]),
-    /// 32 bits each, as bytes, the lowest one first.
+    /// 32 bits each, as little-endian bytes.
     Bytes32(&'a [u8]),
 }
 
 impl<'a> Indices<'a> {
-    /// How many there are, not counting bytes that are no whole index.
+    /// Number of indices, without an incomplete one at the end.
     pub(crate) const fn count(&self) -> usize {
         match self {
             Self::U8(indices) => indices.len(),
@@ -30,7 +30,7 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// Their bytes.
+    /// Length in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         match self {
             Self::U8(indices) => indices.len(),
@@ -40,7 +40,7 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// Bytes of each.
+    /// Bytes of one index.
     pub(crate) const fn width(&self) -> usize {
         match self {
             Self::U8(_) => 1,
@@ -49,7 +49,7 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// The index at a place; 0 where there is none.
+    /// The index at a position; 0 beyond the end.
     pub(crate) fn at(&self, place: usize) -> u32 {
         let found = match self {
             Self::U8(indices) => indices.get(place).map(|&index| u32::from(index)),
@@ -61,10 +61,10 @@ impl<'a> Indices<'a> {
         found.unwrap_or(0)
     }
 
-    /// The place of the first index that is no less than `vertices`.
+    /// Position of the first index that is not less than `vertices`.
     pub(crate) fn first_beyond(&self, vertices: u32) -> Option<usize> {
         match self {
-            // All of them fit: nothing to look at.
+            // No index of this width can be out of range.
             Self::U8(_) if vertices > u32::from(u8::MAX) => None,
             Self::U16(_) | Self::Bytes16(_) if vertices > u32::from(u16::MAX) => None,
             Self::U8(indices) => indices.iter().position(|&index| u32::from(index) >= vertices),
@@ -77,7 +77,7 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// Their bytes as the hardware reads them: 8 bits each if they have no more, else 16. All are less than 65,536.
+    /// Bytes as the hardware reads them: 8-bit indices as they are, all others as 16 bits. All are less than 65,536.
     pub(crate) fn stored(&self) -> Cow<'a, [u8]> {
         let narrowed = |index: u32| (index as u16).to_le_bytes();
         match *self {

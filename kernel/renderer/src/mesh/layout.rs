@@ -1,8 +1,8 @@
-//! How vertices and indices stand in memory, and in which parts they are drawn.
+//! Memory layout of vertices and indices, and the parts in which a mesh is drawn.
 //!
-//! One record draws at most 65,535 vertices, and names them by 16 bits [GFXH-515: mesa vc4_draw.c]. What is more becomes parts, each with its own vertices:
-//! lists are cut between primitives, strips repeat the last vertices of the part before, fans their first vertex, and a loop becomes a strip that comes back
-//! to its first vertex. A triangle strip is cut at even places, so that its triangles keep their winding.
+//! One record draws at most 65,535 vertices and addresses them with 16 bits [GFXH-515: mesa vc4_draw.c]. A longer mesh is cut into parts, each with its own
+//! vertices: lists are cut between primitives, strips repeat the last vertices of the part before, fans repeat their first vertex, and a loop becomes a strip
+//! that ends with its first vertex. A triangle strip is cut at even positions, so that its triangles keep their winding.
 
 use alloc::borrow::Cow;
 use alloc::vec;
@@ -14,14 +14,14 @@ use v3d::record_list::EncodedRecord;
 use super::Primitive;
 use super::indices::Indices;
 
-/// Alignment of vertices and of indices in bytes.
-pub(crate) const ALIGNMENT: u32 = 16;
-/// Most vertices of one record, GFXH-515.
+/// Alignment of vertices and of indices in bytes: that of a frame's memory, where transient meshes are.
+pub(crate) const ALIGNMENT: u32 = crate::frame::memory::ALIGNMENT;
+/// Most vertices of one record [GFXH-515].
 const MAX_VERTICES: u32 = 65535;
-/// Most vertices that 16 bits name.
+/// Number of vertices that 16-bit indices can address.
 const MAX_NAMED: u32 = 1 << 16;
 
-/// What one record draws: offsets from the start of the mesh's memory.
+/// One record's draw, with offsets from the start of the mesh's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     vertices: u32,
@@ -34,12 +34,12 @@ pub(crate) struct Part {
 struct PartIndices {
     offset: u32,
     index_type: IndexType,
-    /// The greatest index that has a vertex.
+    /// The greatest valid index.
     maximum: u32,
 }
 
 impl Part {
-    /// The part of a mesh whose memory begins at `start`.
+    /// Resolves the offsets for a mesh at address `start`.
     fn place(&self, start: BusAddr) -> Result<PlacedPart, v3d::Error> {
         let Self { mode, count: length, indices, .. } = *self;
         let primitives = match indices {
@@ -56,17 +56,17 @@ impl Part {
     }
 }
 
-/// A part in memory.
+/// One record's draw, with addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlacedPart {
-    /// The first vertex.
+    /// Address of the first vertex.
     pub(crate) vertices: BusAddr,
-    /// What a list says to draw it.
+    /// The record that draws it.
     pub(crate) primitives: EncodedRecord,
 }
 
 impl PlacedPart {
-    /// Rectangles of four vertices each, of which indices of 16 bits make two triangles.
+    /// Rectangles of four vertices each, which 16-bit indices make into two triangles.
     pub(crate) fn rectangles(vertices: BusAddr, indices: BusAddr, vertex_count: u32) -> Result<Self, v3d::Error> {
         let list = IndexedPrimitiveList {
             maximum_index: vertex_count.saturating_sub(1),
@@ -78,14 +78,14 @@ impl PlacedPart {
         Ok(Self { vertices, primitives: EncodedRecord::new(list)? })
     }
 
-    /// Points of a vertex each, no more than one record draws.
+    /// Points of one vertex each, at most as many as one record draws.
     pub(crate) fn points(vertices: BusAddr, count: u32) -> Result<Self, v3d::Error> {
         let list = VertexArrayPrimitives { first_vertex: 0, length: count, mode: PrimitiveMode::Points };
         Ok(Self { vertices, primitives: EncodedRecord::new(list)? })
     }
 }
 
-/// The parts of a mesh: seldom more than one.
+/// The parts of a mesh; few meshes have more than one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parts<T> {
     One(T),
@@ -102,7 +102,7 @@ impl<T> Parts<T> {
 }
 
 impl Parts<Part> {
-    /// The parts of a mesh whose memory begins at `start`.
+    /// Resolves the offsets for a mesh at address `start`.
     pub(crate) fn place(&self, start: BusAddr) -> Result<Parts<PlacedPart>, v3d::Error> {
         Ok(match self {
             Self::One(part) => Parts::One(part.place(start)?),
@@ -111,7 +111,7 @@ impl Parts<Part> {
     }
 }
 
-/// What stands in memory: vertices, then indices.
+/// The contents of a mesh's memory: vertices, then indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout<'a> {
     pub(crate) vertices: Cow<'a, [u8]>,
@@ -120,7 +120,8 @@ pub(crate) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Vertices of `stride` bytes, drawn in their order or by indices that all have a vertex. `None` if it were more bytes than there can be.
+    /// Lays out vertices of `stride` bytes, drawn in their order or by valid indices. `None` if a size or an offset
+    /// exceeds 32 bits.
     pub(crate) fn new(
         primitive: Primitive,
         vertices: Cow<'a, [u8]>,
@@ -169,7 +170,7 @@ impl<'a> Layout<'a> {
         layout.bytes().map(|_| layout)
     }
 
-    /// Each segment's vertices behind those of the one before.
+    /// Parts of a mesh without indices: each segment's vertices are copied to their own place.
     fn ordered_parts(segments: &[Segment], vertices: &[u8], stride: usize) -> Option<Self> {
         let mut stored = Vec::with_capacity(vertices.len() + 3 * stride * segments.len());
         let mut parts = Vec::with_capacity(segments.len());
@@ -183,7 +184,8 @@ impl<'a> Layout<'a> {
         Some(Self { vertices: Cow::Owned(stored), indices: Cow::Borrowed(&[]), parts: Parts::Many(parts) })
     }
 
-    /// Each segment with the vertices that it names, and with indices to these.
+    /// Parts of an indexed mesh with more vertices than 16 bits address: each segment has copies of its vertices, and
+    /// new indices to these.
     fn remapped_parts(
         segments: &[Segment],
         vertices: &[u8],
@@ -194,7 +196,7 @@ impl<'a> Layout<'a> {
         let mut stored = Vec::with_capacity(vertices.len());
         let mut new_indices = Vec::with_capacity(2 * indices.count());
         let mut parts = Vec::with_capacity(segments.len());
-        // For each vertex the part that it was stored for last, counted from 1, and its index there.
+        // For each vertex: the number of the last part that has a copy, counted from 1, and its index there.
         let mut known = vec![(0u32, 0u16); vertex_count as usize];
         for (number, segment) in (1..).zip(segments) {
             let offset = align(&mut stored)?;
@@ -210,7 +212,7 @@ impl<'a> Layout<'a> {
                 }
                 new_indices.extend(new.to_le_bytes());
             }
-            // The start of the indices is added when it is known.
+            // The offset of all indices is added below, when it is known.
             let offset_of_indices = u32::try_from(first_index).ok()?;
             let maximum = count.saturating_sub(1);
             let indices = Some(PartIndices { offset: offset_of_indices, index_type: IndexType::Bits16, maximum });
@@ -223,38 +225,38 @@ impl<'a> Layout<'a> {
         Some(Self { vertices: Cow::Owned(stored), indices: Cow::Owned(new_indices), parts: Parts::Many(parts) })
     }
 
-    /// Offset of the first index.
+    /// Offset of the first index in bytes.
     pub(crate) fn indices_offset(&self) -> u32 {
         (self.vertices.len() as u32).next_multiple_of(ALIGNMENT)
     }
 
-    /// Bytes in memory.
+    /// Size in memory in bytes; `None` if it exceeds 32 bits.
     pub(crate) fn bytes(&self) -> Option<u32> {
         let vertices = u32::try_from(self.vertices.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
         vertices.checked_add(u32::try_from(self.indices.len()).ok()?)
     }
 }
 
-/// Fills up to the alignment; the length then.
+/// Pads to the alignment, and returns the new length.
 fn align(stored: &mut Vec<u8>) -> Option<u32> {
     stored.resize(stored.len().next_multiple_of(ALIGNMENT as usize), 0);
     u32::try_from(stored.len()).ok()
 }
 
-/// A part of a sequence of vertices or indices that is drawn at once.
+/// A range of a sequence of vertices or indices that one record draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segment {
     mode: PrimitiveMode,
-    /// The sequence's first element comes before it.
+    /// The sequence's first element is inserted before the range.
     lead: bool,
     start: u32,
     length: u32,
-    /// The sequence's first element comes behind it.
+    /// The sequence's first element is appended after the range.
     close: bool,
 }
 
 impl Segment {
-    /// The segments of a sequence that is too long for one record.
+    /// The segments of a sequence that is too long for one record; `None` if it is not.
     fn all(primitive: Primitive, count: u32) -> Option<Vec<Self>> {
         if count <= MAX_VERTICES {
             return None;
@@ -269,7 +271,7 @@ impl Segment {
             Primitive::TriangleFan => (PrimitiveMode::TriangleFan, 1, 1),
         };
         let (leads, closes) = (primitive == Primitive::TriangleFan, primitive == Primitive::LineLoop);
-        // Room for one element more, before or behind.
+        // One element may be inserted or appended.
         let most = MAX_VERTICES - u32::from(leads || closes);
         let step = (most - shared) / unit * unit;
         let mut segments = Vec::new();
@@ -283,12 +285,12 @@ impl Segment {
         Some(segments)
     }
 
-    /// How many elements are drawn.
+    /// Number of elements that are drawn.
     fn count(&self) -> u32 {
         self.length + u32::from(self.lead) + u32::from(self.close)
     }
 
-    /// Where they stand in the sequence.
+    /// Positions of these elements in the sequence.
     fn places(&self) -> impl Iterator<Item = usize> {
         let own = self.start as usize..self.start as usize + self.length as usize;
         self.lead.then_some(0).into_iter().chain(own).chain(self.close.then_some(0))

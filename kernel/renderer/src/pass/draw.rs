@@ -1,8 +1,8 @@
 //! One draw: its uniforms and shader records in the frame's memory, its records in the binning list.
 //!
-//! All that an instance writes is collected in words that are used again by the next one, and copied at once. What is as it was in the draw before (the
-//! shader record but for its uniforms, the fragment shader's uniforms, the state, the owners of memory) is not made or said again; what it was is told by
-//! the addresses of pipeline and mesh, which nobody else can have as long as the pass is an owner of them.
+//! All words of an instance are collected in a buffer, which the next instance reuses, and copied at once. What does not change from one draw to the next is
+//! neither computed nor written again: the shader record without its uniforms, the fragment shader's uniforms, the state, the references to memory. Pipelines
+//! and meshes are identified by their addresses, which stay unique while the pass holds references to them.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -17,15 +17,15 @@ use v3d::{Driver, Platform};
 use super::Recording;
 use crate::device::Device;
 use crate::error::{Error, Stage};
-use crate::frame::memory::{ALIGNMENT, FrameMemory};
+use crate::frame::memory::{FrameMemory, round_up, split};
 use crate::mesh::Mesh;
 use crate::mesh::layout::PlacedPart;
 use crate::pipeline::Pipeline;
 use crate::pipeline::state::Samples;
 
-/// Vertices of a draw.
+/// The vertices of a draw.
 pub(super) struct Source<'s> {
-    /// What they are in, if that is not the frame's own memory.
+    /// The memory of the vertices; `None` if it is the frame's own.
     pub(super) memory: Option<&'s Buffer>,
     pub(super) primitive: PrimitiveKind,
     pub(super) parts: &'s [PlacedPart],
@@ -37,7 +37,8 @@ impl Source<'_> {
     }
 }
 
-/// What is drawn, by addresses that nobody else can have as long as the pass is an owner of what they are of.
+/// Identifies a draw by the addresses of its pipeline and mesh, which stay unique while the pass holds references to
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Drawn {
     pipeline: BusAddr,
@@ -46,34 +47,34 @@ struct Drawn {
     vertices: BusAddr,
 }
 
-/// What is kept from one draw to the next.
+/// State that is kept from one draw to the next.
 #[derive(Debug, Default)]
 pub(crate) struct LastDraw {
-    /// One instance of one part, whose state is set, and whose record stands in front of `words` with the address of the fragment shader's uniforms.
+    /// The last draw, if it had one instance and one part: its state is set, and `words` begins with its record.
     drawn: Option<Drawn>,
-    /// The pipeline that was drawn with, of which the pass is an owner.
+    /// The last draw's pipeline, to which the pass holds a reference.
     pipeline: Option<BusAddr>,
-    /// The mesh, likewise.
+    /// The last draw's mesh, to which the pass holds a reference.
     mesh: Option<BusAddr>,
     /// The pipeline whose state is set.
     state: Option<BusAddr>,
-    /// Room for what a draw writes for each instance: its shader record, then its uniforms.
+    /// The words of an instance: its shader record, then its uniforms.
     words: Vec<u32>,
-    /// The record that stands in front of them: whose it is, with which vertices.
+    /// The pipeline and the vertices of the record at the start of `words`.
     record: Option<(BusAddr, BusAddr)>,
     record_words: usize,
     fragment: FragmentUniforms,
-    /// The owners of what uniforms referred to.
+    /// The range of the pass's owners that the last draw's uniforms added.
     owners: Range<usize>,
 }
 
 impl LastDraw {
-    /// The state of the next draw is another one.
+    /// Makes the next draw set its state again.
     pub(super) const fn forget_state(&mut self) {
         (self.state, self.drawn) = (None, None);
     }
 
-    /// Puts a record in front of the words, and nothing behind it.
+    /// Makes the words a pipeline's record, with nothing after it.
     #[inline]
     fn begin<V, U, F>(&mut self, pipeline: &Pipeline<V, U, F>, vertices: BusAddr) {
         let record = Some((pipeline.memory.address(), vertices));
@@ -87,25 +88,25 @@ impl LastDraw {
     }
 }
 
-/// Uniforms of fragment shaders: many draws have the same, one behind the other.
+/// Uniforms of the fragment shader, which consecutive draws often share.
 #[derive(Debug, Default)]
 struct FragmentUniforms {
-    /// Those that are in memory.
+    /// The uniforms that are in memory.
     words: Vec<u32>,
-    /// Where; `None` if they are not.
+    /// Their address; `None` if there are none.
     address: Option<BusAddr>,
-    /// Room for the next ones.
+    /// Buffer for the next draw's uniforms.
     next: Vec<u32>,
 }
 
 impl FragmentUniforms {
-    /// Where the words in `next` are in memory.
+    /// The address of the words in `next`, which are copied into memory if they differ from the last ones.
     fn place<P: Platform>(&mut self, driver: &mut Driver<'_, P>, memory: &mut FrameMemory) -> Result<BusAddr, Error> {
         match self.address {
             Some(address) if self.words == self.next => Ok(address),
             _ => {
                 self.address = None;
-                let region = memory.take(driver, bytes_of(self.next.len()))?;
+                let region = memory.take(driver, aligned_bytes(self.next.len()))?;
                 region.store_words(driver.platform(), &self.next)?;
                 core::mem::swap(&mut self.words, &mut self.next);
                 self.address = Some(region.address());
@@ -115,21 +116,22 @@ impl FragmentUniforms {
     }
 }
 
-/// Where shader records are.
+/// Addresses of a draw's shader records.
 #[derive(Clone, Copy)]
 struct Placed {
     /// The record of the first instance's first part.
     first: BusAddr,
-    /// From one instance to the next, in bytes.
+    /// Distance of two instances' first records, in bytes.
     stride: u32,
-    /// From an instance's first record to its second, in bytes: its uniforms are between.
+    /// Distance of an instance's first and second record, in bytes: its uniforms are between them.
     to_second: u32,
-    /// From each further record to the next, in bytes.
+    /// Distance of all further records, in bytes.
     to_next: u32,
 }
 
 impl Recording {
-    /// Draws what was drawn last, with other uniforms; `None` if it is not the same, or needs more than a place for its words.
+    /// Repeats the last draw with other uniforms. `None` if this draw differs in more than that, or the frame's memory
+    /// needs a new block.
     #[inline(always)]
     pub(super) fn draw_again<P: Platform, V: VertexData, U: VertexUniforms, F: UniformData>(
         &mut self,
@@ -141,14 +143,14 @@ impl Recording {
         let part = mesh.only_part()?;
         let drawn =
             Drawn { pipeline: pipeline.memory.address(), mesh: mesh.memory().address(), vertices: part.vertices };
-        // Fragment shaders without uniforms cannot have other ones.
+        // With fragment uniforms, these could differ too.
         if F::WORDS != 0 || self.last.drawn != Some(drawn) || self.list.reserve(1).is_err() {
             return None;
         }
         let platform = device.look().ok()?.platform();
         let start = self.owners.len();
         self.last.words.truncate(self.last.record_words);
-        let region = memory.take_here(bytes_of(self.last.record_words + U::WORDS))?;
+        let region = memory.take_here(aligned_bytes(self.last.record_words + U::WORDS))?;
         let placed = self.place_record(platform, pipeline, instance, region);
         if self.owners.len() != start {
             self.owners.truncate(start);
@@ -161,7 +163,7 @@ impl Recording {
         Some(Ok(()))
     }
 
-    /// Draws parts of a mesh, once for each instance. If it fails, the pass is as it was.
+    /// Draws parts of a mesh, once for each instance. On an error the pass is as it was before.
     pub(super) fn draw<P: Platform, V, U: VertexUniforms, F: UniformData>(
         &mut self,
         device: &Device<'_, P>,
@@ -188,7 +190,7 @@ impl Recording {
         }
         if let Err(error) = result {
             self.owners.truncate(start);
-            // The pass is no owner of the pipeline whose record it is, and its address may become another's.
+            // The pass holds no reference to this pipeline, so another pipeline may reuse its address.
             self.last.record = None;
             return Err(error);
         }
@@ -211,7 +213,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Refuses what cannot be drawn with this pipeline, or in this pass.
+    /// Checks that this pipeline can draw this source in this pass.
     fn check<P: Platform, V, U, F>(
         &self,
         device: &Device<'_, P>,
@@ -234,7 +236,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Puts all uniforms and the shader records into memory.
+    /// Writes all uniforms and the shader records to the frame's memory.
     #[inline]
     fn place<P: Platform, V, U: VertexUniforms, F: UniformData>(
         &mut self,
@@ -246,7 +248,7 @@ impl Recording {
         placed: &mut Placed,
     ) -> Result<(), Error> {
         let fragment = if F::WORDS == 0 && pipeline.tail_uniforms.is_empty() {
-            // None are read, from whatever memory of the pass.
+            // The program reads no uniforms; any address that the pass keeps alive will do.
             pipeline.memory.address()
         } else {
             self.place_fragment_uniforms(driver, memory, pipeline, fragment_uniforms)?
@@ -254,7 +256,7 @@ impl Recording {
         match (instances, parts) {
             ([instance], [part]) => {
                 self.last.begin(pipeline, part.vertices);
-                let region = memory.take(driver, bytes_of(self.last.record_words + U::WORDS))?;
+                let region = memory.take(driver, aligned_bytes(self.last.record_words + U::WORDS))?;
                 set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
                 self.place_record(driver.platform(), pipeline, instance, region)?;
                 placed.first = region.address();
@@ -264,7 +266,7 @@ impl Recording {
         }
     }
 
-    /// Puts the fragment shader's uniforms into memory; where they are.
+    /// Writes the fragment shader's uniforms to the frame's memory and returns their address.
     fn place_fragment_uniforms<P: Platform, V, U, F: UniformData>(
         &mut self,
         driver: &mut Driver<'_, P>,
@@ -281,7 +283,8 @@ impl Recording {
         fragment.place(driver, memory)
     }
 
-    /// Puts the record that was begun and an instance's uniforms behind it into memory that was taken for them; where the programs find their uniforms.
+    /// Appends an instance's uniforms to the record in `words`, writes both to `region`, and returns the addresses of
+    /// the uniforms.
     #[inline(always)]
     fn place_record<P: Platform, V, U: VertexUniforms, F>(
         &mut self,
@@ -309,7 +312,8 @@ impl Recording {
         Ok(uniforms)
     }
 
-    /// Puts the records of any number of instances and parts into memory, with the uniforms of each instance behind its first.
+    /// Writes the records of any number of instances and parts, with the uniforms of each instance after its first
+    /// record.
     fn place_all<P: Platform, V, U: VertexUniforms, F>(
         &mut self,
         driver: &mut Driver<'_, P>,
@@ -321,17 +325,17 @@ impl Recording {
     ) -> Result<(), Error> {
         let Some((first, others)) = parts.split_first() else { return Ok(()) };
         self.last.begin(pipeline, first.vertices);
-        // Parts with the same vertices have the same record.
+        // Consecutive parts with the same vertices share a record.
         let more = parts.windows(2).filter(|pair| pair[0].vertices != pair[1].vertices).count();
-        placed.to_second = bytes_of(self.last.record_words + U::WORDS);
-        placed.to_next = bytes_of(self.last.record_words);
+        placed.to_second = aligned_bytes(self.last.record_words + U::WORDS);
+        placed.to_next = aligned_bytes(self.last.record_words);
         placed.stride = placed.to_second.saturating_add((more as u32).saturating_mul(placed.to_next));
         let count = u32::try_from(instances.len()).unwrap_or(u32::MAX);
         let mut left = memory.take(driver, placed.stride.saturating_mul(count))?;
         placed.first = left.address();
         let mut next = |bytes| {
-            let region = left.part(0, bytes)?;
-            left = left.part(bytes, left.bytes() - bytes)?;
+            let (region, rest) = split(&left, bytes)?;
+            left = rest;
             Ok::<_, Error>(region)
         };
         for instance in instances {
@@ -354,7 +358,8 @@ impl Recording {
         Ok(())
     }
 
-    /// Refuses uniforms that refer to another device's memory, or to what is drawn to; forgets owners that the draw before had too.
+    /// Returns an error for uniforms that refer to another device's memory or to the pass's target. Drops references
+    /// that the last draw has already added.
     fn check_owners<P: Platform>(
         &mut self,
         label: &'static str,
@@ -379,7 +384,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Becomes an owner of what is drawn and with what.
+    /// Adds references to the pipeline and the mesh to the pass's owners.
     fn keep<V, U, F>(&mut self, pipeline: &Pipeline<V, U, F>, source: &Source<'_>) {
         let last = &mut self.last;
         (last.pipeline, last.mesh) = (Some(pipeline.memory.address()), source.address());
@@ -390,7 +395,7 @@ impl Recording {
         }
     }
 
-    /// Appends the records of any number of instances and parts, for which there is room.
+    /// Appends the binning list's records of any number of instances and parts, for which room is reserved.
     fn list_all(&mut self, shader: ShaderState, parts: &[PlacedPart], instances: usize, placed: Placed) {
         let mut first = placed.first;
         for _ in 0..instances {
@@ -409,7 +414,7 @@ impl Recording {
     }
 }
 
-/// Where vertex and coordinate shader find their uniforms.
+/// Addresses of the uniforms of vertex and coordinate shader.
 #[derive(Clone, Copy)]
 struct Uniforms {
     vertex: BusAddr,
@@ -417,7 +422,7 @@ struct Uniforms {
 }
 
 impl Uniforms {
-    /// Puts them into a record.
+    /// Writes them into a shader record.
     #[inline]
     fn fill_in(self, record: &mut [u32]) {
         set(record, RecordTemplate::COORDINATE_UNIFORMS, self.coordinate);
@@ -425,7 +430,7 @@ impl Uniforms {
     }
 }
 
-/// Puts an address into a record.
+/// Writes an address into a shader record.
 #[inline]
 fn set(record: &mut [u32], at: usize, address: BusAddr) {
     if let Some(word) = record.get_mut(at) {
@@ -433,12 +438,12 @@ fn set(record: &mut [u32], at: usize, address: BusAddr) {
     }
 }
 
-/// Bytes that so many words take, up to the next place for a record.
+/// Size of so many words in bytes, rounded up to the alignment of the frame's memory.
 #[inline]
-const fn bytes_of(words: usize) -> u32 {
-    // No program has uniforms for 2^28 words.
+const fn aligned_bytes(words: usize) -> u32 {
+    // Programs have fewer than 2^28 words of uniforms; more saturates.
     let words = if words < 1 << 28 { words as u32 } else { 1 << 28 };
-    (4 * words + ALIGNMENT - 1) & !(ALIGNMENT - 1)
+    round_up(4 * words)
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-//! What a pipeline can say about how something is drawn.
+//! State of a pipeline.
 
 use v3d::draw_state::DrawState;
 use v3d::hw::control_list::{DepthOffset, Float187, Oversample};
@@ -9,12 +9,12 @@ use crate::error::Error;
 
 pub use shader_interface::tail::{Compare, Depth};
 
-/// Samples a pixel.
+/// Samples per pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Samples {
-    /// One, at its centre.
+    /// One, at the pixel's centre.
     One,
-    /// Four; a target gets their average.
+    /// Four; the target receives their average.
     Four,
 }
 
@@ -28,41 +28,42 @@ impl Samples {
     }
 }
 
-/// Which faces of triangles are left out.
+/// Which faces of triangles are culled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cull {
     /// None.
     None,
-    /// Those that face the eye.
+    /// Front faces.
     Front,
-    /// Those that do not.
+    /// Back faces.
     Back,
 }
 
-/// Which triangles face the eye, by how their corners run as they are seen.
+/// Which triangles are front faces, by the winding of their corners on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontFace {
-    /// Those that run counterclockwise, as in OpenGL.
+    /// Counterclockwise ones, as in OpenGL.
     CounterClockwise,
-    /// Those that run clockwise.
+    /// Clockwise ones.
     Clockwise,
 }
 
-/// What is added to the depths of triangles: `factor` times how steep they are, and `units` times the smallest difference.
+/// An offset added to the depths of triangles: `factor` times the slope, plus `units` times the smallest depth
+/// difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolygonOffset {
-    /// For the slope.
+    /// Multiplied by the triangle's slope.
     pub factor: f32,
-    /// For all alike.
+    /// Added to all triangles alike.
     pub units: f32,
 }
 
 impl PolygonOffset {
-    /// Nothing is added.
+    /// No offset.
     pub const NONE: Self = Self { factor: 0.0, units: 0.0 };
 }
 
-/// Refuses numbers that mean nothing.
+/// Returns an error for numbers that are out of range.
 pub(super) fn check<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> Result<(), Error> {
     let PipelineDescriptor { label, polygon_offset, line_width_px, point_size_px, .. } = *descriptor;
     for (what, value, positive) in [
@@ -78,14 +79,14 @@ pub(super) fn check<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_,
     Ok(())
 }
 
-/// The fixed functions' state, for a picture without size.
+/// The fixed-function state, with a viewport that each pass replaces.
 pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> DrawState {
     let PipelineDescriptor { depth, cull, front, polygon_offset, line_width_px, point_size_px, .. } = *descriptor;
     let mut state = DrawState::display(0, 0);
     let bits = &mut state.configuration;
     bits.depth_test = depth.test.function();
     bits.z_updates = depth.write;
-    // Early Z only knows a limit that moves one way, and leaves fragments out before anything else is done with them, by the depth of their triangle.
+    // Early Z supports only limits that decrease, and it discards fragments by their triangle's depth before any other test.
     let late = descriptor.fragment.writes_depth()
         || descriptor.stencil.is_some_and(|stencil| !stencil.keeps_on_depth_fail())
         || descriptor.alpha_test != AlphaTest::NONE
@@ -97,7 +98,7 @@ pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescripto
     bits.early_z_updates = bits.early_z && depth.write;
     bits.forward_facing = cull != Cull::Front;
     bits.reverse_facing = cull != Cull::Back;
-    // Pictures are upright: the first row in memory is the top, which mirrors what runs which way.
+    // The first row in memory is the top of the picture, which mirrors the winding.
     bits.clockwise = front == FrontFace::CounterClockwise;
     bits.depth_offset = polygon_offset != PolygonOffset::NONE;
     let PolygonOffset { factor, units } = polygon_offset;

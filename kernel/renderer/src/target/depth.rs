@@ -1,4 +1,4 @@
-//! Depth and stencil that outlive a pass.
+//! Depths and stencils that outlive a pass.
 
 use v3d::hw::control_list::MemoryFormat;
 use v3d::hw::tiling::tile_px;
@@ -10,10 +10,10 @@ use v3d::tile_grid::{TileBuffer, TileGrid};
 use crate::device::Device;
 use crate::error::Error;
 
-/// Bits of a pixel's depth and stencil: 24 and 8.
+/// Bits per pixel: 24 of depth and 8 of stencil.
 const BITS: u32 = 32;
 
-/// Memory for the depths and stencils of pictures of one size. Without it a pass forgets both when it ends.
+/// Memory for the depths and stencils of one picture. A pass without it discards both at its end.
 #[derive(Clone, Debug)]
 pub struct DepthTarget {
     label: &'static str,
@@ -23,17 +23,17 @@ pub struct DepthTarget {
 }
 
 impl DepthTarget {
-    /// Takes memory; what is in it is nothing to be loaded until a pass has kept its depths there.
+    /// Allocates memory. Its contents are undefined until a pass has stored its depths there.
     ///
     /// # Errors
-    /// When the sides are not 1 to 2048 pixels, or the pool has not enough memory.
+    /// When a side is not 1 to 2048 pixels, or the pool has not enough memory.
     pub fn new<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
         width_px: u32,
         height_px: u32,
     ) -> Result<Self, Error> {
-        let why = "sides are 1 to 2048 pixels";
+        let why = "each side must be 1 to 2048 pixels";
         let refuse = |_| Error::TargetSize { label, width_px, height_px, why };
         TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(refuse)?;
         let (tile_width, tile_height) = tile_px(BITS).unwrap_or((1, 1));
@@ -42,7 +42,7 @@ impl DepthTarget {
         Ok(Self { label, memory, width_px, height_px })
     }
 
-    /// The name that it was made with.
+    /// The label that it was created with.
     pub const fn label(&self) -> &'static str {
         self.label
     }
@@ -56,7 +56,7 @@ impl DepthTarget {
         &self.memory
     }
 
-    /// As lists name it: depth and stencil are never stored in rows.
+    /// The surface for control lists. Depth and stencil are never stored in raster format.
     pub(crate) fn surface(&self) -> DepthSurface {
         DepthSurface { address: self.memory.address(), arrangement: MemoryFormat::TFormat }
     }

@@ -1,4 +1,4 @@
-//! What textures of both forms have in common: memory, and how it is laid out.
+//! The common part of both texture types: memory and its layout.
 
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::MemoryFormat;
@@ -14,7 +14,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::target::Target;
 
-/// A texture's memory.
+/// A texture's memory and layout.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
     label: &'static str,
@@ -34,7 +34,7 @@ impl Image {
         Ok(Self { label, layout, memory })
     }
 
-    /// Memory that is somebody's else already.
+    /// A texture in memory that something else has allocated.
     pub(super) const fn of(label: &'static str, layout: TextureLayout, memory: Buffer) -> Self {
         Self { label, layout, memory }
     }
@@ -67,14 +67,14 @@ impl Image {
         self.layout.parameters(self.address(), sampler).map_err(|error| self.error(error))
     }
 
-    /// Refuses lookups with another number of results than the texture's have.
+    /// Returns an error if lookups do not have `expected` results.
     pub(super) fn expect_results(&self, expected: u32) -> Result<(), Error> {
         let texture_type = self.layout.texture_type();
         let results = if texture_type == TextureType::Rgba64 { 2 } else { 1 };
         if results == expected { Ok(()) } else { Err(Error::Results { label: self.label, texture_type, results }) }
     }
 
-    /// A part, and the memory of its level.
+    /// A rectangle of a level and the memory of the level.
     fn part(&self, face: u32, level: u32, rectangle: Option<Rectangle>) -> Result<(Part, Region), Error> {
         let part = match rectangle {
             Some(rectangle) => self.layout.part(face, level, rectangle),
@@ -113,7 +113,7 @@ impl Image {
         part.get(&GpuImage::new(driver.platform(), region), texels).map_err(|error| self.error(error))
     }
 
-    /// A level of the first face as a target. `exclusive`: no pass may read the texture while it draws to it.
+    /// A level of the first face as a target. `exclusive`: a pass that renders to it must not read the texture.
     pub(super) fn target(&self, level: u32, exclusive: bool) -> Result<Target, Error> {
         let texture_type = self.layout.texture_type();
         let format = match texture_type {
@@ -125,7 +125,7 @@ impl Image {
         let (part, region) = self.part(0, level, None)?;
         let surface = Surface {
             address: region.address(),
-            // The padded width, from which the places of rows follow.
+            // The padded width, which determines the pitch.
             width_px: part.image.width_px(),
             height_px: part.rectangle.height_px,
             format,

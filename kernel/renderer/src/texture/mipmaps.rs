@@ -1,4 +1,4 @@
-//! Smaller levels, drawn by the GPU: each a picture of the level before it.
+//! Mip levels, each rendered by the GPU from the level before it.
 
 use qpu_shaders::{Fragment, NoUniforms, UniformData, texture_level, texture_level_half};
 use v3d::Platform;
@@ -12,18 +12,18 @@ use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
 use crate::shaded_vertex::ShadedVertex;
 use crate::target::Target;
 
-/// A blend of 2x2 texels of one level.
+/// Bilinear filtering of one level.
 const SAMPLER: Sampler =
     Sampler { wrap_s: Wrap::Clamp, wrap_t: Wrap::Clamp, mag: MagFilter::Linear, min: MinFilter::LinMipNear };
 
 impl Texture {
-    /// Draws all levels but the first, each from the one before it, in passes of this frame.
+    /// Renders all levels but the first, each from the one before it, in passes of this frame.
     ///
-    /// Where a side has an even number of texels each new one is the mean of those that it covers; of an odd number the middle is blended and the last
-    /// ones count less, as OpenGL ES 2 leaves open.
+    /// Along a side with an even number of texels, each new texel is the mean of those it covers; along an odd side, texels are interpolated and those at the
+    /// end count less, which OpenGL ES 2 allows.
     ///
     /// # Errors
-    /// When passes cannot draw texels of its type, or memory runs out.
+    /// When passes cannot render to texels of its type, or memory runs out.
     pub fn generate_mipmaps<P: Platform>(&self, frame: &mut Frame<'_, P>) -> Result<(), Error> {
         if self.layout().texture_type() == TextureType::Rgba64 {
             let source = self.bind_64_for_levels(&SAMPLER)?;
@@ -35,7 +35,7 @@ impl Texture {
         self.draw_levels(frame, &texture_level::FRAGMENT, uniforms)
     }
 
-    /// Draws all levels but the first with a fragment shader whose uniforms follow from the number of the level before.
+    /// Renders all levels but the first with a fragment shader whose uniforms depend on the number of the source level.
     fn draw_levels<P: Platform, F: UniformData>(
         &self,
         frame: &mut Frame<'_, P>,
@@ -45,7 +45,7 @@ impl Texture {
         let descriptor = PipelineDescriptor::new(self.label(), Shading::Done, fragment);
         let pipeline = Pipeline::new(frame.device(), &descriptor)?;
         for level in 1..self.layout().levels() {
-            // The level that is drawn is not the one that is read, though both are this texture, which the binding keeps.
+            // The target level is not the one that is read, although the binding holds a reference to the texture of both.
             let target = self.0.target(level, false)?;
             let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0; 4]))?;
             let (vertices, uniforms) = (whole(&target), uniforms((level - 1) as f32));
@@ -55,7 +55,7 @@ impl Texture {
     }
 }
 
-/// The whole of a target, with the coordinates of a texture that covers it: its first row in memory has t = 0.
+/// A quad that covers a target, with texture coordinates: the first row in memory has t = 0.
 fn whole(target: &Target) -> [ShadedVertex<2>; 4] {
     let viewport = target.viewport();
     [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(|(x, y): (f32, f32)| {

@@ -136,7 +136,7 @@ fn bytes_that_are_no_model_are_refused() {
     // One vertex fewer than the last index asks for: 16 bands of 6.
     let beyond = Error::Index { label: "part", at: 95, index: 95, vertices: 95 };
     assert_eq!(made(&vertices[..28 * 95], &indices), beyond);
-    assert_eq!(beyond.to_string(), "part: index 95 is 95, and there are 95 vertices");
+    assert_eq!(beyond.to_string(), "part: index 95 is 95, but there are only 95 vertices");
     assert_eq!(device.pool().used(), used);
     let picture = Picture::draw(&model, &device, (4, 2), |_| {});
     assert_eq!(picture.pixel(0, 0), CLEAR);

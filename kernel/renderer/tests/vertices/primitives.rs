@@ -140,7 +140,7 @@ fn programs_and_meshes_of_different_primitives_are_refused() {
         let refused = |mesh| Error::Primitives { label: "flat", pipeline: PrimitiveKind::Triangles, mesh };
         let error = pass.draw(&pipeline, &mesh, &triangle::Uniforms, &NoUniforms).unwrap_err();
         assert_eq!(error, refused(PrimitiveKind::Lines));
-        assert_eq!(error.to_string(), "flat: its fragment shader draws triangles, and what is drawn is lines");
+        assert_eq!(error.to_string(), "flat: its fragment shader is for triangles, and the mesh has lines");
         let error = pass.draw_vertices(&pipeline, Primitive::Points, &corners, &triangle::Uniforms, &NoUniforms);
         assert_eq!(error.unwrap_err(), refused(PrimitiveKind::Points));
     });

@@ -1,9 +1,10 @@
-//! Parts of long sequences: that they make the primitives of the whole, counted by the definitions of the modes.
+//! Splitting of long sequences: the parts draw the primitives of the whole, which are counted by the definitions of the
+//! modes.
 
 use super::*;
 
-/// What a sequence of elements makes [OpenGL ES 2.0, section 2.7]. Triangles begin with their least element, which keeps their winding; what has fewer than
-/// three elements repeats the last.
+/// The primitives of a sequence of elements [OpenGL ES 2.0, section 2.7]. Triangles are rotated to begin with their
+/// least element, which keeps their winding; points and lines repeat their last element.
 fn primitives(mode: PrimitiveMode, elements: &[usize]) -> Vec<[usize; 3]> {
     let triangle = |a: usize, b: usize, c: usize| match a.min(b).min(c) {
         least if least == a => [a, b, c],
@@ -30,7 +31,7 @@ fn primitives(mode: PrimitiveMode, elements: &[usize]) -> Vec<[usize; 3]> {
     }
 }
 
-/// The value of each vertex that a part draws, as a list would.
+/// The value of each vertex that a part draws, read back from the layout's bytes.
 fn drawn(layout: &Layout<'_>, part: &Part) -> Vec<usize> {
     let vertex = |index: usize| {
         let at = part.vertices as usize + 4 * index;
@@ -55,7 +56,7 @@ fn drawn(layout: &Layout<'_>, part: &Part) -> Vec<usize> {
     }
 }
 
-/// That the parts draw what the whole sequence of elements would, each of them within the hardware's limits.
+/// Checks that the parts draw the primitives of the whole sequence, each of them within the hardware's limits.
 fn check(primitive: Primitive, vertex_count: u32, indices: Option<Indices<'_>>, expected_parts: usize) {
     let vertices: Vec<u8> = (0..vertex_count).flat_map(|value| value.to_le_bytes()).collect();
     let elements: Vec<usize> = match indices {
@@ -78,7 +79,7 @@ fn vertices_in_their_order() {
     for primitive in Primitive::ALL {
         check(primitive, 3, None, 1);
         check(primitive, 65535, None, 1);
-        // A strip's last two vertices and a fan's or loop's one may find room in the part before.
+        // Lengths around multiples of the limit, where shared and repeated vertices decide whether there is one part more.
         for count in [65536, 65537, 65538, 131_067, 131_068, 131_070, 200_001] {
             let parts = Segment::all(primitive, count).map_or(0, |segments| segments.len());
             assert!((count as usize).div_ceil(65535) <= parts && parts <= 4);
@@ -89,7 +90,7 @@ fn vertices_in_their_order() {
 
 #[test]
 fn indices_of_all_widths() {
-    // A fixed order that names vertices far from each other.
+    // A deterministic sequence of indices to vertices far from each other.
     let index = |n: u32, below: u32| (u64::from(n) * 7919 % u64::from(below)) as u32;
     let eight: Vec<u8> = (0..70_000).map(|n| index(n, 256) as u8).collect();
     let sixteen: Vec<u16> = (0..140_000).map(|n| index(n, 65536) as u16).collect();
