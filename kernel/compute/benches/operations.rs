@@ -1,8 +1,8 @@
-//! What every operation costs on the model: instructions, cycles, and the share of its bound. `cargo bench -p compute`
+//! Measures every operation on the model: instructions, cycles and the ratio to its bound. `cargo bench -p compute`
 //!
-//! Cycles are estimates of the model's clock (`v3d-sim`, `clock/costs.rs`), from the start of programs to their end; what the CPU does between two runs is not
-//! in them. An argument is a part of the names to be measured; without one, the table `src/modelled.tsv` is written anew, from which the kernel takes what
-//! it prints.
+//! Cycles are estimates of the model's clock (`v3d-sim`, `clock/costs.rs`) from the start of programs to their end, without the CPU's work between two runs.
+//! Arguments select operations by parts of their names; without one, the table `src/modelled.tsv` is written anew, from which the kernel takes the figures it
+//! prints.
 
 use compute::{Compute, Work, workload};
 use v3d::{Driver, Limits};

@@ -1,14 +1,15 @@
-//! Transforms and products beside published programs. `cargo bench -p compute --bench published`
+//! Compares transforms and matrix products with published programs. `cargo bench -p compute --bench published`
 //!
 //! GPU_FFT 3.0 [raspberrypi/userland, hello_fft]: times are those of its documentation, of a Raspberry Pi 1 with the chip's cache in use; instructions are
-//! those that the published programs execute in this project's model, all 8 QPUs together. py-videocore's `sgemm.py` [nineties/py-videocore]:
-//! instructions of its inner loop, counted in its source, and the 8 GFLOP/s that its README states.
+//! those that the published programs execute in this project's model, summed over the 8 QPUs. py-videocore's `sgemm.py` [nineties/py-videocore]: instructions
+//! of its inner loop, counted in its source, and the 8 GFLOP/s that its README states.
 
 use compute::{Compute, Session};
 use v3d::{Driver, Limits};
 use v3d_host::{Config, Model};
 
-/// Points as a power of two, GPU_FFT's milliseconds alone, and its instructions if they were counted.
+/// The base-2 logarithm of the number of points, GPU_FFT's time in milliseconds, and its instructions if they were
+/// counted.
 const GPU_FFT: [(u32, f64, Option<u64>); 13] = [
     (8, 0.033, Some(3_900)),
     (9, 0.049, Some(8_314)),
@@ -26,12 +27,12 @@ const GPU_FFT: [(u32, f64, Option<u64>); 13] = [
 ];
 /// Instructions of `sgemm.py` for a column of A and 64 columns of B.
 const SGEMM_LOOP: f64 = 67.0 / 64.0;
-/// The product that `sgemm.py` measures.
+/// Sizes of the product that `sgemm.py` measures.
 const SGEMM: [usize; 3] = [96, 363, 3072];
-/// Cycles a millisecond.
+/// Cycles per millisecond.
 const CYCLES: f64 = 250_000.0;
 
-/// What one operation costs, from its preparation on: instructions and cycles.
+/// Instructions and cycles of one operation, including its set-up.
 fn cost(bytes: u32, operation: impl FnOnce(&mut Session<'_, '_, '_, Model>)) -> (u64, u64) {
     let machine = Model::new(bytes, Config { estimate: true, ..Config::default() });
     let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).expect("there is memory");
@@ -46,7 +47,7 @@ fn main() {
     );
     for (log2, published_ms, published) in GPU_FFT {
         let (instructions, cycles) = cost(64 << 20, |gpu| {
-            let mut signal = gpu.signal(&vec![[1.0, 0.0]; 1 << log2], 1 << log2).expect("a length that there is");
+            let mut signal = gpu.signal(&vec![[1.0, 0.0]; 1 << log2], 1 << log2).expect("a supported length");
             gpu.fft(&mut signal).expect("the programs end");
         });
         let ms = cycles as f64 / CYCLES;
@@ -59,9 +60,9 @@ fn main() {
     }
     let [rows, depth, columns] = SGEMM;
     let (instructions, cycles) = cost(64 << 20, |gpu| {
-        let a = gpu.matrix(&vec![1.0; rows * depth], rows, depth).expect("a size that there is");
-        let b = gpu.matrix(&vec![1.0; depth * columns], depth, columns).expect("a size that there is");
-        let mut c = gpu.matrix(&vec![1.0; rows * columns], rows, columns).expect("a size that there is");
+        let a = gpu.matrix(&vec![1.0; rows * depth], rows, depth).expect("a supported size");
+        let b = gpu.matrix(&vec![1.0; depth * columns], depth, columns).expect("a supported size");
+        let mut c = gpu.matrix(&vec![1.0; rows * columns], rows, columns).expect("a supported size");
         gpu.sgemm(1.0, &a, &b, 1.0, &mut c).expect("the programs end");
     });
     let flops = (2 * rows * depth * columns + 3 * rows * columns) as f64;

@@ -15,19 +15,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut compute = Compute::new();
     let mut gpu = compute.on(&mut driver);
 
-    // Two tones, of 50 and 120 turns.
-    let tone = |at: usize, turns: f32| (TAU * turns * at as f32 / LENGTH as f32).cos();
+    // Two tones, of 50 and 120 periods.
+    let tone = |at: usize, periods: f32| (TAU * periods * at as f32 / LENGTH as f32).cos();
     let points: Vec<[f32; 2]> = (0..LENGTH).map(|at| [tone(at, 50.0) + 0.5 * tone(at, 120.0), 0.0]).collect();
     let mut signal = gpu.signal(&points, LENGTH)?;
     gpu.fft(&mut signal)?;
 
-    for (turns, [re, im]) in gpu.read_signal(&signal)?.into_iter().take(LENGTH / 2).enumerate() {
+    for (periods, [re, im]) in gpu.read_signal(&signal)?.into_iter().take(LENGTH / 2).enumerate() {
         let amplitude = re.hypot(im) * 2.0 / LENGTH as f32;
         if amplitude > 0.01 {
-            println!("{turns} turns: {amplitude:.3}");
+            println!("{periods} periods: {amplitude:.3}");
         }
     }
     let (instructions, cycles) = model.programs_cost();
-    println!("{instructions} instructions, {cycles} cycles as the model estimates them");
+    println!("{instructions} instructions, {cycles} cycles by the model's estimate");
     Ok(())
 }

@@ -1,18 +1,18 @@
-# Convolves a picture: each channel of a pixel becomes the sum of its neighbours', each with a weight; beyond the edges are the nearest pixels.
+# Convolves a picture: each channel of a pixel becomes the weighted sum of its neighbours'. Coordinates are clamped to the edges.
 #
-# A list has for each neighbour three words: columns to the right, rows down, and its weight. 16 pixels at a time; each neighbour is looked up while
-# the one before it is added.
+# A list has three words per neighbour: columns to the right, rows down, and its weight. 16 pixels at a time; each neighbour is looked up while the one before
+# it is added.
 
 .stage user
 .uniform number, uint           # of the QPU
 .uniform others, int            # see together.qinc
-.uniform column, uint           # the grid's
+.uniform column, uint           # see grid.qinc
 .uniform row, uint
 .uniform step, uint
 .uniform across, uint
 .uniform blocks, uint
 .uniform source, address
-.uniform source_pitch, uint     # bytes from a row to the next
+.uniform source_pitch, uint     # bytes per row
 .uniform right, uint            # the last column
 .uniform bottom, uint           # the last row
 .uniform list, address
@@ -44,7 +44,7 @@
 .set rb_alpha, rb10
 .set rb_out, rb11
 
-# Looks the next neighbour of the list up; its weight is the next uniform. Clobbered: r0, r1.
+# Looks up the next neighbour of the list; its weight is the next uniform. Clobbered: r0, r1.
 .macro look_up
     add r0, ra_x, unif
     max r0, r0, 0
@@ -93,7 +93,7 @@
     nop
     look_up
 :last
-    # r4 has what is looked up; its channels are 0 to 1.
+    # r4 has the result of the lookup; its channels are 0 to 1.
     nop; fmul r0, r4.8a, ra_weight
     fadd rb_red, rb_red, r0; fmul r0, r4.8b, ra_weight
     fadd rb_green, rb_green, r0; fmul r0, r4.8c, ra_weight

@@ -1,7 +1,7 @@
-# The first pass of a transform: points of 16 neighbours go apart, so that each element has turns of its own: powers 1 to 15 of one.
+# The first pass of a transform: 16 adjacent points go to different blocks, so each element has twiddle factors of its own: powers 1 to 15 of one factor.
 #
-# Behind the parameters of `pass_load` stands the address of a table: the turn of each neighbour, in pieces as signals are. Results of an element become
-# neighbours, which is a piece.
+# After the parameters of `pass_load` comes the address of a table: the factor of each element, in pieces like signals. The results of an element become
+# adjacent, which makes a piece.
 
 .stage user
 .uniform quarter, uint
@@ -15,7 +15,7 @@
 .include "fft16.qinc"
 .include "fft_pass.qinc"
 
-# Powers of the turn: 1 to 3 and 12 for results in file B, 4 and 8 for those in file A, and what these become by 1 to 3.
+# Powers of the factor: 1 to 3 and 12 for results in file B, 4 and 8 for those in file A, and their products with 1 to 3.
 .set w1r, ra1
 .set w1i, ra9
 .set w2r, ra3
@@ -29,14 +29,14 @@
 .set w12r, ra7
 .set w12i, ra15
 
-.macro turn_result, j, wr, wi
+.macro rotate_result, j, wr, wi
     complex_product out_re(j), out_im(j), out_re(j), out_im(j), wr, wi
 .endm
 
     pass_begin
 :block
     pass_load
-    # The turns of this block: piece t & load_mask of the table.
+    # The factors of this block: piece t & load_mask of the table.
     ldi r0, 20
     add unif_addr, ra_parameters, r0
     mov r1, ra_block
@@ -84,39 +84,39 @@
     mov r0, rb7
     fsub w12r, rb5, r0
 
-    turn_result 1, w1r, w1i
-    turn_result 2, w2r, w2i
-    turn_result 3, w3r, w3i
-    turn_result 4, w4r, w4i
+    rotate_result 1, w1r, w1i
+    rotate_result 2, w2r, w2i
+    rotate_result 3, w3r, w3i
+    rotate_result 4, w4r, w4i
     complex_product rb5, rb13, w1r, w1i, w4r, w4i
     nop
-    turn_result 5, rb5, rb13
+    rotate_result 5, rb5, rb13
     complex_product rb5, rb13, w2r, w2i, w4r, w4i
     nop
-    turn_result 6, rb5, rb13
+    rotate_result 6, rb5, rb13
     complex_product rb5, rb13, w3r, w3i, w4r, w4i
     nop
-    turn_result 7, rb5, rb13
-    turn_result 8, w8r, w8i
+    rotate_result 7, rb5, rb13
+    rotate_result 8, w8r, w8i
     complex_product rb5, rb13, w1r, w1i, w8r, w8i
     nop
-    turn_result 9, rb5, rb13
+    rotate_result 9, rb5, rb13
     complex_product rb5, rb13, w2r, w2i, w8r, w8i
     nop
-    turn_result 10, rb5, rb13
+    rotate_result 10, rb5, rb13
     complex_product rb5, rb13, w3r, w3i, w8r, w8i
     nop
-    turn_result 11, rb5, rb13
-    turn_result 12, w12r, w12i
-    # In file B stand the twelfth and its results, and beside them go the first three.
+    rotate_result 11, rb5, rb13
+    rotate_result 12, w12r, w12i
+    # File B has power 12 and its products; the first three go beside them.
     mov rb5, w12r
     mov rb13, w12i
     complex_product w1r, w1i, w1r, w1i, rb5, rb13
     complex_product w2r, w2i, w2r, w2i, rb5, rb13
     complex_product w3r, w3i, w3r, w3i, rb5, rb13
-    turn_result 13, w1r, w1i
-    turn_result 14, w2r, w2i
-    turn_result 15, w3r, w3i
+    rotate_result 13, w1r, w1i
+    rotate_result 14, w2r, w2i
+    rotate_result 15, w3r, w3i
 
     pass_second_half
     ldi r2, vpm_setup(0, 1, v32(0, 0)) - vpm_setup(0, 1, h32(0))
@@ -128,7 +128,7 @@
 .endr
     mov r1, unif
     mov rb3, unif
-    mov r3, unif                # set-up of the stride
+    mov r3, unif                # stride's set-up word
     add r1, ra_target, r1
     store16 r1, r3
     read vw_wait

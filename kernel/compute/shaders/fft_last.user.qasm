@@ -1,4 +1,4 @@
-# The last pass of a transform: as fft_middle, but nothing is turned, and all is scaled.
+# The last pass of a transform: like fft_middle, with a scale instead of twiddle factors.
 
 .stage user
 .uniform quarter, uint
@@ -20,7 +20,7 @@
     claim
     mov rb5, unif
     mov rb1, unif
-    mov rb3, unif               # set-up of the stride
+    mov rb3, unif               # stride's set-up word
     mov r2, unif                # scale
     mov vw_setup, rb_write
 .rep j, 16

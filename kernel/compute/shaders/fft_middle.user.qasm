@@ -1,4 +1,4 @@
-# A pass of a transform: 16 points of each of 16 neighbours, and what turns all neighbours' results alike.
+# A pass of a transform: 16 points for each of 16 elements, which share their twiddle factors.
 
 .stage user
 .uniform quarter, uint
@@ -11,13 +11,13 @@
 .include "quarters.qinc"
 .include "fft16.qinc"
 .include "fft_pass.qinc"
-.include "fft_turns.qinc"
+.include "fft_twiddles.qinc"
 
     pass_begin
 :block
     pass_load
     fft16
-    pass_turn
+    pass_twiddle
     pass_second_half
     claim
     mov vw_setup, rb_write
@@ -26,7 +26,7 @@
 .endr
     mov r1, unif
     mov rb1, unif
-    mov r3, unif                # set-up of the stride
+    mov r3, unif                # stride's set-up word
     add r1, ra_target, r1
     store16 r1, r3
     read vw_wait

@@ -1,4 +1,4 @@
-# As fft_middle, for results that are too far apart for one store: rows go to memory one by one.
+# Like fft_middle, for results too far apart for the stride of one store: rows are stored one by one.
 
 .stage user
 .uniform quarter, uint
@@ -13,17 +13,17 @@
 .include "quarters.qinc"
 .include "fft16.qinc"
 .include "fft_pass.qinc"
-.include "fft_turns.qinc"
+.include "fft_twiddles.qinc"
 .include "fft_points.qinc"
 
     pass_begin
 :block
     pass_load
     fft16
-    pass_turn
+    pass_twiddle
     pass_second_half
     mov r1, unif
-    mov ra_step, unif           # bytes from a result to the next
+    mov ra_step, unif           # bytes between results
     claim
     mov vw_setup, rb_write
 .rep j, 16

@@ -1,4 +1,4 @@
-# The last pass of a transform, of 16 points, for whatever distance they are apart; see fft_rows.qinc.
+# The last pass of a transform, of 16 points, any distance apart; see fft_rows.qinc.
 
 .stage user
 .uniform quarter, uint

@@ -1,4 +1,4 @@
-# The last pass of a transform, of 8 points, for whatever distance they are apart; see fft_rows.qinc.
+# The last pass of a transform, of 8 points, any distance apart; see fft_rows.qinc.
 
 .stage user
 .uniform quarter, uint
@@ -15,7 +15,7 @@
 .include "fft_pass.qinc"
 .include "fft_points.qinc"
 
-# Sums of points four apart, and their turned differences (apart): of each, two go to file A and two to file B, where they stay.
+# Sums of points four apart, and their differences times twiddle factors (apart): two of each go to file A and two to file B, where they stay.
 .func sum(i, g)
   .if i < 2
     2 * i + g
@@ -30,7 +30,7 @@
     2 * i + g
   .endif
 .endf
-# Result i of group g, of place i * GROUPS + g: the even ones are of the sums.
+# Position of result i of group g is i * GROUPS + g: even results come from the sums.
 .func place(j)
   .if j / 2 % 2 == 0
     sum(j / 4, j % 2)
@@ -51,12 +51,12 @@
     mov re(sum(i, g)), r0
     mov im(sum(i, g)), r1
 .if i == 1
-    turn2 re(apart(1, g)), im(apart(1, g)), r2, r3
+    rotate2 re(apart(1, g)), im(apart(1, g)), r2, r3
 .elseif i == 2
     mov re(apart(2, g)), r3
     fsub im(apart(2, g)), 0.0, r2
 .elseif i == 3
-    turn6 re(apart(3, g)), im(apart(3, g)), r2, r3
+    rotate6 re(apart(3, g)), im(apart(3, g)), r2, r3
 .else
     mov re(apart(0, g)), r2
     mov im(apart(0, g)), r3

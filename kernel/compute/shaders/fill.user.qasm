@@ -1,4 +1,4 @@
-# Fills blocks of up to 64 vectors with one word. All QPUs write the same words to all rows of the VPM, so that none has to wait for another.
+# Fills blocks of up to 64 vectors with one word. All QPUs write the same words to all rows of the VPM, so none has to wait for another.
 
 .stage user
 .uniform others, int            # see together.qinc

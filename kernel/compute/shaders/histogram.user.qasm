@@ -1,8 +1,8 @@
-# Counts bytes: how often each of 128 values, from `first` on, occurs in blocks of 16 vectors. Two programs count all 256.
+# Counts bytes: how often each of 128 values, from `first` on, occurs in blocks of 16 vectors. Two programs count all 256 values.
 #
-# 32 registers have four counts of 8 bits each, of neighbouring values. A byte finds its count by counting down: as many times as there are
-# registers a number is decreased, and where it is 0 a one in the count's place is added. After 3 blocks, before a count can exceed 255, all are added
-# up for all elements, and to 8 vectors of 32 bits: counts 4 * k to 4 * k + 3 are element k % 16 of vectors k / 16 * 4 to k / 16 * 4 + 3.
+# 32 registers have four 8-bit counts each, of adjacent values. A byte selects its register by counting down: a number is decremented once per register, and
+# where it is 0, a one in the count's position is added. After 3 blocks, before a count can exceed 255, the counts of all elements are added to 8 vectors of
+# 32-bit sums: counts 4 * k to 4 * k + 3 are element k % 16 of vectors k / 16 * 4 to k / 16 * 4 + 3.
 
 .stage user
 .uniform number, uint           # of the QPU
@@ -19,7 +19,7 @@
 .set ra_source, ra24
 .set ra_blocks, ra25
 .set ra_link, ra26
-.set ra_until, ra27             # blocks until counts have to be added up
+.set ra_until, ra27             # blocks until the counts may overflow
 .set ra_word, ra28
 .set ra_vectors, ra29
 .set rb_first, rb24
@@ -65,7 +65,7 @@
     mov ra_word, r4
     mov r2, 1
 .rep byte, 4
-    # r0: which register, counted from 0; r1: a one in the place of its count.
+    # r0: index of the register; r1: a one in the position of its count.
     ldi r3, 8 * byte
     shr r0, ra_word, r3
     ldi r3, 255
@@ -123,10 +123,10 @@
     nop
     nop
 
-# Adds all counts to the sums, and begins anew.
+# Adds all counts to the sums and clears them.
 :add_up
 .rep k, 32
-    # Counts 0 and 2, and 1 and 3, as halves of words; then over all elements.
+    # Counts 0 and 2, and 1 and 3, as 16-bit halves of words; then the sum over all elements.
     mov r1, counts(k)
     and r0, r1, rb_low
     shr r1, r1, 8

@@ -1,21 +1,21 @@
-# A generation of the game of life on a torus, 32 cells to a word, 16 words to a vector: 512 cells a block.
+# A generation of the game of life on a torus, 32 cells per word, 16 words per vector: 512 cells per block.
 #
-# A word's cells 0 to 31 are its bits from the lowest on, and stand from left to right. Neighbours are counted for all cells of a word at once: sums
-# of three rows, then of their twos and ones.
+# Bits 0 to 31 of a word are cells from left to right. Neighbours are counted for all cells of a word at once, with bitwise adders: first the sums of the three
+# cells of each row, then of the three rows.
 #
-# A block's words are found from its column and row: rows above and below, and the words to the left and right, are of the other side at the edges.
+# A block's words are found by its column and row; coordinates wrap around at the edges.
 
 .stage user
 .uniform number, uint           # of the QPU
 .uniform others, int            # see together.qinc
-.uniform column, uint           # the grid's, of vectors
+.uniform column, uint           # see grid.qinc, of vectors
 .uniform row, uint
 .uniform step, uint
 .uniform across, uint
 .uniform blocks, uint
 .uniform source, address
 .uniform target, address
-.uniform words, uint            # words of a row, a multiple of 16
+.uniform words, uint            # words per row, a multiple of 16
 .uniform rows, uint             # rows
 
 .include <vc4.qinc>
@@ -27,7 +27,7 @@
 .set rb_words, rb0
 .set rb_rows, rb1
 
-# Three words side by side of the row in r0: the middle one, and what its cells have to the left and to the right of them.
+# Looks up three adjacent words of the row in r0: the middle one, and those to the left and right for its outermost cells.
 .macro look_up
     nop; mul24 r0, r0, r3
     shl r0, r0, 2
@@ -37,7 +37,7 @@
     add t0s, r0, ra4
 .endm
 
-# Of the three words: `ones` and `twos`, the two digits of how many of left, middle and right are alive.
+# From the three words: `ones` and `twos`, the binary digits of the number of live cells among left, middle and right.
 .macro count_row, ones, twos
     nop; ldtmu0
     mov r0, r4; ldtmu0          # the word
@@ -65,7 +65,7 @@
     mov rb_rows, unif
 
 :block
-    # Bytes of the words in their row: themselves, to the left, to the right.
+    # Byte offsets in the row: of the words, of those to the left, of those to the right.
     mov r3, rb_words
     shl r0, ra_column, 4
     add r0, r0, elem_num
@@ -98,24 +98,24 @@
     look_up
     count_row ra7, ra8
 
-    # All three rows: ones of each, then twos and what is carried.
+    # Adds the three rows: their ones, then their twos and the carry.
     mov r0, rb3
     xor r1, r0, rb5
     and r2, r0, rb5
     xor rb8, r1, ra7            # ones of the sum of nine
     and r1, r1, ra7
-    or r0, r1, r2               # carried into the twos
+    or r0, r1, r2               # carry into the twos
     mov r1, rb4
     xor r2, r1, rb6
     and r3, r1, rb6
-    xor r1, r2, ra8             # the twos' sum without what is carried
+    xor r1, r2, ra8             # the twos' sum without the carry
     and r2, r2, ra8
-    or r2, r2, r3               # fours, of the three twos
-    and r3, r1, r0              # fours, of what is carried
+    or r2, r2, r3               # fours, from the three twos
+    and r3, r1, r0              # fours, from the carry
     xor r1, r1, r0              # twos
     xor r0, r2, r3              # fours
     and r2, r2, r3              # eights
-    # The cell counts among the nine: three make it live; four, if it lives already.
+    # The count includes the cell itself: with three it is alive next; with four it stays as it is.
     not r2, r2
     and r2, r2, rb8
     and r2, r2, r1
@@ -123,7 +123,7 @@
     and ra9, r2, r3             # three: ones, twos, no fours
     or r1, r1, rb8
     not r1, r1
-    and r0, r0, r1              # four: fours, neither ones nor twos
+    and r0, r0, r1              # four: fours, no ones, no twos
     and r0, r0, rb7
     or r0, r0, ra9
 

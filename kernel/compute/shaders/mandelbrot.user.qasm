@@ -1,20 +1,20 @@
-# The Mandelbrot set, in blocks of 16 x 4 pixels: how often z = z * z + c is within 2, looked up in a palette.
+# The Mandelbrot set, in blocks of 16 x 4 pixels: the number of iterations of z = z * z + c with |z| <= 2, looked up in a palette.
 
 .stage user
 .uniform number, uint           # of the QPU
 .uniform others, int            # see together.qinc
-.uniform column, uint           # the grid's
+.uniform column, uint           # see grid.qinc
 .uniform row, uint
 .uniform step, uint
 .uniform across, uint
 .uniform blocks, uint
-.uniform left, float            # c of the first pixel
+.uniform left, float            # real part of the first pixel
 .uniform top, float
-.uniform size, float            # from a pixel to the next, to the right and down
+.uniform size, float            # distance of two pixels
 .uniform rounds, uint           # most iterations, a multiple of 4
-.uniform palette, address       # as many colours, and one
+.uniform palette, address       # rounds + 1 colours
 .uniform target, address
-.uniform pitch, uint            # bytes from a row to the next
+.uniform pitch, uint            # bytes per row
 
 .include <vc4.qinc>
 .include "rows.qinc"

@@ -1,10 +1,10 @@
-# Counts for a digit of 4 bits how many keys have which: 16 registers, one for each digit, of 16 elements that the CPU adds up.
+# Counts the keys of each 4-bit digit: 16 registers, one per digit, of 16 elements that the CPU adds up.
 
 .stage user
 .uniform number, uint           # of the QPU
 .uniform others, int            # see together.qinc
 .uniform source, address        # first block of keys
-.uniform blocks, uint           # at least 1, one after the other
+.uniform blocks, uint           # at least 1, adjacent
 .uniform shift, uint            # of the digit's lowest bit
 .uniform target, address        # 16 vectors
 

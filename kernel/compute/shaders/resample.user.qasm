@@ -1,20 +1,20 @@
-# Makes a picture of another size, each pixel of four of the source's by how near they are to it; beyond the edges are the nearest pixels.
+# Resizes a picture by bilinear interpolation. Coordinates are clamped to the edges.
 
 .stage user
 .uniform number, uint           # of the QPU
 .uniform others, int            # see together.qinc
-.uniform column, uint           # the grid's
+.uniform column, uint           # see grid.qinc
 .uniform row, uint
 .uniform step, uint
 .uniform across, uint
 .uniform blocks, uint
 .uniform source, address
-.uniform source_pitch, uint     # bytes from a row to the next
+.uniform source_pitch, uint     # bytes per row
 .uniform right, uint            # the last column
 .uniform bottom, uint           # the last row
-.uniform scale_x, float         # source pixels of a pixel
+.uniform scale_x, float         # source pixels per target pixel
 .uniform scale_y, float
-.uniform first_x, float         # where the first pixel's middle is: 0 is the middle of the source's first
+.uniform first_x, float         # centre of the first pixel: 0 is the centre of the source's first
 .uniform first_y, float
 .uniform target, address
 .uniform pitch, uint
@@ -26,10 +26,10 @@
 .set ra_y, ra0
 .set ra_right, ra3
 .set ra_bottom, ra4
-.set ra_left_bytes, ra7         # bytes of the two columns
+.set ra_left_bytes, ra7         # byte offsets of the two columns
 .set ra_right_bytes, ra8
-.set ra_down, ra9               # share of the lower row
-.set ra_to_right, ra10          # share of the right column
+.set ra_down, ra9               # weight of the lower row
+.set ra_to_right, ra10          # weight of the right column
 .set ra_weight, ra11
 .set rb_source, rb0
 .set rb_source_pitch, rb1
@@ -45,7 +45,7 @@
 .set rb_alpha, rb11
 .set rb_out, rb12
 
-# Of a place r0: r0 = the pixel before it, r1 = the one behind, at most `most`, and `share`, that of the second.
+# Splits the coordinate in r0: r0 = the pixel before it, r1 = the one after, at most `most`, and `share`, the weight of the second.
 .macro between, most, share
     fmax r0, r0, 0.0
     ftoi r1, r0

@@ -1,6 +1,6 @@
-# Running sums of blocks of 16 vectors, one block after the other: each element becomes the sum of all up to it, and of what comes before them all.
+# Running sums of adjacent blocks of 16 vectors: each element becomes the sum of all elements up to it, plus the sum before the first block.
 #
-# Within a vector an element takes the sum of 1, 2, 4 and 8 neighbours below it, by rotations; the last one's sum goes on to the next vector.
+# Within a vector, an element adds those 1, 2, 4 and 8 places below it, by rotations; the last element's sum is carried to the next vector.
 
 .stage user
 .uniform quarter, uint
@@ -23,7 +23,7 @@
 .rep i, 4
     sub.setf -, elem_num, 1 << i
     mov rb0 + i, 0
-    mov.ifnn rb0 + i, -1        # elements that have a neighbour so far below
+    mov.ifnn rb0 + i, -1        # elements with another one i places below
 .endr
     mov r5rep, ra20
 

@@ -1,7 +1,7 @@
-# C = alpha * A * B + beta * C, in tiles of 16 rows and 48 columns: an element has a row, a register a column.
+# C = alpha * A * B + beta * C, in tiles of 16 rows and 48 columns: an element of a vector is a row, a register is a column.
 #
-# For each k, a column of A comes from the TMU, one ahead, and 48 words of a row of B are read as uniforms: 48 products and sums in 52 instructions.
-# A tile is three words of a list: the addresses of A's first row, B's first column, and C.
+# For each k, the TMU loads a column of A, one iteration ahead, and 48 words of a row of B are read as uniforms: 48 multiplications and additions in 52
+# instructions. A tile is three words of a list: the addresses of A's first row, B's first column, and C.
 
 .stage user
 .uniform quarter, uint
@@ -9,7 +9,7 @@
 .uniform tiles, address         # list of tiles
 .uniform count, uint            # tiles, at least 1
 .uniform depth, uint            # columns of A and rows of B, at least 1
-.uniform a_pitch, uint          # bytes from a row to the next
+.uniform a_pitch, uint          # bytes per row
 .uniform b_pitch, uint
 .uniform c_pitch, uint
 .uniform alpha, float
@@ -23,14 +23,14 @@
 .set ra_k, ra26
 .set ra_c, ra27
 .set rb_depth, rb24
-.set rb_a_rows, rb25            # bytes from the tile's first row to each element's
+.set rb_a_rows, rb25            # byte offset of each element's row in the tile
 .set rb_b_pitch, rb26
 .set rb_c_rows, rb27
 .set rb_alpha, rb28
 .set rb_beta, rb29
-.set ra_c_stride, ra31          # set-up word of the stride of stores
+.set ra_c_stride, ra31          # set-up word of the stores' stride
 
-# The sum of column j.
+# The register of the sum of column j.
 .func sum(j)
   .if j % 2 == 0
     ra0 + j / 2
@@ -79,7 +79,7 @@
     fadd sum(46), sum(46), r0; fmul r0, r4, unif
     fadd sum(47), sum(47), r0; mov unif_addr, r2; ldtmu0
     add r2, r2, r3; mov t0s, r1
-    # One column more than there are was asked for twice.
+    # A column beyond the last one was requested twice; this discards the remaining result.
     mov r3, ra_c
     add r3, r3, rb_c_rows; ldtmu0
 
@@ -90,7 +90,7 @@
     mov t0s, r3
     add r3, r3, 4
     mov t0s, r3
-    add ra_k, rb_write, r1      # set-up of writes by columns
+    add ra_k, rb_write, r1      # set-up word of writes by columns
     claim
 .rep j, 48
 .if j % 16 == 0

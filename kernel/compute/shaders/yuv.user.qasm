@@ -1,14 +1,14 @@
-# From planes of Y, U and V to pixels: blocks of 64 x 4, of which an element has four neighbours of each row.
+# Converts planes of Y, U and V to pixels: blocks of 64 x 4, in which an element has four adjacent pixels of each row.
 #
-# A word of a plane is four bytes. 16 words of Y are 64 pixels; the same pixels have 32 bytes of U and of V, so that two elements share a word of these,
-# and take its lower or its upper half. Of each row four vectors are written to the VPM, pixels 0, 4, 8 and so on first, and stored by columns.
+# A word of a plane is four bytes. 16 words of Y are 64 pixels; the same pixels have 32 bytes each of U and V, so two elements share a word of these and use its
+# lower or upper half. For each row four vectors are written to the VPM, beginning with pixels 0, 4, 8 and so on, and stored by columns.
 #
 # With y = 1.164 (Y - 16/255): red y + 1.596 v, green y - 0.391 u - 0.813 v, blue y + 2.018 u, where u and v are from -0.5 to 0.5 (BT.601).
 
 .stage user
 .uniform number, uint           # of the QPU
 .uniform others, int            # see together.qinc
-.uniform column, uint           # the grid's, of 64 x 4 pixels
+.uniform column, uint           # see grid.qinc, of 64 x 4 pixels
 .uniform row, uint
 .uniform step, uint
 .uniform across, uint
@@ -16,9 +16,9 @@
 .uniform y_plane, address
 .uniform u_plane, address
 .uniform v_plane, address
-.uniform y_pitch, uint          # bytes from a row to the next; half of it in the other planes
+.uniform y_pitch, uint          # bytes per row; half of it in the other planes
 .uniform target, address
-.uniform pitch, uint            # bytes from a row to the next
+.uniform pitch, uint            # bytes per row
 
 .include <vc4.qinc>
 .include "rows.qinc"
@@ -43,7 +43,7 @@
 .set rb_blue_u, rb9
 .set rb_middle, rb10
 .set rb_out, rb12
-.set rb_chroma, rb11            # bytes of the element's chroma word from the block's first
+.set rb_chroma, rb11            # byte offset of the element's chroma word in the block
 
     rows_begin
     ldi r0, vdw_setup_0(16, 4, dma_v32(0, 0)) - vdw_setup_0(4, 16, dma_h32(0, 0))
@@ -71,7 +71,7 @@
     shl r0, ra_row, 2
     mov ra_line, r0
 :line
-    # Where the words of this line are.
+    # Addresses of the words of this row.
     mov r2, rb_y_pitch
     mov r0, ra_line
     nop; mul24 r1, r0, r2

@@ -7,14 +7,14 @@ use shader_interface::{Storage, StorageMut};
 use v3d::hw::BusAddr;
 use v3d::pool::Buffer;
 
-/// Words of a block: 16 rows of 16 words, what a QPU stores at a time.
+/// Words of a block: 16 rows of 16 words, which a QPU stores at once.
 pub(crate) const BLOCK_WORDS: usize = 256;
 /// Bytes of a block.
 pub(crate) const BLOCK_BYTES: u32 = 4 * BLOCK_WORDS as u32;
 /// Most elements of an array: 1 GiB.
 pub(crate) const MAX_ELEMENTS: usize = 1 << 28;
 
-/// What an array is made of: a word of 32 bits.
+/// An element of an array: a word of 32 bits.
 pub trait Element: Copy {
     /// Its bits.
     fn to_word(self) -> u32;
@@ -53,9 +53,9 @@ impl Element for f32 {
     }
 }
 
-/// Elements one behind the other in GPU-visible memory, aligned to 1024 bytes and filled up to whole blocks of as many.
+/// Adjacent elements in GPU-visible memory, aligned to 1024 bytes and padded to a multiple of 1024 bytes.
 ///
-/// What stands behind the last element is undefined: operations store whole blocks.
+/// The padding is undefined: operations store whole blocks.
 #[derive(Debug)]
 pub struct Array<T> {
     pub(crate) buffer: Buffer,
@@ -68,12 +68,12 @@ impl<T> Array<T> {
         Self { buffer, length, element: PhantomData }
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub const fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -93,7 +93,7 @@ impl<T> Array<T> {
         StorageMut::new(self.address(), self.length as u32, Rc::new(self.buffer.clone()))
     }
 
-    /// Blocks, the last one perhaps in part.
+    /// Number of blocks, including the last one if it is incomplete.
     pub(crate) fn blocks(&self) -> u32 {
         self.length.div_ceil(BLOCK_WORDS) as u32
     }

@@ -1,4 +1,4 @@
-//! Compute programs: one run of a grid of workgroups.
+//! Dispatch of compute programs over a grid of workgroups.
 
 use alloc::vec::Vec;
 
@@ -10,11 +10,12 @@ use crate::session::{LIMIT_US, LINE_BYTES, NO_LIMIT};
 use crate::{Error, QPUS, Session};
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// Runs a compute program for so many workgroups along three axes, and waits for its end. What it has written is in memory then.
+    /// Runs a compute program for this number of workgroups along three axes, and waits for its end. What it has
+    /// written is in memory then.
     ///
     /// # Errors
-    /// When an array among the bindings is another driver's, or shorter than what the program takes for granted, there are too many workgroups or there is no
-    /// memory; and those of the driver.
+    /// When an array among the bindings belongs to another driver or is shorter than the program requires, when there are too many workgroups, or when memory
+    /// runs out; and the driver's.
     pub fn dispatch<U: ComputeUniforms>(
         &mut self,
         program: &ComputeProgram<U>,
@@ -30,7 +31,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         let stream_words = U::WORDS.next_multiple_of(LINE_BYTES as usize / 4);
         let stream_bytes = 4 * stream_words as u32;
         let uniforms = self.driver.allocate(stream_bytes * shares.len() as u32, LINE_BYTES)?;
-        // Programs that are a workgroup together share its memory; the others have a workgroup each.
+        // Programs that form one workgroup share its memory; otherwise each program has memory of its own.
         let memories = if workgroups.together { 1 } else { shares.len() as u32 };
         let memory_bytes = workgroups.memory_bytes;
         let memory = match memory_bytes {

@@ -1,40 +1,40 @@
-//! Why an operation was not carried out, with the numbers in it.
+//! Errors of operations, with the values at fault.
 
 use core::fmt;
 
-/// Why an operation was not carried out. Nothing was changed then, unless the driver's error says otherwise.
+/// Why an operation failed. Nothing was changed, unless the driver's error says otherwise.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The driver refuses, or the programs did not end.
+    /// An error of the driver, or the programs did not end.
     Driver(v3d::Error),
-    /// Two things that belong together differ in length.
+    /// The length of an argument does not match another argument's.
     Lengths {
         /// The operation.
         operation: &'static str,
-        /// What is given.
+        /// The argument's length.
         given: usize,
-        /// What is needed.
+        /// The length that is needed.
         needed: usize,
     },
-    /// A size that the operation does not have.
+    /// A size that the operation does not support.
     Size {
         /// The operation.
         operation: &'static str,
-        /// What is given.
+        /// The size.
         given: usize,
-        /// The sizes that there are.
+        /// The supported sizes.
         allowed: &'static str,
     },
     /// More elements than an array can have.
     TooLong(usize),
     /// The array belongs to another driver.
     ForeignArray,
-    /// A storage buffer has fewer bytes than the program takes for granted.
+    /// A storage buffer has fewer bytes than the program requires.
     TooShort {
-        /// Bytes that are given.
+        /// Length of the buffer in bytes.
         given: u32,
-        /// Bytes that are needed.
+        /// Length that is needed in bytes.
         needed: u32,
     },
     /// More workgroups than a program can count.
@@ -46,13 +46,13 @@ impl fmt::Display for Error {
         match self {
             Self::Driver(error) => error.fmt(f),
             Self::Lengths { operation, given, needed } => {
-                write!(f, "{operation}: {given} elements are given where {needed} are needed")
+                write!(f, "{operation}: {given} elements instead of {needed}")
             }
             Self::Size { operation, given, allowed } => write!(f, "{operation}: {given} is not {allowed}"),
             Self::TooLong(elements) => write!(f, "an array of {elements} elements is longer than 1 GiB"),
             Self::ForeignArray => f.write_str("the array belongs to another driver"),
             Self::TooShort { given, needed } => {
-                write!(f, "a storage buffer of {given} bytes is given where at least {needed} are needed")
+                write!(f, "a storage buffer has {given} bytes, and at least {needed} are needed")
             }
             Self::TooManyWorkgroups([x, y, z]) => write!(f, "{x} x {y} x {z} workgroups are too many"),
         }

@@ -4,31 +4,31 @@ use alloc::vec::Vec;
 
 use v3d::Platform;
 
-use crate::image::Grid;
+use crate::division::grid_jobs;
 use crate::programs::{convolve, resample};
 use crate::{Error, Image, Session, Work};
 
-/// Most neighbours of a pixel.
+/// Most neighbours of a convolution.
 const MAX_NEIGHBOURS: usize = 1024;
 
-/// A pixel near another, and its weight.
+/// An element of a convolution kernel: a relative position and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
     /// Columns to the right.
     pub right: i32,
     /// Rows down.
     pub down: i32,
-    /// What its channels are multiplied by.
+    /// The factor of its channels.
     pub weight: f32,
 }
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// Each channel of a pixel, alpha too, becomes `bias` (1 is 255) and the sum of its neighbours' times their weights, held to 0 to 255 and rounded.
-    /// Beyond the edges are the nearest pixels.
+    /// Convolves a picture: each channel of a pixel, including alpha, becomes `bias` (1 is 255) plus the weighted sum
+    /// of its neighbours', clamped to 0 to 255 and rounded. Coordinates are clamped to the edges.
     ///
     /// # Errors
-    /// When there are no neighbours, or more than 1024, or one further than a picture can be large; when the pictures differ in size; when one is
-    /// another driver's; the driver's.
+    /// When there are no neighbours, more than 1024, or one more than 2048 pixels away; when the pictures differ in size; when one belongs to another driver;
+    /// the driver's.
     pub fn convolve(
         &mut self,
         source: &Image,
@@ -55,27 +55,17 @@ impl<P: Platform> Session<'_, '_, '_, P> {
             .iter()
             .flat_map(|neighbour| [neighbour.right as u32, neighbour.down as u32, neighbour.weight.to_bits()]);
         let list = self.array(&words.collect::<Vec<u32>>())?;
-        let jobs: Vec<convolve::Uniforms> = target
-            .grid()
-            .map(|Grid { number, others, column, row, step, across, blocks }| convolve::Uniforms {
-                number,
-                others,
-                column,
-                row,
-                step,
-                across,
-                blocks,
-                source: source.address(),
-                source_pitch: source.pitch_bytes(),
-                right: source.width() as u32 - 1,
-                bottom: source.height() as u32 - 1,
-                list: list.address(),
-                count: neighbours.len() as u32,
-                bias,
-                target: target.address(),
-                pitch: target.pitch_bytes(),
-            })
-            .collect();
+        let jobs = grid_jobs!(convolve, target.grid(), {
+            source: source.address(),
+            source_pitch: source.pitch_bytes(),
+            right: source.width() as u32 - 1,
+            bottom: source.height() as u32 - 1,
+            list: list.address(),
+            count: neighbours.len() as u32,
+            bias: bias,
+            target: target.address(),
+            pitch: target.pitch_bytes(),
+        });
         self.launch(&convolve::PROGRAM, &jobs)?;
         let pixels = (source.width() * source.height()) as u64;
         let lookups = pixels * neighbours.len() as u64;
@@ -88,39 +78,29 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(())
     }
 
-    /// Makes a picture of another size: each pixel of the four pixels of the source that are around its middle, by how near they are.
+    /// Resizes a picture by bilinear interpolation.
     ///
-    /// Of a picture that becomes less than half as large, pixels are left out: convolve it before.
+    /// Reducing by more than half skips pixels: convolve the picture first.
     ///
     /// # Errors
-    /// When a picture is another driver's; the driver's.
+    /// When a picture belongs to another driver; the driver's.
     pub fn resample(&mut self, source: &Image, target: &mut Image) -> Result<(), Error> {
         self.expect_image(source)?;
         self.expect_image(target)?;
         let scale_x = source.width() as f32 / target.width() as f32;
         let scale_y = source.height() as f32 / target.height() as f32;
-        let jobs: Vec<resample::Uniforms> = target
-            .grid()
-            .map(|Grid { number, others, column, row, step, across, blocks }| resample::Uniforms {
-                number,
-                others,
-                column,
-                row,
-                step,
-                across,
-                blocks,
-                source: source.address(),
-                source_pitch: source.pitch_bytes(),
-                right: source.width() as u32 - 1,
-                bottom: source.height() as u32 - 1,
-                scale_x,
-                scale_y,
-                first_x: 0.5 * scale_x - 0.5,
-                first_y: 0.5 * scale_y - 0.5,
-                target: target.address(),
-                pitch: target.pitch_bytes(),
-            })
-            .collect();
+        let jobs = grid_jobs!(resample, target.grid(), {
+            source: source.address(),
+            source_pitch: source.pitch_bytes(),
+            right: source.width() as u32 - 1,
+            bottom: source.height() as u32 - 1,
+            scale_x: scale_x,
+            scale_y: scale_y,
+            first_x: 0.5 * scale_x - 0.5,
+            first_y: 0.5 * scale_y - 0.5,
+            target: target.address(),
+            pitch: target.pitch_bytes(),
+        });
         self.launch(&resample::PROGRAM, &jobs)?;
         let (read, written) = (source.width() * source.height(), target.width() * target.height());
         self.account(Work {

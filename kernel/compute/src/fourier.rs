@@ -1,9 +1,9 @@
-//! Fourier transforms: of one signal, of many, and of both directions of a plane.
+//! Fourier transforms: of single signals, of batches, and of planes in both directions.
 //!
-//! A transform is a number of passes, each over the whole signal: 16 points at a time, the last perhaps 2, 4 or 8. Every pass leaves its results where
-//! the next one finds neighbours side by side (Stockham's way), so that nothing has to be put in order. With n points left to transform and s
-//! signals that are interleaved by then, a pass takes x\[q + s (p + n/16 j)\] for 16 values of j to y\[q + s (16 p + j)\], turned by the angle
-//! -2 pi p j / n. Down the columns of a plane it is the same: its rows are interleaved signals from the start.
+//! A transform is a number of passes, each over the whole signal: 16 points at a time, the last perhaps 2, 4 or 8. Every pass stores its results in the order
+//! that the next one loads (Stockham's algorithm), so no reordering is needed. With n points left to transform and s signals interleaved so far, a pass
+//! transforms x\[q + s (p + n/16 j)\] for 16 values of j into y\[q + s (16 p + j)\] and multiplies it by the twiddle factor of angle -2 pi p j / n.
+//! Transforming a plane's columns works alike: its rows are interleaved signals from the start.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -12,26 +12,27 @@ use core::f64::consts::TAU;
 use v3d::Platform;
 use v3d::pool::Buffer;
 
+use crate::division::Share;
 use crate::programs::{fft_first, fft_last, fft_middle, fft_middle_far, fft_rows2, fft_rows4, fft_rows8, fft_rows16};
-use crate::session::Share;
 use crate::{Array, Error, Session, Work};
 
 /// Points of a piece of a signal: 16 real parts, then 16 imaginary parts.
 const PIECE_POINTS: usize = 16;
 /// Bytes of a piece.
 const PIECE_BYTES: u32 = 128;
-/// Bytes from the real to the imaginary parts.
+/// Offset of a piece's imaginary parts in bytes.
 const IMAGINARY_BYTES: u32 = 64;
-/// Points of a block: 16 for each of 16 neighbours.
+/// Points of a block: 16 for each of 16 elements.
 const BLOCK_POINTS: usize = 256;
-/// The farthest in pieces that rows of one store may be apart: the stride has 16 bits.
+/// Greatest distance of a store's rows in pieces: the stride has 16 bits.
 const FARTHEST_PIECES: u32 = 512;
-/// Bytes of the turns of a block: 15 of four words, and four words of nothing.
-const TURNS_BYTES: usize = 256;
-/// What makes a set-up word of the stride of a number of bytes [AG p.59].
+/// Bytes of a block's twiddle factors: 15 of four words, and four words of padding.
+const FACTORS_BYTES: usize = 256;
+/// Combined with a stride in bytes, this makes a set-up word [AG p.59].
 const STRIDE_SETUP: u32 = 3 << 30;
 
-/// Complex numbers in GPU-visible memory, and as much memory again to work in: one or more signals of the same length, or the rows of a plane.
+/// Complex numbers in GPU-visible memory, and a buffer of the same size for intermediate results: one or more signals
+/// of the same length, or the rows of a plane.
 #[derive(Debug)]
 pub struct Signal {
     points: Array<f32>,
@@ -41,46 +42,46 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// Points of a signal.
+    /// Points per signal.
     pub const fn length(&self) -> usize {
         self.length
     }
 
-    /// How many signals there are.
+    /// Number of signals.
     pub const fn count(&self) -> usize {
         self.count
     }
 }
 
-/// Turns that were computed for a length of a transform.
+/// A table of twiddle factors for a length.
 #[derive(Clone, Debug)]
-pub(crate) struct Turns {
+pub(crate) struct TwiddleFactors {
     length: usize,
     kind: Kind,
     buffer: Rc<Buffer>,
 }
 
-/// What the results of a pass are turned by.
+/// Layout of a table of twiddle factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Each neighbour by another angle, in pieces.
+    /// Each element of a vector has its own factor, in pieces.
     Neighbours,
-    /// All neighbours alike, for each block a row.
+    /// All elements of a block share their factors: one row per block.
     Blocks,
 }
 
-/// One pass.
+/// One pass of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pass {
-    /// Points that it takes together: 2, 4, 8 or 16.
+    /// Points that are transformed at once: 2, 4, 8 or 16.
     radix: usize,
     /// Points that are left to transform when it begins.
     left: usize,
-    /// Signals that are interleaved by then.
+    /// Signals that are interleaved when it begins.
     interleaved: usize,
 }
 
-/// The passes of transforms of `length` points of signals of which so many are interleaved.
+/// The passes that transform `length` points of interleaved signals.
 fn passes(length: usize, interleaved: usize) -> Vec<Pass> {
     let (mut left, mut interleaved, mut passes) = (length, interleaved, Vec::new());
     while left > 1 {
@@ -92,7 +93,7 @@ fn passes(length: usize, interleaved: usize) -> Vec<Pass> {
     passes
 }
 
-/// Forward, or backward and divided by the number of points.
+/// Direction of a transform; the inverse divides by the number of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     Forward,
@@ -100,10 +101,10 @@ enum Direction {
 }
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// Signals of `length` points, each a real and an imaginary part, one signal behind the other.
+    /// Creates signals of `length` points, each a real and an imaginary part, one signal after the other.
     ///
     /// # Errors
-    /// When `length` is not a power of two from 2^8 to 2^20, when the points are not a multiple of it, or not one signal at least; when the pool has no room.
+    /// When `length` is not a power of two from 2^8 to 2^20, when the number of points is 0 or not a multiple of it; when the pool has not enough memory.
     pub fn signal(&mut self, points: &[[f32; 2]], length: usize) -> Result<Signal, Error> {
         if !length.is_power_of_two() || !(1 << 8..=1 << 20).contains(&length) {
             return Err(Error::Size { operation: "signal", given: length, allowed: "a power of two from 2^8 to 2^20" });
@@ -121,20 +122,20 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(Signal { points, scratch, length, count })
     }
 
-    /// The points of all signals.
+    /// Reads the points of all signals.
     ///
     /// # Errors
-    /// When they are another driver's.
+    /// When the signals belong to another driver.
     pub fn read_signal(&self, signal: &Signal) -> Result<Vec<[f32; 2]>, Error> {
         let parts = self.read(&signal.points)?;
         let pieces = parts.chunks_exact(2 * PIECE_POINTS).map(|piece| piece.split_at(PIECE_POINTS));
         Ok(pieces.flat_map(|(re, im)| re.iter().zip(im).map(|(&re, &im)| [re, im])).collect())
     }
 
-    /// Transforms each signal: X\[k\] is the sum of x\[j\] e^(-2 pi i j k / length), not divided by anything.
+    /// Transforms each signal: X\[k\] is the sum of x\[j\] e^(-2 pi i j k / length), without a scale.
     ///
     /// # Errors
-    /// When the pool has no room for tables; the driver's.
+    /// When the pool has not enough memory for tables; the driver's.
     pub fn fft(&mut self, signal: &mut Signal) -> Result<(), Error> {
         self.transform(signal, signal.length, passes(signal.length, 1), Direction::Forward)
     }
@@ -147,10 +148,10 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         self.transform(signal, signal.length, passes(signal.length, 1), Direction::Inverse)
     }
 
-    /// Transforms a plane whose rows are the signals: along its rows, then down its columns.
+    /// Transforms a plane whose rows are the signals: first along its rows, then along its columns.
     ///
     /// # Errors
-    /// When the number of signals is not a power of two, or all points are more than 2^22; as [`Session::fft`].
+    /// When the number of signals is not a power of two, or there are more than 2^22 points; as [`Session::fft`].
     pub fn fft_2d(&mut self, plane: &mut Signal) -> Result<(), Error> {
         self.transform_2d(plane, Direction::Forward)
     }
@@ -165,17 +166,21 @@ impl<P: Platform> Session<'_, '_, '_, P> {
 
     fn transform_2d(&mut self, plane: &mut Signal, direction: Direction) -> Result<(), Error> {
         let Signal { length, count, .. } = *plane;
+        let operation = match direction {
+            Direction::Forward => "fft_2d",
+            Direction::Inverse => "inverse_fft_2d",
+        };
         if !count.is_power_of_two() {
-            return Err(Error::Size { operation: "fft_2d", given: count, allowed: "a power of two rows" });
+            return Err(Error::Size { operation, given: count, allowed: "a power of two rows" });
         }
         if length * count > 1 << 22 {
-            return Err(Error::Size { operation: "fft_2d", given: length * count, allowed: "at most 2^22 points" });
+            return Err(Error::Size { operation, given: length * count, allowed: "at most 2^22 points" });
         }
         self.transform(plane, length, passes(length, 1), direction)?;
         self.transform(plane, length * count, passes(count, length), direction)
     }
 
-    /// Goes through the passes; each `whole` points are a transform.
+    /// Runs the passes; each `whole` points are one transform.
     fn transform(
         &mut self,
         signal: &mut Signal,
@@ -209,7 +214,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     ) -> Result<(), Error> {
         let Pass { radix, left, interleaved } = pass;
         let last = radix == left;
-        // The inverse is the transform with real and imaginary parts exchanged.
+        // Exchanging real and imaginary parts turns the forward transform into the inverse.
         let [real, imaginary] = match direction {
             Direction::Forward => [0, IMAGINARY_BYTES],
             Direction::Inverse => [IMAGINARY_BYTES, 0],
@@ -222,12 +227,12 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         let load_step = (whole / (radix * PIECE_POINTS)) as u32 * PIECE_BYTES;
         let store_step = pieces * PIECE_BYTES;
         let step = blocks.min(crate::QPUS);
-        let turns = match (interleaved, last) {
-            (1, _) => Some(self.turns(left, Kind::Neighbours)?),
-            (_, false) => Some(self.turns(left, Kind::Blocks)?),
+        let factors = match (interleaved, last) {
+            (1, _) => Some(self.twiddle_factors(left, Kind::Neighbours)?),
+            (_, false) => Some(self.twiddle_factors(left, Kind::Blocks)?),
             (_, true) => None,
         };
-        let turns_address = turns.as_ref().map_or(0, |turns| turns.address().0);
+        let factors_address = factors.as_ref().map_or(0, |factors| factors.address().0);
         let stride = STRIDE_SETUP | (store_step - IMAGINARY_BYTES);
         let far = pieces > FARTHEST_PIECES;
         let [source_re, source_im] = [(source + real).0, (source + imaginary).0];
@@ -237,7 +242,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
             [source_re, source_im, load_mask, load_step, 0, 0, 0, 0]
         } else {
             let shift = pieces.ilog2();
-            [source_re, source_im, load_mask, pieces - 1, load_step, turns_address, load_mask, shift]
+            [source_re, source_im, load_mask, pieces - 1, load_step, factors_address, load_mask, shift]
         };
         let second_half = if by_rows {
             [target_re, scale.to_bits(), target_im, step]
@@ -277,28 +282,29 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         }
     }
 
-    /// The turns for `length` points; they are computed when they are first needed.
-    fn turns(&mut self, length: usize, kind: Kind) -> Result<Rc<Buffer>, Error> {
+    /// The twiddle factors for `length` points, computed at their first use.
+    fn twiddle_factors(&mut self, length: usize, kind: Kind) -> Result<Rc<Buffer>, Error> {
         let pool = self.driver.pool().clone();
-        let known = |turns: &&Turns| turns.length == length && turns.kind == kind && turns.buffer.is_of(&pool);
-        if let Some(turns) = self.compute.turns.iter().find(known) {
-            return Ok(turns.buffer.clone());
+        let known =
+            |factors: &&TwiddleFactors| factors.length == length && factors.kind == kind && factors.buffer.is_of(&pool);
+        if let Some(factors) = self.compute.twiddle_factors.iter().find(known) {
+            return Ok(factors.buffer.clone());
         }
-        let turn = |steps: usize| {
+        let factor = |steps: usize| {
             let angle = -TAU * steps as f64 / length as f64;
             [(libm::cos(angle) as f32).to_bits(), (libm::sin(angle) as f32).to_bits()]
         };
-        let mut words = Vec::with_capacity(length / 16 * TURNS_BYTES / 4);
+        let mut words = Vec::with_capacity(length / 16 * FACTORS_BYTES / 4);
         match kind {
             Kind::Neighbours => {
                 for first in (0..length / 16).step_by(PIECE_POINTS) {
-                    let turns: Vec<[u32; 2]> = (first..first + PIECE_POINTS).map(turn).collect();
-                    words.extend(turns.iter().map(|turn| turn[0]).chain(turns.iter().map(|turn| turn[1])));
+                    let factors: Vec<[u32; 2]> = (first..first + PIECE_POINTS).map(factor).collect();
+                    words.extend(factors.iter().map(|factor| factor[0]).chain(factors.iter().map(|factor| factor[1])));
                 }
             }
             Kind::Blocks => {
                 for block in 0..length / 16 {
-                    words.extend((1..16).map(|result| turn(block * result)).flat_map(|[re, im]| [re, im, im, re]));
+                    words.extend((1..16).map(|result| factor(block * result)).flat_map(|[re, im]| [re, im, im, re]));
                     words.extend([0; 4]);
                 }
             }
@@ -306,7 +312,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         let buffer = self.driver.allocate(4 * words.len() as u32, PIECE_BYTES)?;
         buffer.region().store_words(self.driver.platform(), &words)?;
         let buffer = Rc::new(buffer);
-        self.compute.turns.push(Turns { length, kind, buffer: buffer.clone() });
+        self.compute.twiddle_factors.push(TwiddleFactors { length, kind, buffer: buffer.clone() });
         Ok(buffer)
     }
 }

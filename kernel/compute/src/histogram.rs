@@ -1,30 +1,31 @@
-//! How often each byte occurs.
+//! Histograms of bytes.
 
 use alloc::vec::Vec;
 
 use v3d::Platform;
 
 use crate::array::BLOCK_BYTES;
+use crate::division::Share;
 use crate::programs::histogram;
-use crate::session::Share;
 use crate::{Array, Error, QPUS, Session, Work};
 
-/// Values that a program counts: half of them all.
+/// Values that one program counts: half of all values.
 const HALF: usize = 128;
 /// Bytes of a program's result.
 const RESULT_BYTES: u32 = 4 * HALF as u32;
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// How often each of the 256 bytes occurs in the words of an array. Half of the QPUs count one half of the values, and half the other.
+    /// Counts how often each of the 256 bytes occurs in the words of an array. Half of the QPUs count one half of the
+    /// values, and half the other.
     ///
     /// # Errors
-    /// When the array is another driver's; the driver's.
+    /// When the array belongs to another driver; the driver's.
     pub fn histogram(&mut self, source: &Array<u32>) -> Result<[u32; 256], Error> {
         self.expect_own(source)?;
         self.fill_up(source, 0)?;
         let pairs = source.blocks().min(QPUS / 2);
         let target = self.undefined::<u32>(2 * HALF * pairs as usize)?;
-        // Programs 2 n and 2 n + 1 go through the same blocks.
+        // Programs 2 n and 2 n + 1 count the same blocks.
         let jobs: Vec<histogram::Uniforms> = Share::of(2 * pairs)
             .map(|share| {
                 let [pair, half] = [share.number / 2, share.number % 2];
@@ -39,19 +40,17 @@ impl<P: Platform> Session<'_, '_, '_, P> {
                 }
             })
             .collect();
-        if !jobs.is_empty() {
-            self.launch(&histogram::PROGRAM, &jobs)?;
-        }
+        self.launch(&histogram::PROGRAM, &jobs)?;
         let mut counts = [0; 2 * HALF];
         for (program, result) in self.read(&target)?.chunks(HALF).enumerate() {
             for (at, count) in result.iter().enumerate() {
-                // Vectors are of the same place among four neighbouring values, elements of groups of four, 16 to a vector.
+                // Each group of four vectors counts 64 values: vector v counts those with remainder v modulo 4, one value per element.
                 let (vector, element) = (at / 16, at % 16);
                 let value = 4 * (element + 16 * (vector / 4)) + vector % 4;
                 counts[program % 2 * HALF + value] += count;
             }
         }
-        // What the last block was filled up with.
+        // The padding of the last block was counted as zeros.
         counts[0] -= 4 * (source.blocks() * BLOCK_BYTES / 4 - source.length as u32);
         let bytes = 4 * source.length as u64;
         self.account(Work { operations: bytes, lookups: bytes / 64, looked_up_bytes: bytes, stored_bytes: 0 });

@@ -1,8 +1,7 @@
 //! General computation on the QPUs: user programs with Rust entry points.
 //!
-//! A [`Compute`] keeps programs in GPU memory; [`Compute::on`] a driver it gives a [`Session`], whose methods are the operations. Each takes [`Array`]s in
-//! GPU-visible memory, divides its work between up to 12 QPUs by their uniforms, runs them to their end, and gives back control when the results are in
-//! memory.
+//! A [`Compute`] keeps programs in GPU memory; [`Compute::on`] a driver it creates a [`Session`], whose methods are the operations. Each takes [`Array`]s in
+//! GPU-visible memory, divides the work between up to 12 QPUs, and returns when the results are in memory.
 //!
 //! ```
 //! use compute::Compute;
@@ -21,16 +20,16 @@
 //! ```
 //!
 //! # Memory and caches
-//! Arrays lie in the driver's pool, which the CPU does not cache. The QPUs read them by their TMUs, whose caches and the L2 cache see nothing of what VPM DMA
-//! stores; [`Driver::run_programs`](v3d::Driver::run_programs) clears the L2, TMU, uniform and instruction caches before and after each run of
-//! programs. So within one run no program reads what another has stored, and what needs that is several runs.
+//! Arrays are in the driver's pool, which the CPU does not cache. QPUs read them through their TMUs, and neither the TMUs' caches nor the L2 cache see the
+//! stores of the VPM's DMA; [`Driver::run_programs`](v3d::Driver::run_programs) clears the L2, TMU, uniform and instruction caches before and after each run of
+//! programs. So a program cannot read what another one has stored in the same run, and an operation that needs this takes several runs.
 //!
 //! # Together with frames
-//! User programs and the 3D pipeline may not work at once (HW-2959): an operation waits until all frames are done that were submitted before it,
-//! and frames that are submitted later wait for it.
+//! User programs and the 3D pipeline must not run at once (HW-2959): an operation waits until all frames are done that were submitted before it, and frames
+//! that are submitted later wait for it.
 //!
 //! # Sources
-//! [AG p.37-59] for TMUs as memory access, the VPM and its DMA; programs are in `shaders/`, each with what it does.
+//! [AG p.37-59] for TMUs as memory access, the VPM and its DMA; programs are in `shaders/`, with their descriptions.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -38,6 +37,7 @@ extern crate alloc;
 
 mod array;
 mod dispatch;
+mod division;
 mod error;
 mod filter;
 mod fourier;
@@ -69,13 +69,13 @@ pub use session::{Compute, QPUS, Session};
 pub use work::{Bound, Work};
 pub use yuv::Planes;
 
-// The programs' modules name these by the crate.
+// The programs' modules refer to these through the crate.
 use shader_interface::{
     ComputeProgram, ComputeUniforms, Share, Storage, StorageMut, UniformData, UniformStream, UniformValue, UserProgram,
     Workgroups,
 };
 
-/// The assembled programs, a module each: for whoever runs them by other means.
+/// The assembled programs, one module each, for running them by other means.
 pub mod programs {
     include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
 }

@@ -4,16 +4,16 @@ use alloc::vec::Vec;
 
 use v3d::Platform;
 
+use crate::division::{Grid, grid_jobs};
 use crate::programs::life;
-use crate::session::Share;
 use crate::{Array, Error, Session, Work};
 
-/// Cells of a vector: 16 words of 32.
+/// Cells per vector: 16 words of 32.
 const VECTOR_CELLS: usize = 512;
-/// Most cells across and down.
+/// Greatest width and height in cells.
 const MAX_SIDE: usize = 1 << 16;
 
-/// Cells on a torus, and as many again for the next generation.
+/// Cells on a torus, and a buffer for the next generation.
 #[derive(Debug)]
 pub struct Life {
     cells: Array<u32>,
@@ -23,22 +23,22 @@ pub struct Life {
 }
 
 impl Life {
-    /// Cells across.
+    /// Width in cells.
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Cells down.
+    /// Height in cells.
     pub const fn height(&self) -> usize {
         self.height
     }
 }
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// Cells row by row, 32 to a word: the leftmost is the lowest bit, and 1 is alive.
+    /// Creates a board from cells row by row, 32 per word: the leftmost is the lowest bit, and 1 is alive.
     ///
     /// # Errors
-    /// When the width is not a multiple of 512, or a side not 1 to 65536; when the words are not as many; when the pool has no room.
+    /// When the width is not a multiple of 512, or a side is not 1 to 65536; when the number of words does not match; when the pool has not enough memory.
     pub fn life(&mut self, words: &[u32], width: usize, height: usize) -> Result<Life, Error> {
         if !width.is_multiple_of(VECTOR_CELLS) || !(1..=MAX_SIDE).contains(&width) {
             let allowed = "a multiple of 512 cells across, at most 65536";
@@ -53,41 +53,33 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(Life { cells: self.array(words)?, next: self.undefined(words.len())?, width, height })
     }
 
-    /// The cells, as they are given to [`Session::life`].
+    /// Reads the cells, in the format of [`Session::life`].
     ///
     /// # Errors
-    /// When they are another driver's.
+    /// When the cells belong to another driver.
     pub fn read_life(&self, life: &Life) -> Result<Vec<u32>, Error> {
         self.read(&life.cells)
     }
 
-    /// Lives on for so many generations: a cell is alive if three of the nine cells around it and itself were, or if it was and four were.
+    /// Computes this number of generations: a cell is alive if three of the 3 x 3 cells around it were, counting
+    /// itself, or if four were and it was alive.
     ///
     /// # Errors
-    /// When the cells are another driver's; the driver's.
+    /// When the cells belong to another driver; the driver's.
     pub fn live(&mut self, life: &mut Life, generations: usize) -> Result<(), Error> {
         self.expect_own(&life.cells)?;
         let across = (life.width / VECTOR_CELLS) as u32;
         for _ in 0..generations {
-            let jobs: Vec<life::Uniforms> = Share::of(across * life.height as u32)
-                .map(|share| life::Uniforms {
-                    number: share.number,
-                    others: share.others(),
-                    column: share.number % across,
-                    row: share.number / across,
-                    step: share.qpus,
-                    across,
-                    blocks: share.blocks,
-                    source: life.cells.address(),
-                    target: life.next.address(),
-                    words: (life.width / 32) as u32,
-                    rows: life.height as u32,
-                })
-                .collect();
+            let jobs = grid_jobs!(life, Grid::of(across, life.height as u32), {
+                source: life.cells.address(),
+                target: life.next.address(),
+                words: (life.width / 32) as u32,
+                rows: life.height as u32,
+            });
             self.launch(&life::PROGRAM, &jobs)?;
             core::mem::swap(&mut life.cells, &mut life.next);
             let words = (life.width / 32 * life.height) as u64;
-            // Eight neighbours are counted with five full adders, of five operations each, and seven more.
+            // Neighbours are counted with five full adders of five operations each, and seven more operations.
             let (operations, bytes) = (32 * words, 4 * words);
             self.account(Work { operations, lookups: words / 16, looked_up_bytes: bytes, stored_bytes: bytes });
         }

@@ -4,20 +4,20 @@ use alloc::vec::Vec;
 
 use v3d::Platform;
 
+use crate::division::Share;
 use crate::programs::sgemm;
-use crate::session::Share;
 use crate::{Array, Error, Session, Work};
 
 /// Rows of a tile.
 const TILE_ROWS: usize = 16;
 /// Columns of a tile.
 const TILE_COLUMNS: usize = 48;
-/// Words of a tile in the list of a QPU.
+/// Words per tile in the list of a QPU.
 const LIST_WORDS: usize = 3;
 /// Most columns: the stride of stores has 16 bits.
 const MAX_COLUMNS: usize = 16_384;
 
-/// A matrix in GPU-visible memory, row by row, filled up with zeros to whole tiles of 16 rows and 48 columns.
+/// A matrix in GPU-visible memory, row by row, padded with zeros to whole tiles of 16 rows and 48 columns.
 #[derive(Debug)]
 pub struct Matrix {
     elements: Array<f32>,
@@ -26,17 +26,17 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Rows.
+    /// Number of rows.
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns.
+    /// Number of columns.
     pub const fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Elements from a row to the next in memory.
+    /// Distance of two rows in elements.
     const fn pitch(&self) -> usize {
         self.columns.next_multiple_of(TILE_COLUMNS)
     }
@@ -47,10 +47,10 @@ impl Matrix {
 }
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// A matrix of these elements, row by row.
+    /// Creates a matrix from these elements, row by row.
     ///
     /// # Errors
-    /// When a side is 0, or there are more than 16,384 columns; when the elements are not rows times columns; when the pool has no room.
+    /// When a side is 0, or there are more than 16,384 columns; when the number of elements is not rows times columns; when the pool has not enough memory.
     pub fn matrix(&mut self, elements: &[f32], rows: usize, columns: usize) -> Result<Matrix, Error> {
         let size = |given, allowed| Error::Size { operation: "matrix", given, allowed };
         if rows == 0 {
@@ -64,7 +64,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
             return Err(Error::Lengths { operation: "matrix", given: elements.len(), needed });
         }
         let pitch = columns.next_multiple_of(TILE_COLUMNS);
-        // The program looks one column ahead, beyond the last one too.
+        // The program loads one column ahead, so it reads one element after the last.
         let mut padded = alloc::vec![0.0; rows.next_multiple_of(TILE_ROWS) * pitch + 1];
         for (row, padded) in elements.chunks(columns).zip(padded.chunks_mut(pitch)) {
             padded[..columns].copy_from_slice(row);
@@ -72,20 +72,20 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(Matrix { elements: self.array(&padded)?, rows, columns })
     }
 
-    /// The elements of a matrix, row by row.
+    /// Reads the elements of a matrix, row by row.
     ///
     /// # Errors
-    /// When it is another driver's.
+    /// When it belongs to another driver.
     pub fn read_matrix(&self, matrix: &Matrix) -> Result<Vec<f32>, Error> {
         let padded = self.read(&matrix.elements)?;
         let rows = padded.chunks(matrix.pitch()).take(matrix.rows);
         Ok(rows.flat_map(|row| row.iter().copied().take(matrix.columns)).collect())
     }
 
-    /// C = alpha * A * B + beta * C, where sums are in single precision in the order of A's columns.
+    /// C = alpha * A * B + beta * C, with sums in single precision in the order of A's columns.
     ///
     /// # Errors
-    /// When the sides do not fit each other, or a matrix is another driver's; the driver's.
+    /// When the sides do not match, or a matrix belongs to another driver; the driver's.
     pub fn sgemm(&mut self, alpha: f32, a: &Matrix, b: &Matrix, beta: f32, c: &mut Matrix) -> Result<(), Error> {
         for matrix in [a, b, c] {
             self.expect_own(&matrix.elements)?;

@@ -1,18 +1,18 @@
-//! Sums, least and greatest elements.
+//! Sums, minima and maxima.
 
 use alloc::vec::Vec;
 
 use v3d::Platform;
 
 use crate::array::{Array, BLOCK_BYTES, Element};
+use crate::division::Span;
 use crate::programs::{reduce_add, reduce_fadd, reduce_fmax, reduce_fmin, reduce_max, reduce_min};
-use crate::session::Share;
-use crate::{Error, QPUS, Session, Work};
+use crate::{Error, Session, Work};
 
-/// Words that a QPU gives: one for each of its elements.
+/// Words that a QPU returns: one for each of its elements.
 const LANES: usize = 16;
 
-/// What is reduced to.
+/// A reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     Sum,
@@ -20,20 +20,20 @@ pub(crate) enum Reduction {
     Greatest,
 }
 
-/// Elements that are numbers: sums of integers wrap, sums of floats are in single precision.
+/// Elements with an order and a sum: sums of integers wrap, sums of floats are in single precision.
 pub trait Number: Element + PartialOrd {
-    /// Nothing.
+    /// The neutral element of sums.
     const ZERO: Self;
-    /// No number is greater.
+    /// The neutral element of the minimum.
     const MAX_VALUE: Self;
-    /// No number is less.
+    /// The neutral element of the maximum.
     const MIN_VALUE: Self;
-    /// Whether programs are to take the words for floats.
+    /// Whether programs compute with floats.
     const IS_FLOAT: bool;
-    /// Bits by which a word differs from a signed integer, or a float, of the same order.
+    /// Bits to invert so that words have the order of signed integers, or of floats.
     const EXCHANGED: u32;
 
-    /// The sum of two.
+    /// The sum of two elements.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 }
@@ -75,51 +75,48 @@ impl Number for f32 {
 }
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// The sum of all elements; 0 of none. Integers wrap. Floats are added in single precision: each of 16 elements of each QPU adds up its own, and the
-    /// CPU adds these sums.
+    /// The sum of all elements, 0 for none. Integers wrap. Floats are added in single precision: each of the 16
+    /// elements of each QPU adds up its own, and the CPU adds these sums.
     ///
     /// # Errors
-    /// When the array is another driver's; the driver's.
+    /// When the array belongs to another driver; the driver's.
     pub fn sum<T: Number>(&mut self, source: &Array<T>) -> Result<T, Error> {
         let parts = self.reduce(source, Reduction::Sum)?;
         Ok(parts.into_iter().fold(T::ZERO, T::plus))
     }
 
-    /// The least element, if there is one. Of floats none may be no number.
+    /// The minimum, if there are elements. Floats must not be NaN.
     ///
     /// # Errors
-    /// When the array is another driver's; the driver's.
+    /// When the array belongs to another driver; the driver's.
     pub fn least<T: Number>(&mut self, source: &Array<T>) -> Result<Option<T>, Error> {
         let parts = self.reduce(source, Reduction::Least)?;
         Ok(parts.into_iter().reduce(|least, part| if part < least { part } else { least }))
     }
 
-    /// The greatest element, if there is one. Of floats none may be no number.
+    /// The maximum, if there are elements. Floats must not be NaN.
     ///
     /// # Errors
-    /// When the array is another driver's; the driver's.
+    /// When the array belongs to another driver; the driver's.
     pub fn greatest<T: Number>(&mut self, source: &Array<T>) -> Result<Option<T>, Error> {
         let parts = self.reduce(source, Reduction::Greatest)?;
         Ok(parts.into_iter().reduce(|greatest, part| if part > greatest { part } else { greatest }))
     }
 
-    /// What the elements of all QPUs have: some hold the neutral element, as long as others hold one of the array.
+    /// The partial results of all QPUs; those without elements of the array are neutral.
     fn reduce<T: Number>(&mut self, source: &Array<T>, reduction: Reduction) -> Result<Vec<T>, Error> {
-        let qpus = source.blocks().min(QPUS);
-        let every =
-            Share::of(source.blocks()).map(|share| Stretch { first: share.number, stride: qpus, blocks: share.blocks });
-        self.reduce_stretches(source, reduction, every.collect())
+        self.reduce_spans(source, reduction, &Span::interleaved(source.blocks()))
     }
 
-    /// What each stretch of blocks is reduced to, 16 elements for each.
-    pub(crate) fn reduce_stretches<T: Number>(
+    /// Reduces each span of blocks to 16 elements.
+    pub(crate) fn reduce_spans<T: Number>(
         &mut self,
         source: &Array<T>,
         reduction: Reduction,
-        stretches: Vec<Stretch>,
+        spans: &[Span],
     ) -> Result<Vec<T>, Error> {
         self.expect_own(source)?;
-        if stretches.is_empty() {
+        if spans.is_empty() {
             return Ok(Vec::new());
         }
         let neutral = match reduction {
@@ -129,18 +126,18 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         };
         self.fill_up(source, neutral.to_word())?;
         let exchanged = if reduction == Reduction::Sum { 0 } else { T::EXCHANGED };
-        let target = self.undefined::<u32>(LANES * stretches.len())?;
+        let target = self.undefined::<u32>(LANES * spans.len())?;
         macro_rules! launch {
             ($program:ident) => {{
-                let jobs: Vec<$program::Uniforms> = Share::of(stretches.len() as u32)
-                    .zip(&stretches)
-                    .map(|(share, stretch)| $program::Uniforms {
+                let jobs: Vec<$program::Uniforms> = spans
+                    .iter()
+                    .map(|Span { share, first, stride }| $program::Uniforms {
                         number: share.number,
                         others: share.others(),
                         exchanged,
-                        source: source.address() + stretch.first * BLOCK_BYTES,
-                        stride: stretch.stride * BLOCK_BYTES,
-                        blocks: stretch.blocks,
+                        source: source.address() + first * BLOCK_BYTES,
+                        stride: stride * BLOCK_BYTES,
+                        blocks: share.blocks,
                         neutral: neutral.to_word() ^ exchanged,
                         target: target.address() + share.number * 4 * LANES as u32,
                     })
@@ -165,15 +162,4 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         });
         Ok(self.read(&target)?.into_iter().map(|word| T::from_word(word ^ exchanged)).collect())
     }
-}
-
-/// Blocks that one QPU goes through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
-    /// The first.
-    pub(crate) first: u32,
-    /// From one to the next.
-    pub(crate) stride: u32,
-    /// How many.
-    pub(crate) blocks: u32,
 }

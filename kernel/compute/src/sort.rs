@@ -1,13 +1,12 @@
-//! Sorting by digits.
+//! Radix sort.
 
 use alloc::vec::Vec;
 
 use v3d::Platform;
 
 use crate::array::BLOCK_BYTES;
+use crate::division::Span;
 use crate::programs::{radix_count, radix_keys, radix_pairs};
-use crate::scan::stretches;
-use crate::session::Share;
 use crate::{Array, Element, Error, Session, Work};
 
 /// Values of a digit of 4 bits.
@@ -22,18 +21,18 @@ const COUNTS_BYTES: u32 = (4 * LANES * DIGITS) as u32;
 const TABLE_BYTES: u32 = 4 * DIGITS as u32;
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// Sorts keys, the least first.
+    /// Sorts keys in ascending order.
     ///
-    /// A digit of 4 bits at a time, from the lowest on: every QPU counts in a stretch of its own how many keys have which digit, the CPU adds up where
-    /// each digit's keys begin, and every QPU moves its keys there. That is done eight times, between two arrays.
+    /// The keys are sorted by one 4-bit digit at a time, from the lowest on: every QPU counts the digits in its own span of blocks, the CPU computes where the
+    /// keys of each digit begin, and every QPU moves its keys there. This takes eight passes between two arrays.
     ///
     /// # Errors
-    /// When the array is another driver's; when the pool has no room for another; the driver's.
+    /// When the array belongs to another driver; when the pool has not enough memory for a second array; the driver's.
     pub fn sort(&mut self, keys: &mut Array<u32>) -> Result<(), Error> {
         self.sort_digits(keys, None::<&mut Array<u32>>)
     }
 
-    /// Sorts keys, the least first, and takes a value with each. Values of equal keys stay in their order.
+    /// Sorts keys in ascending order, together with their values. Values of equal keys keep their order.
     ///
     /// # Errors
     /// When the lengths differ; as [`Session::sort`].
@@ -54,17 +53,18 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         if keys.is_empty() {
             return Ok(());
         }
-        // What the last block is filled up with stays behind all keys.
+        // Padding with the greatest key stays after all keys.
         self.fill_up(keys, u32::MAX)?;
         let mut other_keys = self.undefined(keys.length)?;
         let mut other_values = match &values {
             Some(values) => Some(self.undefined(values.length)?),
             None => None,
         };
+        let spans = Span::contiguous(keys.blocks());
         for shift in (0..u32::BITS).step_by(DIGIT_BITS as usize) {
-            let counts = self.count_digits(keys, shift)?;
+            let counts = self.count_digits(keys, &spans, shift)?;
             let pair = values.as_deref().zip(other_values.as_ref());
-            self.move_digits(keys, &other_keys, pair, shift, &counts)?;
+            self.move_digits((keys, &other_keys), pair, &spans, shift, &counts)?;
             core::mem::swap(keys, &mut other_keys);
             if let (Some(values), Some(other)) = (values.as_deref_mut(), &mut other_values) {
                 core::mem::swap(values, other);
@@ -73,17 +73,16 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(())
     }
 
-    /// How many keys of each stretch have which digit.
-    fn count_digits(&mut self, keys: &Array<u32>, shift: u32) -> Result<Vec<[u32; DIGITS]>, Error> {
-        let stretches = stretches(keys.blocks());
-        let target = self.undefined::<u32>(LANES * DIGITS * stretches.len())?;
-        let jobs: Vec<radix_count::Uniforms> = Share::of(stretches.len() as u32)
-            .zip(&stretches)
-            .map(|(share, stretch)| radix_count::Uniforms {
+    /// Counts how often each digit occurs in each span.
+    fn count_digits(&mut self, keys: &Array<u32>, spans: &[Span], shift: u32) -> Result<Vec<[u32; DIGITS]>, Error> {
+        let target = self.undefined::<u32>(LANES * DIGITS * spans.len())?;
+        let jobs: Vec<radix_count::Uniforms> = spans
+            .iter()
+            .map(|Span { share, first, .. }| radix_count::Uniforms {
                 number: share.number,
                 others: share.others(),
-                source: keys.address() + stretch.first * BLOCK_BYTES,
-                blocks: stretch.blocks,
+                source: keys.address() + first * BLOCK_BYTES,
+                blocks: share.blocks,
                 shift,
                 target: target.address() + share.number * COUNTS_BYTES,
             })
@@ -95,21 +94,20 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(sums.as_chunks().0.to_vec())
     }
 
-    /// Moves all keys, and values, to where those with their digit belong.
+    /// Moves all keys, and values, to the section of their digit.
     fn move_digits<T: Element>(
         &mut self,
-        keys: &Array<u32>,
-        target: &Array<u32>,
+        (keys, target): (&Array<u32>, &Array<u32>),
         values: Option<(&Array<T>, &Array<T>)>,
+        spans: &[Span],
         shift: u32,
         counts: &[[u32; DIGITS]],
     ) -> Result<(), Error> {
-        let stretches = stretches(keys.blocks());
-        let mut table = alloc::vec![0; DIGITS * stretches.len()];
+        let mut table = alloc::vec![0; DIGITS * spans.len()];
         let mut next = target.address();
         for digit in 0..DIGITS {
-            for (stretch, counts) in counts.iter().enumerate() {
-                table[DIGITS * stretch + digit] = next.0;
+            for (span, counts) in counts.iter().enumerate() {
+                table[DIGITS * span + digit] = next.0;
                 next = next + 4 * counts[digit];
             }
         }
@@ -117,14 +115,14 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         let addresses = values.map(|(from, to)| (from.address(), to.address().0.wrapping_sub(target.address().0)));
         macro_rules! launch {
             ($program:ident, $values:expr, $to_values:expr) => {{
-                let jobs: Vec<$program::Uniforms> = Share::of(stretches.len() as u32)
-                    .zip(&stretches)
-                    .map(|(share, stretch)| $program::Uniforms {
+                let jobs: Vec<$program::Uniforms> = spans
+                    .iter()
+                    .map(|Span { share, first, .. }| $program::Uniforms {
                         number: share.number,
                         others: share.others(),
-                        keys: keys.address() + stretch.first * BLOCK_BYTES,
-                        values: $values + stretch.first * BLOCK_BYTES,
-                        blocks: stretch.blocks,
+                        keys: keys.address() + first * BLOCK_BYTES,
+                        values: $values + first * BLOCK_BYTES,
+                        blocks: share.blocks,
                         shift,
                         table: table.address() + share.number * TABLE_BYTES,
                         to_values: $to_values,

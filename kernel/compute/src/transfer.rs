@@ -3,8 +3,8 @@
 use v3d::Platform;
 
 use crate::array::{Array, BLOCK_BYTES, Element};
+use crate::division::Share;
 use crate::programs::{copy, fill};
-use crate::session::Share;
 use crate::{Error, Session, Work};
 
 /// Blocks of 1 KiB that one store of `fill` covers.
@@ -14,7 +14,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// Copies one array to another of the same length.
     ///
     /// # Errors
-    /// When the lengths differ; when an array is another driver's; the driver's.
+    /// When the lengths differ; when an array belongs to another driver; the driver's.
     pub fn copy<T: Element>(&mut self, source: &Array<T>, target: &mut Array<T>) -> Result<(), Error> {
         self.expect_own(source)?;
         self.expect_own(target)?;
@@ -40,10 +40,10 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// Sets all elements of an array to one value.
     ///
     /// # Errors
-    /// When the array is another driver's; the driver's.
+    /// When the array belongs to another driver; the driver's.
     pub fn fill<T: Element>(&mut self, target: &mut Array<T>, value: T) -> Result<(), Error> {
         self.expect_own(target)?;
-        // Whole stores by all QPUs, and the blocks that are left one by one.
+        // All QPUs make whole stores; the remaining blocks are stored one by one.
         let whole = target.blocks() / FILL_BLOCKS;
         for (first, count, blocks) in [(0, whole, FILL_BLOCKS), (whole * FILL_BLOCKS, target.blocks() % FILL_BLOCKS, 1)]
         {
@@ -58,9 +58,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
                     blocks: share.blocks,
                 })
                 .collect();
-            if !jobs.is_empty() {
-                self.launch(&fill::PROGRAM, &jobs)?;
-            }
+            self.launch(&fill::PROGRAM, &jobs)?;
         }
         self.account(Work { stored_bytes: u64::from(target.blocks() * BLOCK_BYTES), ..Work::NONE });
         Ok(())

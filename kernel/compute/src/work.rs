@@ -1,4 +1,4 @@
-//! What an operation has to do at least, and how long the hardware needs for that.
+//! Lower bounds of an operation's work and time.
 
 use core::fmt;
 use core::ops::AddAssign;
@@ -6,32 +6,32 @@ use core::ops::AddAssign;
 /// The V3D's clock in megahertz.
 const CLOCK_MHZ: u64 = 250;
 
-/// What an operation has to do, however it is programmed: the measure of its program.
+/// The work that an operation needs at least, independent of its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Operations of the ALUs on one element: additions, products, comparisons.
+    /// ALU operations on single elements: additions, multiplications, comparisons.
     pub operations: u64,
-    /// Bytes that are looked up by TMUs, each once.
+    /// Bytes that TMUs load, each once.
     pub looked_up_bytes: u64,
-    /// Lookups of 16 elements.
+    /// TMU lookups of 16 elements.
     pub lookups: u64,
     /// Bytes that VPM DMA stores.
     pub stored_bytes: u64,
 }
 
 impl Work {
-    /// Nothing.
+    /// No work.
     pub const NONE: Self = Self { operations: 0, looked_up_bytes: 0, lookups: 0, stored_bytes: 0 };
 
-    /// What takes longest, and for how many cycles of the V3D's clock.
+    /// The resource that takes longest, and its time in cycles of the V3D's clock.
     pub fn bound(&self) -> (Bound, u64) {
-        // 12 QPUs, 4 elements a cycle, an addition and a product: 24 thousand million operations a second [AG p.17].
+        // 12 QPUs, 4 elements per cycle, an addition and a multiplication: 24 billion operations per second [AG p.17].
         let arithmetic = self.operations.div_ceil(96);
-        // A line of 64 bytes in 5 cycles: LPDDR2-800, 32 bits wide.
+        // A line of 64 bytes takes 5 cycles: LPDDR2-800, 32 bits wide.
         let memory = (self.looked_up_bytes + self.stored_bytes).div_ceil(64) * 5;
-        // 1,120 MB/s were measured for stores: 14 cycles a line.
+        // Stores measured 1,120 MB/s: 14 cycles per line.
         let stores = self.stored_bytes.div_ceil(64) * 14;
-        // Six TMUs, 16 cycles for 16 elements: 1.5 thousand million lookups a second.
+        // Six TMUs, 16 cycles for 16 elements: 1.5 billion lookups per second.
         let lookups = (self.lookups * 16).div_ceil(6);
         let all = [
             (Bound::Arithmetic, arithmetic),
@@ -42,7 +42,7 @@ impl Work {
         all.into_iter().max_by_key(|(_, cycles)| *cycles).unwrap_or((Bound::Arithmetic, 0))
     }
 
-    /// Microseconds that so many cycles take.
+    /// Converts cycles to microseconds.
     pub const fn microseconds(cycles: u64) -> u64 {
         cycles / CLOCK_MHZ
     }
@@ -57,7 +57,7 @@ impl AddAssign for Work {
     }
 }
 
-/// What an operation cannot be faster than.
+/// The resource that limits an operation's speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// 24 GFLOP/s of the QPUs' two ALUs.
@@ -66,7 +66,7 @@ pub enum Bound {
     Memory,
     /// The VPM DMA's stores, 1.14 GB/s.
     Stores,
-    /// Lookups of the six TMUs, 1.5 thousand million a second.
+    /// Lookups of the six TMUs, 1.5 billion per second.
     Lookups,
 }
 

@@ -1,4 +1,4 @@
-//! Every operation once, its result checked by the CPU: the kernel's scene runs it, and the benchmark measures it.
+//! Every operation once, with a result that the CPU checks: run by the kernel's scene, measured by the benchmark.
 
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
@@ -13,22 +13,22 @@ use crate::{Error, Image, Neighbour, Session, View, Work};
 pub struct Workload<P> {
     /// The operation and its size.
     pub name: &'static str,
-    /// Carries it out and checks the result.
+    /// Runs the operation and checks the result.
     pub run: fn(&mut Session<'_, '_, '_, P>) -> Result<(), Problem>,
 }
 
-/// What is wrong with an operation.
+/// Why a workload failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Problem {
-    /// It was not carried out.
+    /// The operation returned an error.
     Refused(Error),
-    /// An element of its result is wrong.
+    /// An element of the result is wrong.
     Wrong {
-        /// Which.
+        /// Its index.
         at: usize,
-        /// What it is.
+        /// Its value.
         found: f64,
-        /// What it should be.
+        /// The expected value.
         expected: f64,
     },
 }
@@ -50,7 +50,7 @@ impl From<Error> for Problem {
     }
 }
 
-/// All of them.
+/// All workloads.
 pub fn all<P: Platform>() -> Vec<Workload<P>> {
     alloc::vec![
         Workload { name: "copy 1 MiB", run: copy },
@@ -72,16 +72,16 @@ pub fn all<P: Platform>() -> Vec<Workload<P>> {
     ]
 }
 
-/// What an operation cost when it was last measured on the model: `cargo bench -p compute` writes the table.
+/// An operation's cost on the model at the last measurement: `cargo bench -p compute` writes the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modelled {
     /// Instructions of all QPUs.
     pub instructions: u64,
-    /// Cycles in which QPUs were at work, as the model's clock estimates them.
+    /// Cycles in which QPUs were busy, by the estimate of the model's clock.
     pub cycles: u64,
 }
 
-/// What the workload of this name cost when it was measured.
+/// The measured cost of the workload with this name.
 pub fn modelled(name: &str) -> Option<Modelled> {
     let mut rows = include_str!("modelled.tsv").lines().map(|line| line.split('\t'));
     let mut row = rows.find(|row| row.clone().next() == Some(name))?.skip(1);
@@ -89,7 +89,7 @@ pub fn modelled(name: &str) -> Option<Modelled> {
     Some(Modelled { instructions: number()?, cycles: number()? })
 }
 
-/// Words that look like chance: each of a number's index alone.
+/// A pseudorandom word that depends only on `index`.
 fn word(index: usize) -> u32 {
     let mut word = (index as u32).wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
     word ^= word >> 15;
@@ -97,12 +97,12 @@ fn word(index: usize) -> u32 {
     word ^ word >> 13
 }
 
-/// From -1 to 1.
+/// A pseudorandom float from -1 to 1.
 fn float(index: usize) -> f32 {
     word(index) as i32 as f32 / 2_147_483_648.0
 }
 
-/// Compares numbers, each of which may be off by `bound`.
+/// Compares numbers with a tolerance of `bound`.
 fn compare(found: impl Iterator<Item = f64>, expected: impl Iterator<Item = f64>, bound: f64) -> Result<(), Problem> {
     match found.zip(expected).enumerate().find(|(_, (found, expected))| (found - expected).abs() > bound) {
         Some((at, (found, expected))) => Err(Problem::Wrong { at, found, expected }),
@@ -156,7 +156,7 @@ fn sort<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Problem> {
 }
 
 fn sort_pairs<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Problem> {
-    // Equal keys are among them.
+    // Some keys are equal.
     let mut pairs: Vec<(u32, u32)> = (0..1 << 14).map(|index| (word(index) >> 20, index as u32)).collect();
     let (words, places): (Vec<u32>, Vec<u32>) = pairs.iter().copied().unzip();
     let (mut keys, mut values) = (gpu.array(&words)?, gpu.array(&places)?);
@@ -166,7 +166,7 @@ fn sort_pairs<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Probl
     words_are(&gpu.read(&values)?, pairs.iter().map(|pair| pair.1))
 }
 
-/// How many of z, z² + c and so on, from 0, are within 2.
+/// Number of iterations of z² + c from z = 0 with |z| <= 2.
 fn escape(re: f32, im: f32, most: u32) -> u32 {
     let mut z = [0.0f32; 2];
     (0..most)
@@ -191,10 +191,10 @@ fn mandelbrot<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Probl
     let at = |index: usize, first: f32| view.pixel * index as f32 + first;
     let expected = |pixel: usize| escape(at(pixel % WIDTH, view.left), at(pixel / WIDTH, view.top), MAX_ITERATIONS);
     let found = gpu.read_image(&image)?;
-    // Ten operations each: what nobody knows before.
+    // Ten operations per iteration, whose number is not known in advance.
     let iterations = found.iter().map(|&count| u64::from(count)).sum::<u64>();
     gpu.account(Work { operations: 10 * iterations, ..Work::NONE });
-    // Near the set's border a rounding decides: one pixel in a hundred may differ.
+    // Near the set's border rounding decides: one pixel in a hundred may differ.
     let differ: Vec<usize> = (0..found.len()).filter(|&pixel| found[pixel] != expected(pixel)).collect();
     match differ.first() {
         Some(&at) if differ.len() > found.len() / 100 => {
@@ -204,7 +204,7 @@ fn mandelbrot<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Probl
     }
 }
 
-/// A generation of life, cell by cell.
+/// One generation of life, cell by cell.
 fn generation(alive: &[bool], width: usize) -> Vec<bool> {
     let height = alive.len() / width;
     (0..alive.len())
@@ -244,7 +244,7 @@ fn sgemm<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Problem> {
     compare(gpu.read_matrix(&product)?.into_iter().map(f64::from), expected, 1e-4)
 }
 
-/// What has the transform of two lines, and beside them nothing: a sum of two waves.
+/// The sum of two waves, whose transform has two lines and is 0 elsewhere.
 fn waves(length: usize) -> Vec<[f32; 2]> {
     let wave = |index: usize, turns: usize| TAU * (index * turns % length) as f64 / length as f64;
     (0..length)
@@ -255,7 +255,7 @@ fn waves(length: usize) -> Vec<[f32; 2]> {
         .collect()
 }
 
-/// The spectrum of [`waves`], times `scale`.
+/// The transform of [`waves`], times `scale`.
 fn lines(length: usize, scale: f64) -> impl Iterator<Item = f64> {
     (0..2 * length).map(move |part| match (part / 2, part % 2) {
         (3, 0) => scale * length as f64,
@@ -277,7 +277,7 @@ fn fft<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Problem> {
 
 fn inverse_fft<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Problem> {
     const LENGTH: usize = 1 << 12;
-    // Backward, the frequencies change their signs.
+    // The inverse transform negates frequencies.
     let turned: Vec<[f32; 2]> = waves(LENGTH).into_iter().map(|[re, im]| [re, -im]).collect();
     let mut signals = gpu.signal(&turned.repeat(4), LENGTH)?;
     gpu.inverse_fft(&mut signals)?;
@@ -289,14 +289,14 @@ fn inverse_fft<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Prob
 fn fft_2d<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Problem> {
     const WIDTH: usize = 256;
     const HEIGHT: usize = 64;
-    // The same row everywhere: all of the spectrum is in the first one.
+    // All rows are equal, so the spectrum is in the first row.
     let mut plane = gpu.signal(&waves(WIDTH).repeat(HEIGHT), WIDTH)?;
     gpu.fft_2d(&mut plane)?;
     let expected = lines(WIDTH, HEIGHT as f64).chain(core::iter::repeat_n(0.0, 2 * WIDTH * (HEIGHT - 1)));
     compare(parts(&gpu.read_signal(&plane)?), expected, 0.1)
 }
 
-/// Sides of the picture that is filtered.
+/// Width and height of the picture that is filtered.
 const PICTURE: [usize; 2] = [256, 128];
 
 fn picture<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(Vec<u32>, Image), Error> {
@@ -306,14 +306,14 @@ fn picture<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(Vec<u32>, I
     Ok((pixels, image))
 }
 
-/// A channel of the nearest pixel of the picture.
+/// A channel of a pixel, with coordinates clamped to the edges.
 fn channel(pixels: &[u32], x: i32, y: i32, channel: usize) -> f64 {
     let [width, height] = PICTURE;
     let [x, y] = [x.clamp(0, width as i32 - 1), y.clamp(0, height as i32 - 1)].map(|place| place as usize);
     f64::from(pixels[y * width + x] >> (8 * channel) & 255)
 }
 
-/// Compares all channels of all pixels, of a picture so many pixels wide: a rounding may go either way.
+/// Compares all channels of all pixels of a picture of this width; rounding may differ by 1.
 fn pixels_are(found: &[u32], width: usize, expected: impl Fn(i32, i32, usize) -> f64) -> Result<(), Problem> {
     let places = (0..4 * found.len()).map(|at| ((at / 4 % width) as i32, (at / 4 / width) as i32, at % 4));
     let channels = found.iter().flat_map(|pixel| pixel.to_le_bytes().map(f64::from));
@@ -321,7 +321,7 @@ fn pixels_are(found: &[u32], width: usize, expected: impl Fn(i32, i32, usize) ->
 }
 
 fn convolve<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Problem> {
-    // Sharpens: what stands out from its neighbours does so more.
+    // A sharpening kernel.
     let neighbours: Vec<Neighbour> = (0..9)
         .map(|at| Neighbour { right: at % 3 - 1, down: at / 3 - 1, weight: if at == 4 { 1.8 } else { -0.1 } })
         .collect();
@@ -362,7 +362,7 @@ fn yuv_to_rgb<P: Platform>(gpu: &mut Session<'_, '_, '_, P>) -> Result<(), Probl
         let [x, line] = [x, line].map(|place| place as usize);
         let chroma = line / 2 * (WIDTH / 2) + x / 2;
         let y = 255.0 / 219.0 * (f64::from(y[line * WIDTH + x]) - 16.0);
-        // From the definition: 112 steps to either side, weights 0.299, 0.587 and 0.114.
+        // By definition: U and V have a range of 112 to either side; weights are 0.299, 0.587 and 0.114.
         let [u, v] = [u[chroma], v[chroma]].map(|part| 255.0 / 112.0 * (f64::from(part) - 128.0));
         match channel {
             0 => y + 0.701 * v,

@@ -1,17 +1,17 @@
-//! From planes of brightness and colour to pixels.
+//! Conversion from planes of YUV to pixels.
 
 use alloc::vec::Vec;
 
 use v3d::Platform;
 
+use crate::division::{Grid, grid_jobs};
 use crate::programs::yuv;
-use crate::session::Share;
 use crate::{Array, Error, Image, Session, Work};
 
-/// Pixels across and down of a block.
+/// Width and height of a block in pixels.
 const BLOCK: [usize; 2] = [64, 4];
 
-/// A picture as video has it: a plane of Y, and planes of U and V of half the width and height, four bytes to a word.
+/// A YUV 4:2:0 picture: a plane of Y, and planes of U and V of half the width and height, four bytes per word.
 #[derive(Debug)]
 pub struct Planes {
     y: Array<u32>,
@@ -22,11 +22,12 @@ pub struct Planes {
 }
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// Planes of bytes, row by row. Y is 16 for black and 235 for white, U and V are 128 for grey (BT.601).
+    /// Creates a picture from planes of bytes, row by row. Y is 16 for black and 235 for white, U and V are 128 for
+    /// grey (BT.601).
     ///
     /// # Errors
-    /// When the width is not a multiple of 64 or the height not one of 4, or a side not 1 to 2048; when a plane has not as many bytes; when the pool has no
-    /// room.
+    /// When the width is not a multiple of 64 or the height not a multiple of 4, or a side is not 1 to 2048; when the length of a plane does not match; when
+    /// the pool has not enough memory.
     pub fn planes(&mut self, [y, u, v]: [&[u8]; 3], width: usize, height: usize) -> Result<Planes, Error> {
         if !width.is_multiple_of(BLOCK[0]) || !(1..=2048).contains(&width) {
             let allowed = "a multiple of 64 pixels across, at most 2048";
@@ -47,10 +48,11 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(Planes { y: self.array(&y)?, u: self.array(&u)?, v: self.array(&v)?, width, height })
     }
 
-    /// Makes pixels of planes: opaque ones, each channel held to 0 to 255 and rounded. Four pixels have the same colour.
+    /// Converts planes to opaque pixels, with each channel clamped to 0 to 255 and rounded. 2 x 2 pixels share their
+    /// chroma.
     ///
     /// # Errors
-    /// When the picture has another size; when one of both is another driver's; the driver's.
+    /// When the sizes differ; when planes or picture belong to another driver; the driver's.
     pub fn yuv_to_rgb(&mut self, planes: &Planes, target: &mut Image) -> Result<(), Error> {
         self.expect_own(&planes.y)?;
         self.expect_image(target)?;
@@ -60,23 +62,14 @@ impl<P: Platform> Session<'_, '_, '_, P> {
             }
         }
         let (across, down) = ((planes.width / BLOCK[0]) as u32, (planes.height / BLOCK[1]) as u32);
-        let jobs: Vec<yuv::Uniforms> = Share::of(across * down)
-            .map(|share| yuv::Uniforms {
-                number: share.number,
-                others: share.others(),
-                column: share.number % across,
-                row: share.number / across,
-                step: share.qpus,
-                across,
-                blocks: share.blocks,
-                y_plane: planes.y.address(),
-                u_plane: planes.u.address(),
-                v_plane: planes.v.address(),
-                y_pitch: planes.width as u32,
-                target: target.address(),
-                pitch: target.pitch_bytes(),
-            })
-            .collect();
+        let jobs = grid_jobs!(yuv, Grid::of(across, down), {
+            y_plane: planes.y.address(),
+            u_plane: planes.u.address(),
+            v_plane: planes.v.address(),
+            y_pitch: planes.width as u32,
+            target: target.address(),
+            pitch: target.pitch_bytes(),
+        });
         self.launch(&yuv::PROGRAM, &jobs)?;
         let pixels = (planes.width * planes.height) as u64;
         self.account(Work {

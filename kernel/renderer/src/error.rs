@@ -274,7 +274,10 @@ impl fmt::Display for Error {
                 write!(f, "{label}: the vertex shader reads {attributes} attributes and may read 1 to {most}")
             }
             Self::Varyings { label, varyings, most } => {
-                write!(f, "{label}: the fragment shader reads {varyings} varyings, more than the {most} that are possible")
+                write!(
+                    f,
+                    "{label}: the fragment shader reads {varyings} varyings, more than the {most} that are possible"
+                )
             }
             Self::NotANumber { label, stage, word } => {
                 write!(f, "{label}: word {word} of the {stage}'s uniforms is NaN")
@@ -314,7 +317,10 @@ impl fmt::Display for Error {
             }
             Self::Results { label, texture_type, .. } => {
                 let name = texture_type.name();
-                write!(f, "{label}: a lookup of type {name} has one result, and shaders that declare `2d64` wait for two: use bind")
+                write!(
+                    f,
+                    "{label}: a lookup of type {name} has one result, and shaders that declare `2d64` wait for two: use bind"
+                )
             }
             Self::TargetTiling { label, tiling, expected } => {
                 write!(f, "{label}: its tiling is {tiling:?}, but a texture of its size needs {expected:?}")
@@ -333,18 +339,15 @@ impl fmt::Display for Error {
                 write!(f, "{label}: it draws {pipeline} samples per pixel, and the pass has {pass}")
             }
             Self::HeapFull { label, bytes } => write!(f, "{label}: the heap has no room for {bytes} more bytes"),
-            Self::NotFinite { label, value } => write!(f, "{label}: {value} is not a valid coordinate, length or colour"),
+            Self::NotFinite { label, value } => {
+                write!(f, "{label}: {value} is not a valid coordinate, length or colour")
+            }
             Self::OtherSize { label, size_px: [width, height], target_px: [target_width, target_height] } => write!(
                 f,
                 "{label}: it is made for {width} x {height} pixels, and the target has {target_width} x {target_height}"
             ),
             Self::Primitives { label, pipeline, mesh } => {
-                write!(
-                    f,
-                    "{label}: its fragment shader is for {}, and the mesh has {}",
-                    pipeline.name(),
-                    mesh.name()
-                )
+                write!(f, "{label}: its fragment shader is for {}, and the mesh has {}", pipeline.name(), mesh.name())
             }
             Self::TargetInUse { label } => write!(f, "{label}: it is rendered to and read by the same pass"),
         }

@@ -134,7 +134,9 @@ impl Recording {
         let is_64_bit = target.format() == Format::Rgba16Float;
         let buffer = match TileBuffer::of_mode(multisample, is_64_bit, double_buffer) {
             Some(buffer) => buffer,
-            None if is_64_bit && multisample => return impossible("the hardware does not resolve four samples of 64-bit colours"),
+            None if is_64_bit && multisample => {
+                return impossible("the hardware does not resolve four samples of 64-bit colours");
+            }
             None if is_64_bit => return impossible("a double tile buffer holds 32-bit colours only"),
             None => return impossible("a double tile buffer holds one sample per pixel only"),
         };
@@ -211,7 +213,10 @@ impl KeptDepth<'_> {
         }
         if samples != Samples::One {
             // Loading four samples needs early Z turned off (HW-2905), and another memory layout.
-            return Err(Error::Impossible { label, why: "depths are loaded and stored only with one sample per pixel" });
+            return Err(Error::Impossible {
+                label,
+                why: "depths are loaded and stored only with one sample per pixel",
+            });
         }
         owners.push(depth.memory().owner());
         Ok(DepthBuffer { surface: depth.surface(), load, store })

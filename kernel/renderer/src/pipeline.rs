@@ -244,7 +244,11 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
     if descriptor.alpha_to_coverage && descriptor.samples == Samples::One {
         return impossible("alpha to coverage needs four samples per pixel");
     }
-    let build = || state.build().ok_or(Error::Driver(v3d::Error::ShaderRecord("the instructions after a fragment shader cannot be encoded")));
+    let build = || {
+        state.build().ok_or(Error::Driver(v3d::Error::ShaderRecord(
+            "the instructions after a fragment shader cannot be encoded",
+        )))
+    };
     match descriptor.fragment.ending() {
         Ending::Color => build(),
         Ending::HalfColor => match state.refusal_of_half_color() {
@@ -265,7 +269,9 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
             if state == plain {
                 return Ok(Tail { words: Vec::new(), uniforms: Vec::new() });
             }
-            impossible("the fragment shader accesses the tile buffer itself, so tests, blending, logic and colour mask are not available")
+            impossible(
+                "the fragment shader accesses the tile buffer itself, so tests, blending, logic and colour mask are not available",
+            )
         }
     }
 }

@@ -81,7 +81,8 @@ impl Target {
     pub fn new<P: Platform>(device: &Device<'_, P>, descriptor: &TargetDescriptor) -> Result<Self, Error> {
         let TargetDescriptor { label, width_px, height_px, format, tiling } = *descriptor;
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
-        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
+        TileGrid::new(width_px, height_px, TileBuffer::Single)
+            .map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
         let (unit_width, unit_height) = match tiling {
             Tiling::Raster => (1, 1),
             Tiling::TFormat => tile_px(format.bits()).unwrap_or((1, 1)),
@@ -117,7 +118,8 @@ impl Target {
         pitch_bytes: u32,
     ) -> Result<Self, Error> {
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
-        TileGrid::new(width_px, height_px, TileBuffer::Single).map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
+        TileGrid::new(width_px, height_px, TileBuffer::Single)
+            .map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
         // The hardware takes the pitch from the surface's width in pixels.
         if !pitch_bytes.is_multiple_of(4) || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
             return Err(refuse("its pitch is not a whole number of pixels, or less than its width"));

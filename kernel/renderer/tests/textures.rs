@@ -321,7 +321,8 @@ fn errors_name_the_texture() {
         "wood: a lookup of type ETC1 has one result, and shaders that declare `2d64` wait for two: use bind"
     );
     let light = Texture::new(&device, &TextureDescriptor::new("light", TextureType::Rgba64, 40, 30)).unwrap();
-    let error = "light: a lookup of type RGBA64 has two results, which only shaders that declare `2d64` read: use bind_64";
+    let error =
+        "light: a lookup of type RGBA64 has two results, which only shaders that declare `2d64` read: use bind_64";
     assert_eq!(light.bind(&Sampler::LINEAR).unwrap_err().to_string(), error);
     drop((target, etc1, light));
     assert_eq!(device.pool().used(), used);

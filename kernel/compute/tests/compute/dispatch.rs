@@ -17,7 +17,7 @@ fn a_program_in_wgsl_computes_what_rust_computes() {
             let mut sums = gpu.array(&y).unwrap();
             let bindings = Bindings { factor: 0.5, x: given.storage(), y: sums.storage_mut() };
             gpu.dispatch(&COMPUTE, [length.div_ceil(64) as u32, 1, 1], &bindings).unwrap();
-            // Half of a number is exact, so that one rounding is left.
+            // Half of a float is exact, so only the addition rounds.
             let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 0.5 * x + y).collect();
             let found = gpu.read(&sums).unwrap();
             let near = |(a, b): (&f32, &f32)| (a - b).abs() <= f32::EPSILON * b.abs();

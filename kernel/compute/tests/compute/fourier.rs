@@ -1,4 +1,4 @@
-//! Fourier transforms, held against the sum that defines them and against each other.
+//! Fourier transforms, compared with the sum that defines them and with each other.
 
 use std::f64::consts::TAU;
 
@@ -7,14 +7,14 @@ use v3d_host::Model;
 
 use crate::machine::{Random, with_gpu};
 
-/// The relative error allowed, as root mean square: three times what GPU_FFT's documentation states for 2^12.
+/// Tolerance of the relative error (root mean square): three times what GPU_FFT's documentation states for 2^12.
 const BOUND: f64 = 2.5e-6;
 
 fn random(count: usize, seed: u32) -> Vec<[f32; 2]> {
     Random::new(seed).floats(2 * count).as_chunks().0.to_vec()
 }
 
-/// A transform in double precision, by halves.
+/// A recursive transform in double precision.
 fn transform(points: &[[f64; 2]], sign: f64) -> Vec<[f64; 2]> {
     if points.len() == 1 {
         return points.to_vec();
@@ -35,7 +35,7 @@ fn doubles(points: &[[f32; 2]]) -> Vec<[f64; 2]> {
     points.iter().map(|point| point.map(f64::from)).collect()
 }
 
-/// Root mean square of the differences over that of what is expected.
+/// Root mean square of the differences, relative to that of the expected values.
 fn error(found: &[[f32; 2]], expected: &[[f64; 2]]) -> f64 {
     let square = |[re, im]: [f64; 2]| re * re + im * im;
     let differences = doubles(found).iter().zip(expected).map(|(a, b)| square([a[0] - b[0], a[1] - b[1]])).sum::<f64>();
@@ -53,7 +53,7 @@ fn transformed(
     gpu.read_signal(&signal).unwrap()
 }
 
-/// A forward transform of so many signals, and back again.
+/// Transforms this number of signals, and back again.
 fn check(gpu: &mut Session<'_, '_, '_, Model>, length: usize, count: usize) {
     let points = random(length * count, (length + count) as u32);
     let found = transformed(gpu, &points, length, |gpu, signal| gpu.fft(signal));
@@ -74,7 +74,7 @@ fn each_length_is_the_sum_that_defines_it() {
     });
 }
 
-/// Down the columns of a plane and along its rows, whatever the shape: also where results are farther apart than a store's stride.
+/// Transforms planes of various shapes, including results farther apart than a store's stride.
 #[test]
 fn planes_are_transformed_in_both_directions() {
     with_gpu(|gpu| {

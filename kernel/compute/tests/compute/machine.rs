@@ -1,10 +1,10 @@
-//! A machine for each test, and numbers for it.
+//! A machine and pseudorandom numbers for each test.
 
 use compute::{Compute, Session};
 use v3d::{Driver, Limits};
 use v3d_host::{Config, Model};
 
-/// Runs `test` with a machine of its own, and expects that the model has nothing to complain about.
+/// Runs `test` with a machine of its own, and checks that the model reports no violations.
 pub(crate) fn with_gpu(test: impl FnOnce(&mut Session<'_, '_, '_, Model>)) {
     let machine = Model::new(24 << 20, Config::default());
     let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).unwrap();
@@ -12,7 +12,7 @@ pub(crate) fn with_gpu(test: impl FnOnce(&mut Session<'_, '_, '_, Model>)) {
     assert_eq!(machine.take_faults(), []);
 }
 
-/// A generator of numbers that are the same in each run: xorshift32.
+/// A pseudorandom number generator with the same sequence in each run: xorshift32.
 pub(crate) struct Random(u32);
 
 impl Random {
@@ -31,7 +31,7 @@ impl Random {
         (0..count).map(|_| self.word()).collect()
     }
 
-    /// From -1 to 1.
+    /// Floats from -1 to 1.
     pub(crate) fn floats(&mut self, count: usize) -> Vec<f32> {
         (0..count).map(|_| (self.word() as i32) as f32 / 2_147_483_648.0).collect()
     }

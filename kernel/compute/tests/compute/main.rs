@@ -1,4 +1,4 @@
-//! Operations on the model, held against plain Rust code.
+//! Operations on the model, compared with plain Rust code.
 
 mod dispatch;
 mod fourier;

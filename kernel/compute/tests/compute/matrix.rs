@@ -1,10 +1,11 @@
-//! Products of matrices.
+//! Matrix products.
 
 use compute::Error;
 
 use crate::machine::{Random, with_gpu};
 
-/// Holds a product against sums in double precision: an error of a rounding for each addition, of the sum of all sizes, is allowed.
+/// Compares a product with sums in double precision: the tolerance is one rounding error per addition, relative to the
+/// sum of absolute values.
 fn check(rows: usize, depth: usize, columns: usize, alpha: f32, beta: f32) {
     with_gpu(|gpu| {
         let mut random = Random::new((rows * depth + columns) as u32);

@@ -1,4 +1,4 @@
-//! Sums, least and greatest elements, running sums.
+//! Sums, minima, maxima and prefix sums.
 
 use crate::machine::{Random, with_gpu};
 
@@ -22,7 +22,8 @@ fn integers_are_reduced_exactly() {
     });
 }
 
-/// A sum of floats is off by a rounding of all sizes for each of the additions that one element goes through.
+/// The tolerance of a sum of floats: a rounding error for each addition that an element goes through, relative to the
+/// sum of absolute values.
 #[test]
 fn floats_are_reduced_within_their_rounding() {
     with_gpu(|gpu| {

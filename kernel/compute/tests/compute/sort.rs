@@ -9,7 +9,7 @@ fn keys_are_sorted_and_values_of_equal_keys_keep_their_order() {
     with_gpu(|gpu| {
         for length in [0, 1, 5, 256, 300, 256 * 13 + 9] {
             let mut random = Random::new(length as u32 + 5);
-            // Of few different keys, and the greatest there is among them.
+            // A few different keys, including the greatest possible one.
             let few: Vec<u32> =
                 random.words(length).iter().map(|word| if word % 7 == 0 { u32::MAX } else { word % 64 }).collect();
             for keys in [random.words(length), few] {

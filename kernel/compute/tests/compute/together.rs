@@ -1,11 +1,11 @@
-//! Operations while frames are under way: they wait for each other, and neither harms the other.
+//! Operations while frames are in flight: each waits for the other, and both have correct results.
 
 use compute::Compute;
 use renderer::{Format, PassDescriptor, Target, TargetDescriptor};
 use v3d::hw::tiling::Tiling;
 use v3d_host::{Config, Model, Picture};
 
-/// Frames are held back until the driver waits for them: so they are under way when operations begin.
+/// Frames do not run until the driver waits for them, so they are in flight when operations begin.
 #[test]
 fn operations_run_while_a_frame_is_drawn() {
     let machine = Model::new(16 << 20, Config::default());
@@ -22,7 +22,7 @@ fn operations_run_while_a_frame_is_drawn() {
         let fence = frame.submit().unwrap();
         {
             let mut driver = device.driver().unwrap();
-            assert!(!driver.is_done(fence), "the frame is under way");
+            assert!(!driver.is_done(fence), "the frame is in flight");
             let mut gpu = compute.on(&mut driver);
             let words: Vec<u32> = (0..5000).map(|at: u32| at.wrapping_mul(2_654_435_761)).collect();
             let mut keys = gpu.array(&words).unwrap();

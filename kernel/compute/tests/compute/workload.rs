@@ -1,10 +1,10 @@
-//! What the kernel and the benchmark run.
+//! The workloads of the kernel and the benchmark.
 
 use compute::{Compute, workload};
 use v3d::{Driver, Limits};
 use v3d_host::{Config, Model};
 
-/// Results are right, and the table from which the kernel takes its times is of these programs: it says how many instructions they execute.
+/// Results are correct, and the table of modelled costs has the number of instructions that these programs execute.
 #[test]
 fn every_operation_has_the_result_that_the_cpu_expects_at_the_cost_of_the_table() {
     for workload in workload::all::<Model>() {
