@@ -26,6 +26,7 @@ use crate::disassembler::{Style, disassemble};
 use crate::interface::{Interface, Output};
 use crate::source::{Source, Span};
 
+mod count;
 mod delay_slots;
 mod doubtful;
 pub mod facts;

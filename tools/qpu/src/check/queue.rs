@@ -1,6 +1,6 @@
 //! What waits in a FIFO, over all paths.
 
-use super::state::MANY;
+use super::count::MANY;
 
 /// Entries of which the state keeps the sizes; of more, the newest.
 const KEPT: u8 = 16;

@@ -3,8 +3,8 @@
 //! A semaphore is shared by all QPUs: one program alone cannot show whether somebody else releases what it acquires. Therefore only what the source declares
 //! by `.semaphore` is checked: the accesses on a path from start to end.
 
+use super::count::{Count, MANY};
 use super::flow::{Node, Pending};
-use super::state::{Count, MANY};
 use super::{Findings, Program};
 use crate::code::Code;
 use crate::interface::SemaphoreUse;

@@ -2,9 +2,10 @@
 
 use v3d_hw::qpu::{File, ReadSource, Signal, WriteTarget};
 
+use super::count::MANY;
 use super::facts::{Facts, Register};
 use super::flow::{Node, Pending};
-use super::state::{FREE, HELD, LAST, MANY, NOT_LAST, State};
+use super::state::{FREE, HELD, LAST, NOT_LAST, State};
 use super::{Findings, Program};
 use crate::code::Code;
 use crate::diagnostic::Severity;
