@@ -4,8 +4,8 @@ use crate::machine::{Operand, Operation, Target, Work};
 
 /// Entries of a TMU's request queue: each parameter takes one [AG p.39].
 const TMU_ENTRIES: usize = 8;
-/// Cycles from a set-up of VPM reads to the first read. The guide wants 4 [AG p.56]; Mesa's programs, which run on boards, have the write's set-up between the
-/// two and nothing else [mesa vc4_qpu_emit.c], and tests on boards found that the read waits [vc4asm].
+/// Cycles from a set-up of VPM reads to the first read. The guide wants a latency of three instructions [AG p.55]; the captured programs of Mesa's driver,
+/// which run on boards, read one to three instructions after the set-up, and tests on boards found that the read waits [vc4asm].
 const VPM_SET_UP: usize = 2;
 /// Cycles until what is written to a register file can be read [AG p.37].
 const FILE: usize = 2;

@@ -23,8 +23,28 @@ mod places;
 const MOST_FOR_EACH: usize = 16;
 /// Cycles in which nothing can be done before something must be wrong.
 const MOST_IDLE: usize = 64;
-/// Cycles in which a value's last use can come so that it is used soon.
-const SOON: usize = 8;
+/// How an order is made. None is the best for all programs.
+#[derive(Clone, Copy)]
+struct Policy {
+    /// The order of the source, which needs fewer registers than the one that waits least.
+    patient: bool,
+    /// Cycles in which a value's last use can come so that it is used soon, and belongs into an accumulator.
+    soon: usize,
+    /// Uses that a value has at most which belongs there: others are kept out of the way.
+    uses: u32,
+}
+
+/// What is tried.
+const POLICIES: [Policy; 8] = [
+    Policy { patient: false, soon: 8, uses: u32::MAX },
+    Policy { patient: false, soon: 8, uses: 2 },
+    Policy { patient: false, soon: 8, uses: 3 },
+    Policy { patient: false, soon: 4, uses: u32::MAX },
+    Policy { patient: false, soon: 4, uses: 2 },
+    Policy { patient: false, soon: 16, uses: u32::MAX },
+    Policy { patient: false, soon: 16, uses: 2 },
+    Policy { patient: true, soon: 8, uses: u32::MAX },
+];
 
 /// An instruction with the line that it is for, and the word of the uniforms that it reads.
 #[derive(Clone, Copy, Debug)]
@@ -71,16 +91,27 @@ struct Scheduler {
     calls: Vec<(usize, usize)>,
     /// First cycle in which something may come into r4.
     r4_free: usize,
-    patient: bool,
+    policy: Policy,
 }
 
-/// The instructions of a program.
+/// The instructions of a program: of several orders the shortest.
 ///
 /// # Errors
 /// There are not enough registers: with the line where that is so.
 pub(crate) fn schedule(machine: &Machine) -> Result<Scheduled> {
-    // Latency first; if that needs too many registers, the order of the source.
-    Scheduler::new(machine, false).run().or_else(|_| Scheduler::new(machine, true).run())
+    let mut shortest: Result<Scheduled> = refuse(Span::default(), "no order was tried");
+    for policy in POLICIES {
+        let made = Scheduler::new(machine, policy).run();
+        let is_better = match (&made, &shortest) {
+            (Ok(made), Ok(shortest)) => made.lines.len() < shortest.lines.len(),
+            (Err(_), Ok(_)) => false,
+            (_, Err(_)) => true,
+        };
+        if is_better {
+            shortest = made;
+        }
+    }
+    shortest
 }
 
 /// A block in the making.
@@ -94,7 +125,7 @@ struct Pending {
 }
 
 impl Scheduler {
-    fn new(machine: &Machine, patient: bool) -> Self {
+    fn new(machine: &Machine, policy: Policy) -> Self {
         let count = machine.registers as usize;
         let mut left = vec![0; count];
         let mut pinned = vec![false; count];
@@ -116,7 +147,7 @@ impl Scheduler {
             lines: Vec::new(),
             calls: Vec::new(),
             r4_free: 0,
-            patient,
+            policy,
         }
     }
 
@@ -236,32 +267,32 @@ impl Scheduler {
         Ok(())
     }
 
+    /// Why a block does not come to its end.
     fn no_room(&self, work: &Pending) -> Refusal {
         let at = work.issued.iter().position(Option::is_none).unwrap_or(0);
         let span = work.operations[at].span;
         let count = self.registers.in_use();
-        Refusal {
-            message: format!(
+        let message = if self.registers.free_in_a().is_some() && self.registers.free_in_b().is_some() {
+            "a fault of the compiler: there are registers, and no operation finds its place".to_owned()
+        } else {
+            format!(
                 "{count} values are needed at once here; there are 64 registers for them, and no memory to keep others in"
-            ),
-            span,
-        }
+            )
+        };
+        Refusal { message, span }
     }
 
     /// Whether everything that an operation waits for has been done, long enough ago.
-    fn may_go(&self, work: &Pending, at: usize, together: bool) -> bool {
+    fn may_go(&self, work: &Pending, at: usize) -> bool {
         let now = self.now();
-        work.waits[at].iter().all(|wait| {
-            work.issued[wait.on]
-                .is_some_and(|issued| issued + wait.cycles <= now && (together || issued < now || wait.cycles == 0))
-        })
+        work.waits[at].iter().all(|wait| work.issued[wait.on].is_some_and(|issued| issued + wait.cycles <= now))
     }
 
     /// Fills one instruction; whether there was something to do.
     fn cycle(&mut self, work: &mut Pending) -> bool {
         let mut candidates: Vec<usize> =
-            (0..work.operations.len()).filter(|&at| work.issued[at].is_none() && self.may_go(work, at, true)).collect();
-        let patient = self.patient;
+            (0..work.operations.len()).filter(|&at| work.issued[at].is_none() && self.may_go(work, at)).collect();
+        let patient = self.policy.patient;
         candidates.sort_by_key(|&at| if patient { (at, 0) } else { (usize::MAX - work.urgency[at], at) });
         let now = self.now();
         let waits_for_texture = |work: &Pending, at: usize| {
@@ -315,15 +346,11 @@ impl Scheduler {
         let mut candidates = candidates.to_vec();
         // What had to wait only for something in this instruction may go with it.
         let more: Vec<usize> = (0..work.operations.len())
-            .filter(|at| !candidates.contains(at) && work.issued[*at].is_none() && self.may_go(work, *at, true))
+            .filter(|at| !candidates.contains(at) && work.issued[*at].is_none() && self.may_go(work, *at))
             .collect();
         candidates.extend(more);
         for at in candidates {
-            if work.issued[at].is_some()
-                || later.contains(&at)
-                || !self.may_go(work, at, true)
-                || self.is_early(work, at)
-            {
+            if work.issued[at].is_some() || later.contains(&at) || !self.may_go(work, at) || self.is_early(work, at) {
                 continue;
             }
             if let Ok((word, place)) = self.attempt(work, at, Some(&line)) {

@@ -3,7 +3,7 @@
 //! A value that one operation alone uses may be computed by that operation: packed colours, arguments of the special function unit and the TMU, words
 //! for the VPM and one side of a select are targets or conditions of the operation that makes them. Comparisons become flags where they are asked for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use naga::Span;
 use v3d_hw::Layout;
@@ -64,6 +64,8 @@ struct Selector<'p> {
     open: Vec<(u32, usize, u32)>,
     next_varying: u32,
     next_attribute: usize,
+    /// Attributes that go from the VPM to the VPM as they are, when the outputs before them have been written.
+    passed_on: HashSet<Value>,
     streams: &'p Streams,
     span: Span,
 }
@@ -83,11 +85,13 @@ pub(crate) fn select_instructions(program: &Program, streams: &Streams) -> Machi
         open: Vec::new(),
         next_varying: 0,
         next_attribute: 0,
+        passed_on: HashSet::new(),
         streams,
         span: Span::default(),
     };
     selector.count_uses();
     selector.choose_makers();
+    selector.choose_passed_on();
     selector.begin();
     let mut depth = 0;
     for (at, step) in program.steps.iter().enumerate() {
@@ -217,6 +221,34 @@ impl Selector<'_> {
         }
     }
 
+    /// Attributes are read in their order. The last ones can be read where they are written again, if nothing else is done with them and they are written in
+    /// that order.
+    fn choose_passed_on(&mut self) {
+        let program = self.program;
+        let computed = program.steps.iter().enumerate().filter_map(|(at, step)| match *step {
+            Step::Compute(value) => Some((at, value)),
+            _ => None,
+        });
+        let (mut attributes, mut written) = (Vec::new(), HashMap::new());
+        for (at, value) in computed {
+            match program.op(value) {
+                Op::Attribute(_) => attributes.push(value),
+                Op::Output(word) => {
+                    written.insert(word, at);
+                }
+                _ => {}
+            }
+        }
+        let mut before = program.steps.len();
+        for value in attributes.into_iter().rev() {
+            match written.get(&value) {
+                Some(&at) if at < before && self.uses[value.index()] == 1 => before = at,
+                _ => break,
+            }
+            self.passed_on.insert(value);
+        }
+    }
+
     fn emit(&mut self, operation: Operation) {
         self.block.push(operation);
     }
@@ -287,6 +319,14 @@ impl Selector<'_> {
         if self.next_attribute.is_multiple_of(MOST_READS) {
             self.set_up_reads();
         }
+    }
+
+    /// Reads an attribute, and those before it that nobody wants.
+    fn attribute(&mut self, number: u32, target: Target) {
+        while self.streams.attributes.get(self.next_attribute).is_some_and(|next| *next != number) {
+            self.read_attribute(Target::Nothing);
+        }
+        self.read_attribute(target);
     }
 
     /// The register that a value has or gets.
@@ -458,12 +498,10 @@ impl Selector<'_> {
                 let corner = self.operation(Work::Move, vec![Operand::Coefficient], target);
                 self.emit(corner);
             }
+            Op::Attribute(_) if self.passed_on.contains(&value) => {}
             Op::Attribute(number) => {
-                while self.streams.attributes.get(self.next_attribute).is_some_and(|next| *next != number) {
-                    self.read_attribute(Target::Nothing);
-                }
                 let target = Target::Register(self.register_of(value));
-                self.read_attribute(target);
+                self.attribute(number, target);
             }
             Op::Special(special, argument) => {
                 let address = match special {
@@ -535,7 +573,10 @@ impl Selector<'_> {
                 let rotate = self.operation(Work::Rotate(places), vec![operand], target);
                 self.emit(rotate);
             }
-            Op::Output(word) => self.send(word, Target::VpmWrite),
+            Op::Output(word) => match self.program.op(word) {
+                Op::Attribute(number) if self.passed_on.contains(&word) => self.attribute(number, Target::VpmWrite),
+                _ => self.send(word, Target::VpmWrite),
+            },
             Op::Depth(depth) => self.send(depth, Target::Depth),
             Op::Color(word) => {
                 let register = match self.operand(word) {

@@ -2,7 +2,7 @@
 
 use naga::Span;
 
-use super::{Line, NEAR, Obstacle, Pending, SOON, Scheduler};
+use super::{Line, NEAR, Obstacle, Pending, Scheduler};
 use crate::encode::{Place, encode, source};
 use crate::machine::{Operand, Operation, Register, Target, Work};
 
@@ -105,7 +105,7 @@ impl Scheduler {
     /// Whether a result is used soon, and by what stands beside values of file A.
     fn outlook(&self, work: &Pending, at: usize, register: Register) -> Outlook {
         let depths = work.depths();
-        let (mut deepest, mut prefers_b, mut count) = (0, false, 0);
+        let (mut deepest, mut prefers_b, mut count) = (0, false, 0u32);
         for (user, operation) in work.operations.iter().enumerate() {
             if work.issued[user].is_some() || user == at || !operation.reads().any(|read| read == register) {
                 continue;
@@ -126,7 +126,7 @@ impl Scheduler {
             }
         }
         let here_only = count == self.left[register.index()];
-        let soon = here_only && count > 0 && deepest <= SOON;
+        let soon = (1..=self.policy.uses).contains(&count) && here_only && deepest <= self.policy.soon;
         Outlook { soon, at_once: soon && deepest <= 1, prefers_b }
     }
 
