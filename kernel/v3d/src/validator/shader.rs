@@ -42,7 +42,7 @@ pub(super) enum Kind {
     Vertex,
 }
 
-/// Something that a program does with its uniforms, which are named by their order in the stretch.
+/// Something that a program does with its uniforms, which are numbered by their order in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     /// It reads the next one.
@@ -55,12 +55,12 @@ enum Event {
     LookUp(Parameters),
 }
 
-/// A stretch of a program up to a branch or to the end.
+/// A basic block of a program: up to a branch with its delay slots, or to the end.
 #[derive(Clone, Debug, Default)]
-struct Stretch {
+struct Block {
     /// With the addresses of their instructions.
     events: Vec<(BusAddr, Event)>,
-    /// The stretches behind it.
+    /// The blocks behind it.
     exits: [Option<usize>; 2],
 }
 
@@ -97,7 +97,7 @@ impl Facts {
 #[derive(Debug)]
 struct Program {
     /// The first is where it begins.
-    stretches: Vec<Stretch>,
+    blocks: Vec<Block>,
     facts: Facts,
 }
 

@@ -181,7 +181,7 @@ fn uniforms_may_be_moved_to_what_can_be_computed() {
     let refusal = check_program(&scene, &program(0), |_, _| vec![beyond.0]).unwrap_err();
     assert!(matches!(refusal.reason, Reason::Reads { address, .. } if address == beyond), "{refusal}");
     for (why, program) in [
-        ("where to, nobody can say", vec![move_by(Mux::R1), NOP, NOP]),
+        ("to an address that is not known", vec![move_by(Mux::R1), NOP, NOP]),
         ("between words", vec![load(32, 2), move_by(Mux::R0), NOP, NOP]),
         ("too soon", vec![load(32, 4), move_by(Mux::R0), NOP, read]),
         ("too soon", vec![branch(true, 0), load(32, 4), NOP, move_by(Mux::R0)]),

@@ -1,6 +1,6 @@
-//! One stretch of a program, from its first instruction to a branch or the end.
+//! One basic block of a program, from its first instruction to a branch or the end.
 //!
-//! What it does with uniforms is written down; what it hands on is what the next stretch begins with.
+//! Its accesses to uniforms are recorded; the state that it hands on is the one with which the next block begins.
 
 use super::lookups::{Parameters, Results};
 use super::registers::{Known, Registers};
@@ -22,7 +22,7 @@ const TMUS: usize = 2;
 /// Instructions that must not wait for the scoreboard.
 const BEFORE_SCOREBOARD: u8 = Hazard::ScoreboardAfterStart.between() as u8;
 
-/// What one stretch hands on to the next.
+/// The state that one block hands on to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Carried {
     /// The last two instructions, the last one first.
@@ -45,7 +45,7 @@ pub(super) struct Carried {
     vpm: Vpm,
 }
 
-/// A stretch as far as it was followed.
+/// A block as far as it was followed.
 pub(super) struct Path {
     kind: Kind,
     carried: Carried,
@@ -61,7 +61,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// A stretch that begins with what another has handed on.
+    /// A block that begins with the state that another has handed on.
     pub(super) fn new(kind: Kind, carried: Carried) -> Self {
         Self {
             kind,
@@ -300,7 +300,7 @@ impl Path {
         match target {
             WriteTarget::UniformsAddress => {
                 let Known::Value { uniform, plus } = value else {
-                    return Err("moves the address of the uniforms, where to, nobody can say");
+                    return Err("moves the address of the uniforms to an address that is not known");
                 };
                 self.events.push((address, Event::Move { uniform, plus }));
                 self.uniform_delay = Hazard::UniformAfterAddress.between();

@@ -13,7 +13,7 @@ pub(super) enum Known {
     /// Nothing.
     #[default]
     Nothing,
-    /// The value of a uniform, by its number in the stretch, and a constant; or the constant alone.
+    /// The value of a uniform, by its number in the block, and a constant; or the constant alone.
     Value {
         /// Which uniform.
         uniform: Option<u32>,

@@ -67,7 +67,7 @@ fn destination(kind: Kind, result: &Write) -> Result<(), &'static str> {
             return Err("uses the VPM in a fragment shader");
         }
         WriteTarget::QuadX | WriteTarget::QuadY => return Err("moves quads"),
-        WriteTarget::TlbAlphaMask => return Err("writes the alpha mask, which there is not"),
+        WriteTarget::TlbAlphaMask => return Err("writes the alpha mask, which is OpenVG's"),
         WriteTarget::TlbStencilSetup
         | WriteTarget::TlbZ
         | WriteTarget::TlbColorMs
@@ -90,7 +90,7 @@ fn destination(kind: Kind, result: &Write) -> Result<(), &'static str> {
     if !may_be_conditional && result.condition != Condition::Always {
         return Err(match result.target {
             WriteTarget::Tmu { .. } => "writes a texture coordinate conditionally",
-            WriteTarget::UniformsAddress => "moves the address of the uniforms, where to, nobody can say",
+            WriteTarget::UniformsAddress => "moves the address of the uniforms to an address that is not known",
             _ => "writes to the SFU, the VPM or a TMU conditionally",
         });
     }
@@ -137,7 +137,7 @@ fn signal(kind: Kind, signal: Signal) -> Result<(), &'static str> {
     let fragment = matches!(kind, Kind::Fragment { .. });
     match signal {
         Signal::Breakpoint => Err("is a breakpoint"),
-        Signal::LoadAlpha => Err("reads the alpha mask, which there is not"),
+        Signal::LoadAlpha => Err("reads the alpha mask, which is OpenVG's"),
         Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::ScoreboardWait if !fragment => {
             Err("uses the tile buffer in a vertex or coordinate shader")
         }

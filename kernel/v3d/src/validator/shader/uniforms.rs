@@ -24,18 +24,18 @@ pub(super) fn check<M: GpuMemory>(
     begun.insert((0, uniforms));
     waiting.push((0, uniforms));
     while let Some((number, start)) = waiting.pop() {
-        let Some(stretch) = program.stretches.get(number) else { continue };
-        checker.spend(1 + stretch.events.len() as u32)?;
+        let Some(block) = program.blocks.get(number) else { continue };
+        checker.spend(1 + block.events.len() as u32)?;
         words.clear();
         let mut stream = Stream { checker, next: start, words: &mut words };
-        for (address, event) in &stretch.events {
+        for (address, event) in &block.events {
             stream.follow(*address, *event).map_err(|refused| match refused {
                 Refused::Because(why) => Reason::Instruction { address: *address, why },
                 Refused::For(reason) => reason,
             })?;
         }
         let next = stream.next;
-        for exit in stretch.exits.iter().flatten() {
+        for exit in block.exits.iter().flatten() {
             if begun.insert((*exit, next)) {
                 waiting.push((*exit, next));
             }
@@ -64,12 +64,12 @@ impl From<Reason> for Refused {
     }
 }
 
-/// The uniforms of a stretch.
+/// The uniforms of a block.
 struct Stream<'a, M> {
     checker: &'a Checker<'a, M>,
     /// Where the next one stands.
     next: BusAddr,
-    /// Those that were read in this stretch, and where they stand.
+    /// Those that were read in this block, and where they stand.
     words: &'a mut Vec<(BusAddr, u32)>,
 }
 

@@ -1,10 +1,10 @@
-//! All paths through a program, followed once: the stretches between its branches.
+//! All paths through a program, followed once: its basic blocks.
 //!
-//! A stretch begins where a path comes to with what it brings along; a path ends where another has come with the same.
+//! A block is an address together with the state that a path arrives with; a path ends where another has arrived with the same state.
 
 use super::super::{Checker, Reason};
 use super::path::{Carried, Path};
-use super::{Facts, Kind, Program, Stretch};
+use super::{Block, Facts, Kind, Program};
 use crate::platform::GpuMemory;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use v3d_hw::qpu::{
     BRANCH_DELAY_SLOTS, Branch, BranchCondition, INSTRUCTION_BYTES, Instruction, THREAD_DELAY_SLOTS, WriteTarget,
 };
 
-/// Instructions that are followed at most, over all paths.
+/// Maximum number of instructions that are followed, over all paths.
 const MAX_STEPS: u32 = 1 << 16;
 
 /// Follows a program.
@@ -22,9 +22,9 @@ pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: Bus
         return Err(Reason::Value("a program is 8-byte aligned"));
     }
     let mut found = Found::default();
-    let mut program = Program { stretches: Vec::new(), facts: Facts::default() };
+    let mut program = Program { blocks: Vec::new(), facts: Facts::default() };
     let mut steps = 0;
-    found.stretch(code, Carried::default());
+    found.block(code, Carried::default());
     while let Some((number, start, carried)) = found.waiting.pop() {
         let mut path = Path::new(kind, carried);
         let mut address = start;
@@ -60,16 +60,16 @@ pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: Bus
             address = address + INSTRUCTION_BYTES;
         };
         let (events, carried) = path.into_parts();
-        let exits = exits.map(|exit| exit.map(|place| found.stretch(place, carried)));
-        if program.stretches.len() <= number {
-            program.stretches.resize_with(number + 1, Stretch::default);
+        let exits = exits.map(|exit| exit.map(|place| found.block(place, carried)));
+        if program.blocks.len() <= number {
+            program.blocks.resize_with(number + 1, Block::default);
         }
-        program.stretches[number] = Stretch { events, exits };
+        program.blocks[number] = Block { events, exits };
     }
     Ok(program)
 }
 
-/// Stretches by where they begin and what they begin with.
+/// Blocks by their address and the state with which they begin.
 #[derive(Default)]
 struct Found {
     numbers: BTreeMap<(BusAddr, Carried), usize>,
@@ -77,8 +77,8 @@ struct Found {
 }
 
 impl Found {
-    /// The number of a stretch, which is followed later if it is new.
-    fn stretch(&mut self, place: BusAddr, carried: Carried) -> usize {
+    /// The number of a block, which is followed later if it is new.
+    fn block(&mut self, place: BusAddr, carried: Carried) -> usize {
         let next = self.numbers.len();
         let number = *self.numbers.entry((place, carried)).or_insert(next);
         if number == next {
