@@ -1,7 +1,7 @@
 //! Draws the kernel's own assets: `lighthouse.glb`, `vessels.glb` and `crate.png`.
 //!
-//! `cargo run -p asset-build --example draw_assets -- kernel/assets` makes them anew, byte for byte: the model is turned on a lathe and
-//! put together from boxes, the picture is a formula.
+//! `cargo run -p asset-build --example draw_assets -- kernel/assets` writes them anew, byte for byte: the model consists of surfaces of revolution and boxes,
+//! and the picture is a formula.
 
 use std::error::Error;
 use std::f32::consts::TAU;
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A number between 0 and 1 for each place of a lattice.
+/// A pseudorandom number between 0 and 1 for each point of a lattice.
 fn lattice(x: i32, y: i32) -> f32 {
     let mut hash = (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca77);
     hash = (hash ^ hash >> 15).wrapping_mul(0x2c1b_3c6d);
@@ -52,9 +52,9 @@ fn crate_texel(x: f32, y: f32) -> [f32; 3] {
     const FRAME: f32 = 0.13;
     const BRACE: f32 = 0.075;
     let edge = x.min(y).min(1.0 - x).min(1.0 - y);
-    // Distance from the diagonal, and along it.
+    // Distance from the diagonal, and position along it.
     let (across, along) = ((x - y).abs() * 0.5f32.sqrt(), (x + y) * 0.5f32.sqrt());
-    // The board: a number of its own, its grain's direction, its shade, the distance to its edge.
+    // The board: its number, its position along and across the grain, its level, and the distance to its edge.
     let (board, grain, level, inset) = if edge < FRAME {
         let upright = x.min(1.0 - x) < y.min(1.0 - y);
         let (u, v) = if upright { (y, x) } else { (x, y) };
@@ -77,7 +77,7 @@ fn crate_texel(x: f32, y: f32) -> [f32; 3] {
     let rings = (noise(u * 2.5 + board * 31.0, (v + warp) * 46.0) - 0.5) * 0.34
         + (noise(u * 14.0, (v + warp) * 190.0 + board) - 0.5) * 0.2;
     let tone = 0.86 + 0.2 * lattice(board as i32, 7);
-    // Boards are dark at their seams, and those that lie higher throw a shadow.
+    // Boards are dark at their seams, and higher ones cast a shadow.
     let seam = (inset / 0.012).min(1.0) * 0.65 + 0.35;
     let lower = edge >= FRAME && across >= BRACE;
     let shadow =
@@ -92,10 +92,10 @@ fn crate_texel(x: f32, y: f32) -> [f32; 3] {
     [0.80 * light, 0.55 * light, 0.30 * light]
 }
 
-/// A model in the making: triangles by material.
+/// A model under construction: triangles by material.
 struct Sculpture {
     materials: Vec<Finish>,
-    /// Positions and normals by material, three a triangle.
+    /// Positions and normals by material, three per triangle.
     corners: Vec<Vec<([f32; 3], [f32; 3])>>,
 }
 
@@ -112,7 +112,7 @@ const fn matte(name: &'static str, color: [f32; 3], roughness: f32) -> Finish {
     Finish { name, color, metallic: 0.0, roughness, emissive: [0.0; 3] }
 }
 
-/// A profile turned about the y axis: radius and height of its points, from the lowest to the highest.
+/// A profile to rotate about the y axis: radius and height of its points, from the lowest to the highest.
 struct Lathe<'a> {
     center: [f32; 3],
     sides: usize,
@@ -178,7 +178,7 @@ fn lighthouse() -> Sculpture {
         20,
         &[[0.0, 0.0], [0.05, 0.02], [0.075, 0.075], [0.05, 0.13], [0.015, 0.15], [0.0, 0.4]],
     );
-    // The door with its steps, windows up the tower.
+    // The door with its steps, and windows up the tower.
     model.cuboid(wood, [-0.15, 0.78, 0.5], [0.3, 0.52, 0.14]);
     model.cuboid(white, [-0.19, 0.78, 0.48], [0.04, 0.58, 0.17]);
     model.cuboid(white, [0.15, 0.78, 0.48], [0.04, 0.58, 0.17]);
@@ -296,7 +296,7 @@ impl Sculpture {
         }
     }
 
-    /// A box from its low corner and its extent.
+    /// A box, by its lowest corner and its extent.
     fn cuboid(&mut self, material: usize, low: [f32; 3], extent: [f32; 3]) {
         for axis in 0..3 {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -315,7 +315,8 @@ impl Sculpture {
         }
     }
 
-    /// A profile turned about an upright axis. Each piece of the profile has normals of its own, so its corners stay sharp.
+    /// A surface of revolution about an upright axis. Each segment of the profile has normals of its own, so its
+    /// corners stay sharp.
     fn lathe(&mut self, material: usize, lathe: &Lathe<'_>) {
         let Lathe { center, sides, profile } = lathe;
         let smooth = profile.len() == 5 && profile.windows(2).all(|two| two[1][1] > two[0][1]);
@@ -352,7 +353,7 @@ impl Sculpture {
         }
     }
 
-    /// The rock that it stands on: a flat dome, rough, with grass on top where it is level.
+    /// The rock below: a rough flat dome, with grass on top where it is level.
     fn rock(&mut self, rock: usize, grass: usize) {
         const RINGS: usize = 18;
         const SIDES: usize = 44;
@@ -410,7 +411,7 @@ impl Sculpture {
         self.cuboid(wall, [1.32, 1.2, -0.25], [0.14, 0.42, 0.14]);
     }
 
-    /// The whole as a binary glTF file.
+    /// The whole model as a binary glTF file.
     fn glb(&self) -> Vec<u8> {
         let mut binary: Vec<u8> = Vec::new();
         let (mut accessors, mut views, mut primitives, mut materials) =

@@ -1,10 +1,9 @@
-//! Distance fields: how far each place of a glyph is from its outline.
+//! Distance fields: the distance of each pixel of a glyph's bitmap from its outline.
 //!
-//! The glyph is rasterised several times larger than it is stored. The distances between the large pixels' centres and the nearest one of
-//! the other kind (inside or outside) are exact: the squared distance along columns, then the lower envelope of parabolas along rows, which is
-//! Felzenszwalb and Huttenlocher's transform.
+//! The glyph is rasterised several times larger than it is stored. The distances between the large pixels' centres and the nearest one on the other side of the
+//! outline are exact: squared distances along columns, then the lower envelope of parabolas along rows, which is Felzenszwalb and Huttenlocher's transform.
 
-/// A bitmap: inside or not, rows from the top.
+/// A bitmap: whether each pixel is inside, rows from the top.
 #[derive(Debug)]
 pub(crate) struct Bitmap {
     pub(crate) width: usize,
@@ -12,9 +11,10 @@ pub(crate) struct Bitmap {
     pub(crate) inside: Vec<bool>,
 }
 
-/// The field of a bitmap that is `scale` times as large as the field, with `spread` pixels of the field around it: its columns, rows, bytes.
+/// The distance field of a bitmap that is `scale` times as large, with `spread` pixels of margin on each side: its
+/// width, height and bytes.
 ///
-/// The bytes: 128 on the outline, rising by 127 to `spread` pixels inside, falling by 128 to as far outside.
+/// A byte is 128 on the outline, rises by 127 to `spread` pixels inside, and falls by 128 to `spread` pixels outside.
 pub(crate) fn distance_field(bitmap: &Bitmap, scale: usize, spread: usize) -> (usize, usize, Vec<u8>) {
     let margin = spread * scale;
     let (columns, rows) = (bitmap.width.div_ceil(scale) + 2 * spread, bitmap.height.div_ceil(scale) + 2 * spread);
@@ -26,7 +26,7 @@ pub(crate) fn distance_field(bitmap: &Bitmap, scale: usize, spread: usize) -> (u
     }
     let to_inside = squared_distances(width, height, |index| inside[index]);
     let to_outside = squared_distances(width, height, |index| !inside[index]);
-    // The outline runs half a pixel before the nearest centre of the other kind.
+    // The outline is half a pixel before the nearest centre on the other side.
     let signed =
         |index: usize| if inside[index] { to_outside[index].sqrt() - 0.5 } else { 0.5 - to_inside[index].sqrt() };
     let mut bytes = Vec::with_capacity(columns * rows);
@@ -43,10 +43,10 @@ pub(crate) fn distance_field(bitmap: &Bitmap, scale: usize, spread: usize) -> (u
     (columns, rows, bytes)
 }
 
-/// A distance that no bitmap has, squared.
+/// A squared distance greater than in any bitmap.
 const FAR: f64 = 1e12;
 
-/// For each pixel the squared distance to the nearest pixel of a set.
+/// For each pixel, the squared distance to the nearest pixel of a set.
 fn squared_distances(width: usize, height: usize, is_in_set: impl Fn(usize) -> bool) -> Vec<f64> {
     let mut distances: Vec<f64> = (0..width * height).map(|index| if is_in_set(index) { 0.0 } else { FAR }).collect();
     let mut line = Vec::new();
@@ -64,9 +64,9 @@ fn squared_distances(width: usize, height: usize, is_in_set: impl Fn(usize) -> b
     distances
 }
 
-/// For each place `x` the least of `values[q] + (x - q)^2` over all `q`.
+/// For each position `x`, the minimum of `values[q] + (x - q)^2` over all `q`.
 fn lower_envelope(values: &[f64]) -> Vec<f64> {
-    // The parabolas of the envelope, each with the place from which on it is the lowest.
+    // The parabolas of the envelope, each with the position from which on it is the lowest.
     let mut parabolas: Vec<(usize, f64)> = Vec::with_capacity(values.len());
     for (place, &value) in values.iter().enumerate() {
         let raised = |q: usize| values[q] + (q * q) as f64;
@@ -96,7 +96,7 @@ fn lower_envelope(values: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// A disc: the distance is the radius less the distance from the middle.
+    /// A disc: the distance is the radius minus the distance from the centre.
     #[test]
     fn a_disc_has_the_distances_of_a_disc() {
         let (size, radius, scale, spread) = (96usize, 32.0, 4, 6);
@@ -114,7 +114,7 @@ mod tests {
             let at = |index: usize| index as f64 + 0.5 - width as f64 / 2.0;
             let exact = radius / scale as f64 - at(index % width).hypot(at(index / width));
             let expected = (128.0 + exact / spread as f64 * 127.5).clamp(0.0, 255.0);
-            // A large pixel's half diagonal is 0.18 stored pixels, 4 steps.
+            // Half the diagonal of a large pixel is 0.18 stored pixels, which is 4 steps.
             assert!((expected - f64::from(byte)).abs() < 5.0, "at {index}: {byte}, and {expected} is exact");
             levels[usize::from(byte)] = true;
         }

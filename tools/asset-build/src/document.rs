@@ -1,11 +1,11 @@
-//! A glTF file with what it refers to: its buffers and pictures, inside it, beside it, or as data in its text.
+//! A glTF file with the buffers and pictures it refers to: inside it, beside it, or as data URIs.
 
 use crate::Error;
 use crate::picture::Picture;
 use data_encoding::BASE64;
 use std::path::Path;
 
-/// A glTF file, whole.
+/// A glTF file with all its data.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) gltf: gltf::Document,
@@ -31,7 +31,7 @@ impl Document {
             };
             if bytes.len() < buffer.length() {
                 let (index, length) = (buffer.index(), buffer.length());
-                return Err(content(format!("buffer {index} has {} bytes where it says {length}", bytes.len())));
+                return Err(content(format!("buffer {index} has {} bytes instead of {length}", bytes.len())));
             }
             buffers.push(bytes);
         }
@@ -41,7 +41,7 @@ impl Document {
                 gltf::image::Source::View { view, .. } => {
                     let (buffer, from) = (view.buffer().index(), view.offset());
                     let bytes = buffers.get(buffer).and_then(|bytes| bytes.get(from..from.checked_add(view.length())?));
-                    bytes.ok_or_else(|| content(format!("image {} lies outside its buffer", image.index())))?.to_vec()
+                    bytes.ok_or_else(|| content(format!("image {} is outside its buffer", image.index())))?.to_vec()
                 }
                 gltf::image::Source::Uri { uri, .. } => resource(folder, uri, path)?,
             };
@@ -56,11 +56,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|error| Error::File { path: path.to_owned(), error })
 }
 
-/// What a URI names: data within it, or a file beside the document.
+/// The data of a URI: base64 within it, or a file beside the document.
 fn resource(folder: &Path, uri: &str, document: &Path) -> Result<Vec<u8>, Error> {
     let Some(data) = uri.strip_prefix("data:") else {
         if uri.contains('%') || uri.contains("://") {
-            let reason = format!("{uri:?} is not the plain name of a file beside it");
+            let reason = format!("{uri:?} is not the plain name of a file in the same folder");
             return Err(Error::content(document, reason));
         }
         return read(&folder.join(uri));

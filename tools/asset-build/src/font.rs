@@ -1,4 +1,4 @@
-//! Fonts: glyphs rasterised into one atlas, as coverage or as distance.
+//! Fonts: glyphs rasterised into one atlas, as coverage or as distances.
 
 use crate::Error;
 use crate::distance_field::{Bitmap, distance_field};
@@ -7,10 +7,10 @@ use crate::picture::MAX_SIDE_PX;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// How much larger than stored a glyph is rasterised for its distance field.
+/// Factor by which a glyph is rasterised larger for its distance field.
 const FIELD_SCALE: usize = 8;
 
-/// Which characters at which size, and what the atlas holds.
+/// Characters, size and kind of a font's atlas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FontOptions {
     size_px: f32,
@@ -19,7 +19,7 @@ pub struct FontOptions {
 }
 
 impl FontOptions {
-    /// Coverage, for text at just this size.
+    /// Coverage, for text at exactly this size.
     pub fn coverage(size_px: f32) -> Self {
         Self { size_px, spread_px: None, characters: None }
     }
@@ -29,14 +29,14 @@ impl FontOptions {
         Self { size_px, spread_px: Some(spread_px), characters: None }
     }
 
-    /// Only these characters instead of all that the font has.
+    /// Restricts the atlas to these characters instead of all that the font has.
     pub fn characters(mut self, characters: impl IntoIterator<Item = char>) -> Self {
         self.characters = Some(characters.into_iter().collect());
         self
     }
 }
 
-/// A font as it will be written.
+/// A font in the form in which it is written.
 #[derive(Debug)]
 pub(crate) struct Font {
     options: FontOptions,
@@ -136,7 +136,8 @@ fn glyph(font: &fontdue::Font, character: char, options: &FontOptions) -> Glyph 
     Glyph { character, width, height, bytes, bearing, advance, place: [0; 2] }
 }
 
-/// Gives each glyph a place in an atlas whose sides are powers of two, a free pixel around each, and says how large that is.
+/// Places each glyph in an atlas whose sides are powers of two, with a free pixel around each, and returns the atlas's
+/// size.
 fn pack(glyphs: &mut [Glyph]) -> Result<(usize, usize), String> {
     let mut order: Vec<usize> = (0..glyphs.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(glyphs[index].height));
@@ -216,7 +217,7 @@ mod tests {
         sizes.iter().map(glyph).collect()
     }
 
-    /// Linear filtering reads one pixel beyond a glyph: no two may be closer than that.
+    /// Linear filtering reads one pixel beyond a glyph, so glyphs need that distance.
     #[test]
     fn glyphs_stand_apart() {
         let sizes: Vec<(usize, usize)> = (0..300).map(|n| (n * 7 % 23, n * 5 % 31)).collect();
@@ -225,7 +226,7 @@ mod tests {
         let mut taken = vec![false; width * height];
         for Glyph { width: across, height: down, place: [left, top], .. } in &glyphs {
             assert!(left + across < width && top + down < height, "{left}+{across} {top}+{down} in {width}x{height}");
-            // The glyph, with the free pixel to the right of it and below it.
+            // The glyph, and the free pixels to the right of it and below it.
             for y in *top..top + down + 1 {
                 for x in *left..left + across + 1 {
                     assert!(

@@ -1,7 +1,7 @@
-//! Models, pictures and fonts for the renderer, made into constants by a build script.
+//! Turns models, pictures and fonts into constants for the renderer, in a build script.
 //!
-//! The Pi parses nothing: a build script names files, this crate reads them on the developer's machine and writes a Rust module with constants of the
-//! types in `renderer::asset`, whose bytes lie beside it and are laid out as the GPU reads them.
+//! The Pi parses nothing: a build script names files, and this crate reads them on the developer's machine and writes a Rust module with constants of the types
+//! in `renderer::asset`. Their bytes are in files beside the module, in the layout that the GPU reads.
 //!
 //! ```no_run
 //! use asset_build::{Assets, FontOptions};
@@ -27,7 +27,7 @@
 //! }
 //! let model: &renderer::asset::Model = &assets::LIGHTHOUSE;
 //! ```
-//! A file that cannot be used fails the build with its name and the reason.
+//! A file that cannot be used fails the build; the error has its name and the reason.
 #![forbid(unsafe_code)]
 
 mod distance_field;
@@ -54,7 +54,7 @@ pub enum Error {
         /// The reason.
         error: std::io::Error,
     },
-    /// A file is not what it should be, or holds what the renderer cannot draw.
+    /// A file is malformed, or has contents that the renderer does not support.
     #[error("{}: {reason}", path.display())]
     Content {
         /// The file.
@@ -70,7 +70,7 @@ pub enum Error {
         /// The reason.
         reason: &'static str,
     },
-    /// Cargo sets the variable for build scripts, and it is not set.
+    /// An environment variable is missing that cargo sets for build scripts.
     #[error("{0} is not set: this is to be called from a build script")]
     NotInBuildScript(&'static str),
 }
@@ -81,7 +81,7 @@ impl Error {
     }
 }
 
-/// One file to be made into a constant.
+/// A file and the constant it becomes.
 #[derive(Clone, Debug)]
 enum Source {
     Model,
@@ -96,24 +96,25 @@ pub struct Assets {
 }
 
 impl Assets {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A glTF 2.0 model (`.glb` or `.gltf`); it becomes the constant `NAME: renderer::asset::Model`.
+    /// Adds a glTF 2.0 model (`.glb` or `.gltf`); it becomes the constant `NAME: renderer::asset::Model`.
     ///
-    /// All scenes' triangles are taken, their nodes' transforms applied. Skins and animations are left out; primitives that are not triangles are an error.
+    /// It has the triangles of all scenes, with their nodes' transforms applied. Skins and animations are ignored; primitives that are not triangles are an
+    /// error.
     pub fn model(self, name: &str, path: impl Into<PathBuf>) -> Self {
         self.add(name, path.into(), Source::Model)
     }
 
-    /// A PNG or JPEG picture; it becomes the constant `NAME: renderer::asset::Image`.
+    /// Adds a PNG or JPEG picture; it becomes the constant `NAME: renderer::asset::Image`.
     pub fn image(self, name: &str, path: impl Into<PathBuf>) -> Self {
         self.add(name, path.into(), Source::Image)
     }
 
-    /// A TrueType or OpenType font; it becomes the constant `NAME: renderer::asset::Font`.
+    /// Adds a TrueType or OpenType font; it becomes the constant `NAME: renderer::asset::Font`.
     pub fn font(self, name: &str, path: impl Into<PathBuf>, options: FontOptions) -> Self {
         self.add(name, path.into(), Source::Font(options))
     }
@@ -123,7 +124,8 @@ impl Assets {
         self
     }
 
-    /// Builds everything into `$OUT_DIR/assets.rs`, from files relative to the crate's folder, and tells cargo to build again when one changes.
+    /// Builds everything into `$OUT_DIR/assets.rs` from files relative to the crate's folder, and tells cargo to build
+    /// again when one of them changes.
     pub fn build(&self) -> Result<(), Error> {
         let variable = |name| std::env::var_os(name).map(PathBuf::from).ok_or(Error::NotInBuildScript(name));
         let (from, to) = (variable("CARGO_MANIFEST_DIR")?, variable("OUT_DIR")?);

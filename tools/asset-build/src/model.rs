@@ -1,7 +1,7 @@
 //! Models: glTF 2.0 scenes as parts of one material each.
 //!
-//! Transforms of nodes are applied, normals are made where a file has none (flat, as glTF says), equal vertices are stored once, and
-//! parts of more than 65,536 vertices are cut, because indices have 16 bits.
+//! Transforms of nodes are applied, missing normals are computed (flat, as glTF specifies), equal vertices are merged, and parts of more than 65,536 vertices
+//! are cut because indices have 16 bits.
 
 use crate::Error;
 use crate::document::Document;
@@ -12,15 +12,15 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Vertices that indices of 16 bits can name.
+/// Number of vertices that 16-bit indices can address.
 const MAX_PART_VERTICES: usize = 1 << 16;
 
-/// A vertex, as it stands in memory: position, half-float normal with a 0 behind it, texture coordinate.
+/// A vertex in memory: position, half-float normal followed by a 0, texture coordinates.
 pub(crate) type VertexBytes = [u8; 28];
 
 type Vec3 = [f32; 3];
 
-/// A model as it will be written.
+/// A model in the form in which it is written.
 #[derive(Debug)]
 pub(crate) struct Model {
     parts: Vec<Part>,
@@ -50,7 +50,7 @@ struct Material {
     double_sided: bool,
 }
 
-/// A triangle's corner before it becomes bytes.
+/// A triangle's corner before it is encoded.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
     position: Vec3,
@@ -70,7 +70,7 @@ pub(crate) fn load(path: &Path) -> Result<Model, Error> {
         high: [f32::NEG_INFINITY; 3],
     };
     model.materials.extend(gltf.materials().map(material));
-    // The material of primitives that name none.
+    // The index of glTF's default material, for primitives that have none.
     let default_material = model.materials.len();
     for scene in gltf.scenes() {
         for node in scene.nodes() {
@@ -107,7 +107,7 @@ fn material(material: gltf::Material<'_>) -> Material {
     }
 }
 
-/// A matrix by columns.
+/// A matrix in column-major order.
 type Matrix = [[f32; 4]; 4];
 
 const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
@@ -133,7 +133,7 @@ fn normalized(v: Vec3) -> Vec3 {
     if length > 0.0 { v.map(|component| component / length) } else { [0.0, 0.0, 1.0] }
 }
 
-/// What a transform does to directions across surfaces: its cofactors, which are the inverse transposed times the determinant.
+/// A transform of normals: the matrix of cofactors, which is the inverse transpose times the determinant.
 struct NormalTransform([Vec3; 3]);
 
 impl NormalTransform {
@@ -193,7 +193,7 @@ impl Model {
             let index = index as usize;
             let position = *positions
                 .get(index)
-                .ok_or_else(|| format!("index {index} has no vertex; there are {}", positions.len()))?;
+                .ok_or_else(|| format!("index {index} is out of range: there are {} vertices", positions.len()))?;
             let normal = normals.as_ref().and_then(|normals| normals.get(index));
             let texture_coordinate = coordinates.as_ref().and_then(|all| all.get(index)).copied().unwrap_or_default();
             let corner = Corner {
@@ -207,7 +207,7 @@ impl Model {
         let material = primitive.material().index().unwrap_or(default_material);
         for triangle in triangles(primitive.mode(), &order)? {
             let [a, b, c] = triangle;
-            // A transform that mirrors turns triangles over.
+            // A mirroring transform reverses the winding.
             let [a, b, c] = if determinant < 0.0 { [a, c, b] } else { [a, b, c] };
             self.add_triangle(material, [corner(a)?, corner(b)?, corner(c)?]);
         }
@@ -288,14 +288,14 @@ impl Part {
     }
 }
 
-/// The triangles of a primitive, counter-clockwise as its mode says.
+/// The triangles of a primitive, with the winding of its mode.
 fn triangles(mode: gltf::mesh::Mode, order: &[u32]) -> Result<Vec<[u32; 3]>, String> {
     use gltf::mesh::Mode;
     Ok(match mode {
         Mode::Triangles if order.len().is_multiple_of(3) => {
             order.chunks_exact(3).map(|three| [three[0], three[1], three[2]]).collect()
         }
-        Mode::Triangles => return Err(format!("{} corners do not make triangles", order.len())),
+        Mode::Triangles => return Err(format!("{} corners are not a whole number of triangles", order.len())),
         Mode::TriangleStrip => order
             .windows(3)
             .enumerate()
@@ -306,7 +306,7 @@ fn triangles(mode: gltf::mesh::Mode, order: &[u32]) -> Result<Vec<[u32; 3]>, Str
             )
             .collect(),
         Mode::TriangleFan => order.windows(2).skip(1).map(|two| [order[0], two[0], two[1]]).collect(),
-        other => return Err(format!("its mode is {other:?}; triangles, strips and fans are what is read")),
+        other => return Err(format!("its mode is {other:?}; only triangles, strips and fans are supported")),
     })
 }
 
@@ -335,11 +335,11 @@ mod tests {
         check(Mode::TriangleStrip, &[0, 1, 2, 3, 4], &[[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
         check(Mode::TriangleFan, &[9, 1, 2, 3], &[[9, 1, 2], [9, 2, 3]]);
         check(Mode::TriangleFan, &[9, 1], &[]);
-        assert_eq!(triangles(Mode::Triangles, &[1, 2]), Err("2 corners do not make triangles".to_owned()));
+        assert_eq!(triangles(Mode::Triangles, &[1, 2]), Err("2 corners are not a whole number of triangles".to_owned()));
         assert!(triangles(Mode::Lines, &[0, 1]).is_err());
     }
 
-    /// Twice as wide, as a surface that leans equally to x and y shows: its normal leans less to x.
+    /// Scales x by two: the normal of a surface that leans equally to x and y then leans less to x.
     #[test]
     fn normals_follow_scaling() {
         let mut wide = IDENTITY;

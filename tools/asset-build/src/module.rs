@@ -1,10 +1,10 @@
-//! The module that is written: constants as text, their bytes as files beside it.
+//! The generated module: constants as text, and their bytes as files beside it.
 
 use crate::Error;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A module in the making.
+/// A module under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
     text: String,
@@ -17,7 +17,7 @@ impl Module {
         Self::default()
     }
 
-    /// Takes a name for an asset and gives the name of its constant: `crate_side` becomes `CRATE_SIDE`.
+    /// Reserves a name for an asset and returns the name of its constant: `crate_side` becomes `CRATE_SIDE`.
     pub(crate) fn claim(&mut self, name: &str) -> Result<String, Error> {
         let error = |reason| Err(Error::Name { name: name.to_owned(), reason });
         let well_formed = name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -38,7 +38,7 @@ impl Module {
         let _ = writeln!(self.text, "/// {documentation}\npub const {name}: renderer::asset::{kind} = {value};");
     }
 
-    /// Adds bytes and gives the expression that names them.
+    /// Adds bytes and returns the expression that refers to them.
     pub(crate) fn bytes(&mut self, name: &str, bytes: Vec<u8>) -> String {
         let file = format!("{}.bin", name.to_ascii_lowercase());
         let expression = format!("include_bytes!({file:?})");

@@ -5,7 +5,7 @@ use crate::module::Module;
 use std::io::Cursor;
 use std::path::Path;
 
-/// The widest and highest that the TMU can address, in texels [AG p.41].
+/// Greatest width and height that the TMU can address, in texels [AG p.41].
 pub(crate) const MAX_SIDE_PX: u32 = 2048;
 
 /// A picture: rows from the top, 8 bits each of red, green, blue, alpha.
@@ -23,14 +23,14 @@ pub(crate) fn load(path: &Path) -> Result<Picture, Error> {
 }
 
 impl Picture {
-    /// A PNG or JPEG file's picture, if a texture can hold it.
+    /// Decodes a PNG or JPEG file, if a texture can hold the picture.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
         let picture = if bytes.starts_with(b"\x89PNG") {
             Self::from_png(bytes)?
         } else if bytes.starts_with(&[0xff, 0xd8]) {
             Self::from_jpeg(bytes)?
         } else {
-            return Err("this is neither a PNG nor a JPEG picture".to_owned());
+            return Err("the file is neither a PNG nor a JPEG picture".to_owned());
         };
         let Self { width_px, height_px, .. } = picture;
         if width_px == 0 || height_px == 0 || width_px > MAX_SIDE_PX || height_px > MAX_SIDE_PX {
@@ -43,7 +43,7 @@ impl Picture {
 
     fn from_png(bytes: &[u8]) -> Result<Self, String> {
         let mut decoder = png::Decoder::new(Cursor::new(bytes));
-        // Palettes, fewer and more bits become 8 bits a channel.
+        // Palettes and other bit depths become 8 bits per channel.
         decoder.set_transformations(png::Transformations::normalize_to_color8());
         let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
         let size = reader.output_buffer_size().ok_or("the picture is larger than memory")?;
@@ -73,7 +73,7 @@ impl Picture {
         Ok(Self { width_px: info.width.into(), height_px: info.height.into(), rgba })
     }
 
-    /// The value of its constant.
+    /// The expression of its constant.
     pub(crate) fn value(self, module: &mut Module, name: &str) -> String {
         let Self { width_px, height_px, rgba } = self;
         let bytes = module.bytes(name, rgba);
@@ -87,7 +87,7 @@ impl Picture {
     }
 }
 
-/// The samples in groups; what is left over is not given.
+/// The samples in groups of `N`, without an incomplete group at the end.
 fn chunks<const N: usize>(samples: &[u8]) -> impl Iterator<Item = [u8; N]> {
     samples.chunks_exact(N).filter_map(|chunk| chunk.try_into().ok())
 }

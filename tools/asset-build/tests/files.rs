@@ -1,4 +1,4 @@
-//! Files become constants, and what cannot be used is refused with its name.
+//! Files become constants, and errors name the file that cannot be used.
 
 use asset_build::{Assets, Error, FontOptions};
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ fn kernel_assets() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/assets")
 }
 
-/// A folder of this test's own.
+/// A folder of this test alone.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("the build's folder for tests can be written");
     folder
 }
 
-/// Writes a picture with the library that others read pictures with.
+/// Writes a picture with the `png` crate.
 fn save_png(path: PathBuf, samples: &[u8], width: u32, height: u32, color: png::ColorType) {
     let mut encoder = png::Encoder::new(std::fs::File::create(path).expect("a test's file"), width, height);
     encoder.set_color(color);
@@ -53,7 +53,7 @@ fn a_picture_keeps_its_pixels() {
     assert!(std::fs::read_to_string(to.join("assets.rs")).unwrap().contains("width_px: 2, height_px: 1"));
 }
 
-/// A red of 8 x 8 pixels, [200, 40, 90], as Pillow writes it at quality 95.
+/// A red picture of 8 x 8 pixels, [200, 40, 90], as Pillow writes it at quality 95.
 const JPEG_BASE64: &str = "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAIBAQEBAQIBAQECAgICAgQDAgICAgUEBAMEBgUGBgYFBgYGBwkIBgcJBwYGCAsICQoKCgoKBggLDA\
          sKDAkKCgr/2wBDAQICAgICAgUDAwUKBwYHCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgr/wAARCAAI\
          AAgDAREAAhEBAxEB/8QAFAABAAAAAAAAAAAAAAAAAAAACP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/xAAVAQEBAAAAAAAAAAAAAAAAAAAECf/EAB\
@@ -73,7 +73,8 @@ fn a_jpeg_is_a_picture_too() {
     }
 }
 
-/// One triangle in text, its buffer as data, its node moved and mirrored: mirrored triangles are turned over, so they still face the same way.
+/// One triangle in a text file, its buffer as a data URI, its node moved and mirrored: the winding is reversed, so the
+/// triangle still faces the same way.
 #[test]
 fn nodes_place_what_a_text_file_holds() {
     let (from, to) = (folder("text-in"), folder("text-out"));
@@ -92,7 +93,7 @@ fn nodes_place_what_a_text_file_holds() {
     let float = |at: usize| f32::from_le_bytes([vertices[at], vertices[at + 1], vertices[at + 2], vertices[at + 3]]);
     let positions: Vec<[f32; 3]> = (0..3).map(|vertex| [0, 4, 8].map(|axis| float(28 * vertex + axis))).collect();
     assert_eq!(positions, [[5.0, 6.0, 7.0], [5.0, 7.0, 7.0], [4.0, 6.0, 7.0]]);
-    // The flat normal (0, 0, 1) as halves; a zero may have either sign.
+    // The flat normal (0, 0, 1) as half floats; zeros may have either sign.
     let normal = [12, 14, 16].map(|at| u16::from_le_bytes([vertices[at], vertices[at + 1]]));
     assert_eq!((normal[0] & 0x7fff, normal[1] & 0x7fff, normal[2]), (0, 0, 0x3c00));
     assert!(
@@ -100,7 +101,8 @@ fn nodes_place_what_a_text_file_holds() {
     );
 }
 
-/// The letter I of a sans-serif font is an upright bar: covered in the middle of each row, the field highest on its axis.
+/// The letter I of a sans-serif font is an upright bar: coverage is in the middle of each row, and the field is highest
+/// on its axis.
 #[test]
 fn glyphs_have_coverage_or_distances() {
     let to = folder("font");
@@ -115,7 +117,7 @@ fn glyphs_have_coverage_or_distances() {
     let area: f64 = coverage.iter().map(|&covered| f64::from(covered) / 255.0).sum();
     assert!((area - 22.75 * 3.09).abs() < 2.0, "{area}");
     let distance = std::fs::read(to.join("distance.bin")).unwrap();
-    // The axis is half of 3.1 pixels inside; a spread is four pixels.
+    // The axis is half of 3.1 pixels inside, with a spread of four pixels.
     let highest = f64::from(*distance.iter().max().unwrap());
     assert!((highest - (128.0 + 127.0 * 1.55 / 4.0)).abs() < 8.0, "{highest}");
 }

@@ -1,4 +1,4 @@
-//! From compiled WGSL to Rust: one module a source, of the same form as those of assembled programs.
+//! Generates Rust from compiled WGSL: one module per source, of the same form as those of assembled programs.
 
 use std::fmt::Write;
 
@@ -63,7 +63,7 @@ fn compute(code: &mut String, program: &Compiled) -> std::fmt::Result {
     )
 }
 
-/// The type of uniforms where there are none.
+/// The type of uniforms of a program that has none.
 const NONE: &str = "crate::NoUniforms";
 
 fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -> std::fmt::Result {
@@ -121,7 +121,7 @@ fn rust_type(number: Number) -> &'static str {
     }
 }
 
-/// Appends a structure with the fields and textures that programs read, and gives its name.
+/// Appends a structure with the fields and textures that programs read, and returns its name.
 fn structure(code: &mut String, name: &str, interfaces: &[&Interface]) -> Result<String, std::fmt::Error> {
     if interfaces.iter().all(|interface| interface.stream.is_empty()) {
         return Ok(NONE.to_owned());
@@ -164,7 +164,7 @@ fn structure(code: &mut String, name: &str, interfaces: &[&Interface]) -> Result
     }
     for Buffer { name, writable, number, .. } in buffers {
         let ty = if *writable { "StorageMut" } else { "Storage" };
-        // Numbers of several kinds are words.
+        // Arrays of numbers of several types are words.
         let number = number.map_or("u32", rust_type);
         writeln!(code, "/// `{name}`.\npub {name}: crate::{ty}<{number}>,")?;
     }
@@ -178,7 +178,7 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
     let compute = interface.workgroups.parts > 0;
     let share = if compute { "share: &crate::Share, " } else { "" };
     writeln!(code, "fn {function}(&self, {share}{stream}: &mut crate::UniformStream<'_>) {{")?;
-    // Floats that follow each other are written together.
+    // Consecutive floats are written together.
     let mut floats: Vec<String> = Vec::new();
     for word in &interface.stream {
         let (value, is_float) = value_of(interface, *word);
@@ -197,7 +197,7 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
     }
     for (number, Texture { name, .. }) in (0..).zip(&interface.textures) {
         if interface.reads_texture(number) {
-            // The parameter words are in their places: what is left is to keep the texture.
+            // The parameter words are already written; this only keeps the texture alive.
             writeln!(code, "self.{name}.push(stream, 0, 0);")?;
         }
     }
@@ -209,7 +209,7 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
     writeln!(code, "}}")
 }
 
-/// A word of the stream in Rust, and whether it is a float.
+/// The Rust expression of a word of the stream, and whether it is a float.
 fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
     match word {
         StreamWord::Field { field, index } => {
@@ -286,7 +286,7 @@ fn texture_name(interface: &Interface, number: u32) -> &str {
     interface.textures.get(number as usize).map_or("", |texture| texture.name.as_str())
 }
 
-/// An address so many bytes behind another.
+/// An expression for an address plus an offset in bytes.
 fn behind(address: &str, bytes: u32) -> String {
     if bytes == 0 { address.to_owned() } else { format!("{address} + {bytes}") }
 }

@@ -1,4 +1,4 @@
-//! From assembled programs to Rust: one module a name.
+//! Generates Rust from assembled programs: one module per name.
 
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
         let threading = match fragment.interface.threads {
             Some(1) => "Single",
             Some(2) => "Dual",
-            _ => return Err(format!("{name}: a fragment shader says .threads 1 or .threads 2")),
+            _ => return Err(format!("{name}: a fragment shader must have .threads 1 or .threads 2")),
         };
         writeln!(
             body,
@@ -63,7 +63,7 @@ fn expect_stage(name: &str, assembly: &Assembly, stage: Stage) -> Result<(), Str
     if assembly.interface.stage == stage {
         Ok(())
     } else {
-        Err(format!("{name}: the file's name says {stage:?}, the source says {:?}", assembly.interface.stage))
+        Err(format!("{name}: the stage is {stage:?} by the file's name and {:?} by the source", assembly.interface.stage))
     }
 }
 
@@ -132,7 +132,7 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     writeln!(body, "]){};", if vertex.interface.point_size { ".with_point_size()" } else { "" }).map_err(io)
 }
 
-/// The Rust type of an attribute's component, and what is to be said about its values.
+/// The Rust type of an attribute's component, and the documentation of its values.
 fn component(kind: AttributeKind) -> (&'static str, &'static str) {
     match kind {
         AttributeKind::F32 => ("f32", ""),
@@ -150,11 +150,12 @@ fn component(kind: AttributeKind) -> (&'static str, &'static str) {
     }
 }
 
-/// Uniforms that whoever draws fills in.
+/// Prefix of uniforms that the renderer fills in.
 const VIEWPORT: &str = "viewport_";
 const VIEWPORT_FIELDS: [&str; 4] = ["half_width", "half_height", "z_scale", "z_offset"];
 
-/// Appends the type of the uniforms of a program with one stage and gives its name; a program without any has none of its own.
+/// Appends the type of the uniforms of a program with one stage and returns its name; a program without uniforms has no
+/// such type.
 fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<String, String> {
     let stream = interface.stream();
     if stream.is_empty() {
@@ -170,7 +171,7 @@ fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<
     Ok(name.to_owned())
 }
 
-/// Appends the type of the uniforms of a vertex and its coordinate shader: those that either of them has.
+/// Appends the type of the uniforms of a vertex and its coordinate shader: the union of both.
 fn vertex_uniform_type(
     body: &mut String,
     program: &str,
@@ -214,17 +215,17 @@ fn item_name<'i>(item: &StreamItem<'i>) -> &'i str {
     }
 }
 
-/// Words of a program's uniforms.
+/// Number of words of a program's uniforms.
 fn stream_words(stream: &[StreamItem<'_>]) -> u32 {
     stream.iter().map(StreamItem::words).sum()
 }
 
-/// Whether whoever draws gives it, and not the renderer.
+/// Whether the caller provides the value, and not the renderer.
 fn is_field(item: &StreamItem<'_>) -> bool {
     !item_name(item).starts_with(VIEWPORT)
 }
 
-/// Whether two of one name are one field.
+/// Whether two items of one name are one field.
 fn is_same(one: &StreamItem<'_>, other: &StreamItem<'_>) -> bool {
     match (one, other) {
         (StreamItem::Uniform(one), StreamItem::Uniform(other)) => (one.ty, one.count) == (other.ty, other.count),
@@ -284,7 +285,7 @@ fn push(body: &mut String, function: &str, interface: &Interface) -> Result<(), 
     let stream = if items.is_empty() { "_stream" } else { "stream" };
     writeln!(body, "#[inline(always)]\nfn {function}(&self, {stream}: &mut crate::UniformStream<'_>) {{")
         .map_err(io)?;
-    // Those of the viewport that stand one behind the other are written at once.
+    // Consecutive viewport uniforms are written together.
     let mut viewport: Vec<&str> = Vec::new();
     for item in &items {
         let field = match item {
@@ -309,7 +310,7 @@ fn push(body: &mut String, function: &str, interface: &Interface) -> Result<(), 
     Ok(())
 }
 
-/// The field of the viewport that a uniform is.
+/// The field of the viewport that a uniform refers to, if it does.
 fn viewport_field(Uniform { name, ty, count, .. }: &Uniform) -> Result<Option<&str>, String> {
     match name.strip_prefix(VIEWPORT) {
         None => Ok(None),
@@ -317,13 +318,13 @@ fn viewport_field(Uniform { name, ty, count, .. }: &Uniform) -> Result<Option<&s
         Some(_) => {
             let names = VIEWPORT_FIELDS.map(|field| format!("{VIEWPORT}{field}")).join(", ");
             Err(format!(
-                "{name}: uniforms that begin with {VIEWPORT} are filled in by whoever draws, and are of type float: {names}"
+                "{name}: uniforms that begin with {VIEWPORT} are filled in by the renderer, and must be of type float: {names}"
             ))
         }
     }
 }
 
-/// Appends what writes fields of the viewport, if there are any.
+/// Appends code that writes fields of the viewport, if there are any.
 fn viewport_push(body: &mut String, fields: &mut Vec<&str>) -> Result<(), String> {
     if fields.is_empty() {
         return Ok(());

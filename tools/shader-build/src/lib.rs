@@ -1,4 +1,4 @@
-//! From a folder of shaders, in assembly and in WGSL, to a Rust module, for build scripts.
+//! Builds a Rust module from a folder of shaders in assembly and WGSL, for build scripts.
 //!
 //! ```no_run
 //! // build.rs
@@ -12,25 +12,25 @@
 //! include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
 //! ```
 //!
-//! # What becomes of a folder
-//! `NAME.STAGE.qasm` is one program; the stage is `coord`, `vert`, `frag` or `user`. Everything of one name becomes a module `NAME`:
+//! # The generated module
+//! `NAME.STAGE.qasm` is one program; the stage is `coord`, `vert`, `frag` or `user`. All programs of one name become a module `NAME`:
 //! - coordinate and vertex shader, which come in pairs: `SHADING`, a structure `Vertex` with the attributes, and one with the `Uniforms` of both;
-//! - a fragment shader: `FRAGMENT` and `FragmentUniforms`. One with `.output color` leaves its end to the pipeline: see `shader_interface::Ending`;
+//! - a fragment shader: `FRAGMENT` and `FragmentUniforms`. With `.output color` its end is the pipeline's: see `shader_interface::Ending`;
 //! - a user program: `PROGRAM` and `Uniforms`.
 //!
-//! `NAME.wgsl` has the stages of a module in one file: a vertex entry point becomes both of coordinate and vertex shader, and structures have the fields of
-//! the uniforms that the stage reads, with matrices row by row. A compute entry point becomes `COMPUTE` and `Bindings`, which has the storage buffers, too. See
-//! `shader-compiler` for the language.
+//! `NAME.wgsl` has the stages of a module in one file: a vertex entry point becomes both a coordinate and a vertex shader, and structures have the fields of
+//! the uniforms that the stage reads, with matrices in row-major order. A compute entry point becomes `COMPUTE` and `Bindings`, which includes the storage
+//! buffers. `shader-compiler` documents the language.
 //!
-//! A texture that is declared with its kind is a field of type `Texture2d`, `TextureCube` or `TextureChild`, and another kind does not compile.
-//! A program without uniforms has `NoUniforms`. Float uniforms by the names `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and
-//! `viewport_z_offset` are no fields of these structures: whoever draws fills them in.
+//! A texture that is declared with its kind is a field of type `Texture2d`, `TextureCube` or `TextureChild`, and binding another kind does not compile. A
+//! program without uniforms has `NoUniforms`. The float uniforms `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and `viewport_z_offset` are
+//! not fields of these structures: the renderer fills them in.
 //!
-//! # What shaders can include
-//! Files of the folder itself, `<vc4.qinc>`, which comes with the assembler, and the operations of the crate `qpu-shaders`, which its `OPERATIONS.md` lists:
-//! `.include "operations/integer.qinc"`.
+//! # Includes
+//! Shaders can include files of their folder, `<vc4.qinc>`, which comes with the assembler, and the operations of the crate `qpu-shaders`, which its
+//! `OPERATIONS.md` lists: `.include "operations/integer.qinc"`.
 //!
-//! An error in a shader is an error of the build, with its line and a caret, and so is a broken rule of the hardware. Warnings are warnings of the build.
+//! An error in a shader is an error of the build, with its line and a caret, and so is a violated rule of the hardware. Warnings are warnings of the build.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ use shader_compiler::Compiled;
 mod compiled;
 mod generate;
 
-/// Where `operations/` of the crate `qpu-shaders` stands, for shaders of any crate.
+/// The folder of the crate `qpu-shaders`, whose `operations/` shaders of any crate can include.
 const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../qpu-shaders");
 
 /// The programs of one name, by stage.
@@ -56,8 +56,8 @@ struct Programs {
     user: Option<Assembly>,
 }
 
-/// Assembles and checks all shaders of `folder`, a path from the package's root, and writes their module to `file` in `OUT_DIR`. What is wrong is printed;
-/// the answer is what a build script's `main` returns.
+/// Assembles and checks all shaders of `folder`, a path from the package's root, and writes their module to `file` in
+/// `OUT_DIR`. Prints errors, and returns the exit code for a build script's `main`.
 pub fn build(folder: impl AsRef<Path>, file: &str) -> ExitCode {
     match build_in_cargo(folder.as_ref(), file) {
         Ok(()) => ExitCode::SUCCESS,
@@ -84,10 +84,10 @@ fn variable(name: &str) -> Result<String, String> {
     env::var(name).map_err(|error| format!("{name}: {error}"))
 }
 
-/// The text of the module that a folder of shaders becomes, and what is to be said about them, line by line.
+/// The module's text for a folder of shaders, and its warnings, line by line.
 ///
 /// # Errors
-/// What is wrong with a shader, with its line and a caret; or with the folder, in a sentence.
+/// The errors of a shader, with line and caret; or an error of the folder.
 pub fn module(folder: &Path) -> Result<(String, Vec<String>), String> {
     let mut programs: BTreeMap<String, Programs> = BTreeMap::new();
     let mut warnings = Vec::new();
@@ -105,7 +105,7 @@ pub fn module(folder: &Path) -> Result<(String, Vec<String>), String> {
             "vert" => &mut place.vertex,
             "frag" => &mut place.fragment,
             "user" => &mut place.user,
-            other => return Err(format!("{}: there is no stage {other:?}", path.display())),
+            other => return Err(format!("{}: unknown stage {other:?}", path.display())),
         };
         *slot = Some(assembly);
     }
@@ -115,7 +115,7 @@ pub fn module(folder: &Path) -> Result<(String, Vec<String>), String> {
     }
     for (name, programs) in &programs {
         if modules.contains_key(name) {
-            return Err(format!("{name}: there are sources in WGSL and in assembly of this name"));
+            return Err(format!("{name}: this name has sources in both WGSL and assembly"));
         }
         generate::module(&mut code, name, programs)?;
     }
@@ -136,12 +136,12 @@ fn sources(folder: &Path, wanted: &str) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// `cube.vert.qasm` is program `cube`, stage `vert`.
+/// Splits `cube.vert.qasm` into the program `cube` and the stage `vert`.
 fn name_and_stage(path: &Path) -> Result<(String, String), String> {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     match stem.split_once('.') {
         Some((name, stage)) => Ok((name.to_owned(), stage.to_owned())),
-        None => Err(format!("{}: a shader's file is named NAME.STAGE.qasm", path.display())),
+        None => Err(format!("{}: a shader's file must be named NAME.STAGE.qasm", path.display())),
     }
 }
 
@@ -164,7 +164,7 @@ fn assemble(folder: &Path, path: &Path, warnings: &mut Vec<String>) -> Result<As
     Ok(assembly)
 }
 
-/// Has the examples of the README tested.
+/// Runs the README's examples as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
