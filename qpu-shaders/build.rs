@@ -1,4 +1,4 @@
-//! Assembles `shaders/` into Rust: words, and types for what feeds them
+//! Assembles `shaders/` and generates Rust code: instruction words, and types of vertices and uniforms
 
 use std::process::ExitCode;
 

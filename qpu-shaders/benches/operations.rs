@@ -1,13 +1,13 @@
-//! What the operations cost: instructions, cycles of the model's clock, and the bound of their recipes.
+//! Prints the cost of operations: instructions, cycles of the model's clock, and the lower bound by ALU use.
 //!
-//! The model computes cycles without looking at this machine's clock, so there is nothing to repeat: the figures are those of `OPERATIONS.md`, which
-//! `cargo test -p qpu-shaders --test operations` measures and holds up to date. `cargo bench -p qpu-shaders -- cvt` prints what has `cvt` in its row.
+//! The model's cycles do not depend on this machine's clock, so nothing has to be repeated: the figures are those of `OPERATIONS.md`, which `cargo test -p
+//! qpu-shaders --test operations` measures and checks. `cargo bench -p qpu-shaders -- cvt` prints the rows that contain `cvt`.
 
 /// The table that the tests write.
 const TABLE: &str = include_str!("../OPERATIONS.md");
 
 fn main() {
-    // Cargo itself hands `--bench` to what it runs.
+    // Cargo passes `--bench` to every benchmark.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     println!("{:<44}{:<56}{:>12}{:>8}{:>8}  largest error", "operation", "macro", "instructions", "cycles", "bound");
     for line in TABLE.lines().filter(|line| wanted.iter().all(|word| line.contains(word.as_str()))) {

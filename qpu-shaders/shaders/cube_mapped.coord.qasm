@@ -1,10 +1,10 @@
-# Coordinate shader of vertices that a matrix takes to clip coordinates: what the binner gets.
+# Coordinate shader of vertices that a matrix transforms to clip coordinates, for the binner.
 #
 # Read: x, y, z. Written: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc [AG p.61].
 
 .stage coordinate
 .attribute position, 3
-.uniform matrix, mat4           # row by row
+.uniform matrix, mat4           # row-major
 .uniform viewport_half_width, float    # in 1/16 pixel
 .uniform viewport_half_height, float
 .uniform viewport_z_scale, float

@@ -1,6 +1,6 @@
-# Fragment shader: the colour that a cube map has in a direction, in r0.
+# Fragment shader: the colour of a cube map in a direction, in r0.
 #
-# The TMU wants the direction divided by its largest component [AG p.44].
+# The TMU expects the direction divided by its largest component [AG p.44].
 
 .stage fragment
 .threads 1
@@ -17,7 +17,7 @@
     mov recip, r3               # the result is in r4 three instructions later
     mov ra0, r0
     mov ra1, r1
-    # The SFU gives 12 good bits; one step of Newton, r * (2 - m * r), doubles them.
+    # The SFU is accurate to 12 bits; a Newton step, r * (2 - m * r), doubles them.
     fmul r0, r4, r3
     fsub r0, 2.0, r0
     fmul r3, r4, r0

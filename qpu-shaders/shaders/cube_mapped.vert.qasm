@@ -1,4 +1,4 @@
-# Vertex shader of vertices with a direction into a cube map: what the renderer gets.
+# Vertex shader of vertices with a direction into a cube map, for the renderer.
 #
 # Read: x, y, z, the direction. Written: Ys:Xs, Zs, 1/Wc, and the direction as varyings [AG p.60].
 
@@ -6,7 +6,7 @@
 .attribute position, 3
 .attribute direction, 3
 .varying direction, 3
-.uniform matrix, mat4           # row by row
+.uniform matrix, mat4           # row-major
 .uniform viewport_half_width, float    # in 1/16 pixel
 .uniform viewport_half_height, float
 .uniform viewport_z_scale, float

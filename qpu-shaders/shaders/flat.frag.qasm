@@ -1,6 +1,6 @@
-# Fragment shader: a colour that a triangle's corners have in common, in r0, opaque.
+# Fragment shader: one flat colour per triangle, in r0, opaque.
 #
-# A varying is (A (x - x0) + B (y - y0)) W + C [AG p.51]. A and B of a flat varying are 0, and C is the corner's value, which holds 24 bits exactly.
+# A varying is (A (x - x0) + B (y - y0)) W + C [AG p.51]. A and B of a flat varying are 0, and C is the vertex's value, in which 24 bits are exact.
 
 .stage fragment
 .threads 1

@@ -1,4 +1,4 @@
-# Fragment shader of points of light: their colour, brightest in the middle and nothing at the edge, as half floats that are added up.
+# Fragment shader of glowing points: their colour, brightest in the middle and 0 at the edge, as half floats for additive blending.
 #
 # With d as the distance from the centre in units of the size, the brightness is (1 - 4 d^2)^2.
 

@@ -1,7 +1,7 @@
-# Fragment shader: a colour where an atlas of glyphs has something, in r0, premultiplied.
+# Fragment shader: a colour with the coverage of a glyph from an atlas, in r0, premultiplied.
 #
-# An atlas of coverage has how much of a pixel is covered, one of distances how far away the glyph's edge is: either way a line of the
-# texture's value, between 0 and 1.
+# An atlas of coverage holds the covered part of a pixel, an atlas of distances the distance to the glyph's outline: either way the coverage is a linear
+# function of the texel, clamped to 0 to 1.
 
 .stage fragment
 .threads 1

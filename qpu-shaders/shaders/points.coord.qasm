@@ -1,4 +1,4 @@
-# Coordinate shader of points with a size of their own, which a matrix takes to clip coordinates: what the binner gets.
+# Coordinate shader of points with a size of their own, which a matrix transforms to clip coordinates, for the binner.
 #
 # Read: x, y, z, size. Written: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc, size [AG p.61].
 
@@ -6,7 +6,7 @@
 .point_size
 .attribute position, 3
 .attribute size, 1              # in pixels; 1/8 is the least that the binner can handle [AG p.108, HW-2726]
-.uniform matrix, mat4           # row by row
+.uniform matrix, mat4           # row-major
 .uniform viewport_half_width, float    # in 1/16 pixel
 .uniform viewport_half_height, float
 .uniform viewport_z_scale, float

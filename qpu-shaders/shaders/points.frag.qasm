@@ -1,4 +1,4 @@
-# Fragment shader of round points: their colour, and alpha from 1 inside to 0 outside over the last pixel, in r0.
+# Fragment shader of round points: their colour in r0, with alpha falling from 1 to 0 over the outermost pixel.
 #
 # With d as the distance from the centre in units of the size, (1/4 - d^2) * size is about the distance from the edge in pixels.
 

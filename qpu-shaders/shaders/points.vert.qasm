@@ -1,4 +1,4 @@
-# Vertex shader of points with a size of their own, which a matrix takes to clip coordinates: what the renderer gets.
+# Vertex shader of points with a size of their own, which a matrix transforms to clip coordinates, for the renderer.
 #
 # Read: x, y, z, size, red, green, blue. Written: Ys:Xs, Zs, 1/Wc, size, and the varyings red, green, blue, size [AG p.60].
 
@@ -9,7 +9,7 @@
 .attribute color, 3
 .varying color, 3
 .varying size
-.uniform matrix, mat4           # row by row
+.uniform matrix, mat4           # row-major
 .uniform viewport_half_width, float    # in 1/16 pixel
 .uniform viewport_half_height, float
 .uniform viewport_z_scale, float

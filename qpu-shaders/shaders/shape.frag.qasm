@@ -1,9 +1,8 @@
-# Fragment shader: a rounded box or its outline with smooth edges, in r0, the colour premultiplied with its alpha.
+# Fragment shader: an antialiased rounded box or its outline, in r0, premultiplied.
 #
-# The distance to the box's edge is negative inside: with q = |place| - straight,
-# |max(q, 0)| + min(max(q.x, q.y), 0) - radius. What is at most `band` from the middle of a band inside along the edge is drawn:
-# | distance + band | - band is the distance to that band's edges; a band wider than the box is all of it. A pixel is covered by
-# 0.5 minus this distance, between 0 and 1.
+# The signed distance to the box's edge, negative inside, with q = |place| - straight, is
+# |max(q, 0)| + min(max(q.x, q.y), 0) - radius. The outline is a band of half width `band` inside the edge; the distance to the band is
+# | distance + band | - band. A band wider than the box fills it. Coverage is 0.5 minus this distance, clamped to 0 to 1.
 
 .stage fragment
 .threads 1

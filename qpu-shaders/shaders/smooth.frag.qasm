@@ -1,9 +1,9 @@
 # Fragment shader: the interpolated colour, in r0.
 #
-# The hardware delivers a varying without its perspective: the shader multiplies with W, which stands in ra15, and adds C, which comes
-# into r5 with the varying [AG p.51]. The pack of the MUL ALU clamps to [0, 1] and scales to 255.
+# The hardware returns a varying without perspective: the shader multiplies by W, which is in ra15, and adds C, which comes into r5 with the varying [AG p.51].
+# The pack of the MUL ALU clamps to [0, 1] and scales to 255.
 #
-# It has no end of its own: what becomes of the colour is put behind it when a pipeline is made.
+# It does not end itself: the pipeline appends the code for blending and tests.
 
 .stage fragment
 .threads 1

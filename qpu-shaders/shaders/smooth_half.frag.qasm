@@ -1,6 +1,6 @@
 # Fragment shader: the interpolated colour with its alpha as half floats, for targets of 64 bits a pixel. See smooth.frag.qasm.
 #
-# Only writes to register file A pack to half floats, and what they have written can be read by the second instruction behind them.
+# Only writes to register file A pack to half floats, and the second instruction after them is the first that can read the result.
 
 .stage fragment
 .threads 1

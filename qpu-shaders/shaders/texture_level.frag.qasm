@@ -1,5 +1,5 @@
-# Fragment shader: the colour of one level of a texture, for the level after it. The texture's own level of detail is switched off, so that the bias
-# alone says which level is read.
+# Fragment shader: one mip level of a texture, from which the next level is rendered. The texture's automatic level of detail is disabled, so the bias alone
+# selects the level.
 
 .stage fragment
 .threads 1

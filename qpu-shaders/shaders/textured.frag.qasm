@@ -1,4 +1,4 @@
-# Fragment shader: the texture's colour, in r0: what becomes of it is put behind when a pipeline is made.
+# Fragment shader: the texture's colour, in r0; the pipeline appends the code for blending and tests.
 
 .stage fragment
 .threads 1

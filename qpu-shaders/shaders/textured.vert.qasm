@@ -1,4 +1,4 @@
-# Vertex shader of textured vertices that a matrix takes to clip coordinates: what the renderer gets.
+# Vertex shader of textured vertices that a matrix transforms to clip coordinates, for the renderer.
 #
 # Read: x, y, z, u, v. Written: Ys:Xs, Zs, 1/Wc, and the varyings u, v [AG p.60].
 
@@ -6,7 +6,7 @@
 .attribute position, 3
 .attribute uv, 2
 .varying uv, 2
-.uniform matrix, mat4           # row by row
+.uniform matrix, mat4           # row-major
 .uniform viewport_half_width, float    # in 1/16 pixel
 .uniform viewport_half_height, float
 .uniform viewport_z_scale, float

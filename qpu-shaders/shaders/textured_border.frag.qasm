@@ -1,4 +1,4 @@
-# Fragment shader: the texture's colour, and around it the border's, which stands in r of the lookup as the texture's type has it.
+# Fragment shader: the texture's colour, and outside of it the border colour, which the lookup's r holds in the format of the texture's type.
 
 .stage fragment
 .threads 1

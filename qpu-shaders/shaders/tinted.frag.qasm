@@ -1,6 +1,6 @@
 # Fragment shader: the texture's colour times another, in r0.
 #
-# While the TMU is at work, the other colour is interpolated and packed: the product of two packed colours is one operation.
+# While the TMU looks up the texel, the other colour is interpolated and packed: the product of two packed colours is one operation.
 
 .stage fragment
 .threads 1

@@ -1,4 +1,4 @@
-# Fragment shader: a texture of half floats on a display, in r0: 1 - 2^(-exposure * colour), which never reaches 1 however bright the colour is.
+# Fragment shader: tone mapping of a texture of half floats, in r0: 1 - 2^(-exposure * colour), which is below 1 for any colour.
 
 .stage fragment
 .threads 1

@@ -1,4 +1,4 @@
-# Coordinate shader of vertices that are in normalised device coordinates already: what the binner gets.
+# Coordinate shader of vertices that are in normalised device coordinates, for the binner.
 #
 # In the VPM: one vertex a column. Read: x, y, z. Written: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc [AG p.61].
 

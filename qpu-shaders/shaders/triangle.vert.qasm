@@ -1,4 +1,4 @@
-# Vertex shader of vertices that are in normalised device coordinates already: what the renderer gets.
+# Vertex shader of vertices that are in normalised device coordinates, for the renderer.
 #
 # Read: x, y, z, red, green, blue. Written: Ys:Xs, Zs, 1/Wc, and the varyings red, green, blue [AG p.60].
 

@@ -48,6 +48,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// Two half floats in a word, as the vertex shader unpacks them: the first one in the lower half.
+fn half_floats(pair: [f32; 2]) -> u32 {
+    let [low, high] = pair.map(|number| u32::from(f16::from_f32(number).to_bits()));
+    low | high << 16
+}
+
 /// A ball around the origin with a radius of 1: circles of latitude, from the north pole on.
 fn ball<P: Platform>(device: &Device<'_, P>) -> Result<Mesh<Vertex>, Error> {
     const ROUND: u16 = 64;
@@ -57,7 +63,7 @@ fn ball<P: Platform>(device: &Device<'_, P>) -> Result<Mesh<Vertex>, Error> {
         let Vec2 { x, y: z } = radius * Vec2::from_angle(TAU * f32::from(n % (ROUND + 1)) / f32::from(ROUND));
         // Of a ball of radius 1, a place is its own normal.
         let position = [x, height, -z];
-        Vertex { position, normal: [x, height, -z, 0.0].map(f16::from_f32), uv: [0.0; 2] }
+        Vertex { position, normal: [[x, height], [-z, 0.0]].map(half_floats), uv: [0.0; 2] }
     };
     let corners: Vec<Vertex> = (0..(ROUND + 1) * (DOWN + 1)).map(corner).collect();
     let quad = |n: u16| {

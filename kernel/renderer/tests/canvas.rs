@@ -1,7 +1,7 @@
 //! The canvas on the model, against formulas and a sampler on the CPU in f64.
 //!
-//! Bounds, of 255: a blend of 8-bit numbers errs by at most 1 for each layer, the shader's own rounding by half; the TMU's weights have 8 bits on
-//! both axes, which is 2 more. Where a picture ends within a twentieth of a pixel of a pixel's centre, both sides are right: corners stand on sixteenths.
+//! Tolerances, of 255: blending 8-bit numbers errs by at most 1 per layer, the shader's own rounding by half; the TMU's weights have 8 bits on both axes, which
+//! adds 2. Where a shape's edge is within a twentieth of a pixel of a pixel's centre, both results are accepted: corners are snapped to sixteenths.
 
 #[path = "canvas/reference.rs"]
 mod reference;
@@ -18,9 +18,9 @@ use v3d_sim::Config;
 const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
 const CLEAR: [u8; 4] = [30, 60, 90, 255];
-/// Greatest difference for each layer of a blend.
+/// Greatest difference per blended layer.
 const LAYER: f64 = 1.5;
-/// The same for colours that a TMU has blended.
+/// The same for colours that a TMU has filtered.
 const SAMPLED: f64 = 3.5;
 
 fn device(model: &Model) -> Device<'_, Model> {
@@ -48,7 +48,7 @@ fn draw(model: &Model, device: &Device<'_, Model>, canvas: &Canvas) -> Vec<[u8; 
     bytes.as_chunks().0.to_vec()
 }
 
-/// Numbers by chance between two limits: a linear congruential generator's high bits.
+/// Pseudorandom numbers in a range: a linear congruential generator's high bits.
 struct Chance(u64);
 
 impl Chance {
@@ -166,7 +166,7 @@ fn texture(device: &Device<'_, Model>, width: u32, height: u32) -> (Texture, Vec
     (Texture::from_pixels(device, &descriptor, texels.as_flattened()).unwrap(), texels)
 }
 
-/// An image at sizes and angles by chance (seed 3), with alpha of its own and a tint, partly beyond the edges.
+/// An image at pseudorandom sizes and angles (seed 3), with alpha and a tint, partly beyond the edges.
 #[test]
 fn images_are_sampled_where_they_are() {
     let model = Model::new(8 << 20, Config::default());
@@ -188,7 +188,7 @@ fn images_are_sampled_where_they_are() {
             let [u, v] = box2.along(at);
             let found = reference::bilinear(&texels, (24, 18), u * 24.0, v * 18.0);
             let tinted: [f64; 4] = std::array::from_fn(|c| found[c] * f64::from(tint[c]) / 255.0);
-            // Both are right on the edge.
+            // Both results are accepted on the edge.
             if distance.abs() < 0.1 {
                 return Some([f64::NAN; 4]);
             }
@@ -200,7 +200,7 @@ fn images_are_sampled_where_they_are() {
     assert!(worst > 0.0 && worst <= SAMPLED, "{worst}");
 }
 
-/// Corners of a nine-patch are texel by pixel; its middle is stretched.
+/// Corners of a nine-patch are drawn one texel per pixel; its middle is stretched.
 #[test]
 fn a_nine_patch_keeps_its_corners() {
     let model = Model::new(8 << 20, Config::default());
@@ -234,7 +234,7 @@ fn a_nine_patch_keeps_its_corners() {
     assert!(worst <= SAMPLED, "{worst}");
 }
 
-/// A font with two letters: coverage by chance (seed 8).
+/// A font with two letters of pseudorandom coverage (seed 8).
 fn coverage_font() -> Font {
     let mut chance = Chance(8);
     let atlas: Vec<u8> = (0..32 * 16).map(|_| chance.between(0.0, 256.0) as u8).collect();
@@ -258,7 +258,7 @@ fn coverage_font() -> Font {
     }
 }
 
-/// Letters of coverage are their atlas, texel by pixel, where pen, bearing and kerning put them.
+/// Letters of coverage are copies of the atlas, one texel per pixel, positioned by pen, bearing and kerning.
 #[test]
 fn text_of_coverage_is_its_atlas() {
     let model = Model::new(8 << 20, Config::default());
@@ -331,7 +331,7 @@ fn text_of_distances_stays_sharp() {
     }
 }
 
-/// Things of one kind and texture are one draw; each change is one more.
+/// Consecutive things of one kind and texture are batched into one draw.
 #[test]
 fn draws_change_with_kind_and_texture() {
     let model = Model::new(8 << 20, Config::default());
@@ -345,7 +345,7 @@ fn draws_change_with_kind_and_texture() {
         canvas.shape(&Shape::circle(f32::from(n), 5.0, 3.0), [n; 4]).unwrap();
     }
     assert_eq!(canvas.vertex_bytes(), 20 * 6 * 4 * 13);
-    // What is outside of the canvas is no draw.
+    // Things outside of the canvas are not drawn.
     canvas.image(&second, &Placement::at(500.0, 0.0, 10.0, 10.0), [255; 4]).unwrap();
     assert_eq!((canvas.draws(), canvas.triangles()), (1, 40));
     canvas.image(&first, &Placement::at(0.0, 0.0, 10.0, 10.0), [255; 4]).unwrap();
@@ -360,7 +360,8 @@ fn draws_change_with_kind_and_texture() {
     assert_eq!(device.pool().used(), used);
 }
 
-/// What is no number is refused by name, and so is a smaller target; when memory runs out nothing of the canvas is lost.
+/// NaN and infinity are errors with the value, and so is a smaller target; when memory runs out the canvas keeps its
+/// contents.
 #[test]
 fn errors_have_names_and_lose_nothing() {
     let model = Model::new(8 << 20, Config::default());

@@ -1,4 +1,4 @@
-//! When things go wrong: each fault on the model, and the frame after it is right.
+//! Fault injection on the model: after each fault, the next frame is correct.
 
 use qpu_shaders::{NoUniforms, smooth, triangle};
 use renderer::{
@@ -19,7 +19,7 @@ use v3d_sim::Config;
 const SIZE: (u32, u32) = (128, 96);
 const CLEAR: [u8; 4] = [0, 0, 64, 255];
 
-/// Small budgets, so that what never ends is seen not to end soon.
+/// Small budgets, so that endless programs are detected soon.
 fn config() -> Config {
     Config { instruction_budget: 2_000_000, record_budget: 100_000, parallel: false, ..Config::default() }
 }
@@ -41,7 +41,7 @@ struct Stage<'m> {
     target: Target,
     mesh: Mesh<triangle::Vertex>,
     pipeline: Pipeline<triangle::Vertex, triangle::Uniforms, NoUniforms>,
-    /// Lists that were placed, which stay as long as the stage.
+    /// Lists in GPU memory, which the stage keeps alive.
     lists: Vec<Buffer>,
 }
 
@@ -88,7 +88,7 @@ impl<'m> Stage<'m> {
         self.device.driver().unwrap().wait(fence)
     }
 
-    /// Clears the picture by hand, so that what is in it afterwards was drawn.
+    /// Clears the picture by the CPU, so that everything in it afterwards was drawn.
     fn blank(&self) {
         self.target.memory().unwrap().region().zero(self.model);
     }
@@ -103,7 +103,7 @@ impl<'m> Stage<'m> {
         bytes.chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2], pixel[3]]).collect()
     }
 
-    /// Draws the triangle and looks at the picture: white in the middle, the clear colour in the corners, nothing else.
+    /// Draws the triangle and checks the picture: white in the middle, the clear colour in the corners, nothing else.
     fn assert_next_frame_is_right(&mut self) {
         self.blank();
         let fence = self.submit();
@@ -131,13 +131,13 @@ impl<'m> Stage<'m> {
         list
     }
 
-    /// A job whose lists are those of a good frame, for a test to spoil. Its memory is kept.
+    /// A job with the lists of a correct frame, for a test to corrupt. Its memory is kept.
     fn good_job(&mut self) -> Job {
         let fence = self.submit();
         self.wait(fence).unwrap();
         let mut driver = self.device.driver().unwrap();
         let job = driver.last_job().unwrap();
-        // The frame has given its memory back; whoever asks first gets the same again.
+        // The frame has freed its memory; the next allocation gets the same block.
         let kept = driver.allocate(64 * 1024, 1).unwrap();
         let region = kept.region();
         for list in [job.binning.unwrap(), job.rendering] {
@@ -153,7 +153,7 @@ impl<'m> Stage<'m> {
         bytes
     }
 
-    /// Submits a spoilt job, expects this failure, a report, and right frames before and after.
+    /// Submits a corrupted job, and expects this failure, a report, and correct frames before and after.
     fn assert_dropped(&mut self, job: Job, failures: &[Failure]) {
         self.assert_next_frame_is_right();
         let fence = self.device.driver().unwrap().submit(job);
@@ -233,7 +233,7 @@ fn an_illegal_record() {
             Thread::Binning => stage.bytes_of(job.binning.unwrap()),
             Thread::Rendering => stage.bytes_of(job.rendering),
         };
-        // In front of the last record: a code that the guide reserves.
+        // Before the last record: a code that the guide reserves.
         let last = bytes.len() - 1;
         bytes[last] = 0xff;
         let list = stage.list(&bytes);
@@ -271,7 +271,7 @@ fn a_wild_address() {
     }
 }
 
-/// Where the records of a list begin.
+/// Offsets of the records of a list.
 fn record_offsets(bytes: &[u8]) -> Vec<u32> {
     let (mut offsets, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
@@ -371,7 +371,8 @@ fn crowd() -> (Vec<triangle::Vertex>, Vec<u16>) {
     (vertices, indices)
 }
 
-/// Blocks of 64 KiB for a binner that needs more than 1 MiB: the picture is that of a binner that gets all it needs at once.
+/// Overflow memory in blocks of 64 KiB for a binner that needs more than 1 MiB: the picture equals that of a binner
+/// with enough memory from the start.
 #[test]
 fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
     let (vertices, indices) = crowd();
@@ -421,7 +422,7 @@ fn a_binner_that_gets_no_more_memory() {
     }
 }
 
-/// A long life with a fault every 50 frames: no frame is lost but the spoilt ones, and no memory.
+/// A fault every 50 frames: only the corrupted frames are lost, and no memory leaks.
 #[test]
 fn a_hundred_thousand_frames_with_random_faults() {
     const FRAMES: u32 = 100_000;

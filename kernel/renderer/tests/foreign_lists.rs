@@ -1,4 +1,4 @@
-//! The validator on a job of our own. What it refuses is tested beside it.
+//! The validator accepts the renderer's own jobs, and refuses them when their rights are reduced.
 
 use qpu_shaders::{NoUniforms, smooth, smooth_half, transformed};
 use renderer::glam::camera::rh::proj::opengl::perspective;

@@ -1,4 +1,4 @@
-//! Targets of 64 bits a pixel: what is drawn, blended, kept and looked up, against formulas in double precision.
+//! Targets of 64 bits per pixel: drawing, blending, storing and sampling, compared with formulas in double precision.
 
 use qpu_shaders::{NoUniforms, f16, smooth_alpha, smooth_half, textured, tone_mapped};
 use renderer::shaded_vertex::ShadedVertex;
@@ -62,7 +62,7 @@ impl<'m> Stage<'m> {
         assert_eq!(self.model.take_faults(), []);
     }
 
-    /// The pixel at a place, by the guide's description of the arrangement.
+    /// The pixel at a position, by the guide's description of the tiling.
     fn pixels(&self) -> impl Fn(u32, u32) -> Color {
         let mut bytes = vec![0; self.target.memory().unwrap().region().bytes() as usize];
         self.target.read(&self.device, &mut bytes).unwrap();
@@ -162,7 +162,8 @@ fn depths_are_tested_and_kept() {
     expect_close(stage.pixels()(75, 40), [2.0; 4], "the nearest");
 }
 
-/// What the two products of a blending equation are, by the OpenGL ES 2.0 specification, section 4.1.6, for colours that are not clamped.
+/// The two products of a blending equation, by the OpenGL ES 2.0 specification, section 4.1.6, for colours that are not
+/// clamped.
 fn blended(blend: &Blend, source: Color, target: Color) -> Color {
     let constant = blend.constant.map(|channel| f64::from(channel) / 255.0);
     core::array::from_fn(|n| {
@@ -197,10 +198,10 @@ fn blended(blend: &Blend, source: Color, target: Color) -> Color {
     })
 }
 
-/// All equations with all pairs of factors; the part for alpha is another one of them.
+/// All equations with all pairs of factors; alpha uses a different combination each time.
 #[test]
 fn blending_is_that_of_the_specification_without_clamping() {
-    // Halves exactly, so that only the computation rounds.
+    // Exact half floats, so that only the computation rounds.
     let (source, target) = ([2.5f32, 0.25, -1.5, 0.75], [0.5f32, 8.0, 0.125, 0.375]);
     let model = Model::new(8 << 20, Config::default());
     let stage = Stage::new(&model, Tiling::TFormat);

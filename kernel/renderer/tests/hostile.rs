@@ -1,8 +1,7 @@
-//! Whatever is asked of the renderer, the GPU touches nothing but the pool and the pages that it was given to draw to.
+//! However the renderer is used, the GPU accesses only the pool and the pages that it was given to draw to.
 //!
-//! Cases are random uses of the public interface, valid ones and such as nobody should try. The model runs them in a memory of which only the pool and
-//! one page are there, so that each access outside is a fault; there is no other fault either. What is refused is an error by value, and the frame after it is
-//! right.
+//! Cases are pseudorandom uses of the public interface, valid and invalid ones. The model runs them with only the pool and one page present in memory, so that
+//! each access outside is a fault; no other faults may occur either. Invalid uses return errors, and the next frame is correct.
 
 use qpu_shaders::{NoUniforms, model as lit, points, smooth, smooth_lines, textured, transformed};
 use renderer::glam::Mat4;
@@ -20,10 +19,10 @@ use v3d::{Driver, Limits};
 use v3d_host::Model;
 use v3d_sim::Config;
 
-/// Cases, by their seeds.
+/// The seeds of the cases.
 const SEEDS: core::ops::Range<u32> = 0..250;
 const POOL_BYTES: u32 = 4 << 20;
-/// A display's page in front of the pool.
+/// A display's page, before the pool.
 const PAGE: u32 = 0x8_0000;
 const PAGE_SIDE: u32 = 64;
 
@@ -43,12 +42,12 @@ impl Random {
         things[self.bits() as usize % things.len()]
     }
 
-    /// One in so many is true.
+    /// True with a probability of 1 in `many`.
     fn one_in(&mut self, many: u32) -> bool {
         self.below(many) == 0
     }
 
-    /// Mostly a number from -2 to 2; seldom something that is hard to compute with.
+    /// Mostly a number from -2 to 2; sometimes NaN, infinity or an extreme one.
     fn float(&mut self) -> f32 {
         const HARD: [f32; 12] = [
             0.0,
@@ -71,7 +70,7 @@ impl Random {
         [0.0; N].map(|_: f32| self.float())
     }
 
-    /// A side of a picture, possible or not.
+    /// A side of a picture, valid or not.
     fn side(&mut self) -> u32 {
         if self.one_in(6) { self.any(&[0, 1, 2047, 2048, 2049, 65_535, 65_536, u32::MAX]) } else { 1 + self.below(150) }
     }
@@ -81,7 +80,7 @@ impl Random {
     }
 }
 
-/// What a case came to.
+/// Statistics of a case.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     drawn: u32,
@@ -104,7 +103,7 @@ impl Counts {
     }
 }
 
-/// Vertices as bytes, with indices of any width that mostly have a vertex.
+/// Vertices as bytes, with indices of any width that are mostly in range.
 fn mesh<V: qpu_shaders::VertexData>(device: &Device<'_, Model>, random: &mut Random) -> Result<Mesh<V>, Error> {
     let count = 1 + random.below(40);
     let bytes = count as usize * V::BYTES - usize::from(random.one_in(20));
@@ -127,7 +126,7 @@ fn mesh<V: qpu_shaders::VertexData>(device: &Device<'_, Model>, random: &mut Ran
     Mesh::from_bytes(device, "mesh", random.primitive(), &vertices, indices)
 }
 
-/// A pipeline's state, possible or not.
+/// A pipeline's state, valid or not.
 fn with_state<'a, V, U, F, const N: usize>(
     plain: PipelineDescriptor<'a, V, U, F, N>,
     samples: Samples,
@@ -154,7 +153,7 @@ fn with_state<'a, V, U, F, const N: usize>(
     }
 }
 
-/// A target that the renderer has, or the page.
+/// A target of the renderer, or the page.
 fn target(device: &Device<'_, Model>, machine: &Model, random: &mut Random) -> Result<Target, Error> {
     if random.one_in(4) {
         let alias = machine.base().0 & !0x3fff_ffff;
@@ -195,7 +194,7 @@ fn texture(device: &Device<'_, Model>, drawn_to: &Target, random: &mut Random) -
     Ok(texture)
 }
 
-/// One pass of any draws.
+/// A pass of pseudorandom draws.
 fn pass(
     device: &Device<'_, Model>,
     frame: &mut Frame<'_, Model>,
@@ -285,7 +284,7 @@ fn pass(
     }
 }
 
-/// A frame that everybody knows: all of a picture in one colour.
+/// Draws a simple frame and checks it: a picture of one colour.
 fn assert_next_frame_is_right(machine: &Model, device: &Device<'_, Model>, seed: u32) {
     let descriptor = TargetDescriptor {
         label: "known",
@@ -331,7 +330,7 @@ fn case(seed: u32) -> Counts {
             }
         }
         if let Some(fence) = counts.note(frame.submit()) {
-            // Whether the job was possible is another matter.
+            // The job may be dropped.
             counts.note(device.wait(fence));
         }
         assert_eq!(machine.take_faults(), [], "seed {seed}");

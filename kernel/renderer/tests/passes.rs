@@ -1,4 +1,4 @@
-//! What passes begin with and leave behind: depths and stencils that are kept, parts of pictures that are drawn anew.
+//! Loading and storing of passes: depths and stencils, and parts of pictures.
 
 use qpu_shaders::{NoUniforms, smooth};
 use renderer::shaded_vertex::ShadedVertex;
@@ -10,7 +10,7 @@ use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
 use v3d_sim::Config;
 
-/// Two tiles and a bit each way.
+/// Two tiles and a bit along each axis.
 const SIZE: (u32, u32) = (150, 140);
 
 const CLEAR: [u8; 4] = [1, 2, 3, 4];
@@ -128,7 +128,8 @@ fn stencils_are_kept_with_depths() {
     assert_picture(&pixels, |at| if contains(marked, at) && contains(drawn, at) { GREEN } else { CLEAR });
 }
 
-/// Parts that lie across tiles, end with them, and are as large as one pixel: the rest of the picture stays, also in the tiles that are drawn.
+/// Parts that cross tiles, end with them, and are one pixel large: the rest of the picture stays, also in the tiles
+/// that are drawn.
 #[test]
 fn a_part_of_a_picture_is_drawn_anew() {
     let model = Model::new(4 << 20, Config::default());
@@ -163,7 +164,7 @@ fn a_part_of_a_picture_is_drawn_anew() {
     }
 }
 
-/// A scissor is no way out of the part.
+/// A scissor cannot extend the part.
 #[test]
 fn scissors_stay_within_the_part() {
     let model = Model::new(4 << 20, Config::default());

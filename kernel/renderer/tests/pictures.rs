@@ -1,4 +1,4 @@
-//! Pictures of the renderer on the model, against what geometry says they are.
+//! Pictures of the renderer on the model, compared with geometry.
 
 use qpu_shaders::{NoUniforms, rings, smooth, transformed, triangle};
 use renderer::glam::camera::rh::proj::opengl::perspective;
@@ -213,7 +213,7 @@ fn the_nearer_square_hides_the_farther_one() {
     }
 }
 
-/// The article's corners run clockwise as they are seen: red at the lower right, blue at the lower left, green at the top.
+/// The article's corners run clockwise on the screen: red at the lower right, blue at the lower left, green at the top.
 #[test]
 fn the_face_that_is_culled_is_not_drawn() {
     let model = Model::new(8 << 20, Config::default());

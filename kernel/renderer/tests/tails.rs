@@ -1,4 +1,4 @@
-//! What becomes of colours: blending, logic operations, masks, alpha test, stencil, depth and samples, pixel by pixel.
+//! Blending, logic operations, masks, alpha test, stencil, depth and samples, pixel by pixel.
 //!
 //! Expected values are computed here from the text of the OpenGL ES 2.0 specification (sections 4.1.2 to 4.1.8; logic operations: OpenGL 1.5, section
 //! 4.1.10), in exact arithmetic, from the colours of two pictures that were drawn without any of it.

@@ -1,4 +1,4 @@
-//! Compute programs: user programs for grids of invocations, with storage buffers.
+//! Compute programs: user programs for a grid of invocations, with storage buffers.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ pub struct ComputeProgram<U> {
 }
 
 impl<U> ComputeProgram<U> {
-    /// A program. That the types fit is the caller's word.
+    /// Creates a program. The caller guarantees that the types match its code.
     pub const fn new(code: &'static [u64], workgroups: Workgroups) -> Self {
         Self { code, workgroups, feeds: PhantomData }
     }
@@ -41,16 +41,17 @@ impl<U> ComputeProgram<U> {
 pub struct Workgroups {
     /// Invocations of a workgroup along three axes.
     pub size: [u32; 3],
-    /// How often 16 invocations make a workgroup.
+    /// Number of groups of 16 invocations in a workgroup.
     pub parts: u32,
-    /// The parts of a workgroup wait for each other: each has a QPU of its own.
+    /// Whether the parts of a workgroup have barriers, so that each needs a QPU of its own.
     pub together: bool,
-    /// Bytes of memory that a workgroup's invocations share.
+    /// Bytes of memory that the invocations of a workgroup share.
     pub memory_bytes: u32,
 }
 
 impl Workgroups {
-    /// The shares of up to `qpus` programs that do the work of so many workgroups along three axes together. `None` if the turns of all are more than 2^32.
+    /// Divides the workgroups of a grid between up to `qpus` programs. `None` if there are more than 2^32 iterations in
+    /// all.
     pub fn shares(&self, count: [u32; 3], qpus: u32) -> Option<Vec<Share>> {
         let all = count.iter().try_fold(1u32, |product, side| product.checked_mul(*side))?;
         let turns = all.checked_mul(self.parts)?;
@@ -73,35 +74,35 @@ impl Workgroups {
     }
 }
 
-/// What one run of a compute program does.
+/// The work of one run of a compute program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Number of the first workgroup along three axes.
+    /// Position of the first workgroup along three axes.
     pub first: [u32; 3],
-    /// Which 16 invocations of it come first.
+    /// The part of that workgroup to begin with.
     pub part: u32,
-    /// How often the program begins anew.
+    /// Number of iterations.
     pub turns: u32,
-    /// The first of its rows of the VPM.
+    /// The first of the program's rows of the VPM.
     pub row: u32,
-    /// Workgroups along three axes.
+    /// Number of workgroups along three axes.
     pub count: [u32; 3],
-    /// Address of the program's uniforms; whoever starts the program fills it in.
+    /// Address of the program's uniforms, filled in when the program is started.
     pub stream: BusAddr,
-    /// Address of the memory of the workgroup, likewise.
+    /// Address of the workgroup's memory, filled in when the program is started.
     pub workgroup_memory: BusAddr,
 }
 
 /// The bindings of a compute program.
 pub trait ComputeUniforms {
-    /// How many words the program reads.
+    /// Number of words that the program reads.
     const WORDS: usize;
 
     /// Appends the words in the order in which the program reads them.
     fn push(&self, share: &Share, stream: &mut UniformStream<'_>);
 }
 
-/// Memory that a program reads as a storage buffer, of numbers `T`.
+/// A read-only storage buffer of numbers `T`.
 #[derive(Clone, Debug)]
 pub struct Storage<T> {
     address: BusAddr,
@@ -111,29 +112,30 @@ pub struct Storage<T> {
 }
 
 impl<T> Storage<T> {
-    /// So many words at an address; `owner` keeps them alive.
+    /// A buffer of `words` words at an address; `owner` keeps the memory alive.
     pub fn new(address: BusAddr, words: u32, owner: Rc<dyn Any>) -> Self {
         Self { address, words, owner, number: PhantomData }
     }
 
-    /// Where it is.
+    /// Address of the first word.
     pub const fn address(&self) -> BusAddr {
         self.address
     }
 
-    /// Elements of `stride` bytes behind the first `fixed` bytes.
+    /// Number of elements of `stride` bytes after the first `fixed` bytes.
     pub const fn elements(&self, fixed: u32, stride: u32) -> u32 {
         self.words.saturating_mul(4).saturating_sub(fixed) / stride
     }
 
-    /// Keeps the memory for as long as the program may run; the words must reach to the end of `fixed` bytes and of one element behind them.
+    /// Keeps the memory alive while the program may run. The buffer must have `fixed` bytes and at least one element
+    /// after them.
     pub fn keep(&self, fixed: u32, stride: u32, stream: &mut UniformStream<'_>) {
         stream.keep(self.owner.clone());
         stream.expect_bytes(self.words.saturating_mul(4), fixed.saturating_add(stride));
     }
 }
 
-/// Memory that a program reads and writes as a storage buffer.
+/// A storage buffer that a program reads and writes.
 #[derive(Clone, Debug)]
 pub struct StorageMut<T>(Storage<T>);
 

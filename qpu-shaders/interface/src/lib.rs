@@ -1,16 +1,16 @@
-//! What feeds a QPU program: types of its vertices, uniforms and varyings.
+//! The interface of a QPU program as types: its vertices, uniforms and varyings.
 //!
-//! A program is words; what it reads and writes is a matter of agreement. Here is the agreement as types: a vertex is a structure with the attributes that
-//! a shader reads ([`VertexData`]), uniforms are a structure that writes itself into the stream that the program reads ([`UniformData`]), and how many
-//! varyings a shader writes or reads is a part of its type. So a mesh for another shader, a matrix where a colour belongs, or a fragment
-//! shader that reads what the vertex shader does not write, does not compile.
+//! A program is only words; these types describe what it reads and writes. A vertex is a structure with the attributes that a shader reads ([`VertexData`]),
+//! uniforms are a structure that writes itself into the stream that the program reads ([`UniformData`]), and the number of varyings that a shader writes or
+//! reads is a part of its type. So a mesh for another shader, a matrix in place of a colour, or a fragment shader that reads varyings that the vertex shader
+//! does not write, does not compile.
 //!
-//! A fragment shader may leave its end to whoever makes a pipeline of it; what pipelines put there is made in [`tail`].
+//! A fragment shader can leave blending and tests to its pipeline, which appends code that [`tail`] generates.
 //!
-//! Nobody has to write such types: `shader-build` makes them from the directives in a shader's source. A crate of shaders needs only this crate and `v3d-hw`.
+//! `shader-build` generates such types from the directives in a shader's source. A crate of shaders needs only this crate and `v3d-hw`.
 //!
 //! # Sources
-//! [AG p.51, p.60-61] for what shaders are given and what they write.
+//! [AG p.51, p.60-61] for the inputs and outputs of shaders.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -32,7 +32,7 @@ pub use texture::{
 pub use uniform::{NoUniforms, Owner, UniformData, UniformStream, UniformValue, VertexUniforms, ViewportUniforms};
 pub use vertex::{Attribute, AttributeComponent, VertexData, push_attribute};
 
-/// Has the examples of the README tested.
+/// Runs the README's examples as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

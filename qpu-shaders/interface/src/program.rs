@@ -1,11 +1,12 @@
-//! Programs: their instructions, and the types of what feeds them.
+//! Programs: their instructions, and the types of their inputs.
 
 use core::marker::PhantomData;
 use v3d_hw::control_list::Threading;
 
 use crate::vertex::Attribute;
 
-/// Coordinate and vertex shader of one kind of vertices `V`, with uniforms `U`, that write so many varyings.
+/// Coordinate and vertex shader for vertices `V` with uniforms `U`; the last parameter is the number of varyings that
+/// they write.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexShading<V, U, const VARYINGS: usize> {
     vertex: &'static [u64],
@@ -16,18 +17,19 @@ pub struct VertexShading<V, U, const VARYINGS: usize> {
 }
 
 impl<V, U, const VARYINGS: usize> VertexShading<V, U, VARYINGS> {
-    /// Two programs that read these attributes of a vertex in memory. That the types fit is the caller's word.
+    /// Two programs that read these attributes of a vertex in memory. The caller guarantees that the types match their
+    /// code.
     pub const fn new(vertex: &'static [u64], coordinate: &'static [u64], attributes: &'static [Attribute]) -> Self {
         Self { vertex, coordinate, attributes, point_size: false, feeds: PhantomData }
     }
 
-    /// The same two programs, which write the size of a point behind 1/Wc.
+    /// The same two programs, which write a point size after 1/Wc.
     #[must_use]
     pub const fn with_point_size(self) -> Self {
         Self { point_size: true, ..self }
     }
 
-    /// Whether they write the size of a point.
+    /// Whether they write a point size.
     pub const fn point_size(&self) -> bool {
         self.point_size
     }
@@ -42,13 +44,14 @@ impl<V, U, const VARYINGS: usize> VertexShading<V, U, VARYINGS> {
         self.coordinate
     }
 
-    /// The attributes of a vertex in memory.
+    /// The layout of a vertex in memory.
     pub const fn attributes(&self) -> &'static [Attribute] {
         self.attributes
     }
 }
 
-/// What a fragment shader draws. Points and lines have varyings of their own, which it reads before those of the vertices.
+/// The primitives that a fragment shader is for. Points and lines have built-in varyings, which it reads before those
+/// of the vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrimitiveKind {
     /// Triangles.
@@ -74,17 +77,17 @@ impl PrimitiveKind {
 /// How a fragment shader ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It writes to the tile buffer and ends by itself.
+    /// It accesses the tile buffer and ends the program itself.
     Own,
-    /// It has no end: the fragment's colour is in r0, red in the lowest byte, rb15 holds the fragment's depth, as when it was started or one of the program's
-    /// own, and whoever makes a pipeline of it puts behind what is to become of the colour.
+    /// It leaves its end to the pipeline: the fragment's colour is in r0, red in the lowest byte, and rb15 holds the
+    /// fragment's depth, either the initial one or the program's own. The pipeline appends the code for blending and tests.
     Color,
-    /// It has no end: the fragment's red and green are in r0, blue and alpha in r1, as half floats, the first of two in the lower half; all else is as for
-    /// [`Ending::Color`]. It draws to targets of 64 bits a pixel.
+    /// It leaves its end to the pipeline: the fragment's red and green are in r0, blue and alpha in r1, as half floats,
+    /// the first of two in the lower half; otherwise like [`Ending::Color`]. It renders to targets of 64 bits per pixel.
     HalfColor,
 }
 
-/// A fragment shader with uniforms `U`, that reads so many varyings.
+/// A fragment shader with uniforms `U`; the last parameter is the number of varyings that it reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Fragment<U, const VARYINGS: usize> {
     code: &'static [u64],
@@ -97,19 +100,19 @@ pub struct Fragment<U, const VARYINGS: usize> {
 }
 
 impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
-    /// A program. That the types fit is the caller's word.
+    /// Creates a program. The caller guarantees that the types match its code.
     pub const fn new(code: &'static [u64], threading: Threading, ending: Ending) -> Self {
         let (primitive, feeds) = (PrimitiveKind::Triangles, PhantomData);
         Self { code, threading, ending, primitive, flat_varyings: 0, writes_depth: false, feeds }
     }
 
-    /// The same program, which draws these primitives.
+    /// The same program for these primitives.
     #[must_use]
     pub const fn of(self, primitive: PrimitiveKind) -> Self {
         Self { primitive, ..self }
     }
 
-    /// The same program, which reads these varyings, a bit each, as the last vertex has them.
+    /// The same program, with a bit set for each varying that is flat: it has the last vertex's value.
     #[must_use]
     pub const fn with_flat_varyings(self, flat_varyings: u32) -> Self {
         Self { flat_varyings, ..self }
@@ -121,7 +124,7 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         Self { writes_depth: true, ..self }
     }
 
-    /// Varyings that are not interpolated, a bit each.
+    /// Flat varyings, which are not interpolated: one bit for each varying.
     pub const fn flat_varyings(&self) -> u32 {
         self.flat_varyings
     }
@@ -131,7 +134,7 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         self.writes_depth
     }
 
-    /// What it draws.
+    /// The primitives that it is for.
     pub const fn primitive(&self) -> PrimitiveKind {
         self.primitive
     }
@@ -146,7 +149,7 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         self.code
     }
 
-    /// The threads it is written for.
+    /// The threading mode that it is written for.
     pub const fn threading(&self) -> Threading {
         self.threading
     }
@@ -160,7 +163,7 @@ pub struct UserProgram<U> {
 }
 
 impl<U> UserProgram<U> {
-    /// A program. That the types fit is the caller's word.
+    /// Creates a program. The caller guarantees that the types match its code.
     pub const fn new(code: &'static [u64]) -> Self {
         Self { code, feeds: PhantomData }
     }

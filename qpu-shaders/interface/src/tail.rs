@@ -1,12 +1,11 @@
-//! The end of a fragment program: what the fixed functions of other chips do after a shader.
+//! The tail of a fragment program: code for what other GPUs do in fixed functions after a shader.
 //!
-//! A fragment program ends with its colour in r0, red in the lowest byte, and without an end of its own; rb15 still holds the fragment's depth, or one of
-//! the program's own. When a pipeline is made its tail is put behind: alpha to coverage, alpha test, stencil set-up, the write of Z that makes the tests,
-//! blending with the colour that is there, logic operation, colour mask, and the end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the
-//! program's own.
-//! Programs that leave half floats have tails of their own kind (`half_color.rs`), which may use ra0 to ra5.
+//! A fragment program leaves its colour in r0, red in the lowest byte, and does not end itself; rb15 still holds the fragment's depth, or one of the program's
+//! own. When a pipeline is created, its tail is appended: alpha to coverage, alpha test, stencil set-up, the write of Z that performs the tests, blending with
+//! the target's colour, logic operation, colour mask, and the program's end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own.
+//! Programs that leave half floats have a different tail (`half_color.rs`), which may use ra0 to ra5.
 //!
-//! # What state costs
+//! # Cost of state
 //! | state | instructions |
 //! |---|---|
 //! | opaque | 3 |
@@ -23,8 +22,7 @@
 //! | half floats, blend by alpha | 21 |
 //!
 //! # Sources
-//! [AG p.47-50] for the tile buffer as programs see it, [mesa vc4_program.c] for the order of accesses; the OpenGL ES 2.0 specification, section 4.1, for
-//! what is to be computed.
+//! [AG p.47-50] for accesses to the tile buffer, [mesa vc4_program.c] for their order; the OpenGL ES 2.0 specification, section 4.1, for the results.
 
 use alloc::vec::Vec;
 use v3d_hw::qpu::{AddOp, Condition, MulOp};
@@ -42,41 +40,41 @@ pub use depth::{Compare, Depth};
 use emit::{Emitter, From, MOVE, MS_FLAGS, Op, STENCIL_SETUP, TLB_COLOR_ALL, TLB_COLOR_MS, TLB_Z, To, Work};
 use stencil::Stencil;
 
-/// Where a fragment's depth is when its program starts, and where a program leaves its own.
+/// Register of a fragment's depth at the program's start, and of the program's own depth at its end.
 const DEPTH: From = From::B(15);
 /// The bits of red, green and blue.
 const COLOR: u32 = 0x00ff_ffff;
 /// The bits of alpha.
 const ALPHA: u32 = 0xff00_0000;
-/// Register of file A that has the fragment's colour, so that its alpha can be read in all bytes.
+/// Register of file A with the fragment's colour, where its alpha can be replicated to all bytes.
 const SOURCE_COPY: u8 = 0;
-/// Register of file A that keeps red, green and blue while alpha is computed.
+/// Register of file A that holds red, green and blue while alpha is computed.
 const COLOR_KEPT: u8 = 1;
 
-/// All of a pipeline's state that is code.
+/// The part of a pipeline's state that is code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TailState {
-    /// The fragment's colour is four half floats, and so is the one that is there.
+    /// Whether the fragment's and the target's colours are four half floats.
     pub is_half: bool,
-    /// Samples a pixel: 1 or 4.
+    /// Samples per pixel: 1 or 4.
     pub samples: u8,
     /// Depth test.
     pub depth: Depth,
     /// Stencil test, if there is one.
     pub stencil: Option<Stencil>,
-    /// Which fragments are drawn by their alpha.
+    /// A test of the fragment's alpha; fragments that fail are discarded.
     pub alpha_test: AlphaTest,
-    /// As many of four samples are drawn as alpha says.
+    /// Whether alpha determines how many of four samples are written.
     pub alpha_to_coverage: bool,
-    /// How the colour is mixed with the one that is there.
+    /// How the fragment's colour is combined with the target's.
     pub blend: Blend,
-    /// What is done with the bits of both instead.
+    /// A bitwise operation on both colours, instead of blending.
     pub logic: Logic,
-    /// Bits of the colour that are changed, red in the lowest byte.
+    /// The bits of the colour that are written, red in the lowest byte.
     pub color_mask: u32,
 }
 
-/// Words and uniforms of a tail.
+/// Instructions and uniforms of a tail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// Instructions.
@@ -86,7 +84,7 @@ pub struct Tail {
 }
 
 impl TailState {
-    /// The colour replaces the one that is there.
+    /// The fragment's colour replaces the target's.
     pub const PLAIN: Self = Self {
         is_half: false,
         samples: 1,
@@ -99,7 +97,8 @@ impl TailState {
         color_mask: u32::MAX,
     };
 
-    /// The tail. `None` if an instruction or a word of the stencil test had no encoding, which the tests of all state have not found.
+    /// Generates the tail. `None` if an instruction or a stencil word cannot be encoded, which no state in the tests
+    /// causes.
     pub fn build(&self) -> Option<Tail> {
         let mut builder = Builder { emitter: Emitter::default(), uniforms: Vec::new() };
         if self.alpha_to_coverage {
@@ -133,7 +132,7 @@ impl TailState {
         }
     }
 
-    /// Whether the colour that is there counts.
+    /// Whether the result depends on the target's colour.
     fn reads_target(&self) -> bool {
         let blends = self.blend.simplified() != Blend::NONE.simplified();
         let logic = !matches!(self.logic, Logic::Copy | Logic::CopyInverted | Logic::Clear | Logic::Set);
@@ -169,7 +168,7 @@ impl TailState {
 }
 
 impl Blend {
-    /// The same blending, said in fewer ways: without factors that do not count.
+    /// An equivalent blending in a canonical form, without factors that have no effect.
     fn simplified(&self) -> Self {
         let part = |part: BlendPart| match part.equation {
             Equation::Min | Equation::Max => BlendPart { source: Factor::One, target: Factor::One, ..part },
@@ -187,10 +186,10 @@ impl Blend {
     }
 }
 
-/// A value of four bytes while the tail is built.
+/// A value of four bytes at the time the tail is generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
-    /// Known now.
+    /// A constant.
     Known(u32),
     /// Computed by the program.
     At(From),
@@ -201,7 +200,7 @@ impl Value {
     const ONE: Self = Self::Known(u32::MAX);
 }
 
-/// A tail in the making.
+/// A tail under construction.
 struct Builder {
     emitter: Emitter,
     uniforms: Vec<u32>,
@@ -222,11 +221,11 @@ impl Builder {
         }
     }
 
-    /// As many of four samples as alpha says, rounded, are drawn.
+    /// Writes as many of four samples as alpha determines, rounded.
     fn alpha_to_coverage(&mut self) {
         let r1 = From::R(1);
         let add = |op| Work::Add(op);
-        // Alpha is in bits 31:24: shifting by 29 leaves its eighths, and half of the next even number is the quarters, rounded.
+        // Alpha is in bits 31:24: shifting right by 29 leaves eighths; half of the next even number is the number of quarters, rounded.
         self.emitter.compute(add(AddOp::Shr), To::R(1), [From::R(0), From::Small(29 - 32)]);
         self.emitter.compute(add(AddOp::Add), To::R(1), [r1, From::Small(1)]);
         self.emitter.compute(add(AddOp::Shr), To::R(1), [r1, From::Small(1)]);
@@ -235,7 +234,7 @@ impl Builder {
         self.emitter.compute(add(AddOp::And), To::Io(MS_FLAGS), [r1, From::A(MS_FLAGS)]);
     }
 
-    /// Sets flags by the alpha test; the condition under which a fragment is drawn.
+    /// Sets the flags by the alpha test, and returns the condition under which a fragment passes.
     fn alpha_test(&mut self, test: AlphaTest) -> Condition {
         let alpha = From::R(1);
         let (reference_first, when) = match test.test {
@@ -280,7 +279,7 @@ impl Builder {
         self.merge(Value::At(From::A(COLOR_KEPT)), of_alpha, 1, 2)
     }
 
-    /// The result of one equation, with factors of colour and alpha for source and target.
+    /// The result of one equation, with factors of source and target.
     fn equation(&mut self, equation: Equation, factors: [(Factor, Factor); 2], constant: u32) -> Value {
         let (source, target) = (From::R(0), From::R4);
         let work = match equation {
@@ -311,7 +310,7 @@ impl Builder {
         Value::At(From::R(1))
     }
 
-    /// A colour times its factor, in register `n` if it is computed.
+    /// A colour multiplied by its factor, in register `n` if it is computed.
     fn product(&mut self, color: From, (of_color, of_alpha): (Factor, Factor), constant: u32, n: u8) -> Value {
         let factor = if of_color.of_alpha() == of_alpha {
             self.factor(of_color, constant, n)
@@ -326,7 +325,7 @@ impl Builder {
             factor => {
                 let mut factor = self.operand(factor);
                 if (color, factor) == (From::R4, From::R4Alpha) {
-                    // An instruction reads r4 one way.
+                    // An instruction can unpack r4 only one way.
                     self.emitter.compute(MOVE, To::R(n), [factor, factor]);
                     factor = From::R(n);
                 }
@@ -372,7 +371,8 @@ impl Builder {
         Value::At(From::R(n))
     }
 
-    /// Red, green and blue of one value with the alpha of another, in register `n` if it is computed, by way of `other` if that is needed.
+    /// Red, green and blue of one value with the alpha of another, in register `n` if it is computed; `other` is a
+    /// temporary register.
     fn merge(&mut self, color: Value, alpha: Value, n: u8, other: u8) -> Value {
         match (color, alpha) {
             (Value::Known(color), Value::Known(alpha)) => Value::Known(color & COLOR | alpha & ALPHA),
@@ -389,7 +389,7 @@ impl Builder {
         }
     }
 
-    /// The bits `kept` of a value, and the others of a known one, in register `n`.
+    /// The bits `kept` of a value combined with the other bits of `known`, in register `n`.
     fn with_known(&mut self, from: From, kept: u32, known: u32, n: u8) -> Value {
         let known = known & !kept;
         if known == !kept {
@@ -436,7 +436,7 @@ impl Builder {
         if invert { self.not(From::R(1), 1) } else { Value::At(From::R(1)) }
     }
 
-    /// A colour where the mask's bits are set, what is there where they are not.
+    /// The new colour where the mask's bits are set, the target's elsewhere.
     fn masked(&mut self, value: Value, mask: u32) -> Value {
         if mask == u32::MAX {
             return value;

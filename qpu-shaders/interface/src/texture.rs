@@ -1,4 +1,4 @@
-//! Textures among the uniforms: their parameter words, and what kind of lookups may have them.
+//! Textures among the uniforms: their parameter words, typed by the kind of lookup.
 
 use alloc::rc::Rc;
 use core::fmt;
@@ -25,10 +25,11 @@ pub enum CubeMap {}
 #[derive(Debug)]
 pub enum Child {}
 
-/// Parameter 2 of type "cube map stride", with its bit that disables the automatic level of detail [AG p.42]; the distance of a cube map's faces stays.
+/// Parameter 2 of type "cube map stride", with its bit that disables the automatic level of detail [AG p.42]; the
+/// distance of a cube map's faces is kept.
 const LEVEL_BY_B: u32 = 1 << 30 | 1;
 
-/// The parameter words of a texture for lookups of one kind, and what keeps its memory.
+/// The parameter words of a texture for one kind of lookup, and a reference to its memory.
 pub struct TextureBinding<Kind> {
     words: [u32; 4],
     owner: Owner,
@@ -45,7 +46,8 @@ pub type TextureCube = TextureBinding<CubeMap>;
 pub type TextureChild = TextureBinding<Child>;
 
 impl<Kind> TextureBinding<Kind> {
-    /// Parameters 0 to 3 of a texture [AG p.41-42] and an owner of its memory. That they are of this kind is the caller's word.
+    /// Parameters 0 to 3 of a texture [AG p.41-42] and a reference to its memory. The caller guarantees that they are
+    /// of this kind.
     pub const fn new(words: [u32; 4], owner: Owner) -> Self {
         Self { words, owner, kind: PhantomData }
     }
@@ -55,13 +57,13 @@ impl<Kind> TextureBinding<Kind> {
         self.words
     }
 
-    /// The parameter words of lookups whose b is the level of detail, and not added to the quad's.
+    /// The parameter words of lookups whose b is the level of detail itself, not a bias.
     pub const fn level_words(&self) -> [u32; 4] {
         let [word0, word1, word2, word3] = self.words;
         [word0, word1, word2 | LEVEL_BY_B, word3]
     }
 
-    /// The parameter words of lookups of one texel each.
+    /// The parameter words of lookups with nearest filtering.
     pub fn nearest_words(&self) -> [u32; 4] {
         let [word0, word1, word2, word3] = self.words;
         let min_filter = if self.levels() == 1 { MinFilter::Nearest } else { MinFilter::NearMipNear };
@@ -70,18 +72,18 @@ impl<Kind> TextureBinding<Kind> {
         [word0, nearest.to_word().unwrap_or(word1), word2, word3]
     }
 
-    /// The parameter words of lookups of one texel each, of the level that b says.
+    /// The parameter words of lookups with nearest filtering, at the mip level in b.
     pub fn texel_words(&self) -> [u32; 4] {
         let [word0, word1, word2, word3] = self.nearest_words();
         [word0, word1, word2 | LEVEL_BY_B, word3]
     }
 
-    /// How many levels there are.
+    /// Number of mip levels.
     pub fn levels(&self) -> u32 {
         u32::from(Parameter0::from_word(self.words[0]).mip_levels_minus_1) + 1
     }
 
-    /// Texels across and up of a level, or of the last one if there are fewer.
+    /// Width and height of a mip level in texels; of the last level if there are fewer.
     pub fn size_px(&self, level: u32) -> [u32; 2] {
         let Parameter1 { width, height, .. } = Parameter1::from_word(self.words[1]);
         let level = level.min(self.levels() - 1);
@@ -91,7 +93,8 @@ impl<Kind> TextureBinding<Kind> {
         })
     }
 
-    /// Appends the words of so many lookups, each of which takes the first `words_per_lookup`, and keeps the texture.
+    /// Appends the words of `lookups` lookups, each with the first `words_per_lookup` words, and keeps the texture
+    /// alive.
     pub fn push(&self, stream: &mut UniformStream<'_>, lookups: u32, words_per_lookup: usize) {
         for _ in 0..lookups {
             self.words.iter().take(words_per_lookup).for_each(|&word| stream.word(word));
@@ -133,7 +136,7 @@ mod tests {
         };
         let binding = Texture2d::new([7 << 12 | 6, word1.to_word().unwrap(), 0, 0], Rc::new(()));
         assert_eq!((binding.levels(), binding.size_px(0), binding.size_px(3)), (7, [100, 2048], [12, 256]));
-        assert_eq!(binding.size_px(9), [1, 32], "the last level is 6");
+        assert_eq!(binding.size_px(9), [1, 32], "level 6 is the last one");
         let nearest = Parameter1 { mag_filter: MagFilter::Nearest, min_filter: MinFilter::NearMipNear, ..word1 };
         assert_eq!(Parameter1::from_word(binding.nearest_words()[1]), nearest);
         let [.., word2, _] = binding.texel_words();
@@ -151,6 +154,6 @@ mod tests {
         binding.push(&mut stream, 2, 3);
         assert_eq!((words, owners.len()), (Vec::from([1, 2, 3, 1, 2, 3]), 1));
         drop(binding);
-        assert_eq!(Rc::strong_count(&owner), 2, "the stream keeps it");
+        assert_eq!(Rc::strong_count(&owner), 2, "the stream holds a reference");
     }
 }

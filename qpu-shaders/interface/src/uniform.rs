@@ -1,15 +1,15 @@
-//! Uniforms: a structure that writes itself into the stream of words that a program reads.
+//! Uniforms: structures that write themselves into the stream of words that a program reads.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::any::Any;
 use v3d_hw::BusAddr;
 
-/// What keeps memory alive that a program reads by an address among its uniforms.
+/// Keeps memory alive that a program accesses by an address among its uniforms.
 pub type Owner = Rc<dyn Any>;
 
-/// How normalised device coordinates become screen coordinates: uniforms that a program declares by these names with `viewport_` in front, and whoever
-/// draws fills in.
+/// The transformation from normalised device coordinates to screen coordinates. A program declares these uniforms with
+/// the prefix `viewport_`, and the renderer fills them in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ViewportUniforms {
     /// `viewport_half_width`: half of the width in 1/16 pixel.
@@ -23,11 +23,11 @@ pub struct ViewportUniforms {
 }
 
 impl ViewportUniforms {
-    /// Nothing is drawn: for user programs.
+    /// All zeros, for user programs.
     pub const NONE: Self = Self { half_width: 0.0, half_height: 0.0, z_scale: 0.0, z_offset: 0.0 };
 }
 
-/// The stream of one program's uniforms in the making.
+/// A program's stream of uniforms under construction.
 #[derive(Debug)]
 pub struct UniformStream<'a> {
     words: &'a mut Vec<u32>,
@@ -39,7 +39,7 @@ pub struct UniformStream<'a> {
 }
 
 impl<'a> UniformStream<'a> {
-    /// A stream that is appended to `words`; what its words refer to is appended to `owners`.
+    /// Creates a stream that appends words to `words`, and owners of memory to `owners`.
     #[inline]
     pub fn new(words: &'a mut Vec<u32>, owners: &'a mut Vec<Owner>, viewport: ViewportUniforms) -> Self {
         let start = words.len();
@@ -52,7 +52,7 @@ impl<'a> UniformStream<'a> {
         self.words.push(word);
     }
 
-    /// Appends a float, and notes if it is none.
+    /// Appends a float, and records if it is NaN.
     #[inline]
     pub fn float(&mut self, value: f32) {
         if value.is_nan() && self.not_a_number.is_none() {
@@ -67,10 +67,10 @@ impl<'a> UniformStream<'a> {
         self.words.extend_from_slice(words);
     }
 
-    /// Appends floats, and notes if one is none.
+    /// Appends floats, and records if one is NaN.
     #[inline(always)]
     pub fn floats<const N: usize>(&mut self, values: &[f32; N]) {
-        // Mostly all are, and then their sum is one, but for infinities: one look at it is quicker than one at each.
+        // If no float is NaN, mostly their sum is not NaN either (only infinities of both signs make it so): one check is faster than one per float.
         if values.iter().sum::<f32>().is_nan() {
             let at = not_a_number(values).map(|at| self.words.len() - self.start + at);
             self.not_a_number = self.not_a_number.or(at);
@@ -78,37 +78,37 @@ impl<'a> UniformStream<'a> {
         self.words.extend_from_slice(&values.map(f32::to_bits));
     }
 
-    /// Keeps what a word refers to for as long as the program may run.
+    /// Keeps `owner` alive while the program may run.
     pub fn keep(&mut self, owner: Owner) {
         self.owners.push(owner);
     }
 
-    /// Notes if memory that a word refers to has fewer bytes than the program takes for granted.
+    /// Records if a buffer has fewer bytes than the program requires.
     pub fn expect_bytes(&mut self, given: u32, needed: u32) {
         if given < needed && self.too_short.is_none() {
             self.too_short = Some((given, needed));
         }
     }
 
-    /// The first memory that is too short: bytes that are given, and bytes that are needed.
+    /// The length of the first buffer that is too short, and the length that is needed, in bytes.
     pub const fn too_short(&self) -> Option<(u32, u32)> {
         self.too_short
     }
 
-    /// The viewport that is drawn with.
+    /// The viewport of the draw.
     #[inline]
     pub const fn viewport(&self) -> &ViewportUniforms {
         &self.viewport
     }
 
-    /// The first word of the stream that should be a number and is none: no program computes anything useful from it.
+    /// Index of the first word that is NaN.
     #[inline]
     pub const fn not_a_number(&self) -> Option<usize> {
         self.not_a_number
     }
 }
 
-/// Which of some floats is none.
+/// Finds the float that is NaN.
 #[cold]
 fn not_a_number(values: &[f32]) -> Option<usize> {
     values.iter().position(|value| value.is_nan())
@@ -116,7 +116,7 @@ fn not_a_number(values: &[f32]) -> Option<usize> {
 
 /// The uniforms of one program.
 pub trait UniformData {
-    /// How many words the program reads.
+    /// Number of words that the program reads.
     const WORDS: usize;
 
     /// Appends the words in the order in which the program reads them.
@@ -125,9 +125,10 @@ pub trait UniformData {
 
 /// The uniforms of a vertex shader and its coordinate shader.
 pub trait VertexUniforms {
-    /// Whether the words that the coordinate shader reads are the first ones that the vertex shader reads, so that both can have the same.
+    /// Whether the coordinate shader's words are the first words of the vertex shader's stream, so that both can share
+    /// it.
     const COORDINATE_READS_THE_SAME: bool = false;
-    /// How many words there are: those of the vertex shader, and of the coordinate shader if it does not read the same.
+    /// Number of words: those of the vertex shader, and of the coordinate shader if it has its own.
     const WORDS: usize;
 
     /// Appends the words in the order in which the vertex shader reads them.
@@ -201,7 +202,7 @@ impl UniformValue for [u8; 4] {
     }
 }
 
-/// A vector, or a matrix row by row.
+/// A vector, or a matrix in row-major order.
 impl<const N: usize> UniformValue for [f32; N] {
     #[inline]
     fn push(&self, stream: &mut UniformStream<'_>) {

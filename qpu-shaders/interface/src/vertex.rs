@@ -1,9 +1,9 @@
-//! Vertices as they stand in memory.
+//! Memory layout of vertices.
 
 use alloc::vec::Vec;
 use half::f16;
 
-/// A vertex as it stands in memory.
+/// A vertex with its memory layout.
 pub trait VertexData {
     /// Bytes of one vertex, a multiple of 4.
     const BYTES: usize;
@@ -12,27 +12,27 @@ pub trait VertexData {
     fn push(&self, words: &mut Vec<u32>);
 }
 
-/// One attribute: where it stands in a vertex in memory, and in a vertex's column in the VPM.
+/// One attribute: its position in a vertex in memory, and in a vertex's column in the VPM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Name in the source.
     pub name: &'static str,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u16,
-    /// First byte from the start of the vertex in memory.
+    /// Offset in the vertex in memory, in bytes.
     pub memory_offset: u32,
-    /// First byte in the column that the vertex shader reads.
+    /// Offset in the column that the vertex shader reads, in bytes.
     pub vertex_offset: u8,
-    /// First byte in the column that the coordinate shader reads, if it reads the attribute.
+    /// Offset in the column that the coordinate shader reads, in bytes, if it reads the attribute.
     pub coordinate_offset: Option<u8>,
 }
 
 /// A component of an attribute: a number of 1, 2 or 4 bytes.
 pub trait AttributeComponent: Copy {
-    /// Components in a word of 32 bits.
+    /// Components per word of 32 bits.
     const IN_A_WORD: usize;
 
-    /// Its bits, the rest 0.
+    /// Its bits, zero-extended.
     fn bits(self) -> u32;
 }
 
@@ -74,7 +74,7 @@ integer_components! {
     u32 as u32: 1,
 }
 
-/// Appends an attribute as it stands in a vertex: whole words, the first component in the lowest bits.
+/// Appends an attribute in its memory layout: whole words, the first component in the lowest bits.
 pub fn push_attribute<C: AttributeComponent, const N: usize>(attribute: &[C; N], words: &mut Vec<u32>) {
     let bits = 32 / C::IN_A_WORD;
     words.extend(attribute.chunks(C::IN_A_WORD).map(|components| {
@@ -87,7 +87,7 @@ pub fn push_attribute<C: AttributeComponent, const N: usize>(attribute: &[C; N],
 mod tests {
     use super::*;
 
-    /// Bytes in memory are those of C arrays of the same numbers, each filled up to 4.
+    /// The bytes in memory are those of C arrays of the same numbers, padded to multiples of 4.
     #[test]
     fn components_stand_in_memory_one_behind_the_other() {
         let mut words = Vec::new();

@@ -335,7 +335,10 @@ mod tests {
         check(Mode::TriangleStrip, &[0, 1, 2, 3, 4], &[[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
         check(Mode::TriangleFan, &[9, 1, 2, 3], &[[9, 1, 2], [9, 2, 3]]);
         check(Mode::TriangleFan, &[9, 1], &[]);
-        assert_eq!(triangles(Mode::Triangles, &[1, 2]), Err("2 corners are not a whole number of triangles".to_owned()));
+        assert_eq!(
+            triangles(Mode::Triangles, &[1, 2]),
+            Err("2 corners are not a whole number of triangles".to_owned())
+        );
         assert!(triangles(Mode::Lines, &[0, 1]).is_err());
     }
 

@@ -63,7 +63,10 @@ fn expect_stage(name: &str, assembly: &Assembly, stage: Stage) -> Result<(), Str
     if assembly.interface.stage == stage {
         Ok(())
     } else {
-        Err(format!("{name}: the stage is {stage:?} by the file's name and {:?} by the source", assembly.interface.stage))
+        Err(format!(
+            "{name}: the stage is {stage:?} by the file's name and {:?} by the source",
+            assembly.interface.stage
+        ))
     }
 }
 

@@ -1,6 +1,6 @@
-//! Pictures by formula, in f64.
+//! Pictures computed from formulas, in f64.
 
-/// A picture of colours between 0 and 255; not a number where anything is right.
+/// A picture of colours between 0 and 255; NaN where any value is accepted.
 pub(crate) struct Picture {
     width: u32,
     pixels: Vec<[f64; 4]>,
@@ -11,7 +11,7 @@ impl Picture {
         Self { width, pixels: vec![color.map(f64::from); (width * height) as usize] }
     }
 
-    /// Blends a colour (premultiplied, 0 to 1) over each pixel for whose centre there is one; how many there were.
+    /// Blends a premultiplied colour (0 to 1) over each pixel for whose centre there is one, and returns their number.
     pub(crate) fn blend(&mut self, color: impl Fn([f64; 2]) -> Option<[f64; 4]>) -> usize {
         let mut count = 0;
         for (n, pixel) in self.pixels.iter_mut().enumerate() {
@@ -26,7 +26,7 @@ impl Picture {
 
     pub(crate) fn greatest_difference(&self, found: &[[u8; 4]]) -> f64 {
         let pairs = self.pixels.iter().flatten().zip(found.iter().flatten());
-        // The maximum of a number and none is the number.
+        // The maximum of a number and NaN is the number.
         pairs.map(|(expected, &found)| (expected - f64::from(found)).abs()).fold(0.0, f64::max)
     }
 }
@@ -61,14 +61,14 @@ impl Box2 {
         Self { angle: self.angle + f64::from(angle), ..self }
     }
 
-    /// A place along the box's axes, from its centre.
+    /// A point in the box's coordinates, from its centre.
     fn local(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         let (x, y) = (x - self.center[0], y - self.center[1]);
         let (sin, cos) = self.angle.sin_cos();
         [x * cos + y * sin, y * cos - x * sin]
     }
 
-    /// A place as fractions of the box's sides, from its corner.
+    /// A point as fractions of the box's sides, from its corner.
     pub(crate) fn along(&self, at: [f64; 2]) -> [f64; 2] {
         let local = self.local(at);
         [0, 1].map(|axis| (local[axis] / self.half[axis] + 1.0) / 2.0)
@@ -78,7 +78,7 @@ impl Box2 {
         self.along(at)[1]
     }
 
-    /// How far outside of the box, or of the band inside its edge, a place is.
+    /// Distance of a point from the box, or from the band inside its edge.
     pub(crate) fn distance(&self, at: [f64; 2], outline: Option<f32>) -> f64 {
         let local = self.local(at);
         let [x, y] = [0, 1].map(|axis| local[axis].abs() - (self.half[axis] - self.radius));
@@ -90,7 +90,7 @@ impl Box2 {
     }
 }
 
-/// The blend of the four nearest texels, 0 to 1; coordinates in texels, clamped to the edge.
+/// Bilinear interpolation of the nearest texels, 0 to 1; coordinates in texels, clamped to the edge.
 pub(crate) fn bilinear(texels: &[[u8; 4]], (width, height): (i32, i32), s: f64, t: f64) -> [f64; 4] {
     let (left, top) = ((s - 0.5).floor(), (t - 0.5).floor());
     let (right_part, lower_part) = (s - 0.5 - left, t - 0.5 - top);
@@ -105,7 +105,7 @@ pub(crate) fn bilinear(texels: &[[u8; 4]], (width, height): (i32, i32), s: f64, 
     })
 }
 
-/// Atlases of distances.
+/// Generates atlases of distances.
 pub(crate) struct Distances;
 
 impl Distances {

@@ -1,4 +1,4 @@
-//! Drawings that nobody has thought of: shapes, text and images by chance, inside the picture and beyond its edges.
+//! Pseudorandom drawings: shapes, text and images, inside the picture and beyond its edges.
 
 use embedded_graphics::image::{Image, ImageRaw};
 use embedded_graphics::mono_font::MonoTextStyleBuilder;
@@ -11,7 +11,7 @@ use embedded_graphics::primitives::{
 };
 use embedded_graphics::text::Text;
 
-/// Numbers by chance: a linear congruential generator's high bits.
+/// Pseudorandom numbers: a linear congruential generator's high bits.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {

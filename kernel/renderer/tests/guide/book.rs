@@ -1,6 +1,6 @@
-//! The guide's pages against its programs: excerpts of code, excerpts of jobs in words, pictures.
+//! Compares the guide's pages with its programs: excerpts of code, decoded excerpts of jobs, pictures.
 //!
-//! A page has markers, each followed by the block that it stands for:
+//! A page has markers, each followed by the block that it selects:
 //! ```text
 //! <!-- code STEP: START -->           from the line that begins with START to the line that ends it
 //! <!-- dump STEP: TITLE -->           the first section of the job that has TITLE in its title
@@ -8,7 +8,7 @@
 //! <!-- dump STEP: TITLE, NAME -->     the section's last record with this name, and its fields
 //! <!-- explain STEP: TITLE, FILE -->  the program in the section, instruction by instruction, with the names of the source file
 //! ```
-//! `UPDATE_GUIDE=1 cargo test -p renderer --test guide` writes blocks and pictures anew.
+//! `UPDATE_GUIDE=1 cargo test -p renderer --test guide` updates blocks and pictures.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ fn is_update() -> bool {
     std::env::var_os("UPDATE_GUIDE").is_some()
 }
 
-/// The item of a program that begins with a line like this.
+/// The item of a program whose first line begins with `start`.
 fn code(name: &str, start: &str) -> String {
     let path = folder().with_file_name("examples").join(name).with_extension("rs");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -42,7 +42,7 @@ fn code(name: &str, start: &str) -> String {
     panic!("{}: nothing begins with {start:?}", path.display());
 }
 
-/// Part of a job in words.
+/// A part of a decoded job.
 fn dump(step: &Step, selection: &str) -> String {
     let (title, part) = selection.split_once(", ").unwrap_or((selection, ""));
     let section: Vec<&str> = step
@@ -54,7 +54,7 @@ fn dump(step: &Step, selection: &str) -> String {
         .map(|(_, line)| line.trim_end())
         .collect();
     assert!(!section.is_empty(), "{}: its job has no section {title:?}", step.name);
-    // Fields stand under their record, further to the right.
+    // Fields follow their record, with more indentation.
     let is_field = |line: &&str| line.starts_with("        ");
     match part {
         "" => section.join("\n"),
@@ -81,13 +81,13 @@ fn explanation(step: &Step, selection: &str) -> String {
     let word = |line: &str| line.split_whitespace().nth(1).and_then(|word| u64::from_str_radix(word, 16).ok());
     let words: Vec<u64> = section.lines().skip(1).map(|line| word(line).unwrap_or_else(|| panic!("{line}"))).collect();
     let source = assembled(file);
-    // What a fragment shader does with its colour is put behind it, and may begin in its last instruction.
+    // The pipeline appends code to a fragment shader, and may change its last instruction.
     let own = source.words.len() - usize::from(source.interface.output != Output::Own);
     assert_eq!(words[..own], source.words[..own], "{title}: the job's words are not those of {file}");
     explain_program(&words, &source.interface).trim_end().to_owned()
 }
 
-/// A page with every block as it should be.
+/// A page with updated blocks.
 fn rewritten(page: &str, steps: &[Step]) -> String {
     let mut lines = page.lines();
     let mut out = String::new();
@@ -105,7 +105,7 @@ fn rewritten(page: &str, steps: &[Step]) -> String {
             _ => panic!("{line}: blocks are of code, dump or explain"),
         };
         out += &format!("```{language}\n{text}\n```\n");
-        // The block that is there, if there is one.
+        // Skips the existing block.
         let mut rest = lines.clone();
         if rest.next().is_some_and(|line| line.starts_with("```")) {
             let _ = rest.find(|line| *line == "```");
@@ -115,7 +115,7 @@ fn rewritten(page: &str, steps: &[Step]) -> String {
     out
 }
 
-/// A page's text, in which every block has to be as it should be.
+/// A page's text, after checking or updating its blocks.
 fn checked(name: &str) -> String {
     let path = folder().join(name);
     let page = std::fs::read_to_string(&path).unwrap();

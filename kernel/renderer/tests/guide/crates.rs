@@ -1,16 +1,16 @@
-//! Step 9: textures, light and smooth edges, pixel by pixel from rays.
+//! Step 9: textures, light and antialiased edges, compared pixel by pixel with ray casting.
 
 use renderer::glam::{DMat4, DVec2, DVec3, Vec3};
 
 use crate::reference::{Camera, Texels, agreed, assert_near, bytes, middle, pixels, slack};
 use crate::steps::{self, multisample};
 
-/// What a ray meets.
+/// The surface that a ray hits.
 #[derive(Clone, Copy, Debug)]
 struct Surface {
     /// A crate's number, or the floor's, which is one more.
     body: usize,
-    /// Away from it, in the world.
+    /// The outward normal, in the world.
     normal: DVec3,
     uv: DVec2,
 }
@@ -37,7 +37,7 @@ impl Scene {
         }
     }
 
-    /// What is seen at a place of the picture; none is the sky.
+    /// The surface at a point of the picture; `None` is the sky.
     fn surface(&self, at: DVec2) -> Option<Surface> {
         let ray = self.camera.ray(at);
         let of_crate = |body: usize| {

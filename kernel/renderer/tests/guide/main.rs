@@ -1,4 +1,4 @@
-//! The guide: its programs' pictures against formulas, and its pages against its programs.
+//! The guide's pictures, compared with formulas, and its pages, compared with its programs.
 
 mod book;
 mod crates;

@@ -1,4 +1,4 @@
-//! What pictures should be, in f64 and without the renderer: a pinhole camera, bodies that its rays meet, textures.
+//! Expected pictures, in f64 and without the renderer: a pinhole camera, ray casting, textures.
 
 use renderer::glam::{DMat4, DVec2, DVec3, Vec3};
 use v3d_host::Picture;
@@ -28,7 +28,7 @@ impl Camera {
         Self { eye, right, up: right.cross(forward), forward, size_px }
     }
 
-    /// Through a place on the picture, in pixels from its top left corner.
+    /// The ray through a point of the picture, in pixels from its top left corner.
     pub(crate) fn ray(&self, at: DVec2) -> Ray {
         let half = std::f64::consts::FRAC_PI_8.tan();
         let DVec2 { x, y } = (2.0 * at - self.size_px) / self.size_px.y * half;
@@ -37,17 +37,17 @@ impl Camera {
 }
 
 impl Ray {
-    /// The point so far along.
+    /// The point at a distance.
     pub(crate) fn at(self, far: f64) -> DVec3 {
         self.from + far * self.along
     }
 
-    /// The same ray in the coordinates of a body, to which this matrix leads from the world's; lengths along it stay.
+    /// The same ray in the coordinates of a body, by the matrix from the world's; lengths along it stay.
     pub(crate) fn seen_from(self, back: DMat4) -> Self {
         Self { from: back.transform_point3(self.from), along: back.transform_vector3(self.along) }
     }
 
-    /// How far it is to a box around the origin with these half sides, and the normal of the side that is met.
+    /// Distance to a box around the origin with these half sides, and the normal of the side that is hit.
     pub(crate) fn to_box(self, half: DVec3) -> Option<(f64, DVec3)> {
         let (near, far) = ((-half - self.from) / self.along, (half - self.from) / self.along);
         let (enter, leave) = (near.min(far), near.max(far));
@@ -65,7 +65,7 @@ impl Ray {
         Some((first, -axis * self.along.dot(axis).signum()))
     }
 
-    /// How far it is to a ball.
+    /// Distance to a ball.
     pub(crate) fn to_ball(self, middle: DVec3, radius: f64) -> Option<f64> {
         let (from, square) = (self.from - middle, self.along.length_squared());
         let half = from.dot(self.along);
@@ -74,18 +74,18 @@ impl Ray {
     }
 }
 
-/// The middle of a pixel.
+/// The centre of a pixel.
 pub(crate) fn middle(x: u32, y: u32) -> DVec2 {
     DVec2::new(f64::from(x) + 0.5, f64::from(y) + 0.5)
 }
 
-/// The middle of a pixel, and the corners of a square around it that reaches so far.
+/// The centre of a pixel, and the corners of a square around it.
 pub(crate) fn around(x: u32, y: u32, reach: f64) -> [DVec2; 5] {
     [(0.0, 0.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)]
         .map(|(right, down)| middle(x, y) + reach * DVec2::new(right, down))
 }
 
-/// The answer that is the same in and around a pixel; none if an edge is near.
+/// The result if it is the same at all points in and around a pixel; `None` near an edge.
 pub(crate) fn agreed<T: PartialEq>(x: u32, y: u32, reach: f64, what: impl Fn(DVec2) -> T) -> Option<T> {
     let [first, rest @ ..] = around(x, y, reach).map(what);
     rest.iter().all(|other| *other == first).then_some(first)
@@ -112,13 +112,14 @@ pub(crate) fn difference(pixel: [u8; 4], expected: DVec3) -> f64 {
     (bytes(pixel) - expected.clamp(DVec3::ZERO, DVec3::splat(255.0))).abs().max_element()
 }
 
-/// How much a colour changes within an eighth of a pixel: corners stand on sixteenths, so that surfaces may be off by as much.
+/// How much a colour changes within an eighth of a pixel: corners are snapped to sixteenths, so surfaces may be
+/// displaced by as much.
 pub(crate) fn slack(x: u32, y: u32, color: impl Fn(DVec2) -> DVec3) -> f64 {
     let [here, rest @ ..] = around(x, y, 0.125).map(color);
     rest.into_iter().map(|there| (there - here).abs().max_element()).fold(0.0, f64::max)
 }
 
-/// Fails when a pixel is not as it should be.
+/// Checks that a pixel is close to the expected colour.
 pub(crate) fn assert_near(x: u32, y: u32, pixel: [u8; 4], expected: DVec3, most: f64) {
     let found = difference(pixel, expected);
     assert!(found <= most, "({x}, {y}) is {pixel:?} and should be {expected:.1}: {found:.1} of at most {most}");
@@ -131,13 +132,13 @@ pub(crate) struct Texels {
 }
 
 impl Texels {
-    /// The texel that a place is in; coordinates are 0 to 1.
+    /// The texel at a point; coordinates are 0 to 1.
     pub(crate) fn nearest(&self, uv: DVec2) -> [u8; 4] {
         let at = (uv * f64::from(self.side)).floor().rem_euclid(DVec2::splat(self.side.into()));
         (self.texel)(at.x as u32, at.y as u32)
     }
 
-    /// The blend of the four texels around a place.
+    /// Bilinear interpolation of the four texels around a point.
     pub(crate) fn linear(&self, uv: DVec2) -> DVec3 {
         let texel = 1.0 / f64::from(self.side);
         let corner = |right: f64, down: f64| bytes(self.nearest(uv + texel * (DVec2::new(right, down) - 0.5)));
@@ -147,7 +148,7 @@ impl Texels {
         upper.lerp(lower, y)
     }
 
-    /// The mean of all.
+    /// The mean of all texels.
     pub(crate) fn mean(&self) -> DVec3 {
         let all = (0..self.side * self.side).map(|n| bytes((self.texel)(n % self.side, n / self.side)));
         all.sum::<DVec3>() / f64::from(self.side * self.side)

@@ -1,4 +1,4 @@
-//! Steps that show bodies in space: what each pixel is follows from the ray through it.
+//! Steps with bodies in space: each pixel is compared with the ray through it.
 
 use renderer::glam::{DMat4, DVec2, DVec3, Vec3};
 
@@ -74,7 +74,7 @@ fn step_6_is_as_bright_as_it_faces_the_light() {
     assert!(sum / f64::from(all) < 1.0, "{} of 255 off", sum / f64::from(all));
 }
 
-/// What the card of step 8 has at a place, from -1 to 1, y upwards; none near an edge.
+/// The card of step 8 at a point, from -1 to 1, y upwards; `None` near an edge.
 fn card(place: DVec2) -> Option<DVec3> {
     const SECTOR: f64 = std::f64::consts::TAU / render_to_texture::SECTORS as f64;
     let (radius, angle) = (place.length(), place.to_angle().rem_euclid(std::f64::consts::TAU));

@@ -1,4 +1,4 @@
-//! Steps whose drawings are flat: what each pixel is follows from its place alone.
+//! Steps with flat drawings: each pixel is computed from its position alone.
 
 use renderer::glam::{DVec2, DVec3};
 use v3d::platform::{GpuMemory, Power, Time};
@@ -176,21 +176,21 @@ fn step_10_draws_squares_in_squares() {
 #[test]
 fn the_board_of_step_10_keeps_to_its_traits() {
     let board = own_kernel::host_board();
-    // Bytes at any place, and none of the neighbours.
+    // Bytes at any offset, without changing their neighbours.
     board.store(5, &[1, 2, 3, 4, 5, 6]);
     board.store(8, &[9]);
     let mut bytes = [0xff; 8];
     board.load(4, &mut bytes);
     assert_eq!(bytes, [0, 1, 2, 3, 9, 5, 6, 0]);
     assert_eq!((board.load_word(4), board.load_word(8)), (0x0302_0100, 0x0006_0509));
-    // What lies outside of the pool is neither written nor read.
+    // Accesses outside of the pool are ignored.
     let end = board.bytes();
     board.store(end - 1, &[7, 8]);
     let mut bytes = [0xff; 2];
     board.load(end - 1, &mut bytes);
     assert_eq!(bytes, [7, 0]);
     assert_eq!(own_kernel::shown(&board).pixels[0], [0; 4]);
-    // Time goes on, and a reset in the middle of things leaves an engine that draws.
+    // Time advances, and after a reset in the middle of a job the GPU still draws.
     let before = board.now_us();
     assert!(board.now_us() > before);
     for _ in 0..2 {

@@ -8,7 +8,7 @@ use v3d_host::{Config, Model, Picture};
 macro_rules! programs {
     ($($module:ident: $path:literal)*) => {
         $(
-            #[allow(dead_code, reason = "main is for who runs the program by itself")]
+            #[allow(dead_code, reason = "main is used when the program runs on its own")]
             #[path = $path]
             pub mod $module;
         )*
@@ -34,14 +34,14 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// Its picture.
     pub(crate) picture: Picture,
-    /// Its last job in words.
+    /// Its last job, decoded.
     pub(crate) dump: String,
 }
 
 /// The frames that the kernel of step 10 draws.
 pub(crate) const KERNEL_FRAMES: u16 = 12;
 
-/// Runs a step's function on a platform of its own, which must have nothing to complain about.
+/// Runs a step's function on a model of its own, and checks that the model reports no violations.
 fn run(
     name: &'static str,
     size_px: [u32; 2],

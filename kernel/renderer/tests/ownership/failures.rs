@@ -1,4 +1,4 @@
-//! The n-th allocation fails, for all n: an error by value each time, and all that was taken is given back.
+//! Each allocation fails in turn: every failure is an error, and all memory is freed.
 
 use qpu_shaders::{NoUniforms, smooth, texture_level, textured, transformed};
 use renderer::glam::Mat4;
@@ -48,8 +48,8 @@ pub(crate) fn rectangle() -> [ShadedVertex<2>; 3] {
         .map(|[x, y]: [f32; 2]| ShadedVertex::flat(x, y, 0.5, 512.0, -512.0, [x, y]))
 }
 
-/// Everything that takes memory: meshes, buffers, textures with their levels drawn, cube maps, pipelines, targets, and two frames of several passes, of which
-/// the first is under way when the second is made.
+/// Everything that allocates memory: meshes, buffers, textures with mip levels, cube maps, pipelines, targets, and two
+/// frames of several passes, of which the first is in flight when the second is recorded.
 fn everything(device: &Device<'_, Model>) -> Result<(), Error> {
     let mesh = Mesh::with_indices(device, "square", Primitive::TriangleStrip, &corners(), Indices::U8(&[0, 1, 2, 3]))?;
     let buffer = Buffer::with_bytes(device, "bytes", &[1, 2, 3], 16)?;
@@ -91,12 +91,12 @@ fn everything(device: &Device<'_, Model>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What came of it when the allocation after so many was refused.
+/// The outcome when one allocation was refused.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    /// There were no more allocations.
+    /// There were fewer allocations.
     NotReached,
-    /// The driver waited for a job to end, and had memory then.
+    /// The driver waited for a job to end, and then had memory.
     WentOn,
     Refused,
 }
@@ -121,7 +121,7 @@ fn with_refusal(after: u32) -> Outcome {
 
 #[test]
 fn every_allocation_may_fail() {
-    // What is made once for all.
+    // Allocates what is made once per process.
     assert_eq!(with_refusal(u32::MAX), Outcome::NotReached);
     let mut outcomes = Vec::new();
     for after in 0.. {

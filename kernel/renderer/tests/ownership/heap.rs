@@ -1,4 +1,4 @@
-//! The heap of the test binary, which counts what each thread has taken and not given back.
+//! An allocator that counts the bytes that each thread has allocated and not freed.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ static HEAP: Counting = Counting;
 struct Counting;
 
 fn count(bytes: isize) {
-    // A thread that ends has nothing left to count with.
+    // A thread that is ending has no counter any more.
     let _ = TAKEN.try_with(|taken| taken.set(taken.get() + bytes));
 }
 
@@ -32,12 +32,12 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Bytes that this thread has taken and not given back.
+/// Bytes that this thread has allocated and not freed.
 pub(crate) fn taken() -> isize {
     TAKEN.with(Cell::get)
 }
 
-/// Fails if `work` leaves anything behind in the heap. All of it is done once before, for what is made once in the life of a program.
+/// Checks that `work` frees all heap memory. It runs once before, for what is allocated once per process.
 pub(crate) fn assert_gives_back(what: &str, mut work: impl FnMut()) {
     work();
     let before = taken();

@@ -1,4 +1,4 @@
-//! Who owns what: memory comes back to the byte, whatever fails and in whatever order things go.
+//! Ownership: all memory is freed, whatever fails and in whatever order resources are dropped.
 
 mod failures;
 mod heap;

@@ -1,4 +1,4 @@
-//! Things are made, drawn with and dropped in any order, also while frames that use them wait for the GPU.
+//! Resources are created, used and dropped in pseudorandom order, also while frames that use them wait for the GPU.
 
 use std::ops::Range;
 
@@ -16,14 +16,14 @@ use crate::failures::{corners, device, model, rectangle, target, uniforms};
 use crate::heap::assert_gives_back;
 use v3d_host::Model;
 
-/// Lives that are lived, by their seeds.
+/// The seeds of the runs.
 const SEEDS: Range<u32> = 0..20;
-/// Things that happen in each.
+/// Steps of each run.
 const STEPS: usize = 60;
-/// What stands in free memory.
+/// The contents of free memory.
 const PATTERN: u8 = 0xa5;
 
-/// Numbers that only depend on the seed.
+/// Pseudorandom numbers.
 struct Random(u32);
 
 impl Random {
@@ -32,7 +32,7 @@ impl Random {
         (self.0 >> 8) as usize % bound
     }
 
-    /// Takes any of some things away.
+    /// Removes a random element.
     fn take<T>(&mut self, things: &mut Vec<T>) -> Option<T> {
         (!things.is_empty()).then(|| things.swap_remove(self.below(things.len())))
     }
@@ -44,7 +44,7 @@ impl Random {
 
 type Images = Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>;
 
-/// What there is at a moment.
+/// The resources at a moment.
 #[derive(Default)]
 struct Things<'m> {
     meshes: Vec<Mesh<transformed::Vertex>>,
@@ -52,7 +52,7 @@ struct Things<'m> {
     images: Vec<Images>,
     targets: Vec<Target>,
     textures: Vec<Texture>,
-    /// Frames that are not submitted.
+    /// Frames that are not yet submitted.
     frames: Vec<Frame<'m, Model>>,
 }
 
@@ -96,7 +96,7 @@ impl<'m> Things<'m> {
             && self.frames.is_empty()
     }
 
-    /// One to three passes with what there is.
+    /// Records one to three passes with the existing resources.
     fn record(&mut self, device: &Device<'m, Model>, random: &mut Random) {
         let mut frame = device.frame().unwrap();
         for _ in 0..=random.below(3) {
@@ -119,7 +119,7 @@ impl<'m> Things<'m> {
     }
 }
 
-/// The free stretches of a pool, found by taking them all; what was there before is painted over.
+/// The free blocks of a pool, found by allocating them all; their contents are overwritten.
 fn paint_free(model: &Model, pool: &Pool) -> Vec<(u32, u32)> {
     let mut taken = Vec::new();
     while let Ok(buffer) = pool.allocate(pool.largest_free(), 1) {
@@ -133,7 +133,7 @@ fn paint_free(model: &Model, pool: &Pool) -> Vec<(u32, u32)> {
     stretches
 }
 
-/// What is not free, as addresses of the GPU.
+/// The allocated ranges, as bus addresses.
 fn taken(model: &Model, free: &[(u32, u32)]) -> Vec<Range<u64>> {
     let base = u64::from(model.base().offset());
     let mut free = free.to_vec();
@@ -147,7 +147,7 @@ fn taken(model: &Model, free: &[(u32, u32)]) -> Vec<Range<u64>> {
     taken
 }
 
-/// Runs the lists that wait, as if free memory were not there: it is not written, and to read it is a fault.
+/// Runs the waiting jobs without access to free memory: it must not be written, and reading it is a fault.
 fn run_and_look(model: &Model, pool: &Pool, seed: u32) {
     let free = paint_free(model, pool);
     *model.within.borrow_mut() = Some([Vec::new(), taken(model, &free)]);
@@ -162,7 +162,7 @@ fn run_and_look(model: &Model, pool: &Pool, seed: u32) {
     assert_eq!(model.take_faults(), [], "seed {seed}");
 }
 
-/// Of a pool of 1 MiB everything is taken and given back; answers how many frames were drawn.
+/// A run on a pool of 1 MiB, which must be empty at the end; returns the number of passes drawn.
 fn live(seed: u32) -> u64 {
     let model = model(1 << 20);
     let device = device(&model);
@@ -189,7 +189,7 @@ fn live(seed: u32) -> u64 {
     device.driver().unwrap().wait_until_idle();
     assert_eq!(device.pool().used(), before, "seed {seed}: bytes of the pool");
     let drawn = device.look().unwrap().statistics().jobs_done;
-    // The device goes before or after what was drawn with it is looked at: its clones are one.
+    // The device is dropped before or after its results are read: its clones are the same device.
     drop(device.clone());
     drawn
 }

@@ -1,4 +1,4 @@
-//! What does not belong together, or is no more, is an error with its name; what was drawn before stays.
+//! Resources of other or closed devices are errors with their labels; earlier draws stay.
 
 use qpu_shaders::{NoUniforms, smooth, textured, transformed};
 use renderer::shaded_vertex::ShadedVertex;
@@ -83,7 +83,7 @@ fn what_is_of_another_device_is_refused() {
     assert_eq!(its_page.read(&device, &mut [0; 4]), foreign("other page"));
     assert!(matches!(device.wait(far_fence(&other)), Err(Error::Driver(v3d::Error::UnknownFence(_)))));
 
-    // The frame is as it was before each of them.
+    // The frame is as it was before each error.
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
     assert_eq!(model.take_faults(), []);
@@ -114,7 +114,7 @@ fn far_fence(device: &Device<'_, Model>) -> v3d::Fence {
     last
 }
 
-/// A draw that would read what its own pass draws to fails, and the pass goes on without it.
+/// A draw that would read its own pass's target is an error, and the pass goes on without it.
 #[test]
 fn a_target_is_not_read_while_it_is_drawn_to() {
     let model = model(4 << 20);

@@ -1,8 +1,8 @@
-//! What becomes of a fragment's colour and the one that is there: blending, logic operations, colour mask, alpha test.
+//! Blending, logic operations and the alpha test.
 
 use super::depth::Compare;
 
-/// What a colour is multiplied with, channel by channel.
+/// A factor of a colour, channel by channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {
     /// 0.
@@ -13,27 +13,27 @@ pub enum Factor {
     SourceColor,
     /// 1 minus the fragment's colour.
     OneMinusSourceColor,
-    /// The colour that is there.
+    /// The target's colour.
     TargetColor,
-    /// 1 minus the colour that is there.
+    /// 1 minus the target's colour.
     OneMinusTargetColor,
     /// The fragment's alpha.
     SourceAlpha,
     /// 1 minus the fragment's alpha.
     OneMinusSourceAlpha,
-    /// The alpha that is there.
+    /// The target's alpha.
     TargetAlpha,
-    /// 1 minus the alpha that is there.
+    /// 1 minus the target's alpha.
     OneMinusTargetAlpha,
-    /// The constant.
+    /// The constant colour.
     Constant,
-    /// 1 minus the constant.
+    /// 1 minus the constant colour.
     OneMinusConstant,
-    /// The constant's alpha.
+    /// The constant colour's alpha.
     ConstantAlpha,
-    /// 1 minus the constant's alpha.
+    /// 1 minus the constant colour's alpha.
     OneMinusConstantAlpha,
-    /// The lesser of the fragment's alpha and 1 minus the alpha that is there; 1 for alpha.
+    /// The lesser of the fragment's alpha and 1 minus the target's alpha; 1 for alpha.
     SourceAlphaSaturate,
 }
 
@@ -57,7 +57,7 @@ impl Factor {
         Self::SourceAlphaSaturate,
     ];
 
-    /// The factor that is the same for alpha and does not mention colours.
+    /// The equivalent factor for the alpha channel, which does not use colours.
     pub(super) const fn of_alpha(self) -> Self {
         match self {
             Self::SourceColor => Self::SourceAlpha,
@@ -72,18 +72,18 @@ impl Factor {
     }
 }
 
-/// How the two products become a colour.
+/// How the two products are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Equation {
-    /// Their sum, at most 1.
+    /// Their sum, clamped to 1.
     Add,
-    /// The fragment's minus the one that is there, at least 0.
+    /// The fragment's minus the target's, clamped to 0.
     Subtract,
-    /// The one that is there minus the fragment's, at least 0.
+    /// The target's minus the fragment's, clamped to 0.
     ReverseSubtract,
-    /// The lesser of both colours; factors do not count.
+    /// The minimum of both colours, without factors.
     Min,
-    /// The greater of both colours; factors do not count.
+    /// The maximum of both colours, without factors.
     Max,
 }
 
@@ -95,11 +95,11 @@ impl Equation {
 /// Equation and factors of colour or alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlendPart {
-    /// How the products become one.
+    /// How the products are combined.
     pub equation: Equation,
-    /// What the fragment's colour is multiplied with.
+    /// Factor of the fragment's colour.
     pub source: Factor,
-    /// What the colour that is there is multiplied with.
+    /// Factor of the target's colour.
     pub target: Factor,
 }
 
@@ -110,31 +110,31 @@ impl BlendPart {
     }
 }
 
-/// How a fragment's colour is mixed with the one that is there.
+/// How a fragment's colour is combined with the target's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blend {
     /// For red, green and blue.
     pub color: BlendPart,
     /// For alpha.
     pub alpha: BlendPart,
-    /// The constant of the factors: red, green, blue, alpha.
+    /// The constant colour: red, green, blue, alpha.
     pub constant: [u8; 4],
 }
 
 impl Blend {
-    /// The fragment's colour replaces the one that is there.
+    /// The fragment's colour replaces the target's.
     pub const NONE: Self = Self::both(BlendPart::sum(Factor::One, Factor::Zero));
-    /// As alpha says how opaque the fragment is.
+    /// Transparency by the fragment's alpha.
     pub const ALPHA: Self = Self {
         color: BlendPart::sum(Factor::SourceAlpha, Factor::OneMinusSourceAlpha),
         alpha: BlendPart::sum(Factor::One, Factor::OneMinusSourceAlpha),
         constant: [0; 4],
     };
-    /// As alpha says, with a colour that is multiplied with it already.
+    /// Transparency by the fragment's alpha, for premultiplied colours.
     pub const PREMULTIPLIED: Self = Self::both(BlendPart::sum(Factor::One, Factor::OneMinusSourceAlpha));
-    /// Light on light.
+    /// Additive blending.
     pub const ADD: Self = Self::both(BlendPart::sum(Factor::One, Factor::One));
-    /// A colour filter.
+    /// Multiplication with the target's colour.
     pub const MULTIPLY: Self = Self::both(BlendPart::sum(Factor::TargetColor, Factor::Zero));
 
     /// The same for colour and alpha.
@@ -143,7 +143,7 @@ impl Blend {
     }
 }
 
-/// An operation on the bits of the fragment's colour (s) and the one that is there (d).
+/// A bitwise operation on the fragment's colour (s) and the target's (d).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logic {
     /// 0.
@@ -202,16 +202,16 @@ impl Logic {
     ];
 }
 
-/// Fragments whose alpha does not pass are not drawn.
+/// A test of the fragment's alpha; fragments that fail are discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlphaTest {
-    /// When the fragment's alpha passes.
+    /// The comparison that alpha has to pass.
     pub test: Compare,
-    /// What it is compared with.
+    /// The value that alpha is compared with.
     pub reference: u8,
 }
 
 impl AlphaTest {
-    /// All pass.
+    /// All fragments pass.
     pub const NONE: Self = Self { test: Compare::Always, reference: 0 };
 }

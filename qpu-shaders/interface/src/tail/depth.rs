@@ -2,7 +2,7 @@
 
 use v3d_hw::control_list::CompareFunction;
 
-/// When a new value passes: compared with the one that is there.
+/// A comparison of a new value with the stored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// Never.
@@ -15,7 +15,7 @@ pub enum Compare {
     LessOrEqual,
     /// When it is greater.
     Greater,
-    /// When it is another.
+    /// When it is not equal.
     NotEqual,
     /// When it is greater or equal.
     GreaterOrEqual,
@@ -36,7 +36,7 @@ impl Compare {
         Self::Always,
     ];
 
-    /// As control records have it.
+    /// The comparison in control records.
     pub const fn function(self) -> CompareFunction {
         match self {
             Self::Never => CompareFunction::Never,
@@ -51,18 +51,18 @@ impl Compare {
     }
 }
 
-/// Depth test: where a fragment's depth passes it is drawn, and its depth perhaps kept.
+/// A depth test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
-    /// When a depth passes.
+    /// The comparison that a depth has to pass.
     pub test: Compare,
-    /// Whether a depth that passes is kept.
+    /// Whether a depth that passes is stored.
     pub write: bool,
 }
 
 impl Depth {
-    /// All is drawn.
+    /// All fragments pass, and depths are not stored.
     pub const NONE: Self = Self { test: Compare::Always, write: false };
-    /// Nearer things hide farther ones.
+    /// Nearer fragments hide farther ones.
     pub const LESS: Self = Self { test: Compare::Less, write: true };
 }

@@ -1,7 +1,7 @@
-//! Instructions of a tail, put together from operations.
+//! Packs a tail's operations into instructions.
 //!
-//! An operation goes into the free half of the instruction before it if nothing stands against that: both halves of an instruction read before either
-//! writes, so what the one writes the other must not read. What is written to a register file can be read two instructions later [AG p.37].
+//! An operation shares an instruction with the one before it if possible: both ALUs read before either writes, so the second operation must not read the first
+//! one's result. A result in a register file can be read two instructions later [AG p.37].
 
 use alloc::vec::Vec;
 use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, PackA, Signal, SmallImmediate, Unpack};
@@ -14,14 +14,14 @@ const ACCUMULATORS: u8 = 32;
 pub(super) const MS_FLAGS: u8 = 42;
 /// Write address of the stencil set-up.
 pub(super) const STENCIL_SETUP: u8 = 43;
-/// Write address of Z, which makes the tests.
+/// Write address of Z, which performs the tests.
 pub(super) const TLB_Z: u8 = 44;
 /// Write address of one sample's colour.
 pub(super) const TLB_COLOR_MS: u8 = 45;
 /// Write address of all samples' colour.
 pub(super) const TLB_COLOR_ALL: u8 = 46;
 
-/// A half of a word that is a float of 16 bits.
+/// A half of a word that holds a half float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Half {
     /// Bits 15:0.
@@ -35,15 +35,15 @@ pub(super) enum Half {
 pub(super) enum From {
     /// Accumulator 0 to 3.
     R(u8),
-    /// What a colour load has brought.
+    /// The result of a colour load.
     R4,
-    /// Its alpha, in all bytes.
+    /// Its alpha, replicated to all bytes.
     R4Alpha,
     /// A register of file A.
     A(u8),
-    /// The highest byte of one, in all bytes.
+    /// The highest byte of a register of file A, replicated to all bytes.
     AAlpha(u8),
-    /// A half float in a register of file A; only float operations read it as one.
+    /// A half float in a register of file A; only float operations unpack it.
     AHalf(u8, Half),
     /// A register of file B.
     B(u8),
@@ -55,7 +55,7 @@ pub(super) enum From {
     One,
 }
 
-/// Where a result goes.
+/// The destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     /// Accumulator 0 to 3.
@@ -64,24 +64,24 @@ pub(super) enum To {
     A(u8),
     /// Half of a register of file A, from a float operation of the add ALU.
     AHalf(u8, Half),
-    /// A unit.
+    /// A peripheral.
     Io(u8),
-    /// Only flags are of interest.
+    /// No destination: only the flags are used.
     Nowhere,
 }
 
-/// What is done, by which ALU.
+/// An operation and the ALUs that support it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// Only the add ALU can do it.
+    /// Only the add ALU supports it.
     Add(AddOp),
-    /// Only the mul ALU can do it.
+    /// Only the mul ALU supports it.
     Mul(MulOp),
-    /// Both can.
+    /// Both ALUs support it.
     Either(AddOp, MulOp),
 }
 
-/// A copy: the first operand twice.
+/// A move: the operand is read twice.
 pub(super) const MOVE: Work = Work::Either(AddOp::Or, MulOp::V8min);
 
 /// An operation.
@@ -112,7 +112,7 @@ impl Op {
     }
 }
 
-/// An instruction in the making.
+/// An instruction under construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
     add: Option<(AddOp, Op)>,
@@ -127,7 +127,7 @@ impl Slot {
         self.add.map(|(_, op)| op).into_iter().chain(self.mul.map(|(_, op)| op))
     }
 
-    /// With one more operation, if there is an instruction that does all of it.
+    /// The instruction with one more operation, if it can hold both.
     fn with(self, op: Op) -> Option<Self> {
         let free = match op.work {
             Work::Add(add) if self.add.is_none() => Self { add: Some((add, op)), ..self },
@@ -140,7 +140,7 @@ impl Slot {
         free.encode().map(|_| free)
     }
 
-    /// Whether an operation that comes after these may be done at the same time.
+    /// Whether an operation that follows these can run in the same instruction.
     fn admits(&self, op: &Op) -> bool {
         let is_io = |to: To| matches!(to, To::Io(_));
         let waits_for_load = self.signal == Signal::LoadColor && (op.reads_r4() || is_io(op.to));
@@ -155,7 +155,7 @@ impl Slot {
         !waits_for_load && !self.ops().any(depends)
     }
 
-    /// The instruction, if there is one.
+    /// The encoded instruction, if it can be encoded.
     fn encode(&self) -> Option<Alu> {
         let mut alu = Alu { sig: self.signal, ..Alu::NOP };
         let mut ports = Ports::default();
@@ -173,7 +173,7 @@ impl Slot {
         if let Some((op_mul, op)) = self.mul {
             let [mul_a, mul_b] = ports.take(op.from)?;
             let waddr_mul = address(op.to);
-            // The mul ALU writes to file A only if halves are swapped.
+            // The mul ALU writes to file A only with swapped write addresses.
             let swapped = matches!(op.to, To::A(_));
             if swapped && self.add.is_some_and(|(_, add)| matches!(add.to, To::A(_) | To::AHalf(..) | To::Io(MS_FLAGS)))
             {
@@ -237,7 +237,7 @@ impl Ports {
             From::AHalf(n, Half::Low) => self.of_file_a(n, Unpack::Half0),
             From::AHalf(n, Half::High) => self.of_file_a(n, Unpack::Half1),
             From::B(n) => (!self.small && agree(&mut self.b, n)).then_some(Mux::B),
-            // By file B, whose values are never unpacked.
+            // Through file B, whose values are never unpacked.
             From::Uniform if !self.small && agree(&mut self.b, UNIFORM) => Some(Mux::B),
             From::Uniform => self.of_file_a(UNIFORM, Unpack::None),
             From::Small(value) => self.immediate(SmallImmediate::Integer(value)),
@@ -257,20 +257,20 @@ impl Ports {
     }
 }
 
-/// Whether a place has this value, or had none and has it now.
+/// Sets a place to this value if it is empty, and returns whether it has the value.
 fn agree<T: PartialEq + Copy>(place: &mut Option<T>, value: T) -> bool {
     *place.get_or_insert(value) == value
 }
 
-/// Instructions in the making.
+/// Instructions under construction.
 #[derive(Debug, Default)]
 pub(super) struct Emitter {
     slots: Vec<Slot>,
-    /// Where Z is written.
+    /// Index of the write of Z.
     z: Option<usize>,
 }
 
-/// Instructions that follow a write of Z at least: HW-2806 [brcm].
+/// Fewest instructions after a write of Z: HW-2806 [brcm].
 const AFTER_Z: usize = 5;
 
 impl Emitter {
@@ -286,7 +286,7 @@ impl Emitter {
                 if self.too_fresh(&op, 1) {
                     self.slots.push(Slot::EMPTY);
                 }
-                // Every operation of a tail fits an instruction of its own.
+                // Every operation of a tail can be an instruction of its own.
                 self.slots.push(Slot::EMPTY.with(op).unwrap_or(Slot::EMPTY));
             }
         }
@@ -295,7 +295,7 @@ impl Emitter {
         }
     }
 
-    /// Whether the instruction that is the `back`th from the end writes a register of a file that the operation reads.
+    /// Whether the `back`th instruction from the end writes a register-file register that the operation reads.
     fn too_fresh(&self, op: &Op, back: usize) -> bool {
         let written = self.slots.len().checked_sub(back).and_then(|at| self.slots.get(at));
         written.is_some_and(|slot| {
@@ -303,7 +303,7 @@ impl Emitter {
         })
     }
 
-    /// Appends a result of two operands, in all elements.
+    /// Appends an operation on two operands, in all elements.
     pub(super) fn compute(&mut self, work: Work, to: To, from: [From; 2]) {
         self.op(Op { work, to, from, when: Condition::Always, set_flags: false });
     }
@@ -321,7 +321,7 @@ impl Emitter {
         self.slots.push(Slot { signal: Signal::LoadColor, ..Slot::EMPTY });
     }
 
-    /// Sends what the last instruction computes to `register` to a unit instead, where the condition holds; or copies it there.
+    /// Redirects the last instruction's result to a peripheral, under a condition, or copies it there.
     pub(super) fn send(&mut self, from: From, unit: u8, when: Condition) {
         if let (From::R(n), Some(last)) = (from, self.slots.last_mut()) {
             let mut changed = *last;
@@ -340,9 +340,9 @@ impl Emitter {
         self.op(Op { work: MOVE, to: To::Io(unit), from: [from, from], when, set_flags: false });
     }
 
-    /// The words, with the program's end behind them.
+    /// The words, followed by the program's end.
     pub(super) fn finish(mut self) -> Option<Vec<u64>> {
-        // The last three instructions read no uniforms: those of the next program are on their way already [AG p.37].
+        // The last three instructions must not read uniforms: those of the next program are already being fetched [AG p.37].
         let ends = self.slots.last().is_some_and(|last| {
             last.signal == Signal::None
                 && Slot { signal: Signal::ProgramEnd, ..*last }.encode().is_some()
@@ -351,7 +351,7 @@ impl Emitter {
         let mut last = if ends { self.slots.pop().unwrap_or(Slot::EMPTY) } else { Slot::EMPTY };
         last.signal = Signal::ProgramEnd;
         if let Some(z) = self.z {
-            // The end, and the two instructions behind it.
+            // The program's end, and its two delay slots.
             while self.slots.len() + 3 < z + 1 + AFTER_Z {
                 self.slots.push(Slot::EMPTY);
             }

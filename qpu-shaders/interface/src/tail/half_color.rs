@@ -1,4 +1,4 @@
-//! Colours of 64 bits: four half floats, computed one channel at a time.
+//! 64-bit colours: four half floats, computed one channel at a time.
 //!
 //! The fragment's red and green are in r0, its blue and alpha in r1. The tile buffer is read and written word by word, red and green first [AG p.48]. Half
 //! floats are unpacked where register file A is read, and packed where the add ALU writes to it; nothing is clamped.
@@ -6,7 +6,7 @@
 //! | registers | what |
 //! |---|---|
 //! | ra0, ra1 | the fragment's colour |
-//! | ra2, ra3 | the colour that is there |
+//! | ra2, ra3 | the target's colour |
 //! | ra4, ra5 | the result |
 
 use v3d_hw::qpu::{AddOp, MulOp};
@@ -19,12 +19,12 @@ const SUBTRACT: AddOp = AddOp::Fsub;
 const PRODUCT: Work = Work::Mul(MulOp::Fmul);
 /// First register of file A with the fragment's colour.
 const SOURCE: u8 = 0;
-/// First register of file A with the colour that is there.
+/// First register of file A with the target's colour.
 const TARGET: u8 = 2;
 /// First register of file A with the result.
 const RESULT: u8 = 4;
 
-/// A channel of a colour: in which word, and in which half of it.
+/// A channel of a colour: its word, and its half of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Channel {
     word: u8,
@@ -51,7 +51,7 @@ enum Scale {
     One,
     By(From),
     ByOneMinus(From),
-    /// The lesser of the fragment's alpha and 1 minus the alpha that is there.
+    /// The lesser of the fragment's alpha and 1 minus the target's alpha.
     Saturate,
 }
 
@@ -63,7 +63,7 @@ impl Builder {
         }
     }
 
-    /// Blends the fragment's colour with the one that is there, and writes it.
+    /// Blends the fragment's colour with the target's, and writes it.
     pub(super) fn blend_half_color(&mut self, blend: &Blend) {
         for n in 0..2 {
             self.move_to(To::A(SOURCE + n), From::R(n));
@@ -109,7 +109,7 @@ impl Builder {
             (Equation::ReverseSubtract, [source, target]) => (SUBTRACT, target.then_some(r2), source.then_some(r1)),
             (_, [source, target]) => (ADD, source.then_some(r1), target.then_some(r2)),
         };
-        // The integer 0 is the float 0, too.
+        // The integer 0 has the bits of the float 0.
         let from = [first, second].map(|from| from.unwrap_or(From::Small(0)));
         self.emitter.compute(Work::Add(op), result, from);
     }
@@ -136,7 +136,7 @@ impl Builder {
         }
     }
 
-    /// Puts a product into accumulator `n`; says whether there is one that is not 0.
+    /// Computes a product in accumulator `n`, and returns whether it can be other than 0.
     fn scaled(&mut self, value: From, scale: Scale, n: u8) -> bool {
         let (to, product) = (To::R(n), From::R(n));
         match scale {
@@ -162,7 +162,7 @@ impl Builder {
 }
 
 impl TailState {
-    /// What of the state is not offered for half floats, as a sentence.
+    /// The state that is not supported for half floats, as a sentence.
     pub fn refusal_of_half_color(&self) -> Option<&'static str> {
         match *self {
             Self { samples: 2.., .. } => Some("64-bit colours are for one sample a pixel"),

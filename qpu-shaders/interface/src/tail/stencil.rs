@@ -1,4 +1,4 @@
-//! Stencil test: a number for each pixel that says where is drawn, and that drawing changes.
+//! Stencil test.
 
 use alloc::vec::Vec;
 use v3d_hw::Layout;
@@ -6,24 +6,24 @@ use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, StencilSelect, Stenci
 
 use super::depth::Compare;
 
-/// What becomes of a pixel's stencil.
+/// An operation on a pixel's stencil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StencilChange {
-    /// It is 0.
+    /// Sets it to 0.
     Zero,
-    /// It stays.
+    /// Leaves it unchanged.
     Keep,
-    /// It is the reference.
+    /// Sets it to the reference.
     Replace,
-    /// One more, at most 255.
+    /// Increments it, clamped to 255.
     Increment,
-    /// One less, at least 0.
+    /// Decrements it, clamped to 0.
     Decrement,
-    /// All bits are inverted.
+    /// Inverts all bits.
     Invert,
-    /// One more, and after 255 comes 0.
+    /// Increments it, wrapping from 255 to 0.
     IncrementWrap,
-    /// One less, and after 0 comes 255.
+    /// Decrements it, wrapping from 0 to 255.
     DecrementWrap,
 }
 
@@ -54,22 +54,22 @@ impl StencilChange {
     }
 }
 
-/// The stencil test of one side of triangles: passes if (reference & mask) compares so with (stencil & mask).
+/// The stencil test of one side of triangles: compares (reference & mask) with (stencil & mask).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StencilSide {
-    /// When the reference passes, compared with the stencil that is there.
+    /// The comparison of the reference with the stored stencil.
     pub test: Compare,
     /// The reference.
     pub reference: u8,
     /// The bits that are compared.
     pub mask: u8,
-    /// The bits that are changed.
+    /// The bits that are written.
     pub write_mask: u8,
-    /// What becomes of the stencil where its test fails.
+    /// Operation where the stencil test fails.
     pub fail: StencilChange,
-    /// What becomes of it where only the depth test fails.
+    /// Operation where only the depth test fails.
     pub depth_fail: StencilChange,
-    /// What becomes of it where both tests pass.
+    /// Operation where both tests pass.
     pub pass: StencilChange,
 }
 
@@ -99,7 +99,7 @@ impl StencilSide {
     }
 }
 
-/// The stencil tests of both sides of triangles. Points and lines have a front only.
+/// The stencil tests of both sides of triangles. Points and lines use the front only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stencil {
     /// For front faces.
@@ -114,7 +114,7 @@ impl Stencil {
         Self { front: side, back: side }
     }
 
-    /// The words that a fragment program writes to the set-up register, in their order [AG p.49-50].
+    /// The words that a fragment program writes to the stencil set-up register, in order [AG p.49-50].
     pub(super) fn words(&self) -> Option<Vec<u32>> {
         let (front, back) = (self.front.write_mask, self.back.write_mask);
         let short = if front == back { short_mask(front) } else { None };
@@ -132,13 +132,13 @@ impl Stencil {
         Some(words)
     }
 
-    /// Whether fragments that the depth test refuses change nothing, so that they may be left out early.
+    /// Whether fragments that fail the depth test leave the stencil unchanged, so that early Z may discard them.
     pub fn keeps_on_depth_fail(&self) -> bool {
         [self.front, self.back].iter().all(|side| side.depth_fail == StencilChange::Keep)
     }
 }
 
-/// The code of a write mask that fits into a configuration word.
+/// The code of a write mask that fits into a set-up word.
 fn short_mask(mask: u8) -> Option<StencilWriteMask> {
     [StencilWriteMask::Bits1, StencilWriteMask::Bits2, StencilWriteMask::Bits4, StencilWriteMask::Bits8]
         .into_iter()

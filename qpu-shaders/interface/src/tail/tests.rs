@@ -1,6 +1,6 @@
-//! Every combination's instructions, by the rules of the hardware as the assembler's checker knows them.
+//! Checks the instructions of every combination of state by the rules of the assembler's checker.
 //!
-//! In a usual run a part of the combinations of blending is looked at; `RENDERER_TAILS=all` looks at all of them.
+//! By default a subset of the blending combinations is checked; `RENDERER_TAILS=all` checks all of them.
 
 extern crate std;
 
@@ -12,7 +12,7 @@ use v3d_hw::qpu::{Alu, File, Instruction, ReadSource, Signal};
 use super::*;
 use crate::tail::stencil::{StencilChange, StencilSide};
 
-/// How many combinations of blending are left out between two that are looked at. A prime, so that all parts take their turns.
+/// Distance of two blending combinations that are checked; a prime, so that all values of all parts occur.
 const STRIDE: usize = 211;
 
 pub(super) const PLAIN: TailState = TailState::PLAIN;
@@ -29,9 +29,9 @@ fn uniforms_read(words: &[u64]) -> usize {
         .count()
 }
 
-/// Checks a tail behind a program that computes a colour; how many instructions it has.
+/// Checks a tail after a program that computes a colour, and returns its number of instructions.
 pub(super) fn check(state: &TailState) -> usize {
-    // Two instructions that a fragment program has at least: a tail begins after them.
+    // A fragment program has at least two instructions before its tail.
     let program = "    mov r0, 1.0\n    mov r1, 1.0\n";
     let assembly = qpu::assemble(&[qpu::Source::new("program", program)], &qpu::Options::default()).unwrap();
     let tail = state.build().unwrap_or_else(|| panic!("{state:?}"));
@@ -104,7 +104,7 @@ fn stencil_set_ups_break_no_rule() {
     }
 }
 
-/// What state costs in instructions; a table in the documentation of [`tail`](super) has these numbers.
+/// The cost of state in instructions, which the table in the documentation of [`tail`](super) has.
 #[test]
 fn the_documented_costs_are_right() {
     let table = include_str!("../tail.rs");
