@@ -119,6 +119,7 @@ fn main() -> ExitCode {
         }
     }
     println!("{:10} {:>10} {:>10} {:>10} {:>10} {:>10}", "suite", "cases", "accepted", "refused", "unclear", "escaped");
+    let mut all = (0, 0);
     for suite in &chosen {
         let until = seconds.map(|seconds| Instant::now() + seconds / chosen.len() as u32);
         let Counts { cases, accepted, refused, unclear, escaped } = run(&mut suites, *suite, range.clone(), until);
@@ -128,6 +129,9 @@ fn main() -> ExitCode {
             failed = true;
         }
         failed |= escaped > 0;
+        all = (all.0 + cases, all.1 + accepted);
     }
+    let (cases, accepted) = all;
+    println!("comparison: validator and model on {cases} jobs, {accepted} accepted");
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -260,7 +260,8 @@ fn host_tests(workspace: &Workspace) -> Result<String> {
     } else {
         "; this host has no AVX2, FMA and AVX-512, so that none of them executed translated QPU code"
     };
-    Ok(format!("{passed} tests{left_out}"))
+    let compared: String = comparisons(&output).map(|line| format!("; {line}")).collect();
+    Ok(format!("{passed} tests{compared}{left_out}"))
 }
 
 /// Whether the model translates QPU code on this host: its tests pass without, too, and then say nothing of translated code.
@@ -289,6 +290,11 @@ fn count_tests(output: &str) -> (u64, u64) {
     })
 }
 
+/// What suites that compare two implementations say of themselves.
+fn comparisons(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().filter_map(|line| line.strip_prefix("comparison: "))
+}
+
 /// The part of the tests' output that is about failures.
 fn failures(output: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
@@ -314,6 +320,12 @@ mod tests {
     fn tests_are_counted() {
         assert_eq!(count_tests(OUTPUT), (4, 1));
         assert_eq!(count_tests("nothing"), (0, 0));
+    }
+
+    #[test]
+    fn comparisons_are_named() {
+        let output = "suite  cases\nfree  12\ncomparison: one and another on 12 programs\ntest result: ok.\n";
+        assert_eq!(comparisons(output).collect::<Vec<_>>(), ["one and another on 12 programs"]);
     }
 
     #[test]

@@ -178,12 +178,14 @@ fn main() -> ExitCode {
     let mut problems = table::gaps();
     let mut rules: BTreeMap<&'static str, Counts> = BTreeMap::new();
     let mut exceptions: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut cases = 0;
     println!("{:12} {:>8} {:>14} {:>8} {:>9}", "suite", "cases", "without fault", "agreed", "excepted");
     for suite in Suite::ALL.into_iter().filter(|suite| chosen.is_none_or(|chosen| chosen == *suite)) {
         let (summary, failures) = run(suite, range.clone());
         let sum = |of: fn(&Counts) -> u64| summary.rules.values().map(of).sum::<u64>();
         let (agreed, excepted) = (sum(|counts| counts.agreed), sum(|counts| counts.excepted));
         println!("{:12} {:>8} {:>14} {agreed:>8} {excepted:>9}", suite.name(), summary.cases, summary.without_fault);
+        cases += summary.cases;
         for ((name, side), count) in failures {
             problems.push(format!("suite {}: {name}: {side:?} alone, {count} times", suite.name()));
         }
@@ -214,5 +216,7 @@ fn main() -> ExitCode {
     for problem in &problems {
         println!("{problem}");
     }
+    let agreed: u64 = rules.values().map(|counts| counts.agreed).sum();
+    println!("comparison: checker and model on {cases} random programs, {agreed} findings of both");
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
