@@ -14,6 +14,7 @@ use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor, 
 use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
 use v3d_sim::Config;
+use v3d_sim::random::Random;
 
 const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
@@ -48,13 +49,17 @@ fn draw(model: &Model, device: &Device<'_, Model>, canvas: &Canvas) -> Vec<[u8; 
     bytes.as_chunks().0.to_vec()
 }
 
-/// Pseudorandom numbers in a range: a linear congruential generator's high bits.
-struct Chance(u64);
+/// Random numbers and colours.
+struct Chance(Random);
 
 impl Chance {
+    fn new(seed: u64) -> Self {
+        Self(Random::new(0, seed))
+    }
+
+    /// A number in a range.
     fn between(&mut self, low: f32, high: f32) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        low + (high - low) * ((self.0 >> 40) as f32 / (1u32 << 24) as f32)
+        low + (high - low) * (self.0.below(1 << 24) as f32 / (1u32 << 24) as f32)
     }
 
     fn color(&mut self) -> [u8; 4] {
@@ -72,7 +77,7 @@ fn shapes_are_covered_by_their_distance() {
     let mut worst: f64 = 0.0;
     let mut edges = 0;
     for seed in 0..12 {
-        let mut chance = Chance(seed);
+        let mut chance = Chance::new(seed);
         let mut expected = Picture::new(WIDTH, HEIGHT, CLEAR);
         canvas.reset();
         for n in 0..5 {
@@ -173,7 +178,7 @@ fn images_are_sampled_where_they_are() {
     let device = device(&model);
     let (image, texels) = texture(&device, 24, 18);
     let mut canvas = Canvas::new(&device, "images", WIDTH, HEIGHT).unwrap();
-    let mut chance = Chance(3);
+    let mut chance = Chance::new(3);
     let mut worst: f64 = 0.0;
     for n in 0..12 {
         let (x, y) = (chance.between(-30.0, 120.0), chance.between(-30.0, 90.0));
@@ -236,7 +241,7 @@ fn a_nine_patch_keeps_its_corners() {
 
 /// A font with two letters of pseudorandom coverage (seed 8).
 fn coverage_font() -> Font {
-    let mut chance = Chance(8);
+    let mut chance = Chance::new(8);
     let atlas: Vec<u8> = (0..32 * 16).map(|_| chance.between(0.0, 256.0) as u8).collect();
     let glyph = |character, left, width, bearing| Glyph {
         character,

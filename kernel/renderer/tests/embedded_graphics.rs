@@ -117,7 +117,7 @@ fn identical<C: Depth>() -> (usize, usize) {
     for seed in 0..12 {
         let mut buffer = C::buffer();
         list.reset();
-        let (mut chance, mut same_chance) = (Chance(seed), Chance(seed));
+        let (mut chance, mut same_chance) = (Chance::new(seed), Chance::new(seed));
         for _ in 0..40 {
             let Ok(()) = random::one(&mut *buffer, &mut chance, 60);
             random::one(&mut list, &mut same_chance, 60).unwrap();
@@ -155,7 +155,7 @@ fn ten_thousand_primitives_at_once() {
     let target = target(&device, Format::Rgba8888);
     let mut list = DrawList::<Rgb888>::new(&device, "primitives", WIDTH, HEIGHT).unwrap();
     let mut buffer = Rgb888::buffer();
-    let (mut chance, mut same_chance) = (Chance(99), Chance(99));
+    let (mut chance, mut same_chance) = (Chance::new(99), Chance::new(99));
     for _ in 0..10_000 {
         let Ok(()) = random::one(&mut *buffer, &mut chance, 12);
         random::one(&mut list, &mut same_chance, 12).unwrap();
@@ -174,7 +174,7 @@ fn ten_thousand_wide_lines_have_room() {
     let device = device(&model);
     let target = target(&device, Format::Rgba8888);
     let mut list = DrawList::<Rgb888>::new(&device, "lines", WIDTH, HEIGHT).unwrap();
-    let mut chance = Chance(3);
+    let mut chance = Chance::new(3);
     for _ in 0..10_000 {
         let [x, y] = [chance.below(WIDTH - 64), chance.below(HEIGHT - 64)].map(|at| at as i32);
         let end = Point::new(x + 16 + chance.below(48) as i32, y + 16 + chance.below(48) as i32);
@@ -225,7 +225,7 @@ fn a_list_outlives_its_errors() {
     let used = device.pool().used();
     let mut list = DrawList::<Rgb888>::new(&device, "panel", WIDTH, HEIGHT).unwrap();
     let mut buffer = Rgb888::buffer();
-    let (mut chance, mut same_chance) = (Chance(5), Chance(5));
+    let (mut chance, mut same_chance) = (Chance::new(5), Chance::new(5));
     for _ in 0..300 {
         let Ok(()) = random::one(&mut *buffer, &mut chance, 40);
         random::one(&mut list, &mut same_chance, 40).unwrap();

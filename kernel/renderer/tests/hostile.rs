@@ -26,12 +26,12 @@ const POOL_BYTES: u32 = 4 << 20;
 const PAGE: u32 = 0x8_0000;
 const PAGE_SIDE: u32 = 64;
 
-struct Random(u32);
+struct Random(v3d_sim::random::Random);
 
 impl Random {
+    /// 24 random bits.
     fn bits(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        self.0 >> 8
+        self.0.below(1 << 24)
     }
 
     fn below(&mut self, bound: u32) -> u32 {
@@ -320,7 +320,7 @@ fn case(seed: u32) -> Counts {
     let limits = Limits { overflow_block_bytes: 64 * 1024, ..Limits::default() };
     let device = Device::new(Driver::bring_up(&machine, &machine.interrupts, limits).unwrap());
     let used = device.pool().used();
-    let mut random = Random(seed);
+    let mut random = Random(v3d_sim::random::Random::new(0, seed.into()));
     let mut counts = Counts::default();
     for _ in 0..2 {
         let mut frame = device.frame().unwrap();

@@ -241,21 +241,26 @@ impl Kind {
     }
 }
 
-/// Random words: SplitMix64, seeded with a name, so that an operation always gets the same ones.
-pub(crate) struct Random(u64);
+/// Random words, by a name, so that an operation always gets the same ones.
+pub(crate) struct Random(v3d_sim::random::Random);
 
 impl Random {
     pub(crate) fn named(name: &str) -> Self {
-        Self(
-            name.bytes()
-                .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)),
-        )
+        Self(v3d_sim::random::Random::named(name))
     }
 
     pub(crate) fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32) as u32
+        (self.0.next_u64() >> 32) as u32
+    }
+
+    /// A number below a limit, which is not 0.
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
+        self.next() % limit
+    }
+
+    /// A float of a range.
+    pub(crate) fn within(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * (self.next() >> 8) as f32 / (1 << 24) as f32
     }
 }
 

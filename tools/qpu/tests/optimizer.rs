@@ -17,15 +17,15 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
 
-struct Random(u64);
+struct Random(v3d_sim::random::Random);
 
 impl Random {
+    fn new(seed: u64) -> Self {
+        Self(v3d_sim::random::Random::new(0, seed))
+    }
+
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+        self.0.next_u64()
     }
 
     fn below(&mut self, n: u64) -> u64 {
@@ -57,7 +57,7 @@ fn run(assembly: &Assembly, seed: u64) -> Outcome {
     let memory = owned.view();
     let code: Vec<u8> = assembly.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     memory.write(BusAddr(CODE), &code).expect("the code fits");
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     for n in 0..256 {
         // Floats of moderate size, and any bits.
         let value =
@@ -245,7 +245,7 @@ fn run_suite(suite: Suite) {
     let name = suite.name();
     let (mut before, mut after, mut faulty, mut stored, mut slots) = (0, 0, 0, 0, 0);
     for case in cases() {
-        let mut random = Random(case.wrapping_mul(4) + suite as u64);
+        let mut random = Random::new(case.wrapping_mul(4) + suite as u64);
         let text = program(&mut random, suite);
         let original = assemble(&[Source::new("case", text.clone())], &Options::default());
         let original = original.unwrap_or_else(|diagnostics| panic!("suite {name}, case {case}: {diagnostics}"));

@@ -376,3 +376,56 @@ fn add_result(op: AddOp, a: u32, b: u32) -> Option<u32> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_sim::qpu::isa::alu;
+    use v3d_sim::random::Random;
+
+    /// Operand pairs of each operation.
+    const PAIRS: usize = 20_000;
+
+    /// A float that neither overflows nor becomes denormal, whatever is done with two of them, and that is an integer of 32 bits when it is truncated.
+    fn float(random: &mut Random) -> u32 {
+        let word = random.next_u64() as u32;
+        word & 0x807f_ffff | (100 + random.below(57)) << 23
+    }
+
+    fn apart(a: u32, b: u32) -> u32 {
+        a.abs_diff(b)
+    }
+
+    /// Integers, least and greatest values are exact. Sums, products and conversions are rounded to nearest here, as WGSL allows, and toward zero by the QPU:
+    /// one step apart at most.
+    #[test]
+    fn constants_are_what_the_reference_alu_computes() {
+        let mut random = Random::named("constant folding");
+        for &op in AddOp::ALL {
+            let of_floats = matches!(
+                op,
+                AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax | AddOp::Fminabs | AddOp::Fmaxabs | AddOp::Ftoi
+            );
+            let steps = u32::from(matches!(op, AddOp::Fadd | AddOp::Fsub | AddOp::Itof));
+            for _ in 0..PAIRS {
+                let [a, b] = [(); 2].map(|()| if of_floats { float(&mut random) } else { random.value() });
+                let (Some(folded), Some(computed)) = (add_result(op, a, b), alu::add(op, a, b)) else { continue };
+                assert!(apart(folded, computed.value) <= steps, "{op:?} of {a:#010x} and {b:#010x}: {folded:#010x}");
+            }
+        }
+        let mut program = Program::default();
+        for op in [MulOp::Fmul, MulOp::Mul24] {
+            for _ in 0..PAIRS {
+                let [a, b] =
+                    [(); 2].map(|()| if op == MulOp::Fmul { float(&mut random) } else { random.next_u64() as u32 });
+                let [x, y] = [a, b].map(|bits| program.bits(bits));
+                let folded = program.folded_mul(op, x, y).and_then(|value| program.constant(value));
+                let computed = alu::mul(op, a, b).value;
+                assert!(
+                    folded.is_some_and(|folded| apart(folded, computed) <= u32::from(op == MulOp::Fmul)),
+                    "{op:?} of {a:#010x} and {b:#010x}: {folded:?} instead of {computed:#010x}"
+                );
+            }
+        }
+    }
+}

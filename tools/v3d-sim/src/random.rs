@@ -14,6 +14,13 @@ impl Random {
         random
     }
 
+    /// The generator for a suite with a name.
+    pub fn named(suite: &str) -> Self {
+        // FNV-1a.
+        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        Self::new(suite.bytes().fold(0xcbf2_9ce4_8422_2325, hash), 0)
+    }
+
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

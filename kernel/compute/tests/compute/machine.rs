@@ -12,19 +12,16 @@ pub(crate) fn with_gpu(test: impl FnOnce(&mut Session<'_, '_, '_, Model>)) {
     assert_eq!(machine.take_faults(), []);
 }
 
-/// A pseudorandom number generator with the same sequence in each run: xorshift32.
-pub(crate) struct Random(u32);
+/// Random words and floats.
+pub(crate) struct Random(v3d_sim::random::Random);
 
 impl Random {
-    pub(crate) const fn new(seed: u32) -> Self {
-        Self(seed)
+    pub(crate) fn new(seed: u32) -> Self {
+        Self(v3d_sim::random::Random::new(0, seed.into()))
     }
 
     pub(crate) fn word(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0
+        (self.0.next_u64() >> 32) as u32
     }
 
     pub(crate) fn words(&mut self, count: usize) -> Vec<u32> {

@@ -10,15 +10,19 @@ use embedded_graphics::primitives::{
     StrokeAlignment, Triangle,
 };
 use embedded_graphics::text::Text;
+use v3d_sim::random::Random;
 
-/// Pseudorandom numbers: a linear congruential generator's high bits.
-pub(crate) struct Chance(pub(crate) u64);
+/// Random numbers, points, sizes, colours and styles.
+pub(crate) struct Chance(Random);
 
 impl Chance {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Random::new(0, seed))
+    }
+
     /// A number below a limit.
     pub(crate) fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(limit)) as u32
+        self.0.below(limit)
     }
 
     fn point(&mut self, size: Size) -> Point {

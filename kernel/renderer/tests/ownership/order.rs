@@ -23,13 +23,12 @@ const STEPS: usize = 60;
 /// The contents of free memory.
 const PATTERN: u8 = 0xa5;
 
-/// Pseudorandom numbers.
-struct Random(u32);
+/// Random choices.
+struct Random(v3d_sim::random::Random);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (self.0 >> 8) as usize % bound
+        self.0.below(bound as u32) as usize
     }
 
     /// Removes a random element.
@@ -168,7 +167,7 @@ fn live(seed: u32) -> u64 {
     let device = device(&model);
     let before = device.pool().used();
     *model.held.borrow_mut() = Some(Vec::new());
-    let mut random = Random(seed);
+    let mut random = Random(v3d_sim::random::Random::new(0, seed.into()));
     let mut things = Things::default();
     for _ in 0..STEPS {
         match random.below(10) {

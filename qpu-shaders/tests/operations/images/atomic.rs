@@ -3,8 +3,9 @@
 use v3d_hw::BusAddr;
 use v3d_sim::memory::OwnedMemory;
 
-use super::machine::{Elements, MEMORY_BYTES, Operation, Random};
+use super::machine::{Elements, MEMORY_BYTES, Operation};
 use crate::machine;
+use crate::samples::Random;
 use crate::table::{Cost, LargestError};
 
 /// What an operation leaves in memory: of what was there, the data and the value to compare with.
@@ -46,7 +47,7 @@ pub(super) fn check(name: &str, macro_name: &str, meaning: Meaning) -> (Cost, La
     let definition = format!(".macro image_operation\nimage_atomic_{macro_name}\n.endm\n");
     let operation = Operation::new(name, &[26, 16, 17, 18], &definition, "image_atomic 3");
     let is_float = name.contains("_F");
-    let mut random = Random::new(name);
+    let mut random = Random::named(name);
     let mut cost = None;
     for run in 0..8 {
         let memory = OwnedMemory::new(MEMORY_BYTES);
@@ -59,7 +60,7 @@ pub(super) fn check(name: &str, macro_name: &str, meaning: Meaning) -> (Cost, La
                 1 => u32::MAX,
                 2 => 0x8000_0000,
                 3 => 0x7fff_ffff,
-                _ => random.word(),
+                _ => random.next(),
             },
         };
         let mut words: Vec<u32> = (0..WORD_COUNT).map(|_| value()).collect();

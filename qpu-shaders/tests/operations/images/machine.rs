@@ -147,35 +147,3 @@ pub(super) fn bits(values: [f32; 16]) -> Elements {
 pub(super) fn floats(elements: Elements) -> [f32; 16] {
     elements.map(f32::from_bits)
 }
-
-/// Random numbers of a named test: an own generator (splitmix64), so that cases stay what they are.
-pub(super) struct Random(u64);
-
-impl Random {
-    /// The generator of a suite, by its name.
-    pub(super) fn new(suite: &str) -> Self {
-        Self(
-            suite
-                .bytes()
-                .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)),
-        )
-    }
-
-    /// 32 bits.
-    pub(super) fn word(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) >> 32) as u32
-    }
-
-    /// A number below a limit, which is not 0.
-    pub(super) fn below(&mut self, limit: u32) -> u32 {
-        self.word() % limit
-    }
-
-    /// A float of a range.
-    pub(super) fn within(&mut self, low: f32, high: f32) -> f32 {
-        low + (high - low) * (self.word() >> 8) as f32 / (1 << 24) as f32
-    }
-}

@@ -4,7 +4,8 @@ use v3d_hw::texture::TextureType;
 use v3d_sim::memory::OwnedMemory;
 
 use super::image::{Filters, Image, LEVEL_WORDS};
-use super::machine::{Elements, MEMORY_BYTES, Operation, Random, floats};
+use super::machine::{Elements, MEMORY_BYTES, Operation, floats};
+use crate::samples::Random;
 use crate::table::{Cost, LargestError};
 
 /// What a load makes of a texel.
@@ -81,7 +82,7 @@ fn texel(random: &mut Random, bits: u32) -> u64 {
             let exponent = 1 + random.below(30);
             texel << 16 | u64::from(random.below(2) << 15 | exponent << 10 | random.below(1024))
         }),
-        _ => u64::from(random.word()) & ((1 << bits) - 1),
+        _ => u64::from(random.next()) & ((1 << bits) - 1),
     }
 }
 
@@ -138,7 +139,7 @@ pub(super) fn check_load(name: &str) -> (Cost, LargestError) {
         if !suits {
             continue;
         }
-        let mut random = Random::new(&format!("{name}, {bits} bits"));
+        let mut random = Random::named(&format!("{name}, {bits} bits"));
         let (image, memory) = image(bits, &mut random);
         let calls = format!("image_resource\nimage_load {}\n{}", u32::from(mip), conversion.calls(bits));
         let operation = Operation::new(name, &[0, 1, 2], "", &calls);
@@ -176,7 +177,7 @@ pub(super) fn check_store(name: &str) -> (Cost, LargestError) {
         if !raw && bits != 32 {
             continue;
         }
-        let mut random = Random::new(&format!("{name}, {bits} bits"));
+        let mut random = Random::named(&format!("{name}, {bits} bits"));
         let convert = if raw { "nop\nmov r0, ra16" } else { "image_pack" };
         let mip = u32::from(mip);
         let calls = format!("image_level_words {mip}\nimage_address {micro}\n{convert}\nimage_scatter 5, {bits}");
@@ -185,7 +186,7 @@ pub(super) fn check_store(name: &str) -> (Cost, LargestError) {
             let (mut image, memory) = image(bits, &mut random);
             let [x, y, level] = places(&mut random, &image, mip == 1);
             let stored: [Elements; 4] = if raw {
-                [std::array::from_fn(|_| random.word()), [0; 16], [0; 16], [0; 16]]
+                [std::array::from_fn(|_| random.next()), [0; 16], [0; 16], [0; 16]]
             } else {
                 [0; 4].map(|_: u32| std::array::from_fn(|_| random.within(-0.5, 1.5).to_bits()))
             };

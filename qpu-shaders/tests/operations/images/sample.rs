@@ -4,8 +4,9 @@ use v3d_hw::texture::TextureType;
 use v3d_sim::memory::OwnedMemory;
 
 use super::image::{Filters, Image, Level};
-use super::machine::{Elements, MEMORY_BYTES, Operation, Random, bits, floats};
+use super::machine::{Elements, MEMORY_BYTES, Operation, bits, floats};
 use super::sampler::{channel, depth, footprint, level_of_detail, linear, nearest_level, trilinear};
+use crate::samples::Random;
 use crate::table::{Cost, LargestError};
 
 /// Where the level of detail comes from: the document's part of the name, and that of image_lod.qinc.
@@ -248,8 +249,8 @@ impl Inputs {
 
 /// Levels of random texels.
 fn image() -> (Image, OwnedMemory) {
-    let mut random = Random::new("texels of samples");
-    let image = Image::new(32, [64, 32], 6, |_, _, _| u64::from(random.word()));
+    let mut random = Random::named("texels of samples");
+    let image = Image::new(32, [64, 32], 6, |_, _, _| u64::from(random.next()));
     let memory = OwnedMemory::new(MEMORY_BYTES);
     image.put(&memory);
     (image, memory)
@@ -269,7 +270,7 @@ fn compare(
     expected: impl Fn(&Inputs, &Image, usize) -> Option<Vec<f64>>,
 ) -> (Cost, LargestError) {
     let (image, memory) = image();
-    let mut random = Random::new(name);
+    let mut random = Random::named(name);
     let (mut error, mut compared) = (0.0f64, 0);
     for _ in 0..RUNS {
         let inputs = Inputs::random(&mut random, &image);
