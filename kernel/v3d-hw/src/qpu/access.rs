@@ -147,6 +147,7 @@ impl TargetRow {
 
 impl ReadSource {
     /// The row.
+    #[inline]
     pub const fn row(self) -> AccessRow {
         use Stages as S;
         match self {
@@ -169,6 +170,7 @@ impl ReadSource {
 
 impl WriteTarget {
     /// The row.
+    #[inline]
     pub const fn row(self) -> TargetRow {
         use Stages as S;
         const TILE: AccessRow = AccessRow::of(Peripheral::TileBuffer, S::FRAGMENT).coupled();
@@ -207,11 +209,13 @@ impl WriteTarget {
     }
 
     /// Whether it is a unit outside of the QPU.
+    #[inline]
     pub const fn is_peripheral(self) -> bool {
         self.row().access.peripheral.is_some()
     }
 
     /// Whether it is r5, which both files have at one address with different meanings.
+    #[inline]
     pub const fn is_r5(self) -> bool {
         matches!(self, Self::R5PerQuad | Self::R5Replicated)
     }
@@ -222,27 +226,32 @@ impl WriteTarget {
     }
 
     /// Whether a write of this coordinate starts a lookup.
+    #[inline]
     pub const fn starts_lookup(self) -> bool {
         matches!(self, Self::Tmu { coordinate: TmuCoordinate::S, .. })
     }
 
     /// Whether it is written to the SFU.
+    #[inline]
     pub const fn is_sfu(self) -> bool {
         matches!(self.row().access.peripheral, Some(Peripheral::Sfu))
     }
 
     /// Whether samples of the tile buffer are written, for which the scoreboard is waited. The set-up of the stencil test is no such access: Mesa begins
     /// fragment shaders with it [mesa vc4_qpu_schedule.c].
+    #[inline]
     pub const fn writes_samples(self) -> bool {
         matches!(self, Self::TlbZ | Self::TlbColorMs | Self::TlbColorAll | Self::TlbAlphaMask)
     }
 
     /// Whether the tile buffer or its set-up is written.
+    #[inline]
     pub const fn is_tile_buffer(self) -> bool {
         matches!(self.row().access.peripheral, Some(Peripheral::TileBuffer))
     }
 
     /// Whether colours of samples are written, which goes together with a read of them in one access [AG p.37, p.48].
+    #[inline]
     pub const fn writes_color(self) -> bool {
         matches!(self, Self::TlbColorMs | Self::TlbColorAll)
     }
@@ -250,6 +259,7 @@ impl WriteTarget {
 
 impl Signal {
     /// The row.
+    #[inline]
     pub const fn row(self) -> AccessRow {
         const TILE: AccessRow = AccessRow::of(Peripheral::TileBuffer, Stages::FRAGMENT);
         match self {
@@ -265,11 +275,13 @@ impl Signal {
     }
 
     /// Whether it loads r4, for the next instruction [AG p.29].
+    #[inline]
     pub const fn loads_r4(self) -> bool {
         self.row().is_coupled
     }
 
     /// The TMU whose oldest result it loads.
+    #[inline]
     pub const fn loads_tmu(self) -> Option<u8> {
         match self.row().stream {
             Some(Stream::TmuResults(unit)) => Some(unit),
@@ -278,11 +290,13 @@ impl Signal {
     }
 
     /// Whether it loads r4 from the tile buffer.
+    #[inline]
     pub const fn loads_tile(self) -> bool {
         self.loads_r4() && matches!(self.row().peripheral, Some(Peripheral::TileBuffer))
     }
 
     /// Whether it loads a colour, which goes together with a write of colour in one access [AG p.37, p.48].
+    #[inline]
     pub const fn loads_color(self) -> bool {
         matches!(self, Self::LoadColor | Self::LoadColorEnd)
     }

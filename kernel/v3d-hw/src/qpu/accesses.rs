@@ -63,21 +63,25 @@ impl Write {
     pub const WHOLE: u8 = 15;
 
     /// Whether something is written, perhaps.
+    #[inline]
     pub const fn happens(&self) -> bool {
         self.acts && !matches!(self.condition, Condition::Never) && !matches!(self.target, WriteTarget::Nop)
     }
 
     /// Whether elements are left out.
+    #[inline]
     pub const fn is_conditional(&self) -> bool {
         self.happens() && !matches!(self.condition, Condition::Always)
     }
 
     /// Whether nothing is left of what was in the register.
+    #[inline]
     pub const fn replaces(&self) -> bool {
         self.happens() && matches!(self.condition, Condition::Always) && self.bytes == Self::WHOLE
     }
 
     /// The bit of the accumulator that is written: of r4, if the SFU is to put its result there.
+    #[inline]
     pub const fn accumulator(&self) -> u8 {
         match self.target {
             WriteTarget::Accumulator(number) => 1 << number,
@@ -261,21 +265,32 @@ impl Alu {
         self.small_immediate().filter(|immediate| rotates && immediate.value().is_none())
     }
 
+    /// In which elements each operand is used, by its code: as [`Alu::use_of`] for all of them.
+    fn uses_of_all(&self) -> [Condition; 8] {
+        let mut uses = [Condition::Never; 8];
+        let conditions = [self.cond_add, self.cond_add, self.cond_mul, self.cond_mul];
+        for (operand, condition) in self.operands().into_iter().zip(conditions) {
+            let Some(mux) = operand else { continue };
+            if let Some(used) = uses.get_mut(usize::from(mux.code())) {
+                *used = used.union(condition);
+            }
+        }
+        uses
+    }
+
     fn accesses(&self) -> Accesses {
-        let reads = |mux, file, source: Option<ReadSource>| {
+        // Codes 0 to 5 are accumulators.
+        let [r0, r1, r2, r3, r4, r5, by_a, by_b] = self.uses_of_all();
+        let reads = |used, file, source: Option<ReadSource>| {
             let source = source.filter(|source| *source != ReadSource::Nop)?;
-            Some(Read { file, source, used: self.use_of(mux) })
+            Some(Read { file, source, used })
         };
         let [a, b] = self.sources();
-        let accumulators = [Mux::R0, Mux::R1, Mux::R2, Mux::R3, Mux::R4, Mux::R5];
-        let among = |has: &dyn Fn(Mux) -> bool| {
-            accumulators.into_iter().enumerate().fold(0, |bits, (bit, mux)| bits | u8::from(has(mux)) << bit)
-        };
+        let operands = [r0, r1, r2, r3, r4, r5];
+        let is_used = |condition: &Condition| u8::from(!matches!(condition, Condition::Never));
         let rotation = self.rotation();
-        let rotated = match rotation {
-            Some(_) => among(&|mux| (self.mul_a == mux || self.mul_b == mux) && mux.code() <= Mux::R3.code()),
-            None => 0,
-        };
+        let bit_of = |mux: Mux| if mux.code() <= Mux::R3.code() { 1 << mux.code() } else { 0 };
+        let rotated = if rotation.is_some() { bit_of(self.mul_a) | bit_of(self.mul_b) } else { 0 };
         let copies = |copies: bool, a: Mux, b: Mux| (copies && a == b).then_some(Moved::Operand(a));
         let results = Results {
             pm: self.pm,
@@ -290,8 +305,8 @@ impl Alu {
             ],
         };
         Accesses {
-            reads: [reads(Mux::A, File::A, a), reads(Mux::B, File::B, b)],
-            operands: among(&|mux| self.uses(mux)),
+            reads: [reads(by_a, File::A, a), reads(by_b, File::B, b)],
+            operands: operands.iter().rev().fold(0, |bits, condition| bits << 1 | is_used(condition)),
             rotation,
             rotated,
             flags: flags(self.sf, self.op_add.acts() && self.cond_add != Condition::Never),
@@ -394,26 +409,31 @@ impl Accesses {
     }
 
     /// What is written, perhaps.
+    #[inline]
     pub fn written(&self) -> impl Iterator<Item = &Write> {
         self.writes.iter().filter(|write| write.happens())
     }
 
     /// What is read through the ports.
+    #[inline]
     pub fn read(&self) -> impl Iterator<Item = &Read> {
         self.reads.iter().flatten()
     }
 
     /// Whether something is read, through either port.
+    #[inline]
     pub fn reads(&self, source: ReadSource) -> bool {
         self.read().any(|read| read.source == source)
     }
 
     /// Whether something is written, perhaps.
+    #[inline]
     pub fn writes_to(&self, target: WriteTarget) -> bool {
         self.written().any(|write| write.target == target)
     }
 
     /// Registers whose values are used: bits 0 to 31 file A, 32 to 63 file B.
+    #[inline]
     pub fn registers_read(&self) -> u64 {
         self.read().fold(0, |bits, read| match read.source {
             ReadSource::Register(number) if read.used != Condition::Never => bits | register_bit(read.file, number),
@@ -422,6 +442,7 @@ impl Accesses {
     }
 
     /// Registers that are written, perhaps.
+    #[inline]
     pub fn registers_written(&self) -> u64 {
         self.written().fold(0, |bits, write| match write.target {
             WriteTarget::Register(number) => bits | register_bit(write.file, number),
@@ -430,6 +451,7 @@ impl Accesses {
     }
 
     /// In which elements flags are set, if they are.
+    #[inline]
     pub const fn flags_condition(&self) -> Option<Condition> {
         match self.flags {
             Some(FlagSource::Add) => Some(self.writes[0].condition),
@@ -439,6 +461,7 @@ impl Accesses {
     }
 
     /// Whether flags decide about a result, about flags, or about a branch.
+    #[inline]
     pub fn reads_flags(&self) -> bool {
         let flags = self.flags_condition();
         let by_flags = flags.is_some_and(|condition| !matches!(condition, Condition::Always | Condition::Never));
@@ -447,6 +470,7 @@ impl Accesses {
     }
 
     /// Accumulators and flags that are read, as bits of [`accumulators`].
+    #[inline]
     pub fn accumulators_read(&self) -> u8 {
         let by_r5 = self.rotation == Some(SmallImmediate::RotateByR5);
         let flags = if self.reads_flags() { accumulators::FLAGS } else { 0 };
@@ -454,6 +478,7 @@ impl Accesses {
     }
 
     /// Accumulators that a unit puts something into, whole: r4 by a signal or the SFU, r5 with a varying.
+    #[inline]
     fn accumulators_delivered(&self) -> u8 {
         let r4 = self.signal.loads_r4() || self.written().any(|write| write.target.is_sfu());
         let r5 = self.reads(ReadSource::Varying);
@@ -461,12 +486,14 @@ impl Accesses {
     }
 
     /// Accumulators and flags that are written, in whatever elements.
+    #[inline]
     pub fn accumulators_written(&self) -> u8 {
         let flags = if self.flags.is_some() { accumulators::FLAGS } else { 0 };
         self.written().fold(flags | self.accumulators_delivered(), |bits, write| bits | write.accumulator())
     }
 
     /// Accumulators and flags of which nothing is left as it was.
+    #[inline]
     pub fn accumulators_replaced(&self) -> u8 {
         let flags = if self.flags_condition() == Some(Condition::Always) { accumulators::FLAGS } else { 0 };
         // r5 is not packed.
@@ -476,17 +503,20 @@ impl Accesses {
     }
 
     /// Whether register 14 of either file is read or written: W and Z of the next program arrive there [AG p.21].
+    #[inline]
     pub fn accesses_register_14(&self) -> bool {
         const REGISTERS_14: u64 = register_bit(File::A, 14) | register_bit(File::B, 14);
         (self.registers_read() | self.registers_written()) & REGISTERS_14 != 0
     }
 
     /// Whether samples of the tile buffer are read or written, for which the scoreboard is waited.
+    #[inline]
     pub fn accesses_samples(&self) -> bool {
         self.signal.loads_tile() || self.written().any(|write| write.target.writes_samples())
     }
 
     /// Whether the tile buffer or its set-up is accessed.
+    #[inline]
     pub fn accesses_tile_buffer(&self) -> bool {
         self.signal.loads_tile() || self.written().any(|write| write.target.is_tile_buffer())
     }
@@ -494,6 +524,7 @@ impl Accesses {
     /// Whether both ALUs may write different values to one accumulator or unit in the same elements.
     ///
     /// What arrives is undefined [AG p.19]. Two writes of one value do no harm to an accumulator; to a unit they are two.
+    #[inline]
     pub fn writes_twice(&self) -> bool {
         let [add, mul] = &self.writes;
         let same = add.target.is_same(mul.target) && !matches!(add.target, WriteTarget::Register(_));
@@ -506,6 +537,7 @@ impl Accesses {
     ///
     /// Both ALUs writing to one address is one access, as is a colour that is read and one that is written. Mesa sets the stencil test up in instructions that
     /// load a lookup's result or a colour [mesa].
+    #[inline]
     pub fn coupled_accesses(&self) -> u32 {
         let coupled = |write: &Write| write.happens() && write.target.row().access.is_coupled;
         let [add, mul] = &self.writes;

@@ -174,6 +174,7 @@ impl ReadSource {
     }
 
     /// The address that reads it, in its file.
+    #[inline]
     pub const fn address(self) -> u8 {
         match self {
             Self::Register(address) | Self::Unmapped(address) => address,
@@ -237,6 +238,7 @@ impl WriteTarget {
     }
 
     /// The address that writes it, in its file.
+    #[inline]
     pub const fn address(self) -> u8 {
         match self {
             Self::Register(number) => number,

@@ -1,6 +1,6 @@
 //! What the rules look at in one instruction: what it reads, writes and sets off, and where it goes.
 
-use v3d_hw::qpu::accesses::{Accesses, FlagSource, Write};
+use v3d_hw::qpu::accesses::{Accesses, FlagSource, Write, accumulators};
 use v3d_hw::qpu::{
     AddOp, Alu, BranchCondition, Condition, File, ImmediateKind, Instruction, PackMul, ReadSource, Signal, WriteTarget,
 };
@@ -51,6 +51,34 @@ pub struct Facts {
     pub immediate: Option<u32>,
     /// The operations give zero whatever their operands are: `xor x, x`.
     pub makes_zero: bool,
+    summary: Summary,
+}
+
+/// What most rules ask first, so that few look any further.
+#[derive(Clone, Copy, Debug)]
+struct Summary {
+    /// Read addresses of either file, a bit each.
+    reads: u64,
+    /// Write addresses of either file, a bit each.
+    writes: u64,
+    /// Registers of both files whose values are used, as [`Accesses::registers_read`] has them.
+    registers_read: u64,
+    /// Registers of both files that are written.
+    registers_written: u64,
+    /// Accumulators and flags that are read.
+    accumulators_read: u8,
+}
+
+impl Summary {
+    fn of(accesses: &Accesses) -> Self {
+        Self {
+            reads: accesses.read().fold(0, |bits, read| bits | 1 << read.source.address()),
+            writes: accesses.written().fold(0, |bits, write| bits | 1 << write.target.address()),
+            registers_read: accesses.registers_read(),
+            registers_written: accesses.registers_written(),
+            accumulators_read: accesses.accumulators_read(),
+        }
+    }
 }
 
 /// A branch.
@@ -93,9 +121,11 @@ impl Facts {
                 (matches!(branch.cond_br, BranchCondition::Reserved(_)), Some(fact))
             }
         };
+        let accesses = instruction.accesses();
         Self {
             data: false,
-            accesses: instruction.accesses(),
+            summary: Summary::of(&accesses),
+            accesses,
             branch,
             reserved,
             immediate: instruction.loaded_word(),
@@ -103,22 +133,31 @@ impl Facts {
         }
     }
 
+    /// The same of a word that is written as data.
+    pub(super) fn written_as_data(self, data: bool) -> Self {
+        Self { data, ..self }
+    }
+
     /// The signal.
+    #[inline]
     pub fn signal(&self) -> Signal {
         self.accesses.signal
     }
 
     /// Whether something is read through either file, used or not.
+    #[inline]
     pub fn reads(&self, source: ReadSource) -> bool {
-        self.accesses.reads(source)
+        self.summary.reads >> source.address() & 1 != 0 && self.accesses.reads(source)
     }
 
     /// Whether something is written, perhaps.
+    #[inline]
     pub fn writes_to(&self, target: WriteTarget) -> bool {
-        self.accesses.writes_to(target)
+        self.summary.writes >> target.address() & 1 != 0 && self.accesses.writes_to(target)
     }
 
     /// Registers of both files whose values are used, with the elements in which they are.
+    #[inline]
     pub fn registers_read(&self) -> impl Iterator<Item = (Register, Condition)> {
         self.accesses.read().filter_map(|read| match read.source {
             ReadSource::Register(number) if read.used != Condition::Never => {
@@ -129,47 +168,69 @@ impl Facts {
     }
 
     /// Registers and accumulators r0 to r3 that are written, with the elements.
+    #[inline]
     pub fn registers_written(&self) -> impl Iterator<Item = (Register, Condition)> {
         self.accesses.written().filter_map(|write| Some((Register::written(write)?, write.condition)))
     }
 
+    /// Whether a register of a file is read that another instruction writes.
+    #[inline]
+    pub fn reads_register_of(&self, writer: &Self) -> bool {
+        self.summary.registers_read & writer.summary.registers_written != 0
+    }
+
+    /// Whether no register is read but these of the files, as [`Accesses::registers_read`] has them, and of accumulators r0 to r5.
+    #[inline]
+    pub fn reads_only(&self, registers: u64, accumulators: u8) -> bool {
+        const R0_TO_R5: u8 = accumulators::FLAGS - 1;
+        self.summary.registers_read & !registers == 0 && self.summary.accumulators_read & R0_TO_R5 & !accumulators == 0
+    }
+
     /// Whether an operation of the mul ALU sets the flags.
+    #[inline]
     pub fn mul_sets_flags(&self) -> bool {
         self.accesses.flags == Some(FlagSource::Mul)
     }
 
     /// Whether flags are set, in whatever elements.
+    #[inline]
     pub fn sets_flags(&self) -> bool {
         self.accesses.flags.is_some() || self.branch.is_some_and(|branch| branch.sets_flags)
     }
 
     /// Whether an accumulator is read: r0 to r5 by its number.
+    #[inline]
     pub fn reads_accumulator(&self, number: u8) -> bool {
-        self.accesses.accumulators_read() >> number & 1 != 0
+        self.summary.accumulators_read >> number & 1 != 0
     }
 
     /// Whether the SFU is started.
+    #[inline]
     pub fn writes_sfu(&self) -> bool {
         self.accesses.written().any(|write| write.target.is_sfu())
     }
 
     /// Whether a parameter of a TMU is written.
+    #[inline]
     pub fn writes_tmu(&self) -> bool {
         self.accesses.written().any(|write| matches!(write.target, WriteTarget::Tmu { .. }))
     }
 
     /// Whether a lookup of a TMU is started.
+    #[inline]
     pub fn starts_lookup(&self, number: u8) -> bool {
         let starts = |target: WriteTarget| matches!(target, WriteTarget::Tmu { unit, .. } if unit == number && target.starts_lookup());
         self.accesses.written().any(|write| starts(write.target))
     }
 
     /// Whether the scoreboard is waited for. The stencil set-up does not wait [mesa vc4_qpu_schedule.c].
+    #[inline]
     pub fn locks_scoreboard(&self) -> bool {
         self.accesses.accesses_samples() || self.signal() == Signal::ScoreboardWait
     }
 
     /// Whether a block of VPM reads is set up, as far as the word is known; loads by DMA are set up at the same address.
+    #[inline]
     pub fn sets_up_vpm_read(&self) -> bool {
         let reads = |word| matches!(ReadSetupWord::decode(word), ReadSetupWord::Read(_));
         self.writes_to(WriteTarget::VpmVcdRdSetup) && self.immediate.is_some_and(reads)

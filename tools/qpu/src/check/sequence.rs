@@ -81,6 +81,9 @@ impl Program<'_> {
     fn read_after_write(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
         for next in self.flow.successors(node).iter() {
             let next_at = self.flow.at(next);
+            if !self.facts[next_at].reads_register_of(facts) {
+                continue;
+            }
             for (register, written) in facts.registers_written() {
                 let Register::InFile(..) = register else { continue };
                 // New flags make of the reader's condition another one.

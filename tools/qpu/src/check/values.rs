@@ -60,6 +60,10 @@ impl Program<'_> {
     }
 
     fn unwritten(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
+        let written = u64::from(state.file_a) | u64::from(state.file_b) << 32;
+        if facts.reads_only(written, state.accumulators) && state.flags {
+            return;
+        }
         for (register, _) in facts.registers_read() {
             let is_written = match register {
                 Register::InFile(File::A, number) => state.file_a >> number & 1 != 0,
@@ -102,9 +106,12 @@ impl Program<'_> {
             if facts.signal().loads_tmu() == Some(unit) && requests.most() == 0 {
                 findings.error(Code::TmuWithoutRequest, at, format!("TMU {unit} was not asked for anything"));
             }
+            if !facts.starts_lookup(unit) {
+                continue;
+            }
             let room = if self.threaded { 4 } else { 8 };
             let slots = requests.least_size() + state.request_slots(usize::from(unit));
-            if facts.starts_lookup(unit) && slots > room {
+            if slots > room {
                 let message = format!("the requests to TMU {unit} under way take {slots} slots of {room}");
                 findings.error(Code::TmuFifoFull, at, message);
             }
