@@ -177,7 +177,7 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
     let stream = if interface.stream.is_empty() { "_stream" } else { "stream" };
     let compute = interface.workgroups.parts > 0;
     let share = if compute { "share: &crate::Share, " } else { "" };
-    writeln!(code, "fn {function}(&self, {share}{stream}: &mut crate::UniformStream<'_>) {{")?;
+    writeln!(code, "#[inline(always)]\nfn {function}(&self, {share}{stream}: &mut crate::UniformStream<'_>) {{")?;
     // Consecutive floats are written together.
     let mut floats: Vec<String> = Vec::new();
     for word in &interface.stream {
