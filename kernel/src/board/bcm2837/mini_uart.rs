@@ -130,12 +130,8 @@ impl Uart for MiniUart {
         // It goes away by itself when the FIFO is empty.
     }
 
-    fn flush(&mut self) {
-        for _ in 0..1_000_000 {
-            if self.registers.lsr.is_set(LSR::TX_IDLE) {
-                break;
-            }
-        }
+    fn has_sent(&self) -> bool {
+        self.registers.lsr.is_set(LSR::TX_IDLE)
     }
 }
 

@@ -145,13 +145,8 @@ impl Uart for Pl011 {
         self.registers.icr.write(INTERRUPTS::RX::SET + INTERRUPTS::RT::SET);
     }
 
-    fn flush(&mut self) {
-        // A FIFO of 16 bytes at the lowest usual rate is long gone after a million looks.
-        for _ in 0..1_000_000 {
-            if !self.registers.fr.is_set(FR::BUSY) {
-                break;
-            }
-        }
+    fn has_sent(&self) -> bool {
+        !self.registers.fr.is_set(FR::BUSY)
     }
 }
 

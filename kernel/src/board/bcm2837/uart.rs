@@ -10,8 +10,18 @@ pub trait Uart {
     fn enable_receive_interrupt(&mut self);
     /// Takes a pending receive interrupt back.
     fn acknowledge_receive_interrupt(&mut self);
-    /// Waits until the last byte is on the line.
-    fn flush(&mut self);
+    /// Whether every byte has left the port, its stop bit included.
+    fn has_sent(&self) -> bool;
+
+    /// Waits until every byte has left the port, or as long as a port that works can need.
+    fn flush(&mut self) {
+        // At 115,200 bits per second a FIFO of 16 bytes is sent in 1.4 ms; a million reads of a register take longer.
+        for _ in 0..1_000_000 {
+            if self.has_sent() {
+                break;
+            }
+        }
+    }
 }
 
 /// Bits per second of the console, whichever port it is on: 8 data bits, no parity, 1 stop bit.

@@ -3,6 +3,7 @@
 //! Nothing here comes from the renderer, the driver, the shaders or the model: rays are followed instead of triangles drawn, and colours are
 //! mixed by the text of the OpenGL ES specification. Each check compares a picture of the whole screen and returns a remark.
 
+mod bands;
 mod computation;
 mod console;
 mod crates;

@@ -1,5 +1,6 @@
 //! The expected picture of the lighthouse, by its colours.
 
+use super::bands::bands;
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
 use anyhow::{Context, Result, ensure};
@@ -27,22 +28,12 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
     // Downwards beside the windows: the colours of the bands, in turn.
     let is_red = |[red, green, blue]: [u8; 3]| red > 120 && red / 2 > green && red / 2 > blue;
     let is_white = |[red, green, blue]: [u8; 3]| red > 140 && green > 140 && blue > 130 && red.abs_diff(blue) < 40;
-    let mut bands = Vec::new();
-    for pixel in column(TOWER) {
-        let band = if is_red(pixel) {
-            'r'
-        } else if is_white(pixel) && !is_near(pixel, SKY, 1.0) {
-            'w'
-        } else {
-            continue;
-        };
-        match bands.last_mut() {
-            Some((last, rows)) if *last == band => *rows += 1,
-            _ => bands.push((band, 1)),
-        }
-    }
-    let wide: Vec<char> = bands.iter().filter(|(_, rows)| *rows > HEIGHT / 20).map(|(band, _)| *band).collect();
-    ensure!(wide.len() >= BANDS, "the tower has the bands {bands:?}");
+    let wide = bands(column(TOWER), HEIGHT / 20, |pixel| match pixel {
+        pixel if is_red(pixel) => Some('r'),
+        pixel if is_white(pixel) && !is_near(pixel, SKY, 1.0) => Some('w'),
+        _ => None,
+    });
+    ensure!(wide.len() >= BANDS, "the tower has the bands {wide:?}");
     ensure!(wide.windows(2).all(|pair| pair[0] != pair[1]), "the tower's bands are {wide:?}");
     Ok(format!("sky, sea, and a tower of {} bands", wide.len()))
 }

@@ -2,6 +2,7 @@
 //!
 //! Formulas are computed in numbers of 64 bits.
 
+use super::bands::bands;
 use super::rays::Eye;
 use super::vector::{Vector, direction, dot, sum, turned};
 use super::{HEIGHT, WIDTH, is_near};
@@ -54,23 +55,15 @@ fn sea(eye: Vector, ray: Vector) -> Vector {
     mix(water, HORIZON, (0.004 * far - 0.1).clamp(0.0, 1.0))
 }
 
-/// The colours of the tower's bands, from above.
-fn bands(picture: &Picture) -> Vec<char> {
-    let mut bands: Vec<(char, usize)> = Vec::new();
-    for [red, green, blue] in (0..HEIGHT * 6 / 10).filter_map(|y| picture.pixel(TOWER, y)) {
-        let band = if red > 60 && red / 2 > green.max(blue) {
-            'r'
-        } else if red > 90 && blue > red && blue - red < 50 {
-            'w'
-        } else {
-            continue;
-        };
-        match bands.last_mut() {
-            Some((last, rows)) if *last == band => *rows += 1,
-            _ => bands.push((band, 1)),
-        }
+/// The letter of the band that a pixel of the tower belongs to: red, or white in the shade.
+fn band([red, green, blue]: [u8; 3]) -> Option<char> {
+    if red > 60 && red / 2 > green.max(blue) {
+        Some('r')
+    } else if red > 90 && blue > red && blue - red < 50 {
+        Some('w')
+    } else {
+        None
     }
-    bands.iter().filter(|(_, rows)| *rows > HEIGHT / 30).map(|(band, _)| *band).collect()
 }
 
 /// Sky and sea beside the lighthouse; the tower's bands, and red among them in the water.
@@ -98,7 +91,8 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
         wrong.len(),
         &wrong[..wrong.len().min(4)]
     );
-    let wide = bands(picture);
+    let column = (0..HEIGHT * 6 / 10).filter_map(|y| picture.pixel(TOWER, y));
+    let wide = bands(column, HEIGHT / 30, band);
     ensure!(wide.len() >= BANDS, "the tower has the bands {wide:?}");
     // Deep water is blue and green; where it mirrors the bands it has more red.
     let is_red = |[red, green, blue]: [u8; 3]| red < 80 && red >= blue && red > green.saturating_add(4);
