@@ -58,7 +58,7 @@
     add t0s, r0, rb_source
 .endm
 
-    rows_begin
+    rows_begin 4
     grid_begin
     mov rb_source, unif
     mov rb_source_pitch, unif

@@ -37,7 +37,7 @@
 .endf
 .set sums, ra16
 
-    rows_begin
+    rows_begin 4
     mov rb_first, unif
     mov ra_source, unif
     mov rb_stride, unif

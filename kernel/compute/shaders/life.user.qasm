@@ -55,9 +55,7 @@
     xor ones, r3, r0
 .endm
 
-    rows_begin
-    ldi r0, vdw_setup_0(4, 16, dma_h32(0, 0)) - vdw_setup_0(1, 16, dma_h32(0, 0))
-    sub rb_store, rb_store, r0
+    rows_begin 1
     grid_begin
     mov ra_source, unif
     mov ra_target, unif

@@ -37,7 +37,7 @@
 .set rb_target, rb5
 .set rb_pitch, rb6
 
-    rows_begin
+    rows_begin 4
     grid_begin
     mov ra_left_edge, unif
     mov ra_top_edge, unif

@@ -14,7 +14,7 @@
 .set ra_source, ra16
 .set ra_vectors, ra17
 
-    rows_begin
+    rows_begin 4
     mov r0, unif
     shl r1, elem_num, 2
     add ra_source, r0, r1

@@ -64,7 +64,7 @@
     fadd rb_alpha, rb_alpha, r0
 .endm
 
-    rows_begin
+    rows_begin 4
     grid_begin
     mov rb_source, unif
     mov rb_source_pitch, unif

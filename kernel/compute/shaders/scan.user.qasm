@@ -12,6 +12,7 @@
 
 .include <vc4.qinc>
 .include "quarters.qinc"
+.include "block.qinc"
 
     begin
     mov r0, unif
@@ -28,27 +29,8 @@
     mov r5rep, ra20
 
 :block
-    mov r0, ra16
     ldi r1, 64
-.rep i, 4
-    add r0, r0, r1; mov t0s, r0
-    add r0, r0, r1; mov t1s, r0
-.endr
-    nop; ldtmu0
-.rep i, 8
-    mov ra0 + 2 * i, r4; ldtmu1
-.if i < 4
-    add r0, r0, r1; mov t0s, r0
-.endif
-.if i < 7
-    mov ra1 + 2 * i, r4; ldtmu0
-.else
-    mov ra1 + 2 * i, r4
-.endif
-.if i < 4
-    add r0, r0, r1; mov t1s, r0
-.endif
-.endr
+    load_block ra16
     mov ra16, r0
 .rep i, 16
     mov r0, ra0 + i
@@ -62,14 +44,7 @@
     mov ra0 + i, r0
     mov r5rep, r0 >> 1
 .endr
-    claim
-    mov vw_setup, rb_write
-.rep i, 16
-    mov vpm, ra0 + i
-.endr
-    mov r0, vdw_setup_1(0)
-    store16 ra17, r0
-    release
+    store_block ra17
     sub.setf ra19, ra19, 1
     brr.anynz -, r:block
     ldi r2, 1024

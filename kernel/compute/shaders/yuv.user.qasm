@@ -45,7 +45,7 @@
 .set rb_out, rb12
 .set rb_chroma, rb11            # byte offset of the element's chroma word in the block
 
-    rows_begin
+    rows_begin 4
     ldi r0, vdw_setup_0(16, 4, dma_v32(0, 0)) - vdw_setup_0(4, 16, dma_h32(0, 0))
     add rb_store, rb_store, r0
     grid_begin

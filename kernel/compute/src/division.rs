@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::session::QPUS;
+/// QPUs of the V3D: three slices of four [AG p.13].
+pub const QPUS: u32 = 12;
 
 /// A QPU's part of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -41,6 +41,18 @@ pub enum Error {
     TooManyWorkgroups([u32; 3]),
 }
 
+impl Error {
+    /// Checks the length of an operation's argument, or one side of it.
+    pub(crate) const fn expect_length(operation: &'static str, given: usize, needed: usize) -> Result<(), Self> {
+        if given == needed { Ok(()) } else { Err(Self::Lengths { operation, given, needed }) }
+    }
+
+    /// Checks both sides of an operation's argument, in pixels.
+    pub(crate) fn expect_sides(operation: &'static str, given: [usize; 2], needed: [usize; 2]) -> Result<(), Self> {
+        given.into_iter().zip(needed).try_for_each(|(given, needed)| Self::expect_length(operation, given, needed))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

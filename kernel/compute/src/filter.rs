@@ -46,11 +46,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         if let Some(far) = distances.map(|distance| distance.unsigned_abs() as usize).find(|&far| far > 2048) {
             return Err(size(far, "a distance of at most 2048 pixels"));
         }
-        for (given, needed) in [(target.width(), source.width()), (target.height(), source.height())] {
-            if given != needed {
-                return Err(Error::Lengths { operation: "convolve", given, needed });
-            }
-        }
+        Error::expect_sides("convolve", target.sides(), source.sides())?;
         let words = neighbours
             .iter()
             .flat_map(|neighbour| [neighbour.right as u32, neighbour.down as u32, neighbour.weight.to_bits()]);

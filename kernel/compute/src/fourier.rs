@@ -7,27 +7,21 @@
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::f64::consts::TAU;
 
 use v3d::Platform;
 use v3d::pool::Buffer;
 
 use crate::division::Share;
 use crate::programs::{fft_first, fft_last, fft_middle, fft_middle_far, fft_rows2, fft_rows4, fft_rows8, fft_rows16};
+use crate::twiddle_factors::{Layout, PIECE_BYTES, PIECE_POINTS, TwiddleFactors};
 use crate::{Array, Error, Session, Work};
 
-/// Points of a piece of a signal: 16 real parts, then 16 imaginary parts.
-const PIECE_POINTS: usize = 16;
-/// Bytes of a piece.
-const PIECE_BYTES: u32 = 128;
 /// Offset of a piece's imaginary parts in bytes.
 const IMAGINARY_BYTES: u32 = 64;
 /// Points of a block: 16 for each of 16 elements.
 const BLOCK_POINTS: usize = 256;
 /// Greatest distance of a store's rows in pieces: the stride has 16 bits.
 const FARTHEST_PIECES: u32 = 512;
-/// Bytes of a block's twiddle factors: 15 of four words, and four words of padding.
-const FACTORS_BYTES: usize = 256;
 /// Combined with a stride in bytes, this makes a set-up word [AG p.59].
 const STRIDE_SETUP: u32 = 3 << 30;
 
@@ -51,23 +45,6 @@ impl Signal {
     pub const fn count(&self) -> usize {
         self.count
     }
-}
-
-/// A table of twiddle factors for a length.
-#[derive(Clone, Debug)]
-pub(crate) struct TwiddleFactors {
-    length: usize,
-    kind: Kind,
-    buffer: Rc<Buffer>,
-}
-
-/// Layout of a table of twiddle factors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Each element of a vector has its own factor, in pieces.
-    Neighbours,
-    /// All elements of a block share their factors: one row per block.
-    Blocks,
 }
 
 /// One pass of a transform.
@@ -228,10 +205,11 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         let store_step = pieces * PIECE_BYTES;
         let step = blocks.min(crate::QPUS);
         let factors = match (interleaved, last) {
-            (1, _) => Some(self.twiddle_factors(left, Kind::Neighbours)?),
-            (_, false) => Some(self.twiddle_factors(left, Kind::Blocks)?),
+            (1, _) => Some(Layout::Neighbours),
+            (_, false) => Some(Layout::Blocks),
             (_, true) => None,
         };
+        let factors = factors.map(|layout| self.twiddle_factors(left, layout)).transpose()?;
         let factors_address = factors.as_ref().map_or(0, |factors| factors.address().0);
         let stride = STRIDE_SETUP | (store_step - IMAGINARY_BYTES);
         let far = pieces > FARTHEST_PIECES;
@@ -282,37 +260,15 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         }
     }
 
-    /// The twiddle factors for `length` points, computed at their first use.
-    fn twiddle_factors(&mut self, length: usize, kind: Kind) -> Result<Rc<Buffer>, Error> {
-        let pool = self.driver.pool().clone();
-        let known =
-            |factors: &&TwiddleFactors| factors.length == length && factors.kind == kind && factors.buffer.is_of(&pool);
-        if let Some(factors) = self.compute.twiddle_factors.iter().find(known) {
-            return Ok(factors.buffer.clone());
+    /// The table of twiddle factors for `length` points, created at its first use.
+    fn twiddle_factors(&mut self, length: usize, layout: Layout) -> Result<Rc<Buffer>, Error> {
+        let known = &mut self.compute.twiddle_factors;
+        if let Some(factors) = known.iter().find(|factors| factors.is_for(length, layout, self.driver.pool())) {
+            return Ok(factors.buffer());
         }
-        let factor = |steps: usize| {
-            let angle = -TAU * steps as f64 / length as f64;
-            [(libm::cos(angle) as f32).to_bits(), (libm::sin(angle) as f32).to_bits()]
-        };
-        let mut words = Vec::with_capacity(length / 16 * FACTORS_BYTES / 4);
-        match kind {
-            Kind::Neighbours => {
-                for first in (0..length / 16).step_by(PIECE_POINTS) {
-                    let factors: Vec<[u32; 2]> = (first..first + PIECE_POINTS).map(factor).collect();
-                    words.extend(factors.iter().map(|factor| factor[0]).chain(factors.iter().map(|factor| factor[1])));
-                }
-            }
-            Kind::Blocks => {
-                for block in 0..length / 16 {
-                    words.extend((1..16).map(|result| factor(block * result)).flat_map(|[re, im]| [re, im, im, re]));
-                    words.extend([0; 4]);
-                }
-            }
-        }
-        let buffer = self.driver.allocate(4 * words.len() as u32, PIECE_BYTES)?;
-        buffer.region().store_words(self.driver.platform(), &words)?;
-        let buffer = Rc::new(buffer);
-        self.compute.twiddle_factors.push(TwiddleFactors { length, kind, buffer: buffer.clone() });
+        let factors = TwiddleFactors::new(self.driver, length, layout)?;
+        let buffer = factors.buffer();
+        known.push(factors);
         Ok(buffer)
     }
 }

@@ -6,6 +6,7 @@ use v3d::Platform;
 use v3d::hw::BusAddr;
 
 use crate::division::Grid;
+use crate::rows;
 use crate::{Array, Error, Session};
 
 /// Width and height of a block in pixels.
@@ -42,6 +43,11 @@ impl Image {
     /// Height in pixels.
     pub const fn height(&self) -> usize {
         self.height
+    }
+
+    /// Width and height in pixels.
+    pub(crate) const fn sides(&self) -> [usize; 2] {
+        [self.width, self.height]
     }
 
     /// A display's page, which operations can write but not read. The caller guarantees its size.
@@ -107,14 +113,9 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// As [`Session::undefined_image`]; when the number of pixels is not width times height.
     pub fn image(&mut self, pixels: &[u32], width: usize, height: usize) -> Result<Image, Error> {
         let mut image = self.undefined_image(width, height)?;
-        if pixels.len() != width * height {
-            return Err(Error::Lengths { operation: "image", given: pixels.len(), needed: width * height });
-        }
+        Error::expect_length("image", pixels.len(), width * height)?;
         if let Memory::Own(own) = &mut image.memory {
-            let mut words = alloc::vec![0; own.length];
-            for (row, words) in pixels.chunks(width).zip(words.chunks_mut(image.pitch_bytes as usize / 4)) {
-                words[..width].copy_from_slice(row);
-            }
+            let words = rows::padded(pixels, width, image.pitch_bytes as usize / 4, own.length);
             self.write(own, &words)?;
         }
         Ok(image)
@@ -126,9 +127,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// When it belongs to another driver, or is a display's page.
     pub fn read_image(&self, image: &Image) -> Result<Vec<u32>, Error> {
         let Memory::Own(pixels) = &image.memory else { return Err(Error::ForeignArray) };
-        let words = self.read(pixels)?;
-        let rows = words.chunks(image.pitch_bytes as usize / 4).take(image.height);
-        Ok(rows.flat_map(|row| row.iter().copied().take(image.width)).collect())
+        Ok(rows::cropped(&self.read(pixels)?, image.pitch_bytes as usize / 4, image.width, image.height))
     }
 
     /// Checks that a picture is in this driver's memory or is a display's page.

@@ -47,15 +47,18 @@ mod life;
 mod mandelbrot;
 mod matrix;
 mod reduce;
+mod rows;
 mod scan;
 mod session;
 mod sort;
 mod transfer;
+mod twiddle_factors;
 mod work;
 pub mod workload;
 mod yuv;
 
 pub use array::{Array, Element};
+pub use division::QPUS;
 pub use error::Error;
 pub use filter::Neighbour;
 pub use fourier::Signal;
@@ -65,7 +68,7 @@ pub use mandelbrot::View;
 pub use matrix::Matrix;
 pub use reduce::Number;
 pub use scan::Integer;
-pub use session::{Compute, QPUS, Session};
+pub use session::{Compute, Session};
 pub use work::{Bound, Work};
 pub use yuv::Planes;
 

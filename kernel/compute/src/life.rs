@@ -47,9 +47,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         if !(1..=MAX_SIDE).contains(&height) {
             return Err(Error::Size { operation: "life", given: height, allowed: "1 to 65536 cells down" });
         }
-        if words.len() != width / 32 * height {
-            return Err(Error::Lengths { operation: "life", given: words.len(), needed: width / 32 * height });
-        }
+        Error::expect_length("life", words.len(), width / 32 * height)?;
         Ok(Life { cells: self.array(words)?, next: self.undefined(words.len())?, width, height })
     }
 

@@ -6,6 +6,7 @@ use v3d::Platform;
 
 use crate::division::Share;
 use crate::programs::sgemm;
+use crate::rows;
 use crate::{Array, Error, Session, Work};
 
 /// Rows of a tile.
@@ -59,16 +60,10 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         if columns == 0 || columns > MAX_COLUMNS {
             return Err(size(columns, "1 to 16384 columns"));
         }
-        if rows.checked_mul(columns) != Some(elements.len()) {
-            let needed = rows.saturating_mul(columns);
-            return Err(Error::Lengths { operation: "matrix", given: elements.len(), needed });
-        }
+        Error::expect_length("matrix", elements.len(), rows.saturating_mul(columns))?;
         let pitch = columns.next_multiple_of(TILE_COLUMNS);
         // The program loads one column ahead, so it reads one element after the last.
-        let mut padded = alloc::vec![0.0; rows.next_multiple_of(TILE_ROWS) * pitch + 1];
-        for (row, padded) in elements.chunks(columns).zip(padded.chunks_mut(pitch)) {
-            padded[..columns].copy_from_slice(row);
-        }
+        let padded = rows::padded(elements, columns, pitch, rows.next_multiple_of(TILE_ROWS) * pitch + 1);
         Ok(Matrix { elements: self.array(&padded)?, rows, columns })
     }
 
@@ -77,9 +72,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// # Errors
     /// When it belongs to another driver.
     pub fn read_matrix(&self, matrix: &Matrix) -> Result<Vec<f32>, Error> {
-        let padded = self.read(&matrix.elements)?;
-        let rows = padded.chunks(matrix.pitch()).take(matrix.rows);
-        Ok(rows.flat_map(|row| row.iter().copied().take(matrix.columns)).collect())
+        Ok(rows::cropped(&self.read(&matrix.elements)?, matrix.pitch(), matrix.columns, matrix.rows))
     }
 
     /// C = alpha * A * B + beta * C, with sums in single precision in the order of A's columns.
@@ -91,9 +84,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
             self.expect_own(&matrix.elements)?;
         }
         for (given, needed) in [(b.rows, a.columns), (c.rows, a.rows), (c.columns, b.columns)] {
-            if given != needed {
-                return Err(Error::Lengths { operation: "sgemm", given, needed });
-            }
+            Error::expect_length("sgemm", given, needed)?;
         }
         let across = c.pitch() / TILE_COLUMNS;
         let tiles = c.rows.div_ceil(TILE_ROWS) * across;

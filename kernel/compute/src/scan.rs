@@ -27,9 +27,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     pub fn prefix_sum<T: Integer>(&mut self, source: &Array<T>, target: &mut Array<T>) -> Result<(), Error> {
         self.expect_own(source)?;
         self.expect_own(target)?;
-        if source.length != target.length {
-            return Err(Error::Lengths { operation: "prefix_sum", given: target.length, needed: source.length });
-        }
+        Error::expect_length("prefix_sum", target.length, source.length)?;
         let spans = Span::contiguous(source.blocks());
         let sums = self.reduce_spans(source, Reduction::Sum, &spans)?;
         let mut before = T::ZERO;

@@ -7,11 +7,9 @@ use v3d::pool::Buffer;
 use v3d::{Driver, Platform, user_program};
 
 use crate::array::{Array, BLOCK_BYTES, BLOCK_WORDS, Element, MAX_ELEMENTS};
-use crate::fourier::TwiddleFactors;
+use crate::twiddle_factors::TwiddleFactors;
 use crate::{Error, Work};
 
-/// QPUs of the V3D: three slices of four [AG p.13].
-pub const QPUS: u32 = 12;
 /// Alignment of programs and of uniforms in bytes: a cache line.
 pub(crate) const LINE_BYTES: u32 = 64;
 /// No limit of the number of uniforms: programs change the uniforms' address themselves.
@@ -94,9 +92,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// When their number is not the array's length, or the array belongs to another driver.
     pub fn write<T: Element>(&mut self, array: &mut Array<T>, elements: &[T]) -> Result<(), Error> {
         self.expect_own(array)?;
-        if elements.len() != array.length {
-            return Err(Error::Lengths { operation: "write", given: elements.len(), needed: array.length });
-        }
+        Error::expect_length("write", elements.len(), array.length)?;
         let words: Vec<u32> = elements.iter().map(|element| element.to_word()).collect();
         Ok(array.buffer.region().store_words(self.driver.platform(), &words)?)
     }

@@ -38,9 +38,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     /// When the lengths differ; as [`Session::sort`].
     pub fn sort_pairs<T: Element>(&mut self, keys: &mut Array<u32>, values: &mut Array<T>) -> Result<(), Error> {
         self.expect_own(values)?;
-        if keys.length != values.length {
-            return Err(Error::Lengths { operation: "sort_pairs", given: values.length, needed: keys.length });
-        }
+        Error::expect_length("sort_pairs", values.length, keys.length)?;
         self.sort_digits(keys, Some(values))
     }
 

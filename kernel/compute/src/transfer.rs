@@ -18,9 +18,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     pub fn copy<T: Element>(&mut self, source: &Array<T>, target: &mut Array<T>) -> Result<(), Error> {
         self.expect_own(source)?;
         self.expect_own(target)?;
-        if source.length != target.length {
-            return Err(Error::Lengths { operation: "copy", given: target.length, needed: source.length });
-        }
+        Error::expect_length("copy", target.length, source.length)?;
         let jobs: alloc::vec::Vec<copy::Uniforms> = Share::of(source.blocks())
             .map(|share| copy::Uniforms {
                 quarter: share.quarter(),

@@ -38,9 +38,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
             return Err(Error::Size { operation: "planes", given: height, allowed });
         }
         for (plane, needed) in [(y, width * height), (u, width * height / 4), (v, width * height / 4)] {
-            if plane.len() != needed {
-                return Err(Error::Lengths { operation: "planes", given: plane.len(), needed });
-            }
+            Error::expect_length("planes", plane.len(), needed)?;
         }
         let words =
             |plane: &[u8]| plane.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect::<Vec<u32>>();
@@ -56,11 +54,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
     pub fn yuv_to_rgb(&mut self, planes: &Planes, target: &mut Image) -> Result<(), Error> {
         self.expect_own(&planes.y)?;
         self.expect_image(target)?;
-        for (given, needed) in [(target.width(), planes.width), (target.height(), planes.height)] {
-            if given != needed {
-                return Err(Error::Lengths { operation: "yuv_to_rgb", given, needed });
-            }
-        }
+        Error::expect_sides("yuv_to_rgb", target.sides(), [planes.width, planes.height])?;
         let (across, down) = ((planes.width / BLOCK[0]) as u32, (planes.height / BLOCK[1]) as u32);
         let jobs = grid_jobs!(yuv, Grid::of(across, down), {
             y_plane: planes.y.address(),
