@@ -6,7 +6,7 @@ use shader_interface::tail::TailState;
 use v3d_hw::Layout;
 use v3d_hw::qpu::{Alu, Signal};
 
-use crate::diagnostic::{Error, Refusal, Result, refuse};
+use crate::diagnostic::{Error, Result, fault, mistake};
 use crate::eliminate_dead::eliminate_dead;
 use crate::interface::{Attribute, Interface, Stage};
 use crate::lower::Lowering;
@@ -90,7 +90,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         let Some(entry) = found.map_err(|refusal| refusal.render(source, path))? else { continue };
         let mut attributes: Vec<Attribute> = Vec::new();
         for &stage in stages {
-            let made = compile_stage(&module, &info, entry, stage, &mut attributes);
+            let made = compile_stage(source, &module, &info, entry, stage, &mut attributes);
             let (program, located) = made.map_err(|refusal| refusal.render(source, path))?;
             if matches!(stage, Stage::Vertex | Stage::Fragment) {
                 varyings.push((located, program.interface.flat_varyings));
@@ -105,8 +105,8 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         }
     }
     if programs.is_empty() {
-        let message = "there is no entry point";
-        return Err(Refusal { message: message.to_owned(), span: Span::default() }.render(source, path));
+        let nothing: Result<()> = mistake(Span::default(), "there is no entry point");
+        nothing.map_err(|refusal| refusal.render(source, path))?;
     }
     if let [(written, written_flat), (read, read_flat)] = varyings.as_slice() {
         let mut message = None;
@@ -118,7 +118,8 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
             message = Some("a varying that one stage has flat and the other interpolates".to_owned());
         }
         if let Some(message) = message {
-            return Err(Refusal { message, span: Span::default() }.render(source, path));
+            let unequal: Result<()> = mistake(Span::default(), message);
+            unequal.map_err(|refusal| refusal.render(source, path))?;
         }
     }
     Ok(programs)
@@ -133,13 +134,14 @@ pub fn parse(source: &str, path: &str) -> std::result::Result<Module, Error> {
 }
 
 fn compile_stage(
+    source: &str,
     module: &Module,
     info: &naga::valid::ModuleInfo,
     index: usize,
     stage: Stage,
     attributes: &mut Vec<Attribute>,
 ) -> Result<(Compiled, Vec<(u32, u32)>)> {
-    let mut lowering = Lowering::new(module, info)?;
+    let mut lowering = Lowering::new(source, module, info)?;
     let entry = match stage {
         Stage::Compute => lowering.compute(index)?,
         _ => lowering.entry(index, stage)?,
@@ -245,7 +247,7 @@ fn verify(compiled: &Compiled, streams: &Streams) -> Result<()> {
         Some(finding) => {
             let place = compiled.places.get(finding.at).cloned().flatten();
             let span = place.map_or(Span::default(), |place| Span::new(place.start as u32, place.end as u32));
-            refuse(span, format!("a fault of the compiler: instruction {}: {}", finding.at, finding.message))
+            fault(span, format_args!("instruction {}: {}", finding.at, finding.message))
         }
     }
 }

@@ -4,9 +4,13 @@ use std::fmt;
 
 use naga::{Span, WithSpan};
 
+use crate::limit::Limit;
+
 /// Why a shader is not compiled: rendered as naga renders its own errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
+    /// The limit that the source runs into; none if the source is wrong.
+    pub limit: Option<&'static Limit>,
     /// One sentence.
     pub message: String,
     /// Byte offsets of the place in the source, with what is there; none if the whole shader is meant.
@@ -17,25 +21,56 @@ pub struct Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rendered.trim_end())
+        f.write_str(self.rendered.trim_end())?;
+        match self.limit {
+            Some(limit) => write!(f, "\n = limit: {}", limit.name),
+            None => Ok(()),
+        }
     }
 }
 
 impl std::error::Error for Error {}
 
-/// A refusal inside of the compiler: a sentence and a place, without the text yet.
+/// A refusal inside of the compiler, not yet rendered.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
-    pub(crate) message: String,
-    pub(crate) span: Span,
+    reason: Reason,
+    message: String,
+    span: Span,
 }
 
-/// What a pass gives.
+/// Why a pass does not go on.
+#[derive(Clone, Copy, Debug)]
+enum Reason {
+    /// The source needs what the GPU or this compiler does not have.
+    Limit(&'static Limit),
+    /// The source and the options do not fit together.
+    Mistake,
+    /// The compiler contradicts itself.
+    Fault,
+}
+
+/// The result of a pass.
 pub(crate) type Result<T> = std::result::Result<T, Refusal>;
 
-/// A refusal.
-pub(crate) fn refuse<T>(span: Span, message: impl Into<String>) -> Result<T> {
-    Err(Refusal { message: message.into(), span })
+/// Refuses what a limit forbids.
+pub(crate) fn refuse<T>(span: Span, limit: &'static Limit) -> Result<T> {
+    Err(Refusal { reason: Reason::Limit(limit), message: limit.message.to_owned(), span })
+}
+
+/// Refuses what a limit forbids, with the numbers of the case at hand.
+pub(crate) fn refuse_with<T>(span: Span, limit: &'static Limit, detail: impl fmt::Display) -> Result<T> {
+    Err(Refusal { reason: Reason::Limit(limit), message: format!("{}: {detail}", limit.message), span })
+}
+
+/// Refuses a source that does not fit the options, or whose stages do not fit together.
+pub(crate) fn mistake<T>(span: Span, message: impl Into<String>) -> Result<T> {
+    Err(Refusal { reason: Reason::Mistake, message: message.into(), span })
+}
+
+/// Reports what validated sources cannot contain and what earlier passes rule out.
+pub(crate) fn fault<T>(span: Span, what: impl fmt::Display) -> Result<T> {
+    Err(Refusal { reason: Reason::Fault, message: format!("a fault of the compiler: {what}"), span })
 }
 
 /// A message that naga can render.
@@ -51,16 +86,21 @@ impl fmt::Display for Message {
 impl std::error::Error for Message {}
 
 impl Refusal {
-    /// The same for people.
+    /// The error with its text, which naga renders.
     pub(crate) fn render(self, source: &str, path: &str) -> Error {
-        let place = self.span.to_range().filter(|range| range.end <= source.len());
-        let label = "not possible on this hardware, or not in this compiler";
-        let mut message = WithSpan::new(Message(self.message.clone()));
+        let Self { reason, message, span } = self;
+        let (limit, label) = match reason {
+            Reason::Limit(limit) => (Some(limit), limit.cause.label()),
+            Reason::Mistake => (None, "here"),
+            Reason::Fault => (None, "please report this, with the source"),
+        };
+        let place = span.to_range().filter(|range| range.end <= source.len());
+        let mut rendering = WithSpan::new(Message(message.clone()));
         if place.is_some() {
-            message = message.with_span(self.span, label);
+            rendering = rendering.with_span(span, label);
         }
-        let rendered = message.emit_to_string_with_path(source, path);
-        Error { message: self.message, place: place.map(|range| (range, label.to_owned())), rendered }
+        let rendered = rendering.emit_to_string_with_path(source, path);
+        Error { limit, message, place: place.map(|range| (range, label.to_owned())), rendered }
     }
 }
 
@@ -68,12 +108,12 @@ impl Error {
     pub(crate) fn parse(error: &naga::front::wgsl::ParseError, source: &str, path: &str) -> Self {
         let place = error.labels().next().and_then(|(span, text)| Some((span.to_range()?, text.to_owned())));
         let rendered = error.emit_to_string_with_path(source, path);
-        Self { message: error.message().to_owned(), place, rendered }
+        Self { limit: None, message: error.message().to_owned(), place, rendered }
     }
 
     pub(crate) fn validation(error: &WithSpan<naga::valid::ValidationError>, source: &str, path: &str) -> Self {
         let place = error.spans().next().and_then(|(span, text)| Some((span.to_range()?, text.clone())));
         let rendered = error.emit_to_string_with_path(source, path);
-        Self { message: error.as_inner().to_string(), place, rendered }
+        Self { limit: None, message: error.as_inner().to_string(), place, rendered }
     }
 }

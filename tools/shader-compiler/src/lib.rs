@@ -7,6 +7,7 @@ mod eliminate_dead;
 mod encode;
 mod fold;
 pub mod interface;
+pub mod limit;
 mod lower;
 mod machine;
 mod order;

@@ -12,8 +12,9 @@ use naga::{
     Type, TypeInner,
 };
 
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::interface::{Buffer, Field, Number, Texture, Workgroups};
+use crate::limit::Limit;
 use crate::ssa::{Memory, Program, StreamWord, Value};
 
 mod bits;
@@ -119,6 +120,8 @@ enum Global {
 
 /// A program in the making.
 pub(crate) struct Lowering<'m> {
+    /// The text of the module, for places in it.
+    source: &'m str,
     module: &'m Module,
     info: &'m ModuleInfo,
     pub(crate) program: Program,
@@ -136,8 +139,9 @@ pub(crate) struct Lowering<'m> {
 }
 
 impl<'m> Lowering<'m> {
-    pub(crate) fn new(module: &'m Module, info: &'m ModuleInfo) -> Result<Self> {
+    pub(crate) fn new(source: &'m str, module: &'m Module, info: &'m ModuleInfo) -> Result<Self> {
         let mut lowering = Self {
+            source,
             module,
             info,
             program: Program::default(),
@@ -177,10 +181,7 @@ impl<'m> Lowering<'m> {
                         }
                         _ => {
                             if self.field(name, variable.ty, &mut words).is_none() {
-                                return refuse(
-                                    span,
-                                    "a uniform of this type: scalars, vectors, matrices of floats and arrays of them are possible",
-                                );
+                                return refuse(span, &Limit::UNIFORM_TYPE);
                             }
                         }
                     }
@@ -244,7 +245,7 @@ impl<'m> Lowering<'m> {
             TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } | TypeInner::Matrix { scalar, .. }
                 if scalar.width != 4 && scalar.kind != ScalarKind::Bool =>
             {
-                return refuse(span, "the QPUs have numbers of 32 bits only");
+                return refuse(span, &Limit::NUMBER_WIDTH);
             }
             TypeInner::Scalar(_) => 1,
             TypeInner::Vector { size, .. } => *size as usize,
@@ -260,12 +261,12 @@ impl<'m> Lowering<'m> {
                 sum
             }
             TypeInner::Atomic(_) => {
-                return refuse(span, "atomics: there is no shared memory that the QPUs could change one at a time");
+                return refuse(span, &Limit::ATOMIC_PLACE);
             }
-            _ => return refuse(span, "a value of this type cannot be kept in registers"),
+            _ => return refuse(span, &Limit::TYPE_IN_REGISTERS),
         };
         if count > MOST_SCALARS {
-            return refuse(span, format!("a value of {count} numbers; {MOST_SCALARS} are the most"));
+            return refuse_with(span, &Limit::VALUE_SIZE, format_args!("{count}, at most {MOST_SCALARS}"));
         }
         Ok(count)
     }
@@ -302,10 +303,10 @@ impl<'m> Lowering<'m> {
                 for member in members.iter().take(index) {
                     first += self.scalars(member.ty, span)?;
                 }
-                let Some(member) = members.get(index) else { return refuse(span, "a member that is not there") };
+                let Some(member) = members.get(index) else { return fault(span, "a missing member") };
                 Ok((first, self.scalars(member.ty, span)?, self.module.types[member.ty].inner.clone()))
             }
-            _ => refuse(span, "a part of something that has none"),
+            _ => fault(span, "a part of a value that has none"),
         }
     }
 
@@ -315,7 +316,7 @@ impl<'m> Lowering<'m> {
             TypeInner::Vector { size, .. } => Ok(*size as usize),
             TypeInner::Matrix { columns, .. } => Ok(*columns as usize),
             TypeInner::Array { size: ArraySize::Constant(count), .. } => Ok(count.get() as usize),
-            _ => refuse(span, "an index into an array whose length is not known"),
+            _ => fault(span, "an index into an array of unknown length"),
         }
     }
 

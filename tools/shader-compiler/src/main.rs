@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use shader_compiler::interface::Stage;
+use shader_compiler::limit::Limit;
 use shader_compiler::{Compiled, Options, compile, parse, qasm};
 use shader_interface::tail::blend::Blend;
 use shader_interface::tail::{Compare, Depth, TailState};
@@ -15,7 +16,11 @@ use shader_interface::tail::{Compare, Depth, TailState};
 #[command(name = "qpuc")]
 struct Arguments {
     /// The source
-    file: PathBuf,
+    #[arg(required_unless_present = "limits")]
+    file: Option<PathBuf>,
+    /// Print what of WGSL is refused, and why
+    #[arg(long)]
+    limits: bool,
     /// Print a line for each stage; so it is without --emit, too
     #[arg(long)]
     stats: bool,
@@ -140,8 +145,14 @@ enum Emit {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let path = arguments.file.display().to_string();
-    let source = match std::fs::read_to_string(&arguments.file) {
+    let Some(file) = &arguments.file else {
+        for limit in Limit::ALL {
+            println!("{:<20} {:<9} {}", limit.name, format!("{:?}", limit.cause).to_lowercase(), limit.message);
+        }
+        return ExitCode::SUCCESS;
+    };
+    let path = file.display().to_string();
+    let source = match std::fs::read_to_string(file) {
         Ok(source) => source,
         Err(error) => {
             eprintln!("{path}: {error}");

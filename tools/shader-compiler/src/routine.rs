@@ -15,7 +15,7 @@ use qpu::{Assembly, Source};
 use v3d_hw::Layout;
 use v3d_hw::qpu::{Alu, Branch, BranchCondition, Instruction, Signal, address_map};
 
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault};
 use crate::schedule::{Line, Scheduled};
 use crate::ssa::{Atomic, Share, StreamWord};
 
@@ -141,7 +141,7 @@ fn lines(
     let options = qpu::Options { defines, ..qpu::Options::default() };
     let Assembly { words, .. } = match qpu::assemble(&[Source::new(name, text)], &options) {
         Ok(assembly) => assembly,
-        Err(diagnostics) => return refuse(Span::default(), format!("a fault of the compiler: {diagnostics}")),
+        Err(diagnostics) => return fault(Span::default(), diagnostics),
     };
     let line = |word: u64| {
         let reads = match Instruction::decode(word) {

@@ -10,8 +10,9 @@ use naga::Span;
 use v3d_hw::Layout;
 use v3d_hw::qpu::{AddOp, Alu, Branch, BranchCondition, Instruction, Signal, Unpack};
 
-use crate::diagnostic::{Refusal, Result, refuse};
+use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::encode::{Place, Source, encode, source};
+use crate::limit::Limit;
 use crate::machine::{Block, End, Machine, Operand, Operation, Register, Target, Work};
 use crate::order::{TEXTURE, Wait, waits};
 use crate::registers::Registers;
@@ -99,7 +100,7 @@ struct Scheduler {
 /// # Errors
 /// There are not enough registers: with the line where that is so.
 pub(crate) fn schedule(machine: &Machine) -> Result<Scheduled> {
-    let mut shortest: Result<Scheduled> = refuse(Span::default(), "no order was tried");
+    let mut shortest: Result<Scheduled> = fault(Span::default(), "no schedule was tried");
     for policy in POLICIES {
         let made = Scheduler::new(machine, policy).run();
         let is_better = match (&made, &shortest) {
@@ -242,7 +243,7 @@ impl Scheduler {
         let most = self.now() + MOST_FOR_EACH * (work.operations.len() + 1);
         while work.issued.iter().any(Option::is_none) {
             if self.now() > most {
-                return Err(self.no_room(&work));
+                return self.no_room(&work);
             }
             if self.cycle(&mut work) {
                 idle = 0;
@@ -250,7 +251,7 @@ impl Scheduler {
             }
             idle += 1;
             if idle > MOST_IDLE {
-                return Err(self.no_room(&work));
+                return self.no_room(&work);
             }
             self.idle();
         }
@@ -258,7 +259,7 @@ impl Scheduler {
         while let Some(register) = self.registers.r4 {
             if self.now() >= self.registers.ready(register) {
                 if !self.relocate(register, Span::default(), &mut work) {
-                    return refuse(Span::default(), "not enough registers");
+                    return refuse(Span::default(), &Limit::REGISTERS);
                 }
             } else {
                 self.idle();
@@ -268,18 +269,15 @@ impl Scheduler {
     }
 
     /// Why a block does not come to its end.
-    fn no_room(&self, work: &Pending) -> Refusal {
+    fn no_room(&self, work: &Pending) -> Result<()> {
         let at = work.issued.iter().position(Option::is_none).unwrap_or(0);
         let span = work.operations[at].span;
         let count = self.registers.in_use();
-        let message = if self.registers.free_in_a().is_some() && self.registers.free_in_b().is_some() {
-            "a fault of the compiler: there are registers, and no operation finds its place".to_owned()
+        if self.registers.free_in_a().is_some() && self.registers.free_in_b().is_some() {
+            fault(span, "registers are free, and no operation can be placed")
         } else {
-            format!(
-                "{count} values are needed at once here; there are 64 registers for them, and no memory to keep others in"
-            )
-        };
-        Refusal { message, span }
+            refuse_with(span, &Limit::REGISTERS, format_args!("{count} values here, for 64 registers"))
+        }
     }
 
     /// Whether everything that an operation waits for has been done, long enough ago.

@@ -5,6 +5,7 @@ use v3d_hw::qpu::{AddOp, MulOp};
 
 use super::Lowering;
 use crate::diagnostic::{Result, refuse};
+use crate::limit::Limit;
 use crate::ssa::{Op, Part, Relation, Value};
 
 impl Lowering<'_> {
@@ -98,7 +99,7 @@ impl Lowering<'_> {
                 let difference = self.program.and(difference, mask);
                 self.program.alu(AddOp::Xor, a, difference)
             }
-            _ => return refuse(span, "this built-in function is not compiled"),
+            _ => return refuse(span, &Limit::BUILT_IN_FUNCTION),
         })
     }
 

@@ -7,8 +7,9 @@ use naga::{AddressSpace, ArraySize, Binding, BuiltIn, Handle, ScalarKind, Span, 
 use v3d_hw::qpu::{AddOp, MulOp};
 
 use super::{Global, Lowered, Lowering, State};
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::interface::{Buffer, Number, Workgroups};
+use crate::limit::Limit;
 use crate::lower::entry::Entry;
 use crate::ssa::{Access, Given, Memory, Op, Relation, Share, StreamWord, Value};
 
@@ -31,11 +32,11 @@ impl<'m> Lowering<'m> {
         let span = self.entry_span(entry);
         let size = entry.workgroup_size;
         if entry.workgroup_size_overrides.is_some() {
-            return refuse(span, "a workgroup size with an override in it: nobody gives it a value at run time");
+            return refuse(span, &Limit::OVERRIDE);
         }
         let invocations = size.iter().fold(1u32, |product, side| product.saturating_mul(*side));
         if invocations > MAX_INVOCATIONS {
-            return refuse(span, format!("a workgroup of {invocations} invocations; {MAX_INVOCATIONS} are the most"));
+            return refuse_with(span, &Limit::WORKGROUP_SIZE, format_args!("{invocations}, at most {MAX_INVOCATIONS}"));
         }
         self.workgroups = Workgroups { size, parts: invocations.div_ceil(ELEMENTS), together: false, memory_bytes: 0 };
         let cleared = self.memory_variables(index)?;
@@ -67,7 +68,7 @@ impl<'m> Lowering<'m> {
             let mut values = Vec::new();
             for part in &parts {
                 let Binding::BuiltIn(built_in) = part.binding else {
-                    return refuse(span, "an input at a location: invocations have none");
+                    return fault(span, "an input of a compute shader at a location");
                 };
                 values.extend(self.number_of_invocation(built_in, local, size, span)?);
             }
@@ -86,11 +87,7 @@ impl<'m> Lowering<'m> {
         }
         if self.workgroups.together && self.workgroups.parts > MAX_PARTS_TOGETHER {
             let most = MAX_PARTS_TOGETHER * ELEMENTS;
-            let message = format!(
-                "a workgroup of {invocations} invocations that wait for each other or share memory; \
-                 12 QPUs with 16 elements are {most}"
-            );
-            return refuse(span, message);
+            return refuse_with(span, &Limit::WORKGROUP_TOGETHER, format_args!("{invocations}, at most {most}"));
         }
         self.load_past_caches();
         Ok(Entry { attributes: Vec::new(), varyings: Vec::new(), flat_varyings: 0, writes_depth: false })
@@ -118,7 +115,11 @@ impl<'m> Lowering<'m> {
                     let bytes = module.types[variable.ty].inner.size(module.to_ctx()).next_multiple_of(LINE_BYTES);
                     self.workgroups.memory_bytes = first.saturating_add(bytes);
                     if self.workgroups.memory_bytes > MAX_WORKGROUP_BYTES {
-                        return refuse(span, format!("{MAX_WORKGROUP_BYTES} bytes are the most of workgroup memory"));
+                        return refuse_with(
+                            span,
+                            &Limit::WORKGROUP_MEMORY,
+                            format_args!("{} bytes, at most {MAX_WORKGROUP_BYTES}", self.workgroups.memory_bytes),
+                        );
                     }
                     self.workgroup_places.insert(handle, first);
                     Memory::Workgroup
@@ -192,7 +193,7 @@ impl<'m> Lowering<'m> {
                 }
                 numbers
             }
-            _ => return refuse(span, "a built-in input that invocations do not have"),
+            _ => return refuse(span, &Limit::BUILT_IN_INPUT),
         })
     }
 

@@ -5,6 +5,8 @@
 //! # Sources
 //! [AG p.51] for fragments, [AG p.60-61] for shaded vertices.
 
+use std::ops::Range;
+
 use naga::{
     AddressSpace, Binding, BuiltIn, EntryPoint, Handle, Interpolation, Sampling, ScalarKind, ShaderStage, Span, Type,
     TypeInner,
@@ -12,8 +14,9 @@ use naga::{
 use v3d_hw::qpu::AddOp;
 
 use super::{Global, Lowered, Lowering, State};
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault, mistake, refuse, refuse_with};
 use crate::interface::{Attribute, Number, Stage};
+use crate::limit::Limit;
 use crate::ssa::{Given, Op, Relation, StreamWord, Value, Viewport};
 
 /// Attributes that a vertex can have.
@@ -80,7 +83,11 @@ impl<'m> Lowering<'m> {
                     let numbers = components..components + part.length as u32;
                     components = numbers.end;
                     if components > MOST_VARYINGS {
-                        return refuse(span, too_many_varyings(components));
+                        return refuse_with(
+                            span,
+                            &Limit::VARYING_COUNT,
+                            format_args!("{components}, at most {MOST_VARYINGS}"),
+                        );
                     }
                     if flat {
                         flat_varyings |= bits_of(&numbers);
@@ -97,7 +104,11 @@ impl<'m> Lowering<'m> {
             };
         }
         if attributes.len() > MOST_ATTRIBUTES {
-            return refuse(span, format!("{} attributes; {MOST_ATTRIBUTES} are the most", attributes.len()));
+            return refuse_with(
+                span,
+                &Limit::ATTRIBUTE_COUNT,
+                format_args!("{}, at most {MOST_ATTRIBUTES}", attributes.len()),
+            );
         }
         let arguments = arguments.into_iter().map(|range| Lowered::Scalars(values[range].concat())).collect();
 
@@ -126,9 +137,10 @@ impl<'m> Lowering<'m> {
         if kind == Some(ScalarKind::Float) { value } else { self.program.alu(AddOp::Ftoi, value, value) }
     }
 
-    /// Where an entry point is: naga keeps no span of its own for it.
+    /// Where an entry point's name and arguments stand. naga keeps no place of them, so they are looked for in the source; without it, the first statement.
     pub(super) fn entry_span(&self, entry: &EntryPoint) -> Span {
-        entry.function.body.span_iter().map(|(_, span)| *span).find(Span::is_defined).unwrap_or_default()
+        let body = || entry.function.body.span_iter().map(|(_, span)| *span).find(Span::is_defined).unwrap_or_default();
+        signature(self.source, &entry.name).map_or_else(body, |range| Span::new(range.start as u32, range.end as u32))
     }
 
     pub(super) fn private_variables(&mut self, state: &mut State) -> Result<()> {
@@ -164,12 +176,12 @@ impl<'m> Lowering<'m> {
             return Ok(());
         }
         let TypeInner::Struct { members, .. } = &module.types[ty].inner else {
-            return refuse(span, "an argument that is bound to nothing");
+            return fault(span, "an argument without a binding");
         };
         let mut first = 0;
         for member in members {
             let length = self.scalars(member.ty, span)?;
-            let Some(binding) = &member.binding else { return refuse(span, "a member that is bound to nothing") };
+            let Some(binding) = &member.binding else { return fault(span, "a member without a binding") };
             let name = member.name.clone().unwrap_or_default();
             parts.push(Part { name, binding: binding.clone(), ty: member.ty, first, length });
             first += length;
@@ -188,17 +200,13 @@ impl<'m> Lowering<'m> {
         let kind = self.module.types[part.ty].inner.scalar_kind();
         match (interpolation, sampling) {
             (None | Some(Interpolation::Perspective), Some(Sampling::Sample)) => {
-                refuse(span, "varyings for each sample: fragments are shaded once for all samples")
+                refuse(span, &Limit::VARYING_PER_SAMPLE)
             }
             (None | Some(Interpolation::Perspective), _) if kind == Some(ScalarKind::Float) => Ok(false),
-            (Some(Interpolation::Flat), Some(Sampling::First)) => {
-                refuse(span, "flat varyings of the first vertex: the hardware takes the last one; say flat, either")
-            }
+            (Some(Interpolation::Flat), Some(Sampling::First)) => refuse(span, &Limit::VARYING_FLAT_FIRST),
             (Some(Interpolation::Flat), _) => Ok(true),
-            (Some(Interpolation::Linear), _) => {
-                refuse(span, "varyings without perspective: the hardware divides all of them by W")
-            }
-            _ => refuse(span, "a varying of this type or interpolation"),
+            (Some(Interpolation::Linear), _) => refuse(span, &Limit::VARYING_LINEAR),
+            _ => refuse(span, &Limit::VARYING_TYPE),
         }
     }
 
@@ -207,7 +215,7 @@ impl<'m> Lowering<'m> {
             Some(ScalarKind::Float) => Number::Float,
             Some(ScalarKind::Sint) => Number::Int,
             Some(ScalarKind::Uint) => Number::Uint,
-            _ => return refuse(span, "an attribute of this type"),
+            _ => return refuse(span, &Limit::ATTRIBUTE_TYPE),
         };
         let components = part.length as u32;
         Ok(Attribute { name: part.name.clone(), components, number, offset_words, coordinate_offset_words: None })
@@ -240,10 +248,10 @@ impl<'m> Lowering<'m> {
             }
             (BuiltIn::SampleMask, Stage::Fragment) => vec![program.value(Op::Given(Given::Samples))],
             (BuiltIn::VertexIndex | BuiltIn::InstanceIndex, _) => {
-                return refuse(span, "vertices do not know their number: give it as an attribute");
+                return refuse(span, &Limit::VERTEX_INDEX);
             }
-            (BuiltIn::SampleIndex, _) => return refuse(span, "fragments are shaded once for all samples"),
-            _ => return refuse(span, "a built-in input that this stage does not have"),
+            (BuiltIn::SampleIndex, _) => return refuse(span, &Limit::SAMPLE_INDEX),
+            _ => return refuse(span, &Limit::BUILT_IN_INPUT),
         })
     }
 
@@ -254,22 +262,19 @@ impl<'m> Lowering<'m> {
             match part.binding {
                 Binding::Location { location: 0, .. } if part.length == 4 => {
                     if self.module.types[part.ty].inner.scalar_kind() != Some(ScalarKind::Float) {
-                        return refuse(
-                            span,
-                            "a colour of integers: the tile buffer has 8 bits for each channel from 0 to 1",
-                        );
+                        return refuse(span, &Limit::COLOR_TYPE);
                     }
                     color = Some(&result[part.first..part.first + 4]);
                 }
                 Binding::Location { location: 0, .. } => {
-                    return refuse(span, "a colour has four components: vec4<f32>");
+                    return refuse(span, &Limit::COLOR_TYPE);
                 }
-                Binding::Location { .. } => return refuse(span, "a second colour: the tile buffer has one"),
+                Binding::Location { .. } => return refuse(span, &Limit::COLOR_COUNT),
                 Binding::BuiltIn(BuiltIn::FragDepth) => depth = Some(result[part.first]),
-                Binding::BuiltIn(_) => return refuse(span, "a built-in output that fragments do not have"),
+                Binding::BuiltIn(_) => return refuse(span, &Limit::BUILT_IN_OUTPUT),
             }
         }
-        let Some(color) = color else { return refuse(span, "a fragment shader without a colour at @location(0)") };
+        let Some(color) = color else { return refuse(span, &Limit::COLOR_MISSING) };
         let color = color.to_vec();
         let word = self.packed_color(&color);
         if let Some(depth) = depth {
@@ -308,10 +313,10 @@ impl<'m> Lowering<'m> {
                         scalars.iter().map(|&scalar| if is_float { scalar } else { self.float_of(scalar) }).collect();
                     located.push((location, scalars, flat));
                 }
-                Binding::BuiltIn(_) => return refuse(span, "a built-in output that vertices do not have"),
+                Binding::BuiltIn(_) => return refuse(span, &Limit::BUILT_IN_OUTPUT),
             }
         }
-        let Some(&[x, y, z, w]) = position else { return refuse(span, "a vertex shader without @builtin(position)") };
+        let Some(&[x, y, z, w]) = position else { return fault(span, "a vertex shader without a position") };
         let viewport = |lowering: &mut Self, what| lowering.program.uniform(StreamWord::Viewport(what));
         let inverse = self.program.recip(w);
         let mut screen = None;
@@ -336,7 +341,7 @@ impl<'m> Lowering<'m> {
             let numbers = components..components + scalars.len() as u32;
             components = numbers.end;
             if components > MOST_VARYINGS {
-                return refuse(span, too_many_varyings(components));
+                return refuse_with(span, &Limit::VARYING_COUNT, format_args!("{components}, at most {MOST_VARYINGS}"));
             }
             if *flat {
                 flat_varyings |= bits_of(&numbers);
@@ -358,8 +363,24 @@ fn bits_of(numbers: &std::ops::Range<u32>) -> u32 {
     numbers.clone().fold(0, |bits, number| bits | 1 << number)
 }
 
-fn too_many_varyings(components: u32) -> String {
-    format!("{components} components of varyings; {MOST_VARYINGS} are the most")
+/// The bytes of `NAME(ARGUMENTS)` behind the keyword `fn`.
+fn signature(source: &str, name: &str) -> Option<Range<usize>> {
+    let starts = source.match_indices("fn").filter_map(|(at, keyword)| {
+        let start = at + keyword.len() + source[at + keyword.len()..].find(|c: char| !c.is_whitespace())?;
+        let rest = source[start..].strip_prefix(name)?.trim_start();
+        rest.starts_with('(').then_some(start)
+    });
+    let start = starts.last()?;
+    let mut depth = 0;
+    for (at, character) in source[start..].char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' if depth == 1 => return Some(start..start + at + 1),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The number of an entry point of a stage: the one of that name, else the one of the usual name, or the only one.
@@ -372,7 +393,7 @@ pub(crate) fn find(
     let named = |name: &str| module.entry_points.iter().position(|entry| entry.stage == stage && entry.name == name);
     if let Some(name) = name {
         let message = || format!("there is no {stage:?} entry point of the name {name}");
-        return named(name).map_or_else(|| refuse(Span::default(), message()), |at| Ok(Some(at)));
+        return named(name).map_or_else(|| mistake(Span::default(), message()), |at| Ok(Some(at)));
     }
     let all: Vec<usize> =
         (0..).zip(&module.entry_points).filter(|(_, entry)| entry.stage == stage).map(|(at, _)| at).collect();
@@ -382,7 +403,7 @@ pub(crate) fn find(
         (None, [only]) => Ok(Some(*only)),
         (None, several) => {
             let names: Vec<&str> = several.iter().map(|&at| module.entry_points[at].name.as_str()).collect();
-            refuse(
+            mistake(
                 Span::default(),
                 format!("several {stage:?} entry points, and none is {usual}: say which of {}", names.join(", ")),
             )

@@ -4,7 +4,8 @@ use naga::{Expression, Handle, Literal, Span, TypeInner};
 
 use super::memory::Place;
 use super::{Dynamic, Frame, Global, Lowered, Lowering, Pointer, Space, State};
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault, refuse, refuse_with};
+use crate::limit::Limit;
 use crate::ssa::{Relation, Value};
 
 /// Places that an index may choose from.
@@ -33,7 +34,7 @@ impl<'m> Lowering<'m> {
     ) -> Result<Vec<Value>> {
         match self.operand(frame, expression, state)? {
             Lowered::Scalars(scalars) => Ok(scalars),
-            _ => refuse(self.span(frame, expression), "a number is expected here"),
+            _ => fault(self.span(frame, expression), "scalars are expected here"),
         }
     }
 
@@ -46,7 +47,7 @@ impl<'m> Lowering<'m> {
     ) -> Result<Value> {
         match self.scalars_at(frame, expression, state)?.as_slice() {
             [scalar] => Ok(*scalar),
-            _ => refuse(self.span(frame, expression), "one number is expected here"),
+            _ => fault(self.span(frame, expression), "one scalar is expected here"),
         }
     }
 
@@ -78,7 +79,7 @@ impl<'m> Lowering<'m> {
                     pattern[..*size as usize].iter().map(|component| scalars.get(*component as usize).copied());
                 match chosen.collect() {
                     Some(chosen) => Lowered::Scalars(chosen),
-                    None => return refuse(span, "a component that is not there"),
+                    None => return fault(span, "a missing component"),
                 }
             }
             Expression::AccessIndex { base, index } => self.access_index(frame, *base, *index as usize, state, span)?,
@@ -88,7 +89,7 @@ impl<'m> Lowering<'m> {
             }
             Expression::FunctionArgument(number) => match frame.arguments.get(*number as usize) {
                 Some(argument) => argument.clone(),
-                None => return refuse(span, "an argument that is not there"),
+                None => return fault(span, "a missing argument"),
             },
             Expression::GlobalVariable(variable) => match self.globals.get(variable) {
                 Some(Global::Uniform(_)) => {
@@ -109,7 +110,7 @@ impl<'m> Lowering<'m> {
                 Some(first) => {
                     Lowered::Pointer(Pointer { space: Space::Variables, first: *first, dynamic: Vec::new() })
                 }
-                None => return refuse(span, "a variable that is not there"),
+                None => return fault(span, "a missing variable"),
             },
             Expression::Load { pointer } => {
                 let length = self.scalars_of(self.type_of(frame, handle), span)?;
@@ -119,7 +120,7 @@ impl<'m> Lowering<'m> {
                         let inner = self.pointed(frame, *pointer);
                         Lowered::Scalars(self.load_memory(&place, &inner, state, span)?)
                     }
-                    _ => return refuse(span, "a load from something that is no place"),
+                    _ => return fault(span, "a load from something that is not in memory"),
                 }
             }
             Expression::Unary { op, expr } => {
@@ -158,7 +159,7 @@ impl<'m> Lowering<'m> {
                 let from = self.kind_of(frame, *expr);
                 let scalars = self.scalars_at(frame, *expr, state)?;
                 if convert.is_some_and(|width| width != 4 && *kind != naga::ScalarKind::Bool) {
-                    return refuse(span, "the QPUs have numbers of 32 bits only");
+                    return refuse(span, &Limit::NUMBER_WIDTH);
                 }
                 let converted = convert.is_some();
                 let cast = scalars.into_iter().map(
@@ -177,22 +178,18 @@ impl<'m> Lowering<'m> {
             }
             Expression::ArrayLength(array) => match self.operand(frame, *array, state)? {
                 Lowered::Memory(place) => Lowered::Scalars(vec![self.length_of(&place)]),
-                _ => return refuse(span, "storage buffers are not compiled"),
+                _ => return refuse(span, &Limit::STORAGE_IN_STAGE),
             },
-            Expression::CallResult(_) => return refuse(span, "the result of a call that was not made"),
-            _ => return refuse(span, "atomics, ray queries, subgroups and cooperative matrices are not compiled"),
+            Expression::CallResult(_) => return fault(span, "the result of a call before the call"),
+            _ => return refuse(span, &Limit::SUBGROUPS),
         })
     }
 
     /// Why a variable of the module is nothing here.
-    fn why_not(&self, variable: Handle<naga::GlobalVariable>) -> &'static str {
+    fn why_not(&self, variable: Handle<naga::GlobalVariable>) -> &'static Limit {
         match self.module.global_variables[variable].space {
-            naga::AddressSpace::Storage { .. } => {
-                "storage buffers are not compiled: of memory, programs read textures and uniforms"
-            }
-            naga::AddressSpace::WorkGroup => "workgroup memory is not compiled",
-            naga::AddressSpace::Immediate => "immediate data: use a uniform",
-            _ => "a variable of an address space that does not exist on this hardware",
+            naga::AddressSpace::Storage { .. } => &Limit::STORAGE_IN_STAGE,
+            _ => &Limit::ADDRESS_SPACE,
         }
     }
 
@@ -218,7 +215,7 @@ impl<'m> Lowering<'m> {
                     }
                     Literal::AbstractInt(value) => value as u32,
                     Literal::AbstractFloat(value) => (value as f32).to_bits(),
-                    _ => return refuse(span, "the QPUs have numbers of 32 bits only"),
+                    _ => return refuse(span, &Limit::NUMBER_WIDTH),
                 };
                 Ok(vec![self.program.bits(bits)])
             }
@@ -235,7 +232,7 @@ impl<'m> Lowering<'m> {
                 let module = self.module;
                 match module.overrides[*number].init {
                     Some(init) => self.constant(&module.global_expressions, init, span),
-                    None => refuse(span, "an override without a value: nobody gives it one at run time"),
+                    None => refuse(span, &Limit::OVERRIDE),
                 }
             }
             Expression::Compose { components, .. } => {
@@ -249,7 +246,7 @@ impl<'m> Lowering<'m> {
                 let scalars = self.constant(arena, *value, span)?;
                 Ok(scalars.iter().copied().cycle().take(*size as usize).collect())
             }
-            _ => refuse(span, "a constant expression with an override in it"),
+            _ => refuse(span, &Limit::OVERRIDE),
         }
     }
 
@@ -271,10 +268,10 @@ impl<'m> Lowering<'m> {
         Ok(match lowered {
             Lowered::Scalars(scalars) => match scalars.get(first..first + length) {
                 Some(part) => Lowered::Scalars(part.to_vec()),
-                None => return refuse(span, "a part that is not there"),
+                None => return fault(span, "a missing part of a value"),
             },
             Lowered::Pointer(pointer) => Lowered::Pointer(Pointer { first: pointer.first + first, ..pointer }),
-            _ => return refuse(span, "arrays of textures do not exist: each lookup has its own parameter words"),
+            _ => return refuse(span, &Limit::TEXTURE_ARRAY),
         })
     }
 
@@ -310,10 +307,7 @@ impl<'m> Lowering<'m> {
         }
         let (stride, length, _) = self.part(&inner, 1, span)?;
         if count > MOST_PLACES {
-            return refuse(
-                span,
-                format!("an index that only the program knows, into {count} elements; {MOST_PLACES} are the most"),
-            );
+            return refuse_with(span, &Limit::DYNAMIC_INDEX, format_args!("{count}, at most {MOST_PLACES}"));
         }
         match self.operand(frame, base, state)? {
             Lowered::Scalars(scalars) => {
@@ -333,7 +327,7 @@ impl<'m> Lowering<'m> {
                 pointer.dynamic.push(Dynamic { index, count, stride });
                 Ok(Lowered::Pointer(pointer))
             }
-            _ => refuse(span, "arrays of textures do not exist: each lookup has its own parameter words"),
+            _ => refuse(span, &Limit::TEXTURE_ARRAY),
         }
     }
 
@@ -348,10 +342,7 @@ impl<'m> Lowering<'m> {
                             let word = words.get(place + offset).copied();
                             match word {
                                 Some(crate::ssa::StreamWord::Constant(_)) => {
-                                    return refuse(
-                                        span,
-                                        "a uniform of this type: scalars, vectors, matrices of floats and arrays of them are possible",
-                                    );
+                                    return refuse(span, &Limit::UNIFORM_TYPE);
                                 }
                                 word => word.map(|word| self.program.uniform(word)),
                             }
@@ -359,7 +350,7 @@ impl<'m> Lowering<'m> {
                         _ => None,
                     },
                 };
-                let Some(value) = value else { return refuse(span, "a load behind the end of a variable") };
+                let Some(value) = value else { return fault(span, "a load behind the end of a variable") };
                 match (scalars.get_mut(offset), mask) {
                     (Some(slot), Some(mask)) => *slot = self.program.select(mask, value, *slot),
                     _ => scalars.push(value),

@@ -10,7 +10,8 @@ use v3d_hw::qpu::AddOp;
 
 use super::level_of_detail::Extent;
 use super::{Frame, Lowered, Lowering, State};
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault, refuse};
+use crate::limit::Limit;
 use crate::ssa::{Axis, Lookup, Op, Part, Relation, Sampling, SizeForm, StreamWord, Value};
 
 /// A texture that is looked up.
@@ -60,7 +61,7 @@ impl<'m> Lowering<'m> {
             } => {
                 let texture = self.texture(frame, image, state, span)?;
                 if array_index.is_some() {
-                    return refuse(span, NO_ARRAYS);
+                    return refuse(span, &Limit::TEXTURE_ARRAY);
                 }
                 let offset = match offset {
                     Some(offset) => Some(self.offset(frame, offset, state, span)?),
@@ -112,7 +113,7 @@ impl<'m> Lowering<'m> {
             Expression::ImageLoad { image, coordinate, array_index, sample, level } => {
                 let texture = self.texture(frame, image, state, span)?;
                 if array_index.is_some() || sample.is_some() {
-                    return refuse(span, NO_ARRAYS);
+                    return refuse(span, &Limit::TEXTURE_ARRAY);
                 }
                 let place = self.scalars_at(frame, coordinate, state)?;
                 let level = match level {
@@ -141,10 +142,10 @@ impl<'m> Lowering<'m> {
                         Ok(self.dimensions(texture, level).to_vec())
                     }
                     ImageQuery::NumLevels => Ok(vec![self.levels(texture)]),
-                    _ => refuse(span, NO_ARRAYS),
+                    _ => refuse(span, &Limit::TEXTURE_ARRAY),
                 }
             }
-            _ => refuse(span, "an operation of textures that is not known"),
+            _ => fault(span, "an unknown operation of textures"),
         }
     }
 
@@ -157,22 +158,26 @@ impl<'m> Lowering<'m> {
         span: Span,
     ) -> Result<Image> {
         let TypeInner::Image { dim, arrayed, class } = *self.type_of(frame, image) else {
-            return refuse(span, "a texture is expected here");
+            return fault(span, "a texture is expected here");
         };
         if !matches!(dim, naga::ImageDimension::D2 | naga::ImageDimension::Cube) {
-            return refuse(span, "textures of one or three dimensions: the TMU has two-dimensional ones and cube maps");
+            return refuse(span, &Limit::TEXTURE_DIMENSION);
         }
         if arrayed {
-            return refuse(span, NO_ARRAYS);
+            return refuse(span, &Limit::TEXTURE_ARRAY);
         }
         let depth = match class {
             ImageClass::Sampled { kind: ScalarKind::Float, multi: false } => false,
             ImageClass::Depth { multi: false } => true,
-            _ => return refuse(span, "only textures of floats or depths with one sample can be looked up"),
+            ImageClass::Sampled { multi: true, .. } | ImageClass::Depth { multi: true } => {
+                return refuse(span, &Limit::TEXTURE_SAMPLES);
+            }
+            ImageClass::Storage { .. } => return refuse(span, &Limit::TEXTURE_STORE),
+            ImageClass::Sampled { .. } | ImageClass::External => return refuse(span, &Limit::TEXTURE_KIND),
         };
         match self.operand(frame, image, state)? {
             Lowered::Image(number) => Ok(Image { number, cube: dim == naga::ImageDimension::Cube, depth }),
-            _ => refuse(span, "a texture is expected here"),
+            _ => fault(span, "a texture is expected here"),
         }
     }
 
@@ -188,7 +193,7 @@ impl<'m> Lowering<'m> {
             self.scalars_at(frame, offset, state)?.into_iter().map(|texels| self.program.constant(texels)).collect();
         match known.as_slice() {
             [Some(x), Some(y)] => Ok([*x, *y].map(|texels| self.program.float(texels as i32 as f32))),
-            _ => refuse(span, "offsets are two numbers that are known"),
+            _ => refuse(span, &Limit::TEXTURE_OFFSET),
         }
     }
 
@@ -234,10 +239,7 @@ impl<'m> Lowering<'m> {
         span: Span,
     ) -> Result<Value> {
         if !self.program.open.is_empty() {
-            return refuse(
-                span,
-                "a lookup inside of a loop that cannot be unrolled: its parameters are read once from the uniforms",
-            );
+            return refuse(span, &Limit::LOOKUP_IN_LOOP);
         }
         let (place, r) = match (texture.cube, place) {
             (false, [s, t]) => ([*s, *t], None),
@@ -247,7 +249,7 @@ impl<'m> Lowering<'m> {
                 let [s, t, r] = [*s, *t, *r].map(|value| self.program.fmul(value, inverse));
                 ([s, t], Some(r))
             }
-            _ => return refuse(span, "coordinates of another number than the texture has"),
+            _ => return fault(span, "coordinates of another number than the texture has"),
         };
         let (sampling, bias) = match (detail, one_texel) {
             (Detail::Automatic, false) => (Sampling::Automatic, None),
@@ -275,7 +277,7 @@ impl<'m> Lowering<'m> {
         span: Span,
     ) -> Result<(Footprint, [Value; 4])> {
         if texture.cube {
-            return refuse(span, "the four texels around a direction: they may be of several faces");
+            return refuse(span, &Limit::CUBE_GATHER);
         }
         let zero = self.program.bits(0);
         let Extent { size, inverse, .. } = self.extent(texture, zero);
@@ -359,7 +361,3 @@ impl<'m> Lowering<'m> {
         })
     }
 }
-
-/// Why there are no layers and samples.
-const NO_ARRAYS: &str =
-    "arrays of textures do not exist, and textures have one sample: each lookup has its own parameter words";

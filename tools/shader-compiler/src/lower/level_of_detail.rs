@@ -9,6 +9,7 @@ use v3d_hw::qpu::AddOp;
 use super::Lowering;
 use super::image::{Detail, Image};
 use crate::diagnostic::{Result, refuse};
+use crate::limit::Limit;
 use crate::ssa::{Axis, Op, Relation, SizeForm, Special, StreamWord, Value};
 
 /// A level and how large it is.
@@ -121,7 +122,7 @@ impl Lowering<'_> {
         span: Span,
     ) -> Result<(Vec<Value>, Detail)> {
         if texture.cube {
-            return refuse(span, "offsets in texels of a cube map");
+            return refuse(span, &Limit::CUBE_OFFSET);
         }
         let by_quad = |lowering: &mut Self| {
             let x: Vec<Value> = place.iter().map(|&at| lowering.derivative(DerivativeAxis::X, at)).collect();

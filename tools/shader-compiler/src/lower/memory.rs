@@ -14,7 +14,8 @@ use naga::{ArraySize, AtomicFunction, Expression, Handle, ScalarKind, Span, Type
 use v3d_hw::qpu::AddOp;
 
 use super::{Frame, Lowered, Lowering, State};
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault, refuse};
+use crate::limit::Limit;
 use crate::ssa::{Access, Atomic, Memory, Op, Relation, Step, StreamWord, Value};
 
 /// Words that one access stores.
@@ -81,7 +82,7 @@ impl<'m> Lowering<'m> {
         };
         match bytes {
             Some(bytes) => Ok(Lowered::Memory(place.clone().further(bytes))),
-            None => refuse(span, "a part that is not there"),
+            None => fault(span, "a missing part of a value"),
         }
     }
 
@@ -98,7 +99,7 @@ impl<'m> Lowering<'m> {
             TypeInner::Array { size: ArraySize::Dynamic, stride, .. } => (None, *stride),
             TypeInner::Vector { size, .. } => (Some(*size as u32), 4),
             TypeInner::Matrix { columns, rows, .. } => (Some(*columns as u32), column_bytes(*rows)),
-            _ => return refuse(span, "an index into an array whose length is not known"),
+            _ => return fault(span, "an index into an array of unknown length"),
         };
         if let (Some(index), Some(count)) = (self.program.constant(index), count)
             && index < count
@@ -153,7 +154,7 @@ impl<'m> Lowering<'m> {
             TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } | TypeInner::Matrix { scalar, .. }
                 if scalar.kind == ScalarKind::Bool =>
             {
-                return refuse(span, "a bool in memory: use a u32");
+                return refuse(span, &Limit::BOOL_IN_MEMORY);
             }
             TypeInner::Scalar(_) | TypeInner::Atomic(_) => offsets.push(first),
             TypeInner::Vector { size, .. } => offsets.extend((0..*size as u32).map(|at| first + 4 * at)),
@@ -173,7 +174,7 @@ impl<'m> Lowering<'m> {
                     self.offsets(&types[member.ty].inner, first + member.offset, offsets, span)?;
                 }
             }
-            _ => return refuse(span, "a value of this type cannot be read or written as a whole"),
+            _ => return refuse(span, &Limit::TYPE_IN_MEMORY),
         }
         Ok(())
     }
@@ -238,7 +239,7 @@ impl<'m> Lowering<'m> {
     ) -> Result<()> {
         let mask = place.inside.map_or(state.live, |inside| self.program.and(state.live, inside));
         if let TypeInner::Atomic(_) = inner {
-            let Some(&data) = scalars.first() else { return refuse(span, "an operation on nothing") };
+            let Some(&data) = scalars.first() else { return fault(span, "an operation without an operand") };
             let address = self.address(place, 0, false);
             let address = self.address_where(mask, address);
             let (memory, function) = (place.memory, Atomic::Exchange);
@@ -275,7 +276,7 @@ impl<'m> Lowering<'m> {
         span: Span,
     ) -> Result<Vec<Value>> {
         let Lowered::Memory(place) = self.operand(frame, pointer, state)? else {
-            return refuse(span, "an atomic operation on something that is no place in memory");
+            return refuse(span, &Limit::ATOMIC_PLACE);
         };
         let is_signed = self.kind_of(frame, value) == ScalarKind::Sint;
         let data = self.scalar(frame, value, state)?;

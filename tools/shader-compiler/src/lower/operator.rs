@@ -6,7 +6,7 @@ use naga::{
 use v3d_hw::qpu::{AddOp, MulOp};
 
 use super::{Frame, Lowered, Lowering, State};
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault};
 use crate::ssa::{Given, Op, Relation, Value};
 
 impl<'m> Lowering<'m> {
@@ -54,7 +54,7 @@ impl<'m> Lowering<'m> {
         }
         let length = a.len().max(b.len());
         if a.is_empty() || b.is_empty() {
-            return refuse(span, "an operation on nothing");
+            return fault(span, "an operation without an operand");
         }
         let mut results = Vec::new();
         for at in 0..length {

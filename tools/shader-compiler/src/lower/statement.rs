@@ -4,7 +4,8 @@ use naga::{Block, Expression, Function, Handle, Span, Statement, SwitchValue};
 use v3d_hw::qpu::AddOp;
 
 use super::{Exit, Frame, Lowered, Lowering, MOST_CALLS, Pointer, Space, State, Turn};
-use crate::diagnostic::{Result, refuse};
+use crate::diagnostic::{Result, fault, refuse, refuse_with};
+use crate::limit::Limit;
 use crate::ssa::{Carried, Loop, Op, Relation, Step, Value};
 
 /// Turns that a loop may have to be unrolled.
@@ -77,7 +78,7 @@ impl<'m> Lowering<'m> {
                         let inner = self.pointed(frame, *pointer);
                         self.store_memory(&place, &inner, &scalars, state, span)?;
                     }
-                    _ => return refuse(span, "a store to something that is no place"),
+                    _ => return fault(span, "a store to something that is not in memory"),
                 }
             }
             Statement::Call { function, arguments, result } => {
@@ -95,7 +96,7 @@ impl<'m> Lowering<'m> {
             // What is stored is in memory before the program goes on.
             Statement::MemoryBarrier(_) => {}
             Statement::ImageStore { .. } | Statement::ImageAtomic { .. } => {
-                return refuse(span, "textures cannot be written: the TMUs only read");
+                return refuse(span, &Limit::TEXTURE_STORE);
             }
             Statement::Atomic { pointer, fun, value, result } => {
                 let scalars = self.atomic(frame, *pointer, *fun, *value, state, span)?;
@@ -106,14 +107,14 @@ impl<'m> Lowering<'m> {
             Statement::WorkGroupUniformLoad { pointer, result } => {
                 self.barrier();
                 let Lowered::Memory(place) = self.operand(frame, *pointer, state)? else {
-                    return refuse(span, "a load from something that is no place of the workgroup");
+                    return fault(span, "a workgroup load from other memory");
                 };
                 let inner = self.pointed(frame, *pointer);
                 let scalars = self.load_memory(&place, &inner, state, span)?;
                 frame.values.insert(*result, Lowered::Scalars(scalars));
                 self.barrier();
             }
-            _ => return refuse(span, "ray queries, subgroups and cooperative matrices do not exist on this hardware"),
+            _ => return refuse(span, &Limit::SUBGROUPS),
         }
         Ok(())
     }
@@ -183,7 +184,7 @@ impl<'m> Lowering<'m> {
             let group = &values[first..=last];
             let body = &cases[last].body;
             if cases[first..last].iter().any(|case| !case.body.is_empty()) {
-                return refuse(self.program.here, "a case that falls through behind statements");
+                return refuse(self.program.here, &Limit::FALL_THROUGH);
             }
             let mut condition = self.program.bits(0);
             for value in group.iter().flatten() {
@@ -347,7 +348,7 @@ impl<'m> Lowering<'m> {
         let turn = frame.turns.pop().unwrap_or_default();
         if frame.returns.len() > returns {
             self.program.open.pop();
-            return refuse(span, "a return or discard inside of a loop that cannot be unrolled");
+            return refuse(span, &Limit::EXIT_FROM_LOOP);
         }
         let mut breaks = turn.breaks;
         let mut ways = turn.continues;
@@ -371,7 +372,7 @@ impl<'m> Lowering<'m> {
         }
         if breaks.is_empty() && !end.dead {
             self.program.open.pop();
-            return refuse(span, "a loop without an end");
+            return refuse(span, &Limit::ENDLESS_LOOP);
         }
         // Elements that have left keep what they had.
         let mut list = vec![Carried { value: values[0], init: inits[0], next: end.live, next_inside: end.live }];
@@ -413,7 +414,7 @@ impl<'m> Lowering<'m> {
         span: Span,
     ) -> Result<Vec<Value>> {
         if self.calls == MOST_CALLS {
-            return refuse(span, format!("more than {MOST_CALLS} calls inside of each other"));
+            return refuse_with(span, &Limit::CALL_DEPTH, format_args!("at most {MOST_CALLS}"));
         }
         self.calls += 1;
         let own = state.variables.len();
@@ -489,12 +490,12 @@ impl<'m> Lowering<'m> {
     /// Stores scalars at a place.
     pub(super) fn store(&mut self, to: &Pointer, scalars: &[Value], state: &mut State, span: Span) -> Result<()> {
         if to.space != Space::Variables {
-            return refuse(span, "a store to something that programs only read");
+            return fault(span, "a store to read-only memory");
         }
         for (offset, mask) in self.places(to) {
             for (index, &scalar) in scalars.iter().enumerate() {
                 let Some(slot) = state.variables.get(offset + index).copied() else {
-                    return refuse(span, "a store behind the end of a variable");
+                    return fault(span, "a store behind the end of a variable");
                 };
                 state.variables[offset + index] = match mask {
                     Some(mask) => self.program.select(mask, scalar, slot),

@@ -1,35 +1,175 @@
 //! What is refused, and how that is said.
 
-use shader_compiler::{Options, compile};
+use shader_compiler::limit::Limit;
+use shader_compiler::{Error, Options, compile};
 
-/// Compiles what must be refused; the message, and the text at its place.
-fn check(source: &str, message: &str, at: &str) {
-    let error = compile(source, "test.wgsl", &Options::default()).expect_err("this is to be refused");
-    assert!(error.message.contains(message), "{}", error.message);
+/// Compiles what must be refused: by which limit, and the text at its place.
+fn check(source: &str, limit: &Limit, at: &str) {
+    let error = compile(source, "test.wgsl", &Options::default()).expect_err(limit.name);
+    assert_eq!(error.limit, Some(limit), "{}", error.rendered);
+    assert!(error.message.starts_with(limit.message), "{}", error.message);
     let place = error.place.map(|(range, _)| &source[range]);
     assert_eq!(place, Some(at), "{}", error.rendered);
     assert!(error.rendered.contains("test.wgsl:"), "{}", error.rendered);
 }
 
-#[test]
-fn limits_have_a_place_and_a_reason() {
-    check(
-        "@group(0) @binding(0) var t: texture_2d_array<f32>;
-        @fragment fn f() -> @location(0) vec4<f32> { return textureLoad(t, vec2(0, 0), 0, 0); }",
-        "arrays of textures do not exist",
-        "textureLoad",
-    );
-    check(
+/// A source for each limit, with the text that the error points to.
+const SOURCES: &[(&Limit, &str, &str)] = &[
+    (
+        &Limit::VALUE_SIZE,
+        "var<private> big: array<f32, 5000>;
+        @fragment fn f() -> @location(0) vec4<f32> { return vec4(big[0]); }",
+        "var<private> big: array<f32, 5000>;",
+    ),
+    (
+        &Limit::DYNAMIC_INDEX,
+        "@fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> {
+            var many: array<f32, 65>;
+            many[i32(x)] = x;
+            return vec4(many[i32(x)]);
+        }",
+        "many[i32(x)]",
+    ),
+    (
+        &Limit::OVERRIDE,
+        "override size: u32;
+        @fragment fn f() -> @location(0) vec4<f32> { return vec4(f32(size)); }",
+        "size",
+    ),
+    (
+        &Limit::EXIT_FROM_LOOP,
+        "@fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> {
+            var i = x;
+            loop { i = i * 1.5; if (i > 1e9) { return vec4(i); } if (i < 0.0) { break; } }
+            return vec4(x);
+        }",
+        "loop { i = i * 1.5; if (i > 1e9) { return vec4(i); } if (i < 0.0) { break; } }",
+    ),
+    (
+        &Limit::VARYING_PER_SAMPLE,
+        "@fragment fn f(@location(0) @interpolate(perspective, sample) x: f32) -> @location(0) vec4<f32> { return vec4(x); }",
+        "f(@location(0) @interpolate(perspective, sample) x: f32)",
+    ),
+    (
+        &Limit::VARYING_FLAT_FIRST,
+        "@fragment fn f(@location(0) @interpolate(flat, first) x: f32) -> @location(0) vec4<f32> { return vec4(x); }",
+        "f(@location(0) @interpolate(flat, first) x: f32)",
+    ),
+    (
+        &Limit::VARYING_LINEAR,
+        "@fragment fn f(@location(0) @interpolate(linear) x: f32) -> @location(0) vec4<f32> { return vec4(x); }",
+        "f(@location(0) @interpolate(linear) x: f32)",
+    ),
+    (
+        &Limit::VERTEX_INDEX,
+        "@vertex fn f(@builtin(vertex_index) n: u32) -> @builtin(position) vec4<f32> { return vec4(f32(n)); }",
+        "f(@builtin(vertex_index) n: u32)",
+    ),
+    (
+        &Limit::SAMPLE_INDEX,
+        "@fragment fn f(@builtin(sample_index) n: u32) -> @location(0) vec4<f32> { return vec4(f32(n)); }",
+        "f(@builtin(sample_index) n: u32)",
+    ),
+    (&Limit::COLOR_TYPE, "@fragment fn f() -> @location(0) vec4<u32> { return vec4(1u); }", "f()"),
+    (
+        &Limit::COLOR_COUNT,
+        "struct Out { @location(0) a: vec4<f32>, @location(1) b: vec4<f32> }
+        @fragment fn f() -> Out { return Out(vec4(1.0), vec4(0.0)); }",
+        "f()",
+    ),
+    (&Limit::COLOR_MISSING, "@fragment fn f() -> @builtin(frag_depth) f32 { return 0.5; }", "f()"),
+    (
+        &Limit::STORAGE_IN_STAGE,
         "@group(0) @binding(0) var<storage, read> s: array<f32>;
         @fragment fn f() -> @location(0) vec4<f32> { return vec4(s[1]); }",
-        "storage buffers are not compiled",
         "s",
-    );
-    check(
-        "@fragment fn f() -> @location(0) vec4<f32> { return vec4(1.0, 2.0, 3.0, q); }",
-        "no definition in scope",
-        "q",
-    );
+    ),
+    (&Limit::WORKGROUP_SIZE, "@compute @workgroup_size(64, 64) fn f() {}", "f()"),
+    (&Limit::WORKGROUP_TOGETHER, "@compute @workgroup_size(256) fn f() { workgroupBarrier(); }", "f()"),
+    (
+        &Limit::WORKGROUP_MEMORY,
+        "var<workgroup> shared_words: array<u32, 300000>;
+        @compute @workgroup_size(16) fn f(@builtin(local_invocation_index) i: u32) { shared_words[i] = i; }",
+        "var<workgroup> shared_words: array<u32, 300000>;",
+    ),
+    (
+        &Limit::TEXTURE_DIMENSION,
+        "@group(0) @binding(0) var t: texture_3d<f32>;
+        @fragment fn f() -> @location(0) vec4<f32> { return textureLoad(t, vec3(0, 0, 0), 0); }",
+        "textureLoad",
+    ),
+    (
+        &Limit::TEXTURE_ARRAY,
+        "@group(0) @binding(0) var t: texture_2d_array<f32>;
+        @fragment fn f() -> @location(0) vec4<f32> { return textureLoad(t, vec2(0, 0), 0, 0); }",
+        "textureLoad",
+    ),
+    (
+        &Limit::TEXTURE_SAMPLES,
+        "@group(0) @binding(0) var t: texture_multisampled_2d<f32>;
+        @fragment fn f() -> @location(0) vec4<f32> { return textureLoad(t, vec2(0, 0), 0); }",
+        "textureLoad",
+    ),
+    (
+        &Limit::TEXTURE_KIND,
+        "@group(0) @binding(0) var t: texture_2d<u32>;
+        @fragment fn f() -> @location(0) vec4<f32> { return vec4<f32>(textureLoad(t, vec2(0, 0), 0)); }",
+        "textureLoad",
+    ),
+    (
+        &Limit::TEXTURE_STORE,
+        "@group(0) @binding(0) var t: texture_storage_2d<rgba8unorm, write>;
+        @compute @workgroup_size(1) fn f() { textureStore(t, vec2(0, 0), vec4(1.0)); }",
+        "textureStore",
+    ),
+    (
+        &Limit::LOOKUP_IN_LOOP,
+        "@group(0) @binding(0) var t: texture_2d<f32>;
+        @fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> {
+            var i = x;
+            loop { i = i + textureLoad(t, vec2(i32(i), 0), 0).x; if (i > 1e9) { break; } }
+            return vec4(i);
+        }",
+        "textureLoad",
+    ),
+    (
+        &Limit::CUBE_GATHER,
+        "@group(0) @binding(0) var t: texture_cube<f32>;
+        @group(0) @binding(1) var s: sampler;
+        @fragment fn f(@location(0) x: vec3<f32>) -> @location(0) vec4<f32> { return textureGather(0, t, s, x); }",
+        "textureGather",
+    ),
+];
+
+#[test]
+fn limits_have_a_place_and_a_reason() {
+    for (limit, source, at) in SOURCES {
+        check(source, limit, at);
+    }
+}
+
+/// A source that is no WGSL is refused by naga.
+#[test]
+fn errors_of_the_language_are_nagas() {
+    let source = "@fragment fn f() -> @location(0) vec4<f32> { return vec4(1.0, 2.0, 3.0, q); }";
+    let error = compile(source, "test.wgsl", &Options::default()).unwrap_err();
+    assert_eq!(error.limit, None);
+    assert!(error.message.contains("no definition in scope"), "{error}");
+    assert_eq!(error.place.map(|(range, _)| &source[range]), Some("q"));
+}
+
+/// The list of naga's inputs names limits that there are, whether the inputs are at hand or not.
+#[test]
+fn limits_of_the_list_exist() {
+    let rows = include_str!("../naga.tsv").lines().filter_map(|row| row.split_once("\tlimit\t"));
+    let unknown: Vec<_> = rows.filter(|(_, name)| Limit::ALL.iter().all(|limit| limit.name != *name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn names_of_limits_are_different() {
+    let names: std::collections::BTreeSet<&str> = Limit::ALL.iter().map(|limit| limit.name).collect();
+    assert_eq!(names.len(), Limit::ALL.len());
 }
 
 #[test]
@@ -61,7 +201,7 @@ fn too_many_values_at_once_are_refused_with_their_line() {
         sums.join("\n")
     );
     if let Err(error) = compile(&source, "test.wgsl", &Options::default()) {
-        assert!(error.message.contains("values are needed at once here"), "{}", error.message);
+        assert_eq!(error.limit, Some(&Limit::REGISTERS), "{}", error.message);
         assert!(error.place.is_some(), "{}", error.rendered);
     } else {
         panic!("80 values do not fit into 64 registers");
@@ -90,6 +230,7 @@ fn naga_inputs_become_what_the_list_says() {
                     .collect();
                 format!("{name}\tcompiles\t{}", stages.join(", "))
             }
+            Err(Error { limit: Some(limit), .. }) => format!("{name}\tlimit\t{}", limit.name),
             Err(error) => format!("{name}\trefused\t{}", error.message.lines().next().unwrap_or("")),
         });
     }

@@ -1,0 +1,103 @@
+//! What WGSL has and this compiler refuses: one table of names and reasons.
+
+/// Whose limit it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The GPU has nothing to do it with, or not enough.
+    Hardware,
+    /// The compiler does not support it, though the GPU could do it.
+    Compiler,
+}
+
+impl Cause {
+    /// What an error says at the place in the source.
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Hardware => "not possible on this GPU",
+            Self::Compiler => "not supported by this compiler",
+        }
+    }
+}
+
+/// A feature of WGSL that is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// How errors and the list of what becomes of naga's inputs call it.
+    pub name: &'static str,
+    /// Whose limit it is.
+    pub cause: Cause,
+    /// One sentence: what is not possible, and what to do instead if there is something.
+    pub message: &'static str,
+}
+
+const fn hardware(name: &'static str, message: &'static str) -> Limit {
+    Limit { name, cause: Cause::Hardware, message }
+}
+
+const fn compiler(name: &'static str, message: &'static str) -> Limit {
+    Limit { name, cause: Cause::Compiler, message }
+}
+
+macro_rules! limits {
+    ($($constant:ident = $cause:ident($name:literal, $message:literal);)*) => {
+        impl Limit {
+            $(#[doc = $message] pub const $constant: Self = $cause($name, $message);)*
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$constant),*];
+        }
+    };
+}
+
+limits! {
+    // Numbers, values and control flow.
+    NUMBER_WIDTH = hardware("number-width", "numbers have 32 bits on the QPUs");
+    REGISTERS = hardware("registers", "too many values are needed at the same time, and there is no memory to spill registers to");
+    VALUE_SIZE = compiler("value-size", "a value of too many scalars");
+    TYPE_IN_REGISTERS = compiler("type-in-registers", "a value of this type cannot be kept in registers");
+    DYNAMIC_INDEX = compiler("dynamic-index", "an index that is not constant, into too many elements");
+    BUILT_IN_FUNCTION = compiler("built-in-function", "this built-in function is not supported");
+    SUBGROUPS = hardware("subgroups", "subgroup operations, ray queries and cooperative matrices do not exist on this GPU");
+    OVERRIDE = compiler("override", "an override needs a default value, and cannot be part of a constant expression or a workgroup size");
+    FALL_THROUGH = compiler("fall-through", "a case with statements must not fall through into the next one");
+    EXIT_FROM_LOOP = compiler("exit-from-loop", "return and discard are supported only in loops that can be unrolled: leave the loop with break first");
+    ENDLESS_LOOP = compiler("endless-loop", "this loop has no exit");
+    CALL_DEPTH = compiler("call-depth", "calls are nested too deeply to be inlined");
+
+    // What enters and leaves a stage.
+    ATTRIBUTE_COUNT = hardware("attribute-count", "a vertex has too many attributes");
+    ATTRIBUTE_TYPE = compiler("attribute-type", "attributes are scalars or vectors of f32, i32 or u32");
+    VARYING_COUNT = hardware("varying-count", "too many components of varyings");
+    VARYING_TYPE = compiler("varying-type", "varyings are scalars or vectors of f32; integers must be flat");
+    VARYING_PER_SAMPLE = hardware("varying-per-sample", "varyings cannot be interpolated per sample: a fragment is shaded once for all of its samples");
+    VARYING_FLAT_FIRST = hardware("varying-flat-first", "the last vertex of a primitive provides its flat varyings: write `flat, either`");
+    VARYING_LINEAR = hardware("varying-linear", "varyings are always interpolated with perspective");
+    VERTEX_INDEX = hardware("vertex-index", "vertex shaders have no built-in vertex or instance index: pass it as an attribute");
+    SAMPLE_INDEX = hardware("sample-index", "fragment shaders run once for all samples of a fragment, so there is no sample index");
+    BUILT_IN_INPUT = compiler("built-in-input", "this built-in input is not supported in this stage");
+    BUILT_IN_OUTPUT = compiler("built-in-output", "this built-in output is not supported in this stage");
+    COLOR_TYPE = hardware("color-type", "a colour is a vec4<f32>: the tile buffer has no integer formats");
+    COLOR_COUNT = hardware("color-count", "the tile buffer has one colour, so a fragment shader writes @location(0) only");
+    COLOR_MISSING = compiler("color-missing", "a fragment shader must write a colour to @location(0)");
+
+    // Memory.
+    UNIFORM_TYPE = compiler("uniform-type", "uniforms are scalars, vectors, matrices of f32, and arrays and structures of these");
+    STORAGE_IN_STAGE = compiler("storage-in-stage", "storage buffers are supported in compute shaders only");
+    ADDRESS_SPACE = hardware("address-space", "variables of this address space do not exist on this GPU: use a uniform");
+    BOOL_IN_MEMORY = compiler("bool-in-memory", "a bool in memory is not supported: use a u32");
+    TYPE_IN_MEMORY = compiler("type-in-memory", "a value of this type cannot be read or written as a whole");
+    ATOMIC_PLACE = hardware("atomic-place", "atomic operations work on storage buffers and workgroup memory of compute shaders");
+    WORKGROUP_SIZE = compiler("workgroup-size", "a workgroup has too many invocations");
+    WORKGROUP_TOGETHER = hardware("workgroup-together", "a workgroup whose invocations share memory or wait for each other does not fit the 12 QPUs");
+    WORKGROUP_MEMORY = compiler("workgroup-memory", "a workgroup uses too much memory");
+
+    // Textures.
+    TEXTURE_DIMENSION = hardware("texture-dimension", "the TMU has 2D textures and cube maps, but no 1D and 3D textures");
+    TEXTURE_ARRAY = hardware("texture-array", "the TMU has no array textures, and each lookup names its texture: arrays of textures are not possible");
+    TEXTURE_SAMPLES = hardware("texture-samples", "the TMU has no multisampled textures");
+    TEXTURE_KIND = hardware("texture-kind", "the TMU returns floats: textures of integers are not possible");
+    TEXTURE_STORE = hardware("texture-store", "textures cannot be written: the TMU only reads");
+    TEXTURE_OFFSET = compiler("texture-offset", "an offset in texels must be a constant");
+    LOOKUP_IN_LOOP = compiler("lookup-in-loop", "a texture lookup is supported only in loops that can be unrolled, because its parameters come from the uniform stream");
+    CUBE_GATHER = compiler("cube-gather", "textureGather of a cube map is not supported: its four texels may be on several faces");
+    CUBE_OFFSET = hardware("cube-offset", "offsets in texels are not possible in cube maps");
+}
