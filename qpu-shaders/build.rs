@@ -3,5 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    shader_build::build("shaders", "shaders.rs")
+    // What these shaders compute becomes colours of 8 bits.
+    let options = shader_build::Options { fast_math: true, ..shader_build::Options::default() };
+    shader_build::build_with("shaders", "shaders.rs", &options)
 }

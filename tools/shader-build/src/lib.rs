@@ -20,7 +20,8 @@
 //!
 //! `NAME.wgsl` has the stages of a module in one file: a vertex entry point becomes both a coordinate and a vertex shader, and structures have the fields of
 //! the uniforms that the stage reads, with matrices in row-major order. A compute entry point becomes `COMPUTE` and `Bindings`, which includes the storage
-//! buffers. `shader-compiler` documents the language.
+//! buffers. `shader-compiler` documents the language. [`build_with`] takes its options: with `fast_math`, exponentials and logarithms are as fast and as
+//! exact as those of OpenGL ES drivers, which is enough for colours.
 //!
 //! A texture that is declared with its kind is a field of type `Texture2d`, `TextureCube` or `TextureChild`, and binding another kind does not compile. A
 //! program without uniforms has `NoUniforms`. The float uniforms `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and `viewport_z_offset` are
@@ -40,6 +41,7 @@ use std::{env, fs};
 
 use qpu::Assembly;
 use shader_compiler::Compiled;
+pub use shader_compiler::Options;
 
 mod compiled;
 mod generate;
@@ -56,10 +58,15 @@ struct Programs {
     user: Option<Assembly>,
 }
 
-/// Assembles and checks all shaders of `folder`, a path from the package's root, and writes their module to `file` in
-/// `OUT_DIR`. Prints errors, and returns the exit code for a build script's `main`.
+/// As [`build_with`], with the compiler's default options.
 pub fn build(folder: impl AsRef<Path>, file: &str) -> ExitCode {
-    match build_in_cargo(folder.as_ref(), file) {
+    build_with(folder, file, &Options::default())
+}
+
+/// Compiles, assembles and checks all shaders of `folder`, a path from the package's root, and writes their module to `file` in
+/// `OUT_DIR`. Prints errors, and returns the exit code for a build script's `main`.
+pub fn build_with(folder: impl AsRef<Path>, file: &str, options: &Options) -> ExitCode {
+    match build_in_cargo(folder.as_ref(), file, options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -68,11 +75,11 @@ pub fn build(folder: impl AsRef<Path>, file: &str) -> ExitCode {
     }
 }
 
-fn build_in_cargo(folder: &Path, file: &str) -> Result<(), String> {
+fn build_in_cargo(folder: &Path, file: &str, options: &Options) -> Result<(), String> {
     let folder = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join(folder);
     println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed={LIBRARY}/operations");
-    let (code, warnings) = module(&folder)?;
+    let (code, warnings) = module(&folder, options)?;
     for warning in warnings {
         println!("cargo::warning={warning}");
     }
@@ -88,13 +95,13 @@ fn variable(name: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// The errors of a shader, with line and caret; or an error of the folder.
-pub fn module(folder: &Path) -> Result<(String, Vec<String>), String> {
+pub fn module(folder: &Path, options: &Options) -> Result<(String, Vec<String>), String> {
     let mut programs: BTreeMap<String, Programs> = BTreeMap::new();
     let mut warnings = Vec::new();
     let mut modules: BTreeMap<String, Vec<Compiled>> = BTreeMap::new();
     for path in sources(folder, "wgsl")? {
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
-        modules.insert(name, compile(&path)?);
+        modules.insert(name, compile(&path, options)?);
     }
     for path in sources(folder, "qasm")? {
         let (name, stage) = name_and_stage(&path)?;
@@ -145,10 +152,9 @@ fn name_and_stage(path: &Path) -> Result<(String, String), String> {
     }
 }
 
-fn compile(path: &Path) -> Result<Vec<Compiled>, String> {
+fn compile(path: &Path, options: &Options) -> Result<Vec<Compiled>, String> {
     let source = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let options = shader_compiler::Options::default();
-    shader_compiler::compile(&source, &path.display().to_string(), &options).map_err(|error| error.to_string())
+    shader_compiler::compile(&source, &path.display().to_string(), options).map_err(|error| error.to_string())
 }
 
 fn assemble(folder: &Path, path: &Path, warnings: &mut Vec<String>) -> Result<Assembly, String> {

@@ -9,8 +9,8 @@ use v3d_hw::qpu::{Alu, Signal};
 use crate::diagnostic::{Error, Result, fault, mistake};
 use crate::eliminate_dead::eliminate_dead;
 use crate::interface::{Attribute, Interface, Stage};
-use crate::lower::Lowering;
 use crate::lower::entry::{Entry, find};
+use crate::lower::{Lowering, Source};
 use crate::routine::link;
 use crate::schedule::{Line, schedule};
 use crate::select_instructions::{Streams, select_instructions};
@@ -30,6 +30,9 @@ pub struct Options {
     pub fragment: Option<String>,
     /// Entry point of the compute stage; without it the one named `cs_main`, or the only one.
     pub compute: Option<String>,
+    /// Exponentials, logarithms and powers are what the special function unit makes of them, with about 12 good bits, instead of what WGSL demands.
+    /// Results in colours of 8 bits show no difference, and such a function is 3 instructions, not 20.
+    pub fast_math: bool,
 }
 
 /// The program of a stage.
@@ -78,6 +81,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
     let module = parse(source, path)?;
     let mut validator = Validator::new(ValidationFlags::all(), CAPABILITIES);
     let info = validator.validate(&module).map_err(|error| Error::validation(&error, source, path))?;
+    let parsed = Source { text: source, module: &module, info: &info, fast_math: options.fast_math };
     let mut programs = Vec::new();
     let stages = [
         (ShaderStage::Vertex, &options.vertex, "vs_main", &[Stage::Coordinate, Stage::Vertex][..]),
@@ -90,7 +94,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         let Some(entry) = found.map_err(|refusal| refusal.render(source, path))? else { continue };
         let mut attributes: Vec<Attribute> = Vec::new();
         for &stage in stages {
-            let made = compile_stage(source, &module, &info, entry, stage, &mut attributes);
+            let made = compile_stage(&parsed, entry, stage, &mut attributes);
             let (program, located) = made.map_err(|refusal| refusal.render(source, path))?;
             if matches!(stage, Stage::Vertex | Stage::Fragment) {
                 varyings.push((located, program.interface.flat_varyings));
@@ -134,14 +138,12 @@ pub fn parse(source: &str, path: &str) -> std::result::Result<Module, Error> {
 }
 
 fn compile_stage(
-    source: &str,
-    module: &Module,
-    info: &naga::valid::ModuleInfo,
+    source: &Source<'_>,
     index: usize,
     stage: Stage,
     attributes: &mut Vec<Attribute>,
 ) -> Result<(Compiled, Vec<(u32, u32)>)> {
-    let mut lowering = Lowering::new(source, module, info)?;
+    let mut lowering = Lowering::new(source)?;
     let entry = match stage {
         Stage::Compute => lowering.compute(index)?,
         _ => lowering.entry(index, stage)?,

@@ -127,6 +127,35 @@ impl Program {
         self.fmul(near, rest)
     }
 
+    /// a / x within 2.5 units of the last place: q + q * (1 - x * r) for the estimate q = a * r. The small correction loses nothing where it is cut off, as
+    /// the product with a corrected reciprocal would.
+    pub(crate) fn quotient(&mut self, a: Value, x: Value) -> Value {
+        if let Some(bits) = self.constant(x) {
+            let inverse = self.float(1.0 / f32::from_bits(bits));
+            return self.fmul(a, inverse);
+        }
+        let near = self.value(Op::Special(Special::Recip, x));
+        let (product, estimate) = (self.fmul(near, x), self.fmul(a, near));
+        let one = self.float(1.0);
+        let rest = self.fsub(one, product);
+        let correction = self.fmul(estimate, rest);
+        self.fadd(estimate, correction)
+    }
+
+    /// 1 / sqrt(x) within 2 units of the last place, likewise: r + r * (0.5 - 0.5 * x * r * r).
+    pub(crate) fn exact_recip_sqrt(&mut self, x: Value) -> Value {
+        if self.constant(x).is_some() {
+            return self.recip_sqrt(x);
+        }
+        let near = self.value(Op::Special(Special::RecipSqrt, x));
+        let half = self.float(0.5);
+        let (scaled, square) = (self.fmul(x, half), self.fmul(near, near));
+        let product = self.fmul(scaled, square);
+        let rest = self.fsub(half, product);
+        let correction = self.fmul(near, rest);
+        self.fadd(near, correction)
+    }
+
     /// 1 / sqrt(x), likewise: r * (1.5 - 0.5 * x * r * r).
     pub(crate) fn recip_sqrt(&mut self, x: Value) -> Value {
         if let Some(bits) = self.constant(x) {

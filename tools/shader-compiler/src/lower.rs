@@ -20,6 +20,7 @@ use crate::ssa::{Memory, Program, StreamWord, Value};
 mod bits;
 pub(crate) mod compute;
 pub(crate) mod entry;
+mod exponential;
 mod expression;
 mod image;
 mod level_of_detail;
@@ -27,6 +28,7 @@ mod math;
 mod matrix;
 mod memory;
 mod operator;
+mod reduce_strength;
 mod statement;
 
 /// Most scalars of a variable.
@@ -118,6 +120,16 @@ enum Global {
     Memory(Memory),
 }
 
+/// A source that is compiled.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'m> {
+    pub(crate) text: &'m str,
+    pub(crate) module: &'m Module,
+    pub(crate) info: &'m ModuleInfo,
+    /// See [`Options::fast_math`](crate::Options).
+    pub(crate) fast_math: bool,
+}
+
 /// A program in the making.
 pub(crate) struct Lowering<'m> {
     /// The text of the module, for places in it.
@@ -133,15 +145,18 @@ pub(crate) struct Lowering<'m> {
     /// First bytes of the workgroup's variables.
     workgroup_places: HashMap<Handle<GlobalVariable>, u32>,
     calls: usize,
+    /// The special function unit's results are taken as they are.
+    fast_math: bool,
     /// The variable that says which elements have not been discarded.
     kept: usize,
     pub(crate) discards: bool,
 }
 
 impl<'m> Lowering<'m> {
-    pub(crate) fn new(source: &'m str, module: &'m Module, info: &'m ModuleInfo) -> Result<Self> {
+    pub(crate) fn new(source: &Source<'m>) -> Result<Self> {
+        let Source { text, module, info, fast_math } = *source;
         let mut lowering = Self {
-            source,
+            source: text,
             module,
             info,
             program: Program::default(),
@@ -152,6 +167,7 @@ impl<'m> Lowering<'m> {
             workgroups: Workgroups::default(),
             workgroup_places: HashMap::new(),
             calls: 0,
+            fast_math,
             kept: 0,
             discards: false,
         };

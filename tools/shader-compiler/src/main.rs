@@ -36,6 +36,9 @@ struct Arguments {
     /// Entry point of the compute stage, else cs_main or the only one
     #[arg(long)]
     compute: Option<String>,
+    /// Take the special function unit's exponentials and logarithms as they are: 12 good bits
+    #[arg(long)]
+    fast_math: bool,
     /// Put the end of a pipeline behind the fragment program: with a depth test, whose depths are kept
     #[arg(long, value_enum)]
     depth: Option<DepthTest>,
@@ -177,6 +180,7 @@ fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), String> {
         vertex: arguments.vertex.clone(),
         fragment: arguments.fragment.clone(),
         compute: arguments.compute.clone(),
+        fast_math: arguments.fast_math,
     };
     let programs = compile(source, path, &options).map_err(|error| error.to_string())?;
     for program in programs {

@@ -5,7 +5,7 @@ use v3d_hw::qpu::AddOp;
 
 use super::Lowering;
 use crate::diagnostic::Result;
-use crate::ssa::{Op, Part, Relation, Special, Value};
+use crate::ssa::{Op, Part, Relation, Value};
 
 /// sin(2 pi y) / y in powers of y^2, for y from -0.5 to 0.5; wrong by 6e-6 at most (a fit by the maximum norm).
 const SINE: [f32; 5] = [6.283_056, -41.331_215, 81.366_82, -74.478_01, 32.781_42];
@@ -181,39 +181,6 @@ impl Lowering<'_> {
             }
             F::Atan => self.arc_tangent(a, one),
             F::Atan2 => self.arc_tangent(a, b),
-            F::Sinh | F::Cosh | F::Tanh => {
-                let up = self.power_of_e(a);
-                let down = self.program.recip(up);
-                let (sum, difference) = (self.program.fadd(up, down), self.program.fsub(up, down));
-                let half = self.program.float(0.5);
-                match function {
-                    F::Sinh => self.program.fmul(difference, half),
-                    F::Cosh => self.program.fmul(sum, half),
-                    _ => {
-                        // Beyond 10 it is 1 to the last bit, and the powers would not be numbers any more.
-                        let within = self.clamped(a, -10.0, 10.0);
-                        let up = self.power_of_e(within);
-                        let down = self.program.recip(up);
-                        let (sum, difference) = (self.program.fadd(up, down), self.program.fsub(up, down));
-                        self.quotient(difference, sum)
-                    }
-                }
-            }
-            F::Asinh | F::Acosh => {
-                let square = self.program.fmul(a, a);
-                let square =
-                    if function == F::Asinh { self.program.fadd(square, one) } else { self.program.fsub(square, one) };
-                let root = self.root(square);
-                let sum = self.program.fadd(a, root);
-                self.logarithm(sum)
-            }
-            F::Atanh => {
-                let (above, below) = (self.program.fadd(one, a), self.program.fsub(one, a));
-                let ratio = self.quotient(above, below);
-                let logarithm = self.logarithm(ratio);
-                let half = self.program.float(0.5);
-                self.program.fmul(logarithm, half)
-            }
             F::Radians => self.scaled(a, std::f32::consts::PI / 180.0),
             F::Degrees => self.scaled(a, 180.0 / std::f32::consts::PI),
             F::Floor => self.floor(a),
@@ -225,21 +192,12 @@ impl Lowering<'_> {
             F::Fract => self.fraction(a),
             F::Trunc => self.truncated(a),
             F::Round => self.rounded(a),
-            F::Exp => self.power_of_e(a),
-            F::Exp2 => self.program.value(Op::Special(Special::Exp, a)),
-            F::Log => self.logarithm(a),
-            F::Log2 => self.program.value(Op::Special(Special::Log, a)),
-            F::Pow => {
-                let logarithm = self.program.value(Op::Special(Special::Log, a));
-                let product = self.program.fmul(logarithm, b);
-                self.program.value(Op::Special(Special::Exp, product))
-            }
             F::Ldexp => {
                 // Two powers of two, each of which a float has: together they reach from the smallest to the greatest.
                 let one = self.program.bits(1);
                 let half = self.program.alu(AddOp::Asr, b, one);
                 let rest = self.program.alu(AddOp::Sub, b, half);
-                let (first, second) = (self.power_of_two(half), self.power_of_two(rest));
+                let (first, second) = (self.two_to_the(half), self.two_to_the(rest));
                 let product = self.program.fmul(a, first);
                 self.program.fmul(product, second)
             }
@@ -275,12 +233,16 @@ impl Lowering<'_> {
                 self.program.fmul(square, slope)
             }
             F::Sqrt => self.root(a),
+            F::InverseSqrt if !self.fast_math => self.program.exact_recip_sqrt(a),
             F::InverseSqrt => self.program.recip_sqrt(a),
             F::QuantizeToF16 => {
                 let word = self.program.value(Op::PackHalf(0, None, a));
                 self.program.value(Op::Unpack(Part::Half(0), word))
             }
-            _ => return self.bit_function(function, kind, scalars, span),
+            _ => match self.exponential(function, a, b) {
+                Some(result) => result,
+                None => return self.bit_function(function, kind, scalars, span),
+            },
         })
     }
 
@@ -313,7 +275,7 @@ impl Lowering<'_> {
     }
 
     /// 2 to the power of an integer between -126 and 127, or of the one of these that is nearest.
-    fn power_of_two(&mut self, exponent: Value) -> Value {
+    fn two_to_the(&mut self, exponent: Value) -> Value {
         let (least, most) = (self.program.bits(-126i32 as u32), self.program.bits(127));
         let (bias, by) = (self.program.bits(127), self.program.bits(23));
         let exponent = self.program.alu(AddOp::Max, exponent, least);
@@ -322,23 +284,13 @@ impl Lowering<'_> {
         self.program.alu(AddOp::Shl, exponent, by)
     }
 
-    fn scaled(&mut self, a: Value, by: f32) -> Value {
+    pub(super) fn scaled(&mut self, a: Value, by: f32) -> Value {
         let by = self.program.float(by);
         self.program.fmul(a, by)
     }
 
-    fn quotient(&mut self, a: Value, b: Value) -> Value {
+    pub(super) fn quotient(&mut self, a: Value, b: Value) -> Value {
         self.binary(BinaryOperator::Divide, ScalarKind::Float, a, b)
-    }
-
-    fn power_of_e(&mut self, a: Value) -> Value {
-        let exponent = self.scaled(a, std::f32::consts::LOG2_E);
-        self.program.value(Op::Special(Special::Exp, exponent))
-    }
-
-    fn logarithm(&mut self, a: Value) -> Value {
-        let logarithm = self.program.value(Op::Special(Special::Log, a));
-        self.scaled(logarithm, std::f32::consts::LN_2)
     }
 
     fn length(&mut self, a: &[Value]) -> Value {
@@ -347,7 +299,7 @@ impl Lowering<'_> {
     }
 
     /// x / sqrt(x), where a tiny number stands for 0, of which the inverse would be no number.
-    fn root(&mut self, a: Value) -> Value {
+    pub(super) fn root(&mut self, a: Value) -> Value {
         let tiny = self.program.float(1e-30);
         let not_zero = self.program.alu(AddOp::Fmax, a, tiny);
         let inverse = self.program.recip_sqrt(not_zero);
@@ -393,7 +345,7 @@ impl Lowering<'_> {
         self.program.select(both, less, near)
     }
 
-    fn polynomial(&mut self, terms: &[f32], x: Value) -> Value {
+    pub(super) fn polynomial(&mut self, terms: &[f32], x: Value) -> Value {
         let mut sum = self.program.float(terms.last().copied().unwrap_or(0.0));
         for &term in terms.iter().rev().skip(1) {
             let product = self.program.fmul(sum, x);

@@ -137,13 +137,10 @@ impl<'m> Lowering<'m> {
 
     /// A number times one that is known.
     pub(super) fn times(&mut self, number: Value, factor: u32) -> Value {
-        let program = &mut self.program;
-        if factor.count_ones() == 2 && program.constant(number).is_none() {
-            let (low, high) = (program.bits(factor.trailing_zeros()), program.bits(31 - factor.leading_zeros()));
-            let (low, high) = (program.alu(AddOp::Shl, number, low), program.alu(AddOp::Shl, number, high));
-            return program.alu(AddOp::Add, low, high);
+        if let Some(product) = self.multiplied_by_shifts(number, factor) {
+            return product;
         }
-        let factor = program.bits(factor);
+        let factor = self.program.bits(factor);
         self.multiplied(number, factor)
     }
 

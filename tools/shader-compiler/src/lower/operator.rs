@@ -99,6 +99,7 @@ impl<'m> Lowering<'m> {
             Operator::Subtract => program.alu(if float { AddOp::Fsub } else { AddOp::Sub }, a, b),
             Operator::Multiply if float => program.fmul(a, b),
             Operator::Multiply => self.multiplied(a, b),
+            Operator::Divide if float && !self.fast_math => program.quotient(a, b),
             Operator::Divide if float => {
                 let inverse = program.recip(b);
                 program.fmul(a, inverse)
@@ -128,18 +129,10 @@ impl<'m> Lowering<'m> {
 
     /// The low 32 bits of a product, from products of 24 bits.
     pub(super) fn multiplied(&mut self, a: Value, b: Value) -> Value {
+        if let Some(product) = self.multiplied_by_shift(a, b) {
+            return product;
+        }
         let program = &mut self.program;
-        if let (Some(x), Some(y)) = (program.constant(a), program.constant(b)) {
-            return program.bits(x.wrapping_mul(y));
-        }
-        for (constant, other) in [(program.constant(a), b), (program.constant(b), a)] {
-            if let Some(constant) = constant
-                && constant.is_power_of_two()
-            {
-                let by = program.bits(constant.trailing_zeros());
-                return program.alu(AddOp::Shl, other, by);
-            }
-        }
         let by = program.bits(24);
         let (high_a, high_b) = (program.alu(AddOp::Shr, a, by), program.alu(AddOp::Shr, b, by));
         let low = program.value(Op::Mul(MulOp::Mul24, a, b));
@@ -182,22 +175,10 @@ impl<'m> Lowering<'m> {
 
     /// Quotient and remainder of integers. Of a division by 0 the quotient is the dividend and the remainder 0, as WGSL has it.
     pub(super) fn divided(&mut self, a: Value, b: Value, signed: bool) -> (Value, Value) {
+        if let Some(results) = self.divided_by_shift(a, b, signed) {
+            return results;
+        }
         let zero = self.program.bits(0);
-        if let (Some(x), Some(y)) = (self.program.constant(a), self.program.constant(b)) {
-            let (quotient, remainder) = match (signed, y) {
-                (_, 0) => (x, 0),
-                (true, y) => ((x as i32).wrapping_div(y as i32) as u32, (x as i32).wrapping_rem(y as i32) as u32),
-                (false, y) => (x / y, x % y),
-            };
-            return (self.program.bits(quotient), self.program.bits(remainder));
-        }
-        if !signed
-            && let Some(divisor) = self.program.constant(b)
-            && divisor.is_power_of_two()
-        {
-            let (by, mask) = (self.program.bits(divisor.trailing_zeros()), self.program.bits(divisor - 1));
-            return (self.program.alu(AddOp::Shr, a, by), self.program.and(a, mask));
-        }
         let by = self.program.bits(31);
         let (mut x, mut y) = (a, b);
         if signed {

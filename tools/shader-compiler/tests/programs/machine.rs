@@ -194,6 +194,11 @@ pub(crate) fn text(program: &Compiled) -> String {
 
 /// The program of one stage of a source.
 pub(crate) fn stage(source: &str, stage: Stage) -> Compiled {
-    let programs = compile(source, "test.wgsl", &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    stage_with(source, stage, &Options::default())
+}
+
+/// The same with options.
+pub(crate) fn stage_with(source: &str, stage: Stage, options: &Options) -> Compiled {
+    let programs = compile(source, "test.wgsl", options).unwrap_or_else(|error| panic!("{error}"));
     programs.into_iter().find(|program| program.stage == stage).unwrap()
 }
