@@ -29,8 +29,6 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-extern crate alloc;
-
 pub use shader_interface::*;
 
 include!(concat!(env!("OUT_DIR"), "/shaders.rs"));

@@ -72,12 +72,6 @@ pub use session::{Compute, Session};
 pub use work::{Bound, Work};
 pub use yuv::Planes;
 
-// The programs' modules refer to these through the crate.
-use shader_interface::{
-    ComputeProgram, ComputeUniforms, Share, Storage, StorageMut, UniformData, UniformStream, UniformValue, UserProgram,
-    Workgroups,
-};
-
 /// The assembled programs, one module each, for running them by other means.
 pub mod programs {
     include!(concat!(env!("OUT_DIR"), "/shaders.rs"));

@@ -7,14 +7,16 @@
 //!
 //! A fragment shader can leave blending and tests to its pipeline, which appends code that [`tail`] generates.
 //!
-//! `shader-build` generates such types from the directives in a shader's source. A crate of shaders needs only this crate and `v3d-hw`.
+//! `shader-build` generates such types from the directives in a shader's source. A crate of shaders needs only this crate.
 //!
 //! # Sources
 //! [AG p.51, p.60-61] for the inputs and outputs of shaders.
 #![no_std]
 #![forbid(unsafe_code)]
 
-extern crate alloc;
+/// What generated modules name besides this crate's own items.
+#[doc(hidden)]
+pub extern crate alloc;
 
 mod compute;
 mod program;
@@ -30,6 +32,8 @@ pub use texture::{
     Child, CubeMap, Texture2d, Texture2d64, TextureBinding, TextureChild, TextureCube, TwoDimensional, TwoDimensional64,
 };
 pub use uniform::{NoUniforms, Owner, UniformData, UniformStream, UniformValue, VertexUniforms, ViewportUniforms};
+#[doc(hidden)]
+pub use v3d_hw;
 pub use vertex::{Attribute, AttributeComponent, VertexData, push_attribute};
 
 /// Runs the README's examples as tests.

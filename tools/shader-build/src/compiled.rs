@@ -24,7 +24,7 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
         let uniforms = structure(code, "FragmentUniforms", &[interface])?;
         if uniforms != NONE {
             let words = interface.stream.len();
-            writeln!(code, "impl crate::UniformData for {uniforms} {{\nconst WORDS: usize = {words};")?;
+            writeln!(code, "impl shader_interface::UniformData for {uniforms} {{\nconst WORDS: usize = {words};")?;
             push(code, "push", interface)?;
             writeln!(code, "}}")?;
         }
@@ -36,8 +36,8 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
         let depth = if interface.writes_depth { ".writing_depth()" } else { "" };
         writeln!(
             code,
-            "/// The fragment shader.\npub const FRAGMENT: crate::Fragment<{uniforms}, {}> = crate::Fragment::new(&FRAGMENT_CODE, \
-             v3d_hw::control_list::Threading::Single, crate::Ending::Color){flat}{depth};",
+            "/// The fragment shader.\npub const FRAGMENT: shader_interface::Fragment<{uniforms}, {}> = shader_interface::Fragment::new(&FRAGMENT_CODE, \
+             shader_interface::v3d_hw::control_list::Threading::Single, shader_interface::Ending::Color){flat}{depth};",
             interface.varyings
         )?;
     }
@@ -51,20 +51,20 @@ fn compute(code: &mut String, program: &Compiled) -> std::fmt::Result {
     let interface = &program.interface;
     let bindings = structure(code, "Bindings", &[interface])?;
     let words_read = interface.stream.len();
-    writeln!(code, "impl crate::ComputeUniforms for {bindings} {{\nconst WORDS: usize = {words_read};")?;
+    writeln!(code, "impl shader_interface::ComputeUniforms for {bindings} {{\nconst WORDS: usize = {words_read};")?;
     push(code, "push", interface)?;
     writeln!(code, "}}")?;
     words(code, "COMPUTE_CODE", program)?;
     let Workgroups { size, parts, together, memory_bytes } = interface.workgroups;
     writeln!(
         code,
-        "/// The compute program.\npub const COMPUTE: crate::ComputeProgram<{bindings}> = crate::ComputeProgram::new(&COMPUTE_CODE, \
-         crate::Workgroups {{ size: {size:?}, parts: {parts}, together: {together}, memory_bytes: {memory_bytes} }});"
+        "/// The compute program.\npub const COMPUTE: shader_interface::ComputeProgram<{bindings}> = shader_interface::ComputeProgram::new(&COMPUTE_CODE, \
+         shader_interface::Workgroups {{ size: {size:?}, parts: {parts}, together: {together}, memory_bytes: {memory_bytes} }});"
     )
 }
 
 /// The type of uniforms of a program that has none.
-const NONE: &str = "crate::NoUniforms";
+const NONE: &str = "shader_interface::NoUniforms";
 
 fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -> std::fmt::Result {
     let attributes = &vertex.interface.attributes;
@@ -73,17 +73,21 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
         writeln!(code, "/// `{name}`.\npub {name}: [{}; {components}],", rust_type(*number))?;
     }
     let words_of_vertex: u32 = attributes.iter().map(|attribute| attribute.components).sum();
-    writeln!(code, "}}\nimpl crate::VertexData for Vertex {{\nconst BYTES: usize = {};", 4 * words_of_vertex)?;
-    writeln!(code, "fn push(&self, words: &mut alloc::vec::Vec<u32>) {{")?;
+    writeln!(
+        code,
+        "}}\nimpl shader_interface::VertexData for Vertex {{\nconst BYTES: usize = {};",
+        4 * words_of_vertex
+    )?;
+    writeln!(code, "fn push(&self, words: &mut shader_interface::alloc::vec::Vec<u32>) {{")?;
     for Attribute { name, .. } in attributes {
-        writeln!(code, "crate::push_attribute(&self.{name}, words);")?;
+        writeln!(code, "shader_interface::push_attribute(&self.{name}, words);")?;
     }
     writeln!(code, "}}\n}}")?;
 
     let interfaces = [&vertex.interface, &coordinate.interface];
     let uniforms = structure(code, "Uniforms", &interfaces)?;
     if uniforms != NONE {
-        writeln!(code, "impl crate::VertexUniforms for {uniforms} {{")?;
+        writeln!(code, "impl shader_interface::VertexUniforms for {uniforms} {{")?;
         let starts_with = vertex.interface.stream.starts_with(&coordinate.interface.stream);
         let own = if starts_with { 0 } else { coordinate.interface.stream.len() };
         let words = vertex.interface.stream.len() + own;
@@ -96,8 +100,8 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
     words(code, "VERTEX_CODE", vertex)?;
     writeln!(
         code,
-        "/// Coordinate and vertex shader.\npub const SHADING: crate::VertexShading<Vertex, {uniforms}, {}> = \
-         crate::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &[",
+        "/// Coordinate and vertex shader.\npub const SHADING: shader_interface::VertexShading<Vertex, {uniforms}, {}> = \
+         shader_interface::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &[",
         vertex.interface.varyings
     )?;
     for Attribute { name, components, offset_words, coordinate_offset_words, .. } in attributes {
@@ -105,7 +109,7 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
         let offset = 4 * offset_words;
         writeln!(
             code,
-            "crate::Attribute {{ name: {name:?}, bytes: {}, memory_offset: {offset}, vertex_offset: {offset}, \
+            "shader_interface::Attribute {{ name: {name:?}, bytes: {}, memory_offset: {offset}, vertex_offset: {offset}, \
              coordinate_offset: {in_coordinate:?} }},",
             4 * components
         )?;
@@ -160,13 +164,13 @@ fn structure(code: &mut String, name: &str, interfaces: &[&Interface]) -> Result
     }
     for Texture { name, cube } in textures {
         let (kind, ty) = if *cube { ("cube map", "TextureCube") } else { ("two-dimensional texture", "Texture2d") };
-        writeln!(code, "/// `{name}`: {kind}.\npub {name}: crate::{ty},")?;
+        writeln!(code, "/// `{name}`: {kind}.\npub {name}: shader_interface::{ty},")?;
     }
     for Buffer { name, writable, number, .. } in buffers {
         let ty = if *writable { "StorageMut" } else { "Storage" };
         // Arrays of numbers of several types are words.
         let number = number.map_or("u32", rust_type);
-        writeln!(code, "/// `{name}`.\npub {name}: crate::{ty}<{number}>,")?;
+        writeln!(code, "/// `{name}`.\npub {name}: shader_interface::{ty}<{number}>,")?;
     }
     writeln!(code, "}}")?;
     Ok(name.to_owned())
@@ -176,8 +180,11 @@ fn structure(code: &mut String, name: &str, interfaces: &[&Interface]) -> Result
 fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::Result {
     let stream = if interface.stream.is_empty() { "_stream" } else { "stream" };
     let compute = interface.workgroups.parts > 0;
-    let share = if compute { "share: &crate::Share, " } else { "" };
-    writeln!(code, "#[inline(always)]\nfn {function}(&self, {share}{stream}: &mut crate::UniformStream<'_>) {{")?;
+    let share = if compute { "share: &shader_interface::Share, " } else { "" };
+    writeln!(
+        code,
+        "#[inline(always)]\nfn {function}(&self, {share}{stream}: &mut shader_interface::UniformStream<'_>) {{"
+    )?;
     // Consecutive floats are written together.
     let mut floats: Vec<String> = Vec::new();
     for word in &interface.stream {

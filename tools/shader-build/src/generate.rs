@@ -30,8 +30,8 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
         let varyings = fragment.interface.varying_components();
         let primitive = match fragment.interface.primitive.unwrap_or_default() {
             PrimitiveKind::Triangles => "",
-            PrimitiveKind::Lines => ".of(crate::PrimitiveKind::Lines)",
-            PrimitiveKind::Points => ".of(crate::PrimitiveKind::Points)",
+            PrimitiveKind::Lines => ".of(shader_interface::PrimitiveKind::Lines)",
+            PrimitiveKind::Points => ".of(shader_interface::PrimitiveKind::Points)",
         };
         let threading = match fragment.interface.threads {
             Some(1) => "Single",
@@ -40,8 +40,9 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
         };
         writeln!(
             body,
-            "/// The fragment shader.\npub const FRAGMENT: crate::Fragment<{uniforms}, {varyings}> = crate::Fragment::new(&FRAGMENT_CODE, \
-             v3d_hw::control_list::Threading::{threading}, crate::Ending::{ending}){primitive};"
+            "/// The fragment shader.\npub const FRAGMENT: shader_interface::Fragment<{uniforms}, {varyings}> = \
+             shader_interface::Fragment::new(&FRAGMENT_CODE, \
+             shader_interface::v3d_hw::control_list::Threading::{threading}, shader_interface::Ending::{ending}){primitive};"
         )
         .map_err(|error| error.to_string())?;
     }
@@ -51,7 +52,7 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
         words(&mut body, "CODE", user);
         writeln!(
             body,
-            "/// The user program.\npub const PROGRAM: crate::UserProgram<{uniforms}> = crate::UserProgram::new(&CODE);"
+            "/// The user program.\npub const PROGRAM: shader_interface::UserProgram<{uniforms}> = shader_interface::UserProgram::new(&CODE);"
         )
         .map_err(|error| error.to_string())?;
     }
@@ -97,11 +98,15 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
         writeln!(body, "/// `{name}`{meaning}.\npub {name}: [{component}; {components}],").map_err(io)?;
     }
     let words_of_vertex = vertex.interface.attribute_words();
-    writeln!(body, "}}\nimpl crate::VertexData for Vertex {{\nconst BYTES: usize = {};", 4 * words_of_vertex)
-        .map_err(io)?;
-    writeln!(body, "fn push(&self, words: &mut alloc::vec::Vec<u32>) {{").map_err(io)?;
+    writeln!(
+        body,
+        "}}\nimpl shader_interface::VertexData for Vertex {{\nconst BYTES: usize = {};",
+        4 * words_of_vertex
+    )
+    .map_err(io)?;
+    writeln!(body, "fn push(&self, words: &mut shader_interface::alloc::vec::Vec<u32>) {{").map_err(io)?;
     for Attribute { name, .. } in attributes {
-        writeln!(body, "crate::push_attribute(&self.{name}, words);").map_err(io)?;
+        writeln!(body, "shader_interface::push_attribute(&self.{name}, words);").map_err(io)?;
     }
     writeln!(body, "}}\n}}").map_err(io)?;
 
@@ -111,8 +116,8 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     let varyings = vertex.interface.varying_components();
     writeln!(
         body,
-        "/// Coordinate and vertex shader.\npub const SHADING: crate::VertexShading<Vertex, {uniforms}, {varyings}> = \
-         crate::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &["
+        "/// Coordinate and vertex shader.\npub const SHADING: shader_interface::VertexShading<Vertex, {uniforms}, {varyings}> = \
+         shader_interface::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &["
     )
     .map_err(io)?;
     for attribute in attributes {
@@ -124,7 +129,7 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
             .map(|other| 4 * other.offset_words);
         writeln!(
             body,
-            "crate::Attribute {{ name: {:?}, bytes: {}, memory_offset: {}, vertex_offset: {}, coordinate_offset: {in_coordinate:?} }},",
+            "shader_interface::Attribute {{ name: {:?}, bytes: {}, memory_offset: {}, vertex_offset: {}, coordinate_offset: {in_coordinate:?} }},",
             attribute.name,
             4 * attribute.words(),
             4 * attribute.offset_words,
@@ -139,7 +144,7 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
 fn component(kind: AttributeKind) -> (&'static str, &'static str) {
     match kind {
         AttributeKind::F32 => ("f32", ""),
-        AttributeKind::F16 => ("crate::f16", ""),
+        AttributeKind::F16 => ("shader_interface::f16", ""),
         AttributeKind::I8 => ("i8", ""),
         AttributeKind::U8 => ("u8", ""),
         AttributeKind::I16 => ("i16", ""),
@@ -162,12 +167,12 @@ const VIEWPORT_FIELDS: [&str; 4] = ["half_width", "half_height", "z_scale", "z_o
 fn uniform_type(body: &mut String, name: &str, interface: &Interface) -> Result<String, String> {
     let stream = interface.stream();
     if stream.is_empty() {
-        return Ok("crate::NoUniforms".to_owned());
+        return Ok("shader_interface::NoUniforms".to_owned());
     }
     let own: Vec<StreamItem<'_>> = stream.into_iter().filter(is_field).collect();
     structure(body, name, &own)?;
     let words = stream_words(&interface.stream());
-    writeln!(body, "impl crate::UniformData for {name} {{\nconst WORDS: usize = {words};")
+    writeln!(body, "impl shader_interface::UniformData for {name} {{\nconst WORDS: usize = {words};")
         .map_err(|error| error.to_string())?;
     push(body, "push", interface)?;
     body.push_str("}\n");
@@ -192,11 +197,11 @@ fn vertex_uniform_type(
         }
     }
     if all.is_empty() {
-        return Ok("crate::NoUniforms".to_owned());
+        return Ok("shader_interface::NoUniforms".to_owned());
     }
     all.retain(is_field);
     structure(body, "Uniforms", &all)?;
-    body.push_str("impl crate::VertexUniforms for Uniforms {\n");
+    body.push_str("impl shader_interface::VertexUniforms for Uniforms {\n");
     let streams = (vertex.stream(), coordinate.stream());
     let same = |(one, other): (&StreamItem<'_>, &StreamItem<'_>)| {
         item_name(one) == item_name(other) && is_same(one, other) && one.words() == other.words()
@@ -257,7 +262,7 @@ fn structure(body: &mut String, name: &str, items: &[StreamItem<'_>]) -> Result<
                     TextureKind::Cube => ("cube map", "TextureCube"),
                     TextureKind::Child => ("child image of a texture", "TextureChild"),
                 };
-                writeln!(body, "/// `{name}`: {kind}, looked up by TMU {unit}.\npub {name}: crate::{ty},")
+                writeln!(body, "/// `{name}`: {kind}, looked up by TMU {unit}.\npub {name}: shader_interface::{ty},")
                     .map_err(io)?;
             }
         }
@@ -272,7 +277,7 @@ fn uniform_field(body: &mut String, Uniform { name, ty, count, .. }: &Uniform) -
         UniformType::Int => "i32".to_owned(),
         UniformType::Uint | UniformType::Texture | UniformType::Setup => "u32".to_owned(),
         UniformType::Color => "[u8; 4]".to_owned(),
-        UniformType::Address => "v3d_hw::BusAddr".to_owned(),
+        UniformType::Address => "shader_interface::v3d_hw::BusAddr".to_owned(),
         UniformType::Vec2 | UniformType::Vec3 | UniformType::Vec4 | UniformType::Mat3 | UniformType::Mat4 => {
             format!("[f32; {}]", ty.words())
         }
@@ -286,7 +291,7 @@ fn push(body: &mut String, function: &str, interface: &Interface) -> Result<(), 
     let io = |error: std::fmt::Error| error.to_string();
     let items = interface.stream();
     let stream = if items.is_empty() { "_stream" } else { "stream" };
-    writeln!(body, "#[inline(always)]\nfn {function}(&self, {stream}: &mut crate::UniformStream<'_>) {{")
+    writeln!(body, "#[inline(always)]\nfn {function}(&self, {stream}: &mut shader_interface::UniformStream<'_>) {{")
         .map_err(io)?;
     // Consecutive viewport uniforms are written together.
     let mut viewport: Vec<&str> = Vec::new();
@@ -339,9 +344,9 @@ fn viewport_push(body: &mut String, fields: &mut Vec<&str>) -> Result<(), String
 
 fn uniform_push(Uniform { name, count, .. }: &Uniform) -> String {
     if *count == 1 {
-        format!("crate::UniformValue::push(&self.{name}, stream);")
+        format!("shader_interface::UniformValue::push(&self.{name}, stream);")
     } else {
-        format!("self.{name}.iter().for_each(|value| crate::UniformValue::push(value, stream));")
+        format!("self.{name}.iter().for_each(|value| shader_interface::UniformValue::push(value, stream));")
     }
 }
 

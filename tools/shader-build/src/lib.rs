@@ -7,8 +7,7 @@
 //! }
 //! ```
 //! ```text
-//! // src/lib.rs, in a crate that depends on `shader-interface` and `v3d-hw`
-//! extern crate alloc;
+//! // src/lib.rs, in a crate that depends on `shader-interface`
 //! include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
 //! ```
 //!

@@ -6,6 +6,7 @@
 //! <!-- dump STEP: TITLE -->           the first section of the job that has TITLE in its title
 //! <!-- dump STEP: TITLE, records -->  the same without the records' fields
 //! <!-- dump STEP: TITLE, NAME -->     the section's last record with this name, and its fields
+//! <!-- file STEP: PATH -->            a file, by its path from the guide's folder
 //! <!-- explain STEP: TITLE, FILE -->  the program in the section, instruction by instruction, with the names of the source file
 //! ```
 //! `UPDATE_GUIDE=1 cargo test -p renderer --test guide` updates blocks and pictures.
@@ -102,7 +103,12 @@ fn rewritten(page: &str, steps: &[Step]) -> String {
             "code" => ("rust", code(name, selection)),
             "dump" => ("text", dump(step, selection)),
             "explain" => ("text", explanation(step, selection)),
-            _ => panic!("{line}: blocks are of code, dump or explain"),
+            "file" => {
+                let text = std::fs::read_to_string(folder().join(selection))
+                    .unwrap_or_else(|error| panic!("{selection}: {error}"));
+                (if selection.ends_with(".rs") { "rust" } else { "wgsl" }, text.trim_end().to_owned())
+            }
+            _ => panic!("{line}: blocks are of code, dump, explain or file"),
         };
         out += &format!("```{language}\n{text}\n```\n");
         // Skips the existing block.

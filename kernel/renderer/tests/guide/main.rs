@@ -2,6 +2,7 @@
 
 mod book;
 mod crates;
+mod planet;
 mod reference;
 mod scenes;
 mod screen_pictures;

@@ -26,6 +26,7 @@ programs! {
     render_to_texture: "../../examples/08_render_to_texture.rs"
     multisample: "../../examples/09_multisample.rs"
     own_kernel: "../../examples/10_own_kernel.rs"
+    own_shader: "../../examples/11_own_shader.rs"
 }
 
 /// What a program has drawn.
@@ -64,7 +65,7 @@ fn run_kernel() -> Step {
 }
 
 /// All steps, each drawn once.
-pub(crate) static STEPS: LazyLock<[Step; 10]> = LazyLock::new(|| {
+pub(crate) static STEPS: LazyLock<[Step; 11]> = LazyLock::new(|| {
     [
         run("01_frame", frame::SIZE_PX, frame::draw),
         run("02_triangle", triangle::SIZE_PX, triangle::draw),
@@ -76,6 +77,7 @@ pub(crate) static STEPS: LazyLock<[Step; 10]> = LazyLock::new(|| {
         run("08_render_to_texture", render_to_texture::SIZE_PX, render_to_texture::draw),
         run("09_multisample", multisample::SIZE_PX, multisample::draw),
         run_kernel(),
+        run("11_own_shader", own_shader::SIZE_PX, own_shader::draw),
     ]
 });
 

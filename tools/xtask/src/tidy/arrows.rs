@@ -20,7 +20,7 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 16] = [
+const ARROWS: [Arrows; 17] = [
     Arrows {
         from: "kernel",
         normal: &["renderer", "compute", "v3d", "qpu-shaders"],
@@ -34,12 +34,14 @@ const ARROWS: [Arrows; 16] = [
         normal: &["v3d", "shader-interface", "qpu-shaders"],
         optional: &[],
         build: &[],
-        dev: &["v3d-sim", "v3d-host", "qpu"],
+        dev: &["v3d-sim", "v3d-host", "qpu", "guide-shaders"],
     },
+    // The shader of the guide's last step, as a user's own crate would have it.
+    Arrows { from: "guide-shaders", normal: &["shader-interface"], optional: &[], build: &["shader-build"], dev: &[] },
     // It brings its own programs.
     Arrows {
         from: "compute",
-        normal: &["v3d", "v3d-hw", "shader-interface"],
+        normal: &["v3d", "shader-interface"],
         optional: &[],
         build: &["shader-build"],
         dev: &["v3d-sim", "v3d-host", "renderer"],
@@ -48,10 +50,10 @@ const ARROWS: [Arrows; 16] = [
     Arrows { from: "v3d-hw", normal: &[], optional: &[], build: &[], dev: &[] },
     Arrows {
         from: "qpu-shaders",
-        normal: &["v3d-hw", "shader-interface"],
+        normal: &["shader-interface"],
         optional: &[],
         build: &["shader-build"],
-        dev: &["v3d-sim", "qpu"],
+        dev: &["v3d-sim", "qpu", "v3d-hw"],
     },
     Arrows { from: "shader-interface", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["qpu"] },
     Arrows { from: "shader-build", normal: &["qpu", "shader-compiler"], optional: &[], build: &[], dev: &[] },
