@@ -8,12 +8,14 @@ use v3d_hw::qpu::{Alu, Signal};
 
 use crate::diagnostic::{Error, Result, fault, mistake};
 use crate::eliminate_dead::eliminate_dead;
-use crate::interface::{Attribute, Interface, Stage};
+use crate::interface::{Attribute, Interface, Stage, Workgroups};
 use crate::lower::entry::{Entry, find};
 use crate::lower::{Lowering, Source};
+use crate::machine::Machine;
 use crate::routine::link;
-use crate::schedule::{Line, schedule};
+use crate::schedule::{Line, Scheduled, schedule};
 use crate::select_instructions::{Streams, select_instructions};
+use crate::share_uniforms::schedule_both;
 use crate::ssa::{Op, Program, Step, StreamWord};
 
 /// What naga is to let pass: halves that are packed in words, and what this compiler refuses with its own reasons.
@@ -93,10 +95,23 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         let found = find(&module, shader_stage, name.as_deref(), default);
         let Some(entry) = found.map_err(|refusal| refusal.render(source, path))? else { continue };
         let mut attributes: Vec<Attribute> = Vec::new();
-        for &stage in stages {
-            let made = compile_stage(&parsed, entry, stage, &mut attributes);
-            let (program, located) = made.map_err(|refusal| refusal.render(source, path))?;
-            if matches!(stage, Stage::Vertex | Stage::Fragment) {
+        let mut compile = || {
+            let selected: Vec<Selected> = stages
+                .iter()
+                .map(|&stage| Selected::new(&parsed, entry, stage, &mut attributes))
+                .collect::<Result<_>>()?;
+            let scheduled = match selected.as_slice() {
+                [coordinate, vertex] => schedule_both(&coordinate.machine, &vertex.machine)?.into(),
+                others => others.iter().map(|one| schedule(&one.machine)).collect::<Result<Vec<_>>>()?,
+            };
+            selected
+                .into_iter()
+                .zip(scheduled)
+                .map(|(selected, scheduled)| selected.finish(scheduled))
+                .collect::<Result<Vec<_>>>()
+        };
+        for (program, located) in compile().map_err(|refusal| refusal.render(source, path))? {
+            if matches!(program.stage, Stage::Vertex | Stage::Fragment) {
                 varyings.push((located, program.interface.flat_varyings));
             }
             programs.push(program);
@@ -137,58 +152,66 @@ pub fn parse(source: &str, path: &str) -> std::result::Result<Module, Error> {
     naga::front::wgsl::parse_str(source).map_err(|error| Error::parse(&error, source, path))
 }
 
-fn compile_stage(
-    source: &Source<'_>,
-    index: usize,
+/// A program before its operations have an order.
+struct Selected {
     stage: Stage,
-    attributes: &mut Vec<Attribute>,
-) -> Result<(Compiled, Vec<(u32, u32)>)> {
-    let mut lowering = Lowering::new(source)?;
-    let entry = match stage {
-        Stage::Compute => lowering.compute(index)?,
-        _ => lowering.entry(index, stage)?,
-    };
-    let (fields, textures, buffers) = (lowering.fields, lowering.textures, lowering.buffers);
-    let workgroups = lowering.workgroups;
-    let mut program = lowering.program;
-    eliminate_dead(&mut program);
-    let components = entry.varyings.iter().map(|(_, length)| length).sum();
-    let words = attribute_words(&program, stage, &entry, attributes);
-    let streams = Streams {
-        attributes: words,
-        varyings: if stage == Stage::Fragment { components } else { 0 },
-        outputs: matches!(stage, Stage::Coordinate | Stage::Vertex),
-        parts: workgroups.parts,
-    };
-    let machine = select_instructions(&program, &streams);
-    let scheduled = schedule(&machine)?;
-    let mut lines = match stage {
-        Stage::Compute => link(scheduled, &machine.routines, if workgroups.together { 1 } else { workgroups.parts })?,
-        _ => scheduled.lines,
-    };
-    end(stage, &mut lines);
-    let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
-    let interface = Interface {
-        fields,
-        textures,
-        attributes: Vec::new(),
-        varyings: components,
-        flat_varyings: entry.flat_varyings,
-        stream: lines.iter().filter_map(|line| line.reads).collect(),
-        writes_depth: entry.writes_depth,
-        buffers,
-        workgroups,
-    };
-    let compiled = Compiled {
-        stage,
-        words: lines.iter().map(|line| line.word).collect(),
-        places,
-        interface,
-        ssa: program,
-        ended: false,
-    };
-    verify(&compiled, &streams)?;
-    Ok((compiled, entry.varyings))
+    entry: Entry,
+    /// What is known of its interface.
+    interface: Interface,
+    ssa: Program,
+    streams: Streams,
+    machine: Machine,
+}
+
+impl Selected {
+    fn new(source: &Source<'_>, index: usize, stage: Stage, attributes: &mut Vec<Attribute>) -> Result<Self> {
+        let mut lowering = Lowering::new(source)?;
+        let entry = match stage {
+            Stage::Compute => lowering.compute(index)?,
+            _ => lowering.entry(index, stage)?,
+        };
+        let Lowering { fields, textures, buffers, workgroups, program: mut ssa, .. } = lowering;
+        eliminate_dead(&mut ssa);
+        let components = entry.varyings.iter().map(|(_, length)| length).sum();
+        let streams = Streams {
+            attributes: attribute_words(&ssa, stage, &entry, attributes),
+            varyings: if stage == Stage::Fragment { components } else { 0 },
+            outputs: matches!(stage, Stage::Coordinate | Stage::Vertex),
+            parts: workgroups.parts,
+        };
+        let machine = select_instructions(&ssa, &streams);
+        let interface = Interface {
+            fields,
+            textures,
+            attributes: Vec::new(),
+            varyings: components,
+            flat_varyings: entry.flat_varyings,
+            stream: Vec::new(),
+            writes_depth: entry.writes_depth,
+            buffers,
+            workgroups,
+        };
+        Ok(Self { stage, entry, interface, ssa, streams, machine })
+    }
+
+    /// The program, and the components of its varyings by their locations.
+    fn finish(self, scheduled: Scheduled) -> Result<(Compiled, Vec<(u32, u32)>)> {
+        let Self { stage, entry, mut interface, ssa, streams, machine } = self;
+        let mut lines = match stage {
+            Stage::Compute => {
+                let Workgroups { together, parts, .. } = interface.workgroups;
+                link(scheduled, &machine.routines, if together { 1 } else { parts })?
+            }
+            _ => scheduled.lines,
+        };
+        end(stage, &mut lines);
+        interface.stream = lines.iter().filter_map(|line| line.reads).collect();
+        let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
+        let words = lines.iter().map(|line| line.word).collect();
+        let compiled = Compiled { stage, words, places, interface, ssa, ended: false };
+        verify(&compiled, &streams)?;
+        Ok((compiled, entry.varyings))
+    }
 }
 
 /// The words of the VPM that a vertex or coordinate shader reads, by their number in the vertex. The coordinate shader reads those attributes of which it

@@ -16,6 +16,7 @@ mod registers;
 mod routine;
 mod schedule;
 mod select_instructions;
+mod share_uniforms;
 pub mod ssa;
 
 pub use compile::{Compiled, Options, compile, parse};

@@ -137,6 +137,17 @@ impl Operation {
         self.operands.iter().filter_map(Operand::register).chain(self.merges)
     }
 
+    /// The word of the uniforms that it reads.
+    pub(crate) fn uniform(&self) -> Option<StreamWord> {
+        if let Target::Texture(_, word) = self.target {
+            return Some(word);
+        }
+        self.operands.iter().find_map(|operand| match operand {
+            Operand::Uniform(word) => Some(*word),
+            _ => None,
+        })
+    }
+
     /// The register that it writes.
     pub(crate) const fn writes(&self) -> Option<Register> {
         match self.target {
@@ -164,6 +175,8 @@ pub(crate) struct Block {
     pub(crate) end: End,
     /// Registers that are needed until the block has ended.
     pub(crate) kept: Vec<Register>,
+    /// Operations that read words of the uniforms: the first only when the second has read.
+    pub(crate) uniform_order: Vec<(usize, usize)>,
 }
 
 /// A program of operations.

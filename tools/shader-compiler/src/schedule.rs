@@ -62,6 +62,13 @@ pub(crate) struct Scheduled {
     pub(crate) calls: Vec<(usize, usize)>,
 }
 
+impl Scheduled {
+    /// The words of the uniforms, in the order in which they are read.
+    pub(crate) fn stream(&self) -> Vec<StreamWord> {
+        self.lines.iter().filter_map(|line| line.reads).collect()
+    }
+}
+
 /// Cycles before its first use in which a number is brought.
 const NEAR: usize = 3;
 
@@ -93,6 +100,8 @@ struct Scheduler {
     /// First cycle in which something may come into r4.
     r4_free: usize,
     policy: Policy,
+    /// A read of the uniforms is as urgent as those that must come after it.
+    urgent_uniforms: bool,
 }
 
 /// The instructions of a program: of several orders the shortest.
@@ -100,19 +109,46 @@ struct Scheduler {
 /// # Errors
 /// There are not enough registers: with the line where that is so.
 pub(crate) fn schedule(machine: &Machine) -> Result<Scheduled> {
-    let mut shortest: Result<Scheduled> = fault(Span::default(), "no schedule was tried");
-    for policy in POLICIES {
-        let made = Scheduler::new(machine, policy).run();
-        let is_better = match (&made, &shortest) {
-            (Ok(made), Ok(shortest)) => made.lines.len() < shortest.lines.len(),
-            (Err(_), Ok(_)) => false,
-            (_, Err(_)) => true,
-        };
-        if is_better {
-            shortest = made;
+    orders(machine).reduce(shorter).unwrap_or_else(|| fault(Span::default(), "no schedule was tried"))
+}
+
+/// The instructions of a program in several orders.
+pub(crate) fn orders(machine: &Machine) -> impl Iterator<Item = Result<Scheduled>> + '_ {
+    let is_ordered = machine.blocks.iter().any(|block| !block.uniform_order.is_empty());
+    let both = [false, true].into_iter().take(1 + usize::from(is_ordered));
+    both.flat_map(|urgent| POLICIES.map(|policy| (policy, urgent)))
+        .map(|(policy, urgent)| Scheduler { urgent_uniforms: urgent, ..Scheduler::new(machine, policy) }.run())
+}
+
+/// The shorter of two programs, or the first.
+fn shorter(first: Result<Scheduled>, second: Result<Scheduled>) -> Result<Scheduled> {
+    let is_better = match (&second, &first) {
+        (Ok(second), Ok(first)) => second.lines.len() < first.lines.len(),
+        (Err(_), Ok(_)) => false,
+        (_, Err(_)) => true,
+    };
+    if is_better { second } else { first }
+}
+
+/// For each operation the cycles of the longest chain of others that wait for it.
+fn urgencies(waits: &[Vec<Wait>]) -> Vec<usize> {
+    let mut urgency = vec![1; waits.len()];
+    loop {
+        let mut is_done = true;
+        for at in (0..waits.len()).rev() {
+            for wait in &waits[at] {
+                let least = 1 + urgency[at] + wait.better.max(wait.cycles) - usize::from(wait.cycles == 0);
+                if urgency[wait.on] < least {
+                    urgency[wait.on] = least;
+                    // Only the order of uniforms makes an operation wait for one that is behind it in the list.
+                    is_done &= wait.on < at;
+                }
+            }
+        }
+        if is_done {
+            return urgency;
         }
     }
-    shortest
 }
 
 /// A block in the making.
@@ -149,6 +185,7 @@ impl Scheduler {
             calls: Vec::new(),
             r4_free: 0,
             policy,
+            urgent_uniforms: false,
         }
     }
 
@@ -227,15 +264,12 @@ impl Scheduler {
     }
 
     fn block(&mut self, block: &Block) -> Result<()> {
-        let waits = waits(&block.operations, self.machine.registers as usize);
-        let mut urgency = vec![0; block.operations.len()];
-        for at in (0..block.operations.len()).rev() {
-            urgency[at] += 1;
-            for wait in &waits[at] {
-                urgency[wait.on] =
-                    urgency[wait.on].max(urgency[at] + wait.better.max(wait.cycles) - usize::from(wait.cycles == 0));
-            }
+        let mut waits = waits(&block.operations, self.machine.registers as usize);
+        let of_values = urgencies(&waits);
+        for &(at, on) in &block.uniform_order {
+            waits[at].push(Wait { on, cycles: 1, better: 1 });
         }
+        let urgency = if self.urgent_uniforms { urgencies(&waits) } else { of_values };
         let issued = vec![None; block.operations.len()];
         let mut work =
             Pending { operations: block.operations.clone(), waits, urgency, issued, depths: OnceCell::new() };
@@ -379,7 +413,7 @@ impl Scheduler {
                 return Err(Obstacle::Time);
             }
         }
-        let reads = read_word(operation);
+        let reads = operation.uniform();
         if let Some(line) = with
             && line.reads.is_some()
             && reads.is_some()
@@ -476,7 +510,7 @@ impl Scheduler {
             self.registers.free(register);
         }
         let span = with.as_ref().map_or(operation.span, |line| line.span);
-        let reads = read_word(&operation).or(with.and_then(|line| line.reads));
+        let reads = operation.uniform().or(with.and_then(|line| line.reads));
         self.lines.push(Line { word, span, reads });
     }
 
@@ -558,15 +592,4 @@ impl Scheduler {
         self.left = left;
         false
     }
-}
-
-/// The word of the uniforms that an operation reads.
-fn read_word(operation: &Operation) -> Option<StreamWord> {
-    if let Target::Texture(_, word) = operation.target {
-        return Some(word);
-    }
-    operation.operands.iter().find_map(|operand| match operand {
-        Operand::Uniform(word) => Some(*word),
-        _ => None,
-    })
 }

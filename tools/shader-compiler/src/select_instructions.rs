@@ -259,7 +259,7 @@ impl Selector<'_> {
 
     fn end_block(&mut self, end: End, kept: Vec<Register>) {
         let operations = std::mem::take(&mut self.block);
-        self.machine.blocks.push(Block { operations, end, kept });
+        self.machine.blocks.push(Block { operations, end, kept, uniform_order: Vec::new() });
         self.flags = None;
     }
 

@@ -318,17 +318,18 @@ impl<'m> Lowering<'m> {
         }
         let Some(&[x, y, z, w]) = position else { return fault(span, "a vertex shader without a position") };
         let viewport = |lowering: &mut Self, what| lowering.program.uniform(StreamWord::Viewport(what));
+        // The reciprocal of w comes late, so that what is multiplied with it is scaled before, while the special function unit works.
         let inverse = self.program.recip(w);
         let mut screen = None;
         for (half, clip, size) in [(0, x, Viewport::HalfWidth), (1, y, Viewport::HalfHeight)] {
-            let place = self.program.fmul(clip, inverse);
             let size = viewport(self, size);
-            let place = self.program.fmul(place, size);
+            let place = self.program.fmul(clip, size);
+            let place = self.program.fmul(place, inverse);
             screen = Some(self.program.value(Op::PackInteger(half, screen, place)));
         }
-        let depth = self.program.fmul(z, inverse);
         let scale = viewport(self, Viewport::ZScale);
-        let depth = self.program.fmul(depth, scale);
+        let depth = self.program.fmul(z, scale);
+        let depth = self.program.fmul(depth, inverse);
         let offset = viewport(self, Viewport::ZOffset);
         let depth = self.program.fadd(depth, offset);
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use shader_compiler::{Options, compile, qasm};
 
 /// Bounds of the geometric means: coordinate, vertex, fragment, and fragment with `fast_math`. They are what is reached, so that nothing gets worse unseen.
-const MEANS: [f64; 4] = [0.91, 0.95, 0.85, 0.79];
+const MEANS: [f64; 4] = [0.89, 0.941, 0.85, 0.79];
 /// Bound of each program.
-const MOST: f64 = 1.15;
+const MOST: f64 = 1.1;
 
 fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
@@ -27,6 +27,8 @@ fn instruction_counts_stay_near_mesas() {
         let source = std::fs::read_to_string(&path).unwrap();
         // Mesa takes what the special function unit gives for exponentials and logarithms, as `fast_math` does.
         let mut programs = compile(&source, name, &Options::default()).unwrap();
+        let [coordinate, vertex, _] = programs.as_slice() else { panic!("{name}: {} programs", programs.len()) };
+        assert!(vertex.interface.stream.starts_with(&coordinate.interface.stream), "{name}: a stream for each shader");
         programs.extend(compile(&source, name, &Options { fast_math: true, ..Options::default() }).unwrap().pop());
         let mut line = format!("{name:16}");
         for (column, program) in programs.iter().enumerate() {

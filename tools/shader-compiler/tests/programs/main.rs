@@ -6,6 +6,7 @@ mod fragments;
 mod image;
 mod interpret;
 mod machine;
+mod positions;
 mod random;
 mod refusals;
 mod textures;
