@@ -187,6 +187,7 @@ pub trait FieldType: Copy + PartialEq {
 }
 
 /// A mask of the `width` lowest bits.
+#[inline]
 pub const fn mask_of(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }

@@ -3,17 +3,17 @@
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage, Span};
 use shader_interface::tail::TailState;
-use v3d_hw::Layout;
-use v3d_hw::qpu::{Alu, Signal};
+use v3d_hw::qpu::{Alu, Instruction, Signal};
 
 use crate::diagnostic::{Error, Result, fault, mistake};
 use crate::eliminate_dead::eliminate_dead;
+use crate::encode::Line;
 use crate::interface::{Attribute, Interface, Stage, Workgroups};
+use crate::link::link;
 use crate::lower::entry::{Entry, find};
 use crate::lower::{Lowering, Source};
 use crate::machine::Machine;
-use crate::routine::link;
-use crate::schedule::{Line, Scheduled, schedule};
+use crate::schedule::{Scheduled, schedule};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::share_uniforms::schedule_both;
 use crate::ssa::{Op, Program, Step, StreamWord};
@@ -207,7 +207,8 @@ impl Selected {
         end(stage, &mut lines);
         interface.stream = lines.iter().filter_map(|line| line.reads).collect();
         let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
-        let words = lines.iter().map(|line| line.word).collect();
+        let words: std::result::Result<_, _> = lines.iter().map(|line| line.instruction.encode()).collect();
+        let words = words.or_else(|error| fault(Span::default(), error))?;
         let compiled = Compiled { stage, words, places, interface, ssa, ended: false };
         verify(&compiled, &streams)?;
         Ok((compiled, entry.varyings))
@@ -249,17 +250,16 @@ fn numbers(attribute: &Attribute) -> std::ops::Range<u32> {
 /// Puts the end behind a program.
 fn end(stage: Stage, lines: &mut Vec<Line>) {
     let span = lines.last().map_or(Span::default(), |line| line.span);
-    let signal = |sig: Signal| Alu { sig, ..Alu::NOP }.to_bits().map_or(0, |bits| bits as u64);
-    let mut push = |sig| lines.push(Line { word: signal(sig), span, reads: None });
+    let line = |sig| Line { instruction: Instruction::Alu(Alu { sig, ..Alu::NOP }), span, reads: None };
     match stage {
         Stage::Fragment => {
             // The tile buffer must not be waited for in the first two instructions [AG p.37].
             while lines.len() < 2 {
-                lines.push(Line { word: signal(Signal::None), span, reads: None });
+                lines.push(line(Signal::None));
             }
         }
         Stage::Compute => {}
-        _ => [Signal::ProgramEnd, Signal::None, Signal::None].into_iter().for_each(&mut push),
+        _ => lines.extend([Signal::ProgramEnd, Signal::None, Signal::None].map(line)),
     }
 }
 

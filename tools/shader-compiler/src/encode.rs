@@ -1,19 +1,22 @@
 //! From an operation whose registers have places to an instruction.
 
-use v3d_hw::Layout;
+use naga::Span;
 use v3d_hw::qpu::address_map::NOP;
-use v3d_hw::qpu::{AddOp, Alu, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Signal, Unpack};
+use v3d_hw::qpu::{
+    AddOp, Alu, BRANCH_DELAY_SLOTS, Branch, BranchCondition, Condition, INSTRUCTION_BYTES, ImmediateKind, Instruction,
+    LoadImmediate, MulOp, Mux, Signal, Unpack,
+};
 
-use crate::machine::{Operand, Operation, Pack, Target, Work};
+use crate::machine::{Operand, Operation, Pack, Register, Target, Work};
+use crate::registers::Place;
+use crate::ssa::StreamWord;
 
-/// Where a register is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// r0 to r3.
-    Accumulator(u8),
-    A(u8),
-    B(u8),
-    R4,
+/// An instruction with the line that it is for, and the word of the uniforms that it reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    pub(crate) instruction: Instruction,
+    pub(crate) span: Span,
+    pub(crate) reads: Option<StreamWord>,
 }
 
 /// An operand with its place.
@@ -28,11 +31,36 @@ pub(crate) enum Source {
     R5,
 }
 
-/// The source of an operand, its register at some place.
-pub(crate) fn source(operand: Operand, place: Option<Place>) -> Option<Source> {
+/// The operands of an operation with their places.
+#[derive(Clone, Copy)]
+pub(crate) struct Sources {
+    all: [Source; 2],
+    count: usize,
+}
+
+impl Sources {
+    /// `None` if a register has no place.
+    pub(crate) fn of(operation: &Operation, place: impl Fn(Register) -> Option<Place>) -> Option<Self> {
+        let mut all = [Source::R5; 2];
+        for (slot, &operand) in all.iter_mut().zip(&operation.operands) {
+            *slot = source(operand, &place)?;
+        }
+        Some(Self { all, count: operation.operands.len() })
+    }
+}
+
+impl std::ops::Deref for Sources {
+    type Target = [Source];
+
+    fn deref(&self) -> &[Source] {
+        &self.all[..self.count]
+    }
+}
+
+fn source(operand: Operand, place: impl Fn(Register) -> Option<Place>) -> Option<Source> {
     Some(match operand {
-        Operand::Register(_) => Source::At(place?, Unpack::None),
-        Operand::Part(_, unpack) => Source::At(place?, unpack),
+        Operand::Register(register) => Source::At(place(register)?, Unpack::None),
+        Operand::Part(register, unpack) => Source::At(place(register)?, unpack),
         Operand::Small(code) => Source::Small(code),
         Operand::Uniform(_) => Source::Either(32),
         Operand::FixedA(address) => Source::FixedA(address),
@@ -120,14 +148,18 @@ impl Ports {
     }
 }
 
-/// The words that an operation can be, with its sources and the place of its result: first the ones that read streams through file A.
-pub(crate) fn encode(operation: &Operation, sources: &[Source], target: Option<Place>) -> Vec<u64> {
+/// The instructions that an operation can be, with its sources and the place of its result: first the ones that read streams through file A.
+pub(crate) fn encode(
+    operation: &Operation,
+    sources: &[Source],
+    target: Option<Place>,
+) -> impl Iterator<Item = Instruction> {
     let either = sources.iter().any(|source| matches!(source, Source::Either(_)));
     let ways = if either { &[false, true][..] } else { &[false] };
-    ways.iter().filter_map(|&second| encode_way(operation, sources, target, second)).collect()
+    ways.iter().filter_map(move |&second| encode_way(operation, sources, target, second))
 }
 
-fn encode_way(operation: &Operation, sources: &[Source], target: Option<Place>, second: bool) -> Option<u64> {
+fn encode_way(operation: &Operation, sources: &[Source], target: Option<Place>, second: bool) -> Option<Instruction> {
     // Address, and whether it is in file A only or B only.
     let (address, file_a) = match operation.target {
         Target::Nothing => (NOP, None),
@@ -161,12 +193,12 @@ fn encode_way(operation: &Operation, sources: &[Source], target: Option<Place>, 
             waddr_mul: NOP,
             immediate,
         };
-        return Instruction::LoadImmediate(load).encode().ok();
+        return Some(Instruction::LoadImmediate(load));
     }
     let mut alu = Alu::NOP;
     if operation.work == Work::LoadTexture {
         alu.sig = Signal::LoadTmu0;
-        return alu.to_bits().ok().map(|bits| bits as u64);
+        return Some(Instruction::Alu(alu));
     }
     let mut ports = Ports::default();
     if let Work::Rotate(places) = operation.work {
@@ -236,5 +268,37 @@ fn encode_way(operation: &Operation, sources: &[Source], target: Option<Place>, 
         Work::Rotate(_) => mul(&mut alu, MulOp::V8min),
         _ => add(&mut alu, AddOp::Or),
     }
-    alu.to_bits().ok().map(|bits| bits as u64)
+    Some(Instruction::Alu(alu))
+}
+
+/// Whether an instruction may have an ALU left for an operation: most pairs fail here already.
+pub(crate) fn has_room_for(instruction: &Instruction, operation: &Operation) -> bool {
+    let Instruction::Alu(alu) = instruction else { return false };
+    // A move can go to the other ALU.
+    let add_is_free = alu.op_add == AddOp::Nop || alu.op_add == AddOp::Or && alu.add_a == alu.add_b;
+    let mul_is_free = alu.op_mul == MulOp::Nop || alu.op_mul == MulOp::V8min && alu.mul_a == alu.mul_b;
+    match operation.work {
+        Work::Load(_) => false,
+        Work::LoadTexture => alu.sig == Signal::None,
+        Work::Add(_) => add_is_free,
+        Work::Mul(_) | Work::Rotate(_) => mul_is_free,
+        Work::Move => add_is_free || mul_is_free,
+    }
+}
+
+/// A branch from one instruction of a program to another. The three behind it are executed before; `link` takes the address of the next.
+pub(crate) fn branch(at: usize, target: usize, cond_br: BranchCondition, link: u8) -> Instruction {
+    let distance = target as i64 - (at as i64 + 1 + i64::from(BRANCH_DELAY_SLOTS));
+    Instruction::Branch(Branch {
+        sig: Signal::Branch,
+        unused: 0,
+        cond_br,
+        rel: true,
+        reg: false,
+        raddr_a: 0,
+        ws: false,
+        waddr_add: link,
+        waddr_mul: NOP,
+        immediate: distance as i32 * INSTRUCTION_BYTES as i32,
+    })
 }

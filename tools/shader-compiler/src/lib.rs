@@ -8,6 +8,7 @@ mod encode;
 mod fold;
 pub mod interface;
 pub mod limit;
+mod link;
 mod lower;
 mod machine;
 mod order;

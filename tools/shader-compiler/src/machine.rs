@@ -133,8 +133,9 @@ impl Operation {
     }
 
     /// Registers that it reads, the one that it merges with among them; each as often as it is read.
-    pub(crate) fn reads(&self) -> impl Iterator<Item = Register> + '_ {
-        self.operands.iter().filter_map(Operand::register).chain(self.merges)
+    pub(crate) fn reads(&self) -> impl Iterator<Item = Register> + use<> {
+        let operand = |at: usize| self.operands.get(at).and_then(Operand::register);
+        [operand(0), operand(1), self.merges].into_iter().flatten()
     }
 
     /// The word of the uniforms that it reads.

@@ -36,6 +36,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
     let mut loads: Vec<(usize, usize)> = Vec::new();
     let (mut parameters, mut request): (usize, Option<usize>) = (0, None);
     let mut depth_readers: Vec<usize> = Vec::new();
+    let mut is_waited_for = vec![false; operations.len()];
     for (at, operation) in operations.iter().enumerate() {
         let mut list: Vec<Wait> = Vec::new();
         let mut wait = |on: Option<usize>, cycles: usize, better: usize| {
@@ -121,12 +122,15 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
             loads.push((at, std::mem::take(&mut parameters)));
         }
         if operation.target == Target::Color {
-            // What the tile buffer gets comes last, and the depth must be there when what a pipeline puts behind begins.
+            // What the tile buffer gets comes last, and the depth must be there when what a pipeline puts behind begins. What others wait for is over by then.
             for (on, operation) in operations[..at].iter().enumerate() {
                 let cycles = if operation.target == Target::Depth { FILE } else { 0 };
-                wait(Some(on), cycles, cycles);
+                if cycles > 0 || !is_waited_for[on] {
+                    wait(Some(on), cycles, cycles);
+                }
             }
         }
+        list.iter().for_each(|wait| is_waited_for[wait.on] = true);
         all.push(list);
     }
     all

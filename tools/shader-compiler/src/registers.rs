@@ -3,8 +3,17 @@
 //! r0 to r3 can be read a cycle after they are written, and any number of them in one instruction; of each file one register can be read, two cycles
 //! after it was written [AG p.17, p.37]. r4 has what the special function unit and the TMUs give, until the next result comes.
 
-use crate::encode::Place;
 use crate::machine::Register;
+
+/// Where a register is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// r0 to r3.
+    Accumulator(u8),
+    A(u8),
+    B(u8),
+    R4,
+}
 
 /// Registers of a file that have values: 14 and 15 belong to the fragment that comes next [AG p.21].
 const IN_FILE: u8 = 32;
@@ -82,7 +91,7 @@ impl Registers {
     }
 
     /// Accumulators that are free, the one that colours end in last.
-    pub(crate) fn free_accumulators(&self) -> impl Iterator<Item = Place> + '_ {
+    pub(crate) fn free_accumulators(&self) -> impl Iterator<Item = Place> + Clone + '_ {
         [1, 2, 3, 0].into_iter().filter(|&at| self.accumulators[at].is_none()).map(|at| Place::Accumulator(at as u8))
     }
 
@@ -96,6 +105,12 @@ impl Registers {
 
     fn free_in(&self, file: &[Option<Register>; IN_FILE as usize]) -> Option<u8> {
         (0..self.reserved_from).find(|number| !KEPT_FREE.contains(number) && file[usize::from(*number)].is_none())
+    }
+
+    /// Registers that can have values: of both files, and the five accumulators that do.
+    pub(crate) fn count(&self) -> usize {
+        let kept = KEPT_FREE.iter().filter(|number| **number < self.reserved_from).count();
+        2 * (usize::from(self.reserved_from) - kept) + self.accumulators.len() + 1
     }
 
     /// Registers with values.

@@ -3,10 +3,13 @@
 //! A program takes its uniforms one after the other, so they are in memory in the order in which its instructions read them. If the vertex shader first reads
 //! what the coordinate shader reads, in the same order, a draw writes one stream for both instead of two.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::diagnostic::Result;
-use crate::machine::Machine;
-use crate::order::waits;
-use crate::schedule::{Scheduled, orders, schedule};
+use crate::machine::{Block, Machine};
+use crate::order::{Wait, waits};
+use crate::schedule::{Scheduled, schedule, schedule_within, shortest_orders};
 use crate::ssa::StreamWord;
 
 /// Instructions that both programs together may have more than with streams of their own. A stream of its own costs the CPU two instructions or more for each
@@ -18,23 +21,27 @@ const MOST_MORE: usize = 2;
 /// # Errors
 /// There are not enough registers for one of them: with the line where that is so.
 pub(crate) fn schedule_both(coordinate: &Machine, vertex: &Machine) -> Result<[Scheduled; 2]> {
-    let apart = [schedule(coordinate)?, schedule(vertex)?];
-    let mut shared: Option<[Scheduled; 2]> = None;
+    let mut orders = shortest_orders(coordinate)?;
+    let own = schedule(vertex)?;
+    let length = own.lines.len();
+    let mut shared: Option<(usize, Scheduled)> = None;
     let mut tried: Vec<Vec<StreamWord>> = Vec::new();
-    for first in orders(coordinate).flatten().filter(|order| order.lines.len() == apart[0].lines.len()) {
+    for (number, first) in orders.iter().enumerate() {
         let stream = first.stream();
+        let limit = shared.as_ref().map_or(length + MOST_MORE + 1, |(_, shortest)| shortest.lines.len());
+        if limit <= length {
+            break;
+        }
         if tried.contains(&stream) {
             continue;
         }
-        if let Some(Ok(second)) = reading_first(vertex, &stream).map(|vertex| schedule(&vertex))
-            && shared.as_ref().is_none_or(|[_, shortest]| second.lines.len() < shortest.lines.len())
-        {
-            shared = Some([first, second]);
+        if let Some(second) = reading_first(vertex, &stream).and_then(|vertex| schedule_within(&vertex, limit)) {
+            shared = Some((number, second));
         }
         tried.push(stream);
     }
-    let length = |both: &[Scheduled; 2]| both.iter().map(|one| one.lines.len()).sum::<usize>();
-    Ok(shared.filter(|shared| length(shared) <= length(&apart) + MOST_MORE).unwrap_or(apart))
+    let (number, second) = shared.unwrap_or((0, own));
+    Ok([orders.swap_remove(number), second])
 }
 
 /// A program that reads these words of the uniforms before all others, in this order; `None` if it has loops, or cannot.
@@ -44,7 +51,8 @@ fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
     let reads: Vec<Option<StreamWord>> = block.operations.iter().map(|operation| operation.uniform()).collect();
     // The reading operations that each operation depends on.
     let mut before: Vec<Vec<bool>> = Vec::with_capacity(count);
-    for waits in waits(&block.operations, machine.registers as usize) {
+    let waits = waits(&block.operations, machine.registers as usize);
+    for waits in &waits {
         let mut own = vec![false; count];
         for on in waits.iter().map(|wait| wait.on) {
             own.iter_mut().zip(&before[on]).for_each(|(own, other)| *own |= other);
@@ -61,12 +69,34 @@ fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
         order.push(next);
     }
     let later = (0..count).filter(|&at| reads[at].is_some() && !has_read[at]);
-    let uniform_order = order
-        .windows(2)
-        .map(|pair| (pair[1], pair[0]))
-        .chain(later.zip(order.iter().copied().last().into_iter().cycle()));
-    let uniform_order = uniform_order.collect();
-    let mut machine = machine.clone();
-    machine.blocks[0].uniform_order = uniform_order;
-    Some(machine)
+    let last = order.last().copied();
+    let pairs = order.windows(2).map(|pair| (pair[1], pair[0])).chain(later.filter_map(|at| Some((at, last?))));
+    Some(in_order(machine, block, &waits, pairs.collect()))
+}
+
+/// A program of one block in which some operations come before others, as pairs of the later and the earlier.
+fn in_order(machine: &Machine, block: &Block, waits: &[Vec<Wait>], pairs: Vec<(usize, usize)>) -> Machine {
+    let count = block.operations.len();
+    let mut followers = vec![Vec::new(); count];
+    let mut open = vec![0usize; count];
+    let depends = waits.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |wait| (at, wait.on)));
+    for (at, on) in depends.chain(pairs.iter().copied()) {
+        followers[on].push(at);
+        open[at] += 1;
+    }
+    let mut ready: BinaryHeap<Reverse<usize>> = (0..count).filter(|&at| open[at] == 0).map(Reverse).collect();
+    let mut place = vec![0; count];
+    let mut operations = Vec::with_capacity(count);
+    while let Some(Reverse(at)) = ready.pop() {
+        place[at] = operations.len();
+        operations.push(block.operations[at].clone());
+        for &next in &followers[at] {
+            open[next] -= 1;
+            if open[next] == 0 {
+                ready.push(Reverse(next));
+            }
+        }
+    }
+    let uniform_order = pairs.into_iter().map(|(at, on)| (place[at], place[on])).collect();
+    Machine { blocks: vec![Block { operations, uniform_order, ..block.clone() }], ..machine.clone() }
 }

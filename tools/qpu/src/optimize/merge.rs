@@ -1,12 +1,9 @@
 //! Two instructions in one.
 
-use v3d_hw::Layout;
 use v3d_hw::qpu::access::Stream;
-use v3d_hw::qpu::accesses::Read;
+use v3d_hw::qpu::accesses::{Accesses, Read};
 use v3d_hw::qpu::address_map::{NOP, is_register, is_written_in_either_file};
 use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, ReadSource, Signal, WriteTarget};
-
-use crate::check::facts::Facts;
 
 /// Which ALUs an instruction uses.
 fn uses(alu: &Alu) -> (bool, bool) {
@@ -17,22 +14,26 @@ fn reads(alu: &Alu, mux: Mux) -> bool {
     alu.operands().contains(&Some(mux))
 }
 
+/// The one instruction that does what both words do, if there is one. They must not depend on each other.
+pub(super) fn merge_words(first: u64, second: u64) -> Option<u64> {
+    let merged = merge(&Instruction::decode(first), &Instruction::decode(second))?;
+    merged.encode().ok()
+}
+
 /// The one instruction that does what both do, if there is one. They must not depend on each other.
-pub fn merge(first: u64, second: u64) -> Option<u64> {
-    let (Instruction::Alu(a), Instruction::Alu(b)) = (Instruction::decode(first), Instruction::decode(second)) else {
-        return None;
-    };
+pub fn merge(first: &Instruction, second: &Instruction) -> Option<Instruction> {
+    let (Instruction::Alu(a), Instruction::Alu(b)) = (first, second) else { return None };
     let candidates = [(a, b), (b, a)];
     candidates.into_iter().find_map(|(a, b)| {
-        let merged = match (uses(&a), uses(&b)) {
-            ((_, false), (false, _)) => join(&a, &b),
+        let merged = match (uses(a), uses(b)) {
+            ((_, false), (false, _)) => join(a, b),
             // A move can be done by either ALU.
-            ((_, false), (true, false)) => join(&a, &moved_to_mul(&b)?),
-            ((false, true), (false, true)) => join(&moved_to_add(&a)?, &b),
+            ((_, false), (true, false)) => join(a, &moved_to_mul(b)?),
+            ((false, true), (false, true)) => join(&moved_to_add(a)?, b),
             _ => None,
-        }?;
-        let word = merged.to_bits().ok()? as u64;
-        allowed(&Facts::of(word), &Facts::of(first), &Facts::of(second)).then_some(word)
+        };
+        let merged = Instruction::Alu(merged?);
+        allowed(&merged.accesses(), &first.accesses(), &second.accesses()).then_some(merged)
     })
 }
 
@@ -179,19 +180,20 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
 }
 
 /// Whether the two may share an instruction: peripherals are accessed one at a time.
-fn allowed(merged: &Facts, first: &Facts, second: &Facts) -> bool {
-    let special = |facts: &Facts| {
-        let writes = facts.accesses.written().any(|write| write.target.is_peripheral());
+fn allowed(merged: &Accesses, first: &Accesses, second: &Accesses) -> bool {
+    let special = |accesses: &Accesses| {
+        let writes = accesses.written().any(|write| write.target.is_peripheral());
         // Uniforms and varyings can be read beside anything.
         let is_unit = |read: &Read| {
             let row = read.source.row();
             row.peripheral.is_some() && !matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings))
         };
-        writes || facts.accesses.read().any(is_unit) || facts.signal().loads_r4()
+        writes || accesses.read().any(is_unit) || accesses.signal.loads_r4()
     };
-    let [add, mul] = &merged.accesses.writes;
+    let [add, mul] = &merged.writes;
     let is_register = matches!(add.target, WriteTarget::Register(_));
     let both_write = add.happens() && mul.happens() && add.target.is_same(mul.target) && !is_register;
-    let uniform_and_tmu = merged.reads(ReadSource::Uniform) && merged.writes_tmu();
+    let writes_tmu = merged.written().any(|write| matches!(write.target, WriteTarget::Tmu { .. }));
+    let uniform_and_tmu = merged.reads(ReadSource::Uniform) && writes_tmu;
     !(special(first) && special(second) || both_write || uniform_and_tmu)
 }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::effects::Effects;
-use super::merge::merge;
+use super::merge::merge_words;
 use super::{Line, NOP};
 use crate::check::facts::Facts;
 
@@ -110,10 +110,10 @@ pub(super) fn schedule(lines: &[Line], at_start: bool, patient: bool) -> Vec<Lin
         left -= 1;
         let mut line = tasks[first].line;
         let second = best(&tasks, &placed, now, at_start, |task: &Task| {
-            task.comes_at_once(&placed, now) && merge(line.word, task.line.word).is_some()
+            task.comes_at_once(&placed, now) && merge_words(line.word, task.line.word).is_some()
         });
         if let Some(second) = second
-            && let Some(word) = merge(line.word, tasks[second].line.word)
+            && let Some(word) = merge_words(line.word, tasks[second].line.word)
         {
             placed[second] = Some(now);
             left -= 1;

@@ -1,0 +1,68 @@
+//! Puts begin, end and routines around a compute program.
+//!
+//! A compute program runs once for each 16 invocations of its share, as a loop around all of it: the stream of uniforms begins anew each turn.
+
+use naga::Span;
+use qpu::{Assembly, Source};
+use v3d_hw::qpu::{BranchCondition, Instruction, ReadSource, address_map};
+
+use crate::diagnostic::{Result, fault};
+use crate::encode::{Line, branch};
+use crate::routine::{LINK, Routine};
+use crate::schedule::Scheduled;
+use crate::ssa::{Share, StreamWord};
+
+/// Puts begin, end and routines around a program. `parts` is how many turns make a workgroup.
+pub(crate) fn link(scheduled: Scheduled, routines: &[Routine], parts: u32) -> Result<Vec<Line>> {
+    let mut begin =
+        [Share::First(0), Share::First(1), Share::First(2), Share::Part, Share::Turns, Share::Row].into_iter();
+    let mut end = [Share::Count(0), Share::Count(1), Share::Stream].into_iter();
+    let mut lines = lines("prologue.qasm", include_str!("routine/prologue.qasm"), &[], &mut begin)?;
+    let turn = lines.len();
+    lines.extend(scheduled.lines);
+    let text = include_str!("routine/epilogue.qasm");
+    lines.extend(self::lines("epilogue.qasm", text, &[("parts", parts)], &mut end)?);
+    // The program's end is three instructions; before them is the branch to the next turn, with three behind it.
+    let again = lines.len().saturating_sub(7);
+    set(&mut lines, again, branch(again, turn, BranchCondition::AnyZClear, address_map::NOP));
+    let mut starts = Vec::new();
+    for routine in routines {
+        starts.push(lines.len());
+        let (name, text, defines) = routine.source();
+        lines.extend(self::lines(name, text, &defines, &mut std::iter::empty())?);
+    }
+    for (at, routine) in scheduled.calls {
+        let at = turn + at;
+        let target = starts.get(routine).copied().unwrap_or(at);
+        set(&mut lines, at, branch(at, target, BranchCondition::Always, LINK));
+    }
+    Ok(lines)
+}
+
+fn set(lines: &mut [Line], at: usize, instruction: Instruction) {
+    if let Some(line) = lines.get_mut(at) {
+        line.instruction = instruction;
+    }
+}
+
+/// Assembles a text. Its instructions read these words of the uniforms one after the other.
+fn lines(
+    name: &str,
+    text: &str,
+    defines: &[(&str, u32)],
+    shares: &mut dyn Iterator<Item = Share>,
+) -> Result<Vec<Line>> {
+    let defines = defines.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect();
+    let options = qpu::Options { defines, ..qpu::Options::default() };
+    let Assembly { words, .. } = match qpu::assemble(&[Source::new(name, text)], &options) {
+        Ok(assembly) => assembly,
+        Err(diagnostics) => return fault(Span::default(), diagnostics),
+    };
+    let line = |word: u64| {
+        let instruction = Instruction::decode(word);
+        let reads = instruction.accesses().reads(ReadSource::Uniform);
+        let reads = if reads { shares.next().map(StreamWord::Share) } else { None };
+        Line { instruction, span: Span::default(), reads }
+    };
+    Ok(words.into_iter().map(line).collect())
+}

@@ -1,0 +1,130 @@
+//! What stands in the way of an operation, and how it is removed.
+
+use naga::Span;
+use v3d_hw::qpu::{AddOp, Unpack};
+
+use super::pending::Pending;
+use super::scheduler::Scheduler;
+use crate::encode::{Line, Source, Sources, encode};
+use crate::machine::{Operand, Operation, Register, Target, Work};
+use crate::registers::Place;
+
+/// Why an operation does not go now.
+pub(super) enum Obstacle {
+    /// A result or unit is not ready.
+    Time,
+    /// r4 has a value that is still needed.
+    R4,
+    /// An operand stands where it cannot be read with the others.
+    Operand(usize),
+    /// The register that the result would take the place of is needed afterwards.
+    Merged,
+    /// No register is free.
+    Room,
+}
+
+impl Obstacle {
+    /// Which operand is to be moved so that an operation can be encoded.
+    pub(super) fn in_the_way(operation: &Operation, sources: &[Source]) -> Self {
+        let movable = |at: usize| matches!(operation.operands[at], Operand::Register(_) | Operand::Part(..));
+        // A part that cannot be unpacked on the way is unpacked before.
+        if let Some(at) =
+            sources.iter().position(|source| matches!(source, Source::At(_, unpack) if *unpack != Unpack::None))
+        {
+            return Self::Operand(at);
+        }
+        let at = (0..sources.len())
+            .find(|&at| movable(at) && !matches!(sources[at], Source::At(Place::Accumulator(_) | Place::R4, _)));
+        Self::Operand(at.or_else(|| (0..sources.len()).find(|&at| movable(at))).unwrap_or(0))
+    }
+}
+
+impl Scheduler<'_> {
+    /// Removes what stands in the way of an operation; whether that was an instruction.
+    pub(super) fn clear(&mut self, work: &mut Pending<'_>, at: usize, obstacle: &Obstacle) -> bool {
+        let operation = work.operation(at);
+        let span = operation.span;
+        match *obstacle {
+            Obstacle::R4 => match self.registers.r4 {
+                Some(owner) if self.registers.ready(owner) <= self.now() => self.relocate(owner, span, work),
+                _ => false,
+            },
+            Obstacle::Operand(number) => {
+                let Some(&old) = operation.operands.get(number) else { return false };
+                if let Operand::Register(register) = old
+                    && !self.pinned[register.index()]
+                    && !self.in_file_a[register.index()]
+                    && self.registers.place(register) != Some(Place::R4)
+                {
+                    return self.relocate(register, span, work);
+                }
+                let (how, operands) = match old {
+                    Operand::Part(..) => (Work::Add(AddOp::Fmax), vec![old, old]),
+                    _ => (Work::Move, vec![old]),
+                };
+                self.substitute(work, at, how, operands, |operation, fresh| {
+                    operation
+                        .operands
+                        .iter_mut()
+                        .filter(|other| **other == old)
+                        .for_each(|other| *other = Operand::Register(fresh));
+                })
+            }
+            Obstacle::Merged => {
+                let Some(base) = operation.merges else { return false };
+                let operands = vec![Operand::Register(base)];
+                self.substitute(work, at, Work::Move, operands, |operation, fresh| operation.merges = Some(fresh))
+            }
+            Obstacle::Time | Obstacle::Room => false,
+        }
+    }
+
+    /// Does an operation whose result another one takes instead of what it took.
+    fn substitute(
+        &mut self,
+        work: &mut Pending<'_>,
+        at: usize,
+        how: Work,
+        operands: Vec<Operand>,
+        change: impl Fn(&mut Operation, Register),
+    ) -> bool {
+        let fresh = self.new_register();
+        let before = work.operation(at).clone();
+        let made = Operation::new(how, operands, Target::Register(fresh), before.span);
+        let mut after = before.clone();
+        change(&mut after, fresh);
+        before.reads().for_each(|register| self.left[register.index()] -= 1);
+        after.reads().chain(made.reads()).for_each(|register| self.left[register.index()] += 1);
+        if let (Some(merged), Some(target)) = (after.merges, after.writes())
+            && merged == fresh
+        {
+            self.in_file_a[fresh.index()] = self.in_file_a[target.index()];
+            self.becomes_color[fresh.index()] = self.becomes_color[target.index()];
+        }
+        work.replace(at, after, fresh);
+        if let Ok((instruction, place)) = self.attempt_operation(work, &made, None, None) {
+            self.execute(&made, instruction, place, None);
+            return true;
+        }
+        let after = work.take_back(at, before);
+        after.reads().chain(made.reads()).for_each(|register| self.left[register.index()] -= 1);
+        work.operation(at).reads().for_each(|register| self.left[register.index()] += 1);
+        false
+    }
+
+    /// Moves a value to another place.
+    pub(super) fn relocate(&mut self, register: Register, span: Span, work: &Pending<'_>) -> bool {
+        if self.registers.ready(register) > self.now() {
+            return false;
+        }
+        let Some(to) = self.new_place(work, register) else { return false };
+        let operation = Operation::new(Work::Move, vec![Operand::Register(register)], Target::Register(register), span);
+        let Some(sources) = Sources::of(&operation, |register| self.registers.place(register)) else { return false };
+        let Some(instruction) = encode(&operation, &sources, Some(to)).next() else { return false };
+        let file = matches!(to, Place::A(_) | Place::B(_));
+        let ready = self.now() + 1 + usize::from(file);
+        self.registers.put(register, to, ready);
+        self.lines.push(Line { instruction, span, reads: None });
+        true
+    }
+}

@@ -1,0 +1,226 @@
+//! A block in the making: which operations are left, and when each of them may go.
+
+use std::cmp::Reverse;
+
+use crate::machine::{Block, Operation, Register, Target};
+use crate::order::{Wait, waits};
+
+/// Depths are not told apart from this one on.
+const DEEP: usize = 20;
+
+/// An operation that waits for another.
+#[derive(Clone, Copy)]
+struct Follower {
+    at: usize,
+    cycles: usize,
+    better: usize,
+    /// The other becomes as urgent as this one.
+    is_urgent: bool,
+}
+
+/// What is known of a block before anything of it is scheduled: the same for all policies.
+pub(super) struct Plan<'m> {
+    pub(super) operations: &'m [Operation],
+    followers: Vec<Vec<Follower>>,
+    /// For each operation the others that it waits for, with cycles.
+    predecessors: Vec<Vec<(usize, usize)>>,
+    depths: Vec<usize>,
+    /// The longest chain of operations that wait for each, the better the more it matters.
+    urgency: Vec<usize>,
+    /// Instructions from each operation to the block's end, at least.
+    least: Vec<usize>,
+    /// Operations with the registers that they read, by register.
+    users: Vec<(Register, usize)>,
+}
+
+impl<'m> Plan<'m> {
+    /// With `urgent_uniforms`, a read of the uniforms is as urgent as those that must come after it.
+    pub(super) fn new(block: &'m Block, registers: usize, urgent_uniforms: bool) -> Self {
+        let operations = block.operations.as_slice();
+        let count = operations.len();
+        let mut followers = vec![Vec::new(); count];
+        let mut predecessors = Vec::with_capacity(count);
+        let mut depths = vec![0; count];
+        let mut users = Vec::new();
+        let mut waits = waits(operations, registers);
+        let values: Vec<usize> = waits.iter().map(Vec::len).collect();
+        for &(at, on) in &block.uniform_order {
+            waits[at].push(Wait { on, cycles: 1, better: 1 });
+        }
+        for (at, list) in waits.iter().enumerate() {
+            for (number, wait) in list.iter().enumerate() {
+                let better = wait.better.max(wait.cycles);
+                let is_urgent = urgent_uniforms || number < values[at];
+                followers[wait.on].push(Follower { at, cycles: wait.cycles, better, is_urgent });
+                depths[at] = DEEP.min(depths[at].max(depths[wait.on] + better));
+            }
+            predecessors.push(list.iter().map(|wait| (wait.on, wait.better.max(wait.cycles))).collect());
+            users.extend(operations[at].reads().map(|register| (register, at)));
+        }
+        users.sort_unstable();
+        users.dedup();
+        let (mut urgency, mut least) = (vec![0; count], vec![0; count]);
+        for (at, followers) in followers.iter().enumerate().rev() {
+            // An operation counts beside the cycles that others wait for it: of two chains the one with more of them is longer.
+            let chains = followers.iter().filter(|next: &&Follower| next.is_urgent);
+            let chains = chains.map(|next| urgency[next.at] + next.better - usize::from(next.cycles == 0));
+            urgency[at] = 1 + chains.max().unwrap_or(0);
+            // The colour may be where it is to go already.
+            let own = usize::from(operations[at].target != Target::Color);
+            least[at] = followers.iter().map(|next| least[next.at] + next.cycles).max().unwrap_or(0).max(own);
+        }
+        Self { operations, followers, predecessors, depths, urgency, least, users }
+    }
+
+    /// Instructions that the block has at least.
+    pub(super) fn least(&self) -> usize {
+        self.least.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// What is left of a block.
+pub(super) struct Pending<'p> {
+    plan: &'p Plan<'p>,
+    /// Operations of which an operand was replaced.
+    changed: Vec<Option<Box<Operation>>>,
+    /// Registers of replaced operands, with the operation that reads each.
+    replaced: Vec<(Register, usize)>,
+    issued: Vec<bool>,
+    /// Operations that are not issued.
+    pub(super) left: usize,
+    /// How many each operation waits for that are not issued.
+    open: Vec<usize>,
+    /// The first cycle in which each operation may go, and the first in which that is good, as far as what it waits for is issued.
+    earliest: Vec<usize>,
+    good: Vec<usize>,
+    /// Operations that wait for nothing that is not issued, the first to be tried first.
+    ready: Vec<usize>,
+    /// For each operation the cycles that what it waits for needs at least, up to [`DEEP`].
+    depths: Vec<usize>,
+    /// In the order of the source, instead of by urgency.
+    in_order: bool,
+}
+
+impl<'p> Pending<'p> {
+    pub(super) fn new(plan: &'p Plan<'p>, in_order: bool) -> Self {
+        let count = plan.operations.len();
+        let open: Vec<usize> = plan.predecessors.iter().map(Vec::len).collect();
+        let ready = (0..count).filter(|&at| open[at] == 0).collect();
+        let mut pending = Self {
+            plan,
+            changed: (0..count).map(|_| None).collect(),
+            replaced: Vec::new(),
+            issued: vec![false; count],
+            left: count,
+            open,
+            earliest: vec![0; count],
+            good: vec![0; count],
+            ready,
+            depths: plan.depths.clone(),
+            in_order,
+        };
+        let mut ready = std::mem::take(&mut pending.ready);
+        ready.sort_by_key(|&at| pending.rank(at));
+        Self { ready, ..pending }
+    }
+
+    /// What is tried first has the lowest.
+    fn rank(&self, at: usize) -> (Reverse<usize>, usize) {
+        (Reverse(if self.in_order { 0 } else { self.plan.urgency[at] }), at)
+    }
+
+    pub(super) fn operation(&self, at: usize) -> &Operation {
+        self.changed[at].as_deref().unwrap_or(&self.plan.operations[at])
+    }
+
+    /// The first operation that is not issued.
+    pub(super) fn first(&self) -> Option<usize> {
+        self.issued.iter().position(|issued| !issued)
+    }
+
+    /// Operations for which everything that they wait for was done long enough ago, the first to be tried first.
+    pub(super) fn candidates(&self, now: usize) -> impl Iterator<Item = usize> {
+        self.ready.iter().copied().filter(move |&at| self.earliest[at] <= now)
+    }
+
+    /// Whether an operation may go in this cycle.
+    pub(super) fn may_go(&self, at: usize, now: usize) -> bool {
+        !self.issued[at] && self.open[at] == 0 && self.earliest[at] <= now
+    }
+
+    /// Whether what a ready operation waits for takes longer than this.
+    pub(super) fn waits_at(&self, at: usize, now: usize) -> bool {
+        self.good[at] > now
+    }
+
+    /// Operations to come that read a register.
+    pub(super) fn users(&self, register: Register) -> impl Iterator<Item = usize> {
+        let users = &self.plan.users;
+        let start = users.partition_point(|&(other, _)| other < register);
+        let planned = users[start..].iter().take_while(move |&&(other, _)| other == register);
+        let replaced = self.replaced.iter().filter(move |&&(other, _)| other == register);
+        let reads = move |at: usize| match &self.changed[at] {
+            None => true,
+            Some(operation) => operation.reads().any(|read| read == register),
+        };
+        planned.chain(replaced).map(|&(_, at)| at).filter(move |&at| !self.issued[at] && reads(at))
+    }
+
+    pub(super) fn depth(&self, at: usize) -> usize {
+        self.depths[at]
+    }
+
+    /// Instructions that what is left takes, at least.
+    pub(super) fn least(&self) -> usize {
+        self.ready.iter().map(|&at| self.plan.least[at]).max().unwrap_or(0)
+    }
+
+    pub(super) fn issue(&mut self, at: usize, now: usize) {
+        self.issued[at] = true;
+        self.left -= 1;
+        self.ready.retain(|&other| other != at);
+        let plan = self.plan;
+        for next in &plan.followers[at] {
+            self.earliest[next.at] = self.earliest[next.at].max(now + next.cycles);
+            self.good[next.at] = self.good[next.at].max(now + next.better);
+            self.open[next.at] -= 1;
+            if self.open[next.at] == 0 {
+                let rank = self.rank(next.at);
+                let place = self.ready.partition_point(|&other| self.rank(other) < rank);
+                self.ready.insert(place, next.at);
+            }
+        }
+        self.lower(at, self.depths[at]);
+    }
+
+    /// Computes depths anew of what waits for an operation that is issued, or whose depth was this before.
+    fn lower(&mut self, at: usize, before: usize) {
+        let plan = self.plan;
+        for next in &plan.followers[at] {
+            let old = self.depths[next.at];
+            if DEEP.min(before + next.better) < old {
+                // Another is deeper.
+                continue;
+            }
+            let open = plan.predecessors[next.at].iter().filter(|(on, _)| !self.issued[*on]);
+            let depth = open.map(|&(on, cycles)| self.depths[on] + cycles).max().unwrap_or(0).min(DEEP);
+            if depth != old {
+                self.depths[next.at] = depth;
+                self.lower(next.at, old);
+            }
+        }
+    }
+
+    /// Replaces an operation by one that reads another register.
+    pub(super) fn replace(&mut self, at: usize, operation: Operation, register: Register) {
+        self.changed[at] = Some(Box::new(operation));
+        self.replaced.push((register, at));
+    }
+
+    /// Undoes the last replacement; the operation that was there instead.
+    pub(super) fn take_back(&mut self, at: usize, before: Operation) -> Operation {
+        self.replaced.pop();
+        let after = self.changed[at].replace(Box::new(before.clone()));
+        after.map_or(before, |after| *after)
+    }
+}
