@@ -1,7 +1,7 @@
 //! Bytes in GPU memory, for programs that read or write them by address.
 
 use alloc::vec::Vec;
-use shader_interface::{UniformData, UniformStream, UserProgram, ViewportUniforms};
+use shader_interface::{Storage, UniformData, UniformStream, UserProgram, ViewportUniforms};
 use v3d::hw::BusAddr;
 use v3d::pool::Owner;
 use v3d::{Platform, pool};
@@ -100,6 +100,11 @@ impl Buffer {
     /// Address of the first byte, as the GPU sees it.
     pub fn address(&self) -> BusAddr {
         self.memory.address()
+    }
+
+    /// The words of the buffer, as numbers `T` that a vertex or fragment shader reads.
+    pub fn storage<T>(&self) -> Storage<T> {
+        Storage::new(self.address(), self.bytes() / 4, self.owner())
     }
 
     /// Length in bytes.

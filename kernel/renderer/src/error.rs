@@ -92,6 +92,17 @@ pub enum Error {
         /// Index of the word in the stream of uniforms.
         word: usize,
     },
+    /// A storage buffer among the uniforms has fewer bytes than the program requires.
+    TooShort {
+        /// The pipeline.
+        label: &'static str,
+        /// The program whose uniforms they are.
+        stage: Stage,
+        /// Bytes that the first such buffer has.
+        given: u32,
+        /// Bytes that it must have at least.
+        needed: u32,
+    },
     /// A number of a pipeline or a pass is out of range.
     Number {
         /// The pipeline, or the pass's target.
@@ -278,6 +289,9 @@ impl fmt::Display for Error {
                     f,
                     "{label}: the fragment shader reads {varyings} varyings, more than the {most} that are possible"
                 )
+            }
+            Self::TooShort { label, stage, given, needed } => {
+                write!(f, "{label}: a buffer of the {stage} has {given} bytes, at least {needed} are needed")
             }
             Self::NotANumber { label, stage, word } => {
                 write!(f, "{label}: word {word} of the {stage}'s uniforms is NaN")

@@ -124,7 +124,7 @@ impl<V: VertexData> Mesh<V> {
     }
 
     /// Creates a mesh from vertices in the layout of GPU memory, [`VertexData::BYTES`] each, and optional indices: data
-    /// that a build script has prepared is only copied. The vertices' values are not checked.
+    /// that a build script has prepared is only copied, and so is the number of each vertex if a shader asks for it. The vertices' values are not checked.
     ///
     /// # Errors
     /// When the bytes are not a whole number of vertices or indices, and as [`Mesh::indexed`].
@@ -217,6 +217,6 @@ pub(crate) fn layout<'a, V: VertexData>(
 /// Vertices in the layout of GPU memory.
 pub(crate) fn bytes_of<V: VertexData>(vertices: &[V]) -> Vec<u8> {
     let mut words = Vec::with_capacity(vertices.len() * V::BYTES / 4);
-    vertices.iter().for_each(|vertex| vertex.push(&mut words));
+    (0..).zip(vertices).for_each(|(number, vertex)| vertex.push_numbered(number, &mut words));
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

@@ -330,7 +330,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         }
     }
 
-    /// Draws a mesh once for each element of `instances`.
+    /// Draws a mesh once for each element of `instances`, which a shader in WGSL numbers by `instance_index`.
     ///
     /// # Errors
     /// As [`Pass::draw`]; then none of them is drawn.

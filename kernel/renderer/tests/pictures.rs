@@ -1,6 +1,6 @@
 //! Pictures of the renderer on the model, compared with geometry.
 
-use qpu_shaders::{NoUniforms, rings, smooth, transformed, triangle};
+use qpu_shaders::{NoUniforms, bars, rings, smooth, transformed, triangle};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
@@ -343,4 +343,52 @@ fn rings_in_wgsl_are_where_the_formula_has_them() {
         }
     }
     assert!(inside > (WIDTH * HEIGHT) as usize * 45 / 100, "{inside} pixels have rings");
+}
+
+/// Vertices and instances by their numbers, with heights and colours in memory: no pixel is another than the chart says.
+#[test]
+fn bars_in_wgsl_are_as_high_as_the_numbers_in_memory() {
+    const COUNT: u32 = 16;
+    let model = Model::new(8 << 20, Config::default());
+    let device = device(&model);
+    let target = target(&device);
+    let bytes = |numbers: &[f32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let heights: [f32; COUNT as usize] = std::array::from_fn(|bar| 1.0 + (bar * 7 % 16) as f32);
+    let colors: [[f32; 4]; 12] = std::array::from_fn(|at| [at as f32 / 15.0, 1.0 - at as f32 / 15.0, 0.2, 1.0]);
+    let buffer = |label, numbers: &[f32]| Buffer::with_bytes(&device, label, &bytes(numbers), 16).unwrap();
+    let (heights_memory, colors_memory) = (buffer("heights", &heights), buffer("colours", colors.as_flattened()));
+    let corners = Mesh::new(&device, "corners", Primitive::TriangleStrip, &[bars::Vertex {}; 4]).unwrap();
+    let pipeline = Pipeline::new(&device, &PipelineDescriptor::new("bars", &bars::SHADING, &bars::FRAGMENT)).unwrap();
+    let chart = bars::Uniforms { count: COUNT, highest: 20.0, heights: heights_memory.storage() };
+    let palette = bars::FragmentUniforms { colors: colors_memory.storage() };
+    let mut frame = device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let instances = [(); COUNT as usize].map(|()| chart.clone());
+    pass.draw_instances(&pipeline, &corners, &instances, &palette).unwrap();
+    let short = bars::FragmentUniforms { colors: heights_memory.storage() };
+    let error = pass.draw(&pipeline, &corners, &chart, &short).unwrap_err();
+    assert!(matches!(error, renderer::Error::TooShort { label: "bars", given: 64, needed: 192, .. }), "{error:?}");
+    let fence = frame.submit().unwrap();
+    device.wait(fence).unwrap();
+    assert_eq!(model.take_faults(), []);
+    let picture = Picture::load(&device, &target);
+    let mut inside = 0;
+    for (x, y) in (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (x, y))) {
+        let along = (f64::from(x) + 0.5) / f64::from(WIDTH) * f64::from(COUNT);
+        let (bar, across) = (along.floor(), along.fract());
+        let up = (1.0 - (f64::from(y) + 0.5) / f64::from(HEIGHT)) * 20.0;
+        let height = f64::from(heights[bar as usize]);
+        // Positions have 1/16 pixel, and a bar 20 pixels.
+        if (across - 0.1).abs() < 0.01 || (across - 0.9).abs() < 0.01 || (up - height).abs() < 0.02 {
+            continue;
+        }
+        let is_inside = (0.1..0.9).contains(&across) && up < height;
+        let color = colors[bar as usize % 12].map(|channel| (255.0 * channel).round() as u8);
+        let expected = if is_inside { color } else { CLEAR };
+        let pixel = picture.pixel(x, y);
+        let is_near = pixel.iter().zip(expected).all(|(found, expected)| found.abs_diff(expected) <= 1);
+        assert!(is_near, "({x}, {y}) is {pixel:?}, not {expected:?}");
+        inside += u32::from(is_inside);
+    }
+    assert!(inside > WIDTH * HEIGHT / 4, "{inside} pixels have bars");
 }

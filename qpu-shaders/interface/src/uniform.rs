@@ -33,6 +33,7 @@ pub struct UniformStream<'a> {
     words: &'a mut Vec<u32>,
     owners: &'a mut Vec<Owner>,
     viewport: ViewportUniforms,
+    instance: u32,
     not_a_number: Option<usize>,
     too_short: Option<(u32, u32)>,
     start: usize,
@@ -43,7 +44,15 @@ impl<'a> UniformStream<'a> {
     #[inline]
     pub fn new(words: &'a mut Vec<u32>, owners: &'a mut Vec<Owner>, viewport: ViewportUniforms) -> Self {
         let start = words.len();
-        Self { words, owners, viewport, not_a_number: None, too_short: None, start }
+        Self { words, owners, viewport, instance: 0, not_a_number: None, too_short: None, start }
+    }
+
+    /// The same for the instance with this number.
+    #[inline]
+    #[must_use]
+    pub const fn of_instance(mut self, number: u32) -> Self {
+        self.instance = number;
+        self
     }
 
     /// Appends a word.
@@ -99,6 +108,12 @@ impl<'a> UniformStream<'a> {
     #[inline]
     pub const fn viewport(&self) -> &ViewportUniforms {
         &self.viewport
+    }
+
+    /// The number of the instance in its draw.
+    #[inline]
+    pub const fn instance(&self) -> u32 {
+        self.instance
     }
 
     /// Index of the first word that is NaN.

@@ -10,6 +10,11 @@ pub trait VertexData {
 
     /// Appends the vertex's words.
     fn push(&self, words: &mut Vec<u32>);
+
+    /// The same for the vertex with a number, which is one of the words if a shader asks for it.
+    fn push_numbered(&self, _number: u32, words: &mut Vec<u32>) {
+        self.push(words);
+    }
 }
 
 /// One attribute: its position in a vertex in memory, and in a vertex's column in the VPM.

@@ -69,7 +69,7 @@ const NONE: &str = "shader_interface::NoUniforms";
 fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -> std::fmt::Result {
     let attributes = &vertex.interface.attributes;
     writeln!(code, "/// One vertex in memory.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Vertex {{")?;
-    for Attribute { name, components, number, .. } in attributes {
+    for Attribute { name, components, number, .. } in attributes.iter().filter(|attribute| !attribute.is_vertex_index) {
         writeln!(code, "/// `{name}`.\npub {name}: [{}; {components}],", rust_type(*number))?;
     }
     let words_of_vertex: u32 = attributes.iter().map(|attribute| attribute.components).sum();
@@ -78,9 +78,18 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
         "}}\nimpl shader_interface::VertexData for Vertex {{\nconst BYTES: usize = {};",
         4 * words_of_vertex
     )?;
-    writeln!(code, "fn push(&self, words: &mut shader_interface::alloc::vec::Vec<u32>) {{")?;
-    for Attribute { name, .. } in attributes {
-        writeln!(code, "shader_interface::push_attribute(&self.{name}, words);")?;
+    let numbered = attributes.iter().any(|attribute| attribute.is_vertex_index);
+    let parameter = "words: &mut shader_interface::alloc::vec::Vec<u32>";
+    writeln!(code, "fn push(&self, {parameter}) {{")?;
+    if numbered {
+        writeln!(code, "self.push_numbered(0, words);\n}}\nfn push_numbered(&self, number: u32, {parameter}) {{")?;
+    }
+    for Attribute { name, is_vertex_index, .. } in attributes {
+        if *is_vertex_index {
+            writeln!(code, "words.push(number);")?;
+        } else {
+            writeln!(code, "shader_interface::push_attribute(&self.{name}, words);")?;
+        }
     }
     writeln!(code, "}}\n}}")?;
 
@@ -241,6 +250,7 @@ fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
             };
             (format!("stream.viewport().{field}"), true)
         }
+        StreamWord::Instance => ("stream.instance()".to_owned(), false),
         StreamWord::Constant(bits) => (format!("{bits:#x}"), false),
         StreamWord::Buffer { buffer, offset } => {
             let name = interface.buffers.get(buffer as usize).map_or("", |buffer| buffer.name.as_str());

@@ -19,8 +19,8 @@
 //!
 //! `NAME.wgsl` has the stages of a module in one file: a vertex entry point becomes both a coordinate and a vertex shader, and structures have the fields of
 //! the uniforms that the stage reads, with matrices in row-major order. A compute entry point becomes `COMPUTE` and `Bindings`, which includes the storage
-//! buffers. `shader-compiler` documents the language. [`build_with`] takes its options: with `fast_math`, exponentials and logarithms are as fast and as
-//! exact as those of OpenGL ES drivers, which is enough for colours.
+//! buffers. `shader-compiler` documents the language, and which uniforms are storage buffers. [`build_with`] takes its options: with `fast_math`,
+//! exponentials and logarithms are as fast and as exact as those of OpenGL ES drivers, which is enough for colours.
 //!
 //! A texture that is declared with its kind is a field of type `Texture2d`, `TextureCube` or `TextureChild`, and binding another kind does not compile. A
 //! program without uniforms has `NoUniforms`. The float uniforms `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and `viewport_z_offset` are

@@ -111,6 +111,7 @@ fn cycles(program: &Compiled) -> f64 {
             StreamWord::Field { .. } => 0.5f32.to_bits(),
             StreamWord::Viewport(Viewport::HalfWidth | Viewport::HalfHeight) => 1600f32.to_bits(),
             StreamWord::Viewport(_) => 0.5f32.to_bits(),
+            StreamWord::Instance => 3,
             texture => image.word(texture),
         };
         set(UNIFORMS + 4 * at, bits);

@@ -11,7 +11,7 @@ use crate::encode::Line;
 use crate::interface::{Attribute, Interface, Stage, Workgroups};
 use crate::link::link;
 use crate::lower::entry::{Entry, find};
-use crate::lower::{Lowering, Source};
+use crate::lower::{Lowering, Source, lower};
 use crate::machine::Machine;
 use crate::schedule::{Scheduled, schedule};
 use crate::select_instructions::{Streams, select_instructions};
@@ -165,11 +165,7 @@ struct Selected {
 
 impl Selected {
     fn new(source: &Source<'_>, index: usize, stage: Stage, attributes: &mut Vec<Attribute>) -> Result<Self> {
-        let mut lowering = Lowering::new(source)?;
-        let entry = match stage {
-            Stage::Compute => lowering.compute(index)?,
-            _ => lowering.entry(index, stage)?,
-        };
+        let (lowering, entry) = lower(source, index, stage)?;
         let Lowering { fields, textures, buffers, workgroups, program: mut ssa, .. } = lowering;
         eliminate_dead(&mut ssa);
         let components = entry.varyings.iter().map(|(_, length)| length).sum();

@@ -69,6 +69,8 @@ pub struct Attribute {
     pub components: u32,
     /// Kind of its numbers.
     pub number: Number,
+    /// It is the number of the vertex, which whoever makes a mesh fills in.
+    pub is_vertex_index: bool,
     /// Words before it in memory and in what the vertex shader reads.
     pub offset_words: u32,
     /// Words before it in what the coordinate shader reads, if it reads the attribute.

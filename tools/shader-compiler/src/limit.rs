@@ -71,7 +71,6 @@ limits! {
     VARYING_PER_SAMPLE = hardware("varying-per-sample", "varyings cannot be interpolated per sample: a fragment is shaded once for all of its samples");
     VARYING_FLAT_FIRST = hardware("varying-flat-first", "the last vertex of a primitive provides its flat varyings: write `flat, either`");
     VARYING_LINEAR = hardware("varying-linear", "varyings are always interpolated with perspective");
-    VERTEX_INDEX = hardware("vertex-index", "vertex shaders have no built-in vertex or instance index: pass it as an attribute");
     SAMPLE_INDEX = hardware("sample-index", "fragment shaders run once for all samples of a fragment, so there is no sample index");
     BUILT_IN_INPUT = compiler("built-in-input", "this built-in input is not supported in this stage");
     BUILT_IN_OUTPUT = compiler("built-in-output", "this built-in output is not supported in this stage");
@@ -80,8 +79,7 @@ limits! {
     COLOR_MISSING = compiler("color-missing", "a fragment shader must write a colour to @location(0)");
 
     // Memory.
-    UNIFORM_TYPE = compiler("uniform-type", "uniforms are scalars, vectors, matrices of f32, and arrays and structures of these");
-    STORAGE_IN_STAGE = compiler("storage-in-stage", "storage buffers are supported in compute shaders only");
+    STORAGE_IN_STAGE = compiler("storage-in-stage", "storage buffers of vertex and fragment shaders are read-only: var<storage, read>");
     ADDRESS_SPACE = hardware("address-space", "variables of this address space do not exist on this GPU: use a uniform");
     BOOL_IN_MEMORY = compiler("bool-in-memory", "a bool in memory is not supported: use a u32");
     TYPE_IN_MEMORY = compiler("type-in-memory", "a value of this type cannot be read or written as a whole");

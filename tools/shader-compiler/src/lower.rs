@@ -13,9 +13,11 @@ use naga::{
 };
 
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
-use crate::interface::{Buffer, Field, Number, Texture, Workgroups};
+use crate::interface::{Buffer, Field, Stage, Texture, Workgroups};
 use crate::limit::Limit;
-use crate::ssa::{Memory, Program, StreamWord, Value};
+use crate::ssa::{Memory, Program, Value};
+use entry::Entry;
+use uniform::InMemory;
 
 mod bits;
 pub(crate) mod compute;
@@ -30,6 +32,7 @@ mod memory;
 mod operator;
 mod reduce_strength;
 mod statement;
+mod uniform;
 
 /// Most scalars of a variable.
 const MOST_SCALARS: usize = 4096;
@@ -113,7 +116,7 @@ struct Frame<'m> {
 
 /// What becomes of a module's variable.
 enum Global {
-    Uniform(Vec<StreamWord>),
+    Uniform(Vec<uniform::Scalar>),
     Variable(usize),
     Texture(u32),
     Sampler,
@@ -130,6 +133,23 @@ pub(crate) struct Source<'m> {
     pub(crate) fast_math: bool,
 }
 
+/// Lowers an entry point to the program of a stage: once more for each array of uniforms that turns out to be better read from memory.
+pub(crate) fn lower<'m>(source: &Source<'m>, index: usize, stage: Stage) -> Result<(Lowering<'m>, Entry)> {
+    let mut in_memory = InMemory::new();
+    loop {
+        let known = in_memory.len();
+        let mut lowering = Lowering::new(source, in_memory)?;
+        let entry = match stage {
+            Stage::Compute => lowering.compute(index),
+            _ => lowering.entry(index, stage),
+        };
+        if lowering.in_memory.len() == known {
+            return Ok((lowering, entry?));
+        }
+        in_memory = lowering.in_memory;
+    }
+}
+
 /// A program in the making.
 pub(crate) struct Lowering<'m> {
     /// The text of the module, for places in it.
@@ -144,6 +164,8 @@ pub(crate) struct Lowering<'m> {
     pub(crate) workgroups: Workgroups,
     /// First bytes of the workgroup's variables.
     workgroup_places: HashMap<Handle<GlobalVariable>, u32>,
+    /// Members of uniforms that are buffers. One that joins them has the program lowered once more.
+    in_memory: InMemory,
     calls: usize,
     /// The special function unit's results are taken as they are.
     fast_math: bool,
@@ -153,7 +175,7 @@ pub(crate) struct Lowering<'m> {
 }
 
 impl<'m> Lowering<'m> {
-    pub(crate) fn new(source: &Source<'m>) -> Result<Self> {
+    fn new(source: &Source<'m>, in_memory: InMemory) -> Result<Self> {
         let Source { text, module, info, fast_math } = *source;
         let mut lowering = Self {
             source: text,
@@ -166,6 +188,7 @@ impl<'m> Lowering<'m> {
             buffers: Vec::new(),
             workgroups: Workgroups::default(),
             workgroup_places: HashMap::new(),
+            in_memory,
             calls: 0,
             fast_math,
             kept: 0,
@@ -181,27 +204,9 @@ impl<'m> Lowering<'m> {
             let name = variable.name.clone().unwrap_or_else(|| "unnamed".to_owned());
             let inner = &self.module.types[variable.ty].inner;
             let global = match (variable.space, inner) {
-                (AddressSpace::Uniform, inner) => {
-                    let mut words = Vec::new();
+                (AddressSpace::Uniform, _) => {
                     let span = self.module.global_variables.get_span(handle);
-                    match inner {
-                        TypeInner::Struct { members, .. } => {
-                            for member in members {
-                                let name = member.name.clone().unwrap_or_else(|| "unnamed".to_owned());
-                                // What cannot be a field is refused where it is used.
-                                if self.field(name, member.ty, &mut words).is_none() {
-                                    let length = self.scalars(member.ty, span)?;
-                                    words.extend(std::iter::repeat_n(StreamWord::Constant(0), length));
-                                }
-                            }
-                        }
-                        _ => {
-                            if self.field(name, variable.ty, &mut words).is_none() {
-                                return refuse(span, &Limit::UNIFORM_TYPE);
-                            }
-                        }
-                    }
-                    Global::Uniform(words)
+                    Global::Uniform(self.uniform_variable(handle, span)?)
                 }
                 (AddressSpace::Handle, TypeInner::Image { dim, .. }) => {
                     self.textures.push(Texture { name, cube: *dim == naga::ImageDimension::Cube });
@@ -216,48 +221,23 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// Adds a field and its words, in the order of the type's scalars. `None` if it is of a type that no field has.
-    fn field(&mut self, name: String, ty: Handle<Type>, words: &mut Vec<StreamWord>) -> Option<()> {
-        let field = self.fields.len() as u32;
-        let (element, count) = match self.module.types[ty].inner {
-            TypeInner::Array { base, size: ArraySize::Constant(count), .. } => (base, Some(count.get())),
-            _ => (ty, None),
-        };
-        let number = |kind: ScalarKind| match kind {
-            ScalarKind::Float => Some(Number::Float),
-            ScalarKind::Sint => Some(Number::Int),
-            ScalarKind::Uint => Some(Number::Uint),
-            _ => None,
-        };
-        let (scalar, columns, rows) = match self.module.types[element].inner {
-            TypeInner::Scalar(scalar) => (scalar, 1, 1),
-            TypeInner::Vector { size, scalar } => (scalar, 1, size as u32),
-            TypeInner::Matrix { columns, rows, scalar } => (scalar, columns as u32, rows as u32),
-            _ => return None,
-        };
-        if scalar.width != 4 || count.is_some_and(|count| count as usize > MOST_SCALARS) {
-            return None;
-        }
-        let components = columns * rows;
-        let number = number(scalar.kind)?;
-        for element in 0..count.unwrap_or(1) {
-            for column in 0..columns {
-                for row in 0..rows {
-                    words.push(StreamWord::Field { field, index: element * components + row * columns + column });
-                }
-            }
-        }
-        self.fields.push(Field { name, number, components, count });
-        Some(())
-    }
-
     /// The scalars that a value of a type has.
     fn scalars(&self, ty: Handle<Type>, span: Span) -> Result<usize> {
         self.scalars_of(&self.module.types[ty].inner, span)
     }
 
     fn scalars_of(&self, inner: &TypeInner, span: Span) -> Result<usize> {
-        let count = match inner {
+        let count = self.count_of(inner, span)?;
+        if count > MOST_SCALARS {
+            return refuse_with(span, &Limit::VALUE_SIZE, format_args!("{count}, at most {MOST_SCALARS}"));
+        }
+        Ok(count)
+    }
+
+    /// The same, whether it can be kept in registers or not.
+    fn count_of(&self, inner: &TypeInner, span: Span) -> Result<usize> {
+        let part = |ty: Handle<Type>| self.count_of(&self.module.types[ty].inner, span);
+        Ok(match inner {
             TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } | TypeInner::Matrix { scalar, .. }
                 if scalar.width != 4 && scalar.kind != ScalarKind::Bool =>
             {
@@ -267,12 +247,12 @@ impl<'m> Lowering<'m> {
             TypeInner::Vector { size, .. } => *size as usize,
             TypeInner::Matrix { columns, rows, .. } => *columns as usize * *rows as usize,
             TypeInner::Array { base, size: ArraySize::Constant(count), .. } => {
-                self.scalars(*base, span)?.saturating_mul(count.get() as usize)
+                part(*base)?.saturating_mul(count.get() as usize)
             }
             TypeInner::Struct { members, .. } => {
-                let mut sum = 0;
+                let mut sum = 0usize;
                 for member in members {
-                    sum += self.scalars(member.ty, span)?;
+                    sum = sum.saturating_add(part(member.ty)?);
                 }
                 sum
             }
@@ -280,11 +260,7 @@ impl<'m> Lowering<'m> {
                 return refuse(span, &Limit::ATOMIC_PLACE);
             }
             _ => return refuse(span, &Limit::TYPE_IN_REGISTERS),
-        };
-        if count > MOST_SCALARS {
-            return refuse_with(span, &Limit::VALUE_SIZE, format_args!("{count}, at most {MOST_SCALARS}"));
-        }
-        Ok(count)
+        })
     }
 
     /// The type of an expression.
@@ -311,16 +287,17 @@ impl<'m> Lowering<'m> {
                 Ok((index * rows_count, rows_count, TypeInner::Vector { size: *rows, scalar: *scalar }))
             }
             TypeInner::Array { base, .. } => {
-                let length = self.scalars(*base, span)?;
+                let length = self.count_of(&self.module.types[*base].inner, span)?;
                 Ok((index.saturating_mul(length), length, self.module.types[*base].inner.clone()))
             }
             TypeInner::Struct { members, .. } => {
                 let mut first = 0;
                 for member in members.iter().take(index) {
-                    first += self.scalars(member.ty, span)?;
+                    first += self.count_of(&self.module.types[member.ty].inner, span)?;
                 }
                 let Some(member) = members.get(index) else { return fault(span, "a missing member") };
-                Ok((first, self.scalars(member.ty, span)?, self.module.types[member.ty].inner.clone()))
+                let inner = &self.module.types[member.ty].inner;
+                Ok((first, self.count_of(inner, span)?, inner.clone()))
             }
             _ => fault(span, "a part of a value that has none"),
         }

@@ -87,6 +87,7 @@ pub fn word_name(interface: &Interface, word: StreamWord) -> String {
             Viewport::ZOffset => "viewport_z_offset",
         }
         .to_owned(),
+        StreamWord::Instance => "instance_index".to_owned(),
         StreamWord::Buffer { buffer, offset } => {
             let name = interface.buffers.get(buffer as usize).map_or_else(unnamed, |buffer| buffer.name.clone());
             format!("address of byte {offset} of {name}")

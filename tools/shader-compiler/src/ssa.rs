@@ -241,6 +241,8 @@ pub enum StreamWord {
     },
     /// What whoever draws fills in.
     Viewport(Viewport),
+    /// The number of the instance, which whoever draws fills in, too.
+    Instance,
     /// Always the same.
     Constant(u32),
     /// The address of a byte of a storage buffer.

@@ -151,7 +151,7 @@ impl Recording {
         let start = self.owners.len();
         self.last.words.truncate(self.last.record_words);
         let region = memory.take_here(aligned_bytes(self.last.record_words + U::WORDS))?;
-        let placed = self.place_record(platform, pipeline, instance, region);
+        let placed = self.place_record(platform, pipeline, (0, instance), region);
         if self.owners.len() != start {
             self.owners.truncate(start);
             return None;
@@ -258,7 +258,7 @@ impl Recording {
                 self.last.begin(pipeline, part.vertices);
                 let region = memory.take(driver, aligned_bytes(self.last.record_words + U::WORDS))?;
                 set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
-                self.place_record(driver.platform(), pipeline, instance, region)?;
+                self.place_record(driver.platform(), pipeline, (0, instance), region)?;
                 placed.first = region.address();
                 Ok(())
             }
@@ -279,7 +279,7 @@ impl Recording {
         let mut stream = UniformStream::new(&mut fragment.next, &mut self.owners, self.viewport_uniforms);
         uniforms.push(&mut stream);
         pipeline.tail_uniforms.iter().for_each(|&word| stream.word(word));
-        expect_numbers(&stream, pipeline.label, Stage::Fragment)?;
+        expect_valid(&stream, pipeline.label, Stage::Fragment)?;
         fragment.place(driver, memory)
     }
 
@@ -290,21 +290,22 @@ impl Recording {
         &mut self,
         platform: &P,
         pipeline: &Pipeline<V, U, F>,
-        instance: &U,
+        (number, instance): (u32, &U),
         region: Region,
     ) -> Result<Uniforms, Error> {
         let words = &mut self.last.words;
         let vertex = region.address() + 4 * words.len() as u32;
         let mut uniforms = Uniforms { vertex, coordinate: vertex };
         if pipeline.is_vertex_shaded {
-            let mut stream = UniformStream::new(words, &mut self.owners, self.viewport_uniforms);
+            let mut stream = UniformStream::new(words, &mut self.owners, self.viewport_uniforms).of_instance(number);
             instance.push_vertex(&mut stream);
-            expect_numbers(&stream, pipeline.label, Stage::Vertex)?;
+            expect_valid(&stream, pipeline.label, Stage::Vertex)?;
             if !U::COORDINATE_READS_THE_SAME {
                 uniforms.coordinate = region.address() + 4 * words.len() as u32;
-                let mut stream = UniformStream::new(words, &mut self.owners, self.viewport_uniforms);
+                let mut stream =
+                    UniformStream::new(words, &mut self.owners, self.viewport_uniforms).of_instance(number);
                 instance.push_coordinate(&mut stream);
-                expect_numbers(&stream, pipeline.label, Stage::Coordinate)?;
+                expect_valid(&stream, pipeline.label, Stage::Coordinate)?;
             }
             uniforms.fill_in(words);
         }
@@ -338,7 +339,7 @@ impl Recording {
             left = rest;
             Ok::<_, Error>(region)
         };
-        for instance in instances {
+        for instance in (0..).zip(instances) {
             self.last.begin(pipeline, first.vertices);
             set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
             let uniforms = self.place_record(driver.platform(), pipeline, instance, next(placed.to_second)?)?;
@@ -447,9 +448,10 @@ const fn aligned_bytes(words: usize) -> u32 {
 }
 
 #[inline]
-fn expect_numbers(stream: &UniformStream<'_>, label: &'static str, stage: Stage) -> Result<(), Error> {
-    match stream.not_a_number() {
-        Some(word) => Err(Error::NotANumber { label, stage, word }),
-        None => Ok(()),
+fn expect_valid(stream: &UniformStream<'_>, label: &'static str, stage: Stage) -> Result<(), Error> {
+    match (stream.not_a_number(), stream.too_short()) {
+        (Some(word), _) => Err(Error::NotANumber { label, stage, word }),
+        (None, Some((given, needed))) => Err(Error::TooShort { label, stage, given, needed }),
+        (None, None) => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use v3d_hw::qpu::{AddOp, MulOp};
 
 use super::{Global, Lowered, Lowering, State};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
-use crate::interface::{Buffer, Number, Workgroups};
+use crate::interface::{Buffer, Number, Stage, Workgroups};
 use crate::limit::Limit;
 use crate::lower::entry::Entry;
 use crate::ssa::{Access, Given, Memory, Op, Relation, Share, StreamWord, Value};
@@ -26,7 +26,7 @@ const MAX_WORKGROUP_BYTES: u32 = 1 << 20;
 
 impl<'m> Lowering<'m> {
     /// Lowers a compute entry point.
-    pub(crate) fn compute(&mut self, index: usize) -> Result<Entry> {
+    pub(super) fn compute(&mut self, index: usize) -> Result<Entry> {
         let module = self.module;
         let entry = &module.entry_points[index];
         let span = self.entry_span(entry);
@@ -39,7 +39,7 @@ impl<'m> Lowering<'m> {
             return refuse_with(span, &Limit::WORKGROUP_SIZE, format_args!("{invocations}, at most {MAX_INVOCATIONS}"));
         }
         self.workgroups = Workgroups { size, parts: invocations.div_ceil(ELEMENTS), together: false, memory_bytes: 0 };
-        let cleared = self.memory_variables(index)?;
+        let cleared = self.memory_variables(index, Stage::Compute)?;
 
         let mut local = self.program.value(Op::Given(Given::Element));
         if self.workgroups.parts > 1 {
@@ -93,16 +93,21 @@ impl<'m> Lowering<'m> {
         Ok(Entry { attributes: Vec::new(), varyings: Vec::new(), flat_varyings: 0, writes_depth: false })
     }
 
-    /// Gives storage buffers their numbers and the workgroup's variables their places; the bytes of those, if the entry point uses any.
-    fn memory_variables(&mut self, index: usize) -> Result<Option<u32>> {
+    /// Gives storage buffers their numbers and the workgroup's variables their places; the bytes of those, if the entry point uses any. Only compute programs
+    /// can write to memory.
+    pub(super) fn memory_variables(&mut self, index: usize, stage: Stage) -> Result<Option<u32>> {
         let module = self.module;
         let mut used = false;
         for (handle, variable) in module.global_variables.iter() {
             let span = module.global_variables.get_span(handle);
             let memory = match variable.space {
                 AddressSpace::Storage { access } => {
+                    let is_writable = access.contains(StorageAccess::STORE);
+                    if is_writable && stage != Stage::Compute {
+                        continue;
+                    }
                     let name = variable.name.clone().unwrap_or_else(|| "unnamed".to_owned());
-                    self.buffers.push(self.buffer(name, access.contains(StorageAccess::STORE), variable.ty));
+                    self.buffers.push(self.buffer(name, is_writable, variable.ty));
                     Memory::Buffer(self.buffers.len() as u32 - 1)
                 }
                 AddressSpace::WorkGroup => {
@@ -132,7 +137,7 @@ impl<'m> Lowering<'m> {
     }
 
     /// What a storage buffer is for those that give it.
-    fn buffer(&self, name: String, writable: bool, ty: Handle<Type>) -> Buffer {
+    pub(super) fn buffer(&self, name: String, writable: bool, ty: Handle<Type>) -> Buffer {
         let types = &self.module.types;
         let array = |ty: Handle<Type>| match types[ty].inner {
             TypeInner::Array { size: ArraySize::Dynamic, stride, .. } => Some(stride),

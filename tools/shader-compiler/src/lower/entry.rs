@@ -46,7 +46,7 @@ pub(crate) struct Entry {
 
 impl<'m> Lowering<'m> {
     /// Lowers an entry point to the program of a stage.
-    pub(crate) fn entry(&mut self, index: usize, stage: Stage) -> Result<Entry> {
+    pub(super) fn entry(&mut self, index: usize, stage: Stage) -> Result<Entry> {
         let module = self.module;
         let entry = &module.entry_points[index];
         let function = &entry.function;
@@ -55,6 +55,7 @@ impl<'m> Lowering<'m> {
         state.variables.push(state.live);
         self.kept = 0;
         self.private_variables(&mut state)?;
+        self.memory_variables(index, stage)?;
 
         let mut inputs = Vec::new();
         let mut arguments = Vec::new();
@@ -76,6 +77,12 @@ impl<'m> Lowering<'m> {
         for at in order {
             let part = &inputs[at];
             values[at] = match part.binding {
+                Binding::BuiltIn(BuiltIn::VertexIndex) => {
+                    let attribute = self.attribute(part, words, span)?;
+                    attributes.push(Attribute { is_vertex_index: true, ..attribute });
+                    words += 1;
+                    vec![self.program.value(Op::Attribute(words - 1))]
+                }
                 Binding::BuiltIn(built_in) => self.given(built_in, stage, span)?,
                 Binding::Location { location, interpolation, sampling, .. } if stage == Stage::Fragment => {
                     let flat = self.is_flat(part, interpolation, sampling, span)?;
@@ -218,7 +225,14 @@ impl<'m> Lowering<'m> {
             _ => return refuse(span, &Limit::ATTRIBUTE_TYPE),
         };
         let components = part.length as u32;
-        Ok(Attribute { name: part.name.clone(), components, number, offset_words, coordinate_offset_words: None })
+        Ok(Attribute {
+            name: part.name.clone(),
+            components,
+            number,
+            is_vertex_index: false,
+            offset_words,
+            coordinate_offset_words: None,
+        })
     }
 
     /// What a built-in input is made of.
@@ -247,9 +261,7 @@ impl<'m> Lowering<'m> {
                 vec![program.compare(Relation::Equal, back, zero)]
             }
             (BuiltIn::SampleMask, Stage::Fragment) => vec![program.value(Op::Given(Given::Samples))],
-            (BuiltIn::VertexIndex | BuiltIn::InstanceIndex, _) => {
-                return refuse(span, &Limit::VERTEX_INDEX);
-            }
+            (BuiltIn::InstanceIndex, Stage::Coordinate | Stage::Vertex) => vec![program.uniform(StreamWord::Instance)],
             (BuiltIn::SampleIndex, _) => return refuse(span, &Limit::SAMPLE_INDEX),
             _ => return refuse(span, &Limit::BUILT_IN_INPUT),
         })

@@ -305,6 +305,14 @@ impl<'m> Lowering<'m> {
             // Indices behind the end are the last one's, as WGSL allows.
             return self.access_index(frame, base, (index as usize).min(count.saturating_sub(1)), state, span);
         }
+        if let Lowered::Pointer(pointer) = self.operand(frame, base, state)? {
+            if let Some(place) = self.uniform_place(&pointer) {
+                return self.element_of_memory(&place, &inner, index, span);
+            }
+            if self.move_to_memory(&pointer, count, span)? {
+                return self.access_index(frame, base, 0, state, span);
+            }
+        }
         let (stride, length, _) = self.part(&inner, 1, span)?;
         if count > MOST_PLACES {
             return refuse_with(span, &Limit::DYNAMIC_INDEX, format_args!("{count}, at most {MOST_PLACES}"));
@@ -338,14 +346,9 @@ impl<'m> Lowering<'m> {
                 let value = match from.space {
                     Space::Variables => state.variables.get(place + offset).copied(),
                     Space::Uniform(variable) => match self.globals.get(&variable) {
-                        Some(Global::Uniform(words)) => {
-                            let word = words.get(place + offset).copied();
-                            match word {
-                                Some(crate::ssa::StreamWord::Constant(_)) => {
-                                    return refuse(span, &Limit::UNIFORM_TYPE);
-                                }
-                                word => word.map(|word| self.program.uniform(word)),
-                            }
+                        Some(Global::Uniform(scalars)) => {
+                            let scalar = scalars.get(place + offset).copied();
+                            scalar.map(|scalar| self.uniform_scalar(scalar))
                         }
                         _ => None,
                     },

@@ -145,7 +145,7 @@ impl<'m> Lowering<'m> {
     }
 
     /// The bytes of a type's scalars from its start.
-    fn offsets(&self, inner: &TypeInner, first: u32, offsets: &mut Vec<u32>, span: Span) -> Result<()> {
+    pub(super) fn offsets(&self, inner: &TypeInner, first: u32, offsets: &mut Vec<u32>, span: Span) -> Result<()> {
         let types = &self.module.types;
         match inner {
             TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } | TypeInner::Matrix { scalar, .. }

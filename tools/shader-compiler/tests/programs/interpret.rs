@@ -131,7 +131,8 @@ impl Interpreter<'_> {
                 Lanes(std::array::from_fn(|at| lanes.0[(at + 16 - usize::from(places)) % 16]))
             }
             Op::Texture(_) => panic!("textures are not interpreted"),
-            Op::Fetch(_) | Op::Access(_) => panic!("memory is not interpreted"),
+            Op::Fetch(address) => self.get(address).map(|address| self.inputs.fetch(address)),
+            Op::Access(_) => panic!("memory is not interpreted"),
             Op::Output(a) => {
                 let word = self.get(a);
                 self.outputs.words.push(word);

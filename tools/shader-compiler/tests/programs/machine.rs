@@ -14,6 +14,8 @@ use crate::image::Image;
 
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x8000;
+const BUFFERS: u32 = 0x1_8000;
+const BUFFER_BYTES: u32 = 0x1000;
 /// Instructions until a program must have ended.
 const MOST: u64 = 1 << 16;
 
@@ -30,6 +32,8 @@ pub(crate) struct Inputs {
     pub(crate) depth: Lanes,
     /// Elements whose primitive faces away.
     pub(crate) back: Lanes,
+    /// Words of the buffers.
+    pub(crate) buffers: Vec<Vec<u32>>,
     /// The one texture that there is, if there is one.
     pub(crate) image: Option<Image>,
 }
@@ -40,7 +44,13 @@ impl Inputs {
             (Lanes(std::array::from_fn(|i| 10 + i as u32)), Lanes(std::array::from_fn(|i| 300 + 3 * i as u32)));
         let back = Lanes(std::array::from_fn(|i| (i % 3 == 0).into()));
         let depth = Lanes(std::array::from_fn(|i| 0x10_0000 * i as u32));
-        Self { streams, fields, pixels, depth, back, image: None }
+        Self { streams, fields, pixels, depth, back, buffers: Vec::new(), image: None }
+    }
+
+    /// The word at an address.
+    pub(crate) fn fetch(&self, address: u32) -> u32 {
+        let (buffer, offset) = ((address - BUFFERS) / BUFFER_BYTES, (address - BUFFERS) % BUFFER_BYTES);
+        self.buffers[buffer as usize][offset as usize / 4]
     }
 
     /// A word of the uniforms.
@@ -50,13 +60,12 @@ impl Inputs {
             StreamWord::Viewport(Viewport::HalfWidth) => 1600f32.to_bits(),
             StreamWord::Viewport(Viewport::HalfHeight) => (-1200f32).to_bits(),
             StreamWord::Viewport(_) => 0.5f32.to_bits(),
+            StreamWord::Instance => 3,
             StreamWord::Constant(bits) => bits,
-            StreamWord::Buffer { .. }
-            | StreamWord::Length(_)
-            | StreamWord::WorkgroupMemory(_)
-            | StreamWord::Share(_) => {
-                panic!("a word of compute programs")
-            }
+            StreamWord::Buffer { buffer, offset } => BUFFERS + BUFFER_BYTES * buffer + offset,
+            // Tests have arrays of single words.
+            StreamWord::Length(buffer) => self.buffers[buffer as usize].len() as u32,
+            StreamWord::WorkgroupMemory(_) | StreamWord::Share(_) => panic!("a word of compute programs"),
             texture => self.image.as_ref().expect("the test has a texture").word(texture),
         }
     }
@@ -148,6 +157,10 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
     let view = memory.view();
     if let Some(image) = &inputs.image {
         image.put(view);
+    }
+    for (number, buffer) in (0..).zip(&inputs.buffers) {
+        let start = BUFFERS + BUFFER_BYTES * number;
+        (0..).zip(buffer).for_each(|(at, &word)| view.set_word(BusAddr(start + 4 * at), word).unwrap());
     }
     let mut words = program.words.clone();
     if program.stage == Stage::Fragment {

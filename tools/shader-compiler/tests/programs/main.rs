@@ -6,6 +6,7 @@ mod fragments;
 mod image;
 mod interpret;
 mod machine;
+mod memory;
 mod positions;
 mod random;
 mod refusals;

@@ -61,11 +61,6 @@ const SOURCES: &[(&Limit, &str, &str)] = &[
         "f(@location(0) @interpolate(linear) x: f32)",
     ),
     (
-        &Limit::VERTEX_INDEX,
-        "@vertex fn f(@builtin(vertex_index) n: u32) -> @builtin(position) vec4<f32> { return vec4(f32(n)); }",
-        "f(@builtin(vertex_index) n: u32)",
-    ),
-    (
         &Limit::SAMPLE_INDEX,
         "@fragment fn f(@builtin(sample_index) n: u32) -> @location(0) vec4<f32> { return vec4(f32(n)); }",
         "f(@builtin(sample_index) n: u32)",
@@ -80,8 +75,8 @@ const SOURCES: &[(&Limit, &str, &str)] = &[
     (&Limit::COLOR_MISSING, "@fragment fn f() -> @builtin(frag_depth) f32 { return 0.5; }", "f()"),
     (
         &Limit::STORAGE_IN_STAGE,
-        "@group(0) @binding(0) var<storage, read> s: array<f32>;
-        @fragment fn f() -> @location(0) vec4<f32> { return vec4(s[1]); }",
+        "@group(0) @binding(0) var<storage, read_write> s: array<f32>;
+        @fragment fn f() -> @location(0) vec4<f32> { s[1] = 2.0; return vec4(1.0); }",
         "s",
     ),
     (&Limit::WORKGROUP_SIZE, "@compute @workgroup_size(64, 64) fn f() {}", "f()"),

@@ -1,0 +1,158 @@
+//! Uniforms: words of the stream, or memory.
+//!
+//! A member of a uniform structure is a field, whose words the program reads from its stream where it needs them. A stream can only be read in order, so an
+//! index that is not constant chooses by selects between all words of an array. Longer arrays, and members with numbers of several types, are buffers
+//! instead: the stream has their address, and TMU 0 looks their words up.
+
+use std::collections::HashSet;
+
+use naga::{ArraySize, GlobalVariable, Handle, ScalarKind, Span, Type, TypeInner};
+
+use super::memory::Place;
+use super::{Lowering, Pointer, Space};
+use crate::diagnostic::{Result, refuse_with};
+use crate::interface::{Field, Number};
+use crate::limit::Limit;
+use crate::ssa::{Memory, Op, StreamWord, Value};
+
+/// Elements between which an index chooses by selects: of vectors of four floats, each takes 4 instructions, and lookups 17 and their latency.
+const MAX_SELECTED: usize = 8;
+/// Scalars of a uniform: 64 KiB, as WebGPU guarantees.
+const MAX_SCALARS: usize = 16_384;
+
+/// Members of uniforms that are buffers: variables, and numbers of members.
+pub(super) type InMemory = HashSet<(Handle<GlobalVariable>, usize)>;
+
+/// A scalar of a uniform.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scalar {
+    /// A word of the stream.
+    Stream(StreamWord),
+    /// A word of a buffer, by its first byte.
+    Memory { buffer: u32, offset: u32 },
+}
+
+impl Lowering<'_> {
+    /// The scalars of a uniform variable; makes its fields and buffers.
+    pub(super) fn uniform_variable(&mut self, variable: Handle<GlobalVariable>, span: Span) -> Result<Vec<Scalar>> {
+        let mut scalars = Vec::new();
+        for (number, (name, ty)) in self.members(variable).into_iter().enumerate() {
+            let count = self.count_of(&self.module.types[ty].inner, span)?;
+            if scalars.len() + count > MAX_SCALARS {
+                let size = format_args!("{}, at most {MAX_SCALARS}", scalars.len() + count);
+                return refuse_with(span, &Limit::VALUE_SIZE, size);
+            }
+            if self.in_memory.contains(&(variable, number)) || !self.field(&name, ty, &mut scalars) {
+                let buffer = self.buffers.len() as u32;
+                self.buffers.push(self.buffer(name, false, ty));
+                let mut offsets = Vec::new();
+                self.offsets(&self.module.types[ty].inner, 0, &mut offsets, span)?;
+                scalars.extend(offsets.into_iter().map(|offset| Scalar::Memory { buffer, offset }));
+            }
+        }
+        Ok(scalars)
+    }
+
+    /// Names and types of a uniform structure's members; a variable that is no structure is its own member.
+    fn members(&self, variable: Handle<GlobalVariable>) -> Vec<(String, Handle<Type>)> {
+        let variable = &self.module.global_variables[variable];
+        let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "unnamed".to_owned());
+        match &self.module.types[variable.ty].inner {
+            TypeInner::Struct { members, .. } => {
+                members.iter().map(|member| (named(&member.name), member.ty)).collect()
+            }
+            _ => vec![(named(&variable.name), variable.ty)],
+        }
+    }
+
+    /// Adds a field and its words, in the order of the type's scalars, if its numbers are of one type.
+    fn field(&mut self, name: &str, ty: Handle<Type>, scalars: &mut Vec<Scalar>) -> bool {
+        let (element, count) = match self.module.types[ty].inner {
+            TypeInner::Array { base, size: ArraySize::Constant(count), .. } => (base, Some(count.get())),
+            _ => (ty, None),
+        };
+        let (mut kinds, mut places) = (Vec::new(), Vec::new());
+        self.flatten(element, &mut kinds, &mut places);
+        kinds.dedup();
+        let number = match kinds.as_slice() {
+            [ScalarKind::Float] => Number::Float,
+            [ScalarKind::Sint] => Number::Int,
+            [ScalarKind::Uint] => Number::Uint,
+            _ => return false,
+        };
+        let (field, components) = (self.fields.len() as u32, places.len() as u32);
+        for element in 0..count.unwrap_or(1) {
+            let indices = places.iter().map(|place| element * components + place);
+            scalars.extend(indices.map(|index| Scalar::Stream(StreamWord::Field { field, index })));
+        }
+        self.fields.push(Field { name: name.to_owned(), number, components, count });
+        true
+    }
+
+    /// The kinds of a type's scalars, and where each stands in its field: columns of matrices are given row by row.
+    fn flatten(&self, ty: Handle<Type>, kinds: &mut Vec<ScalarKind>, places: &mut Vec<u32>) {
+        let first = places.len() as u32;
+        let inner = &self.module.types[ty].inner;
+        kinds.extend(inner.scalar_kind());
+        match inner {
+            TypeInner::Scalar(_) => places.push(first),
+            TypeInner::Vector { size, .. } => places.extend(first..first + *size as u32),
+            TypeInner::Matrix { columns, rows, .. } => {
+                let (columns, rows) = (*columns as u32, *rows as u32);
+                places.extend((0..columns).flat_map(|column| (0..rows).map(move |row| first + row * columns + column)));
+            }
+            TypeInner::Array { base, size: ArraySize::Constant(count), .. } => {
+                (0..count.get()).for_each(|_| self.flatten(*base, kinds, places));
+            }
+            TypeInner::Struct { members, .. } => {
+                members.iter().for_each(|member| self.flatten(member.ty, kinds, places));
+            }
+            _ => {}
+        }
+    }
+
+    /// A scalar's value.
+    pub(super) fn uniform_scalar(&mut self, scalar: Scalar) -> Value {
+        match scalar {
+            Scalar::Stream(word) => self.program.uniform(word),
+            Scalar::Memory { buffer, offset } => {
+                let address = self.program.uniform(StreamWord::Buffer { buffer, offset });
+                self.program.value(Op::Fetch(address))
+            }
+        }
+    }
+
+    /// Where a pointer points to in memory, if it does.
+    pub(super) fn uniform_place(&self, pointer: &Pointer) -> Option<Place> {
+        match self.uniform_at(pointer)? {
+            Scalar::Memory { buffer, offset } => Some(Place::start(Memory::Buffer(buffer)).further(offset)),
+            Scalar::Stream(_) => None,
+        }
+    }
+
+    fn uniform_at(&self, pointer: &Pointer) -> Option<Scalar> {
+        let Space::Uniform(variable) = pointer.space else { return None };
+        match self.globals.get(&variable) {
+            Some(super::Global::Uniform(scalars)) => scalars.get(pointer.first).copied(),
+            _ => None,
+        }
+    }
+
+    /// Has an array in the uniforms become a buffer, if an index chooses between too many elements: the program is then lowered once more. The answer is
+    /// whether that is so.
+    pub(super) fn move_to_memory(&mut self, pointer: &Pointer, count: usize, span: Span) -> Result<bool> {
+        let Space::Uniform(variable) = pointer.space else { return Ok(false) };
+        if count <= MAX_SELECTED {
+            return Ok(false);
+        }
+        let mut end = 0;
+        for (number, (_, ty)) in self.members(variable).into_iter().enumerate() {
+            end += self.count_of(&self.module.types[ty].inner, span)?;
+            if pointer.first < end {
+                self.in_memory.insert((variable, number));
+                break;
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,131 @@
+//! Vertices and fragments that read memory: storage buffers, and uniforms that are too long for selects.
+
+use shader_compiler::Compiled;
+use shader_compiler::interface::Stage;
+use v3d_sim::lanes::Lanes;
+
+use crate::interpret::interpret;
+use crate::machine::{Inputs, run, stage, text};
+
+/// Computes `expression` of a flat integer `n` in a fragment shader, from a uniform `u` of type `ty`, and in a vertex shader: what it is for each `n`.
+fn results(declarations: &str, expression: &str, given: &Inputs) -> (Compiled, [f32; 16]) {
+    let source = format!(
+        "{declarations}
+        struct Out {{ @builtin(position) p: vec4<f32>, @location(0) r: f32 }}
+        @vertex fn vs_main(@location(0) n: i32) -> Out {{ return Out(vec4(0.0, 0.0, 0.0, 1.0), {expression}); }}
+        @fragment fn fs_main(@location(0) @interpolate(flat, either) r: f32) -> @location(0) vec4<f32> {{
+            let n = i32(r);
+            return unpack4x8unorm(bitcast<u32>({expression}));
+        }}"
+    )
+    .replace("@location(0) r: f32 }", "@location(0) @interpolate(flat, either) r: f32 }");
+    let vertex = stage(&source, Stage::Vertex);
+    let outputs = run(&vertex, given);
+    assert_eq!(outputs, interpret(&vertex, given), "{}", text(&vertex));
+    let fragment = stage(&source, Stage::Fragment);
+    let floats =
+        Inputs { streams: vec![Lanes::from_f32(given.streams[0].0.map(|n| n as i32 as f32))], ..given.clone() };
+    let colors = run(&fragment, &floats);
+    assert_eq!(colors, interpret(&fragment, &floats), "{}", text(&fragment));
+    let found = outputs.words[3];
+    assert_eq!(colors.color, found, "both stages compute the same\n{}", text(&fragment));
+    (fragment, found.to_f32())
+}
+
+/// Indices, some of which are outside of each array at both ends.
+fn numbers() -> Lanes {
+    Lanes([-70, -3, -1, 0, 1, 2, 3, 4, 7, 12, 15, 20, 29, 31, 40, 1000].map(|n: i32| n as u32))
+}
+
+fn given(fields: Vec<Vec<u32>>, buffers: Vec<Vec<u32>>) -> Inputs {
+    Inputs { buffers, ..Inputs::new(vec![numbers()], fields) }
+}
+
+/// Words of distinct floats.
+fn floats(count: u32, first: f32) -> Vec<u32> {
+    (0..count).map(|at| (first + at as f32 * 0.25).to_bits()).collect()
+}
+
+/// The index that an access is about: within the array.
+fn within(n: i32, count: i32) -> f32 {
+    n.clamp(0, count - 1) as f32
+}
+
+fn expect(found: [f32; 16], of: impl Fn(i32) -> f32) {
+    let expected = numbers().0.map(|n| of(n as i32));
+    assert_eq!(found, expected);
+    assert!(expected.iter().any(|value| *value != expected[0]));
+}
+
+#[test]
+fn storage_buffers_are_read_by_vertices_and_fragments() {
+    let declarations = "@group(0) @binding(0) var<storage, read> s: array<f32>;";
+    let (program, found) = results(declarations, "s[n] + f32(arrayLength(&s))", &given(vec![], vec![floats(30, 1.0)]));
+    expect(found, |n| 31.0 + 0.25 * within(n, 30));
+    assert_eq!((program.interface.buffers.len(), program.interface.fields.len()), (1, 0));
+}
+
+#[test]
+fn long_uniform_arrays_are_buffers() {
+    let declarations = "struct U { scale: f32, table: array<vec4<f32>, 32>, short: array<vec4<f32>, 8> }
+        @group(0) @binding(0) var<uniform> u: U;";
+    let expression = "u.scale * u.table[n].z + u.table[3].x + u.short[n].y";
+    let fields = vec![vec![2f32.to_bits()], floats(32, 100.0)];
+    let (program, found) = results(declarations, expression, &given(fields, vec![floats(128, 1.0)]));
+    // Of an array that is chosen from by selects, an index outside is the first element.
+    let short = |n: i32| if (0..8).contains(&n) { n as f32 } else { 0.0 };
+    expect(found, |n| 2.0 * (1.5 + within(n, 32)) + 4.0 + 100.25 + short(n));
+    let interface = &program.interface;
+    let names: Vec<&str> = interface.fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!((names, interface.buffers[0].name.as_str()), (vec!["scale", "short"], "table"));
+    assert_eq!((interface.buffers[0].fixed_bytes, interface.buffers[0].stride_bytes), (512, 0));
+}
+
+#[test]
+fn long_arrays_with_known_indices_stay_fields() {
+    let declarations = "@group(0) @binding(0) var<uniform> u: array<vec4<f32>, 32>;";
+    let expression = "u[31].x + f32(n)";
+    let (program, found) = results(declarations, expression, &given(vec![floats(128, 1.0)], vec![]));
+    expect(found, |n| 32.0 + n as f32);
+    assert_eq!((program.interface.buffers.len(), program.interface.fields.len()), (0, 1));
+}
+
+#[test]
+fn structures_of_one_type_of_numbers_are_fields() {
+    let declarations = "struct Light { place: vec3<f32>, strength: f32, turn: mat2x3<f32> }
+        struct U { lights: array<Light, 3>, sun: Light }
+        @group(0) @binding(0) var<uniform> u: U;";
+    // Of 10 numbers, the matrix is given row by row.
+    let fields = vec![floats(30, 1.0), floats(10, 50.0)];
+    let expression = "u.lights[n].strength + u.lights[2].turn[1].x + u.sun.turn[0].z";
+    let (_, found) = results(declarations, expression, &given(fields, vec![]));
+    let chosen = |n: i32| if (0..3).contains(&n) { n as f32 } else { 0.0 };
+    expect(found, |n| 1.75 + 2.5 * chosen(n) + (1.0 + 0.25 * 25.0) + (50.0 + 0.25 * 8.0));
+}
+
+#[test]
+fn structures_of_several_types_of_numbers_are_buffers() {
+    let declarations = "struct Item { kind: u32, size: f32 }
+        struct U { items: array<Item, 40>, factor: f32 }
+        @group(0) @binding(0) var<uniform> u: U;";
+    let words: Vec<u32> = (0..40).flat_map(|at| [at * 2, (at as f32 + 0.5).to_bits(), 0, 0]).collect();
+    let declarations = declarations.replace("{ kind: u32,", "{ @align(16) kind: u32,");
+    let fields = vec![vec![4f32.to_bits()]];
+    let expression = "u.factor * u.items[n].size + f32(u.items[n].kind)";
+    let (program, found) = results(&declarations, expression, &given(fields, vec![words]));
+    expect(found, |n| 4.0 * (within(n, 40) + 0.5) + 2.0 * within(n, 40));
+    assert_eq!(program.interface.buffers[0].number, None);
+}
+
+#[test]
+fn loops_read_memory() {
+    let declarations = "@group(0) @binding(0) var<storage, read> s: array<f32>;
+        fn sum(n: i32) -> f32 {
+            var total = 0.0;
+            for (var i = 0; i <= n; i++) { total += s[i]; }
+            return total;
+        }";
+    let (program, found) = results(declarations, "sum(n)", &given(vec![], vec![floats(50, 0.0)]));
+    expect(found, |n| (0..=n).map(|i| 0.25 * within(i, 50)).sum());
+    assert!(program.ssa.to_string().contains("loop 0"), "{}", text(&program));
+}
