@@ -1,6 +1,6 @@
-//! Hands the memory layout of kernel8.img to the linker, and makes constants of the files in `assets/`
+//! Passes the memory layout of kernel8.img to the linker, and generates constants from the files in `assets/`
 //!
-//! The layout only for the bare-metal target: the same crate is an ordinary library on the developer's machine.
+//! The layout applies to the bare-metal target only; for the host, the same crate is an ordinary library.
 
 use std::{env, path::PathBuf};
 

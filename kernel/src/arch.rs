@@ -1,10 +1,10 @@
 //! The CPU: a Cortex-A53 core in AArch64, from its first instruction on
 //!
-//! Everything that needs an instruction Rust has no word for is below this module: entry, exception vectors, system
-//! registers, the MMU, cache maintenance. Only core 0 runs; the three others are parked.
+//! Everything that needs an instruction which Rust cannot express is in this module: entry, exception vectors, system registers, the MMU, cache maintenance.
+//! Only core 0 runs; the three others are parked.
 //!
-//! The kernel runs at EL1 with `SPSel` = 0, that is on `SP_EL0`; an exception switches by itself to `SP_EL1`, a stack of its
-//! own. A kernel stack that ran into its guard page can therefore still be reported.
+//! The kernel runs at EL1 with `SPSel` = 0, that is on `SP_EL0`; an exception switches to `SP_EL1`, which has a stack of its own. An overflow of the kernel
+//! stack into its guard page can therefore still be reported.
 
 #[cfg(target_os = "none")]
 pub mod backtrace;
@@ -27,11 +27,11 @@ pub mod provoke;
 pub mod register_survival;
 pub mod syndrome;
 
-/// What the boot code hands over.
+/// What the boot code passes to the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Handover {
-    /// Where the firmware left a device tree, if it left one.
+    /// Address of the device tree, if the firmware passed one.
     pub device_tree: Option<u64>,
-    /// The exception level that it entered the kernel at.
+    /// The exception level at which the kernel was entered.
     pub entry_level: u64,
 }

@@ -1,3 +1,3 @@
-//! Models, pictures and fonts that scenes show, made of the files in `assets/` by the build script
+//! Models, pictures and fonts of scenes, generated from the files in `assets/` by the build script
 
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));

@@ -1,11 +1,11 @@
-//! The board: all hardware outside of the CPU, under one name
+//! The board: all hardware other than the CPU
 //!
-//! The rest of the kernel names what it needs `board::…`. Behind that name stand two floors:
-//! - [`raspberry_pi_3`]: what is the board's own. Where the blocks of its chip are and which interrupt lines they have, how memory is divided
-//!   (`linker.ld` at the top of the repository), which UART the pins of the serial port belong to, where the LED is, what the revision code means.
-//! - [`bcm2837`]: the blocks of the chip, a file each, which know registers and no addresses; and the firmware of its VideoCore.
+//! The rest of the kernel imports hardware from this module, which re-exports two others:
+//! - [`raspberry_pi_3`]: what is specific to the board: addresses and interrupt lines of the chip's blocks, the memory split (`linker.ld` at the top of the
+//!   repository), the UART on the serial port's pins, the LED, the revision code.
+//! - [`bcm2837`]: the blocks of the chip, a file each, which know registers but no addresses; and the firmware of its VideoCore.
 //!
-//! The board is chosen here. Another one is a folder beside `raspberry_pi_3`, with the same names in it.
+//! The board is selected here. Support for another board is a folder beside `raspberry_pi_3` that defines the same names.
 
 pub mod bcm2837;
 pub mod raspberry_pi_3;

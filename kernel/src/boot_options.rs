@@ -1,16 +1,16 @@
-//! Options that cmdline.txt on the card can set
+//! Options in cmdline.txt on the SD card
 //!
-//! The firmware adds words of its own, so that what is not known here is passed over.
+//! The firmware adds words of its own, so unknown words are ignored.
 
-/// What was asked for.
+/// The options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BootOptions {
-    /// Wait for the 3D engine by interrupt from the beginning.
+    /// Wait for the V3D by interrupt from the beginning.
     pub v3d_interrupts: bool,
 }
 
 impl BootOptions {
-    /// Reads the words of a command line.
+    /// Parses a command line.
     #[must_use]
     pub fn parse(line: &str) -> Self {
         let mut options = Self::default();

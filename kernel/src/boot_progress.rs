@@ -1,4 +1,4 @@
-//! Stages of this boot, marked in the boot trace and with the LED
+//! Progress of this boot, recorded in the boot trace and shown with the LED
 
 use crate::{
     arch::{clock, cpu},
@@ -7,13 +7,13 @@ use crate::{
     mm::shared::SharedWords,
 };
 
-/// The trace of this boot and of the one before.
+/// The trace of this boot and of the previous one.
 #[must_use]
 pub fn trace() -> BootTrace {
     BootTrace::new(SharedWords::boot_trace())
 }
 
-/// Marks a stage as reached. A stage that the boot before was asked to hang in is the end.
+/// Records that a stage is reached. If the previous boot requested a hang in this stage, it does not return.
 pub(crate) fn reach(stage: Stage) {
     trace().reach(stage, clock::ticks());
     act_led::toggle();

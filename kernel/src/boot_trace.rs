@@ -1,45 +1,45 @@
-//! The boot trace: a word for each stage that was reached, in memory that survives a warm reset
+//! The boot trace: a record of the stages that a boot has reached, in memory that survives a warm reset
 //!
-//! The boot code begins the trace with its first instructions and keeps the one of the boot before beside it. A board that hangs on its way to the
-//! shell, and is restarted by the watchdog or by hand at the reset pin, therefore reports after that where it hung. The memory is never cached, so that
-//! the words survive however the run ends. After power-on it holds noise; the magic word tells a trace from that.
+//! The boot code starts the trace with its first instructions and keeps the trace of the previous boot beside it. When a board hangs during boot and is
+//! restarted by the watchdog or the reset pin, the next boot can report the stage in which it hung. The memory is never cached, so that the words survive any
+//! kind of reset. After power-on its contents are random; a magic number identifies a trace.
 //!
-//! | word | what |
+//! | word | contents |
 //! |---|---|
 //! | 0 | [`MAGIC`] |
-//! | 1 | boots before this one since power-on |
-//! | 2 | the stage that was reached last |
-//! | 3 | what later boots have to know, see [`BootTrace::note_watchdog_is_useless`] |
-//! | 4 + n | the low half of the core's counter when stage n was reached, its lowest bit set; 0: it was not |
+//! | 1 | number of previous boots since power-on |
+//! | 2 | the last stage that was reached |
+//! | 3 | information for later boots, see [`BootTrace::note_watchdog_is_useless`] |
+//! | 4 + n | the low half of the core's counter when stage n was reached, with bit 0 set; 0 if it was not reached |
 //!
-//! The record of the boot before begins at word [`PREVIOUS_WORDS`]; one more word asks the next boot to halt in a stage, for tests.
+//! The record of the previous boot starts at word [`PREVIOUS_WORDS`]. One more word requests, for tests, that the next boot halt in a stage.
 
 use alloc::{format, string::String};
 
 use crate::mm::shared::SharedWords;
 
-/// "BOOT", which tells memory with a trace from memory with noise.
+/// "BOOT": identifies memory that holds a trace.
 pub const MAGIC: u32 = 0x424f_4f54;
 /// Words of a record.
 pub const RECORD_WORDS: usize = 64;
-/// Where the record of the boot before begins.
+/// Start of the previous boot's record.
 pub const PREVIOUS_WORDS: usize = 64;
-/// The word with the stage that was reached last.
+/// The word that holds the last stage.
 pub const LAST_STAGE_WORD: usize = 2;
-/// The word that goes on from boot to boot.
+/// The word that is kept from boot to boot.
 pub const STICKY_WORD: usize = 3;
-/// The word of stage 0, which there is not.
+/// The word of stage 0, which does not exist.
 pub const STAGES_WORD: usize = 4;
 
 const BOOTS_WORD: usize = 1;
 const REQUEST_WORD: usize = 128;
-/// What the request's upper half must be.
+/// The upper half of a request to halt.
 const REQUEST_MAGIC: u32 = 0x5354_0000;
 const WATCHDOG_IS_USELESS: u32 = 1;
 
 macro_rules! stages {
     ($($(#[doc = $doc:literal])+ $stage:ident = $number:literal $name:literal,)*) => {
-        /// A stage of the boot, in the order in which they are reached. The letter on the serial port is the one of this number in the alphabet.
+        /// A stage of the boot; stages are in the order in which they are reached. Its letter on the serial port is the letter of the alphabet with its number.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u32)]
         pub enum Stage {
@@ -47,10 +47,10 @@ macro_rules! stages {
         }
 
         impl Stage {
-            /// All of them.
+            /// All stages.
             pub const ALL: &'static [Self] = &[$(Self::$stage),*];
 
-            /// What is done when it is reached, for people.
+            /// A description of the stage in messages.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$stage => $name,)* }
@@ -62,7 +62,7 @@ macro_rules! stages {
 stages! {
     /// The first instruction.
     Entered = 1 "entered",
-    /// The image is at the address it is linked for.
+    /// The image is at its link address.
     InPlace = 2 "image in its place",
     /// The core is at EL1.
     El1 = 3 "at EL1",
@@ -70,75 +70,75 @@ stages! {
     Mmu = 4 "MMU on",
     /// Stacks are painted, .bss is zero.
     Stacks = 5 "stacks ready",
-    /// The final map is in force, and Rust runs.
+    /// The final map is installed, and Rust code runs.
     Rust = 6 "in Rust",
     /// The watchdog is about to be armed.
     ArmingWatchdog = 7 "arming the watchdog",
-    /// It is armed, or left alone.
+    /// The watchdog is armed, or its use was rejected.
     WatchdogArmed = 8 "watchdog armed",
-    /// The firmware was asked for the first time.
+    /// The firmware has received its first request.
     Firmware = 9 "firmware asked",
-    /// The serial port is set up.
+    /// The serial port is initialised.
     Console = 10 "console",
-    /// Heap and log are there.
+    /// Heap and log are initialised.
     Heap = 11 "heap and log",
-    /// Interrupts come.
+    /// Interrupts are enabled.
     Interrupts = 12 "interrupts",
-    /// The screen is set up, or there is none.
+    /// The screen is initialised, or there is none.
     Screen = 13 "screen",
-    /// The 3D engine's clock and power were asked for.
+    /// The V3D's clock and power were requested.
     V3dPower = 14 "V3D clock and power",
-    /// It says what it is.
+    /// The V3D was identified.
     V3dIdentity = 15 "V3D identity",
-    /// It was reset.
+    /// The V3D was reset.
     V3dReset = 16 "V3D reset",
-    /// The driver has it, or there is none.
+    /// The driver owns the V3D, or there is none.
     Driver = 17 "V3D driver",
-    /// The shell waits for commands.
+    /// The shell accepts commands.
     Ready = 18 "ready",
 }
 
 const _: () = assert!(STAGES_WORD + (Stage::Ready as usize) < RECORD_WORDS);
 
 impl Stage {
-    /// The stage of this number.
+    /// The stage with this number.
     #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
         Self::ALL.iter().copied().find(|stage| *stage as u32 == number)
     }
 
-    /// The letter that it leaves on the serial port.
+    /// Its letter on the serial port.
     #[must_use]
     pub const fn letter(self) -> u8 {
         b'a' - 1 + self as u8
     }
 }
 
-/// How far one boot came.
+/// How far a boot has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Boots before it since power-on.
+    /// Number of previous boots since power-on.
     pub boots_before: u32,
-    /// The stage that was reached last.
+    /// The last stage that was reached.
     pub last: Stage,
-    /// Each stage that was reached with the low half of the core's counter.
+    /// For each stage, the low half of the core's counter when it was reached.
     times: [u32; RECORD_WORDS - STAGES_WORD],
 }
 
 impl Record {
-    /// The low half of the core's counter when `stage` was reached, if it was.
+    /// The low half of the core's counter when `stage` was reached, if it was reached.
     #[must_use]
     pub fn ticks(&self, stage: Stage) -> Option<u32> {
         self.times.get(stage as usize).copied().filter(|&ticks| ticks != 0)
     }
 
-    /// Whether the shell was reached.
+    /// Whether the boot has reached the shell.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.last == Stage::Ready
     }
 
-    /// A line for each stage that was reached, with the milliseconds since the first one; the counter runs at `frequency_hz`.
+    /// A line for each stage that was reached, with milliseconds since the first one. The counter's frequency is `frequency_hz`.
     #[must_use]
     pub fn lines(&self, frequency_hz: u64) -> String {
         let first = self.ticks(Stage::Entered).unwrap_or(0);
@@ -161,25 +161,25 @@ pub struct BootTrace {
 }
 
 impl BootTrace {
-    /// The trace in this memory, which the boot code has begun.
+    /// The trace in this memory, which the boot code has initialised.
     #[must_use]
     pub const fn new(memory: SharedWords) -> Self {
         Self { memory }
     }
 
-    /// Notes that `stage` is reached.
+    /// Records that `stage` is reached.
     pub fn reach(&self, stage: Stage, ticks: u64) {
         self.memory.set(STAGES_WORD + stage as usize, ticks as u32 | 1);
         self.memory.set(LAST_STAGE_WORD, stage as u32);
     }
 
-    /// This boot, so far.
+    /// The record of this boot.
     #[must_use]
     pub fn this_boot(&self) -> Option<Record> {
         self.record(0)
     }
 
-    /// The boot before, if memory still holds it.
+    /// The record of the previous boot, if memory still holds it.
     #[must_use]
     pub fn boot_before(&self) -> Option<Record> {
         self.record(PREVIOUS_WORDS)
@@ -195,23 +195,23 @@ impl BootTrace {
         Some(Record { boots_before: word(BOOTS_WORD)?, last, times })
     }
 
-    /// Whether the watchdog must stay off because it restarts this machine at once.
+    /// Whether the watchdog must not be armed because it restarts this machine at once.
     ///
-    /// A boot that ended while it was being armed tells: on the boards it then counts for seconds, so that the next stage is reached. QEMU 7.2 has no
-    /// countdown. This is kept over warm resets.
+    /// This is the case if a boot ended while the watchdog was being armed: on the boards its countdown takes seconds, so the next stage is reached. QEMU 7.2
+    /// has no countdown. The result is kept across warm resets.
     #[must_use]
     pub fn watchdog_is_useless(&self) -> bool {
         let noted = self.memory.get(STICKY_WORD).is_some_and(|word| word & WATCHDOG_IS_USELESS != 0);
         noted || self.boot_before().is_some_and(|record| record.last == Stage::ArmingWatchdog)
     }
 
-    /// Keeps for later boots that the watchdog must stay off.
+    /// Records for later boots that the watchdog must not be armed.
     pub fn note_watchdog_is_useless(&self) {
         let word = self.memory.get(STICKY_WORD).unwrap_or(0);
         self.memory.set(STICKY_WORD, word | WATCHDOG_IS_USELESS);
     }
 
-    /// Has the next boot halt when it reaches `stage`.
+    /// Requests that the next boot halt when it reaches `stage`.
     pub fn ask_to_hang(&self, stage: Stage) {
         self.memory.set(REQUEST_WORD, REQUEST_MAGIC | stage as u32);
     }

@@ -1,6 +1,6 @@
-//! A ring of bytes between an interrupt handler and its reader
+//! A ring buffer of bytes between an interrupt handler and its reader
 //!
-//! When it is full, new bytes are dropped: the reader gets the beginning of what was typed rather than its end.
+//! When it is full, new bytes are dropped, so the reader gets the beginning of the input rather than its end.
 
 /// A ring for `N` bytes.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl<const N: usize> ByteRing<N> {
         Self { bytes: [0; N], first: 0, len: 0 }
     }
 
-    /// Appends a byte; says whether there was room.
+    /// Appends a byte; returns whether there was room.
     pub fn push(&mut self, byte: u8) -> bool {
         if self.len == N {
             return false;
@@ -33,13 +33,13 @@ impl<const N: usize> ByteRing<N> {
         true
     }
 
-    /// The oldest byte, which stays.
+    /// The oldest byte, without removing it.
     #[must_use]
     pub fn first(&self) -> Option<u8> {
         (self.len > 0).then(|| self.bytes[self.first])
     }
 
-    /// Takes the oldest byte out.
+    /// Removes the oldest byte.
     pub fn pop(&mut self) -> Option<u8> {
         if self.len == 0 {
             return None;

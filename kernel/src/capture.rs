@@ -1,7 +1,7 @@
 //! Text format of a captured job on the serial line
 //!
-//! A capture is lines of text, which survive any terminal: one that describes the job, one for each block of memory that is
-//! not zero, and one with the number of bytes. `cargo xtask capture` makes a job folder of them.
+//! A capture consists of text lines, which any terminal can transmit: a line that describes the job, a line for each block of memory that is not zero, and a
+//! line with the number of bytes. `cargo xtask capture` writes them to a job folder.
 //!
 //! ```text
 //! capture job {"name":"cube","has_bin":true,"bin_ct0ca":134221824,…}
@@ -9,11 +9,11 @@
 //! capture end 524288
 //! ```
 //!
-//! `cargo xtask replay` sends blocks the other way, a line each without `capture memory`.
+//! `cargo xtask replay` sends blocks in the opposite direction, one per line, without the words `capture memory`.
 //!
-//! A block's three words are its offset in RAM, the CRC-32 of its bytes, and the bytes, packed and then in base64
-//! [RFC 4648]. Packed bytes are pieces, each with a control byte `n`: below 128, `n + 1` bytes follow as they are; from 128
-//! on, 4 bytes follow that stand `n - 126` times. Graphics memory is mostly equal words.
+//! A block's three words are its offset in RAM, the CRC-32 of its bytes, and the bytes, which are run-length encoded and then written in base64 [RFC 4648]. The
+//! encoding is a sequence of pieces with a control byte `n` each: below 128, `n + 1` literal bytes follow; from 128 on, 4 bytes follow that are repeated `n -
+//! 126` times. Most words of graphics memory are equal to their neighbours.
 
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -22,15 +22,15 @@ use data_encoding::BASE64;
 
 use crate::crc32;
 
-/// Bytes of memory that one line carries; a multiple of 4.
+/// Bytes of memory per line; a multiple of 4.
 pub const BLOCK_BYTES: usize = 1024;
 
-/// The longest piece of bytes as they are.
+/// Most literal bytes of a piece.
 const MAX_LITERAL: usize = 128;
-/// How often the four bytes of a run can stand at most.
+/// Most repetitions of the four bytes of a run.
 const MAX_RUN: usize = 255 - 126;
 
-/// Packs bytes.
+/// Run-length encodes bytes.
 #[must_use]
 pub fn pack(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
@@ -52,7 +52,7 @@ pub fn pack(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// How often the first four bytes stand at the start of `bytes`, at most [`MAX_RUN`]; 0 if there are not four.
+/// Number of times that `bytes` starts with its first four bytes in succession, at most [`MAX_RUN`]; 0 if there are fewer than four bytes.
 fn run_length(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<4>();
     match words.first() {
@@ -68,7 +68,7 @@ fn put_literal(packed: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Unpacks bytes; `None` if they end within a piece, or stand for more than a line may carry.
+/// Decodes run-length encoded bytes; `None` if the last piece is incomplete, or if the result is longer than a block.
 #[must_use]
 pub fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -85,18 +85,18 @@ pub fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Why a line is no block.
+/// Why a line is not a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockError {
-    /// It has not three words, the first two hexadecimal numbers.
+    /// It does not have three words of which the first two are hexadecimal numbers.
     Words,
-    /// Its bytes are not packed bytes in base64.
+    /// Its third word is not a run-length encoding in base64.
     Bytes,
-    /// The CRC-32 of its bytes is another than it says.
+    /// The CRC-32 of its bytes differs from its second word.
     Crc {
-        /// What the line says.
+        /// The CRC in the line.
         said: u32,
-        /// That of the bytes.
+        /// The CRC of the bytes.
         found: u32,
     },
 }
@@ -105,7 +105,7 @@ impl fmt::Display for BlockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Words => f.write_str("a block is an offset, a CRC-32 and bytes"),
-            Self::Bytes => f.write_str("the bytes are damaged"),
+            Self::Bytes => f.write_str("the bytes are not packed bytes in base64"),
             Self::Crc { said, found } => write!(f, "the CRC of the bytes is {found:08x} instead of {said:08x}"),
         }
     }
@@ -113,10 +113,10 @@ impl fmt::Display for BlockError {
 
 impl core::error::Error for BlockError {}
 
-/// Reads a block: its offset and its bytes.
+/// Parses a block; returns its offset and its bytes.
 ///
 /// # Errors
-/// When something got lost on the line.
+/// When the line is damaged.
 pub fn read_block(line: &str) -> Result<(u32, Vec<u8>), BlockError> {
     let mut words = line.split(' ');
     let (Some(offset), Some(said), Some(bytes), None) = (words.next(), words.next(), words.next(), words.next()) else {
@@ -129,7 +129,7 @@ pub fn read_block(line: &str) -> Result<(u32, Vec<u8>), BlockError> {
     if found == said { Ok((offset, bytes)) } else { Err(BlockError::Crc { said, found }) }
 }
 
-/// Writes the line of one block, unless it is all zero: what no block covers is zero. Says how many bytes it carries.
+/// Writes the line of a block unless the block is zero, since memory without a block is zero. Returns the number of bytes that the line carries.
 ///
 /// # Errors
 /// Those of `output`.

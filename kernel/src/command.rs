@@ -1,6 +1,6 @@
-//! The shell's language: words to commands, and the table that `help` prints
+//! The shell's commands: their syntax, and the table that `help` prints
 //!
-//! A command is a word, or two (`scene run`), and arguments. Its name is what the last line of its answer repeats.
+//! A command consists of one word, or two (`scene run`), and arguments. The last line of its output repeats its name.
 
 use alloc::{
     format,
@@ -13,7 +13,7 @@ use log::LevelFilter;
 
 use crate::{boot_trace::Stage, counter_set::CounterSet};
 
-/// What is printed before a command is typed.
+/// Printed before each command.
 pub const PROMPT: &str = "v3d> ";
 
 /// A command with its arguments.
@@ -25,19 +25,19 @@ pub enum Command {
     Info,
     /// The stages of this boot and of the one before.
     Boot,
-    /// Whether the end of jobs is polled for or comes by interrupt; or the choice of one.
+    /// Shows whether the end of jobs is polled for or signalled by interrupt, or selects one of them.
     Interrupts(Option<bool>),
-    /// All clocks.
+    /// Rates of all clocks.
     Clocks,
-    /// The chip's temperature and throttling.
+    /// Temperature and throttling of the chip.
     Temp,
-    /// Stacks, heap, GPU pool.
+    /// Use of stacks, heap and GPU pool.
     Mem,
-    /// The 3D engine's identity.
+    /// The V3D's identity.
     V3d,
-    /// All its registers, field by field.
+    /// All registers of the V3D, field by field.
     Regs,
-    /// The scenes there are.
+    /// All scenes.
     SceneList,
     /// Draws a scene.
     SceneRun {
@@ -45,138 +45,138 @@ pub enum Command {
         name: String,
         /// The number of the first frame.
         first: u64,
-        /// How many frames; `None` goes on until it is stopped.
+        /// Number of frames; `None` draws until stopped.
         frames: Option<u64>,
     },
-    /// Stops the scene; while one is running any key does.
+    /// Stops the scene. While a scene is running, any key does.
     SceneStop,
-    /// Figures of the frames drawn so far.
+    /// Statistics of recent frames, or the choice of what the performance counters count.
     Stats(Option<CounterSet>),
     /// The last job, as lines for `cargo xtask capture`.
     Capture,
-    /// A job from elsewhere, step by step.
+    /// A step of replaying a captured job.
     Replay(ReplayRequest),
-    /// Measures.
+    /// Measures speed.
     Bench,
-    /// Works for `cargo xtask bench` to count.
+    /// A workload for `cargo xtask bench`.
     Draws(Draws, u32),
-    /// Draws what embedded-graphics draws, for `cargo xtask bench` to count.
+    /// Draws primitives of embedded-graphics, for `cargo xtask bench`.
     Primitives,
-    /// Draws known scenes and runs known programs, and compares what comes out.
+    /// Draws scenes and runs programs, and compares their results with recorded ones.
     Selftest(SelftestRequest),
-    /// The log of this run, of the one before, or a new level.
+    /// Shows the log of this run or of the previous one, or sets the level.
     Log(LogRequest),
-    /// Watches over the kernel, or stops to.
+    /// Shows or sets the watchdog.
     Watchdog(WatchdogRequest),
-    /// Fails on purpose.
+    /// Fails deliberately.
     Fail(Failure),
-    /// Starts again.
+    /// Restarts the board.
     Reboot,
 }
 
-/// What is to be compared.
+/// The scope of a self-test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelftestRequest {
-    /// Processor, arithmetic and pictures.
+    /// Processor, QPU arithmetic and pictures.
     All,
-    /// The same, and the results of the arithmetic as rows of the table that they are compared with.
+    /// The same; also prints the results of the arithmetic as rows of the table of recorded results.
     Vectors,
-    /// From the first register on, a step at a time.
+    /// The first test of a board, step by step from its first register on.
     Board,
 }
 
-/// A step of a job from elsewhere. All numbers are the job's own addresses, and counts of bytes.
+/// A step of replaying a captured job. Addresses are those of the captured job; sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayRequest {
-    /// Forgets the job and gives its memory back.
+    /// Discards the job and frees its memory.
     Clear,
-    /// Takes memory for a span of the job's.
+    /// Allocates memory for a range of the job's memory.
     Place {
-        /// First byte.
+        /// Address of the first byte.
         address: u32,
-        /// Bytes.
+        /// Size.
         bytes: u32,
     },
-    /// Reads blocks of memory from the line.
+    /// Receives blocks of memory over the serial line.
     Load,
-    /// Validates the job, runs it and tells what it has stored.
+    /// Validates the job, runs it, and prints what it has stored.
     Run {
-        /// First byte and end of the binning list; equal if there is none.
+        /// Start and end of the binning list; equal if there is none.
         binning: [u32; 2],
-        /// First byte and end of the rendering list.
+        /// Start and end of the rendering list.
         rendering: [u32; 2],
     },
-    /// Tells bytes of memory.
+    /// Prints memory.
     Read {
-        /// First byte.
+        /// Address of the first byte.
         address: u32,
-        /// Bytes.
+        /// Size.
         bytes: u32,
     },
 }
 
-/// What is worked.
+/// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draws {
-    /// Draws with the same state and other uniforms.
+    /// Draws with the same state and different uniforms.
     Same,
-    /// Draws with two states by turns.
+    /// Draws with two alternating states.
     Changed,
-    /// Instances of one mesh.
+    /// Instances of a mesh.
     Instances,
-    /// A copy of bytes, and a texture of them.
+    /// A copy to GPU memory, and a texture of the same bytes.
     Upload,
 }
 
 impl Draws {
-    /// Their names.
+    /// The names of workloads.
     const NAMED: [(&'static str, Self); 4] =
         [("same", Self::Same), ("changed", Self::Changed), ("instances", Self::Instances), ("upload", Self::Upload)];
 }
 
-/// Draws that one list has room for, but for a few.
+/// Most draws, with which the control list is nearly full.
 const MAX_DRAWS: u32 = 7_000;
 
-/// What is wanted of the log.
+/// An argument of `log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogRequest {
-    /// The lines of this run.
+    /// Show the log of this run.
     Show,
-    /// The lines of the run before a warm reset.
+    /// Show the log of the run before a warm reset.
     Previous,
-    /// What is logged from now on.
+    /// Set the level.
     Level(LevelFilter),
 }
 
-/// What is wanted of the watchdog.
+/// An argument of `watchdog`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogRequest {
-    /// Whether it is armed.
+    /// Show whether it is armed.
     Show,
     /// Arm it.
     On,
-    /// Switch it off.
+    /// Disarm it.
     Off,
 }
 
-/// Failures on purpose, which test that failures are reported.
+/// Deliberate failures, which test that failures are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A panic.
     Panic,
     /// A write to address 0.
     NullPointer,
-    /// A stack without an end.
+    /// Unbounded recursion.
     StackOverflow,
     /// A write to a constant.
     WriteToConstant,
-    /// A stack without an end in an interrupt handler: an exception inside an exception.
+    /// Unbounded recursion in an interrupt handler: an exception inside an exception.
     Handler,
-    /// A control list that waits for what never comes: the 3D engine hangs, and the kernel lives on.
+    /// A control list that waits for a semaphore for ever: the V3D hangs, and the kernel recovers.
     Job,
-    /// A user program without an end, likewise.
+    /// A user program that never ends: the V3D hangs, and the kernel recovers.
     Program,
-    /// An interrupt without end: its line is switched off, and the kernel goes on.
+    /// An interrupt that is never acknowledged: its line is disabled, and the kernel continues.
     Storm,
     /// The next boot halts in this stage.
     Boot(Stage),
@@ -204,50 +204,46 @@ pub const TABLE: [Row; 23] = [
     row("boot", "", "the stages of this boot and of the one before, with times"),
     row("clocks", "", "the clocks, as set and as measured"),
     row("temp", "", "the chip's temperature, and whether it is throttled"),
-    row("mem", "", "stacks, heap and GPU memory: in use, and the most that ever was"),
-    row("v3d", "", "what the 3D engine says it is"),
-    row(
-        "interrupts",
-        "[on | off]",
-        "let the 3D engine interrupt, which firmware may not stand, or look for the end of jobs",
-    ),
-    row("regs", "", "every register of the 3D engine, field by field"),
-    row("scene list", "", "the scenes there are"),
+    row("mem", "", "stacks, heap and GPU memory: in use now, and at most"),
+    row("v3d", "", "the V3D's version, from its identity registers"),
+    row("interrupts", "[on | off]", "wait for the V3D by interrupt (some firmware stops answering then) or by polling"),
+    row("regs", "", "all registers of the V3D, field by field"),
+    row("scene list", "", "all scenes"),
     row(
         "scene run",
         "NAME [from N] [frames N]",
-        "draw a scene from a frame on; without frames, until a key is pressed",
+        "draw a scene, starting at a frame; without `frames`, until a key is pressed",
     ),
     row("scene stop", "", "stop drawing"),
     row(
         "stats",
         "[work | cycles]",
-        "frame times, how busy the 3D engine was, and its counters, or choose what these count",
+        "frame times, load and performance counters of the V3D; or choose what the counters count",
     ),
-    row("capture", "", "write the last job over this line, for `cargo xtask capture`"),
+    row("capture", "", "send the last job over the serial line, for `cargo xtask capture`"),
     row(
         "replay",
         "clear | place A N | load | run A E A E | read A N",
-        "run a job from elsewhere, once the validator has passed it, for `cargo xtask replay`",
+        "receive, validate and run a captured job, for `cargo xtask replay`",
     ),
-    row("bench", "", "measure memory, clears and scenes"),
+    row("bench", "", "measure the speed of memory and scenes"),
     row(
         "draws",
         "[same | changed | instances | upload] [N]",
-        "work for `cargo xtask bench` to count: N draws, or an upload",
+        "a workload for `cargo xtask bench`: N draws, or an upload",
     ),
-    row("primitives", "", "more of it: 10,000 primitives of embedded-graphics, by the CPU and by the GPU"),
+    row("primitives", "", "a workload for `cargo xtask bench`: 10,000 primitives of embedded-graphics, by CPU and GPU"),
     row(
         "selftest",
         "[vectors | board]",
-        "compare scenes and QPU programs with records, print the results, or go from register to register",
+        "compare scenes and QPU programs with recorded results, print the results, or test a board step by step",
     ),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
-    row("watchdog", "[on | off]", "restart the board when the kernel hangs"),
+    row("watchdog", "[on | off]", "show, arm or disarm the watchdog, which restarts the board when the kernel hangs"),
     row(
         "fail",
         "panic | null | stack | constant | handler | job | program | storm | boot STAGE",
-        "fail on purpose, to see how that is told",
+        "fail deliberately, to test the report",
     ),
     row("reboot", "", "start again"),
 ];
@@ -261,10 +257,10 @@ pub fn help() -> String {
     TABLE.iter().map(line).collect()
 }
 
-/// Why a line is no command.
+/// Why a line is not a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The command's name as far as it was understood, for the last line.
+    /// The command's name as far as it was recognised, for the last line of the output.
     pub command: String,
     /// What is wrong.
     pub sentence: String,
@@ -309,7 +305,7 @@ impl Command {
         }
     }
 
-    /// Whether it draws or computes with the 3D engine, or is about the scene: then one that is shown has to end before.
+    /// Whether it uses the V3D or controls scenes: a running scene has to end first.
     #[must_use]
     pub fn takes_the_engine(&self) -> bool {
         match self {
@@ -322,10 +318,10 @@ impl Command {
         }
     }
 
-    /// Reads a line; an empty one is no command.
+    /// Parses a line; returns `None` for an empty one.
     ///
     /// # Errors
-    /// When there is no such command, or its arguments are not what it takes.
+    /// When there is no such command, or its arguments are invalid.
     pub fn parse(line: &str) -> Result<Option<Self>, ParseError> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some((&first, rest)) = words.split_first() else { return Ok(None) };
@@ -498,7 +494,7 @@ fn parse_failure<'a, 'b>(words: &'a [&'b str]) -> Result<(Failure, &'a [&'b str]
     Ok((failure, &words[1..]))
 }
 
-/// The number behind a word of `scene run`, if the word comes next, and the words after it.
+/// The number after a keyword of `scene run`, if the keyword is the next word, and the remaining words.
 fn number_behind<'w>(
     word: &str,
     question: &'static str,
@@ -527,7 +523,7 @@ fn wrong(command: &str, sentence: impl ToString) -> ParseError {
     ParseError { command: command.into(), sentence: sentence.to_string() }
 }
 
-/// The error for an unknown word, with the name that is nearest to it, if one is near.
+/// The error for an unknown command, with the most similar name if there is one.
 fn unknown(word: &str) -> ParseError {
     let nearest = TABLE
         .iter()
@@ -541,7 +537,7 @@ fn unknown(word: &str) -> ParseError {
     }
 }
 
-/// How many characters must be put in, taken out or changed to make one word the other.
+/// Edit distance: how many characters must be inserted, deleted or replaced to turn one word into the other.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,12 +1,12 @@
-//! The console: text to the serial port and the screen, bytes from the serial port
+//! The console: output to the serial port and the screen, input from the serial port
 //!
-//! Text goes to the serial port and, unless a scene has it, to the screen, which shows earlier text when it attaches. Input from the serial port is
-//! collected in a ring, by interrupt and whenever the sender has to wait, so that nothing typed during a long answer is lost. Interrupts must therefore not
-//! be masked for long: the port's FIFO holds 1.4 ms of input. Text for the screen is stored under the lock ([`TextGrid`]), and drawn outside of it.
+//! Output goes to the serial port and, unless a scene owns it, to the screen, which shows earlier output when it is attached. Serial input is collected in a
+//! ring buffer, by interrupt and while the sender waits, so that nothing typed during a long output is lost. Interrupts must therefore not be masked for long:
+//! the port's FIFO holds 1.4 ms of input. Output to the screen is stored under the lock ([`TextGrid`]) and drawn after the lock is released.
 //!
-//! # A port that takes nothing
-//! A UART without a clock has a full FIFO for ever. The console waits at most `PATIENCE_US` to send a byte; then the port counts as dead, and bytes for which
-//! it has no room are dropped without a wait, until it takes one again. Screen and log go on.
+//! # A serial port that does not send
+//! The FIFO of a UART without a clock stays full. The console waits at most `PATIENCE_US` to send a byte; then it treats the port as dead, and drops bytes
+//! without waiting until the FIFO has room again. Screen and log continue.
 
 use alloc::string::String;
 use core::{
@@ -27,24 +27,24 @@ use crate::{
     text_history::TextHistory,
 };
 
-/// Bytes that may wait between two reads by the shell.
+/// Most bytes of input that wait for the shell.
 const RECEIVE_RING_BYTES: usize = 1024;
 
-/// How long a byte may wait for room in the port's FIFO; at the console's rate there is some every 87 microseconds.
+/// How long to wait for room in the port's FIFO; at the console's rate a byte is sent every 87 microseconds.
 const PATIENCE_US: u64 = 20_000;
 
 struct Console {
     port: Option<SerialPort>,
-    /// The port has taken nothing for too long.
+    /// The port's FIFO has been full for too long.
     port_is_dead: bool,
-    /// What was said before there was a screen, or since a listener heard it last.
+    /// Output before there was a screen, or since a listener read it last.
     history: TextHistory,
-    /// Somebody listens.
+    /// Whether there is a listener.
     is_heard: bool,
     grid: TextGrid,
-    /// Where the grid is drawn, as long as no scene has the screen.
+    /// The page on which the text is drawn, unless a scene owns the screen.
     page: Option<Page>,
-    /// The pages of the framebuffer, for last words on whichever is on show.
+    /// The pages of the framebuffer: a panic is shown on whichever is displayed.
     pages: Option<Pages>,
     received: ByteRing<RECEIVE_RING_BYTES>,
 }
@@ -60,14 +60,14 @@ static CONSOLE: IrqLock<Console> = IrqLock::new(Console {
     received: ByteRing::new(),
 });
 
-/// The port has just been found dead, and that is not logged yet.
+/// The port has just been found dead, and this has not been logged.
 static PORT_DIED: AtomicBool = AtomicBool::new(false);
 
-/// Set when the kernel is about to die: from then on no text waits for the console's lock.
+/// Set when the kernel is about to stop: from then on output does not wait for the console's lock.
 static LAST_WORDS: AtomicBool = AtomicBool::new(false);
-/// Which page of the framebuffer the display shows.
+/// The page that the display shows.
 static SHOWN_PAGE: AtomicUsize = AtomicUsize::new(0);
-/// Whose pins the port has, and last words go to.
+/// The pins of the port, for output during panics.
 static PINS: Once<SerialPins> = Once::new();
 
 impl Console {
@@ -98,7 +98,7 @@ impl Console {
         }
     }
 
-    /// The next piece of text that has to be drawn, and where.
+    /// The next strip of text to be drawn, and its page.
     fn take_strip(&mut self) -> Option<(Strip, Page)> {
         let page = self.page?;
         self.grid.take_strip().map(|strip| (strip, page))
@@ -123,7 +123,7 @@ impl Write for Console {
     }
 }
 
-/// Sends text with the line ends that terminals want: a carriage return before each line feed.
+/// Sends text with a carriage return before each line feed, as terminals need it.
 fn send_lines(text: &str, mut send: impl FnMut(u8)) {
     for byte in text.bytes() {
         if byte == b'\n' {
@@ -133,7 +133,7 @@ fn send_lines(text: &str, mut send: impl FnMut(u8)) {
     }
 }
 
-/// The serial port without lock, ring and screen.
+/// The serial port without lock, ring buffer and screen, for panics.
 struct LastWords;
 
 impl Write for LastWords {
@@ -151,8 +151,7 @@ impl Write for LastWords {
     }
 }
 
-/// The console, taken anew for each piece of text: interrupts are masked while it is held, and a byte takes a tenth of a
-/// millisecond.
+/// Output in pieces: interrupts are masked while the console is locked, and a byte takes a tenth of a millisecond, so the lock is released after each piece.
 struct InPieces;
 
 impl Write for InPieces {
@@ -160,7 +159,7 @@ impl Write for InPieces {
         const PIECE_BYTES: usize = 16;
         let mut rest = text;
         while !rest.is_empty() {
-            // No character is longer than four bytes: a piece is never empty.
+            // A character has at most four bytes, so a piece is never empty.
             let (piece, tail) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
             CONSOLE.lock().write_str(piece)?;
             rest = tail;
@@ -169,8 +168,7 @@ impl Write for InPieces {
     }
 }
 
-/// Draws what has changed on the screen. Interrupts are masked only while a strip is copied; a call during another one returns at once, and the other
-/// draws for both.
+/// Draws changed text on the screen. Interrupts are masked only while a strip is copied. A nested call returns at once, and the outer one draws its text too.
 fn draw() {
     static DRAWING: AtomicBool = AtomicBool::new(false);
     if DRAWING.swap(true, Ordering::Acquire) {
@@ -184,7 +182,7 @@ fn draw() {
     DRAWING.store(false, Ordering::Release);
 }
 
-/// Prints; what [`print!`](crate::print) and [`println!`](crate::println) call.
+/// Prints; called by [`print!`](crate::print) and [`println!`](crate::println).
 pub fn write(arguments: fmt::Arguments<'_>) {
     let result = if LAST_WORDS.load(Ordering::Relaxed) {
         match CONSOLE.try_lock() {
@@ -202,24 +200,24 @@ pub fn write(arguments: fmt::Arguments<'_>) {
         draw();
         result
     };
-    // All writers always succeed; a failure can only be that of a Display implementation, whose text then stops short.
+    // The writers never fail; an error can only come from a Display implementation, whose text is then incomplete.
     let _ = result;
-    // The first text comes before there is a log.
+    // The first output precedes the log.
     if log::max_level() > log::LevelFilter::Off && PORT_DIED.swap(false, Ordering::Relaxed) {
-        log::warn!("the serial port takes no bytes: what is said goes to the screen and the log alone");
+        log::warn!("the serial port does not send: output goes to the screen and the log only");
     }
 }
 
-/// Sends a byte to the port that the pins belong to before there is a console, if it takes it soon.
+/// Sends a byte during early boot to the port that is connected to the pins, unless its FIFO stays full.
 pub(crate) fn send_early(pins: SerialPins, byte: u8) {
-    /// Polls of a port that the kernel has not set up yet.
+    /// Polls of a port that the kernel has not initialised yet.
     const LOOKS: usize = 8192;
     let mut port = SerialPort::already_set_up(pins);
     let uart = port.uart();
     let _ = (0..LOOKS).any(|_| uart.try_send(byte));
 }
 
-/// The console, as something that text is written to.
+/// The console as a `fmt::Write`.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal;
 
@@ -243,19 +241,19 @@ macro_rules! println {
     ($($arguments:tt)*) => { $crate::console::write(format_args!("{}\n", format_args!($($arguments)*))) };
 }
 
-/// Puts the console on a port.
+/// Uses this port as the console.
 pub fn use_port(port: SerialPort, pins: SerialPins) {
     PINS.call_once(|| pins);
     CONSOLE.lock().port = Some(port);
 }
 
-/// The name of the port that the console is on.
+/// Name of the console's port.
 #[must_use]
 pub fn port_name() -> &'static str {
     CONSOLE.lock().port.as_ref().map_or("none", SerialPort::name)
 }
 
-/// Collects what arrives by interrupt from now on.
+/// Receives input by interrupt from now on.
 pub fn receive_by_interrupt() {
     let Some(line) = CONSOLE.lock().port.as_ref().map(SerialPort::interrupt_line) else { return };
     interrupt_controller::enable(line, || {
@@ -270,7 +268,7 @@ pub fn receive_by_interrupt() {
     }
 }
 
-/// A byte that was typed, if there is one.
+/// The next byte of input, if there is one.
 #[must_use]
 pub fn try_read() -> Option<u8> {
     let mut console = CONSOLE.lock();
@@ -278,7 +276,7 @@ pub fn try_read() -> Option<u8> {
     console.received.pop()
 }
 
-/// A key that interrupts what is going on.
+/// A key that interrupts a scene or an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
     /// Control-C.
@@ -287,10 +285,9 @@ pub enum Interruption {
     Key,
 }
 
-/// Whether a key was pressed since the last line, and takes it.
+/// The key that was pressed since the last line, if any; it is removed from the input.
 ///
-/// What begins a command stays to be read: `scene stop` can be typed whole. The line feed that a terminal may send after a line's
-/// carriage return is no key.
+/// A character that may begin a command is not removed: `scene stop` can be typed in full. A line feed after a carriage return is ignored.
 #[must_use]
 pub fn interruption() -> Option<Interruption> {
     let mut console = CONSOLE.lock();
@@ -312,25 +309,25 @@ pub fn interruption() -> Option<Interruption> {
     }
 }
 
-/// Waits for a byte, asleep, at most until the next interrupt: the timer's tick comes a hundred times a second.
+/// Sleeps until there is input, or until the next interrupt: the timer ticks a hundred times a second.
 #[must_use]
 pub fn read_until_tick() -> Option<u8> {
     if let Some(byte) = try_read() {
         return Some(byte);
     }
-    // A byte that arrives between the look and here has raised its interrupt; at worst it waits for the next tick.
+    // A byte that arrives between the check and here has raised its interrupt; at worst the sleep lasts until the next tick.
     cpu::wait_for_interrupt();
     try_read()
 }
 
-/// Waits until everything said is on the line.
+/// Waits until all output has been sent.
 pub fn flush() {
     if let Some(port) = &mut CONSOLE.lock().port {
         port.uart().flush();
     }
 }
 
-/// Shows the console's text on the first of the framebuffer's pages, too, with what was said before.
+/// Also shows the console's output on the first page of the framebuffer, starting with earlier output.
 pub fn attach_screen(pages: Pages) {
     {
         let mut console = CONSOLE.lock();
@@ -339,22 +336,22 @@ pub fn attach_screen(pages: Pages) {
         history.read().for_each(|text| grid.write(text));
         console.pages = Some(pages);
     }
-    // The page is larger than what may be cleared under the lock.
+    // The page is too large to be cleared while the lock is held.
     screen::clear(&mut pages.page(0));
     CONSOLE.lock().page = Some(pages.page(0));
     draw();
 }
 
-/// Takes the screen from the console: a scene wants to draw.
+/// Takes the screen away from the console, for a scene.
 pub fn detach_screen() {
     CONSOLE.lock().page = None;
 }
 
-/// Hears what is said on the console, as long as it lives. There is one at a time.
+/// A listener: collects the console's output while it lives. There can be one at a time.
 #[derive(Debug)]
 pub struct Listening(());
 
-/// Listens from now on.
+/// Starts listening.
 #[must_use]
 pub fn listen() -> Listening {
     let mut console = CONSOLE.lock();
@@ -364,10 +361,10 @@ pub fn listen() -> Listening {
 }
 
 impl Listening {
-    /// What was said since it was asked last: the end of it, if that was more than 8 KiB.
+    /// The output since the last call; only its end if it was longer than 8 KiB.
     #[must_use]
     pub fn heard(&self) -> String {
-        // Room is made outside of the lock.
+        // Memory is allocated before the console is locked.
         let kept = CONSOLE.lock().history.kept();
         let mut heard = String::with_capacity(kept);
         let mut console = CONSOLE.lock();
@@ -383,18 +380,18 @@ impl Drop for Listening {
     }
 }
 
-/// Which page is on show.
+/// The page that is displayed.
 #[must_use]
 pub fn shown_page() -> usize {
     SHOWN_PAGE.load(Ordering::Relaxed)
 }
 
-/// Notes which page is on show.
+/// Records which page is displayed.
 pub fn page_is_shown(page: usize) {
     SHOWN_PAGE.store(page, Ordering::Relaxed);
 }
 
-/// Makes the console usable for a dying kernel, even if its lock is held, and gives it the screen back.
+/// Makes the console usable for a panic even if its lock is held, and returns the screen to it.
 pub fn take_over_for_last_words() {
     LAST_WORDS.store(true, Ordering::Relaxed);
     if let Some(mut console) = CONSOLE.try_lock() {

@@ -5,19 +5,18 @@ use v3d::{
     performance::COUNTERS,
 };
 
-/// Half of the things that can be counted: as many as there are counters.
+/// A selection of sources, at most as many as there are counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CounterSet {
-    /// What was done: primitives, quads, instructions, texture lookups.
+    /// Counts of work: primitives, quads, instructions, texture lookups.
     #[default]
     Work,
-    /// How long it took: clock cycles, stalls, and the caches. Silicon counts them for nothing; the model has to estimate them, and is several
-    /// times slower meanwhile.
+    /// Time: clock cycles, stalls, and cache accesses. On silicon this costs nothing; the model has to estimate it and is several times slower.
     Cycles,
 }
 
 impl CounterSet {
-    /// What it counts.
+    /// Its sources.
     #[must_use]
     pub const fn sources(self) -> &'static [CounterSource] {
         const WORK: &[CounterSource] = &[

@@ -1,10 +1,10 @@
 //! CRC-32 as in Ethernet, zlib and PNG
 //!
-//! Not by the crate `crc32fast`: without `std` it has no faster way on this CPU than tables, and wants bytes in slices, where a page is atomic words. With
-//! it a run of `cube` in QEMU that computes the CRC of each frame fell from 77 to 31 frames a second [measured].
+//! The crate `crc32fast` is not used: without `std` it has only table-driven code for this CPU, and it takes byte slices, whereas a page consists of atomic
+//! words. With it, a run of `cube` in QEMU that computes each frame's CRC slowed down from 77 to 31 frames a second [measured].
 //!
-//! Reflected polynomial 0xEDB8_8320, start and final exclusive-or all ones. Words are taken in little-endian byte order, four
-//! bytes at a step through four tables: a page of the framebuffer is 3.6 MB, and a counted run computes the CRC of every frame.
+//! Reflected polynomial 0xEDB8_8320, initial value and final exclusive-or all ones. Words are little-endian and processed four bytes at a time with four
+//! tables: a page of the framebuffer has 3.6 MB, and a counted run computes the CRC of every frame.
 
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
@@ -37,7 +37,7 @@ const fn tables() -> [[u32; 256]; 4] {
     tables
 }
 
-/// A CRC under way.
+/// A CRC computation in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Crc32(u32);
 
@@ -48,7 +48,7 @@ impl Default for Crc32 {
 }
 
 impl Crc32 {
-    /// The CRC of nothing.
+    /// The CRC of no bytes.
     #[must_use]
     pub const fn new() -> Self {
         Self(u32::MAX)
@@ -98,7 +98,7 @@ pub fn of_bytes(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The check value of the CRC catalogues, and the CRC of nothing.
+    /// The check value of CRC catalogues, and the CRC of no bytes.
     #[test]
     fn the_check_value_comes_out() {
         assert_eq!(of_bytes(b"123456789"), 0xcbf4_3926);

@@ -1,6 +1,6 @@
-//! The dashboard of the scene `ui`, in embedded-graphics' words
+//! The dashboard of the scene `ui`, drawn with embedded-graphics
 //!
-//! It draws to any display that the crate has a driver for, and to its framebuffer.
+//! It can be drawn to any `DrawTarget`: to the kernel's draw list, and to framebuffers.
 
 use alloc::{format, vec::Vec};
 use core::f32::consts::TAU;
@@ -23,7 +23,7 @@ pub const SIZE: [i32; 2] = [1280, 720];
 /// Cells of the field.
 pub const MAX_CELLS: usize = 10_000;
 
-/// Where the field's cells are: left and top of the first one, columns and rows, and pixels from one to the next.
+/// Layout of the field's cells: left and top of the first cell, number of columns and rows, and spacing in pixels.
 const FIELD: [i32; 2] = [69, 172];
 const COLUMNS: i32 = 125;
 const ROWS: i32 = 80;
@@ -37,13 +37,13 @@ const WARM: Rgb888 = Rgb888::new(255, 170, 76);
 const BAR: Rgb888 = Rgb888::new(24, 74, 82);
 const BAD: Rgb888 = Rgb888::new(240, 82, 82);
 
-/// How many cells of the field glow in frame `number`. More from frame to frame, until all [`MAX_CELLS`] do.
+/// How many cells of the field are lit in frame `number`: more from frame to frame, up to [`MAX_CELLS`].
 #[must_use]
 pub fn glowing(number: u64) -> usize {
     usize::try_from(3600 + 40 * number).map_or(MAX_CELLS, |count| count.min(MAX_CELLS))
 }
 
-/// The cells of the field, the nearest to its centre first: column and row.
+/// Column and row of each cell, ordered by distance from the field's centre.
 #[must_use]
 pub fn cells() -> Vec<[i32; 2]> {
     let mut cells: Vec<_> = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| [column, row])).collect();
@@ -52,7 +52,7 @@ pub fn cells() -> Vec<[i32; 2]> {
     cells
 }
 
-/// Height of the waves at a cell, -3 to 3.
+/// Height of the waves at a cell, from -3 to 3.
 fn wave(column: i32, row: i32, number: u64) -> f32 {
     let sine = |angle: f32| Vec2::from_angle(angle).y;
     let time = (number % 3600) as f32 * TAU / 180.0;
@@ -61,7 +61,7 @@ fn wave(column: i32, row: i32, number: u64) -> f32 {
     sine(0.09 * x + time) + sine(0.11 * y - time) + sine(0.17 * from_center - 2.0 * time)
 }
 
-/// A colour between four, for 0 to 1.
+/// Interpolates between four colours, by a value from 0 to 1.
 fn glow(value: f32) -> Rgb888 {
     const STOPS: [[f32; 3]; 4] =
         [[28.0, 30.0, 74.0], [112.0, 52.0, 150.0], [238.0, 108.0, 92.0], [255.0, 220.0, 130.0]];
@@ -72,7 +72,7 @@ fn glow(value: f32) -> Rgb888 {
     Rgb888::new(red, green, blue)
 }
 
-/// Waves over a field of cells, from the centre outwards, and the number of the frame above.
+/// Draws waves over a field of cells, from the centre outwards, and the frame's number above it.
 ///
 /// # Errors
 /// The target's.
@@ -82,7 +82,7 @@ pub fn field<D: DrawTarget<Color = Rgb888>>(target: &mut D, cells: &[[i32; 2]], 
     let count = glowing(number);
     for (index, &[column, row]) in cells.iter().take(count).enumerate() {
         let at = Point::new(FIELD[0] + CELL * column, FIELD[1] + CELL * row);
-        // The outermost cells are still small and dark.
+        // The outermost cells are small and dark.
         let edge = if count == MAX_CELLS { 1.0 } else { ((count - index) as f32 / 900.0).min(1.0) };
         let size = (1.0 + 4.0 * edge) as u32;
         let inset = Point::new_equal((5 - size as i32) / 2);
@@ -92,7 +92,7 @@ pub fn field<D: DrawTarget<Color = Rgb888>>(target: &mut D, cells: &[[i32; 2]], 
     Ok(())
 }
 
-/// How many of the cells glow, as an arc.
+/// Draws the share of lit cells as an arc.
 ///
 /// # Errors
 /// The target's.
@@ -115,7 +115,7 @@ pub fn gauge<D: DrawTarget<Color = Rgb888>>(target: &mut D, number: u64) -> Resu
     Ok(())
 }
 
-/// A name, and a number right of it.
+/// Draws a label, and a number to its right.
 fn line<D: DrawTarget<Color = Rgb888>>(
     target: &mut D,
     at: Point,
@@ -129,7 +129,7 @@ fn line<D: DrawTarget<Color = Rgb888>>(
     Ok(())
 }
 
-/// What was drawn before these lines were: rectangles, draws, triangles, bytes of vertices.
+/// Draws the work of the frame so far: rectangles, draws, triangles, bytes of vertices.
 ///
 /// # Errors
 /// The target's.
@@ -154,7 +154,7 @@ pub fn counters<D: DrawTarget<Color = Rgb888>>(target: &mut D, counts: [usize; 4
     Ok(())
 }
 
-/// What went wrong since the driver came up.
+/// Draws the number of failures since the driver was started.
 ///
 /// # Errors
 /// The target's.
@@ -173,7 +173,7 @@ pub fn health<D: DrawTarget<Color = Rgb888>>(target: &mut D, counted: &Statistic
     Ok(())
 }
 
-/// The waves along the middle row of the field.
+/// Draws the waves along the field's middle row.
 ///
 /// # Errors
 /// The target's.
@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts fills, and how many pixels of what is drawn are outside of the dashboard.
+    /// Counts fills, and pixels outside of the dashboard.
     #[derive(Default)]
     struct Count {
         fills: usize,

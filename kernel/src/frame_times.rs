@@ -1,20 +1,20 @@
-//! Statistics of frame times: the shortest, the longest, the mean
+//! Statistics of frame times: minimum, maximum, mean
 
-/// Times of the frames of one run, in microseconds.
+/// Times of the frames of a run, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameTimes {
-    /// How many frames.
+    /// Number of frames.
     pub frames: u64,
-    /// All of them together.
+    /// Sum of all times.
     pub total_us: u64,
-    /// The shortest one.
+    /// The shortest time.
     pub shortest_us: u64,
-    /// The longest one.
+    /// The longest time.
     pub longest_us: u64,
 }
 
 impl FrameTimes {
-    /// Takes a frame into account.
+    /// Adds a frame.
     pub fn add(&mut self, frame_us: u64) {
         self.shortest_us = if self.frames == 0 { frame_us } else { self.shortest_us.min(frame_us) };
         self.longest_us = self.longest_us.max(frame_us);
@@ -22,7 +22,7 @@ impl FrameTimes {
         self.frames += 1;
     }
 
-    /// The mean, if there was a frame.
+    /// The mean time, if there was a frame.
     #[must_use]
     pub fn mean_us(&self) -> Option<u64> {
         self.total_us.checked_div(self.frames)

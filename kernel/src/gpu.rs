@@ -1,8 +1,8 @@
-//! Waking the 3D engine: clock, power, identity
+//! Bringing up the V3D: clock, power, identity
 //!
-//! The firmware starts the engine's power domain and clock on request; then IDENT0 must read "V3D" and version 2. It reads 0 on a chip without the engine
-//! (QEMU's), and 0xDEADBEEF without power: only then is the firmware asked to enable the QPUs, which takes the engine over from its own driver in another
-//! way. The engine is then reset, because the firmware may have used it and some registers are only right directly after a reset, and the driver gets it.
+//! The firmware enables the V3D's power domain and clock on request; then IDENT0 must read "V3D" and version 2. It reads 0 if the chip has no V3D (as in QEMU),
+//! and 0xDEADBEEF without power. Only in the latter case is the firmware asked to enable the QPUs, which also detaches the V3D from the firmware's own driver.
+//! Then the V3D is reset, because the firmware may have used it and some registers are defined only after a reset, and the driver takes it over.
 //!
 //! # Sources
 //! [AG p.96-97] identity, [asurati] [linux] properties.
@@ -25,23 +25,23 @@ use crate::{
     v3d_platform::{INTERRUPTS, V3dPlatform},
 };
 
-/// The driver of the one 3D engine that there is.
+/// The driver of the board's V3D.
 pub type Gpu = Driver<'static, V3dPlatform>;
-/// The driver as scenes share it.
+/// The driver, shared between scenes.
 pub type GpuDevice = Device<'static, V3dPlatform>;
-/// A pass of a frame of the 3D engine.
+/// A pass of a frame.
 pub type GpuPass<'f> = Pass<'f, 'static, V3dPlatform>;
 
-/// Why there is no 3D engine to draw with.
+/// Why the V3D cannot be used.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BringUpError {
-    /// The firmware has kept memory that the GPU pool is meant to have.
+    /// The firmware has kept memory that is reserved for the GPU pool.
     PoolNotOurs {
-        /// The first byte that is not the ARM's.
+        /// End of the ARM's memory.
         arm_end_exclusive: u64,
     },
-    /// The engine is absent, without power, or another; or the driver cannot get it ready.
+    /// The V3D is absent, without power, or of another version; or the driver cannot initialise it.
     Driver(Error),
 }
 
@@ -67,10 +67,10 @@ impl From<Error> for BringUpError {
     }
 }
 
-/// Wakes the engine. Its interrupts stay off.
+/// Brings up the V3D, with its interrupts disabled.
 ///
 /// # Errors
-/// When there is no engine, or no memory for it.
+/// When there is no V3D, or no memory for it.
 pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, BringUpError> {
     match boot_requests::switch_v3d_on(&BehindMailbox) {
         Ok(rate_hz) => log::info!("V3D clock {} MHz", rate_hz / 1_000_000),
@@ -95,8 +95,8 @@ pub fn bring_up(platform: &'static V3dPlatform) -> Result<Gpu, BringUpError> {
     Ok(Driver::bring_up(platform, &INTERRUPTS, Limits::default())?)
 }
 
-/// The pool's place is fixed at link time, the memory split at boot: they must suit each other. Firmware that does not tell the
-/// split is taken to be right.
+/// Checks that the pool, whose address is fixed at link time, is inside the ARM's memory, whose size is set at boot. If the firmware does not tell the size, it
+/// is assumed to suffice.
 fn check_pool() -> Result<(), BringUpError> {
     match boot_requests::arm_memory_end_exclusive(&BehindMailbox) {
         Some(arm_end_exclusive) if (layout::gpu_pool().end as u64) > arm_end_exclusive => {

@@ -1,6 +1,6 @@
-//! A lock that interrupt handlers may share with the rest of the kernel
+//! A lock that interrupt handlers may share with other code
 //!
-//! While it is held, interrupts are masked on this core, so that a handler can never wait for the code that it interrupted.
+//! While it is held, interrupts are masked on this core, so that a handler never waits for the code that it has interrupted.
 
 use core::ops::{Deref, DerefMut};
 
@@ -12,15 +12,15 @@ use crate::arch::interrupt_mask::{self, Previous};
 #[derive(Debug, Default)]
 pub struct IrqLock<T>(SpinMutex<T>);
 
-/// Access to the value; the lock opens when it is dropped.
+/// Access to the value; dropping it releases the lock.
 pub struct IrqLockGuard<'a, T> {
-    // Dropped by hand before the interrupt mask is restored.
+    // Dropped explicitly before the interrupt mask is restored.
     guard: Option<SpinMutexGuard<'a, T>>,
     previous: Previous,
 }
 
 impl<T> IrqLock<T> {
-    /// A lock around `value`.
+    /// A lock that contains `value`.
     pub const fn new(value: T) -> Self {
         Self(SpinMutex::new(value))
     }

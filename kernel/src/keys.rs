@@ -1,16 +1,16 @@
-//! The bytes that a terminal sends for keys without a character of their own
+//! Bytes that terminals send for keys that are not characters
 
-/// To the start of the line.
+/// Moves the cursor to the start of the line.
 pub const CONTROL_A: u8 = 0x01;
-/// One character to the left.
+/// Moves the cursor left by a character.
 pub const CONTROL_B: u8 = 0x02;
-/// Ends what is going on.
+/// Ends a scene or an output.
 pub const CONTROL_C: u8 = 0x03;
 /// Deletes the character under the cursor.
 pub const CONTROL_D: u8 = 0x04;
-/// To the end of the line.
+/// Moves the cursor to the end of the line.
 pub const CONTROL_E: u8 = 0x05;
-/// One character to the right.
+/// Moves the cursor right by a character.
 pub const CONTROL_F: u8 = 0x06;
 /// Deletes the character before the cursor.
 pub const BACKSPACE: u8 = 0x08;
@@ -22,7 +22,7 @@ pub const CONTROL_K: u8 = 0x0b;
 pub const CARRIAGE_RETURN: u8 = b'\r';
 /// Deletes the line.
 pub const CONTROL_U: u8 = 0x15;
-/// Begins the sequence of a key such as an arrow.
+/// Starts the sequence of a key such as an arrow.
 pub const ESCAPE: u8 = 0x1b;
-/// What most terminals send for backspace.
+/// Sent by most terminals for backspace.
 pub const DELETE: u8 = 0x7f;

@@ -1,28 +1,27 @@
 //! A bare-metal kernel for the Raspberry Pi 3 family that draws with the VideoCore IV 3D engine
 //!
-//! # Where things are
-//! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's own clock.
-//! - [`board`]: everything around the CPU: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
+//! # Modules
+//! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's clock.
+//! - [`board`]: all other hardware: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
 //! - [`mm`]: memory: the linker script's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
-//! - [`pages`]: pictures in memory; [`swapchain`]: which of them the next frame is drawn into; `console` and [`screen`]: everything said and
-//!   heard; `logger` and [`log_ring`]: what was said with a time.
-//! - [`boot_trace`]: how far a boot has come, for the next one; [`boot_options`]: what the card asks for.
-//! - [`command`]: the language of the console, which is also the protocol of `cargo xtask`; [`shell`]: what its commands do; [`capture`] and
-//!   [`selftest`]: the pure parts of the two largest.
-//! - `gpu` wakes the 3D engine, `v3d_platform` is what the driver crate `v3d` asks of the board, `scenes` is what can be drawn,
-//!   [`assets`], [`shapes`], [`dashboard`] and [`transcript`] what they show.
-//!   The driver itself, the renderer and the shaders are crates of their own, which do not know this one.
+//! - [`pages`]: pictures in memory; [`swapchain`]: the page into which the next frame is drawn; `console` and [`screen`]: input and output; `logger` and
+//!   [`log_ring`]: the log.
+//! - [`boot_trace`]: a record of each boot's progress for the next boot; [`boot_options`]: options on the SD card.
+//! - [`command`]: the syntax of console commands, which are also the protocol of `cargo xtask`; [`shell`]: their implementation; [`capture`] and [`selftest`]:
+//!   the parts of the two largest commands that need no hardware.
+//! - `gpu` brings up the V3D; `v3d_platform` implements the traits that the driver crate `v3d` needs; `scenes` are the demonstrations, which show [`assets`],
+//!   [`shapes`], [`dashboard`] and [`transcript`]. The driver, the renderer and the shaders are separate crates that do not depend on this one.
 //!
 //! # Boot flow
-//! `_start` ([`arch`], `boot.rs`) brings one core to EL1 with MMU and caches on and calls `start::kernel_main`, which brings
-//! the devices up in the order of their needs and ends in the shell.
+//! `_start` ([`arch`], `boot.rs`) brings one core to EL1 with MMU and caches enabled and calls `start::kernel_main`, which initialises the devices in the order
+//! of their dependencies and ends in the shell.
 //!
-//! # On the developer's machine
-//! The crate is also an ordinary library there, without the modules that need the chip: everything that only computes
-//! (messages, tables, decoders, the shell's language) has ordinary unit tests.
+//! # On the host
+//! On the host, the crate is an ordinary library without the modules that need the hardware: everything that only computes (messages, tables, decoders, command
+//! syntax) has ordinary unit tests.
 //!
 //! # unsafe
-//! Denied here; allowed, with reasons, in the few modules that touch instructions, registers and raw memory.
+//! Denied in this crate, and allowed, with reasons, in the few modules that use instructions, registers and raw memory.
 
 #![cfg_attr(target_os = "none", no_std)]
 #![deny(unsafe_code)]

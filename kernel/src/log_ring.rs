@@ -1,8 +1,7 @@
-//! A ring of log text that survives a warm reset
+//! A ring buffer of log text that survives a warm reset
 //!
-//! Its memory is outside .bss: after a reset through the watchdog it still holds what the run before had logged, the last
-//! lines before a hang among them. A header of four words (magic, two counters that must agree in their check word) tells
-//! a log from noise.
+//! Its memory is outside of .bss: after a reset by the watchdog it still holds the previous run's log, including the last lines before a hang. A header of four
+//! words (magic number, position, and the position's complement) identifies a valid log.
 
 use alloc::string::String;
 use core::fmt;
@@ -15,29 +14,29 @@ const HEADER_WORDS: usize = 4;
 const MAGIC_WORD: usize = 0;
 /// Bytes ever written, modulo 2^32.
 const WRITTEN_WORD: usize = 1;
-/// The complement of the word before, written after it.
+/// The complement of the word before; written after it.
 const CHECK_WORD: usize = 2;
 
-/// The ring.
+/// The ring buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct LogRing {
     memory: SharedWords,
 }
 
 impl LogRing {
-    /// The ring in `memory`, with whatever that memory holds.
+    /// The ring buffer in `memory`, with its present contents.
     #[must_use]
     pub fn new(memory: SharedWords) -> Self {
         Self { memory }
     }
 
-    /// Empties the ring.
+    /// Empties the ring buffer.
     pub fn clear(&mut self) {
         self.memory.set(MAGIC_WORD, MAGIC);
         self.set_written(0);
     }
 
-    /// The text in the ring, oldest first, if there is a log at all.
+    /// The text in the ring buffer, oldest first, if it holds a log.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         let written = self.memory.get(WRITTEN_WORD)?;
@@ -47,7 +46,7 @@ impl LogRing {
         let capacity = self.capacity_bytes();
         let kept = (written as usize).min(capacity);
         let bytes = (written as usize - kept..written as usize).map(|position| self.byte(position % capacity));
-        // The oldest line is cut anywhere, and noise may have crept in over the reset.
+        // The oldest line is incomplete, and bytes may have been damaged during the reset.
         let text: String = bytes
             .map(|byte| if byte == b'\n' || (b' '..=b'~').contains(&byte) { char::from(byte) } else { '?' })
             .collect();
@@ -57,7 +56,7 @@ impl LogRing {
         Some(text)
     }
 
-    /// Appends text; the oldest gives way.
+    /// Appends text, overwriting the oldest.
     pub fn append(&mut self, text: &str) {
         let capacity = self.capacity_bytes();
         let Some(mut written) = self.memory.get(WRITTEN_WORD) else { return };
@@ -129,7 +128,7 @@ mod tests {
     fn the_oldest_lines_give_way() {
         let mut ring = LogRing::new(memory(4 + 4));
         ring.clear();
-        // 19 bytes into a ring of 16: "fir" is lost, and the rest of its line is left out with it.
+        // 19 bytes into a ring buffer of 16: "fir" is overwritten, and the rest of its line is left out.
         ring.append("first\nsecond\nthird\n");
         assert_eq!(ring.text().as_deref(), Some("second\nthird\n"));
     }

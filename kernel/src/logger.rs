@@ -1,6 +1,6 @@
-//! The `log` crate's back end: lines with a time, to the console and the ring
+//! The `log` crate's back end: lines with timestamps, to the console and the log ring
 //!
-//! A line is `[seconds.micros] LEVEL target: text`. Until the console exists, lines only reach the ring.
+//! A line is `[seconds.micros] LEVEL target: text`. Before the console is initialised, lines only go to the ring.
 
 use alloc::{format, string::String};
 use core::fmt::{self, Write};
@@ -39,7 +39,7 @@ impl Log for Logger {
     fn flush(&self) {}
 }
 
-/// Keeps what the run before has logged, and starts logging. Needs the heap.
+/// Keeps the previous run's log, and starts logging. Needs the heap.
 pub fn init() {
     let mut ring = LogRing::new(SharedWords::persistent());
     *PREVIOUS_RUN.lock() = ring.text();
@@ -50,24 +50,23 @@ pub fn init() {
     }
 }
 
-/// Puts the line with which the kernel dies into the ring, where the run after a warm reset finds it. Takes no memory, and
-/// does not wait for whoever holds the ring.
+/// Stores the final line of a panic in the log ring, where the run after a warm reset finds it. Allocates no memory, and does not wait for the ring's lock.
 pub fn keep_last_words(line: fmt::Arguments<'_>) {
     if let Some(mut guard) = RING.try_lock()
         && let Some(ring) = guard.as_mut()
     {
-        // The ring takes everything: there is no error to look at.
+        // Writing to the ring never fails.
         let _ = writeln!(ring, "{line}");
     }
 }
 
-/// What this run has logged, as far as the ring reaches back.
+/// The log of this run, as far as the ring holds it.
 #[must_use]
 pub fn text() -> String {
     RING.lock().as_ref().and_then(LogRing::text).unwrap_or_default()
 }
 
-/// What the run before the last warm reset has logged, if there was one.
+/// The log of the run before the last warm reset, if there was one.
 #[must_use]
 pub fn text_of_previous_run() -> Option<String> {
     PREVIOUS_RUN.lock().clone()

@@ -1,6 +1,6 @@
-//! kernel8.img: nothing but the library, whose `_start` the linker finds
+//! kernel8.img: links the library, which contains the entry point `_start`
 //!
-//! On the developer's machine this is a program that says where the kernel runs.
+//! On the host, it is a program that tells how to run the kernel.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 #![forbid(unsafe_code)]

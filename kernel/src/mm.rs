@@ -1,7 +1,7 @@
 //! Memory: the layout, access rights, the heap
 //!
-//! Addresses are identity mapped: a pointer's value is the ARM physical address. What the GPU sees is the same number with
-//! 0xC000_0000 added, a type of its own in the driver.
+//! Addresses are identity-mapped: the value of a pointer is an ARM physical address. The GPU's bus address is that value plus 0xC000_0000, and a separate type
+//! in the driver.
 
 #[cfg(target_os = "none")]
 pub mod heap;

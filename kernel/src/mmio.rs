@@ -1,7 +1,6 @@
-//! Device registers: the one step from an address to a reference
+//! Device registers: converts an address to a reference
 //!
-//! A driver describes its block with tock-registers and gets it as [`Mmio`]. Blocks are made in
-//! [`crate::board::peripherals`] and nowhere else.
+//! A driver defines its registers with tock-registers and accesses them through [`Mmio`]. Only [`crate::board::peripherals`] creates such blocks.
 
 use core::{fmt, marker::PhantomData, ops::Deref};
 
@@ -15,14 +14,14 @@ impl<T> Mmio<T> {
     /// The block at `address`.
     ///
     /// # Safety
-    /// - `T` describes registers only (every field a tock-registers cell or reserved bytes).
+    /// - `T` consists of registers only (every field is a tock-registers cell or reserved bytes).
     /// - They are at `address`, which is aligned for `T` and mapped as device memory for as long as the value lives.
     #[cfg(target_os = "none")]
     pub(crate) const unsafe fn new(address: usize) -> Self {
         Self { address, block: PhantomData }
     }
 
-    /// Where the block is, as an ARM physical address.
+    /// ARM physical address of the block.
     #[must_use]
     pub fn address(&self) -> usize {
         self.address
@@ -33,7 +32,7 @@ impl<T> Deref for Mmio<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: `new` was promised that the registers are there, and cells of tock-registers allow shared access.
+        // SAFETY: the caller of `new` has guaranteed that the registers are there, and cells of tock-registers allow shared access.
         unsafe { &*(self.address as *const T) }
     }
 }

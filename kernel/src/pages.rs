@@ -1,7 +1,6 @@
-//! Pages: pictures of one size, one above the other in memory
+//! Pages: pictures of the same size, one above the other in memory
 //!
-//! The firmware's framebuffer is made of such pages, of which the display shows one. Where there is no display, scenes draw into pages in
-//! the GPU's own memory.
+//! The framebuffer consists of such pages, of which the display shows one. Without a display, scenes draw into pages in GPU memory.
 
 use core::ops::Range;
 
@@ -13,27 +12,27 @@ pub const PIXEL_BYTES: usize = 4;
 /// Pictures of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Pages {
-    /// Where they are.
+    /// Memory that contains the pages.
     pub memory: SharedWords,
-    /// The first word of the first page, counted from the start of `memory`.
+    /// Index of the first page's first word in `memory`.
     pub first_word: usize,
-    /// How many pages there are, at least one.
+    /// Number of pages, at least one.
     pub count: usize,
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down, of one page.
+    /// Height of one page in pixels.
     pub height: u32,
     /// Bytes from one line to the next, a multiple of 4.
     pub pitch_bytes: u32,
 }
 
 impl Pages {
-    /// Words of a line, those beyond its last pixel included.
+    /// Words of a line, including those beyond its last pixel.
     fn pitch_words(&self) -> usize {
         self.pitch_bytes as usize / 4
     }
 
-    /// The words of page `page`, line by line; of the last page for any number beyond it.
+    /// The words of page `page`, line by line; of the last page if there is no such page.
     #[must_use]
     pub fn words(&self, page: usize) -> Range<usize> {
         let words = self.pitch_words() * self.height as usize;
@@ -41,7 +40,7 @@ impl Pages {
         start..start + words
     }
 
-    /// The CRC-32 of what a page shows, as the CPU reads it: its lines from the first to the last pixel, without the gaps.
+    /// The CRC-32 of the visible pixels of a page, as read by the CPU, without the gaps between lines.
     #[must_use]
     pub fn crc(&self, page: usize) -> u32 {
         let mut crc = Crc32::new();
@@ -51,13 +50,13 @@ impl Pages {
         crc.value()
     }
 
-    /// The ARM physical address of the first pixel of a page.
+    /// ARM physical address of a page's first pixel.
     #[must_use]
     pub fn address(&self, page: usize) -> usize {
         self.memory.address() + self.words(page).start * 4
     }
 
-    /// A page to draw on with the CPU.
+    /// A page for drawing by the CPU.
     #[must_use]
     pub fn page(&self, page: usize) -> Page {
         Page::new(self.memory, self.words(page).start, self.pitch_words(), self.width, self.height)

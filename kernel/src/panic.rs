@@ -1,4 +1,4 @@
-//! Panics: the place, the message, the backtrace, one line for machines
+//! Panics: location, message, backtrace, and a final line for tools
 
 use core::{
     fmt,
@@ -13,14 +13,14 @@ use crate::{
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    /// Set once a panic is being told: a panic inside it has nothing to add.
+    /// Set once a panic is being reported: a panic during the report is not reported.
     static PANICKING: AtomicBool = AtomicBool::new(false);
     if PANICKING.swap(true, Ordering::Relaxed) {
         cpu::halt();
     }
     let explain = || {
         println!();
-        println!("The kernel has stopped because of a mistake in itself.");
+        println!("The kernel has stopped because of a bug in the kernel.");
         println!("backtrace, innermost first:");
         for address in backtrace::here() {
             println!("  {address:#x}");
@@ -32,9 +32,9 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     }
 }
 
-/// Keeps the line that machines look for, for the next run; then takes the console, explains, says it, and stops.
+/// Saves the line that tools search for, for the next run; then takes the console over, prints the explanation and the line, and stops.
 ///
-/// Keeping comes first, because nothing on the way to the console is needed for it.
+/// The line is saved first, because that needs nothing of the console.
 pub(crate) fn die_with(line: fmt::Arguments<'_>, explain: impl FnOnce()) -> ! {
     logger::keep_last_words(line);
     console::take_over_for_last_words();

@@ -1,10 +1,10 @@
 //! Scenes: what the kernel can draw, one small file each
 //!
-//! A scene is started once and then draws one frame after the other, each into a page that is not on show. It submits a frame to the
-//! engine and does not wait for it: while one is rendered the next is written and binned. The shell waits, flips pages, computes their CRCs and
-//! counts; a scene only draws.
+//! A scene is created once and then draws one frame after the other, each into a page that is not displayed. It submits a frame to the V3D and does not wait
+//! for it: while one frame is rendered, the next one is prepared and binned. The shell waits for frames, flips pages, computes CRCs and counts; a scene only
+//! draws.
 //!
-//! A new scene is a file in `scenes/`, a line in [`SCENES`].
+//! To add a scene, add a file to `scenes/` and a line to [`SCENES`].
 
 use alloc::{
     boxed::Box,
@@ -34,37 +34,37 @@ mod ui;
 mod vpm;
 mod water;
 
-/// The page that a frame is to be drawn into: raster lines of R8G8B8A8 pixels.
+/// The page into which a frame is drawn: lines of R8G8B8A8 pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Address of the first pixel of the top line, as the GPU sees it.
+    /// Bus address of the first pixel of the top line.
     pub address: BusAddr,
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
     /// Bytes from one line to the next.
     pub pitch_bytes: u32,
 }
 
 impl Page {
-    /// The page as passes draw to it.
+    /// The page as a target of passes.
     ///
     /// # Errors
-    /// When lines are not whole pixels apart.
+    /// When the pitch is not a whole number of pixels.
     pub fn target(&self) -> Result<Target, Error> {
         let Self { address, width, height, pitch_bytes } = *self;
         Target::page("display", address, width, height, pitch_bytes)
     }
 }
 
-/// What a scene draws with.
+/// What a scene needs for drawing.
 pub struct SceneContext<'a> {
-    /// The 3D engine.
+    /// The V3D.
     pub device: &'a GpuDevice,
-    /// Where this frame goes.
+    /// The target of this frame.
     pub target: Target,
-    /// Prints lines to the console, for scenes that compute rather than draw.
+    /// Console output, for scenes that compute rather than draw.
     pub output: &'a mut dyn fmt::Write,
 }
 
@@ -104,28 +104,28 @@ impl From<v3d::Error> for SceneError {
     }
 }
 
-/// A scene under way. Dropping it ends it.
+/// A running scene. Dropping it ends it.
 pub trait Scene {
-    /// Hands frame `number` (counted from 0) to the engine; it is finished in memory when the fence's job is done.
+    /// Submits frame `number`, counted from 0; it is complete in memory when the fence's job is done.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the frame cannot be drawn.
     fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError>;
 
-    /// Whether keys are commands for the shell while it is drawn without end; otherwise any key ends it.
+    /// Whether keys are shell commands while the scene runs without a limit of frames; otherwise any key ends the scene.
     fn keys_are_commands(&self) -> bool {
         false
     }
 }
 
-/// A row of the table of scenes.
+/// An entry of the table of scenes.
 #[derive(Clone, Copy, Debug)]
 pub struct SceneEntry {
-    /// The name that `scene run` takes.
+    /// Its name in `scene run`.
     pub name: &'static str,
-    /// What is to be seen, in one line.
+    /// A description of its picture, in one line.
     pub description: &'static str,
-    /// Starts it.
+    /// Creates the scene.
     pub start: fn(&mut SceneContext<'_>) -> Result<Box<dyn Scene>, SceneError>,
 }
 

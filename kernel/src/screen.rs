@@ -1,8 +1,8 @@
 //! Text on the framebuffer, through embedded-graphics
 //!
-//! [`Page`] is one page as a `DrawTarget` of embedded-graphics. Its memory is not cached, so that reads are slow. The console's text is therefore kept as
-//! text, in a [`TextGrid`]: a write changes characters in ordinary memory, and the changes are taken out as [`Strip`]s and drawn later. Nothing is ever read
-//! from the page. A full screen scrolls by a quarter of its height at once, so that most lines of text draw one line.
+//! [`Page`] implements embedded-graphics' `DrawTarget` for a page. Page memory is not cached, so reads are slow. The console's text is therefore kept in a
+//! [`TextGrid`]: a write changes characters in cached memory, and changes are taken from it as [`Strip`]s and drawn later. The page is never read. A full
+//! screen scrolls by a quarter of its height at once, so that most lines of output draw only one line.
 
 use embedded_graphics::{
     Pixel,
@@ -27,7 +27,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page of `width` by `height` pixels at `first_word` of `memory`, lines `pitch_words` apart.
+    /// A page of `width` by `height` pixels that starts at `first_word` of `memory`, with a pitch of `pitch_words`.
     #[must_use]
     pub fn new(memory: SharedWords, first_word: usize, pitch_words: usize, width: u32, height: u32) -> Self {
         Self { memory, first_word, pitch_words, width, height }
@@ -38,7 +38,7 @@ impl Page {
     }
 }
 
-/// A pixel as it lies in memory: red in the lowest byte.
+/// The pixel's word in memory: red in the lowest byte.
 fn word(color: Rgb888) -> u32 {
     u32::from_le_bytes([color.r(), color.g(), color.b(), 0xff])
 }
@@ -75,7 +75,7 @@ impl DrawTarget for Page {
 
     fn fill_solid(&mut self, area: &Rectangle, color: Self::Color) -> Result<(), Self::Error> {
         let area = area.intersection(&Rectangle::new(Point::zero(), self.size()));
-        // The intersection is inside the page: no coordinate is negative.
+        // The intersection is inside of the page, so no coordinate is negative.
         let x = area.top_left.x.max(0) as usize;
         let y = area.top_left.y.max(0) as u32;
         for line in y..y + area.size.height {
@@ -90,10 +90,10 @@ const FONT: &MonoFont<'static> = &FONT_10X20;
 const PAPER: Rgb888 = Rgb888::new(0x10, 0x14, 0x1c);
 const INK: Rgb888 = Rgb888::new(0xe0, 0xe4, 0xe8);
 
-/// Characters across and lines of the largest page: 1920x1080.
+/// Columns and lines of the largest page: 1920x1080.
 const MAX_COLUMNS: usize = 192;
 const MAX_ROWS: usize = 54;
-/// What no cell shows: it has to be drawn.
+/// A character that no cell shows: marks a cell that must be drawn.
 const UNKNOWN: u8 = 0;
 
 /// Clears a page for text.
@@ -102,7 +102,7 @@ pub fn clear(page: &mut Page) {
     let Ok(()) = page.fill_solid(&all, PAPER);
 }
 
-/// The console's text as it is to be seen, and as it was drawn last.
+/// The console's text, and what of it has been drawn.
 #[derive(Clone, Debug)]
 pub struct TextGrid {
     columns: usize,
@@ -111,7 +111,7 @@ pub struct TextGrid {
     row: usize,
     cells: [[u8; MAX_COLUMNS]; MAX_ROWS],
     drawn: [[u8; MAX_COLUMNS]; MAX_ROWS],
-    /// Bit n: row n may have cells that are not drawn.
+    /// Bit n: row n may have cells that have not been drawn.
     changed: u64,
 }
 
@@ -129,7 +129,7 @@ impl TextGrid {
         Self { columns: 0, rows: 0, column: 0, row: 0, cells, drawn: cells, changed: 0 }
     }
 
-    /// Becomes an empty grid as large as the page, of which nothing is drawn.
+    /// Empties the grid, resizes it to the page, and marks all cells as not drawn.
     pub fn fit(&mut self, page: &Page) {
         let (size, cell) = (page.size(), FONT.character_size);
         self.columns = ((size.width / cell.width) as usize).min(MAX_COLUMNS);
@@ -139,19 +139,19 @@ impl TextGrid {
         self.draw_again();
     }
 
-    /// Characters across, and lines.
+    /// Columns and lines.
     #[must_use]
     pub fn size_in_characters(&self) -> (usize, usize) {
         (self.columns, self.rows)
     }
 
-    /// Nothing counts as drawn any more but blanks: the page was cleared.
+    /// Marks all cells except blanks as not drawn, because the page was cleared.
     pub fn draw_again(&mut self) {
         self.drawn = [[b' '; MAX_COLUMNS]; MAX_ROWS];
         self.changed = u64::MAX;
     }
 
-    /// Writes text: line feeds end lines, long lines go on below, a backspace goes one character back. What is not ASCII becomes a question mark.
+    /// Writes text: line feeds end lines, long lines wrap, a backspace moves back by a character. Characters other than ASCII become question marks.
     pub fn write(&mut self, text: &str) {
         if self.columns == 0 || self.rows == 0 {
             return;
@@ -186,7 +186,7 @@ impl TextGrid {
         }
     }
 
-    /// The next piece that has to be drawn, which counts as drawn from now on.
+    /// The next strip to be drawn, which is marked as drawn.
     pub fn take_strip(&mut self) -> Option<Strip> {
         while self.changed != 0 {
             let row = self.changed.trailing_zeros() as usize;
@@ -206,7 +206,7 @@ impl TextGrid {
     }
 }
 
-/// A piece of a line that is to be drawn.
+/// A part of a line that has to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strip {
     row: usize,
@@ -222,9 +222,9 @@ impl Strip {
         let Size { width, height } = FONT.character_size;
         let place = Point::new((self.first as u32 * width) as i32, (self.row as u32 * height) as i32);
         let paper = Size::new((self.end - self.first) as u32 * width, height);
-        // Paper in whole lines, then ink: a pixel of ink costs several times as much.
+        // The background is drawn in whole lines, then the letters: single pixels cost several times as much.
         let Ok(()) = page.fill_solid(&Rectangle::new(place, paper), PAPER);
-        // Only ASCII is ever put in.
+        // The text contains only ASCII.
         let text = str::from_utf8(&self.characters[self.first..self.end]).unwrap_or_default();
         let text = Text::with_baseline(text, place, MonoTextStyle::new(FONT, INK), Baseline::Top);
         let Ok(_) = embedded_graphics::Drawable::draw(&text, page);
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(set, [7, 8, 14, 15]);
     }
 
-    /// Draws all that has changed; how many strips.
+    /// Draws all changes; returns the number of strips.
     fn draw(grid: &mut TextGrid, page: &mut Page) -> usize {
         core::iter::from_fn(|| grid.take_strip()).inspect(|strip| strip.draw(page)).count()
     }
@@ -292,7 +292,7 @@ mod tests {
         assert!(ink(&page, cell(0, 3)) > 0 && ink(&page, cell(1, 3)) > 0);
     }
 
-    /// What is drawn piece by piece is what is drawn at once, whatever was written in between (seed 3).
+    /// Drawing in strips gives the same picture as drawing once at the end, for random text (seed 3).
     #[test]
     fn pieces_add_up_to_the_whole() {
         let mut random = oorandom::Rand32::new(3);

@@ -1,9 +1,8 @@
-//! Recorded results of silicon that a self-test compares with
+//! Recorded results of hardware, for the self-test
 //!
-//! Results that were recorded on a real board travel inside the kernel. The QPUs are given the same operations on the same
-//! operands, as user programs that are put together instruction by instruction here, and what they store is compared. On the
-//! model this tests the model; on a board it tests the board, and the path from register writes to memory on both. Pictures
-//! are compared with those that the model drew: on a board this tells whether silicon and model agree.
+//! Results that were recorded on a real board are included in the kernel. The self-test builds user programs that perform the same operations on the same
+//! operands, runs them on the QPUs, and compares what they store. On the model this tests the model; on a board it tests the board. Both test the path from
+//! register writes to memory. Pictures are compared with those of the model: on a board this shows whether hardware and model agree.
 
 pub mod alu_program;
 pub mod alu_vectors;

@@ -1,6 +1,6 @@
-//! Shapes that several scenes show: their corners with normals and texture coordinates
+//! Shapes that several scenes use, with normals and texture coordinates
 //!
-//! Triangles run counterclockwise as seen from outside. Textures stand upright on all sides: t = 0 is their top.
+//! Triangles are counterclockwise as seen from outside. Textures are upright on all sides: t = 0 is the top.
 
 use alloc::vec::Vec;
 
@@ -9,29 +9,29 @@ use renderer::glam::{Vec2, Vec3};
 /// A corner of a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corner {
-    /// Where it is.
+    /// Its position.
     pub position: [f32; 3],
-    /// Away from the surface, 1 long.
+    /// The normal, of length 1.
     pub normal: [f32; 3],
     /// Texture coordinates s and t.
     pub uv: [f32; 2],
 }
 
-/// Corners and the triangles that name them.
+/// Corners and triangles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
     /// The corners.
     pub corners: Vec<Corner>,
-    /// Three for each triangle.
+    /// Indices of corners, three for each triangle.
     pub indices: Vec<u16>,
 }
 
 impl Shape {
-    /// A box around the origin, `extent` across, each side with the whole texture.
+    /// A box around the origin with sides of length `extent`; each side shows the whole texture.
     pub fn cuboid(extent: Vec3) -> Self {
         let mut shape = Self::default();
         for normal in [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z] {
-            // What is up on this side, as it is seen from outside; the lid's and the bottom's up is to the back.
+            // The direction that is up on this side as seen from outside; on the top and the bottom it points to the back.
             let up = if normal.y == 0.0 { Vec3::Y } else { Vec3::NEG_Z * normal.y };
             let right = up.cross(normal);
             shape.quad(0.5 * extent * normal, 0.5 * extent * right, 0.5 * extent * up, Vec2::ONE);
@@ -39,14 +39,15 @@ impl Shape {
         shape
     }
 
-    /// A level square around the origin, `side` across, that looks upwards. The texture is repeated `repeats` times each way.
+    /// A horizontal square around the origin with sides of length `side`, facing up. The texture is repeated `repeats` times each way.
     pub fn floor(side: f32, repeats: f32) -> Self {
         let mut shape = Self::default();
         shape.quad(Vec3::ZERO, Vec3::X * 0.5 * side, Vec3::NEG_Z * 0.5 * side, Vec2::splat(repeats));
         shape
     }
 
-    /// Appends a rectangle: its centre, from there to the middle of its right and of its upper edge, and the texture coordinates of its far corner.
+    /// Appends a rectangle, given by its centre, the vectors from there to the middle of its right and upper edges, and the texture coordinates of its far
+    /// corner.
     fn quad(&mut self, center: Vec3, right: Vec3, up: Vec3, uv: Vec2) {
         let first = self.corners.len() as u16;
         let normal = right.cross(up).normalize().to_array();

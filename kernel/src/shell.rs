@@ -1,7 +1,6 @@
-//! The shell: commands on the serial console, for people and for `cargo xtask` alike
+//! The shell: commands on the serial console, for people and for `cargo xtask`
 //!
-//! A command is a line. Its output is text for people and then exactly one line for tools: `ok COMMAND` or
-//! `error COMMAND: sentence`. The prompt follows.
+//! A command is a line. Its output is text, followed by exactly one line for tools: `ok COMMAND` or `error COMMAND: sentence`, and the prompt.
 
 #[cfg(target_os = "none")]
 mod bench;

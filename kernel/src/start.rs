@@ -1,8 +1,8 @@
-//! The boot in Rust: devices are brought up in the order of their dependencies, then the shell runs
+//! The boot in Rust: brings up devices in the order of their dependencies, then runs the shell
 //!
-//! The watchdog comes first, so that a boot that hangs is started again and reported by the next one ([`crate::boot_trace`]); then the firmware,
-//! because it sets the clock of the serial port; then the console, so that all
-//! later stages can report; then heap, log, interrupts, screen, V3D. Each stage leaves a mark ([`crate::boot_progress`]).
+//! The watchdog comes first, so that a boot that hangs is restarted and reported by the next one ([`crate::boot_trace`]). The firmware follows, because it sets
+//! the clock of the serial port, then the console, so that all later stages can report; then heap, log, interrupts, screen, V3D. Each stage is recorded
+//! ([`crate::boot_progress`]).
 
 use alloc::{string::ToString, vec::Vec};
 
@@ -34,13 +34,13 @@ use crate::{
     v3d_platform::V3dPlatform,
 };
 
-/// How long a boot may take before the watchdog starts it again: as long as it can count.
+/// The time limit of a boot, after which the watchdog restarts it: the longest that the watchdog can count.
 const BOOT_MS: u32 = watchdog::MAX_MS;
 
-/// Lines of the log of a boot that did not end well that are shown at once.
+/// Number of lines of a failed boot's log that are printed at once.
 const LAST_LINES: usize = 6;
 
-/// Brings the kernel up and never returns.
+/// Initialises the kernel and never returns.
 pub(crate) fn kernel_main(handover: Handover) -> ! {
     let Some(peripherals) = Peripherals::take() else {
         panic!("the kernel was started twice");
@@ -73,7 +73,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     reach_early(Stage::WatchdogArmed);
 
     firmware::init(mailbox);
-    // The core clock may follow the ARM's, and the mini UART's rate follows the core clock: this comes before the console.
+    // The core clock may change with the ARM's, and the mini UART's rate depends on the core clock, so this precedes the console.
     let arm_clock = boot_requests::raise_arm_clock(&BehindMailbox);
     reach_early(Stage::Firmware);
     console::use_port(SerialPort::new(pins, &gpio, pl011, mini_uart, &BehindMailbox), pins);
@@ -90,7 +90,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         Err(error) => log::info!("the ARM clock is left as it is: {error}"),
     }
     if watchdog.timeout_ms().is_none() {
-        log::info!("the watchdog is off: this machine restarted while it was being armed");
+        log::info!("the watchdog stays off: this machine restarted while it was being armed");
     }
     let board = BehindMailbox.ask(&GetBoardRevision {}).map(|revision| Revision(revision.code).model());
     let has_led = board.is_ok_and(|model| act_led::install(gpio, model));
@@ -115,7 +115,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         Ok(gpu) => {
             println!("{}", gpu.identity());
             if BootOptions::parse(&boot_requests::command_line(&BehindMailbox)).v3d_interrupts {
-                log::info!("cmdline.txt asks for the 3D engine's interrupts");
+                log::info!("cmdline.txt enables the V3D's interrupts");
                 platform.use_interrupt();
             }
             Ok(Device::new(gpu))
@@ -133,15 +133,15 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     shell::run(session)
 }
 
-/// Reports where the boot before hung, if it did: in words, with the last of its log, and with the LED for boards without cable and screen.
+/// Reports where the previous boot hung, if it did: in words, with the end of its log, and with the LED for boards without cable and screen.
 fn tell_boot_before(has_led: bool, watchdog: &mut Watchdog) {
     let Some(before) = trace().boot_before() else { return };
-    // Arming the watchdog may restart the machine; that was told.
+    // Arming the watchdog may restart the machine; this is reported elsewhere.
     if before.is_complete() || before.last == Stage::ArmingWatchdog {
         return;
     }
     let (number, name) = (before.last as u32, before.last.name());
-    println!("The boot before this one came no further than stage {number} of {}, \"{name}\":", Stage::ALL.len());
+    println!("The previous boot got no further than stage {number} of {}, \"{name}\":", Stage::ALL.len());
     print!("{}", before.lines(clock::frequency_hz()));
     let log = logger::text_of_previous_run().unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();
@@ -153,7 +153,7 @@ fn tell_boot_before(has_led: bool, watchdog: &mut Watchdog) {
     }
 }
 
-/// Makes the framebuffer and shows the console on its first page.
+/// Sets up the framebuffer and shows the console on its first page.
 fn start_screen() -> Option<Pages> {
     let (width, height) = framebuffer::preferred_size(&BehindMailbox);
     match framebuffer::allocate(&BehindMailbox, width, height) {

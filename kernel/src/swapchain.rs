@@ -1,61 +1,61 @@
-//! The swapchain: which page the next frame is drawn into, and which frames are under way
+//! The swapchain: selects the page for the next frame, and tracks frames in flight
 //!
-//! The next frame is drawn into a page that is neither on show nor still being drawn into.
+//! The next frame is drawn into a page that is neither displayed nor being drawn into.
 
 use alloc::collections::VecDeque;
 
-/// The pages in turn, and the frames `F` under way, oldest first.
+/// The pages, and the frames `F` in flight, oldest first.
 #[derive(Debug)]
 pub struct Swapchain<F> {
     pages: usize,
     next: usize,
     shown: usize,
-    /// The display shows the same page for good.
+    /// The displayed page can no longer be changed.
     is_stuck: bool,
     under_way: VecDeque<(usize, F)>,
 }
 
 impl<F> Swapchain<F> {
-    /// A swapchain of so many pages, of which `shown` is on show.
+    /// A swapchain of this number of pages, of which `shown` is displayed.
     #[must_use]
     pub fn starting_at(shown: usize, pages: usize) -> Self {
         Self { pages: pages.max(1), next: shown + 1, shown, is_stuck: false, under_way: VecDeque::new() }
     }
 
-    /// The page that the next frame may be drawn into now; none before a frame that is under way has been taken out.
+    /// The page into which the next frame may be drawn; `None` if the oldest frame in flight must be taken out first.
     #[must_use]
     pub fn free_page(&self) -> Option<usize> {
         if self.is_stuck || self.pages == 1 {
             return self.under_way.is_empty().then_some(self.shown);
         }
-        // A frame that failed is not shown, so that the page after the youngest frame may be the one on show.
+        // A failed frame is not displayed, so the page after the youngest frame may be the displayed one.
         let mut in_turn = (self.next..self.next + self.pages).map(|turn| turn % self.pages);
         let in_use = |page| page == self.shown || self.under_way.iter().any(|&(other, _)| other == page);
         in_turn.find(|&page| !in_use(page))
     }
 
-    /// Notes that a frame is being drawn into the free page.
+    /// Records that a frame is being drawn into the free page.
     pub fn begin(&mut self, page: usize, frame: F) {
         self.next = page + 1;
         self.under_way.push_back((page, frame));
     }
 
-    /// Takes the oldest frame out.
+    /// Removes the oldest frame.
     pub fn take_oldest(&mut self) -> Option<(usize, F)> {
         self.under_way.pop_front()
     }
 
-    /// Notes that the display shows this page now.
+    /// Records that the display shows this page.
     pub fn present(&mut self, page: usize) {
         self.shown = page;
     }
 
-    /// Notes that the display goes on showing what it shows: from now on all is drawn there.
+    /// Records that the displayed page can no longer be changed: from now on all frames are drawn into it.
     pub fn stay(&mut self) {
         self.is_stuck = true;
     }
 
-    /// The page on show.
+    /// The displayed page.
     #[must_use]
     pub fn shown(&self) -> usize {
         self.shown
@@ -68,7 +68,8 @@ mod tests {
 
     use super::*;
 
-    /// All ways to draw and fail with 1 to 4 pages (seed 7): no frame is drawn into a page that is on show or in use, unless there is no other.
+    /// With 1 to 4 pages, and random sequences of drawing and failing (seed 7), no frame is drawn into a page that is displayed or in use, unless there is no
+    /// other.
     #[test]
     fn no_frame_disturbs_another_or_the_display() {
         let mut random = Rand32::new(7);
@@ -88,7 +89,7 @@ mod tests {
                 if swapchain.free_page().is_none() || random.rand_range(0..3) == 0 {
                     let (page, _) = swapchain.take_oldest().unwrap();
                     in_use.remove(0);
-                    // One frame in eight fails, and is not shown.
+                    // One frame in eight fails and is not displayed.
                     if random.rand_range(0..8) != 0 {
                         swapchain.present(page);
                     }

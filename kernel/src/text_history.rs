@@ -1,15 +1,15 @@
-//! The most recent text of the console, for a screen that attaches later
+//! The most recent output of the console, for a screen that is attached later
 //!
-//! It keeps what is printed before there is a screen, and later what is printed while a scene listens. When it is full, the oldest text is dropped.
+//! It stores output before there is a screen, and later while a scene listens. When it is full, the oldest text is dropped.
 
-/// Bytes that are kept: more than a boot says.
+/// Capacity in bytes: more than the output of a boot.
 const BYTES: usize = 8192;
 
-/// The last bytes that were said.
+/// The last bytes of output.
 #[derive(Clone, Debug)]
 pub struct TextHistory {
     bytes: [u8; BYTES],
-    /// Bytes ever said.
+    /// Total number of bytes of output.
     said: usize,
 }
 
@@ -20,13 +20,13 @@ impl Default for TextHistory {
 }
 
 impl TextHistory {
-    /// Nothing was said.
+    /// An empty history.
     #[must_use]
     pub const fn new() -> Self {
         Self { bytes: [0; BYTES], said: 0 }
     }
 
-    /// Keeps text. What is not ASCII becomes question marks.
+    /// Appends text. Characters other than ASCII become question marks.
     pub fn append(&mut self, text: &str) {
         for character in text.chars() {
             self.bytes[self.said % BYTES] = if character.is_ascii() { character as u8 } else { b'?' };
@@ -34,18 +34,18 @@ impl TextHistory {
         }
     }
 
-    /// Forgets all.
+    /// Removes everything.
     pub fn clear(&mut self) {
         self.said = 0;
     }
 
-    /// How many bytes are left.
+    /// Number of bytes that it holds.
     #[must_use]
     pub fn kept(&self) -> usize {
         self.said.min(BYTES)
     }
 
-    /// What is left, oldest first, from the beginning of a line on.
+    /// The text, oldest first, starting at the beginning of a line.
     pub fn read(&self) -> impl Iterator<Item = &str> {
         let kept = self.kept();
         let start = (self.said - kept) % BYTES;
@@ -55,7 +55,7 @@ impl TextHistory {
         } else {
             0
         };
-        // Only ASCII is ever put in.
+        // It contains only ASCII.
         [&end[cut..], beginning].into_iter().map(|piece| str::from_utf8(piece).unwrap_or_default())
     }
 }

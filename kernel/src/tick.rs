@@ -1,7 +1,7 @@
-//! The heartbeat: an interrupt a hundred times a second
+//! The timer's tick: an interrupt a hundred times per second
 //!
-//! It ends every sleep of the core, so that waits check the clock. Tests that need
-//! something to happen in an interrupt have it happen here. And it counts: a line that interrupts without end is switched off until the next tick.
+//! It ends each sleep of the core, so that waiting code checks the clock. Tests that need an action in an interrupt handler perform it here. It also ends the
+//! pause of interrupt lines that were disabled because of a storm.
 
 use crate::{
     arch::{clock, provoke, register_survival},
@@ -14,7 +14,7 @@ const PERIOD_US: u32 = 10_000;
 
 static TIMER: IrqLock<Option<SystemTimer>> = IrqLock::new(None);
 
-/// Starts the heartbeat.
+/// Starts the tick.
 pub(crate) fn start(timer: SystemTimer) {
     *TIMER.lock() = Some(timer);
     interrupt_controller::enable(interrupt_lines::SYSTEM_TIMER, beat);

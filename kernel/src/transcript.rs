@@ -1,51 +1,51 @@
-//! The text of the console as lines that can be drawn
+//! The text of the console as lines for drawing
 //!
-//! A [`Transcript`] takes text as a terminal does: line feeds end lines, long lines wrap, a backspace goes one character back. It keeps the last lines.
+//! A [`Transcript`] handles text as a terminal does: line feeds end lines, long lines wrap, a backspace moves back by a character. It keeps the last lines.
 //! Each line is a sequence of [`Piece`]s with a column and a role.
 //!
-//! The shell aligns columns with blanks, for letters of one width. In a proportional font they stay aligned because text behind two blanks begins a piece, at
-//! its column.
+//! The shell aligns columns with blanks, for a fixed-width font. In a proportional font they stay aligned because text after two blanks begins a new piece,
+//! which is placed at its column.
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use crate::command::PROMPT;
 
-/// Characters of a line; what is longer goes on below.
+/// Most characters of a line; longer lines wrap.
 const COLUMNS: usize = 150;
-/// Lines that are kept: more than a screen has.
+/// Number of lines that are kept: more than fit on a screen.
 const LINES: usize = 100;
 
-/// What a piece of text is.
+/// The role of a piece, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The prompt, and the word `ok`.
     Accent,
     /// Text.
     Plain,
-    /// What explains something.
+    /// Explanatory text.
     Faint,
-    /// What has gone wrong.
+    /// Errors and warnings.
     Warning,
 }
 
 /// A piece of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'t> {
-    /// How many characters of the line are in front of it.
+    /// Number of characters of the line before it.
     pub column: usize,
-    /// What it is.
+    /// Its role.
     pub role: Role,
     /// Its text.
     pub text: &'t str,
 }
 
-/// The last lines, of which the last one may still grow.
+/// The last lines. Text is appended to the last of them.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     lines: VecDeque<String>,
-    /// Lines that there were before.
+    /// Number of lines that have been dropped.
     gone: usize,
-    /// Where in the last line the next character goes.
+    /// Column of the next character in the last line.
     column: usize,
 }
 
@@ -56,7 +56,7 @@ impl Default for Transcript {
 }
 
 impl Transcript {
-    /// Adds text. What is not ASCII becomes a question mark.
+    /// Appends text. Characters other than ASCII become question marks.
     pub fn write(&mut self, text: &str) {
         for character in text.chars() {
             match character {
@@ -69,7 +69,7 @@ impl Transcript {
                     }
                     let character = if (' '..='~').contains(&character) { character } else { '?' };
                     if let Some(line) = self.lines.back_mut() {
-                        // Only ASCII is ever put in: each character is a byte.
+                        // The line contains only ASCII, so a character is a byte.
                         let end = line.len().min(self.column + 1);
                         line.replace_range(self.column..end, character.encode_utf8(&mut [0; 4]));
                     }
@@ -88,12 +88,12 @@ impl Transcript {
         self.column = 0;
     }
 
-    /// The lines, oldest first; there is always one, which the next text goes to.
+    /// The lines, oldest first; there is always at least one, to which text is appended.
     pub fn lines(&self) -> impl ExactSizeIterator<Item = &str> {
         self.lines.iter().map(String::as_str)
     }
 
-    /// How many lines there were before those that are left.
+    /// Number of earlier lines that have been dropped.
     #[must_use]
     pub fn gone(&self) -> usize {
         self.gone
@@ -130,7 +130,7 @@ pub fn pieces(line: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Where the time of a line of the log ends, if it is one.
+/// End of the timestamp of a log line, if the line is one.
 fn log_time(line: &str) -> Option<usize> {
     let (time, _) = line.strip_prefix('[')?.split_once("] ")?;
     time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then_some(time.len() + 3)

@@ -1,12 +1,12 @@
-//! The platform of the V3D driver on this board: registers, GPU memory, time, power and interrupt
+//! The V3D driver's platform on this board: registers, GPU memory, time, power and interrupt
 //!
-//! [`V3dPlatform`] implements the four traits of `v3d::platform`: registers of the chip, a pool of non-cacheable memory, the core's counter with the
-//! system timer's tick as the alarm, and the reset through the bus bridges. The interrupt handler and the driver share the one instance.
+//! [`V3dPlatform`] implements the four traits of `v3d::platform` with the chip's registers, a pool of non-cacheable memory, the core's counter with the system
+//! timer's tick as the alarm, and the reset through the bus bridges. The interrupt handler and the driver share the single instance.
 //!
-//! # Completion
-//! The driver reads the counters whenever a wait ends, so that an interrupt is only a reason to read them earlier. Without interrupts
-//! ([`V3dPlatform::use_interrupt`] enables them) a wait is a short pause between two polls, and the engine never drives its line: firmware that was
-//! started without a device tree listens to it, too, and its mailbox was seen to die of V3D interrupts [aros].
+//! # Detecting completion
+//! The driver reads the V3D's counters whenever a wait ends, so an interrupt only makes it read them earlier. Without interrupts
+//! ([`V3dPlatform::use_interrupt`] enables them), a wait is a short pause between two polls, and the V3D never asserts its interrupt line. The firmware also
+//! receives that interrupt if it was started without a device tree, and its mailbox was seen to stop answering after V3D interrupts [aros].
 //!
 //! # Sources
 //! [AG section 10] for the registers.
@@ -33,7 +33,7 @@ use crate::{
     mmio::Mmio,
 };
 
-/// How long a wait without interrupts pauses, in microseconds: short against a frame, long against an access of a register.
+/// Pause between two polls, in microseconds: short compared with a frame, long compared with a register access.
 const PAUSE_US: u64 = 2;
 
 /// The board as the V3D driver sees it.
@@ -42,18 +42,18 @@ pub struct V3dPlatform {
     registers: Mmio<RegisterWindow>,
     pool: SharedWords,
     power: IrqLock<GraphicsPower>,
-    /// Set by the interrupt handler, taken by a wait.
+    /// Set by the interrupt handler, cleared by a wait.
     raised: AtomicBool,
     polling: AtomicBool,
 }
 
 static PLATFORM: Once<V3dPlatform> = Once::new();
 
-/// What the interrupt handler shares with the driver.
+/// State that the interrupt handler shares with the driver.
 pub static INTERRUPTS: Interrupts = Interrupts::new();
 
 impl V3dPlatform {
-    /// Takes the 3D engine's share of the board. The first call counts; later ones get the same platform.
+    /// Takes ownership of the V3D's registers and power control. Only the first call has an effect; later ones return the same platform.
     pub fn install(registers: Mmio<RegisterWindow>, power: GraphicsPower) -> &'static Self {
         PLATFORM.call_once(|| Self {
             registers,
@@ -64,13 +64,13 @@ impl V3dPlatform {
         })
     }
 
-    /// The platform, if it was installed.
+    /// The platform, if it has been installed.
     #[must_use]
     pub fn installed() -> Option<&'static Self> {
         PLATFORM.get()
     }
 
-    /// Waits for interrupts from now on, and lets the engine drive its line.
+    /// Enables the V3D's interrupt; from now on, waits sleep until it is raised.
     pub fn use_interrupt(&'static self) {
         interrupt_controller::enable(interrupt_lines::V3D, || {
             if let Some(platform) = PLATFORM.get() {
@@ -82,14 +82,14 @@ impl V3dPlatform {
         INTERRUPTS.arm(self);
     }
 
-    /// Polls from now on; the engine no longer drives its interrupt line.
+    /// Disables the V3D's interrupt; from now on, waits poll.
     pub fn poll(&self) {
         INTERRUPTS.disarm(self);
         interrupt_controller::disable(interrupt_lines::V3D);
         self.polling.store(true, Ordering::Relaxed);
     }
 
-    /// What the registers of power and bus bridges read.
+    /// Current values of the power and bridge registers.
     #[must_use]
     pub fn power_status(&self) -> PowerStatus {
         self.power.lock().status()
@@ -101,7 +101,7 @@ impl V3dPlatform {
         self.polling.load(Ordering::Relaxed)
     }
 
-    /// The pool's memory, word by word.
+    /// The pool's memory, by words.
     #[must_use]
     pub fn pool(&self) -> SharedWords {
         self.pool
@@ -111,13 +111,13 @@ impl V3dPlatform {
 impl RegisterAccess for V3dPlatform {
     fn read(&self, register: Register) -> u32 {
         let value = self.registers.words[register.offset() as usize / 4].get();
-        // What the engine wrote before it changed the register must not be loaded ahead of it.
+        // Loads of data that the V3D wrote before it changed the register must not be executed earlier.
         cpu::complete_memory_accesses();
         value
     }
 
     fn write(&self, register: Register, value: u32) {
-        // The engine may fetch what was stored before as soon as the register is written.
+        // The V3D may fetch data that was stored earlier as soon as the register is written.
         cpu::complete_memory_accesses();
         self.registers.words[register.offset() as usize / 4].set(value);
     }
@@ -172,12 +172,11 @@ impl Time for V3dPlatform {
 
     fn wait_until(&self, deadline_us: u64) {
         if self.is_polling() {
-            // The driver serves the engine at its next look; in between the bus is the engine's.
+            // The driver handles the V3D's state at its next poll; the pause leaves the bus to the V3D.
             clock::spin_for_us(PAUSE_US);
             return;
         }
-        // Masked, an interrupt that comes after the test still ends the sleep. So does the timer's tick: a deadline is met to
-        // within one.
+        // Interrupts are masked, so an interrupt after the check still ends the sleep, as does the timer's tick: deadlines are met to within a tick.
         let previous = interrupt_mask::mask();
         if !self.raised.swap(false, Ordering::Relaxed) && clock::now_us() < deadline_us {
             cpu::wait_for_interrupt();

@@ -1,21 +1,20 @@
-//! The chain of return addresses, read off the frame records
+//! Return addresses, read from the chain of frame records
 //!
-//! The kernel is built with frame pointers: `x29` points at a pair {caller's `x29`, return address}, up to the zero that
-//! the boot code starts with [AAPCS64 6.4.6]. A damaged chain must not fault inside a panic: only pairs inside one of the
-//! kernel's stacks are read, and addresses must rise.
+//! The kernel is built with frame pointers: `x29` points at a pair {caller's `x29`, return address}, and the boot code ends the chain with a zero [AAPCS64
+//! 6.4.6]. A damaged chain must not fault during a panic: only pairs inside the kernel's stacks are read, and their addresses must rise.
 
 use core::arch::asm;
 
 use crate::mm::layout;
 
-/// Return addresses from a frame outwards, the innermost `MAX_ADDRESSES` of them.
+/// Return addresses, innermost first, at most `MAX_ADDRESSES` of them.
 #[derive(Clone, Debug)]
 pub struct Backtrace {
     frame_pointer: usize,
     left: usize,
 }
 
-/// A recursion that fills a stack says no more in a thousand lines than in these.
+/// The longest backtrace. More frames of an endless recursion would add no information.
 const MAX_ADDRESSES: usize = 24;
 
 /// The backtrace of the function that calls this one.
@@ -28,7 +27,7 @@ pub fn here() -> Backtrace {
     from_frame(frame_pointer)
 }
 
-/// The backtrace of code that was interrupted with this value in `x29`.
+/// The backtrace of interrupted code whose `x29` had this value.
 #[must_use]
 pub fn from_frame(frame_pointer: usize) -> Backtrace {
     Backtrace { frame_pointer, left: MAX_ADDRESSES }

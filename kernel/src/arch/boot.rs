@@ -1,19 +1,19 @@
-//! The first instructions: from the firmware's jump into the image to Rust
+//! The first instructions: from the firmware's jump to the image's entry until Rust code runs
 //!
-//! The firmware's stub enters all cores at EL2 with MMU and caches off, `x0` of core 0 pointing at the device tree, if there is one. An
-//! entry at EL1 works just as well. What happens, in order:
-//! 1. cores 1 to 3 go to sleep for good;
-//! 2. the boot trace is begun ([`crate::boot_trace`]): from here on each stage leaves a word there, and a letter on the serial port;
-//! 3. where the image is not at the address that it is linked for, it is copied there: firmware loads 64-bit kernels at 0x80000 or at
-//!    0x200000 [config.txt docs]. All code up to here finds itself relative to where it is;
-//! 4. EL2 is left for EL1, after it has been told to trap nothing;
-//! 5. FP/SIMD is switched on (the compiler uses it anywhere) and the vectors are set;
-//! 6. MMU and caches are switched on with a provisional map: the first 64 MiB as ordinary memory, the boot trace, the serial ports. While the MMU is
-//!    off all data is Device memory, where an unaligned access faults and atomics need not work, and the compiler knows nothing of either: no line
-//!    of Rust may run before this;
-//! 7. the stacks are set up: `SP_EL1` for exceptions, `SP_EL0` for the kernel, and .bss is cleared;
-//! 8. all stacks are painted with a pattern, from which `mem` later reads how deep they ever went;
-//! 9. `kernel_entry` below replaces the provisional map by the final one and goes on in [`crate::start`].
+//! The firmware's stub enters all cores at EL2 with MMU and caches off; `x0` of core 0 is the address of the device tree, if there is one. Entry at EL1 is
+//! supported too. The steps in order:
+//! 1. Cores 1 to 3 sleep for ever.
+//! 2. The boot trace is initialised ([`crate::boot_trace`]): from here on each stage stores a word there, and sends a letter to the serial port.
+//! 3. If the image is not at its link address, it is copied there: firmware loads 64-bit kernels at 0x80000 or at 0x200000 [config.txt docs]. All code up to
+//!    here is position-independent.
+//! 4. The core leaves EL2 for EL1, with all traps to EL2 disabled.
+//! 5. FP/SIMD is enabled, because the compiler uses it anywhere, and the exception vectors are set.
+//! 6. MMU and caches are enabled with a provisional map: the first 64 MiB as normal memory, the boot trace, the serial ports. While the MMU is off, all data
+//!    accesses are Device accesses: unaligned accesses fault and atomics need not work. The compiler assumes normal memory, so no Rust code may run before this
+//!    step.
+//! 7. The stacks are set up: `SP_EL1` for exceptions, `SP_EL0` for the kernel; .bss is cleared.
+//! 8. All stacks are filled with a pattern, from which the command `mem` reads their greatest use.
+//! 9. `kernel_entry` below replaces the provisional map by the final one and calls [`crate::start`].
 //!
 //! # Sources
 //! ARM DDI 0487 (D1.2 exception levels, D19.2 system registers); the firmware's armstub8.S for the state at entry.
@@ -27,12 +27,12 @@ use crate::{
     mm::layout::STACK_PAINT,
 };
 
-/// Where an image goes that lies too near its place to be copied there at once: beyond everything that the image and its stacks take.
+/// Intermediate address for an image that overlaps its link address: beyond everything that the image and its stacks occupy.
 const REFUGE: usize = 0x0300_0000;
 
 global_asm!(
     r#"
-// Leaves a stage's mark. Changes x0, x1, x9 to x13 and x30.
+// Records a stage. Changes x0, x1, x9 to x13 and x30.
 .macro STAGE number
     mov     x0, #\number
     bl      __leave_mark
@@ -41,16 +41,16 @@ global_asm!(
 .pushsection .text.boot, "ax"
 .global _start
 _start:
-    // Core 0 goes on; MPIDR_EL1 bits 1:0 are the core's number on this chip.
+    // Only core 0 continues; MPIDR_EL1 bits 1:0 are the number of the core on this chip.
     mrs     x1, mpidr_el1
     and     x1, x1, #3
     cbz     x1, 2f
 1:  wfe
     b       1b
 
-2:  mov     x19, x0                     // what may be the device tree, kept for kernel_entry
+2:  mov     x19, x0                     // address of the device tree, if any, for kernel_entry
 
-    // The trace of the boot before moves over, and an empty one takes its place.
+    // The trace of the previous boot is moved to its second place, and this boot starts an empty one.
     ldr     x9, =__boot_trace_start
     add     x10, x9, #4 * {previous}
     mov     x11, #0
@@ -65,7 +65,7 @@ _start:
     str     w12, [x9]
     cmp     w11, w12
     ldr     w11, [x10, #4]
-    csinc   w11, wzr, w11, ne           // boots before this one, if memory holds a trace
+    csinc   w11, wzr, w11, ne           // boots since power-on, if memory holds a trace
     str     w11, [x9, #4]
     ldr     w11, [x10, #4 * {sticky}]
     csel    w11, wzr, w11, ne
@@ -77,13 +77,13 @@ __find_place:
     ldr     x1, =_start
     cmp     x0, x1
     b.eq    __in_place
-    ldr     x2, =__bss_start            // what is loaded ends there; a multiple of 16, as _start is
+    ldr     x2, =__bss_start            // end of the loaded image; a multiple of 16, as is _start
     sub     x2, x2, x1
     subs    x3, x0, x1
     cneg    x3, x3, lo
     cmp     x3, x2
     b.hs    4f
-    ldr     x1, ={refuge}               // too near: away first, and from there to its place
+    ldr     x1, ={refuge}               // overlapping: copied to the refuge first, then to its place
 4:  mov     x4, x0
     mov     x5, x1
     add     x6, x0, x2
@@ -98,7 +98,7 @@ __find_place:
     add     x1, x1, #(__find_place - _start)
     br      x1
 
-// Leaves the mark of stage x0: the low half of the counter in the trace, and a letter on the line.
+// Records stage x0: the low half of the counter in the trace, and a letter on the serial port.
 __leave_mark:
     ldr     x9, =__boot_trace_start
     mrs     x10, cntpct_el0
@@ -111,7 +111,7 @@ __leave_mark:
 
 __in_place:
     STAGE   {in_place}
-    // Memory begins at 0, and what is no multiple of 8 or beyond memory is no device tree.
+    // RAM starts at 0: an address that is not a multiple of 8, or that is beyond RAM, is not a device tree.
     mov     w21, #0
     cbz     x19, 2f
     tst     x19, #7
@@ -119,24 +119,24 @@ __in_place:
     ldr     x9, ={memory_end}
     cmp     x19, x9
     b.hs    2f
-    ldr     w21, [x19]                  // its first word, kept for kernel_entry
+    ldr     w21, [x19]                  // its first word, for kernel_entry
 
 2:  mrs     x20, currentel
-    lsr     x20, x20, #2                // the level we were entered at, kept for kernel_entry
+    lsr     x20, x20, #2                // the exception level at entry, for kernel_entry
     cmp     x20, #2
     b.eq    3f
     cmp     x20, #1
     b.eq    4f
-1:  wfe                                 // EL3: no firmware of this family does that
+1:  wfe                                 // EL3: not used by firmware of this family
     b       1b
 
-    // EL2: let EL1 use everything, then go there.
-3:  mov     x0, #3                      // EL1PCTEN, EL1PCEN: counter and timer are free to use
+    // EL2: allow EL1 everything, then switch to EL1.
+3:  mov     x0, #3                      // EL1PCTEN, EL1PCEN: EL1 may use counter and timer
     msr     cnthctl_el2, x0
-    msr     cntvoff_el2, xzr            // the virtual counter is the physical one
-    mov     x0, #(1 << 31)              // RW: EL1 is AArch64; every trap off
+    msr     cntvoff_el2, xzr            // virtual counter = physical counter
+    mov     x0, #(1 << 31)              // RW: EL1 is AArch64; all traps off
     msr     hcr_el2, x0
-    mov     x0, #0x33ff                 // the bits that must be one; no trap of FP/SIMD
+    mov     x0, #0x33ff                 // RES1 bits; FP/SIMD does not trap
     msr     cptr_el2, x0
     msr     hstr_el2, xzr
     mrs     x0, midr_el1
@@ -151,7 +151,7 @@ __in_place:
 
 4:  msr     daifset, #0xf
     STAGE   {el1}
-    ldr     x0, =0x30d00800             // SCTLR_EL1: the bits that must be one; MMU, caches, alignment check off
+    ldr     x0, =0x30d00800             // SCTLR_EL1: RES1 bits; MMU, caches, alignment check off
     msr     sctlr_el1, x0
     isb
     mov     x0, #(3 << 20)              // CPACR_EL1.FPEN: FP/SIMD without traps
@@ -208,14 +208,14 @@ __in_place:
     mov     x0, x19
     mov     x1, x20
     mov     w2, w21
-    mov     x29, xzr                    // the end of every backtrace
+    mov     x29, xzr                    // terminates every backtrace
     mov     x30, xzr
     bl      kernel_entry
 9:  wfe
     b       9b
 .popsection
 
-// The provisional map: 32 blocks of 2 MiB, cached, read, write and execute; the block of the boot trace, not cached; that of GPIO and UARTs, as
+// The provisional map: 32 blocks of 2 MiB, cached, readable, writable and executable; the boot trace's block, not cached; the block of GPIO and UARTs, as
 // device memory.
 .pushsection .data.provisional_map, "aw"
 .balign 4096
@@ -253,13 +253,13 @@ __provisional_level_1:
     stacks = const Stage::Stacks as u32,
 );
 
-/// Where the assembly above calls into Rust.
+/// Entry from the assembly above into Rust.
 ///
-/// `device_tree` is what the firmware left in `x0`, `first_word` the word there, 0 where there can be none; `entry_level` is the exception level that it
-/// entered at.
+/// `device_tree` is `x0` as the firmware set it, and `first_word` the word at that address, or 0 if it cannot be a device tree; `entry_level` is the exception
+/// level at entry.
 #[unsafe(no_mangle)]
 extern "C" fn kernel_entry(device_tree: u64, entry_level: u64, first_word: u32) -> ! {
-    /// What a device tree begins with, in the order of its bytes [devicetree specification 5.2].
+    /// The magic number at the start of a device tree, in byte order [devicetree specification 5.2].
     const DEVICE_TREE_MAGIC: [u8; 4] = [0xd0, 0x0d, 0xfe, 0xed];
 
     mmu::install_final_map();

@@ -1,7 +1,6 @@
-//! Cache maintenance by address, for memory that a device reads or writes behind the CPU's back
+//! Cache maintenance by address, for memory that a device accesses without the CPU's caches
 //!
-//! The GPU pool and the framebuffer are mapped non-cacheable and need none of this; the mailbox's messages, which live on
-//! the stack, do.
+//! The GPU pool and the framebuffer are mapped non-cacheable and need no maintenance. The mailbox's messages, which are in cached memory, do.
 //!
 //! # Sources
 //! ARM DDI 0487, D7.5 (cache maintenance); Cortex-A53: lines of 64 bytes at both levels.
@@ -13,8 +12,8 @@ pub const LINE_BYTES: usize = 64;
 
 /// Writes the lines that hold `words` back to memory and drops them from all caches.
 ///
-/// Before a device reads the buffer, so that it sees what the CPU wrote; and after a device wrote it, so that the CPU does
-/// not see what it still had in its cache.
+/// Called before a device reads the buffer, so that the device sees the CPU's stores, and after a device has written it, so that the CPU does not read stale
+/// cache lines.
 pub fn clean_and_invalidate(words: &mut [u32]) {
     let start = words.as_ptr() as usize & !(LINE_BYTES - 1);
     let end_exclusive = words.as_ptr() as usize + size_of_val(words);

@@ -1,7 +1,7 @@
-//! The core's own counter: time since power-on without a trip to a peripheral
+//! The core's own counter: time since power-on, without an access to a peripheral
 //!
-//! `CNTPCT_EL0` counts at `CNTFRQ_EL0` hertz: 19.2 MHz on the boards, 62.5 MHz in QEMU. It is the clock of log lines and
-//! time-outs; the 1 MHz system timer stays the one that raises interrupts.
+//! `CNTPCT_EL0` counts at `CNTFRQ_EL0` hertz: 19.2 MHz on the boards, 62.5 MHz in QEMU. Log lines and timeouts use it; interrupts are raised by the 1 MHz
+//! system timer.
 //!
 //! # Sources
 //! ARM DDI 0487, D11 (the generic timer).
@@ -20,10 +20,10 @@ pub fn frequency_hz() -> u64 {
     CNTFRQ_EL0.get()
 }
 
-/// The counter.
+/// Value of the counter.
 #[must_use]
 pub fn ticks() -> u64 {
-    // Without the barrier the counter may be read ahead of what it is meant to time.
+    // Without the barrier, the counter may be read before the instructions that are timed.
     barrier::isb(barrier::SY);
     CNTPCT_EL0.get()
 }
@@ -33,11 +33,11 @@ pub fn ticks() -> u64 {
 pub fn now_us() -> u64 {
     let frequency = u128::from(frequency_hz().max(1));
     let us = u128::from(ticks()) * 1_000_000 / frequency;
-    // 64 bits of microseconds are half a million years.
+    // 64 bits of microseconds last half a million years.
     us as u64
 }
 
-/// Waits without sleeping.
+/// Waits for this time in a loop.
 pub fn spin_for_us(duration_us: u64) {
     let end = now_us() + duration_us;
     while now_us() < end {

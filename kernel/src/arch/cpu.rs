@@ -9,17 +9,17 @@ use tock_registers::interfaces::Readable;
 
 use super::interrupt_mask;
 
-/// Sleeps until an interrupt is pending, masked or not.
+/// Sleeps until an interrupt is pending, even if it is masked.
 pub fn wait_for_interrupt() {
     asm::wfi();
 }
 
-/// Tells the core that it is in a waiting loop.
+/// Tells the core that it is in a spin loop.
 pub fn spin_hint() {
     core::hint::spin_loop();
 }
 
-/// Stops for good, interrupts masked.
+/// Stops the core for ever, with interrupts masked.
 pub fn halt() -> ! {
     interrupt_mask::mask();
     loop {
@@ -27,14 +27,14 @@ pub fn halt() -> ! {
     }
 }
 
-/// Waits until every earlier load and store has reached memory or the device it was meant for.
+/// Waits until all earlier loads and stores have reached memory or their device.
 ///
-/// Needed between writing a list or a message into memory and telling a device of it.
+/// Needed between storing a list or a message in memory and notifying a device of it.
 pub fn complete_memory_accesses() {
     barrier::dsb(barrier::SY);
 }
 
-/// The exception level the core runs at now.
+/// The current exception level.
 #[must_use]
 pub fn exception_level() -> u64 {
     CurrentEL.read(CurrentEL::EL)

@@ -1,12 +1,10 @@
-//! Exception vectors: registers saved and restored, interrupts dispatched, faults reported
+//! Exception vectors: saving and restoring registers, dispatching interrupts, reporting faults
 //!
-//! The vector table has four groups of four entries of 128 bytes. The kernel runs on `SP_EL0`, so what happens in it comes
-//! through the first group; an exception inside an exception handler comes through the second, and goes to a third stack
-//! without trusting the current one. The two groups for lower levels cannot happen (nothing runs at EL0) and are reported
-//! like the rest.
+//! The vector table has four groups of four entries of 128 bytes. The kernel runs on `SP_EL0`, so its exceptions use the first group. An exception inside an
+//! exception handler uses the second group, which switches to a third stack because the current one may be the cause. The two groups for lower exception levels
+//! are never used, since nothing runs at EL0; they are reported like the rest.
 //!
-//! Each entry stores all integer and all FP/SIMD registers: the compiler uses both wherever it likes, in the interrupted
-//! code and in the handler.
+//! Each entry saves all integer and all FP/SIMD registers: the compiler uses both, in the interrupted code and in the handler.
 //!
 //! # Sources
 //! ARM DDI 0487, D1.3 (exception entry, vector offsets).
@@ -19,7 +17,7 @@ use core::{
 use super::{backtrace, cpu, syndrome::Syndrome};
 use crate::{board::interrupt_controller, mm::layout, panic::die_with, println};
 
-/// Every register of the interrupted code, in the order in which the vectors store them.
+/// All registers of the interrupted code, in the order in which the vectors store them.
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub struct Frame {
@@ -27,13 +25,13 @@ pub struct Frame {
     pub x: [u64; 31],
     /// The stack pointer.
     pub sp: u64,
-    /// `ELR_EL1`: where execution was.
+    /// `ELR_EL1`: address of the interrupted instruction.
     pub elr: u64,
     /// `SPSR_EL1`: the processor state.
     pub spsr: u64,
-    /// `ESR_EL1`: why this exception happened.
+    /// `ESR_EL1`: cause of the exception.
     pub esr: u64,
-    /// `FAR_EL1`: the address that failed, when there is one.
+    /// `FAR_EL1`: the address of the failed access, if the cause has one.
     pub far: u64,
     /// Floating-point control.
     pub fpcr: u64,
@@ -43,7 +41,7 @@ pub struct Frame {
     pub q: [u128; 32],
 }
 
-/// Bytes of a [`Frame`]; the assembly below counts with the same number.
+/// Bytes of a [`Frame`]; the assembly below uses the same number.
 const FRAME_BYTES: usize = 816;
 const _: () = assert!(size_of::<Frame>() == FRAME_BYTES);
 
@@ -59,7 +57,7 @@ global_asm!(
     b       __save_registers
 .endm
 
-// An exception inside a handler. The stack it happened on may be the very reason: start on a fresh one.
+// An exception inside a handler. The current stack may be its cause, so a separate one is used.
 .macro NESTED_VECTOR number
     .balign 0x80
     msr     tpidr_el1, x0
@@ -98,7 +96,7 @@ __exception_vectors:
     VECTOR 15
 
 .balign 0x80
-__save_registers:                       // x0, x1 and the stack pointer are stored already; x1 = number of the vector
+__save_registers:                       // x0, x1 and the stack pointer are already saved; x1 = number of the vector
     stp     x2, x3, [sp, #16]
     stp     x4, x5, [sp, #32]
     stp     x6, x7, [sp, #48]
@@ -189,23 +187,23 @@ __save_registers:                       // x0, x1 and the stack pointer are stor
     frame_bytes = const FRAME_BYTES,
 );
 
-/// The vector of an interrupt that happened in the kernel proper: current level, SP_EL0.
+/// The vector of an interrupt while the kernel runs: current level, SP_EL0.
 const KERNEL_INTERRUPT: u64 = 1;
 
-/// The vector of an asynchronous error that arrived in the kernel proper.
+/// The vector of an SError while the kernel runs.
 const KERNEL_SERROR: u64 = 3;
 
-/// Set while an SError can only be one that was pending before the kernel ran.
+/// Set while an SError can only have been pending since before the kernel's entry.
 static SETTLING: AtomicBool = AtomicBool::new(false);
 /// The syndrome of such an SError, 0 if there was none.
 static LEFT_OVER: AtomicU64 = AtomicU64::new(0);
 
-/// Lets asynchronous errors in: a store that the bus refuses ends in a report from now on. One that was pending before is the firmware's
-/// and harms nobody; it is returned.
+/// Unmasks SErrors: from now on, a store that the bus rejects ends in a report. An SError that was already pending was caused by the firmware and is harmless;
+/// its syndrome is returned.
 pub fn unmask_serror() -> Option<Syndrome> {
     SETTLING.store(true, Ordering::Relaxed);
-    // SAFETY: clearing PSTATE.A touches neither memory nor registers; the vectors are set since before the first line of Rust, and
-    // what is pending is taken at the barrier at the latest.
+    // SAFETY: clearing PSTATE.A touches neither memory nor registers. The vectors are set before any Rust code runs, and a pending SError is taken at the
+    // barrier at the latest.
     unsafe { core::arch::asm!("msr daifclr, #4", "isb", options(nostack, preserves_flags)) };
     SETTLING.store(false, Ordering::Relaxed);
     match LEFT_OVER.load(Ordering::Relaxed) {
@@ -214,7 +212,7 @@ pub fn unmask_serror() -> Option<Syndrome> {
     }
 }
 
-/// Where the vectors arrive, registers saved.
+/// Called by the vectors after they have saved the registers.
 #[unsafe(no_mangle)]
 extern "C" fn exception_entry(frame: &Frame, vector: u64) {
     if vector == KERNEL_INTERRUPT {
@@ -226,7 +224,7 @@ extern "C" fn exception_entry(frame: &Frame, vector: u64) {
     }
 }
 
-/// What each group of four vectors, and each vector of a group, is for.
+/// The meaning of a vector's group, and of the vector in its group.
 fn describe(vector: u64) -> (&'static str, &'static str) {
     let place = match vector / 4 {
         0 => "in the kernel",
@@ -244,7 +242,7 @@ fn describe(vector: u64) -> (&'static str, &'static str) {
 }
 
 fn report_and_halt(frame: &Frame, vector: u64) -> ! {
-    /// Set once a report is under way: what goes wrong in a report is not reported.
+    /// Set once a report has begun: an exception during a report is not reported.
     static REPORTING: AtomicBool = AtomicBool::new(false);
     if REPORTING.swap(true, Ordering::Relaxed) {
         cpu::halt();
@@ -258,7 +256,7 @@ fn report_and_halt(frame: &Frame, vector: u64) -> ! {
     die_with(format_args!("exception: {syndrome}, at {:#x} {place} ({kind})", frame.elr), explain);
 }
 
-/// Says all that is known of an exception.
+/// Prints all that is known of an exception.
 fn explain(frame: &Frame, vector: u64) {
     let syndrome = Syndrome(frame.esr);
     let (place, kind) = describe(vector);

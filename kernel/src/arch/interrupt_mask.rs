@@ -1,23 +1,21 @@
 //! Masking of interrupts on this core (PSTATE.I)
 //!
-//! On the developer's machine there are no interrupts to mask, and both functions do nothing: locks keep their meaning in
-//! unit tests.
+//! On the host there are no interrupts, and both functions do nothing, so that locks can be unit-tested.
 
-/// What the mask was before [`mask`] was called.
+/// The state of the mask before a call of [`mask`].
 #[derive(Clone, Copy, Debug)]
 pub struct Previous {
     was_masked: bool,
 }
 
-/// Masks interrupts and says whether they were masked already.
+/// Masks interrupts and returns the previous state.
 pub fn mask() -> Previous {
     #[cfg(target_os = "none")]
     {
         use aarch64_cpu::registers::DAIF;
         use tock_registers::interfaces::Readable;
         let was_masked = DAIF.is_set(DAIF::I);
-        // SAFETY: setting PSTATE.I touches neither memory nor registers. Memory accesses must not move over it, hence no
-        // `nomem`.
+        // SAFETY: setting PSTATE.I touches neither memory nor registers. Memory accesses must not be moved across it, hence no `nomem`.
         unsafe { core::arch::asm!("msr daifset, #2", options(nostack, preserves_flags)) };
         Previous { was_masked }
     }
@@ -25,17 +23,17 @@ pub fn mask() -> Previous {
     Previous { was_masked: true }
 }
 
-/// Puts the mask back to what it was before.
+/// Restores the mask.
 pub fn restore(previous: Previous) {
     if !previous.was_masked {
         unmask();
     }
 }
 
-/// Lets interrupts in.
+/// Unmasks interrupts.
 pub fn unmask() {
     #[cfg(target_os = "none")]
-    // SAFETY: as in `mask`; the vectors are set since before the first line of Rust.
+    // SAFETY: as in `mask`; the vectors are set before any Rust code runs.
     unsafe {
         core::arch::asm!("msr daifclr, #2", options(nostack, preserves_flags))
     };

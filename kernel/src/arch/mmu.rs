@@ -1,8 +1,7 @@
 //! The kernel's memory map: installed at boot, extended by the framebuffer
 //!
-//! The boot code has switched the MMU on with a provisional map that permits everything in the first 64 MiB. The final map
-//! gives each section of the image its own permissions and leaves a hole under each stack. The framebuffer's place is the
-//! firmware's choice and is mapped when it is known.
+//! The boot code has enabled the MMU with a provisional map that permits every access to the first 64 MiB. The final map gives each section of the image its
+//! own permissions and leaves a guard page unmapped under each stack. The firmware chooses the framebuffer's address, so it is mapped later.
 //!
 //! # Sources
 //! ARM DDI 0487, D8 (VMSAv8-64), D19.2 (MAIR_EL1, TCR_EL1, SCTLR_EL1); linker.ld for the map.
@@ -26,7 +25,7 @@ use crate::{
 
 static TABLES: IrqLock<PageTables> = IrqLock::new(PageTables::new());
 
-/// `MAIR_EL1`: what each attribute index means.
+/// `MAIR_EL1`: the memory type of each attribute index.
 pub(super) const MEMORY_ATTRIBUTES: u64 = {
     const WRITE_BACK: u64 = 0xff;
     const NON_CACHEABLE: u64 = 0x44;
@@ -36,7 +35,7 @@ pub(super) const MEMORY_ATTRIBUTES: u64 = {
         | DEVICE_NGNRE << (8 * attribute_index::DEVICE)
 };
 
-/// `TCR_EL1`: 4 KiB granule, 32-bit addresses below, nothing above, walks through the caches, 32-bit physical addresses.
+/// `TCR_EL1`: 4 KiB granule, 32-bit addresses in TTBR0, TTBR1 disabled, cached table walks, 32-bit physical addresses.
 pub(super) const TRANSLATION_CONTROL: u64 = TCR_EL1::T0SZ.val(32).value
     | TCR_EL1::TG0::KiB_4.value
     | TCR_EL1::SH0::Inner.value
@@ -44,13 +43,13 @@ pub(super) const TRANSLATION_CONTROL: u64 = TCR_EL1::T0SZ.val(32).value
     | TCR_EL1::IRGN0::WriteBack_ReadAlloc_WriteAlloc_Cacheable.value
     | TCR_EL1::EPD1::DisableTTBR1Walks.value;
 
-/// The part of the map that is known at link time.
+/// The regions that are known at link time.
 fn fixed_map() -> [(Range<usize>, Access); 12] {
     [
         (layout::text(), Access::Code),
         (layout::rodata(), Access::ReadOnly),
         (layout::data(), Access::ReadWrite),
-        // The page under each stack is left out of the map: that is the guard.
+        // The page under each stack is not mapped: it is the guard page.
         (layout::kernel_stack(), Access::ReadWrite),
         (layout::exception_stack(), Access::ReadWrite),
         (layout::last_resort_stack(), Access::ReadWrite),
@@ -63,7 +62,7 @@ fn fixed_map() -> [(Range<usize>, Access); 12] {
     ]
 }
 
-/// Builds the final map and puts it in the place of the provisional one. Called once, by the boot code.
+/// Builds the final map and replaces the provisional one with it. Called once, by the boot code.
 pub(super) fn install_final_map() {
     let mut tables = TABLES.lock();
     for (range, access) in fixed_map() {
@@ -73,9 +72,8 @@ pub(super) fn install_final_map() {
     }
     barrier::dsb(barrier::ISHST);
     let root = tables.root_address();
-    // SAFETY: the new map leads every address that is in use (code, statics, stacks) to the same memory as the old one, with
-    // at least the permissions it is used with. No data is touched between the switch and the end of the TLB's
-    // invalidation.
+    // SAFETY: the new map translates every address in use (code, statics, stacks) to the same memory as the old one, with at least the permissions that are
+    // needed. No data is accessed between the switch and the end of the TLB invalidation.
     unsafe {
         asm!(
             "msr ttbr0_el1, {root}",
@@ -87,7 +85,7 @@ pub(super) fn install_final_map() {
             options(nostack, preserves_flags),
         );
     }
-    // From here on nothing that can be written can be executed, whatever a descriptor says.
+    // From here on, writable memory is never executable, whatever its descriptor says.
     SCTLR_EL1.modify(SCTLR_EL1::WXN::Enable);
     barrier::isb(barrier::SY);
 }
@@ -99,13 +97,13 @@ pub(super) fn install_final_map() {
 pub fn map_shared(range: Range<usize>) -> Result<(), MapError> {
     let pages = range.start & !(layout::PAGE_BYTES - 1)..range.end.next_multiple_of(layout::PAGE_BYTES);
     TABLES.lock().map(pages, Access::Shared)?;
-    // An entry that was invalid is never held in a TLB: the store only has to be visible to the walker.
+    // Invalid entries are never cached in a TLB, so the store only has to be visible to the table walker.
     barrier::dsb(barrier::ISHST);
     barrier::isb(barrier::SY);
     Ok(())
 }
 
-/// Translation tables in use, and tables there are.
+/// Number of translation tables in use, and in total.
 #[must_use]
 pub fn table_usage() -> (usize, usize) {
     TABLES.lock().usage()

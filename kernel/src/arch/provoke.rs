@@ -1,6 +1,6 @@
-//! Faults provoked on purpose, for tests of the MMU and of the reports
+//! Deliberate faults, for tests of the MMU and of fault reports
 //!
-//! Each is one instruction or one call that a correct kernel never makes; none of them returns on a working one.
+//! Each is one instruction or one call that a correct kernel never executes; with a working MMU, none of them returns.
 
 use core::{
     arch::asm,
@@ -15,26 +15,26 @@ pub fn write_to_null() {
     unsafe { asm!("str xzr, [{}]", in(reg) 0usize, options(nostack, preserves_flags)) };
 }
 
-/// Stores to a constant.
+/// Stores to a constant in read-only memory.
 pub fn write_to_constant() {
     let constant = layout::rodata().start;
     // SAFETY: the section is mapped read only, so that the store changes no memory: it faults.
     unsafe { asm!("str xzr, [{}]", in(reg) constant, options(nostack, preserves_flags)) };
 }
 
-/// Calls itself until the stack ends in its guard page.
+/// Recurses until the stack reaches its guard page.
 pub fn overflow_stack() {
     deeper(0);
 }
 
 static IN_NEXT_TICK: AtomicBool = AtomicBool::new(false);
 
-/// Has the next tick of the timer overflow the exception stack.
+/// Makes the timer's next tick overflow the exception stack.
 pub fn overflow_stack_in_next_tick() {
     IN_NEXT_TICK.store(true, Ordering::Relaxed);
 }
 
-/// Overflows the stack if that was asked for; the timer's handler calls it.
+/// Overflows the stack if that was requested; called by the timer's handler.
 pub fn overflow_if_asked() {
     if IN_NEXT_TICK.load(Ordering::Relaxed) {
         overflow_stack();

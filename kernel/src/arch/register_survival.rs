@@ -1,7 +1,7 @@
-//! A test of the exception vectors: do all FP/SIMD registers survive interrupts?
+//! A test of the exception vectors: FP/SIMD registers are preserved across interrupts
 //!
-//! The compiler uses FP/SIMD registers anywhere, in interrupted code and in handlers. A vector that forgot one would damage a
-//! computation once in a blue moon. Here all 32 hold known values while interrupts come whose handler overwrites all 32.
+//! The compiler uses FP/SIMD registers anywhere, in interrupted code and in handlers. A vector that failed to save one would corrupt a computation only rarely.
+//! In this test, all 32 registers hold known values while interrupts occur whose handler overwrites all 32.
 
 use core::{
     arch::asm,
@@ -10,15 +10,15 @@ use core::{
 
 use super::clock;
 
-/// Whether handlers are to overwrite all FP/SIMD registers.
+/// Whether handlers overwrite all FP/SIMD registers.
 static DISTURB: AtomicBool = AtomicBool::new(false);
 
-/// Overwrites all FP/SIMD registers while the test is running; the timer's handler calls it.
+/// Overwrites all FP/SIMD registers while the test is running; called by the timer's handler.
 pub fn disturb_if_testing() {
     if !DISTURB.load(Ordering::Relaxed) {
         return;
     }
-    // SAFETY: all changed registers are named as clobbered; no memory is touched.
+    // SAFETY: all changed registers are listed as clobbers; no memory is touched.
     unsafe {
         asm!(
             ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
@@ -33,14 +33,13 @@ pub fn disturb_if_testing() {
     }
 }
 
-/// Holds values in all FP/SIMD registers for `duration_us` microseconds; whether all of them are still there at the end.
+/// Holds values in all FP/SIMD registers for `duration_us` microseconds; returns whether all of them are unchanged at the end.
 #[must_use]
 pub fn simd_registers_survive(duration_us: u64) -> bool {
     let end = clock::ticks() + duration_us * clock::frequency_hz() / 1_000_000;
     let difference: u64;
     DISTURB.store(true, Ordering::Relaxed);
-    // SAFETY: the block changes FP/SIMD registers, which are all named as clobbered, and general registers that it was given;
-    // it touches no memory.
+    // SAFETY: the block changes FP/SIMD registers, which are all listed as clobbers, and the general registers that it was given; it touches no memory.
     unsafe {
         asm!(
             ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",

@@ -1,14 +1,13 @@
-//! What ESR_EL1 says of an exception, in words
+//! Decodes ESR_EL1 into words
 //!
-//! Bits 31:26 (EC) name the class, bits 24:0 (ISS) the details, which for aborts are a fault status code and what the access
-//! was.
+//! Bits 31:26 (EC) are the exception class. Bits 24:0 (ISS) are details of the class; for aborts they include a fault status code and the kind of access.
 //!
 //! # Sources
 //! ARM DDI 0487, D19.2.37 (ESR_EL1).
 
 use core::fmt;
 
-/// A value of `ESR_EL1` that prints as a sentence.
+/// A value of `ESR_EL1`, displayed as a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Syndrome(pub u64);
 
@@ -19,7 +18,7 @@ impl Syndrome {
         self.0 >> 26 & 0x3f
     }
 
-    /// Bits 24:0: what there is to know beyond the class.
+    /// Bits 24:0: details whose meaning depends on the class.
     #[must_use]
     pub fn details(self) -> u64 {
         self.0 & 0x1ff_ffff
@@ -84,7 +83,7 @@ impl fmt::Display for FaultStatus {
         let code = self.0 & 0x3f;
         let level = code & 3;
         match code {
-            0x00..=0x03 => write!(f, "address beyond the translated range (level {level})"),
+            0x00..=0x03 => write!(f, "address outside of the translated range (level {level})"),
             0x04..=0x07 => write!(f, "nothing is mapped there (level {level})"),
             0x08..=0x0b => write!(f, "access flag not set (level {level})"),
             0x0c..=0x0f => write!(f, "not permitted there (level {level})"),
@@ -103,7 +102,7 @@ impl fmt::Display for FaultStatus {
 mod tests {
     use super::Syndrome;
 
-    /// Words recorded from QEMU 7.2's raspi3b or built from the manual's field description.
+    /// Syndromes recorded from QEMU 7.2's raspi3b or constructed from the manual's field descriptions.
     #[test]
     fn aborts_are_told_in_words() {
         let cases = [

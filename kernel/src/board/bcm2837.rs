@@ -1,6 +1,6 @@
 //! The chip around the CPU: the blocks of a BCM2837, and the firmware of its VideoCore
 //!
-//! One file a block. Where a block is and which interrupt line it has, the board says. BCM2835 and BCM2836 have the same blocks.
+//! Each block has a file. The board's module knows the addresses and interrupt lines. BCM2835 and BCM2836 have the same blocks.
 //!
 //! # Sources
 //! BCM2837 ARM Peripherals; BCM2835 ARM Peripherals with its errata; QA7 (ARM quad A7 core) rev 3.4; the wiki of

@@ -1,7 +1,6 @@
-//! The kernel's heap: one linked-list allocator behind a lock
+//! The kernel's heap: a linked-list allocator behind a lock
 //!
-//! GPU memory does not come from here but from the pool of its own; what the heap serves is small, and its linear search of
-//! the free list does not matter.
+//! GPU memory is allocated from a separate pool. The heap holds only small objects, so the linear search of its free list is acceptable.
 
 use core::{
     alloc::{GlobalAlloc, Layout},
@@ -13,7 +12,7 @@ use linked_list_allocator::Heap;
 use super::layout;
 use crate::irq_lock::IrqLock;
 
-/// The heap with the figures that `mem` prints.
+/// The heap with the statistics that `mem` prints.
 struct Counted {
     heap: Heap,
     max_used_bytes: usize,
@@ -26,8 +25,7 @@ struct KernelHeap(IrqLock<Counted>);
 #[global_allocator]
 static HEAP: KernelHeap = KernelHeap(IrqLock::new(Counted { heap: Heap::empty(), max_used_bytes: 0, allocations: 0 }));
 
-// SAFETY: blocks come from `Heap`, which hands out each byte of its region once, and every access to it is behind a lock
-// that also masks interrupts.
+// SAFETY: blocks come from `Heap`, which never returns a byte twice, and all accesses to it are guarded by a lock that also masks interrupts.
 unsafe impl GlobalAlloc for KernelHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let mut counted = self.0.lock();
@@ -41,37 +39,35 @@ unsafe impl GlobalAlloc for KernelHeap {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if let Some(block) = NonNull::new(block) {
-            // SAFETY: the caller gives back a block of this allocator with the layout it asked for (contract of
-            // `GlobalAlloc`).
+            // SAFETY: the caller returns a block of this allocator with its original layout (contract of `GlobalAlloc`).
             unsafe { self.0.lock().heap.deallocate(block, layout) };
         }
     }
 }
 
-/// Gives the heap its memory. Called once, at boot.
+/// Initialises the heap with its memory. Called once, at boot.
 pub fn init() {
     let range = layout::heap();
     let mut counted = HEAP.0.lock();
     assert!(counted.heap.size() == 0, "the heap has its memory already");
-    // SAFETY: linker.ld keeps the region free of everything else, it is mapped read-write, and the assertion above makes
-    // this its only use.
+    // SAFETY: linker.ld reserves the region, it is mapped read-write, and the assertion above ensures that it is used only once.
     unsafe { counted.heap.init(range.start as *mut u8, range.len()) };
 }
 
-/// Figures of the heap.
+/// Statistics of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Bytes there are.
+    /// Size in bytes.
     pub size_bytes: usize,
     /// Bytes in use now.
     pub used_bytes: usize,
-    /// The most bytes that ever were in use.
+    /// Greatest number of bytes in use since boot.
     pub max_used_bytes: usize,
     /// Allocations since boot.
     pub allocations: u64,
 }
 
-/// How full the heap is.
+/// Statistics of the heap.
 #[must_use]
 pub fn usage() -> Usage {
     let counted = HEAP.0.lock();

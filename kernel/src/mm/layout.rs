@@ -1,25 +1,25 @@
-//! The addresses that the linker script fixes, as ranges
+//! The address ranges that the linker script defines
 //!
-//! `linker.ld` exports `__x_start` and `__x_end_exclusive` for each region; here is the one place that reads them.
+//! `linker.ld` exports `__x_start` and `__x_end_exclusive` for each region; only this module reads them.
 
 use core::ops::Range;
 
-/// Bytes of the smallest mapped unit.
+/// Size of the smallest unit that can be mapped.
 pub const PAGE_BYTES: usize = 4096;
 
-/// What unused stack memory is filled with at boot.
+/// Initial contents of stack memory.
 pub const STACK_PAINT: u64 = 0x5ACC_0FFE_E5AC_C0DE;
 
 /// One of the kernel's stacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// What it is used for.
+    /// Its use.
     pub name: &'static str,
-    /// Its mapped bytes; the page below is the guard page.
+    /// Its mapped bytes; the page below them is the guard page.
     pub range: Range<usize>,
 }
 
-/// The name of the stack whose guard page holds `address`.
+/// Name of the stack whose guard page contains `address`.
 #[must_use]
 pub fn guard_page_of(address: usize) -> Option<&'static str> {
     stacks().into_iter().find_map(|stack| {
@@ -44,7 +44,7 @@ macro_rules! regions {
 
             $(#[$doc])*
             ///
-            /// On the developer's machine there is no such region: the range is empty.
+            /// Empty on the host, which has no such regions.
             #[must_use]
             #[cfg(not(target_os = "none"))]
             pub fn $name() -> Range<usize> {
@@ -57,23 +57,23 @@ macro_rules! regions {
 regions! {
     /// Instructions: read and execute.
     text = __text_start..__text_end_exclusive;
-    /// Constants: read only.
+    /// Constants: read-only.
     rodata = __rodata_start..__rodata_end_exclusive;
     /// Statics, .bss included: read and write.
     data = __data_start..__data_end_exclusive;
-    /// The stack that everything but exception handlers runs on.
+    /// The stack of all code except exception handlers.
     kernel_stack = __kernel_stack_start..__kernel_stack_end_exclusive;
     /// The stack of exception handlers.
     exception_stack = __exception_stack_start..__exception_stack_end_exclusive;
     /// The stack for an exception inside an exception handler.
     last_resort_stack = __last_resort_stack_start..__last_resort_stack_end_exclusive;
-    /// What the global allocator hands out.
+    /// Memory of the global allocator.
     heap = __heap_start..__heap_end_exclusive;
-    /// Memory that nothing clears at boot: the log of the run before a warm reset.
+    /// Memory that is not cleared at boot: the log of the run before a warm reset.
     persistent = __persistent_start..__persistent_end_exclusive;
-    /// How far this boot and the one before a warm reset have come.
+    /// The traces of this boot and of the previous one.
     boot_trace = __boot_trace_start..__boot_trace_end_exclusive;
-    /// What the GPU may read and write: lists, shaders, vertices, binner memory.
+    /// Memory that the GPU reads and writes: lists, shaders, vertices, binner memory.
     gpu_pool = __gpu_pool_start..__gpu_pool_end_exclusive;
 }
 

@@ -1,9 +1,9 @@
 //! Translation tables of the MMU: 4 KiB granule, 32-bit addresses, identity mapping
 //!
-//! With T0SZ = 32 the walk starts at level 1 with four entries of 1 GiB; a level 2 entry maps 2 MiB or points to a level 3
-//! table of 512 pages. [`PageTables::map`] takes 2 MiB blocks where address and length allow it, and pages elsewhere.
+//! With T0SZ = 32, the walk starts at level 1, with four entries of 1 GiB; a level 2 entry maps 2 MiB or points to a level 3 table of 512 pages.
+//! [`PageTables::map`] uses 2 MiB blocks where address and length allow it, and pages elsewhere.
 //!
-//! This module only computes words; [`crate::arch::mmu`] hands them to the hardware.
+//! This module only computes descriptors; [`crate::arch::mmu`] activates them.
 //!
 //! # Sources
 //! ARM DDI 0487, D8.3 (descriptor formats), D8.5 (memory attributes).
@@ -16,25 +16,25 @@ use super::layout::PAGE_BYTES;
 pub const BLOCK_BYTES: usize = 2 << 20;
 /// Entries of a table.
 const ENTRIES: usize = 512;
-/// Tables there are: one of level 1, and for levels 2 and 3 as many as the kernel's map and a framebuffer take.
+/// Number of tables: one of level 1, and enough of levels 2 and 3 for the kernel's map and a framebuffer.
 const TABLES: usize = 32;
 
-/// How a range of memory may be used; the attribute index is the byte of `MAIR_EL1` that it stands for.
+/// Permitted use of a memory range; the attribute index selects a byte of `MAIR_EL1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Instructions: cached, read and execute.
     Code,
-    /// Constants: cached, read only.
+    /// Constants: cached, read-only.
     ReadOnly,
-    /// Ordinary memory: cached, read and write, never executed.
+    /// Normal memory: cached, readable and writable, never executable.
     ReadWrite,
-    /// Memory that the GPU shares: not cached, but gathered and reordered like memory; never executed.
+    /// Memory shared with the GPU: normal non-cacheable, so accesses may be gathered and reordered; never executable.
     Shared,
-    /// Device-nGnRE: every access as written, writes acknowledged early.
+    /// Device-nGnRE: accesses are neither gathered nor reordered, and writes may be acknowledged early.
     Device,
 }
 
-/// Values of the attribute index, which [`crate::arch::mmu`] gives their meaning.
+/// Values of the attribute index, whose memory types [`crate::arch::mmu`] defines.
 pub mod attribute_index {
     /// Normal memory, inner and outer write-back, allocating.
     pub const CACHED: u64 = 0;
@@ -45,7 +45,7 @@ pub mod attribute_index {
 }
 
 impl Access {
-    /// Bits of a block or page descriptor other than address and type.
+    /// Bits of a block or page descriptor, except for address and type.
     fn bits(self) -> u64 {
         const ACCESS_FLAG: u64 = 1 << 10;
         const INNER_SHAREABLE: u64 = 0b11 << 8;
@@ -73,7 +73,7 @@ impl Access {
 pub enum MapError {
     /// The range is empty, not on page boundaries, or beyond 4 GiB.
     BadRange(Range<usize>),
-    /// Part of the range is mapped already, at this address.
+    /// Part of the range, at this address, is already mapped.
     AlreadyMapped(usize),
     /// All tables are in use.
     NoTableLeft,
@@ -91,17 +91,17 @@ impl fmt::Display for MapError {
 
 impl core::error::Error for MapError {}
 
-/// A table as the MMU walks it.
+/// A table in the MMU's format.
 #[derive(Clone, Debug)]
 #[repr(C, align(4096))]
 struct Table([u64; ENTRIES]);
 
-/// The whole tree; table 0 is the root.
+/// The tree of tables; table 0 is the root.
 #[derive(Clone, Debug)]
 #[repr(C, align(4096))]
 pub struct PageTables {
     tables: [Table; TABLES],
-    /// Tables in use besides the root. All zero is an empty tree: a static one takes no room in the image.
+    /// Number of tables in use besides the root. An empty tree is all zero, so that a static one takes no space in the image.
     beyond_root: usize,
 }
 
@@ -116,19 +116,19 @@ const TABLE_OR_PAGE: u64 = 1 << 1;
 const ADDRESS_MASK: u64 = 0x0000_ffff_ffff_f000;
 
 impl PageTables {
-    /// Tables that map nothing.
+    /// Tables without mappings.
     #[must_use]
     pub const fn new() -> Self {
         Self { tables: [const { Table([0; ENTRIES]) }; TABLES], beyond_root: 0 }
     }
 
-    /// The address of the root table, which `TTBR0_EL1` takes.
+    /// Address of the root table, for `TTBR0_EL1`.
     #[must_use]
     pub fn root_address(&self) -> u64 {
         self.table_address(0)
     }
 
-    /// Tables in use, and tables there are.
+    /// Number of tables in use, and in total.
     #[must_use]
     pub fn usage(&self) -> (usize, usize) {
         (1 + self.beyond_root, TABLES)
@@ -138,11 +138,11 @@ impl PageTables {
         &raw const self.tables[number] as u64
     }
 
-    /// Maps `range` onto itself.
+    /// Identity-maps `range`.
     ///
     /// # Errors
-    /// When the range is not made of whole pages below 4 GiB, when part of it is mapped already, or when there is no table
-    /// left. Pages before the one that failed stay mapped.
+    /// When the range does not consist of whole pages below 4 GiB, when part of it is already mapped, or when no table is left. Pages before the one that
+    /// failed stay mapped.
     pub fn map(&mut self, range: Range<usize>, access: Access) -> Result<(), MapError> {
         let whole_pages = range.start.is_multiple_of(PAGE_BYTES) && range.end.is_multiple_of(PAGE_BYTES);
         if range.is_empty() || !whole_pages || range.end as u64 > 1 << 32 {
@@ -166,7 +166,7 @@ impl PageTables {
         Ok(())
     }
 
-    /// The table that entry `slot` of `table` points to, made if there is none yet.
+    /// The table to which entry `slot` of `table` points; allocated if there is none.
     fn descend(&mut self, table: usize, slot: usize, address: usize) -> Result<usize, MapError> {
         let entry = self.tables[table].0[slot];
         if entry & VALID == 0 {
@@ -199,7 +199,7 @@ impl PageTables {
 mod tests {
     use super::*;
 
-    /// Walks the tables as the MMU would: the last descriptor and its level.
+    /// Walks the tables as the MMU does; returns the last descriptor and its level.
     fn walk(tables: &PageTables, address: usize) -> Option<(u64, u32)> {
         let mut table = 0;
         for level in 1..=3u32 {
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(tables.usage().0, 4);
     }
 
-    /// Descriptors worked out by hand from the manual's figures D8-14 to D8-16.
+    /// Descriptors derived by hand from figures D8-14 to D8-16 of the manual.
     #[test]
     fn descriptors_carry_the_bits_of_the_manual() {
         let mut tables = Box::new(PageTables::new());

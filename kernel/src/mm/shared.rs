@@ -1,8 +1,7 @@
-//! Memory that the CPU shares with the GPU, word by word
+//! Memory that is shared between CPU and GPU, accessed by words
 //!
-//! Such memory changes without the compiler knowing, and is mapped non-cacheable. Every access is one load or store of 32 or 64 bits:
-//! relaxed atomics, which are plain `ldr` and `str`. The code that starts the GPU orders them
-//! ([`crate::arch::cpu::complete_memory_accesses`]).
+//! The GPU changes this memory without the compiler's knowledge, and it is mapped non-cacheable. Each access is a load or store of 32 or 64 bits by a relaxed
+//! atomic, which is a plain `ldr` or `str`. The code that starts the GPU orders them ([`crate::arch::cpu::complete_memory_accesses`]).
 
 use core::{
     ops::Range,
@@ -19,57 +18,56 @@ pub struct SharedWords {
 }
 
 impl SharedWords {
-    /// The GPU pool. Everything in it belongs to whoever asked; there is one asker, the platform of the driver.
+    /// The GPU pool. Only the driver's platform uses it.
     #[cfg(target_os = "none")]
     #[must_use]
     pub fn gpu_pool() -> Self {
         Self::of_mapped_range(layout::gpu_pool())
     }
 
-    /// The memory that keeps its contents over a warm reset.
+    /// Memory whose contents survive a warm reset.
     #[cfg(target_os = "none")]
     #[must_use]
     pub fn persistent() -> Self {
         Self::of_mapped_range(layout::persistent())
     }
 
-    /// The memory of the boot trace.
+    /// Memory of the boot trace.
     #[cfg(target_os = "none")]
     #[must_use]
     pub fn boot_trace() -> Self {
         Self::of_mapped_range(layout::boot_trace())
     }
 
-    /// A range that the map has as shared memory: the fixed ones above, and the firmware's framebuffer.
+    /// A range that is mapped as shared memory: one of the fixed ranges above, or the firmware's framebuffer.
     #[cfg(target_os = "none")]
     pub(crate) fn of_mapped_range(range: Range<usize>) -> Self {
         let words = range.len() / 4;
         assert!(range.start.is_multiple_of(4), "shared memory is made of words");
-        // SAFETY: callers pass ranges that are mapped read-write for ever and that hold nothing else: linker.ld keeps the fixed
-        // ones free, and the framebuffer is mapped by its owner just before, which fails if anything else is there. Atomics may
-        // change behind the compiler's back.
+        // SAFETY: callers pass ranges that are permanently mapped read-write and contain nothing else: linker.ld reserves the fixed ranges, and the framebuffer
+        // has just been mapped by its owner, which fails if the range is mapped already. Other agents may change atomics at any time.
         Self { words: unsafe { core::slice::from_raw_parts(range.start as *const AtomicU32, words) } }
     }
 
-    /// Memory on the developer's machine, for tests.
+    /// Memory on the host, for tests.
     #[must_use]
     pub fn from_words(words: &'static [AtomicU32]) -> Self {
         Self { words }
     }
 
-    /// The address of the first word.
+    /// Address of the first word.
     #[must_use]
     pub fn address(&self) -> usize {
         self.words.as_ptr() as usize
     }
 
-    /// How many words there are.
+    /// Number of words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -81,7 +79,7 @@ impl SharedWords {
         self.words.get(index).map(|word| word.load(Ordering::Relaxed))
     }
 
-    /// Stores a word; says whether there was a place for it.
+    /// Stores a word; returns whether `index` is inside the range.
     pub fn set(&self, index: usize, value: u32) -> bool {
         match self.words.get(index) {
             Some(word) => {
@@ -92,20 +90,20 @@ impl SharedWords {
         }
     }
 
-    /// The words as the atomics that they are.
+    /// The words as atomics.
     #[must_use]
     pub fn atomics(&self) -> &'static [AtomicU32] {
         self.words
     }
 
-    /// The words of `range`, cut off at the end of memory.
+    /// The words of `range`, limited to the end of memory.
     pub fn iter(&self, range: Range<usize>) -> impl Iterator<Item = u32> + use<> {
         let end = range.end.min(self.words.len());
         let start = range.start.min(end);
         self.words[start..end].iter().map(|word| word.load(Ordering::Relaxed))
     }
 
-    /// Stores `value` in all words of `range`, cut off at the end of memory.
+    /// Stores `value` in all words of `range`, limited to the end of memory.
     pub fn fill(&self, range: Range<usize>, value: u32) {
         let end = range.end.min(self.words.len());
         let start = range.start.min(end);
@@ -114,7 +112,7 @@ impl SharedWords {
         }
     }
 
-    /// Stores words from `index` on; what is beyond the end of memory is not stored. Where both sides are aligned to 8 bytes, words are stored two by two.
+    /// Stores words from `index` on, up to the end of memory. If both sides are aligned to 8 bytes, words are stored in pairs.
     #[inline]
     pub fn store_words(&self, index: usize, words: &[u32]) {
         let to = self.words.get(index..).unwrap_or_default();
@@ -124,7 +122,7 @@ impl SharedWords {
             Some((pairs, values)) => {
                 let ((pairs, pairs_left), (values, values_left)) = (pairs.as_chunks::<8>(), values.as_chunks::<8>());
                 for (pairs, &values) in pairs.iter().zip(values) {
-                    // All are loaded before the first is stored: the compiler has to assume that they may be the same.
+                    // All are loaded before the first is stored, since the compiler has to assume that the slices overlap.
                     pairs.iter().zip(values).for_each(|(pair, value)| pair.store(value, Ordering::Relaxed));
                 }
                 pairs_left.iter().zip(values_left).for_each(|(pair, &value)| pair.store(value, Ordering::Relaxed));
@@ -135,7 +133,7 @@ impl SharedWords {
         to[last..to_last].iter().zip(&words[last..]).for_each(|(to, &word)| to.store(word, Ordering::Relaxed));
     }
 
-    /// Stores bytes from byte `offset` on; what is beyond the end of memory is not stored.
+    /// Stores bytes from byte `offset` on, up to the end of memory.
     pub fn store_bytes(&self, offset: usize, bytes: &[u8]) {
         let mut offset = offset;
         let mut rest = bytes;
@@ -143,7 +141,7 @@ impl SharedWords {
             let index = offset / 4;
             let (words, tail) = rest.as_chunks();
             if offset.is_multiple_of(4) && !words.is_empty() {
-                // The kernel's target has no unaligned loads: words that are aligned in the source, too, cost a fourth.
+                // The kernel's target does not use unaligned loads: copying words that are also aligned in the source takes a fourth of the time.
                 match bytemuck::try_cast_slice::<[u8; 4], u32>(words) {
                     Ok(words) => self.store_words(index, words),
                     Err(_) => {
@@ -165,7 +163,7 @@ impl SharedWords {
         }
     }
 
-    /// Loads bytes from byte `offset` on; what is beyond the end of memory reads 0.
+    /// Loads bytes from byte `offset` on; bytes beyond the end of memory read as 0.
     pub fn load_bytes(&self, offset: usize, bytes: &mut [u8]) {
         let mut offset = offset;
         let mut rest = bytes;
@@ -179,7 +177,7 @@ impl SharedWords {
     }
 }
 
-/// Both as pairs of words, if both are aligned to 8 bytes: as many as the shorter one has.
+/// Both slices as pairs of words, if both are aligned to 8 bytes; both are as long as the shorter one.
 #[inline]
 fn pairs<'a>(to: &'a [AtomicU32], words: &'a [u32]) -> Option<(&'a [AtomicU64], &'a [u64])> {
     let count = to.len().min(words.len()) / 2;
@@ -187,9 +185,9 @@ fn pairs<'a>(to: &'a [AtomicU32], words: &'a [u32]) -> Option<(&'a [AtomicU64], 
     if !to.is_aligned() || !words.is_aligned() {
         return None;
     }
-    // SAFETY: both are aligned, and there are twice as many words of half the size. Eight bytes of shared memory are an atomic of 64 bits as well as two of
-    // 32: each has all values of its bits, and is changed through shared references only. One core stores here, and no store is interrupted by one to the
-    // same words.
+    // SAFETY: both are aligned, and the lengths are halved. Eight bytes of shared memory can be accessed as one atomic of 64 bits or two of 32: all bit
+    // patterns are valid, and they are changed only through shared references. Only one core stores here, and no store is interrupted by a store to the same
+    // words.
     Some(unsafe { (core::slice::from_raw_parts(to, count), core::slice::from_raw_parts(words, count)) })
 }
 

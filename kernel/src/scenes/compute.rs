@@ -1,8 +1,9 @@
-//! Computation on the QPUs: every operation of the crate `compute`, and a picture that no triangle is in
+//! Computation on the QPUs: every operation of the crate `compute`, and a picture without triangles
 //!
-//! Before the first frame each operation runs once, its result is checked by the CPU, and a line about it is printed: what it has executed by the V3D's
-//! own counters, and the time that it takes by the clock of the model, which was measured on a host (`cargo bench -p compute`): a kernel cannot read that
-//! clock. The picture behind the list is the Mandelbrot set, computed by user programs into the display's page; the frame that draws the list keeps it.
+//! Before the first frame each operation runs once, its result is checked by the CPU, and a line about it is printed: the number of executed instructions from
+//! the V3D's counters, and the time in the model, which was measured on a host (`cargo bench -p compute`) because a kernel cannot read the model's clock. The
+//! picture behind the list is the Mandelbrot set, computed by user programs into the display's page; the frame that draws the list on it does not clear the
+//! page.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
@@ -19,22 +20,22 @@ use v3d::{Fence, hw::registers::performance::CounterSource, performance};
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::assets::{BODY_FONT, TITLE_FONT};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "compute",
-    description: "user programs: all that the QPUs can compute, checked and printed, and the Mandelbrot set",
+    description: "user programs: every operation of the crate `compute`, checked and printed, and the Mandelbrot set",
     start: |context| Ok(Box::new(Computation::new(context)?)),
 };
 
 /// Most iterations of a pixel.
 const MAX_ITERATIONS: u32 = 128;
-/// Where the picture goes: a spiral at the set's border.
+/// The point that the picture zooms in on: a spiral at the set's border.
 const CENTER: [f32; 2] = [-0.743_64, 0.131_83];
 /// Height of the first picture in the complex plane.
 const FIRST_HEIGHT: f32 = 2.6;
-/// Frames until the picture is as at first again.
+/// Frames after which the picture repeats.
 const ROUND_TRIP: u64 = 400;
-/// Cycles of an instruction, which the counter counts.
+/// Clock cycles per instruction; the counter counts cycles.
 const INSTRUCTION_CYCLES: u32 = 4;
 
 const PANEL: [u8; 4] = [16, 20, 28, 216];
@@ -53,7 +54,7 @@ struct Computation {
     results: Vec<Outcome>,
 }
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Debug)]
 struct Outcome {
     name: &'static str,
@@ -80,7 +81,7 @@ impl Computation {
         })
     }
 
-    /// Carries all operations out, and prints a line for each.
+    /// Runs all operations, and prints a line for each.
     fn run(&mut self, context: &mut SceneContext<'_>) -> Result<(), SceneError> {
         for workload in workload::all() {
             let driver = &mut *context.device.driver()?;
@@ -109,18 +110,18 @@ impl Computation {
                 None => "not modelled".into(),
             };
             writeln!(context.output, "{:32} {verdict}; {executed}{cost}", workload.name)
-                .map_err(|_| SceneError("the console takes no text".into()))?;
+                .map_err(|_| SceneError("the console's output failed".into()))?;
             self.results.push(Outcome { name: workload.name, correct: answer.is_ok(), cost });
         }
         self.write()
     }
 
-    /// Writes the list.
+    /// Draws the list of operations.
     fn write(&mut self) -> Result<(), SceneError> {
         let canvas = &mut self.list;
         canvas.reset();
         let [_, height] = canvas.size_px().map(|side| side as f32);
-        // Laid out in parts of the display's height.
+        // The unit of the layout is a fraction of the display's height.
         let unit = height / 30.0;
         let panel = Shape::rectangle(unit, unit, 27.0 * unit, (3.2 + 1.2 * self.results.len() as f32) * unit);
         canvas.shape(&panel.rounded(0.4 * unit), PANEL)?;
@@ -137,12 +138,12 @@ impl Computation {
     }
 }
 
-/// The colour of so many iterations: the set itself is dark.
+/// The colour for a number of iterations; the set itself is dark.
 fn color(iterations: u32) -> u32 {
     if iterations == MAX_ITERATIONS {
         return u32::from_le_bytes([10, 12, 20, 255]);
     }
-    // Three waves of colour, without a table of sines: triangles.
+    // Three triangle waves, one for each channel, since there is no table of sines.
     let wave = |speed: u32, phase: u32| {
         let at = (iterations * speed + phase) % 512;
         (if at < 256 { at } else { 511 - at }) as u8
@@ -158,18 +159,18 @@ impl Scene for Computation {
         let surface = *context.target.surface();
         let [width, height] = [context.target.width_px(), context.target.height_px()].map(|side| side as usize);
         let mut page = Image::page(surface.address, width, height, 4 * surface.width_px)?;
-        // Nearer and nearer, and back.
+        // Zooms in, and out again.
         let step = number % ROUND_TRIP;
         let nearer = step.min(ROUND_TRIP - step) as f32;
         let pixel = FIRST_HEIGHT / height as f32 / (1.0 + 0.02 * nearer * nearer);
         let [left, top] = [CENTER[0] - 0.5 * pixel * width as f32, CENTER[1] - 0.5 * pixel * height as f32];
-        // The driver is given back before the frame is begun.
+        // The driver is released before the frame begins.
         {
             let mut driver = context.device.driver()?;
             self.compute.on(&mut driver).mandelbrot(View { left, top, pixel }, &self.palette, &mut page)?;
         }
         let mut frame = context.device.frame()?;
-        // Nothing is cleared: the pass begins with what is in memory.
+        // The pass loads the page instead of clearing it.
         let mut pass = frame.pass(&PassDescriptor::to(&context.target))?;
         self.list.draw_to(&mut pass)?;
         Ok(frame.submit()?)

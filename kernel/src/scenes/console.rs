@@ -1,8 +1,8 @@
-//! The shell on the display, drawn by the GPU and scrolling smoothly
+//! The shell on the display, drawn by the GPU with smooth scrolling
 //!
-//! All letters come from one glyph atlas, so a screen of text is one draw, written anew for each frame. What the console says is collected while the scene is
-//! shown ([`crate::console::listen`], [`Transcript`]), and keys are commands as ever: `scene stop` or control-C end it. The console that the kernel
-//! boots and dies with is drawn by the CPU (`screen`), because it has to work when the GPU does not.
+//! All letters come from one glyph atlas, so a screen of text is one draw, which is built anew for each frame. While the scene runs, it collects the console's
+//! output ([`crate::console::listen`], [`Transcript`]), and keys are commands as usual; `scene stop` or control-C end it. The console that is used during boot
+//! and panics is drawn by the CPU (`screen`), because it has to work without the GPU.
 
 use alloc::{boxed::Box, format};
 
@@ -20,7 +20,7 @@ use crate::{
     transcript::{self, Role, Transcript},
 };
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "console",
     description: "the shell, live: type commands while it shows; scene stop ends it",
@@ -34,13 +34,13 @@ const ACCENT: [u8; 4] = [56, 208, 190, 255];
 const WARM: [u8; 4] = [255, 170, 76, 255];
 
 const MARGIN: f32 = 48.0;
-/// Height of the bar with the title.
+/// Height of the title bar.
 const BAR: f32 = 92.0;
 const LINE: f32 = 25.0;
-/// What the last line has below its baseline.
+/// Distance from the last line's baseline to the bottom.
 const DESCENT: f32 = 6.0;
 const SIZE: f32 = 18.0;
-/// Width of a column: nearly all text is narrower.
+/// Width of a column of text; nearly all characters are narrower.
 const COLUMN: f32 = 9.0;
 
 #[derive(Debug)]
@@ -49,7 +49,7 @@ struct Console {
     title: FontAtlas,
     canvas: Canvas,
     transcript: Transcript,
-    /// How far the text has gone up, in pixels.
+    /// How far the text has scrolled, in pixels.
     up: f32,
     listening: Listening,
 }
@@ -69,13 +69,13 @@ impl Console {
         })
     }
 
-    /// Writes the lines that are to be seen, the cursor behind the last, and the bar above them.
+    /// Draws the visible lines, the cursor after the last one, and the title bar above them.
     fn write(&mut self, is_cursor_on: bool) -> Result<(), Error> {
         let Self { body, title, canvas, transcript, up, .. } = self;
         let [width, height] = canvas.size_px().map(|side| side as f32);
         canvas.reset();
         let style = |color| TextStyle::new(SIZE, color);
-        // Letters stand on whole pixels.
+        // Letters are aligned to whole pixels.
         let above = LINE * transcript.gone() as f32 - *up as u32 as f32;
         let (mut baseline, mut end) = (BAR + above, MARGIN);
         for line in transcript.lines() {
@@ -91,7 +91,7 @@ impl Console {
         if is_cursor_on {
             canvas.shape(&Shape::rectangle(end + 2.0, baseline - 14.0, 9.0, 18.0), ACCENT)?;
         }
-        // The bar is over what has gone up.
+        // The bar covers lines that have scrolled out.
         let bar = Fill::vertical([30, 39, 58, 255], [21, 27, 41, 255]);
         canvas.shape(&Shape::rectangle(0.0, -2.0, width, BAR - 2.0), bar)?;
         canvas.shape(&Shape::rectangle(0.0, BAR - 4.0, width, 1.0), [255, 255, 255, 26])?;
@@ -117,7 +117,7 @@ impl Scene for Console {
 
     fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
         self.transcript.write(&self.listening.heard());
-        // The last line is to be seen: in each frame an eighth of the way to it is gone.
+        // Scrolls towards the last line: by an eighth of the remaining distance in each frame.
         let (gone, left) = (self.transcript.gone() as f32, self.transcript.lines().len() as f32);
         let room = context.target.height_px() as f32 - BAR - DESCENT;
         let all = (LINE * (gone + left) - room).max(0.0);

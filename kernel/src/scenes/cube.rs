@@ -1,7 +1,7 @@
 //! A turning cube: indices, perspective, depth test
 //!
-//! Eight corners, coloured by their place, and twelve triangles that name them by index. The vertex shaders multiply each corner with a matrix that comes
-//! as uniforms and differs from frame to frame; the depth test in the tile buffer sees to what is in front.
+//! Eight corners, coloured by their position, and twelve triangles that refer to them by index. The vertex shaders multiply each corner by a matrix, which is a
+//! uniform and changes from frame to frame; the depth test in the tile buffer hides surfaces that are behind others.
 
 use alloc::boxed::Box;
 use core::f32::consts::{FRAC_PI_4, TAU};
@@ -19,7 +19,7 @@ use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "cube",
     description: "a turning cube: indexed, in perspective, depth-tested",
@@ -31,8 +31,8 @@ const TURN: u64 = 360;
 /// Frames of one turn around the horizontal axis; the whole motion repeats after their least common multiple.
 const TILT: u64 = 1000;
 
-/// The corners of a cube around the origin, sides 2 long, each coloured by its place: corner `n` is at the high end of x, y, z where bits 0, 1, 2 of
-/// `n` are set.
+/// The corners of a cube around the origin with sides of length 2, each coloured by its position: bits 0, 1, 2 of `n` tell whether corner `n` is at the high
+/// end of x, y, z.
 fn corners() -> [Vertex; 8] {
     core::array::from_fn(|n| {
         let high = [n & 1 != 0, n & 2 != 0, n & 4 != 0];
@@ -43,7 +43,7 @@ fn corners() -> [Vertex; 8] {
     })
 }
 
-/// Two triangles for each side.
+/// Two triangles per side.
 const INDICES: [u16; 36] = [
     0, 2, 1, 1, 2, 3, // z = -1
     4, 5, 6, 5, 7, 6, // z = 1
@@ -70,7 +70,7 @@ impl Cube {
     }
 }
 
-/// From the cube's coordinates to clip coordinates, in frame `number`.
+/// Transforms the cube's coordinates to clip coordinates in frame `number`.
 fn matrix(number: u64, aspect: f32) -> Mat4 {
     let angle = |period: u64| (number % period) as f32 / period as f32 * TAU;
     let turned = Mat4::from_rotation_x(0.5 + angle(TILT)) * Mat4::from_rotation_y(angle(TURN));

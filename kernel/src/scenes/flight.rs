@@ -1,8 +1,8 @@
-//! A flight through a sponge without end: a distance field, for which there are no triangles
+//! A flight through an infinite sponge: a distance field, drawn without triangles
 //!
-//! One surface covers the picture, and its fragment shader, `flight.wgsl`, follows a ray for each pixel: it asks how far the sponge is, goes as far, and asks
-//! again, until it is there. Rays of the same vector need different numbers of steps, and those that are there wait for the others. Four more distances tell
-//! how the wall is turned. The picture is drawn at half its size and enlarged.
+//! One rectangle covers the picture. Its fragment shader, `flight.wgsl`, marches a ray for each pixel: it evaluates the distance to the sponge, advances by
+//! that distance, and repeats until it reaches the surface. Rays of a vector need different numbers of steps, and those that have arrived wait for the others.
+//! Four more distances give the surface's normal. The picture is drawn at half its size and enlarged.
 
 use alloc::boxed::Box;
 use core::f32::consts::TAU;
@@ -22,18 +22,18 @@ use v3d::{Fence, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "flight",
-    description: "a flight through a sponge without end: rays through a distance field, a shader in WGSL",
+    description: "a flight through an infinite sponge: ray marching in a distance field, a shader in WGSL",
     start: |context| Ok(Box::new(Flight::new(context)?)),
 };
 
-/// Frames in which one hole of the sponge is passed; there the motion repeats after a turn around the way.
+/// Frames in which the camera passes one hole of the sponge; then the motion repeats, except for the camera's roll.
 const HOLE: u64 = 240;
-/// Frames of one turn around the way.
+/// Frames of one roll of the camera.
 const TURN: u64 = 4 * HOLE;
-/// Pixels of the picture for each one that is computed, across and down.
+/// Pixels of the picture for each computed pixel, across and down.
 const ENLARGED: u32 = 2;
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Flight {
     }
 }
 
-/// The whole of a target, with varyings that are made of places from -1 to 1.
+/// A rectangle that covers a target, with varyings computed from positions between -1 and 1.
 pub(super) fn whole<const N: usize>(target: &Target, varyings: impl Fn(f32, f32) -> [f32; N]) -> [ShadedVertex<N>; 4] {
     let viewport = target.viewport();
     [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)]
@@ -68,7 +68,7 @@ impl Scene for Flight {
         let way = (number % TURN) as f32;
         let turn = way / TURN as f32 * TAU;
         let wave = |angle: f32| Vec2::from_angle(angle).y;
-        // Holes run along all axes where both others are even. The eye follows one, and looks around.
+        // There are holes along all axes where both other coordinates are even. The eye follows one of them and looks around.
         let eye = Vec3::new(0.12 * wave(turn), 0.1 * wave(2.0 * turn), 0.9 - 2.0 * way / HOLE as f32);
         let look = Mat3::from_rotation_y(0.55 * wave(turn + 0.5))
             * Mat3::from_rotation_x(0.3 * wave(turn + 2.0))

@@ -1,7 +1,8 @@
-//! Points of light that are added up: a picture of half floats, then what a display can show of it
+//! Lights that are added up in half floats, and then tone-mapped for the display
 //!
-//! Each light is a point whose colour is added to what is there, in a target of 64 bits a pixel: where many meet, the sum is far beyond what a byte can say,
-//! and nothing is lost. A second pass looks the sums up and maps them to the display as film does, by 1 - 2^(-exposure * light): what is bright comes near to
+//! Each light is a point sprite whose colour is added to the target, which has 64 bits per pixel: where many lights overlap, the sum is far beyond the range of
+//! a byte, and nothing is lost. A second pass looks up the sums and maps them to the display as film does, by 1 - 2^(-exposure * light): bright colours
+//! approach white and never reach it.
 //! white and never reaches it.
 
 use alloc::{boxed::Box, vec::Vec};
@@ -23,25 +24,25 @@ use v3d::{Fence, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "glow",
     description: "lights that are added up as half floats, and shown by exposure",
     start: |context| Ok(Box::new(Glow::new(context)?)),
 };
 
-/// How many lights there are.
+/// Number of lights.
 const LIGHTS: u16 = 2400;
-/// From one light to the next around the middle: the golden angle, as in the head of a sunflower.
+/// The angle from one light to the next around the centre: the golden angle, as in the head of a sunflower.
 const GOLDEN_ANGLE: f32 = 2.399_963_2;
-/// Frames in which the arms go halfway around.
+/// Frames of half a rotation of the arms.
 const TURN: u64 = 240;
-/// Colours of the lights in the middle and at the rim.
+/// Colours of the lights in the centre and at the rim.
 const WARM: Vec3 = Vec3::new(1.0, 0.62, 0.3);
 const COLD: Vec3 = Vec3::new(0.25, 0.5, 1.0);
-/// How much of the light the film takes.
+/// Exposure of the tone mapping.
 const EXPOSURE: f32 = 1.5;
-/// Sums of what is there and what comes.
+/// Adds the fragment to the target.
 const SUM: BlendPart = BlendPart::sum(Factor::One, Factor::One);
 
 #[derive(Debug)]
@@ -66,7 +67,8 @@ impl Glow {
     }
 }
 
-/// A light at a time, which is 0 to 1 in the course of a turn: one of a disk, brightest in its middle and where two arms wind around it. Every other light is a
+/// A light at a time from 0 to 1 within a rotation. The lights form a disk that is brightest in its centre and along two spiral arms. Every other light is a
+/// small, bright star; the others are large and faint.
 /// star, small and bright, and the rest is mist.
 fn light(number: u16, time: f32, height_px: f32) -> Vertex {
     let share = f32::from(number) / f32::from(LIGHTS);

@@ -1,11 +1,11 @@
-//! Every way to mix a fragment's colour with the one that is there: blending, logic operations, colour masks
+//! Every way to combine a fragment's colour with the target's: blending, logic operations, colour masks
 //!
-//! The chart at the left has all pairs of factors with the equation "add": the factor of the fragment's colour across, that of the colour that is there down.
-//! At the right are the five equations, the sixteen logic operations and some masks. In each cell a diamond that fades from transparent to opaque
-//! is drawn over a field whose colour and alpha change from top to bottom.
+//! The chart on the left shows all pairs of factors with the equation "add": source factors across, destination factors down. On the right are the five
+//! equations, the sixteen logic operations and some masks. In each cell a diamond that fades from transparent to opaque is drawn over a field whose colour and
+//! alpha change from top to bottom.
 //!
-//! The chip has no unit for any of this: a fragment program loads the colour that is there and computes with it. What a pipeline asks for becomes code behind
-//! its fragment shader, so the same shader draws all cells.
+//! The chip has no blend unit: a fragment program loads the target's colour and computes the result. The renderer appends the code for a pipeline's blend state
+//! to its fragment shader, so the same shader draws all cells.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::TAU;
@@ -22,25 +22,25 @@ use v3d::{Fence, draw_state::Viewport};
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::assets::{BODY_FONT, TITLE_FONT};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "layers",
-    description: "a chart of all ways to blend: factors, equations, logic operations, colour masks",
+    description: "a chart of all blend states: factors, equations, logic operations, colour masks",
     start: |context| Ok(Box::new(Layers::new(context)?)),
 };
 
 type Vertex = ShadedVertex<4>;
 type Descriptor = PipelineDescriptor<'static, Vertex, NoUniforms, NoUniforms, 4>;
 
-/// Frames in which the diamonds go round once in their cells.
+/// Frames in which the diamonds circle once in their cells.
 const ROUND: u64 = 240;
 const GROUND: [u8; 4] = [26, 30, 38, 255];
 const INK: [u8; 4] = [222, 227, 235, 255];
 const FAINT: [u8; 4] = [150, 160, 175, 255];
-/// The size that the chart is laid out for; on another display it is scaled.
+/// The size of the chart's layout, which is scaled to the display.
 const SIZE: Vec2 = Vec2::new(1280.0, 720.0);
 
-/// Factors, as the chart calls them: s the fragment, d what is there, c the constant.
+/// Factors and their labels in the chart: s is the source, d the destination, c the constant.
 const FACTORS: [(Factor, &str); 15] = [
     (Factor::Zero, "0"),
     (Factor::One, "1"),
@@ -89,10 +89,10 @@ const MASKS: [([u8; 4], &str); 4] = [
     ([0, 0, 0xff, 0], "blue only"),
     ([0xf0, 0xf0, 0xf0, 0], "upper bits"),
 ];
-/// The constant of the factors.
+/// The blend constant.
 const CONSTANT: [u8; 4] = [255, 160, 64, 128];
 
-/// A cell of the chart: where it is, in pixels of [`SIZE`], and what draws its diamond.
+/// A cell of the chart: its position in pixels of [`SIZE`], and the pipeline of its diamond.
 #[derive(Debug)]
 struct Cell {
     corner: Vec2,
@@ -107,7 +107,7 @@ struct Layers {
     text: Canvas,
 }
 
-/// Cells and labels, while they are laid out.
+/// Cells and labels during layout.
 struct Chart<'c, 's> {
     context: &'c SceneContext<'s>,
     font: FontAtlas,
@@ -157,7 +157,7 @@ impl Chart<'_, '_> {
         self.row_by_row(Vec2::new(800.0, 254.0), &[&logic[..], &masks[..]].concat())
     }
 
-    /// Larger cells, five in a row, each with a name beneath.
+    /// Larger cells, five per row, each with a label below.
     fn row_by_row(&mut self, origin: Vec2, cells: &[(Descriptor, &str)]) -> Result<(), SceneError> {
         for (number, (descriptor, name)) in cells.iter().enumerate() {
             let corner = origin + Vec2::new((number % 5) as f32 * 92.0, (number / 5) as f32 * 114.0);
@@ -168,7 +168,7 @@ impl Chart<'_, '_> {
     }
 }
 
-/// What a cell's pipeline is made of, without blending.
+/// A pipeline descriptor without blending.
 fn plain(label: &'static str) -> Descriptor {
     PipelineDescriptor::new(label, Shading::Done, &smooth_alpha::FRAGMENT)
 }
@@ -195,15 +195,15 @@ impl Layers {
     }
 }
 
-/// Pixels of the display for one of [`SIZE`].
+/// Pixels of the display per pixel of [`SIZE`].
 fn scale(width_px: u32, height_px: u32) -> f32 {
     (width_px as f32 / SIZE.x).min(height_px as f32 / SIZE.y)
 }
 
-/// A corner at a place in pixels of the display.
+/// A vertex at a position in pixels of the display.
 fn corner(viewport: &Viewport, place: Vec2, color: [f32; 4]) -> Vertex {
     let half = Vec2::new(viewport.half_width, viewport.half_height);
-    // A display's half width in 1/16 pixel; its y grows downwards.
+    // The scale is half the display's width and height in 1/16 pixel; the display's y points down.
     let place = place * 16.0 / half.abs() - Vec2::ONE;
     ShadedVertex::flat(place.x, -place.y, 0.5, viewport.half_width, viewport.half_height, color)
 }

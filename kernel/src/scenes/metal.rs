@@ -1,8 +1,8 @@
-//! Vessels of copper, gold, steel and clay: a glTF model whose materials mirror a room
+//! Vessels of copper, gold, steel and clay: a glTF model whose materials reflect a room
 //!
-//! A material of glTF says how much of a metal it is and how rough. `metal.wgsl` looks up what is around in a cube map: a smooth surface mirrors its first
-//! level, a rough one a smaller level, each of whose texels is the mean of many, and what light a matte surface scatters is the last one's. The room is a
-//! formula: windows, lamps, a floor. All its levels are computed at the start.
+//! A glTF material has a metalness and a roughness. `metal.wgsl` looks up the environment in a cube map: a smooth surface uses level 0, a rough one a smaller
+//! level, each of whose texels is a mean of many, and the diffuse light comes from the last level. The room is a formula: windows, lamps, a floor. All levels
+//! are computed at the start.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, SQRT_2, TAU};
@@ -28,21 +28,21 @@ use v3d::Fence;
 use super::{Scene, SceneContext, SceneEntry, SceneError, flight::whole};
 use crate::{assets::VESSELS, gpu::GpuDevice};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "metal",
-    description: "vessels of metals and clay that mirror a room: a physically based glTF model, shaders in WGSL",
+    description: "vessels of metals and clay that reflect a room: a glTF model with physically based shading in WGSL",
     start: |context| Ok(Box::new(Metal::new(context.device)?)),
 };
 
 /// Frames in which the eye circles once.
 const TURN: u64 = 1200;
-/// Half of the picture's height at a distance of 1.
+/// Half of the picture's height at distance 1.
 const HALF: f32 = SQRT_2 - 1.0;
-/// Texels across a face of the room, which has this many levels.
+/// Texels across a face of the cube map, and its number of levels.
 const ROOM_PX: u32 = 64;
 const LEVELS: u32 = 5;
-/// Texels across a face from which the light of blurred levels is summed up.
+/// Texels across a face of the environment from which blurred levels are computed.
 const SOURCE_PX: u32 = 16;
 
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Metal {
     }
 }
 
-/// The light that comes from a direction, linear.
+/// The light from a direction, linear.
 fn light_from(direction: Vec3) -> Vec3 {
     let Vec3 { x, y, z } = direction.normalize();
     let within = |low: f32, value: f32, high: f32| low < value && value < high;
@@ -95,7 +95,7 @@ fn light_from(direction: Vec3) -> Vec3 {
     Vec3::new(0.10, 0.09, 0.11) + Vec3::new(0.12, 0.11, 0.09) * y.max(0.0) + Vec3::new(0.05, 0.02, 0.0) * (x + 1.0)
 }
 
-/// The direction that a place from -1 to 1 of a face stands for [AG p.44].
+/// The direction of a position on a face, from -1 to 1 [AG p.44].
 fn direction(face: Face, s: f32, t: f32) -> Vec3 {
     match face {
         Face::PositiveX => Vec3::new(1.0, -t, -s),
@@ -107,14 +107,15 @@ fn direction(face: Face, s: f32, t: f32) -> Vec3 {
     }
 }
 
-/// The light in a texel of a face of so many: the mean of four by four directions.
+/// The light in a texel of a face with `side` texels across: the mean of four by four directions.
 fn texel(face: Face, side: u32, n: u32) -> Vec3 {
     let place = |at: u32, step: u32| (2.0 * (at as f32 + 0.25 * (step as f32 + 0.5))) / side as f32 - 1.0;
     let within = |step: u32| direction(face, place(n % side, step % 4), place(n / side, step / 4));
     (0..16).map(|step| light_from(within(step))).sum::<Vec3>() / 16.0
 }
 
-/// The room with all its levels. The last two are what is around each direction, the second to last by the 16th power of the cosine, the last by the cosine.
+/// The cube map with all its levels. The last two are the light around each direction, weighted by the 16th power of the cosine in the second to last, and by
+/// the cosine in the last.
 fn room(device: &GpuDevice) -> Result<CubeTexture, SceneError> {
     let (texture_type, size_px) = (TextureType::Rgba8888, ROOM_PX);
     let room = CubeTexture::new(device, &CubeDescriptor { label: "room", texture_type, size_px, levels: LEVELS })?;
@@ -122,7 +123,7 @@ fn room(device: &GpuDevice) -> Result<CubeTexture, SceneError> {
         let place = |at: u32| (2 * at + 1) as f32 / side as f32 - 1.0;
         direction(face, place(n % side), place(n / side))
     };
-    // Directions with the light from there and their share of the sphere.
+    // Directions with their light and their solid angle.
     let source = |face: Face| {
         (0..SOURCE_PX * SOURCE_PX).map(move |n| {
             let (to, side) = (middle(face, SOURCE_PX, n), SOURCE_PX);

@@ -1,10 +1,10 @@
-//! Crates before a mirror: a picture that is drawn to a texture and used in the same frame
+//! Crates in front of a mirror: rendering to a texture that is used in the same frame
 //!
-//! What a flat mirror shows is the world behind it, mirrored at its plane. The first pass draws that world, as the same eye sees it, to a texture. The second
-//! draws the world itself, and the mirror with the texture: the mirror's corners stand where they are on the screen, and their texture coordinates are the same
-//! places, so each pixel of the mirror shows what the first pass has there. The GPU does both passes in their order; the CPU waits for neither.
+//! A flat mirror shows the world behind it, reflected at its plane. The first pass draws the reflected world, from the same eye, to a texture. The second pass
+//! draws the world itself, and the mirror with the texture: the texture coordinates of the mirror's corners are their positions on the screen, so each pixel of
+//! the mirror shows the first pass's pixel at the same position. The GPU executes both passes in order; the CPU waits for neither.
 //!
-//! What is mirrored runs the other way: a triangle that faces the eye has its corners clockwise.
+//! A reflection reverses the winding: the corners of front faces are clockwise in the first pass.
 
 use alloc::boxed::Box;
 use core::f32::consts::{FRAC_PI_4, TAU};
@@ -30,24 +30,24 @@ use super::{
     textured_cube::{Crates, LitPipeline, SKY},
 };
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "mirror",
-    description: "crates before a mirror: drawn to a texture, and used in the same frame",
+    description: "crates in front of a mirror: rendering to a texture that is used in the same frame",
     start: |context| Ok(Box::new(Mirror::new(context)?)),
 };
 
-/// Frames in which the eye swings once from side to side.
+/// Frames in which the eye swings from side to side and back.
 const SWING: u64 = 480;
-/// The plane of the mirror: z is this.
+/// The z coordinate of the mirror's plane.
 const PLANE: f32 = -2.4;
-/// The corners of the glass: left, bottom, right, top.
+/// The mirror's glass: left, bottom, right, top.
 const GLASS: [f32; 4] = [-2.9, 0.14, 2.9, 3.1];
-/// How far the wooden frame goes beyond the glass.
+/// Width of the wooden frame around the glass.
 const FRAME: f32 = 0.14;
-/// What is behind everything in the mirror, whose glass takes some of the light.
+/// The sky in the mirror, which is darker because the glass absorbs some light.
 const DARKER_SKY: [u8; 4] = [118, 142, 166, 255];
-/// Texels across and up of what is mirrored.
+/// Texels across and down of the mirror's texture.
 const MIRRORED_PX: u32 = 1024;
 
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Mirror {
     }
 }
 
-/// The corners of a rectangle in a plane of z, as they are on the screen, with varyings that are made of their place there.
+/// The corners of a rectangle in a plane of constant z, projected to the screen, with varyings computed from their screen positions.
 fn rectangle<const N: usize>(
     camera: &Mat4,
     target: &Target,
@@ -116,7 +116,7 @@ impl Scene for Mirror {
         let eye = Mat4::from_rotation_y(0.75 * swing).transform_point3(Vec3::new(0.0, 2.4, 5.6));
         let camera =
             perspective(FRAC_PI_4, target.aspect(), 0.1, 60.0) * look_at_mat4(eye, Vec3::new(0.0, 1.05, -1.2), Vec3::Y);
-        // What was at z is as far behind the plane as it was before it.
+        // Reflects at the mirror's plane.
         let behind = Mat4::from_translation(Vec3::Z * 2.0 * PLANE) * Mat4::from_scale(Vec3::new(1.0, 1.0, -1.0));
 
         let mut frame = context.device.frame()?;

@@ -1,8 +1,8 @@
-//! A lighthouse on its rock: a glTF model with several materials, in the light of a sun that circles
+//! A lighthouse on its rock: a glTF model with several materials, lit by a circling sun
 //!
-//! The build script has read the glTF file and written its vertices and indices as the GPU reads them, normals as half floats; here they are copied. Each part
-//! of the model has one material and is one draw. The vertex shader turns the normals and computes the light of one direction; the fragment shader
-//! multiplies it with the material's colour, or with its texture where there is one. Four samples a pixel smooth the edges.
+//! The build script has converted the glTF file to vertices and indices in the GPU's format, with normals as half floats; here they are copied. Each part of
+//! the model has one material and is one draw. The vertex shader transforms the normals and computes the light from one direction; the fragment shader
+//! multiplies it by the material's colour, or by its texture if there is one. Four samples per pixel smooth the edges.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, TAU};
@@ -28,10 +28,10 @@ use v3d::Fence;
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{assets::LIGHTHOUSE, gpu::GpuDevice};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "model",
-    description: "a lighthouse: a glTF model with several materials, in the light of a sun that circles",
+    description: "a lighthouse: a glTF model with several materials, lit by a circling sun",
     start: |context| Ok(Box::new(Model::new(context.device)?)),
 };
 
@@ -40,12 +40,12 @@ const DAY: u64 = 600;
 /// Frames in which the eye circles once.
 const TURN: u64 = 2400;
 const SKY: [u8; 4] = [176, 204, 226, 255];
-/// The sea's colour, and how high it stands: a share of the model's height.
+/// The sea's colour, and its level as a fraction of the model's height.
 const SEA: [f32; 4] = [0.22, 0.42, 0.56, 1.0];
 const TIDE: f32 = 0.07;
-/// Light that comes from everywhere.
+/// Ambient light.
 const AMBIENT: f32 = 0.35;
-/// What a display makes of linear light.
+/// The exponent that converts linear light to the display's values.
 const GAMMA: f32 = 1.0 / 2.2;
 
 /// Triangles of one material.
@@ -84,13 +84,13 @@ impl Model {
     }
 }
 
-/// Water up to the horizon.
+/// A plane of water that reaches to the horizon.
 fn sea(device: &GpuDevice) -> Result<Mesh<Vertex>, SceneError> {
     let [_, low, _] = LIGHTHOUSE.low;
     let [_, high, _] = LIGHTHOUSE.high;
     let corner = |(x, z)| Vertex {
         position: [75.0 * (high - low) * x, low + TIDE * (high - low), 75.0 * (high - low) * z],
-        // Half floats, x and y, z and 0.
+        // Half floats: x and y in the first word, z and 0 in the second.
         normal: [u32::from(f16::from_f32(1.0).to_bits()) << 16, 0],
         uv: [0.0; 2],
     };

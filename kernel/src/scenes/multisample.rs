@@ -1,8 +1,8 @@
-//! The same picture with one sample a pixel and with four, magnified
+//! The same picture with one sample per pixel and with four, magnified
 //!
-//! A pixel with one sample belongs to a triangle or does not, and edges are stairs. With four samples a triangle covers none to all of them; the tile buffer
-//! keeps a colour, a depth and a stencil for each, and the store writes the mean of the four. The fragment shader still runs once for a pixel, so that
-//! smooth edges cost little time; they cost tile buffer: tiles are 32 pixels wide and high instead of 64.
+//! With one sample, a pixel is inside of a triangle or outside, and edges are jagged. With four samples, a triangle covers none to all of them; the tile buffer
+//! holds a colour, a depth and a stencil value for each, and the store writes the mean of the four colours. The fragment shader still runs once per pixel, so
+//! multisampling costs little time; it costs tile buffer memory: tiles are 32 pixels wide and high instead of 64.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::TAU;
@@ -20,16 +20,16 @@ use v3d::{Fence, draw_state::Viewport, hw::tiling::Tiling};
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{assets::TITLE_FONT, gpu::GpuDevice};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "multisample",
-    description: "the same spokes with one sample a pixel and with four, magnified",
+    description: "the same spokes with one sample per pixel and with four, magnified",
     start: |context| Ok(Box::new(Multisample::new(context)?)),
 };
 
 /// Frames of one turn.
 const TURN: u64 = 1800;
-/// Pixels across and up of the picture that is magnified.
+/// Width and height in pixels of the picture that is magnified.
 const SIDE_PX: u32 = 128;
 /// Spokes of the wheel.
 const SPOKES: u16 = 20;
@@ -83,7 +83,7 @@ impl Multisample {
     }
 }
 
-/// A wheel of thin triangles whose points are in the middle.
+/// A wheel of thin triangles that meet in the centre.
 fn spokes(viewport: &Viewport, turned: f32) -> Vec<ShadedVertex<3>> {
     let corner = |angle: f32, radius: f32, color: [f32; 3]| {
         let Vec2 { x, y } = Vec2::from_angle(angle) * radius;
@@ -99,7 +99,7 @@ fn spokes(viewport: &Viewport, turned: f32) -> Vec<ShadedVertex<3>> {
     (0..SPOKES).flat_map(wheel).collect()
 }
 
-/// A square with the whole of a texture: its centre and half its sides in normalised device coordinates.
+/// A square that shows a whole texture: its centre and half its sides in normalised device coordinates.
 fn square(viewport: &Viewport, x: f32, half: Vec2) -> [ShadedVertex<2>; 4] {
     [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(|(right, up)| {
         let uv = [0.5 + 0.5 * right, 0.5 - 0.5 * up];
@@ -120,7 +120,7 @@ impl Scene for Multisample {
         }
         let target = &context.target;
         let mut pass = frame.pass(&PassDescriptor::to(target).clear(AROUND))?;
-        // A whole number of pixels for each that is magnified, as many as two pictures beside each other have room for.
+        // Each pixel is magnified to a whole number of pixels, the greatest for which both pictures fit next to each other.
         let zoom = (target.width_px() / (2 * SIDE_PX + 24)).min(target.height_px() / (SIDE_PX + 12)).max(1);
         let side = (zoom * SIDE_PX) as f32;
         let half = Vec2::new(side / target.width_px() as f32, side / target.height_px() as f32);

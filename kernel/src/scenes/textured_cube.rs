@@ -1,10 +1,9 @@
 //! Crates on a tiled floor: textures with mipmaps
 //!
-//! The floor repeats a small texture into the distance, where hundreds of its texels fall on one pixel. A lookup of the four nearest texels would take a few
-//! of them by chance, and the floor would sparkle when the camera moves, as it does here. The textures therefore have smaller levels, each half as wide as
-//! the one before, down to a single texel that is the mean of all. The GPU draws them once, at the start. The TMU compares the texture coordinates of
-//! neighbouring pixels, takes the two levels whose texels are about as large as a pixel, and blends between them (trilinear filtering), so that no edge
-//! between levels is to be seen.
+//! The floor repeats a small texture into the distance, where hundreds of texels fall on one pixel. Sampling only the nearest four of them would make the floor
+//! flicker while the camera moves, as it does here. The textures therefore have mipmaps: smaller levels, each half as wide as the one before, down to a single
+//! texel that is the mean of all. The GPU draws them once, at the start. The TMU compares the texture coordinates of neighbouring pixels, selects the two
+//! levels whose texels are about as large as a pixel, and interpolates between them (trilinear filtering), so that there is no visible edge between levels.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, TAU};
@@ -28,7 +27,7 @@ use crate::{
     shapes::Shape,
 };
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "textured-cube",
     description: "crates on a tiled floor: textures with mipmaps, filtered trilinearly",
@@ -39,20 +38,20 @@ pub(super) const ENTRY: SceneEntry = SceneEntry {
 
 /// Frames in which the eye circles once.
 const TURN: u64 = 480;
-/// What is behind everything.
+/// The background colour.
 pub(super) const SKY: [u8; 4] = [150, 178, 205, 255];
-/// To the light; its length is how bright it is.
+/// Direction to the light; its length is the light's intensity.
 const TO_LIGHT: Vec3 = Vec3::new(0.3, 0.55, 0.4);
-/// Light from everywhere.
+/// Ambient light.
 const AMBIENT: f32 = 0.42;
-/// Where crates stand, and how far they are turned.
+/// Positions of the crates, and their rotations.
 const CRATES: [(Vec3, f32); 4] = [
     (Vec3::new(-0.6, 0.5, 0.0), 0.15),
     (Vec3::new(0.65, 0.5, 0.25), -0.3),
     (Vec3::new(0.05, 1.5, 0.1), 0.6),
     (Vec3::new(-0.2, 0.5, -1.6), 0.9),
 ];
-/// Texels across and up of the floor's texture: two tiles each way.
+/// Texels across and down of the floor's texture, which has two tiles each way.
 const FLOOR_PX: u32 = 128;
 
 /// The crates and the floor.
@@ -64,7 +63,7 @@ pub(super) struct Crates {
     floor: Mesh<Vertex>,
 }
 
-/// What they are drawn with.
+/// The pipeline that draws them.
 pub(super) type LitPipeline = Pipeline<Vertex, Uniforms, FragmentUniforms>;
 
 #[derive(Debug)]
@@ -79,7 +78,7 @@ fn pipeline(device: &GpuDevice) -> Result<LitPipeline, SceneError> {
 }
 
 impl Crates {
-    /// Makes them.
+    /// Creates their meshes and textures.
     pub(super) fn new(device: &GpuDevice) -> Result<Self, SceneError> {
         let wood = WOODEN_CRATE;
         Ok(Self {
@@ -90,9 +89,9 @@ impl Crates {
         })
     }
 
-    /// Draws them as a camera sees them: a matrix from their coordinates to clip coordinates.
+    /// Draws them with a matrix that transforms world coordinates to clip coordinates.
     pub(super) fn draw(&self, pass: &mut GpuPass<'_>, pipeline: &LitPipeline, camera: &Mat4) -> Result<(), SceneError> {
-        // Normals stay as they are in the mesh: the light turns against the crate instead.
+        // The light is rotated the opposite way instead of the crate's normals.
         let turned = |by: f32| Mat4::from_rotation_y(by);
         let placed = |place: Vec3, by: f32| Uniforms {
             matrix: rows(&(*camera * Mat4::from_translation(place) * turned(by))),
@@ -108,7 +107,7 @@ impl Crates {
     }
 }
 
-/// A texture, with its smaller levels drawn by the GPU.
+/// A texture with mipmaps, which the GPU draws.
 fn mipmapped(
     device: &GpuDevice,
     label: &'static str,
@@ -123,7 +122,7 @@ fn mipmapped(
     Ok(texture)
 }
 
-/// Light and dark tiles with joints between them.
+/// Light and dark tiles, separated by joints.
 fn tiles() -> Vec<u8> {
     let half = FLOOR_PX / 2;
     let texel = |x: u32, y: u32| {

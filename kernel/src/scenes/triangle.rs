@@ -15,7 +15,7 @@ use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "triangle",
     description: "a triangle through the GL pipeline, its colours interpolated",
@@ -29,7 +29,7 @@ pub(super) const CORNERS: [Vertex; 3] = [
     Vertex { position: [0.0, 0.9, 0.0], color: [0.0, 1.0, 0.0] },
 ];
 
-/// What is around the triangle: black.
+/// The background: black.
 pub(super) const CLEAR: [u8; 4] = [0, 0, 0, 255];
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The same triangle without vertex shading: NV mode
 //!
-//! In NV mode the vertices in memory are what a vertex shader would have written: screen coordinates in 1/16 pixel from the centre of the viewport,
-//! depth, 1/Wc, and the varyings. The CPU does here what the shaders of the other triangle do; the picture is the same.
+//! In NV mode, vertices in memory have the format of a vertex shader's output: screen coordinates in 1/16 pixel from the centre of the viewport, depth, 1/Wc,
+//! and the varyings. Here the CPU computes what the shaders of the other triangle compute; the picture is the same.
 
 use alloc::boxed::Box;
 
@@ -11,10 +11,10 @@ use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError, triangle};
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "triangle-nv",
-    description: "the same triangle in NV mode: vertices that are shaded already",
+    description: "the same triangle in NV mode, without vertex shading",
     start: |context| Ok(Box::new(TriangleNv::new(context)?)),
 };
 

@@ -1,7 +1,7 @@
-//! A dashboard: embedded-graphics on the GPU, 10,000 primitives at its fullest
+//! A dashboard: embedded-graphics on the GPU, with up to 10,000 primitives
 //!
-//! The panels behind are a canvas, which is written once and drawn in each frame. All that changes is what embedded-graphics draws ([`dashboard`]): into a
-//! list, which the V3D then draws with a few draws. The dashboard shows what the frame has come to so far, and what the driver has counted.
+//! The panels in the background are a canvas that is built once and drawn in each frame. Everything that changes is drawn by embedded-graphics ([`dashboard`])
+//! into a draw list, which takes the V3D a few draws. The dashboard shows the work of the frame so far and the driver's statistics.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -19,10 +19,10 @@ use crate::{
     gpu::GpuDevice,
 };
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "ui",
-    description: "a dashboard drawn by embedded-graphics: live counts, 10,000 primitives at its fullest",
+    description: "a dashboard drawn by embedded-graphics: live statistics, up to 10,000 primitives",
     start: |context| Ok(Box::new(Ui::new(context)?)),
 };
 
@@ -31,7 +31,7 @@ struct Ui {
     backdrop: Canvas,
     list: DrawList<Rgb888>,
     cells: Vec<[i32; 2]>,
-    /// Where the dashboard's corner is, so that it stands in the middle of the picture.
+    /// Position of the dashboard, which is centred in the picture.
     corner: Point,
 }
 
@@ -49,7 +49,7 @@ impl Ui {
     }
 }
 
-/// The panels and what is written on them.
+/// The panels and their labels.
 fn panels(device: &GpuDevice, canvas: &mut Canvas) -> Result<(), Error> {
     let title = FontAtlas::new(device, "title font", &TITLE_FONT)?;
     let body = FontAtlas::new(device, "body font", &BODY_FONT)?;

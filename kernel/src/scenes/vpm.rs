@@ -1,8 +1,8 @@
-//! What a coordinate shader writes for one vertex: a user program
+//! The output of a coordinate shader for one vertex: a user program
 //!
-//! A program of JayStation's article "VPM, VCD, and VCM for Vertex Shaders" runs on a QPU on its own: it takes a
-//! made-up vertex at pixel (32, 448) of a 640 x 480 picture, computes what a coordinate shader would, writes it to the VPM and has the VPM's DMA
-//! store it to memory. The seven words of one lane are printed on the console, and drawn: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc.
+//! A program of JayStation's article "VPM, VCD, and VCM for Vertex Shaders" runs on one QPU: it takes an example vertex at pixel (32, 448) of a 640 x 480
+//! picture, computes what a coordinate shader computes, writes it to the VPM and has the VPM's DMA store it to memory. The seven words of one lane are printed
+//! on the console and drawn: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
@@ -23,14 +23,14 @@ use crate::{
     gpu::GpuDevice,
 };
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "vpm",
     description: "a user program: the words that a coordinate shader writes for one vertex, printed",
     start: |context| Ok(Box::new(Vpm::new(context)?)),
 };
 
-/// What the program writes for each of its 16 lanes: one word a row, its name and what it is.
+/// The program's output for each of its 16 lanes: a word per row, with its name and meaning.
 const ROWS: [(&str, &str); 7] = [
     ("Xc", "clip coordinate x"),
     ("Yc", "clip coordinate y"),
@@ -40,11 +40,11 @@ const ROWS: [(&str, &str); 7] = [
     ("Zs", "depth"),
     ("1/Wc", "reciprocal of w"),
 ];
-/// The row whose word is no float.
+/// The row whose word is not a float.
 const SCREEN_ROW: usize = 4;
 /// Words of a row.
 const LANES: u32 = 16;
-/// How long the program may take, in microseconds.
+/// Time limit of the program, in microseconds.
 const LIMIT_US: u64 = 100_000;
 
 const GROUND: [u8; 4] = [22, 27, 34, 255];
@@ -84,10 +84,10 @@ impl Vpm {
         })
     }
 
-    /// Runs the program and gives the words of lane 0.
+    /// Runs the program; returns the words of lane 0.
     fn compute(&self, device: &GpuDevice) -> Result<[u32; ROWS.len()], SceneError> {
         let mut bytes = [0; 4 * LANES as usize * ROWS.len()];
-        // What is read was written by this run.
+        // Clears the result, so that a word of an earlier run cannot be mistaken for this one's.
         self.result.write(device, 0, &bytes)?;
         let uniform_count = (self.uniforms.bytes() / 4) as u16;
         let program = UserProgram { code: self.code.address(), uniforms: self.uniforms.address(), uniform_count };
@@ -99,12 +99,12 @@ impl Vpm {
 }
 
 impl Vpm {
-    /// Writes the words into the table.
+    /// Draws the words into the table.
     fn write(&mut self, words: &[u32; ROWS.len()]) -> Result<(), SceneError> {
         let canvas = &mut self.table;
         canvas.reset();
         let [width, height] = canvas.size_px().map(|side| side as f32);
-        // Laid out in parts of the display's height.
+        // The unit of the layout is a fraction of the display's height.
         let unit = height / 24.0;
         let left = 0.5 * width - 12.0 * unit;
         let at = |column: f32, row: f32| (left + column * unit, row * unit);
@@ -138,7 +138,7 @@ impl Scene for Vpm {
     fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
         let words = self.compute(context.device)?;
         let line: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
-        writeln!(context.output, "{}", line.join(" ")).map_err(|_| SceneError("the console takes no text".into()))?;
+        writeln!(context.output, "{}", line.join(" ")).map_err(|_| SceneError("the console's output failed".into()))?;
 
         self.write(&words)?;
         let mut frame = context.device.frame()?;

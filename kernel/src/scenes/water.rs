@@ -1,9 +1,9 @@
-//! A lighthouse in the sea at sunset: waves that mirror what stands among them
+//! A lighthouse in the sea at sunset, with waves that reflect it
 //!
-//! The first pass draws the lighthouse as it stands on its head below the sea, to a texture whose alpha says where it is. The second draws one surface behind
-//! everything: its fragment shader, `water.wgsl`, finds for each pixel the place on the sea, the slope of the waves there, and what the sea mirrors into the
-//! eye: the sky, or the texture where the slope moves the lookup. Then comes the lighthouse. The distance to the horizon is as good as without end, which
-//! triangles never are.
+//! The first pass draws the lighthouse reflected at the sea's plane to a texture, whose alpha is its coverage. The second pass draws a rectangle over the whole
+//! picture. Its fragment shader, `water.wgsl`, computes for each pixel the point on the sea, the slope of the waves there, and the reflected light: the sky's,
+//! or the texture's at a position that the slope shifts. The lighthouse is drawn last. The rays reach the horizon, which a mesh of triangles would have to end
+//! before.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, SQRT_2, TAU};
@@ -31,24 +31,24 @@ use crate::{
     gpu::{GpuDevice, GpuPass},
 };
 
-/// This scene in the table.
+/// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
     name: "water",
-    description: "a lighthouse in the sea at sunset: waves that mirror it, a shader in WGSL",
+    description: "a lighthouse in the sea at sunset: waves that reflect it, a shader in WGSL",
     start: |context| Ok(Box::new(Water::new(context)?)),
 };
 
-/// Frames in which the eye swings once from side to side.
+/// Frames in which the eye swings from side to side and back.
 const SWING: u64 = 900;
-/// Frames a second.
+/// Frames per second.
 const RATE: f32 = 60.0;
-/// Half of the picture's height at a distance of 1.
+/// Half of the picture's height at distance 1.
 const HALF: f32 = SQRT_2 - 1.0;
-/// Height of the sea, which is at 0 for the shader of the water.
+/// Height of the sea in the model's coordinates; in the water's shader it is 0.
 const LEVEL: f32 = 0.28;
-/// To the sun; its length is how bright it is.
+/// Direction to the sun; its length is the sun's intensity.
 const TO_SUN: Vec3 = Vec3::new(-0.52, 0.16, -0.84);
-/// Texels across and up of what is mirrored.
+/// Texels across and down of the reflection.
 const MIRRORED_PX: [u32; 2] = [1024, 512];
 
 type Standing = Pipeline<Vertex, Uniforms, FragmentUniforms>;
@@ -58,7 +58,7 @@ type Part = (Mesh<Vertex>, [f32; 3]);
 
 #[derive(Debug)]
 struct Water {
-    /// The lighthouse by materials, each with its colour.
+    /// The parts of the lighthouse, one per material.
     parts: Vec<Part>,
     upright: Standing,
     mirrored: Standing,
@@ -112,7 +112,7 @@ impl Scene for Water {
         let eye = Mat4::from_rotation_y(0.35 * swing).transform_point3(Vec3::new(1.6, 1.5, 10.5));
         let view = look_at_mat4(eye, Vec3::new(-0.9, 2.1, 0.0), Vec3::Y);
         let camera = perspective(FRAC_PI_4, aspect, 0.5, 60.0) * view;
-        // What was at y is as far below the sea as it was above.
+        // Reflects at the sea's plane.
         let below = Mat4::from_translation(Vec3::Y * 2.0 * LEVEL) * Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0));
 
         let mut frame = context.device.frame()?;

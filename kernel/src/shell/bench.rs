@@ -1,4 +1,4 @@
-//! The command `bench`: how fast memory, the firmware and the scenes are on this machine
+//! The command `bench`: measures the speed of memory, firmware and scenes
 
 use alloc::string::ToString;
 
@@ -15,16 +15,16 @@ use crate::{
     scenes::SCENES,
 };
 
-/// Frames that each scene draws.
+/// Number of frames per scene.
 const FRAMES: u64 = 30;
-/// Words that are written and read.
+/// Number of words that are written and read.
 const WORDS: usize = 1 << 20;
-/// Messages to the firmware.
+/// Number of messages to the firmware.
 const MESSAGES: u64 = 100;
 
 pub(super) fn bench(session: &mut Session) -> CommandResult {
     if let Some(pages) = &session.framebuffer {
-        // A page that is not on show is the next scene's to draw: what it holds now does not matter.
+        // The next scene overwrites a page that is not displayed, so its contents do not matter.
         let page = pages.words((console::shown_page() + 1) % pages.count);
         let words = page.len();
         let fill_us = time(|| pages.memory.fill(page.clone(), 0));
@@ -40,7 +40,7 @@ pub(super) fn bench(session: &mut Session) -> CommandResult {
     let mut answered = true;
     let firmware_us = time(|| answered = (0..MESSAGES).all(|_| firmware::ask(&GetFirmwareRevision {}).is_ok()));
     match answered {
-        true => println!("firmware       {} us a message", firmware_us / MESSAGES),
+        true => println!("firmware       {} us per message", firmware_us / MESSAGES),
         false => println!("firmware       does not answer"),
     }
 
@@ -56,7 +56,7 @@ pub(super) fn bench(session: &mut Session) -> CommandResult {
     Ok(())
 }
 
-/// Writes GPU memory that is taken for the purpose.
+/// Measures writes to GPU memory.
 fn pool_speed(session: &mut Session) -> CommandResult {
     let mut gpu = session.gpu()?;
     let buffer = gpu.allocate(4 * WORDS as u32, 4096).map_err(|error| error.to_string())?;
@@ -68,15 +68,15 @@ fn pool_speed(session: &mut Session) -> CommandResult {
     Ok(())
 }
 
-/// Microseconds that `work` takes.
+/// Time of `work` in microseconds.
 fn time<T>(work: impl FnOnce() -> T) -> u64 {
     let start_us = clock::now_us();
     core::hint::black_box(work());
     clock::now_us() - start_us
 }
 
-/// Megabytes a second.
+/// Megabytes per second.
 fn rate(words: usize, us: u64) -> u64 {
-    // Bytes a microsecond are megabytes a second.
+    // Bytes per microsecond are megabytes per second.
     (4 * words as u64).checked_div(us).unwrap_or(0)
 }

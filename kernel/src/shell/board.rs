@@ -26,7 +26,7 @@ const MIB: u32 = 1 << 20;
 
 pub(super) fn info(session: &Session) -> CommandResult {
     if let Err(error) = firmware_facts() {
-        println!("firmware   of no help: {error}");
+        println!("firmware   does not answer: {error}");
     }
     match &session.framebuffer {
         Some(pages) => println!(
@@ -53,8 +53,8 @@ pub(super) fn info(session: &Session) -> CommandResult {
         core_clock::frequency_hz() / 1000
     );
     match session.handover.device_tree {
-        Some(address) => println!("loader     left a device tree at {address:#x}"),
-        None => println!("loader     left no device tree"),
+        Some(address) => println!("loader     passed a device tree at {address:#x}"),
+        None => println!("loader     passed no device tree"),
     }
     println!("booted     {} s ago", core_clock::now_us() / 1_000_000);
     Ok(())
@@ -63,20 +63,20 @@ pub(super) fn info(session: &Session) -> CommandResult {
 /// The stages of this boot and of the one before.
 pub(super) fn boot() -> CommandResult {
     let frequency_hz = core_clock::frequency_hz();
-    let this = boot_progress::trace().this_boot().ok_or("the boot trace is gone")?;
-    println!("this boot, {} before it since power-on:", this.boots_before);
+    let this = boot_progress::trace().this_boot().ok_or("the boot trace has been overwritten")?;
+    println!("this boot, after {} others since power-on:", this.boots_before);
     print!("{}", this.lines(frequency_hz));
     match boot_progress::trace().boot_before() {
         Some(before) => {
-            println!("the boot before came to stage {} of {}:", before.last as u32, Stage::ALL.len());
+            println!("the previous boot reached stage {} of {}:", before.last as u32, Stage::ALL.len());
             print!("{}", before.lines(frequency_hz));
         }
-        None => println!("memory holds no trace of a boot before"),
+        None => println!("memory holds no trace of a previous boot"),
     }
     Ok(())
 }
 
-/// Facts of the board, asked of the firmware in one message.
+/// Facts about the board, requested from the firmware in one message.
 fn firmware_facts() -> Result<(), PropertyError> {
     let mut message = Message::new();
     let revision = message.push(&GetBoardRevision {})?;
@@ -108,7 +108,7 @@ fn firmware_facts() -> Result<(), PropertyError> {
                 videocore.base
             );
             if videocore.size_bytes < 32 * MIB {
-                println!("           below gpu_mem=32 the firmware takes the 3D engine away");
+                println!("           with gpu_mem below 32 the firmware disables the V3D");
             }
         }
         (Err(error), _) | (_, Err(error)) => println!("memory     unknown: {error}"),
@@ -138,7 +138,7 @@ pub(super) fn temperature() -> CommandResult {
     let max = firmware::ask(&GetMaxTemperature { sensor: 0 }).map(|max| max.millidegrees);
     println!("{}.{} degrees Celsius", now.millidegrees / 1000, now.millidegrees % 1000 / 100);
     if let Ok(max) = max {
-        println!("slowed down at {} degrees", max / 1000);
+        println!("throttled at {} degrees", max / 1000);
     }
     match firmware::ask(&GetThrottled { clear_mask: 0 }) {
         Ok(throttled) => {
@@ -203,11 +203,11 @@ pub(super) fn reboot(session: &mut Session) -> CommandResult {
     Err("the board does not restart".to_string())
 }
 
-/// Says which interrupts had to be switched off for coming without end.
+/// Reports interrupt lines that were disabled because of a storm.
 pub(super) fn tell_storms() {
     for line in interrupt_controller::take_storms() {
         println!(
-            "interrupt line {line} came more than {MAX_PER_TICK} times within a tick, and was off until the next one"
+            "interrupt line {line} was asserted more than {MAX_PER_TICK} times within a tick, and disabled until the next one"
         );
     }
 }

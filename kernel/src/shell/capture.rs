@@ -1,8 +1,8 @@
-//! The command `capture`: the last job with the user programs before it, or what hung, sent over the serial line
+//! The command `capture`: sends the last job, or the one that hung, with its user programs over the serial line
 //!
-//! What is written is memory as it is now. A job's lists, shaders, vertices and uniforms are still there after it has run;
-//! its tile lists are written anew when the capture is replayed; what a job loads out of its own target is not part of it. Which memory the job needs, the
-//! validator's survey tells.
+//! Memory is sent with its present contents. A job's lists, shaders, vertices and uniforms are unchanged after it has run; its tile lists are generated again
+//! when the capture is replayed; the previous contents of its own target, if it loads them, are not part of the capture. The validator's survey determines
+//! which memory the job needs.
 
 use alloc::{
     format,
@@ -30,7 +30,7 @@ use crate::{
     print, println,
 };
 
-/// Bytes at the end of the pool that a replay may give the binner when its memory runs out.
+/// Bytes at the end of the pool that a replay may give to the binner when its memory runs out.
 const OVERFLOW_BYTES: u32 = 16 << 20;
 
 pub(super) fn capture(session: &mut Session) -> CommandResult {
@@ -49,7 +49,7 @@ pub(super) fn capture(session: &mut Session) -> CommandResult {
     Ok(())
 }
 
-/// The line that says where programs and lists are and what comes out.
+/// Prints the line that describes programs, lists and results.
 fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
     let member = |list: Option<ControlList>, start: &str, end: &str| match list {
         Some(list) => format!("\"{start}\":{},\"{end}\":{},", list.start.offset(), list.end_exclusive.offset()),
@@ -64,7 +64,7 @@ fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
     let programs: Vec<String> = submission.programs.iter().map(program).collect();
     let platform = gpu.platform();
     let pool_end = platform.base().offset() + platform.bytes();
-    // The image of memory begins with the page of the first block that is written.
+    // The image of memory starts with the page of the first block.
     let pool = platform.pool();
     let first_word = pool.iter(0..pool.len()).position(|word| word != 0).unwrap_or(0);
     let first_page = platform.base().offset() + (first_word * 4 / PAGE_BYTES * PAGE_BYTES) as u32;
@@ -101,7 +101,7 @@ fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
     println!("}}");
 }
 
-/// The pages of memory that the job reads or writes; none if the validator does not accept it.
+/// The pages of memory that the job reads or writes; none if the validator rejects it.
 fn pages(gpu: &Gpu, submission: &Submission) -> Vec<Span> {
     let survey = submission.job.and_then(|job| validator::survey(gpu.platform(), &[Span::MEMORY], &job).ok());
     let Some(survey) = survey else { return Vec::new() };
@@ -109,19 +109,19 @@ fn pages(gpu: &Gpu, submission: &Submission) -> Vec<Span> {
     validator::merged(spans.iter().map(|span| span.aligned_out(PAGE_BYTES as u32)))
 }
 
-/// Writes all blocks of the pool that are not zero; how many bytes they have.
+/// Sends all blocks of the pool that are not zero; returns their total size.
 fn write_memory(gpu: &Gpu, watchdog: &mut Watchdog) -> Result<usize, fmt::Error> {
     let platform = gpu.platform();
     let pool = platform.pool();
     let mut block = vec![0; BLOCK_BYTES];
     let mut sent = 0;
     for start in (0..pool.len() * 4).step_by(BLOCK_BYTES) {
-        // Most of the pool is zero: look before anything is copied.
+        // Most of the pool is zero, so blocks are checked before they are copied.
         let words = start / 4..(start + BLOCK_BYTES) / 4;
         if pool.iter(words).all(|word| word == 0) {
             continue;
         }
-        // A line takes a tenth of a second at the console's rate.
+        // Sending a line takes a tenth of a second at the console's rate.
         watchdog.sign_of_life();
         pool.load_bytes(start, &mut block);
         let offset = platform.base().offset() as usize + start;

@@ -1,6 +1,7 @@
-//! The command `draws`: work whose instructions `cargo xtask bench` counts
+//! The command `draws`: workloads whose instructions `cargo xtask bench` counts
 //!
-//! Between two reads of IDENT0 stands what is counted: a frame of a few draws, then one of as many more as were asked for. The difference is that of the draws.
+//! The benchmark counts instructions between two reads of IDENT0. There are two frames: one with a few draws, and one with additional draws, whose number is an
+//! argument; the difference is the cost of those draws.
 
 use alloc::{string::ToString, vec, vec::Vec};
 
@@ -17,11 +18,11 @@ use v3d::{
 use super::session::{CommandResult, Session};
 use crate::{command::Draws, gpu::GpuDevice};
 
-/// Draws that both frames have.
+/// Number of draws in both frames.
 const FEW: u32 = 10;
-/// Sides of the picture in pixels: one tile.
+/// Width and height of the picture in pixels: one tile.
 const SIDE: u32 = 64;
-/// Sides of the texture in texels.
+/// Width and height of the texture in texels.
 const TEXTURE_SIDE: u32 = 256;
 
 type Colors = Pipeline<transformed::Vertex, transformed::Uniforms, NoUniforms>;
@@ -35,7 +36,7 @@ pub(super) fn draws(session: &Session, what: Draws, count: u32) -> CommandResult
     done.map_err(|error| error.to_string())
 }
 
-/// A read that the trace of the plugin shows.
+/// A register read that is visible in the plugin's trace.
 pub(super) fn mark(device: &GpuDevice) -> Result<(), Error> {
     device.look()?.platform().read(Register::IDENT0);
     Ok(())
@@ -53,7 +54,7 @@ fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
     let deep = PipelineDescriptor { depth: Depth::LESS, ..plain };
     let pipelines = [Pipeline::new(device, &plain)?, Pipeline::new(device, &deep)?];
     let uniforms: Vec<_> = (0..FEW + count).map(turned).collect();
-    // The first frame finds nothing as it will be later.
+    // The first frame also initialises caches, so it is drawn twice.
     for count in [FEW, FEW, FEW + count] {
         let uniforms = uniforms.get(..count as usize).unwrap_or(&uniforms);
         mark(device)?;
@@ -62,7 +63,7 @@ fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// Another matrix for each draw.
+/// A different matrix for each draw.
 fn turned(number: u32) -> transformed::Uniforms {
     transformed::Uniforms { matrix: rows(&Mat4::from_rotation_z(number as f32)) }
 }
@@ -96,7 +97,7 @@ fn draw(
     device.wait(fence)
 }
 
-/// A copy to GPU memory, then the same bytes as a texture.
+/// Copies bytes to GPU memory, then creates a texture from the same bytes.
 fn upload(device: &GpuDevice) -> Result<(), Error> {
     let bytes = vec![0x5au8; (4 * TEXTURE_SIDE * TEXTURE_SIDE) as usize];
     let descriptor = TextureDescriptor::new("upload", TextureType::Rgba8888, TEXTURE_SIDE, TEXTURE_SIDE);

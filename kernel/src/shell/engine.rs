@@ -1,4 +1,4 @@
-//! Commands about the 3D engine: v3d, interrupts, regs, stats
+//! Commands about the V3D: v3d, interrupts, regs, stats
 
 use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
@@ -20,11 +20,11 @@ pub(super) fn identity(session: &mut Session) -> CommandResult {
 }
 
 fn tell_way(gpu: &Gpu) {
-    let way = if gpu.platform().is_polling() { "is polled for" } else { "comes by interrupt" };
-    println!("the end of jobs {way}");
+    let way = if gpu.platform().is_polling() { "by polling" } else { "by interrupt" };
+    println!("the end of jobs is detected {way}");
 }
 
-/// Chooses between polling and interrupts for the end of jobs.
+/// Selects polling or interrupts for the end of jobs.
 pub(super) fn interrupts(session: &mut Session, wanted: Option<bool>) -> CommandResult {
     let gpu = session.gpu()?;
     match wanted {
@@ -42,11 +42,11 @@ pub(super) fn registers(session: &mut Session) -> CommandResult {
     Ok(())
 }
 
-/// Chooses what is counted from the next scene on.
+/// Selects what is counted from the next scene on.
 pub(super) fn count(session: &mut Session, set: CounterSet) -> CommandResult {
     session.gpu()?;
     session.counted = set;
-    println!("counted while the next scenes are drawn:");
+    println!("the performance counters count during the next scenes:");
     for source in set.sources() {
         println!("  {source}");
     }
@@ -76,13 +76,13 @@ pub(super) fn stats(session: &mut Session) -> CommandResult {
     println!("busy           {} ms of {} since boot", busy_us / 1000, clock::now_us() / 1000);
     println!("overflow       {overflow_blocks} blocks given to the binner");
     println!("interrupts     {interrupts} served, {} raised", interrupt_controller::count(interrupt_lines::V3D));
-    println!("resets         {resets}, and {failed_resets} that failed");
+    println!("resets         {resets}, and {failed_resets} failed ones");
     if let Some((times, counted, mean_us)) =
         last_scene.and_then(|(times, counted)| Some((times, counted, times.mean_us()?)))
     {
         let FrameTimes { frames, shortest_us, longest_us, .. } = times;
         println!(
-            "last scene     {frames} frames of {shortest_us} to {longest_us} us, {mean_us} us in the mean; in all of them:"
+            "last scene     {frames} frames of {shortest_us} to {longest_us} us, {mean_us} us on average; in total:"
         );
         for (source, count) in performance::read(gpu.platform(), counted.sources()) {
             println!("  {count:>12} {source}");

@@ -1,4 +1,4 @@
-//! The command `fail`: failures on purpose, each of which ends in a report on the console
+//! The command `fail`: deliberate failures, each of which ends in a report on the console
 
 use alloc::{string::ToString, vec, vec::Vec};
 
@@ -21,12 +21,12 @@ use crate::{
     print, println, tick,
 };
 
-/// How long the interrupt without end lasts: some ticks.
+/// Duration of the interrupt storm: some ticks.
 const STORM_US: u64 = 50_000;
 
 pub(super) fn fail(session: &mut Session, failure: Failure) -> CommandResult {
     match failure {
-        Failure::Panic => panic!("asked for on the console"),
+        Failure::Panic => panic!("requested on the console"),
         Failure::NullPointer => provoke::write_to_null(),
         Failure::StackOverflow => provoke::overflow_stack(),
         Failure::WriteToConstant => provoke::write_to_constant(),
@@ -47,10 +47,10 @@ pub(super) fn fail(session: &mut Session, failure: Failure) -> CommandResult {
             return reboot(session);
         }
     }
-    Err("nothing happened, although it should have".into())
+    Err("the expected failure did not happen".into())
 }
 
-/// Has the engine do what never ends, until the driver gives it up.
+/// Starts work that never ends, and waits until the driver gives it up.
 fn hang(session: &mut Session, work: fn(&mut Gpu) -> Result<(), Error>) -> CommandResult {
     let mut gpu = session.gpu()?;
     let outcome = work(&mut gpu);
@@ -62,15 +62,15 @@ fn hang(session: &mut Session, work: fn(&mut Gpu) -> Result<(), Error>) -> Comma
     }
     match outcome {
         Err(error @ (Error::JobFailed { .. } | Error::ProgramsTimedOut { .. })) => {
-            println!("it was given up: {error}");
+            println!("the driver gave it up: {error}");
             Ok(())
         }
         Err(error) => Err(error.to_string()),
-        Ok(()) => Err("what has no end has ended".into()),
+        Ok(()) => Err("work that never ends has ended".into()),
     }
 }
 
-/// A rendering list that waits for a binning list which is not there.
+/// A rendering list that waits for a binning list that does not exist.
 fn run_waiting_list(gpu: &mut Gpu) -> Result<(), Error> {
     let mut list = RecordList::new();
     list.push(Record::WaitOnSemaphore);

@@ -1,12 +1,11 @@
-//! Editing of a command line, byte by byte as a terminal sends it
+//! Editing of a command line
 //!
-//! Characters go in at the cursor; backspace, the arrows, Home, End, Delete, ctrl-A, E, B, F, D, U, K and C do what they do
-//! elsewhere; up and down go through the lines before. What the terminal is to show is written to the `fmt::Write` given.
-//! A line ends with CR or LF; the LF of a CR LF pair is not a second line.
+//! Characters are inserted at the cursor. Backspace, the arrows, Home, End, Delete, and ctrl-A, E, B, F, D, U, K and C have their usual meaning; up and down
+//! select earlier lines. Output to the terminal goes to the given `fmt::Write`. A line ends with CR or LF; the LF of a CR LF pair is ignored.
 //!
 //! # Why not a crate
-//! noline, the one for `no_std`, asks the terminal for its size and its cursor with escape sequences and waits for the answers. `cargo xtask`,
-//! which types these commands, is no terminal.
+//! noline, the crate for `no_std`, queries the terminal's size and cursor position with escape sequences and waits for the answers. `cargo xtask`, which sends
+//! commands too, is not a terminal and does not answer.
 
 use core::fmt::{self, Write};
 
@@ -15,12 +14,12 @@ use crate::keys::{
     DELETE, ESCAPE, LINE_FEED,
 };
 
-/// Characters that a line may have; what is typed beyond it is not taken.
+/// Most characters of a line; further input is ignored.
 const MAX_LINE_BYTES: usize = 240;
-/// Lines that are remembered.
+/// Number of lines in the history.
 const HISTORY_LINES: usize = 16;
 
-/// A line of ASCII. Its room is its own: what is typed leaves no trace in the heap.
+/// A line of ASCII in a fixed array, so that input does not change the use of the heap.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     bytes: [u8; MAX_LINE_BYTES],
@@ -31,11 +30,11 @@ impl Line {
     const EMPTY: Self = Self { bytes: [0; MAX_LINE_BYTES], len: 0 };
 
     fn as_str(&self) -> &str {
-        // Only printable ASCII is ever put in.
+        // The line contains only printable ASCII.
         str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
     }
 
-    /// Puts a character in at `position`, if there is room.
+    /// Inserts a character at `position` if there is room; returns whether there was.
     fn insert(&mut self, position: usize, byte: u8) -> bool {
         if self.len == MAX_LINE_BYTES || position > self.len {
             return false;
@@ -46,7 +45,7 @@ impl Line {
         true
     }
 
-    /// Takes the character at `position` out, if there is one.
+    /// Removes the character at `position`, if there is one.
     fn remove(&mut self, position: usize) -> bool {
         if position >= self.len {
             return false;
@@ -61,7 +60,7 @@ impl Line {
     }
 }
 
-/// Where in an escape sequence the input is.
+/// State of an escape sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sequence {
     None,
@@ -70,18 +69,18 @@ enum Sequence {
     Bracket(u8),
 }
 
-/// A line under construction, and the ones before it.
+/// The line that is being edited, and the history.
 #[derive(Debug)]
 pub struct LineEditor {
     line: Line,
-    /// The line that was taken last.
+    /// The last line that was entered.
     taken: Line,
-    /// Bytes before the cursor.
+    /// Number of bytes before the cursor.
     cursor: usize,
-    /// Earlier lines, the latest first; `remembered` of them.
+    /// Earlier lines, the latest first; `remembered` of them are in use.
     history: [Line; HISTORY_LINES],
     remembered: usize,
-    /// How far back in the history the line on show is; 0 is the line being typed.
+    /// Position in the history of the displayed line; 0 is the line that is being edited.
     back: usize,
     sequence: Sequence,
     after_carriage_return: bool,
@@ -94,7 +93,7 @@ impl Default for LineEditor {
 }
 
 impl LineEditor {
-    /// An empty line, and no line before it.
+    /// An empty line without a history.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -109,13 +108,13 @@ impl LineEditor {
         }
     }
 
-    /// The line that was ended last.
+    /// The last line that was entered.
     #[must_use]
     pub fn line(&self) -> &str {
         self.taken.as_str()
     }
 
-    /// Takes a byte; whether it ends a line. What the terminal does not take is not shown.
+    /// Processes a byte; returns whether it ends a line. Errors of the terminal are ignored.
     pub fn feed(&mut self, byte: u8, terminal: &mut dyn Write) -> bool {
         self.take(byte, terminal).unwrap_or(false)
     }
@@ -194,7 +193,7 @@ impl LineEditor {
         }
     }
 
-    /// What is right of the cursor.
+    /// The text to the right of the cursor.
     fn tail(&self) -> &str {
         self.line.as_str().get(self.cursor..).unwrap_or_default()
     }
@@ -212,7 +211,7 @@ impl LineEditor {
         Ok(())
     }
 
-    /// Removes the character under the cursor.
+    /// Deletes the character under the cursor.
     fn delete(&mut self, terminal: &mut dyn Write) -> fmt::Result {
         if self.line.remove(self.cursor) {
             rewrite_tail(self.tail(), 1, terminal)?;
@@ -241,7 +240,7 @@ impl LineEditor {
     }
 }
 
-/// Shows what is right of the cursor, wipes out `removed` characters after it, and goes back.
+/// Displays the text to the right of the cursor, erases `removed` characters after it, and moves the cursor back.
 fn rewrite_tail(tail: &str, removed: usize, terminal: &mut dyn Write) -> fmt::Result {
     terminal.write_str(tail)?;
     for _ in 0..removed {
@@ -257,7 +256,7 @@ fn rewrite_tail(tail: &str, removed: usize, terminal: &mut dyn Write) -> fmt::Re
 mod tests {
     use super::*;
 
-    /// Types all of `input`; the lines that came out and what the terminal shows of the last one.
+    /// Processes all of `input`; returns the entered lines, and what the terminal shows of the last one.
     fn typed(input: &str) -> (Vec<String>, String) {
         let mut editor = LineEditor::new();
         let mut shown = String::new();
@@ -270,7 +269,7 @@ mod tests {
         (lines, on_screen(&shown))
     }
 
-    /// What a terminal makes of the output: the text of its last line.
+    /// The last line on a terminal that receives the output.
     fn on_screen(output: &str) -> String {
         let mut line: Vec<char> = Vec::new();
         let mut column = 0;

@@ -1,7 +1,8 @@
-//! The command `primitives`: what embedded-graphics draws, by the CPU and by the GPU, for `cargo xtask bench` to count
+//! The command `primitives`: primitives of embedded-graphics by CPU and GPU, a workload for `cargo xtask bench`
 //!
-//! Reads of IDENT0 mark the trace. Between them stand, for each kind of primitive: a thousand drawn into embedded-graphics' own framebuffer; into a target
-//! that does nothing, which leaves the decomposition by embedded-graphics; into a list for the GPU; and the list drawn to a frame that the GPU gets.
+//! Reads of IDENT0 separate the measurements in the trace. For each kind of primitive these are: a thousand drawn into embedded-graphics' own framebuffer; a
+//! thousand drawn into a target that ignores them, which measures embedded-graphics' decomposition alone; a thousand recorded in a draw list for the GPU; and
+//! the submission of a frame that draws the list.
 
 use alloc::{boxed::Box, string::ToString};
 use core::{convert::Infallible, hint::black_box};
@@ -26,14 +27,14 @@ use crate::{gpu::GpuDevice, println};
 
 /// Primitives of each kind.
 const COUNT: u32 = 1000;
-/// Sides of the picture in pixels.
+/// Width and height of the picture in pixels.
 const WIDTH: usize = 320;
 const HEIGHT: usize = 240;
 /// The shortest side of a primitive, in pixels.
 const MIN_SIDE: u32 = 16;
-/// By how much sides differ, in pixels.
+/// Range of the lengths of sides, in pixels.
 const SIDE_RANGE: u32 = 48;
-/// Sides of images, in pixels.
+/// Width and height of images, in pixels.
 const IMAGE_SIDE: u32 = 24;
 
 type Software = Framebuffer<
@@ -45,7 +46,7 @@ type Software = Framebuffer<
     { buffer_size::<Rgb888>(WIDTH, HEIGHT) },
 >;
 
-/// What is drawn.
+/// A kind of primitive.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Rectangle,
@@ -60,7 +61,7 @@ enum Kind {
     Image,
 }
 
-/// All kinds, and what they are called.
+/// All kinds, with their names.
 const KINDS: [(Kind, &str); 10] = [
     (Kind::Rectangle, "filled rectangles"),
     (Kind::RectangleOutline, "outlined rectangles"),
@@ -85,7 +86,7 @@ fn all(device: &GpuDevice) -> Result<(), Error> {
     let target = Target::new(device, &TargetDescriptor { label: "primitives", width_px, height_px, format, tiling })?;
     let mut list = DrawList::new(device, "primitives", width_px, height_px)?;
     for (kind, name) in KINDS {
-        // The first frame finds no memory that is kept from one to the next.
+        // The first pass allocates the memory that later ones reuse.
         draw_all(kind, &mut list)?;
         submit(device, &target, &mut list)?;
         list.reset();
@@ -103,7 +104,7 @@ fn all(device: &GpuDevice) -> Result<(), Error> {
     Ok(())
 }
 
-/// Draws a list; marks when the GPU has it.
+/// Draws a list; marks the trace when the GPU has received it.
 fn submit(device: &GpuDevice, target: &Target, list: &mut DrawList<Rgb888>) -> Result<(), Error> {
     let mut frame = device.frame()?;
     let mut pass = frame.pass(&PassDescriptor::to(target).clear([0; 4]))?;
@@ -113,7 +114,7 @@ fn submit(device: &GpuDevice, target: &Target, list: &mut DrawList<Rgb888>) -> R
     device.wait(fence)
 }
 
-/// Places and sizes by chance: a linear congruential generator's high bits. Seed 1 for each kind.
+/// Random positions and sizes: the high bits of a linear congruential generator. Seed 1 for each kind.
 struct Chance(u32);
 
 impl Chance {
@@ -122,7 +123,7 @@ impl Chance {
         (self.0 >> 16) % limit
     }
 
-    /// On the picture, as are the largest primitives that begin there.
+    /// A point for which even the largest primitive is inside of the picture.
     fn point(&mut self) -> Point {
         let [x, y] = [WIDTH, HEIGHT].map(|side| self.below(side as u32 - MIN_SIDE - SIDE_RANGE) as i32);
         Point::new(x, y)
@@ -174,7 +175,7 @@ fn draw_all<D: DrawTarget<Color = Rgb888>>(kind: Kind, target: &mut D) -> Result
     Ok(())
 }
 
-/// Takes what it is given and does nothing with it.
+/// A target that ignores everything.
 struct Nowhere;
 
 impl OriginDimensions for Nowhere {

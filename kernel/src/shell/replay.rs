@@ -1,17 +1,17 @@
-//! The command `replay`: a captured job is uploaded, validated and run, and the CRCs of its results are printed
+//! The command `replay`: receives, validates and runs a captured job, and prints the CRCs of its results
 //!
-//! `cargo xtask replay` types it; the steps can be typed by hand. All addresses are those that the job was captured with: the kernel puts its memory where
-//! there is room, and changes the words that hold addresses (`v3d::relocation`). Nothing of a job is executed that the validator has not passed.
+//! `cargo xtask replay` sends these commands; they can also be typed. All addresses are those of the captured job: the kernel allocates other memory and
+//! patches the words that contain addresses (`v3d::relocation`). Jobs that the validator rejects are not executed.
 //!
 //! ```text
-//! replay place 00458000 1000          memory for a span of the job's
-//! replay load                         then a line for each block, until `end`:
-//! 00458000 5a0c93f1 AAECAwSCAAAA…     offset, CRC-32, and bytes as those of `capture`
-//! + 00458000                          the kernel's answer; or `- 00458000 why`, and the block has to come again
-//! replay run 45b000 45b05c 560000 5600b4
-//! replay stored 00410000 40000        what the job has written, but for tile lists
-//! replay crc 00410000 8c31e2a7        the CRC-32 of each page of it
-//! replay read 410000 1000             blocks of memory, as `capture` tells them
+//! replay place 00458000 1000          allocates a range of the job's memory
+//! replay load                         receives lines with blocks, until `end`:
+//! 00458000 5a0c93f1 AAECAwSCAAAA…     offset, CRC-32, and bytes in the format of `capture`
+//! + 00458000                          the kernel's answer; after `- 00458000 why` the block must be sent again
+//! replay run 45b000 45b05c 560000 5600b4   start and end of both lists; prints:
+//! replay stored 00410000 40000        memory that the job has written, without tile lists
+//! replay crc 00410000 8c31e2a7        the CRC-32 of each of its pages
+//! replay read 410000 1000             prints memory as blocks, in the format of `capture`
 //! ```
 
 use alloc::{
@@ -43,9 +43,9 @@ use crate::{
     replay::Replay,
 };
 
-/// Bytes of a line with a block that cannot be packed, and some more.
+/// Most bytes of a line: those of a block that cannot be compressed, and some more.
 const MAX_LINE_BYTES: usize = 1536;
-/// How long a sender may be silent, in microseconds.
+/// How long to wait for the sender, in microseconds.
 const PATIENCE_US: u64 = 30_000_000;
 
 pub(super) fn replay(session: &mut Session, request: ReplayRequest) -> CommandResult {
@@ -60,9 +60,9 @@ pub(super) fn replay(session: &mut Session, request: ReplayRequest) -> CommandRe
 }
 
 fn place(session: &mut Session, span: Span) -> CommandResult {
-    let needed = Replay::needed(span).ok_or("memory has 1 GiB, and a span of it at least a byte")?;
+    let needed = Replay::needed(span).ok_or("a range has at least one byte and ends within 1 GiB")?;
     if let Some(Span { address, bytes }) = session.replay.overlap(span) {
-        return Err(format!("it overlaps the {bytes:#x} bytes at {address}, which have a place already"));
+        return Err(format!("it overlaps the range of {bytes:#x} bytes at {address}"));
     }
     let mut gpu = session.gpu()?;
     let buffer = gpu.allocate(needed, GRANULE_BYTES).map_err(|error| error.to_string())?;
@@ -73,10 +73,10 @@ fn place(session: &mut Session, span: Span) -> CommandResult {
     Ok(())
 }
 
-/// Reads blocks until a line `end`. What is typed is not echoed.
+/// Receives blocks until a line `end`. Input is not echoed.
 fn load(session: &mut Session) -> CommandResult {
     if session.replay.has_run {
-        return Err("the job has run; `replay clear` makes room for another".into());
+        return Err("the job has run; `replay clear` prepares for another one".into());
     }
     println!("replay loads");
     let (mut blocks, mut bytes) = (0, 0);
@@ -89,7 +89,7 @@ fn load(session: &mut Session) -> CommandResult {
             "end" => break,
             _ => {}
         }
-        // The offset goes with the answer, as far as it can be read: the sender knows then which block is meant.
+        // The answer contains the offset, if it can be read, so that the sender knows which block is meant.
         let name = text.split(' ').next().filter(|word| word.len() == 8).unwrap_or("?");
         match store(session, text) {
             Ok(count) => {
@@ -103,7 +103,7 @@ fn load(session: &mut Session) -> CommandResult {
     Ok(())
 }
 
-/// Reads a line that ends with CR or LF; one that is too long loses its end, which its CRC shows.
+/// Receives a line that ends with CR or LF. A line that is too long is truncated, which its CRC reveals.
 fn receive_line(session: &mut Session, line: &mut Vec<u8>) -> CommandResult {
     line.clear();
     let deadline = clock::now_us() + PATIENCE_US;
@@ -124,14 +124,14 @@ fn receive_line(session: &mut Session, line: &mut Vec<u8>) -> CommandResult {
     }
 }
 
-/// Stores the block of a line; how many bytes it has.
+/// Stores the block of a line; returns its length.
 fn store(session: &Session, line: &str) -> Result<usize, String> {
     let (offset, bytes) = read_block(line).map_err(|error| error.to_string())?;
     let gpu = session.gpu()?;
     let places = session.replay.places();
     let placed = PlacedMemory { memory: gpu.platform(), places };
     if bytes.is_empty() || !placed.holds(Span { address: BusAddr(offset), bytes: bytes.len() as u32 }) {
-        return Err("the block has no place".into());
+        return Err("the block is outside of all ranges".into());
     }
     placed.store(offset, &bytes);
     Ok(bytes.len())
@@ -139,7 +139,7 @@ fn store(session: &Session, line: &str) -> Result<usize, String> {
 
 fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> CommandResult {
     if session.replay.has_run {
-        return Err("the job has run, and its memory is no longer what was loaded; load it again".into());
+        return Err("the job has run and changed its memory; load it again".into());
     }
     let list = |[start, end]: [u32; 2]| ControlList { start: BusAddr(start), end_exclusive: BusAddr(end) };
     let job = Job { binning: (binning[0] != binning[1]).then(|| list(binning)), rendering: list(rendering) };
@@ -148,7 +148,7 @@ fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> Command
     gpu.wait_until_idle();
     let moved = relocate(gpu.platform(), replay.places(), &job).map_err(|error| error.to_string())?;
     replay.has_run = true;
-    println!("the validator passes it; {} words with addresses are changed", moved.words);
+    println!("the validator accepts it; {} words with addresses are patched", moved.words);
     let start_us = clock::now_us();
     let fence = gpu.submit(moved.job);
     let outcome = gpu.wait(fence);
@@ -158,7 +158,7 @@ fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> Command
         *failed_submission = Some(report.submission);
     }
     outcome.map_err(|error| error.to_string())?;
-    println!("it took {took_us} us");
+    println!("it ran for {took_us} us");
     let placed = PlacedMemory { memory: gpu.platform(), places: replay.places() };
     let mut page = vec![0; PAGE_BYTES];
     for Span { address, bytes } in moved.survey.stores() {
@@ -175,7 +175,7 @@ fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> Command
 }
 
 fn read(session: &mut Session, address: u32, bytes: u32) -> CommandResult {
-    let end = address.checked_add(bytes).filter(|&end| end <= MEMORY_BYTES).ok_or("memory has 1 GiB")?;
+    let end = address.checked_add(bytes).filter(|&end| end <= MEMORY_BYTES).ok_or("memory ends at 1 GiB")?;
     let Session { gpu, replay, watchdog, .. } = session;
     let gpu = gpu.as_ref().map_err(|_| NO_V3D)?.driver().map_err(|error| error.to_string())?;
     let placed = PlacedMemory { memory: gpu.platform(), places: replay.places() };

@@ -1,4 +1,4 @@
-//! The loop of the shell: reads a command, executes it, prints its result
+//! The main loop of the shell: reads a command, executes it, prints its result
 
 use alloc::string::ToString;
 
@@ -15,10 +15,10 @@ use crate::{
     logger, print, println,
 };
 
-/// How long the kernel may be silent when the watchdog is on.
+/// Timeout of the watchdog.
 const WATCHDOG_MS: u32 = 10_000;
 
-/// Reads and runs commands for ever.
+/// Reads and executes commands for ever.
 pub fn run(mut session: Session) -> ! {
     let mut editor = LineEditor::new();
     loop {
@@ -118,7 +118,9 @@ fn watchdog(request: WatchdogRequest, watchdog: &mut Watchdog) -> CommandResult 
         WatchdogRequest::Off => watchdog.disarm(),
     }
     match watchdog.timeout_ms() {
-        Some(timeout_ms) => println!("the board restarts {} s after the kernel's last sign of life", timeout_ms / 1000),
+        Some(timeout_ms) => {
+            println!("the watchdog is on: it restarts the board when the kernel hangs for {} s", timeout_ms / 1000)
+        }
         None => println!("the watchdog is off"),
     }
     Ok(())

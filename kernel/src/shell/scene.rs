@@ -1,12 +1,11 @@
 //! Commands about scenes: list, run, stop
 //!
-//! `scene run` draws into pages that are not on show, flips, and goes on: with three pages one frame is written and binned while the one
-//! before is rendered. A counted run prints the CRC-32 of every finished page as the CPU reads it, so that the other end of the line can
-//! tell whether frames differ and whether they repeat.
+//! `scene run` draws into pages that are not displayed, and flips: with three pages, one frame is prepared and binned while the previous one is rendered. A
+//! counted run prints the CRC-32 of each finished page as the CPU reads it, so that the host can tell whether frames differ and whether they repeat.
 //!
-//! # When something fails
-//! A frame that the driver drops is reported and left out. Without a display, pictures are drawn into the GPU's memory. When the firmware stops
-//! answering, pages cannot be flipped any more, and all is drawn into the one on show.
+//! # Failures
+//! A frame that the driver drops is reported and skipped. Without a display, pictures are drawn into GPU memory. When the firmware stops answering, pages can
+//! no longer be flipped, and everything is drawn into the displayed page.
 
 use alloc::{
     format,
@@ -42,7 +41,7 @@ use crate::{
     swapchain::Swapchain,
 };
 
-/// Text of scenes, printed if it is wanted.
+/// Output of scenes, printed on request.
 struct Output {
     wanted: bool,
 }
@@ -68,7 +67,7 @@ pub(super) fn stop() -> CommandResult {
     Ok(())
 }
 
-/// Draws `frames` frames of a scene from number `first` on, or frames without end, during which `execute_line` executes the lines that are typed.
+/// Draws `frames` frames of a scene from number `first` on, or frames without limit, during which `execute_line` executes lines that are typed.
 pub(super) fn run(
     session: &mut Session,
     name: &str,
@@ -86,13 +85,13 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Draws frames as fast as it goes, without computing CRCs, and prints how fast that was.
+/// Draws frames as fast as possible, without computing CRCs, and prints the rate.
 pub(super) fn measure(session: &mut Session, entry: &'static SceneEntry, frames: u64) -> CommandResult {
     print_speed(&show(session, entry, Mode::Measured { frames }, 0)?);
     Ok(())
 }
 
-/// Draws the first frame of a scene; its CRC-32.
+/// Draws the first frame of a scene; returns its CRC-32.
 pub(super) fn first_picture(session: &mut Session, entry: &'static SceneEntry) -> Result<u32, String> {
     let drawn = show(session, entry, Mode::Single, 0)?;
     drawn.crc.ok_or_else(|| "no frame was drawn".to_string())
@@ -104,16 +103,16 @@ fn print_speed(drawn: &Drawn) {
     println!("{frames} frames in {} ms, {}.{:03} a second", elapsed_us / 1000, per_second / 1000, per_second % 1000);
 }
 
-/// The purpose of a run, which decides what is done with its frames.
+/// The purpose of a run, which determines how its frames are handled.
 #[derive(Clone, Copy, Debug)]
 enum Mode {
     /// A number of frames, and the CRC-32 of each.
     Counted { frames: u64 },
-    /// A number of frames as fast as it goes.
+    /// A number of frames as fast as possible.
     Measured { frames: u64 },
     /// One frame, and its CRC-32.
     Single,
-    /// Until a key is pressed, in step with the display if it can be. A scene that shows the console has lines obeyed.
+    /// Frames until a key is pressed, synchronised with the display if possible. In a scene that shows the console, lines are executed as commands.
     Interactive { execute_line: ExecuteLine },
 }
 
@@ -127,7 +126,7 @@ impl Mode {
     }
 }
 
-/// Frames that were drawn.
+/// The frames of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Drawn {
     times: FrameTimes,
@@ -138,12 +137,12 @@ struct Drawn {
 
 /// Draws frames of a scene, number `first` and those after it.
 fn show(session: &mut Session, entry: &'static SceneEntry, mode: Mode, first: u64) -> Result<Drawn, String> {
-    // The scene has the device as long as it is shown, and commands that are typed meanwhile have the machine.
+    // The scene owns the device while it runs; commands that are typed meanwhile use the rest of the session.
     let device = &session.device()?.clone();
     let counted = session.counted;
     let used_before = device.pool().used();
     session.failed_submission = None;
-    // The console's text would be drawn over the picture.
+    // The console would draw over the picture.
     console::detach_screen();
     let canvas = Canvas::new(device, session.framebuffer)?;
     let platform = driver(device)?.platform();
@@ -182,16 +181,16 @@ fn driver(device: &GpuDevice) -> Result<RefMut<'_, Gpu>, String> {
     device.driver().map_err(|error| error.to_string())
 }
 
-/// Where scenes draw: the pages of the framebuffer, or pages in the GPU's memory where there is none.
+/// The pages into which scenes draw: those of the framebuffer, or pages in GPU memory.
 struct Canvas {
     pages: Pages,
-    /// The pages' own memory, if they are not the framebuffer's.
+    /// The pages' memory, if they are not the framebuffer's.
     buffer: Option<Buffer>,
 }
 
 impl Canvas {
     fn new(device: &GpuDevice, framebuffer: Option<Pages>) -> Result<Self, String> {
-        /// One is looked at while the other is drawn into.
+        /// One page holds the finished frame while the other is drawn into.
         const PAGES: usize = 2;
         if let Some(pages) = framebuffer {
             return Ok(Self { pages, buffer: None });
@@ -200,17 +199,17 @@ impl Canvas {
         let pitch_bytes = width * PIXEL_BYTES as u32;
         let mut gpu = driver(device)?;
         let buffer = gpu.allocate(pitch_bytes * height * PAGES as u32, 4096).map_err(|error| error.to_string())?;
-        println!("there is no display: the pictures stay in memory");
+        println!("there is no display: pictures are drawn into memory");
         let first_word = buffer.region().offset() as usize / 4;
         let memory = gpu.platform().pool();
         let pages = Pages { memory, first_word, count: PAGES, width, height, pitch_bytes };
         Ok(Self { pages, buffer: Some(buffer) })
     }
 
-    /// Has the display show a page, if there is one. `false` if it goes on showing what it shows.
+    /// Displays a page, if there is a display. `false` if the displayed page cannot be changed.
     ///
-    /// On some firmware the mailbox dies of the 3D engine's interrupt after the first frame [aros]. Then the kernel goes on without
-    /// it: the end of jobs is looked for instead of waited for.
+    /// With some firmware, the mailbox stops answering after the V3D's first interrupts [aros]. Then the kernel continues without it, and polls for the end of
+    /// jobs.
     fn flip(&self, device: &GpuDevice, page: usize) -> bool {
         if self.buffer.is_some() {
             return true;
@@ -220,21 +219,23 @@ impl Canvas {
             && let Ok(gpu) = device.look()
             && !gpu.platform().is_polling()
         {
-            log::warn!("the firmware does not answer any more; going on without interrupts of the 3D engine");
+            log::warn!("the firmware has stopped answering; the V3D's interrupts are disabled");
             gpu.platform().poll();
             shown = framebuffer::show(&BehindMailbox, page, self.pages.height);
         }
         match shown {
             Ok(()) => console::page_is_shown(page),
-            Err(error) => println!("pages cannot be flipped any more, so that all is drawn where it is seen: {error}"),
+            Err(error) => {
+                println!("pages can no longer be flipped, so everything is drawn into the displayed page: {error}")
+            }
         }
         shown.is_ok()
     }
 }
 
-/// Asks the firmware, after each of the first frames since boot, whether it is still there: on one stack it was not [aros].
+/// Checks, after each of the first frames since boot, that the firmware still answers: with some firmware it stops [aros].
 fn ping_firmware(device: &GpuDevice, number: u64) {
-    /// Frames after which it is asked.
+    /// Number of frames after which it is checked.
     const FIRST_FRAMES: u64 = 8;
     static FRAMES: AtomicU64 = AtomicU64::new(0);
     if FRAMES.load(Ordering::Relaxed) >= FIRST_FRAMES || firmware::is_silent() {
@@ -243,37 +244,37 @@ fn ping_firmware(device: &GpuDevice, number: u64) {
     FRAMES.fetch_add(1, Ordering::Relaxed);
     if firmware::ask(&GetFirmwareRevision {}) == Err(PropertyError::Timeout) {
         let cause = match device.look().is_ok_and(|gpu| gpu.platform().is_polling()) {
-            true => "although the 3D engine does not interrupt",
-            false => "the 3D engine's interrupts are on, which firmware without a device tree may not stand",
+            true => "although the V3D's interrupts are disabled",
+            false => "the V3D's interrupts are enabled, which can stop firmware that was started without a device tree",
         };
         println!("the firmware stopped answering after frame {number}: {cause}");
     }
 }
 
-/// A frame that the engine works on.
+/// A frame that the V3D is working on.
 struct InFlight {
     number: u64,
     fence: Fence,
 }
 
-/// The frames that were drawn so far.
+/// The finished frames of a run.
 struct Finished<'c> {
     canvas: &'c Canvas,
     mode: Mode,
     /// Whether pages are flipped.
     is_flipping: bool,
-    /// Whether flips wait for the display.
+    /// Whether flips wait for the display's vertical blanking.
     paced: bool,
     times: FrameTimes,
     /// The CRC-32 of the last frame, if it was computed.
     crc: Option<u32>,
-    /// Frames that the driver has dropped, all of them and since the last one that was drawn.
+    /// Number of frames that the driver has dropped: in total, and since the last finished one.
     dropped: u64,
     dropped_in_turn: u64,
 }
 
 impl<'c> Finished<'c> {
-    /// Frames that the driver may drop one after the other.
+    /// How many successive frames the driver may drop.
     const MAX_DROPPED: u64 = 3;
 
     fn none(canvas: &'c Canvas, mode: Mode) -> Self {
@@ -289,7 +290,7 @@ impl<'c> Finished<'c> {
         }
     }
 
-    /// Presents a finished frame, and computes its CRC-32 if the mode wants it.
+    /// Displays a finished frame, and computes its CRC-32 if the mode requires it.
     fn add(
         &mut self,
         device: &GpuDevice,
@@ -321,9 +322,9 @@ impl<'c> Finished<'c> {
         }
     }
 
-    /// The driver has dropped a frame.
+    /// Handles a frame that the driver has dropped.
     fn leave_out(&mut self, number: u64, failure: impl fmt::Display) -> Result<(), String> {
-        println!("frame {number} is left out: {failure}");
+        println!("frame {number} is skipped: {failure}");
         (self.dropped, self.dropped_in_turn) = (self.dropped + 1, self.dropped_in_turn + 1);
         if self.dropped_in_turn == Self::MAX_DROPPED {
             return Err(format!("{} frames in succession were dropped", Self::MAX_DROPPED));
@@ -332,7 +333,7 @@ impl<'c> Finished<'c> {
     }
 }
 
-/// Draws frames until there are enough, a key is pressed or a command typed that ends the scene, or one fails.
+/// Draws frames until their number is reached, a key is pressed, a typed command ends the scene, or a frame fails.
 fn draw(
     session: &mut Session,
     name: &'static str,
@@ -350,7 +351,7 @@ fn draw(
         Swapchain::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, canvas.pages.count);
     let mut finished = Finished::none(canvas, mode);
     let mut number = first;
-    // What the kernel and the engine took since the frame before was finished.
+    // Time since the previous frame was finished.
     let mut frame_us = 0;
     loop {
         let wanted = mode.frames().is_none_or(|frames| number - first < frames);
@@ -407,10 +408,10 @@ fn find(name: &str) -> Result<&'static SceneEntry, String> {
     })
 }
 
-/// A page with its address for the GPU.
+/// A page with its bus address.
 fn page(pages: &Pages, page: usize) -> Page {
     Page {
-        // Both the framebuffer and the GPU's memory are below 1 GiB, as all of memory.
+        // The framebuffer and the GPU's memory are below 1 GiB, as is all of memory.
         address: ArmPhys(pages.address(page) as u32).to_bus(),
         width: pages.width,
         height: pages.height,

@@ -1,4 +1,4 @@
-//! The command `selftest`: the processor's registers, the QPUs' arithmetic and the pictures, against records
+//! The command `selftest`: compares registers, QPU arithmetic and pictures with recorded results
 
 use alloc::{
     format,
@@ -26,12 +26,12 @@ use crate::{
     },
 };
 
-/// How long a program may take; on the model it is milliseconds, on a board microseconds.
+/// Time limit of a program; it takes milliseconds on the model and microseconds on a board.
 const LIMIT_US: u64 = 2_000_000;
-/// Differences that are printed one by one.
+/// Number of differences that are printed one by one.
 const TOLD: usize = 20;
 
-/// What is in the result's place before: a program that stores nothing must not pass.
+/// Initial value of the result's bytes, so that a program that stores nothing does not pass.
 const UNTOUCHED: u8 = 0xa5;
 
 pub(super) fn selftest(session: &mut Session, print_vectors: bool) -> CommandResult {
@@ -46,7 +46,7 @@ pub(super) fn selftest(session: &mut Session, print_vectors: bool) -> CommandRes
     }
 }
 
-/// The QPUs' two ALUs against silicon's results; how many came out right.
+/// Compares the QPUs' two ALUs with recorded results; returns a summary.
 pub(super) fn arithmetic_in_short(session: &mut Session) -> Result<String, String> {
     let mut tally = Tally::default();
     arithmetic(session, &mut tally, false)?;
@@ -63,19 +63,19 @@ pub(super) fn one_program(session: &mut Session) -> Result<String, String> {
     let mut differences =
         vectors.iter().zip(rows).filter_map(|(vector, [value, flags])| difference(vector, value, flags));
     match differences.next() {
-        None => Ok(format!("it has ended, and stored {} right results", vectors.len())),
+        None => Ok(format!("it has ended and stored {} correct results", vectors.len())),
         Some(first) => Err(format!("{first}, and {} more are wrong", differences.count())),
     }
 }
 
-/// What came out right and wrong.
+/// Number of passed and failed comparisons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     passed: usize,
     failed: usize,
 }
 
-/// The QPUs' two ALUs against silicon's results.
+/// Compares the QPUs' two ALUs with recorded results.
 fn arithmetic(session: &mut Session, tally: &mut Tally, print_vectors: bool) -> CommandResult {
     let Session { gpu, watchdog, .. } = session;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
@@ -89,12 +89,12 @@ fn arithmetic(session: &mut Session, tally: &mut Tally, print_vectors: bool) -> 
     tally.failed += failed;
     let (used_after, _) = gpu.pool_use();
     if used_after != used_before {
-        return Err(format!("{} bytes of GPU memory were not given back", used_after.abs_diff(used_before)));
+        return Err(format!("{} bytes of GPU memory were not freed", used_after.abs_diff(used_before)));
     }
     Ok(())
 }
 
-/// The first picture of each scene: drawn twice alike, and as it was recorded.
+/// Draws the first picture of each scene twice, and compares both with the recorded one.
 fn pictures(session: &mut Session, tally: &mut Tally) -> CommandResult {
     let size = session.framebuffer.map_or(DEFAULT_SIZE, |pages| (pages.width, pages.height));
     for entry in SCENES {
@@ -104,7 +104,7 @@ fn pictures(session: &mut Session, tally: &mut Tally) -> CommandResult {
             _ if crcs[0] != crcs[1] => Err(format!("and {:08X} when it was drawn again", crcs[1])),
             Some(recorded) if recorded != crcs[0] => Err(format!("instead of {recorded:08X}")),
             Some(_) => Ok("as recorded"),
-            None => Ok("twice alike; there is no record"),
+            None => Ok("the same twice; there is no recorded picture"),
         };
         match verdict {
             Ok(remark) => {
@@ -120,9 +120,9 @@ fn pictures(session: &mut Session, tally: &mut Tally) -> CommandResult {
     Ok(())
 }
 
-/// The CPU's own part: interrupts come, and leave the interrupted code's registers alone.
+/// Checks that interrupts occur and preserve the interrupted code's registers.
 fn processor() -> CommandResult {
-    /// Interrupts to wait for, and the longest time that they may take: an emulator on a busy machine is late.
+    /// Number of interrupts to wait for, and the time limit, which allows for an emulator on a busy machine.
     const INTERRUPTS: u64 = 3;
     const PATIENCE_US: u64 = 3_000_000;
     const WINDOW_US: u64 = 20_000;
@@ -142,7 +142,7 @@ fn processor() -> CommandResult {
     if survived { Ok(()) } else { Err("FP/SIMD registers do not survive interrupts".to_string()) }
 }
 
-/// Runs all vectors; how many came out right and wrong.
+/// Runs all vectors and counts passed and failed ones.
 fn compare_all(
     gpu: &mut Gpu,
     result: &Buffer,
@@ -152,7 +152,7 @@ fn compare_all(
     let vectors: Vec<Vector> = alu_vectors::all().collect();
     let mut told = 0;
     let (mut passed, mut failed) = (0, 0);
-    // An operation's rows stand together in the table, so that each is counted at its end.
+    // An operation's rows are contiguous in the table, so each operation is reported at its last row.
     let mut start = 0;
     while let Some(first) = vectors.get(start) {
         let count = vectors[start..].iter().take_while(|vector| vector.name == first.name).count();
@@ -187,7 +187,7 @@ fn compare_all(
     Ok((passed, failed))
 }
 
-/// What came out, as a row of the table that is compared with; the column of the saturated result is left open.
+/// Prints a result as a row of the table of recorded results; the column of the saturated result is left empty.
 fn print_vector(vector: &Vector, value: u32, flags: u32) {
     let Vector { name, operands: [a, b], .. } = vector;
     let letters = [(flag::N, "n"), (flag::C, "c"), (flag::Z, "z")];
@@ -196,10 +196,10 @@ fn print_vector(vector: &Vector, value: u32, flags: u32) {
     println!("vector\t{name}\t{a:08x}\t{b:08x}\t{value:08x}\t?\t{set}");
 }
 
-/// The row that all 16 elements agree on, or nothing.
+/// The value on which all 16 elements agree, if they do.
 type Row = Option<u32>;
 
-/// Runs one program; for each vector the row of its results and the row of its flags.
+/// Runs one program; returns for each vector the row of its results and the row of its flags.
 fn run(gpu: &mut Gpu, vectors: &[Vector], result: &Buffer) -> Result<Vec<[Row; 2]>, Error> {
     let program = alu_program::assemble(vectors, result.address()).map_err(Error::Field)?;
     let platform = gpu.platform();
@@ -229,7 +229,7 @@ fn row(bytes: &[u8]) -> Row {
     words.all(|word| word == first).then_some(first)
 }
 
-/// What differs from the recorded vector, as a sentence.
+/// How the result differs from the recorded vector, as a sentence.
 fn difference(vector: &Vector, value: Row, flags: Row) -> Option<String> {
     let Vector { name, operands: [a, b], result, .. } = vector;
     let what = format!("{name} {a:08x} {b:08x}");

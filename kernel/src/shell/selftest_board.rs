@@ -1,7 +1,7 @@
-//! The command `selftest board`: a first test of a board, step by step from the first register to a frame by interrupt
+//! The command `selftest board`: a first test of a board, from the first register access to a frame with interrupts
 //!
-//! Each step is announced before it runs, so that the last line shows where a board has stopped; and each has a verdict of its own, so that a failure does
-//! not hide the next step. The output is one text, for a report. Interrupts come last, because they are most likely to end the dialogue with the firmware.
+//! Each step is announced before it runs, so that the last line shows where a board hangs. Each has its own verdict, so that a failure does not prevent the
+//! next step. The output is a text for a report. Interrupts come last, because they are most likely to stop the communication with the firmware.
 //!
 //! # Verdicts
 //! `passed`, `failed`, or `skipped`: the machine lacks the hardware for the step, as QEMU has no power registers.
@@ -45,13 +45,13 @@ use crate::{
     v3d_platform::V3dPlatform,
 };
 
-/// What a step comes to.
+/// The verdict of a step.
 enum Verdict {
-    /// As it should be; a remark.
+    /// Success, with a remark.
     Passed(String),
-    /// Not as it should be: why.
+    /// Failure, with its reason.
     Failed(String),
-    /// The machine lacks the hardware for it: which.
+    /// The machine lacks the hardware for the step; which.
     Skipped(String),
 }
 
@@ -64,13 +64,13 @@ impl Verdict {
     }
 }
 
-/// One step: what it is about, and what is done.
+/// A step: its description and its function.
 type Step = (&'static str, fn(&mut Session) -> Verdict);
 
 const STEPS: [Step; 13] = [
     ("IDENT0: is there a V3D with power?", identity),
     ("PM_GRAFX and the bus bridges", power),
-    ("INTENA, INTCTL and PCS: is the engine quiet?", quiet),
+    ("INTENA, INTCTL and PCS: is the V3D idle?", quiet),
     ("ERRSTAT", errors),
     ("reservations of QPUs and VPM", reservations),
     ("10 messages to the firmware", mailbox),
@@ -86,7 +86,7 @@ const STEPS: [Step; 13] = [
 pub(super) fn selftest(session: &mut Session) -> CommandResult {
     println!("---- board report, to be pasted as a whole ----");
     facts(session);
-    // Without a driver the engine's registers are only looked at.
+    // Without a driver, the V3D's registers are only read.
     let platform = V3dPlatform::installed().filter(|_| session.gpu.is_ok());
     let was_polling = platform.is_none_or(V3dPlatform::is_polling);
     if let Some(platform) = platform {
@@ -123,7 +123,7 @@ pub(super) fn selftest(session: &mut Session) -> CommandResult {
     if failed == 0 { Ok(()) } else { Err(format!("{failed} of {} steps failed", STEPS.len())) }
 }
 
-/// Which board, firmware and kernel these are.
+/// Prints which board, firmware and kernel these are.
 fn facts(session: &Session) {
     println!("kernel {}, entered at EL{}", env!("CARGO_PKG_VERSION"), session.handover.entry_level);
     println!("CPU MIDR {:#010x}, counter {} kHz", cpu::identity(), clock::frequency_hz() / 1000);
@@ -136,7 +136,7 @@ fn facts(session: &Session) {
         Err(error) => println!("firmware unknown: {error}"),
     }
     let tree = if session.handover.device_tree.is_some() { "a" } else { "no" };
-    println!("the loader left {tree} device tree");
+    println!("the loader passed {tree} device tree");
     match &session.framebuffer {
         Some(pages) => println!("display {}x{}, {} pages", pages.width, pages.height, pages.count),
         None => println!("display none"),
@@ -146,9 +146,9 @@ fn facts(session: &Session) {
     }
 }
 
-/// The registers of the 3D engine, driver or not.
+/// Access to the V3D's registers, even without a driver.
 fn platform() -> Result<&'static V3dPlatform, String> {
-    V3dPlatform::installed().ok_or_else(|| "the boot did not come that far".to_string())
+    V3dPlatform::installed().ok_or_else(|| "the boot did not get that far".to_string())
 }
 
 fn identity(_: &mut Session) -> Verdict {
@@ -168,7 +168,7 @@ fn power(_: &mut Session) -> Verdict {
         Err(reason) => return Verdict::Failed(reason),
     };
     if (status.grafx, status.bridge_id, status.slave, status.master) == (0, 0, 0, 0) {
-        return Verdict::Skipped("all of them read 0, which no board's do".to_string());
+        return Verdict::Skipped("all of them read 0, which they do on no board".to_string());
     }
     match status.obstacle() {
         None => Verdict::Passed(status.to_string()),
@@ -184,7 +184,7 @@ fn quiet(_: &mut Session) -> Verdict {
         let pcs = Pcs::from_word(status);
         match () {
             () if enabled != 0 => Err(format!("interrupts are enabled: {remark}")),
-            () if pcs.bmactive || pcs.rmactive => Err(format!("a thread runs: {remark}")),
+            () if pcs.bmactive || pcs.rmactive => Err(format!("a thread is running: {remark}")),
             () if pcs.bmoom => Err(format!("the binner lacks memory although there is no job: {remark}")),
             () => Ok(remark),
         }
@@ -212,7 +212,7 @@ fn reservations(session: &mut Session) -> Verdict {
             () if !has_driver => Err(format!("there is no driver that would have set them: {remark}")),
             () if (low, high) != (0, 0) => Err(format!("QPUs are reserved: {remark}")),
             () if vpm != u32::from(v3d::user_program::VPM_RESERVATION) => {
-                Err(format!("the VPM's reservation was not taken: {remark}"))
+                Err(format!("the VPM's reservation did not take effect: {remark}"))
             }
             () => Ok(remark),
         }
@@ -222,7 +222,7 @@ fn reservations(session: &mut Session) -> Verdict {
 fn mailbox(_: &mut Session) -> Verdict {
     const MESSAGES: u64 = 10;
     if firmware::is_silent() {
-        return Verdict::Failed("the firmware does not answer any more".to_string());
+        return Verdict::Failed("the firmware no longer answers".to_string());
     }
     let start_us = clock::now_us();
     for number in 1..=MESSAGES {
@@ -233,12 +233,12 @@ fn mailbox(_: &mut Session) -> Verdict {
     Verdict::Passed(format!("{} us each", (clock::now_us() - start_us) / MESSAGES))
 }
 
-/// A rendering list without binning: every pixel of a small picture becomes the clear colour, and nothing beside it changes.
+/// Runs a rendering list without binning: all pixels of a small picture must get the clear colour, and the memory after it must not change.
 fn clearing(session: &mut Session) -> Verdict {
     const SIZE: u32 = 128;
     const COLOR: [u8; 4] = [0x12, 0x34, 0x56, 0x78];
     const UNTOUCHED: u8 = 0xa5;
-    /// Bytes behind the picture that must stay as they are.
+    /// Bytes after the picture that must not change.
     const MARGIN: u32 = 4096;
 
     fn clear(gpu: &mut Gpu, bytes: &mut [u8]) -> Result<(), v3d::Error> {
@@ -275,7 +275,7 @@ fn clearing(session: &mut Session) -> Verdict {
     if right == (SIZE * SIZE) as usize && spilled == 0 { Verdict::Passed(remark) } else { Verdict::Failed(remark) }
 }
 
-/// Prints the driver's report of a job that failed, and keeps the job for `capture`.
+/// Prints the driver's report of a failed job, and keeps the job for `capture`.
 fn tell_reports(session: &mut Session) {
     let reports = session.gpu().map(|mut gpu| gpu.take_reports()).unwrap_or_default();
     for report in reports {
@@ -284,7 +284,7 @@ fn tell_reports(session: &mut Session) {
     }
 }
 
-/// Draws the triangle, and compares it with the record, or where there is none for this size with itself.
+/// Draws the triangle twice, and compares it with the recorded picture; if there is none of this size, only the two with each other.
 fn triangle(session: &mut Session) -> Result<String, String> {
     const NAME: &str = "triangle";
     let entry: &'static SceneEntry =
@@ -307,7 +307,9 @@ fn triangle_polled(session: &mut Session) -> Verdict {
     let came = interrupt_controller::count(interrupt_lines::V3D) - raised;
     match drawn {
         Ok(remark) if came == 0 => Verdict::Passed(remark),
-        Ok(remark) => Verdict::Failed(format!("{remark}; but {came} interrupts came that were not enabled")),
+        Ok(remark) => {
+            Verdict::Failed(format!("{remark}; but {came} interrupts were raised although they were disabled"))
+        }
         Err(reason) => Verdict::Failed(reason),
     }
 }
@@ -322,15 +324,15 @@ fn triangle_by_interrupt(session: &mut Session) -> Verdict {
     let drawn = triangle(session);
     tell_reports(session);
     let came = interrupt_controller::count(interrupt_lines::V3D) - raised;
-    // It may be polling already, because the firmware has died.
+    // It may already be polling because the firmware has stopped answering.
     let has_stayed = !platform.is_polling();
     platform.poll();
     match drawn {
         Ok(remark) if came > 0 && has_stayed => Verdict::Passed(format!("{remark}; {came} interrupts")),
         Ok(remark) if came > 0 => {
-            Verdict::Failed(format!("{remark}; {came} interrupts, and then the firmware was silent"))
+            Verdict::Failed(format!("{remark}; {came} interrupts, and then the firmware stopped answering"))
         }
-        Ok(remark) => Verdict::Failed(format!("{remark}; but no interrupt came")),
+        Ok(remark) => Verdict::Failed(format!("{remark}; but no interrupt was raised")),
         Err(reason) => Verdict::Failed(reason),
     }
 }

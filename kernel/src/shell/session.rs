@@ -1,4 +1,4 @@
-//! The state that commands share: devices from the boot, and results that later commands use
+//! The state that commands share: devices, and results that later commands use
 
 use alloc::string::{String, ToString};
 use core::cell::RefMut;
@@ -25,13 +25,13 @@ pub(super) type ExecuteLine = fn(&str, &mut Session);
 /// The state of the shell.
 #[derive(Debug)]
 pub struct Session {
-    /// What the boot code handed over.
+    /// What the boot code passed to the kernel.
     pub handover: Handover,
     /// The framebuffer, if there is a display.
     pub framebuffer: Option<Pages>,
     /// The watchdog.
     pub watchdog: Watchdog,
-    /// The 3D engine, or why there is none.
+    /// The V3D, or why there is none.
     pub gpu: Result<GpuDevice, String>,
     /// The last frame that was drawn.
     pub last_picture: Option<LastPicture>,
@@ -56,7 +56,7 @@ pub struct LastPicture {
     pub target: Page,
 }
 
-/// The error of commands that need the engine where there is none; tools look for this sentence.
+/// The error of commands that need the V3D on a machine without one; tools search for this sentence.
 pub(super) const NO_V3D: &str = "this machine has no V3D";
 
 impl Session {
@@ -82,7 +82,7 @@ impl Session {
         }
     }
 
-    /// The 3D engine's driver.
+    /// The V3D's driver.
     ///
     /// # Errors
     /// "this machine has no V3D".
@@ -90,7 +90,7 @@ impl Session {
         self.device()?.driver().map_err(|error| error.to_string())
     }
 
-    /// The 3D engine.
+    /// The V3D.
     ///
     /// # Errors
     /// "this machine has no V3D".

@@ -1,4 +1,4 @@
-//! Commands typed while a scene shows the console
+//! Commands that are typed while a scene shows the console
 
 use alloc::string::ToString;
 
@@ -13,7 +13,7 @@ use crate::{
     print, println,
 };
 
-/// A line under construction, between frames.
+/// The line that is being edited between frames.
 #[derive(Debug)]
 pub(super) struct Typing {
     editor: LineEditor,
@@ -21,13 +21,13 @@ pub(super) struct Typing {
 }
 
 impl Typing {
-    /// Shows the prompt.
+    /// Prints the prompt.
     pub(super) fn new(execute_line: ExecuteLine) -> Self {
         print!("{PROMPT}");
         Self { editor: LineEditor::new(), execute_line }
     }
 
-    /// Takes what was typed since, and does what whole lines say. `true` if the scene is to end: a command that takes the engine is then left to the shell.
+    /// Processes input and executes complete lines. `true` if the scene must end: a command that needs the V3D is then left to the shell.
     pub(super) fn go_on(&mut self, session: &mut Session) -> bool {
         while let Some(byte) = console::try_read() {
             if byte == CONTROL_C {

@@ -103,7 +103,7 @@ pub(crate) fn replay(console: &Console, job: &Job, expected: &[u8], within: u8) 
     upload(console, job)?;
     let [binning, rendering] = [&job.binning, &job.rendering].map(|list| format!("{:x} {:x}", list.start, list.end));
     let told = command(&format!(" run {binning} {rendering}"))?;
-    let took = told.iter().find_map(|line| line.strip_prefix("it took ")).unwrap_or("an unknown time").to_owned();
+    let took = told.iter().find_map(|line| line.strip_prefix("it ran for ")).unwrap_or("an unknown time").to_owned();
     let pages = stored_pages(&told)?;
     ensure!(!pages.is_empty(), "the job stores nothing that could be compared");
     let part = |Span { address, bytes }: Span| {
@@ -294,12 +294,17 @@ mod tests {
     fn a_block_is_sent_until_it_is_taken() {
         let console = |answers: &'static str| Console::new(answers.as_bytes(), std::io::sink(), Vec::new());
         assert_eq!(send(&console("- 00001000 damaged\n+ 00000c00\n+ 00001000\n"), 0x1000, b"abc").unwrap(), 1);
-        let refusals = "- 00001000 the block has no place\n".repeat(ATTEMPTS);
+        let refusals = "- 00001000 the block is outside of all ranges\n".repeat(ATTEMPTS);
         let error = send(
             &Console::new(std::io::Cursor::new(refusals.into_bytes()), std::io::sink(), Vec::new()),
             0x1000,
             b"abc",
         );
-        assert!(error.unwrap_err().to_string().ends_with("which was sent 5 times: 00001000 the block has no place"));
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .ends_with("which was sent 5 times: 00001000 the block is outside of all ranges")
+        );
     }
 }

@@ -1,12 +1,12 @@
-//! The display's preferred size, from the EDID base block
+//! The display's preferred resolution, from the EDID base block
 //!
-//! 128 bytes: the header 00 FF FF FF FF FF FF 00, a checksum that makes the sum 0, and at byte 54 the first detailed timing,
-//! which is the preferred one.
+//! The block has 128 bytes: the header 00 FF FF FF FF FF FF 00, at byte 54 the first detailed timing, which is the preferred one, and a checksum that makes the
+//! sum of all bytes 0.
 //!
 //! # Sources
 //! VESA E-EDID 1.4, sections 3.1, 3.10.
 
-/// Pixels across and down that the display prefers, if the block is whole and says so.
+/// Width and height in pixels of the preferred timing, if the block is valid.
 #[must_use]
 pub fn preferred_size(block: &[u8; 128]) -> Option<(u32, u32)> {
     const HEADER: [u8; 8] = [0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0];
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(preferred_size(&block()), Some((1280, 720)));
     }
 
-    /// Blocks of displays, and the sizes that their makers give for them.
+    /// EDID blocks of real displays, and the resolutions that their makers state.
     const DISPLAYS: [(&str, &str, (u32, u32)); 4] = [
         (
             "the example of the E-EDID standard, Dell UR111",

@@ -1,19 +1,19 @@
 //! Property exchanges with the firmware
 //!
-//! [`Firmware`] answers properties: on the board by the mailbox, in tests as a double. The whole kernel shares one mailbox. Interrupt handlers must not
-//! use it: an exchange takes up to milliseconds.
+//! [`Firmware`] is implemented by the mailbox on the board, and by a test double in unit tests. The whole kernel shares one mailbox. Interrupt handlers must
+//! not use it, since an exchange takes up to milliseconds.
 
 use super::property::{Message, Property, PropertyError};
 
-/// Whoever answers properties.
+/// A firmware that answers properties.
 pub trait Firmware {
-    /// Carries a message of any number of properties to the firmware and back.
+    /// Sends a message of any number of properties to the firmware and receives its answers.
     ///
     /// # Errors
     /// See [`Mailbox::exchange`](super::mailbox::Mailbox::exchange).
     fn exchange(&self, message: &mut Message) -> Result<(), PropertyError>;
 
-    /// Asks or tells one property.
+    /// Sends one property and returns its answer.
     ///
     /// # Errors
     /// See [`Firmware::exchange`] and [`Message::answer`].
@@ -44,12 +44,12 @@ mod board {
 
     static MAILBOX: SpinMutex<Option<Mailbox<HardwareLine>>> = SpinMutex::new(None);
 
-    /// Takes the mailbox over.
+    /// Takes ownership of the mailbox.
     pub fn init(registers: Mmio<Registers>) {
         *MAILBOX.lock() = Some(Mailbox::new(HardwareLine::new(registers)));
     }
 
-    /// The firmware behind the one mailbox.
+    /// The firmware, through the kernel's only mailbox.
     #[derive(Clone, Copy, Debug)]
     pub struct BehindMailbox;
 
@@ -68,24 +68,24 @@ mod board {
         MAILBOX.lock().as_ref().is_none_or(Mailbox::is_silent)
     }
 
-    /// [`Firmware::exchange`] with the board's firmware.
+    /// [`Firmware::exchange`] with the board's firmware
     ///
     /// # Errors
-    /// See there.
+    /// See [`Firmware::exchange`].
     pub fn exchange(message: &mut Message) -> Result<(), PropertyError> {
         BehindMailbox.exchange(message)
     }
 
-    /// [`Firmware::ask`] of the board's firmware.
+    /// [`Firmware::ask`] with the board's firmware
     ///
     /// # Errors
-    /// See there.
+    /// See [`Firmware::ask`].
     pub fn ask<P: Property>(property: &P) -> Result<P::Answer, PropertyError> {
         BehindMailbox.ask(property)
     }
 }
 
-/// Firmwares for tests.
+/// Test doubles of the firmware.
 #[cfg(test)]
 pub(crate) mod double {
     use std::cell::{Cell, RefCell};
@@ -93,38 +93,38 @@ pub(crate) mod double {
     use super::Firmware;
     use crate::board::bcm2837::property::{Message, PropertyError};
 
-    /// How a double behaves.
+    /// Behaviour of a test double.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Behaviour {
         /// Answers the tags that it knows.
         Answers,
         /// Never answers.
         Silent,
-        /// Refuses every message.
+        /// Rejects every message.
         Refuses,
-        /// Fills every value with ones, and claims a whole answer.
+        /// Fills every value with ones, and reports complete answers.
         Ones,
-        /// Fills every value with zeros, and claims a whole answer.
+        /// Fills every value with zeros, and reports complete answers.
         Zeros,
         /// Answers each tag with half of its words.
         Half,
-        /// Answers so many messages, then no more.
+        /// Answers this number of messages, then no more.
         Dies { after: u32 },
     }
 
-    /// Every behaviour of a firmware that is of no use.
+    /// Every behaviour of a firmware that gives no useful answer.
     pub(crate) const USELESS: [Behaviour; 5] =
         [Behaviour::Silent, Behaviour::Refuses, Behaviour::Ones, Behaviour::Zeros, Behaviour::Half];
 
-    /// What a tag is answered with: its number and the words of its request.
+    /// The answer to a tag: a function of its number and the words of its request.
     pub(crate) type Answer = fn(u32, &[u32]) -> Option<Vec<u32>>;
 
-    /// A firmware that answers as told, and keeps the tags that it was asked.
+    /// A test double with a given behaviour, which records the tags that it receives.
     #[derive(Debug)]
     pub(crate) struct Double {
         behaviour: Behaviour,
         answer: Answer,
-        /// Messages that were sent to it.
+        /// Number of messages that it has received.
         pub(crate) messages: Cell<u32>,
         pub(crate) tags: RefCell<Vec<u32>>,
     }

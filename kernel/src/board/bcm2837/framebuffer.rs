@@ -1,12 +1,12 @@
 //! The framebuffer: pages of 32-bit pixels that the display shows in turn
 //!
-//! The firmware allocates it, several times as high as the display, and shows the part at the virtual offset: a page flip is one property. With three
-//! pages one is on show while the GPU works on two. With two the GPU works on one; with a single page all is drawn on show. Firmware limits the height
-//! (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; the kernel repeats a refused request with fewer pages, and at last in the
-//! smallest usual size. Pixels are red, green, blue, unused in rising addresses, which is what the tile buffer stores for R8G8B8A8.
+//! The firmware allocates it, several times as high as the display, and shows the part at the virtual offset, so a page flip is one property. With three pages,
+//! one is displayed while the GPU works on two. With two, the GPU works on one; with a single page, it draws into the displayed one. Firmware limits the height
+//! (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; the kernel repeats a rejected request with fewer pages, and finally with the
+//! smallest usual resolution. Pixels are red, green, blue, unused in rising addresses, which is what the tile buffer stores for R8G8B8A8.
 //!
-//! The firmware answers with a bus address (0xC000_0000 or 0x4000_0000 added on the boards, nothing in QEMU). It lies in the
-//! VideoCore's part of memory, above the ARM's.
+//! The firmware answers with a bus address (0xC000_0000 or 0x4000_0000 added on the boards, nothing in QEMU), in the VideoCore's part of memory above the
+//! ARM's.
 //!
 //! # Sources
 //! raspberrypi/firmware wiki, "Mailbox property interface", section Frame Buffer.
@@ -25,29 +25,29 @@ use super::{
 use crate::pages::Pages;
 use crate::{board::addresses, mm::page_tables::MapError, pages::PIXEL_BYTES};
 
-/// Pages that are asked for, one above the other in the virtual framebuffer.
+/// Most pages that are requested, one above the other in the virtual framebuffer.
 const MAX_PAGES: u32 = 3;
-/// The size that is asked for when the display's own is refused with a single page.
+/// The resolution that is requested when the display's own is rejected even with a single page.
 const MIN_SIZE: (u32, u32) = (640, 480);
-/// Pixels that a line has beyond those on show.
+/// Extra pixels of a line, to the right of the displayed ones.
 ///
-/// QEMU heeds the virtual offset only where the framebuffer is larger than the display both ways [qemu hw/display/bcm2835_fb.c];
-/// the boards do not mind. 16 pixels are 64 bytes, a burst, so that the firmware pads nothing.
+/// QEMU honours the virtual offset only if the framebuffer is larger than the display in both directions [qemu hw/display/bcm2835_fb.c]; the boards work with
+/// either. 16 pixels are 64 bytes, a burst, so the firmware adds no padding.
 const GAP: u32 = 16;
-/// The size when the display does not say what it prefers.
+/// The resolution if the display does not report its preference.
 pub const DEFAULT_SIZE: (u32, u32) = (1280, 720);
-/// The largest size that is asked for; three pages of it are 24 MiB of the firmware's memory.
+/// The largest resolution that is requested; three pages of it are 24 MiB of the firmware's memory.
 const MAX_SIZE: (u32, u32) = (1920, 1080);
 
-/// Why there is no framebuffer.
+/// Why no framebuffer could be set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FramebufferError {
-    /// The firmware did not do it.
+    /// The firmware did not answer the request.
     Property(PropertyError),
-    /// It made something else than what it was asked for.
+    /// The firmware's framebuffer differs from the request.
     Unusable(&'static str),
-    /// It could not be mapped.
+    /// The framebuffer could not be mapped.
     Map(MapError),
 }
 
@@ -69,7 +69,7 @@ impl From<PropertyError> for FramebufferError {
     }
 }
 
-/// The size that suits the display: what its EDID prefers, within `MAX_SIZE`, or [`DEFAULT_SIZE`].
+/// The resolution for the display: the one its EDID prefers, up to `MAX_SIZE`, or [`DEFAULT_SIZE`].
 #[must_use]
 pub fn preferred_size(firmware: &impl Firmware) -> (u32, u32) {
     firmware
@@ -81,29 +81,29 @@ pub fn preferred_size(firmware: &impl Firmware) -> (u32, u32) {
         .unwrap_or(DEFAULT_SIZE)
 }
 
-/// Memory that the firmware has made a framebuffer of.
+/// A framebuffer that the firmware has allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// ARM physical address of the first pixel of the first page.
     pub address: usize,
-    /// Pages, one above the other.
+    /// Number of pages, one above the other.
     pub pages: usize,
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down, of one page.
+    /// Height of one page in pixels.
     pub height: u32,
     /// Bytes from one line to the next.
     pub pitch_bytes: u32,
 }
 
 impl Allocation {
-    /// Has the firmware make a framebuffer of three pages, of two or of one, or a small one.
+    /// Requests a framebuffer of three pages, then of two, then of one, then a small one.
     ///
     /// # Errors
-    /// When the firmware makes none, or none that is of use: why the last one was not.
+    /// When all requests fail: the reason of the last failure.
     pub fn request(firmware: &impl Firmware, width: u32, height: u32) -> Result<Self, FramebufferError> {
         let sizes = (1..=MAX_PAGES).rev().map(|pages| (width, height, pages));
-        let mut refusal = FramebufferError::Unusable("none was asked for");
+        let mut refusal = FramebufferError::Unusable("none was requested");
         for (width, height, pages) in sizes.chain([(MIN_SIZE.0, MIN_SIZE.1, 1)]) {
             match Self::request_pages(firmware, width, height, pages) {
                 Ok(allocation) => return Ok(allocation),
@@ -119,14 +119,14 @@ impl Allocation {
         Err(refusal)
     }
 
-    /// Has the firmware make a framebuffer of at most `max_pages`.
+    /// Requests a framebuffer of at most `max_pages`.
     fn request_pages(
         firmware: &impl Firmware,
         width: u32,
         height: u32,
         max_pages: u32,
     ) -> Result<Self, FramebufferError> {
-        // A page that is never flipped needs no gap.
+        // A single page is never flipped and needs no gap.
         let virtual_width = if max_pages == 1 { width } else { width + GAP };
         let mut message = Message::new();
         let physical = message.push(&SetPhysicalSize { width, height })?;
@@ -146,53 +146,53 @@ impl Allocation {
         message.answer(&offset)?;
         message.answer(&alpha)?;
         if (physical.width, physical.height) != (width, height) {
-            return Err(FramebufferError::Unusable("it has another size"));
+            return Err(FramebufferError::Unusable("its size differs from the request"));
         }
         let pages = virtual_size.height / height.max(1);
         if virtual_size.width != virtual_width || !(1..=max_pages).contains(&pages) {
-            return Err(FramebufferError::Unusable("it has another virtual size"));
+            return Err(FramebufferError::Unusable("its virtual size differs from the request"));
         }
         if message.answer(&depth)?.bits != 32 || message.answer(&order)?.red_first != 1 {
             return Err(FramebufferError::Unusable("its pixels are not R8G8B8A8"));
         }
         if pitch.bytes < width * PIXEL_BYTES as u32 || !pitch.bytes.is_multiple_of(PIXEL_BYTES as u32) {
-            return Err(FramebufferError::Unusable("its lines are too short"));
+            return Err(FramebufferError::Unusable("its pitch does not fit its width"));
         }
         let address = (allocation.bus_address & 0x3fff_ffff) as usize;
         if address == 0 || !address.is_multiple_of(16) {
-            return Err(FramebufferError::Unusable("its address is odd"));
+            return Err(FramebufferError::Unusable("its address is not aligned"));
         }
         let bytes = u64::from(pitch.bytes) * u64::from(height) * u64::from(pages);
         if u64::from(allocation.size_bytes) < bytes {
-            return Err(FramebufferError::Unusable("it is too small for its size"));
+            return Err(FramebufferError::Unusable("its memory is too small for its size"));
         }
         if address as u64 + bytes > addresses::PERIPHERALS.start as u64 {
-            return Err(FramebufferError::Unusable("it is not in memory"));
+            return Err(FramebufferError::Unusable("it is outside of memory"));
         }
         Ok(Self { address, pages: pages as usize, width, height, pitch_bytes: pitch.bytes })
     }
 }
 
-/// Has the display show a page of this height.
+/// Displays a page of this height.
 ///
 /// # Errors
-/// When the firmware does not do it.
+/// When the firmware does not set the virtual offset.
 pub fn show(firmware: &impl Firmware, page: usize, height: u32) -> Result<(), PropertyError> {
     firmware.ask(&SetVirtualOffset { x: 0, y: height * page as u32 }).map(|_| ())
 }
 
-/// Waits until the display is between two pictures.
+/// Waits for the display's vertical blanking.
 ///
 /// # Errors
-/// When the firmware does not know how (QEMU's does not).
+/// When the firmware does not implement it (QEMU's does not).
 pub fn wait_for_vsync(firmware: &impl Firmware) -> Result<(), PropertyError> {
     firmware.ask(&WaitForVsync { unused: 0 }).map(|_| ())
 }
 
-/// Has the firmware make a framebuffer, and maps it.
+/// Requests a framebuffer and maps it.
 ///
 /// # Errors
-/// When the firmware does not make one, makes another, or it cannot be mapped.
+/// When the firmware allocates none, or not the requested one, or it cannot be mapped.
 #[cfg(target_os = "none")]
 pub fn allocate(firmware: &impl Firmware, width: u32, height: u32) -> Result<Pages, FramebufferError> {
     use crate::{arch::mmu, mm::shared::SharedWords};
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::board::bcm2837::firmware::double::{Answer, Behaviour, Double, USELESS};
 
-    /// What makes a framebuffer at 0x3c10_0000 of whatever size is asked for; tags by their numbers, as the firmware's wiki has them.
+    /// A firmware that allocates a framebuffer of any requested size at 0x3c10_0000; tags are written as numbers, as in the firmware's wiki.
     fn answer(tag: u32, request: &[u32]) -> Option<Vec<u32>> {
         match (tag, request) {
             (0x0004_8003 | 0x0004_8004, [width, height]) => Some(vec![*width, *height]),
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// The same, where the firmware has memory for two pages only.
+    /// The same, with memory for two pages only.
     fn answer_with_two_pages(tag: u32, request: &[u32]) -> Option<Vec<u32>> {
         match (tag, request) {
             (0x0004_8004, [width, height]) => Some(vec![*width, height / 3 * 2]),
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// The same, where requests of more lines than `lines` are answered with nothing.
+    /// The same, which does not answer requests of more than `lines` lines.
     fn answer_up_to(lines: u32, tag: u32, request: &[u32]) -> Option<Vec<u32>> {
         match (tag, request) {
             (0x0004_8004, [_, height]) if *height > lines => None,
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(made, Ok((1, 640, 480)));
     }
 
-    /// Each refusal costs a message; a firmware that is silent is asked once.
+    /// Each rejection costs a message; a firmware that is silent is asked only once.
     #[test]
     fn a_silent_firmware_is_not_asked_again() {
         let firmware = Double::new(Behaviour::Dies { after: 0 }, answer);
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(firmware.messages.get(), 1);
     }
 
-    /// The block of a display that prefers `width` x `height`, as the firmware answers it.
+    /// An EDID block whose preferred resolution is `width` x `height`, as the firmware's answer.
     fn edid(width: u32, height: u32) -> Vec<u32> {
         let mut block = [0u8; 128];
         block[..8].copy_from_slice(&[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]);
@@ -283,7 +283,7 @@ mod tests {
             (|tag, _| (tag == 0x0003_0020).then(|| edid(1920, 1080)), (1920, 1080)),
             (|tag, _| (tag == 0x0003_0020).then(|| edid(800, 480)), (800, 480)),
             (|tag, _| (tag == 0x0003_0020).then(|| edid(3840, 2160)), DEFAULT_SIZE),
-            // No display is plugged in.
+            // No display is connected.
             (|tag, _| (tag == 0x0003_0020).then(|| [vec![0, 1], vec![0; 32]].concat()), DEFAULT_SIZE),
         ];
         for (answer, size) in cases {
@@ -291,21 +291,24 @@ mod tests {
         }
     }
 
-    /// Answers of which one is wrong, each with its reason.
+    /// Answers with one wrong value, each with the reason of its rejection.
     #[test]
     fn a_framebuffer_of_no_use_is_refused() {
         let cases: [(Answer, &str); 7] = [
             (
                 |tag, request| if tag == 0x0004_8003 { Some(vec![640, 480]) } else { answer(tag, request) },
-                "another size",
+                "its size differs",
             ),
             (
                 |tag, request| if tag == 0x0004_8004 { Some(vec![1024, 720]) } else { answer(tag, request) },
-                "virtual size",
+                "its virtual size",
             ),
             (|tag, request| if tag == 0x0004_8005 { Some(vec![16]) } else { answer(tag, request) }, "R8G8B8A8"),
-            (|tag, request| if tag == 0x0004_0008 { Some(vec![5118]) } else { answer(tag, request) }, "too short"),
-            (|tag, request| if tag == 0x0004_0001 { Some(vec![0, 32 << 20]) } else { answer(tag, request) }, "odd"),
+            (|tag, request| if tag == 0x0004_0008 { Some(vec![5118]) } else { answer(tag, request) }, "its pitch"),
+            (
+                |tag, request| if tag == 0x0004_0001 { Some(vec![0, 32 << 20]) } else { answer(tag, request) },
+                "not aligned",
+            ),
             (
                 |tag, request| if tag == 0x0004_0001 { Some(vec![4096, 4096]) } else { answer(tag, request) },
                 "too small",
@@ -314,7 +317,7 @@ mod tests {
                 |tag, request| {
                     if tag == 0x0004_0001 { Some(vec![0x3fff_0000, 32 << 20]) } else { answer(tag, request) }
                 },
-                "not in memory",
+                "outside of memory",
             ),
         ];
         for (answer, reason) in cases {

@@ -1,8 +1,7 @@
-//! Pins: which block drives the header's serial pins 14 and 15, and pins as outputs
+//! Pins: the function of the header's serial pins 14 and 15, and pins as outputs
 //!
-//! On boards with Bluetooth the PL011 is wired to the Bluetooth chip by default (pins 32 and 33), and the header's serial
-//! pins belong to the mini UART. Which one the firmware meant is read off the pins' function: `enable_uart=1` leaves them at
-//! ALT5 (mini UART), `dtoverlay=disable-bt` at ALT0 (PL011).
+//! On boards with Bluetooth, the PL011 is connected to the Bluetooth chip by default (pins 32 and 33), and the header's serial pins to the mini UART. The
+//! firmware's choice can be read from the pins' function: `enable_uart=1` sets ALT5 (mini UART), `dtoverlay=disable-bt` sets ALT0 (PL011).
 //!
 //! # Sources
 //! BCM2835 ARM Peripherals, chapter 6; raspberrypi.com documentation, "Configure UARTs".
@@ -25,12 +24,12 @@ register_bitfields! { u32,
     ],
     /// Function of pins 30 to 39.
     GPFSEL3 [
-        /// Pin 33: the PL011's receiver where it talks to Bluetooth.
+        /// Pin 33: the PL011's receiver, when it is connected to the Bluetooth chip.
         FSEL33 OFFSET(9) NUMBITS(3) [ Input = 0b000, Alt3Pl011 = 0b111 ],
-        /// Pin 32: its transmitter.
+        /// Pin 32: the PL011's transmitter, likewise.
         FSEL32 OFFSET(6) NUMBITS(3) [ Input = 0b000, Alt3Pl011 = 0b111 ],
     ],
-    /// What the pull of the pins in the clock register becomes.
+    /// Pull-up or pull-down of the pins that are selected in the clock register.
     GPPUD [
         PUD OFFSET(0) NUMBITS(2) [ Off = 0, Down = 1, Up = 2 ],
     ],
@@ -56,7 +55,7 @@ register_structs! {
     }
 }
 
-/// Which UART the header's serial pins belong to.
+/// The UART that is connected to the header's serial pins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SerialPins {
     /// UART0.
@@ -66,20 +65,20 @@ pub enum SerialPins {
     MiniUart,
 }
 
-/// The choice that the firmware left in the pins. Anything but a clear choice of the mini UART is the PL011, which is then
-/// given the pins.
+/// The UART that the firmware selected by the pins' function. Anything but a clear choice of the mini UART selects the PL011, which is then connected to the
+/// pins.
 #[must_use]
 pub fn serial_pins(registers: &Mmio<Registers>) -> SerialPins {
     if registers.gpfsel1.matches_all(GPFSEL1::FSEL14::Alt5MiniUart) { SerialPins::MiniUart } else { SerialPins::Pl011 }
 }
 
-/// Gives pins 14 and 15 to the PL011, and takes it off the Bluetooth chip.
+/// Connects the PL011 to pins 14 and 15, and disconnects it from the Bluetooth chip.
 ///
 /// `wait_150_cycles` waits for at least 150 cycles of the core clock, which the pull control needs between its steps.
 pub fn connect_pl011(registers: &Mmio<Registers>, wait_150_cycles: impl Fn()) {
     registers.gpfsel3.modify(GPFSEL3::FSEL32::Input + GPFSEL3::FSEL33::Input);
     registers.gpfsel1.modify(GPFSEL1::FSEL14::Alt0Pl011 + GPFSEL1::FSEL15::Alt0Pl011);
-    // The receiver is pulled up, so that an open cable is an idle line.
+    // The receiver is pulled up, so that an open cable reads as an idle line.
     registers.gppud.write(GPPUD::PUD::Up);
     wait_150_cycles();
     registers.gppudclk0.set(1 << 15);
@@ -88,7 +87,7 @@ pub fn connect_pl011(registers: &Mmio<Registers>, wait_150_cycles: impl Fn()) {
     registers.gppudclk0.set(0);
 }
 
-/// Makes a pin from 20 to 29 or from 40 to 49 an output. Others are left alone.
+/// Configures a pin from 20 to 29 or from 40 to 49 as an output. Other pins are ignored.
 pub fn make_output(registers: &Mmio<Registers>, pin: u8) {
     const OUTPUT: u32 = 0b001;
     let select = match pin / 10 {
@@ -100,7 +99,7 @@ pub fn make_output(registers: &Mmio<Registers>, pin: u8) {
     select.set(select.get() & !(0b111 << shift) | OUTPUT << shift);
 }
 
-/// Sets an output high or low. Pins beyond 63 do not exist and are left alone.
+/// Sets an output high or low. Pins beyond 63 do not exist and are ignored.
 pub fn set_output(registers: &Mmio<Registers>, pin: u8, high: bool) {
     let bank = usize::from(pin / 32);
     let bits = if high { registers.gpset.get(bank) } else { registers.gpclr.get(bank) };

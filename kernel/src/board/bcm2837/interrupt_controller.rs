@@ -1,11 +1,11 @@
-//! Interrupts of the peripherals: 64 lines, one handler each
+//! Interrupts of the peripherals: 64 lines, each with one handler
 //!
-//! Two pending, two enable and two disable registers of 32 lines. The chip's local controller routes their sum to core 0's
-//! IRQ by default. Lines are level-triggered: a handler must quiet its device.
+//! The controller has two pending, two enable and two disable registers of 32 lines each. The chip's local controller routes all of them to core 0's IRQ by
+//! default. Lines are level-triggered: a handler must make its device deassert the line.
 //!
-//! # A device that is never quiet
-//! It would keep the processor in its handler for ever. A line that is served more often than [`MAX_PER_TICK`] between two ticks of the timer is therefore
-//! switched off until the next one: all else goes on, slowly, and the shell reports the line ([`take_storms`]).
+//! # Interrupt storms
+//! A line that stays asserted would keep the processor in its handler for ever. A line that is served more than [`MAX_PER_TICK`] times between two ticks of the
+//! timer is therefore disabled until the next tick: everything else continues, slowly, and the shell reports the line ([`take_storms`]).
 //!
 //! # Sources
 //! BCM2835 ARM Peripherals, chapter 7; QA7 rev 3.4, section 4.2.
@@ -35,10 +35,10 @@ register_structs! {
     }
 }
 
-/// How often a line may be served between two ticks. The serial ports need a hundred at most, the 3D engine some for each list.
+/// How often a line may be served between two ticks. The serial ports need a hundred at most, the V3D a few for each list.
 pub const MAX_PER_TICK: u32 = 2000;
 
-/// What is called when a line is up. Runs with interrupts masked, on the exception stack.
+/// Called when its line is asserted. Runs with interrupts masked, on the exception stack.
 pub type Handler = fn();
 
 struct Controller {
@@ -48,17 +48,17 @@ struct Controller {
 
 static CONTROLLER: IrqLock<Controller> = IrqLock::new(Controller { registers: None, handlers: [None; 64] });
 
-/// How often each line was served.
+/// How often each line has been served since boot.
 static COUNTS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
-/// How often each line was served since the last tick.
+/// How often each line has been served since the last tick.
 static IN_THIS_TICK: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
-/// Lines that are off until the next tick.
+/// Lines that are disabled until the next tick.
 static RESTING: AtomicU64 = AtomicU64::new(0);
-/// Lines that were off for that reason since the last [`take_storms`].
+/// Lines that were disabled because of a storm since the last [`take_storms`].
 static STORMS: AtomicU64 = AtomicU64::new(0);
 
-/// Takes the controller over, all lines off: what the firmware left on would have no handler.
+/// Takes ownership of the controller and disables all lines: those that the firmware has enabled have no handlers.
 pub fn init(registers: Mmio<Registers>) {
     registers.fiq_control.set(0);
     for bank in &registers.disable {
@@ -67,7 +67,7 @@ pub fn init(registers: Mmio<Registers>) {
     CONTROLLER.lock().registers = Some(registers);
 }
 
-/// Gives `line` its handler and switches it on. Lines beyond 63 do not exist and are left alone.
+/// Sets the handler of `line` and enables it. Lines beyond 63 do not exist and are ignored.
 pub fn enable(line: u8, handler: Handler) {
     let mut controller = CONTROLLER.lock();
     let (bank, bit) = place(line);
@@ -79,7 +79,7 @@ pub fn enable(line: u8, handler: Handler) {
     }
 }
 
-/// Switches `line` off.
+/// Disables `line`.
 pub fn disable(line: u8) {
     RESTING.fetch_and(!1u64.checked_shl(line.into()).unwrap_or(0), Ordering::Relaxed);
     switch_off(line);
@@ -93,7 +93,7 @@ fn switch_off(line: u8) {
     }
 }
 
-/// A tick of the timer: lines that came too often come again.
+/// Called at each tick of the timer: enables the lines again that were disabled because of a storm.
 pub(crate) fn tick() {
     IN_THIS_TICK.iter().for_each(|count| count.store(0, Ordering::Relaxed));
     let resting = RESTING.swap(0, Ordering::Relaxed);
@@ -106,13 +106,13 @@ pub(crate) fn tick() {
     }
 }
 
-/// The lines that came too often since the last call.
+/// The lines that had a storm since the last call.
 pub fn take_storms() -> impl Iterator<Item = u8> {
     let storms = STORMS.swap(0, Ordering::Relaxed);
     (0..64).filter(move |line| storms >> line & 1 != 0)
 }
 
-/// How often `line` was served since boot.
+/// How often `line` has been served since boot.
 #[must_use]
 pub fn count(line: u8) -> u64 {
     COUNTS.get(usize::from(line)).map_or(0, |count| count.load(Ordering::Relaxed))
@@ -122,14 +122,14 @@ fn place(line: u8) -> (usize, u32) {
     (usize::from(line / 32), 1 << (line % 32))
 }
 
-/// Serves all lines that are up, from the exception vector.
+/// Serves all asserted lines; called by the exception vector.
 pub(crate) fn dispatch() {
     for bank in 0..2u8 {
         let mut pending = {
             let controller = CONTROLLER.lock();
             let Some(registers) = &controller.registers else { return };
             let bank = usize::from(bank);
-            // A pending register also shows lines that are off.
+            // A pending register also shows lines that are disabled.
             registers.pending[bank].get() & registers.enable[bank].get()
         };
         while pending != 0 {
@@ -144,7 +144,7 @@ pub(crate) fn dispatch() {
             }
             let handler = CONTROLLER.lock().handlers[usize::from(line)];
             match handler {
-                // The lock is open again: a handler may switch lines on and off.
+                // The lock is released here: a handler may enable and disable lines.
                 Some(handler) => handler(),
                 None => disable(line),
             }

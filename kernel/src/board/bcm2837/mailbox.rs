@@ -1,13 +1,12 @@
 //! The mailbox between the ARM and the firmware, for property messages
 //!
-//! Mailbox 0 carries words to the ARM, mailbox 1 to the VideoCore. A word is an address of a 16-byte aligned message with the
-//! channel in its low four bits; channel 8 is the property channel. The firmware answers with the same word when it has
-//! written its answers into the message.
+//! Mailbox 0 carries words to the ARM, mailbox 1 to the VideoCore. A word is the address of a 16-byte aligned message, with the channel in its low four bits;
+//! channel 8 is the property channel. The firmware writes its answers into the message and sends the same word back.
 //!
-//! # A firmware that does not answer
-//! It may answer late, after the kernel has given up, and writes into the message then. So messages travel in buffers of the
-//! mailbox's own, and one whose answer is owed is not used again before that has come: the late answer changes nothing and is taken
-//! for no other. While the firmware is silent, each message waits for a short time only, and the first answer ends the silence.
+//! # Late answers
+//! The firmware may answer after the kernel has given up, and then writes into the message. The mailbox therefore has its own buffers for messages, and does
+//! not reuse a buffer before its answer has arrived: a late answer overwrites nothing else and is not taken for the answer to another message. While the
+//! firmware is silent, each message waits for a short time only, until the first answer arrives.
 //!
 //! # Sources
 //! raspberrypi/firmware wiki, "Accessing mailboxes"; [linux drivers/mailbox/bcm2835-mailbox.c].
@@ -16,29 +15,29 @@ use super::property::{MESSAGE_WORDS, Message, PropertyError};
 
 /// The property channel.
 const CHANNEL: u32 = 8;
-/// Where the VideoCore sees the ARM's memory without its own cache in between.
+/// The bus alias in which the VideoCore accesses the ARM's memory without its own cache.
 const UNCACHED_ALIAS: u32 = 0xc000_0000;
-/// The firmware answers within a millisecond, except when it sets clocks or a display mode up.
+/// The firmware answers within a millisecond, except when it sets clocks or a display mode.
 const PATIENCE_US: u64 = 1_000_000;
-/// What a message waits while the firmware is silent: the kernel goes on without it, and only looks whether it is back.
+/// How long a message waits while the firmware is silent: just long enough to notice that it answers again.
 const PATIENCE_IN_SILENCE_US: u64 = 10_000;
-/// Messages whose answers may be owed at once.
+/// Messages whose answers may be outstanding at once.
 const BUFFERS: usize = 4;
 /// Words that a mailbox holds.
 const FIFO_WORDS: usize = 8;
 
 /// The registers of both mailboxes, the clock, and the cache between the CPU and the firmware.
 pub trait Line {
-    /// Microseconds since some moment.
+    /// A time in microseconds.
     fn now_us(&self) -> u64;
 
-    /// Whether mailbox 1 takes no word now.
+    /// Whether mailbox 1 is full.
     fn is_full(&self) -> bool;
 
     /// Puts a word into mailbox 1.
     fn send(&mut self, word: u32);
 
-    /// Whether there is no word in mailbox 0.
+    /// Whether mailbox 0 is empty.
     fn is_empty(&self) -> bool;
 
     /// Takes a word out of mailbox 0.
@@ -51,24 +50,24 @@ pub trait Line {
     fn take_back(&mut self, words: &mut [u32]);
 }
 
-/// A message's place in memory; its alignment is a cache line, so that it shares none with its neighbours.
+/// Memory of a message; it is aligned to a cache line, so that it shares none with its neighbours.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Buffer {
     words: [u32; MESSAGE_WORDS],
-    /// Its message is with the firmware.
+    /// The message has been sent, and its answer has not arrived.
     is_owed: bool,
 }
 
 impl Buffer {
-    /// What is sent for it.
+    /// The word that is sent for the message.
     fn word(&self) -> u32 {
-        // All of RAM is below 1 GiB, so that an address has room for the alias.
+        // All of RAM is below 1 GiB, so the bits of the alias are free in an address.
         (self.words.as_ptr() as usize as u32) | UNCACHED_ALIAS | CHANNEL
     }
 }
 
-/// The way to the firmware. It must stay where it is while an answer is owed.
+/// The mailbox. It must not move while an answer is outstanding.
 #[derive(Debug)]
 pub struct Mailbox<L> {
     line: L,
@@ -77,7 +76,7 @@ pub struct Mailbox<L> {
 }
 
 impl<L: Line> Mailbox<L> {
-    /// The mailbox.
+    /// A mailbox on this line.
     pub const fn new(line: L) -> Self {
         const BUFFER: Buffer = Buffer { words: [0; MESSAGE_WORDS], is_owed: false };
         Self { line, buffers: [BUFFER; BUFFERS], is_silent: false }
@@ -89,14 +88,14 @@ impl<L: Line> Mailbox<L> {
         self.is_silent
     }
 
-    /// Carries `message` to the firmware and back.
+    /// Sends `message` to the firmware and receives the answer.
     ///
     /// # Errors
-    /// [`PropertyError::Timeout`], [`PropertyError::Refused`]. Whether each property was answered, its slot tells.
+    /// [`PropertyError::Timeout`], [`PropertyError::Refused`]. Whether a property was answered is found by [`Message::answer`].
     pub fn exchange(&mut self, message: &mut Message) -> Result<(), PropertyError> {
         let patience_us = if self.is_silent { PATIENCE_IN_SILENCE_US } else { PATIENCE_US };
         let end_us = self.line.now_us() + patience_us;
-        // Silent until the opposite is shown.
+        // Assumed silent until an answer arrives.
         self.is_silent = true;
         for _ in 0..FIFO_WORDS {
             if !self.line.is_empty() {
@@ -114,7 +113,7 @@ impl<L: Line> Mailbox<L> {
         line.send(buffer.word());
         buffer.is_owed = true;
         while self.buffers[index].is_owed {
-            // Words that are not ours come in between, perhaps for ever: the time is looked at for each.
+            // Any number of other words may arrive first, so the time is checked for each.
             self.wait_while(end_us, L::is_empty)?;
             self.receive();
             if self.line.now_us() > end_us && self.buffers[index].is_owed {
@@ -129,7 +128,7 @@ impl<L: Line> Mailbox<L> {
         message.check()
     }
 
-    /// Receives a word and notes which message it answers. Words of other channels are dropped.
+    /// Receives a word and marks the message that it answers as answered. Words of other channels are dropped.
     fn receive(&mut self) {
         let word = self.line.receive();
         if let Some(buffer) = self.buffers.iter_mut().find(|buffer| buffer.word() == word) {
@@ -150,7 +149,7 @@ impl<L: Line> Mailbox<L> {
 #[cfg(target_os = "none")]
 pub use hardware::{HardwareLine, Registers};
 
-/// The line on the board.
+/// The mailbox's registers on the board.
 #[cfg(target_os = "none")]
 mod hardware {
     use tock_registers::{
@@ -167,9 +166,9 @@ mod hardware {
 
     register_bitfields! { u32,
         STATUS [
-            /// No room for a word.
+            /// The mailbox is full.
             FULL OFFSET(31) NUMBITS(1) [],
-            /// No word there.
+            /// The mailbox is empty.
             EMPTY OFFSET(30) NUMBITS(1) [],
         ],
     }
@@ -189,14 +188,14 @@ mod hardware {
         }
     }
 
-    /// The registers, the core's clock and its cache.
+    /// The registers, with the core's clock and caches.
     #[derive(Debug)]
     pub struct HardwareLine {
         registers: Mmio<Registers>,
     }
 
     impl HardwareLine {
-        /// The line of these registers.
+        /// The line with these registers.
         #[must_use]
         pub fn new(registers: Mmio<Registers>) -> Self {
             Self { registers }
@@ -241,20 +240,20 @@ mod tests {
     use super::*;
     use crate::board::bcm2837::property::{BoardRevision, GetBoardRevision};
 
-    /// What the firmware does with a message.
+    /// Behaviour of the test double.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Behaviour {
-        /// Answers with this revision.
+        /// Answers with this revision code.
         Answers(u32),
-        /// Returns the word and leaves the message as it was.
+        /// Returns the word and leaves the message unchanged.
         ReturnsItUntouched,
-        /// Returns words of other messages and channels, for ever.
+        /// Returns words of other messages and channels without end.
         Babbles,
-        /// Returns the word, with this code and an answer of this many bytes in the message.
+        /// Returns the word, and sets this code and this length of the answer in the message.
         Says { code: u32, bytes: u32 },
-        /// Takes the word, and no more.
+        /// Takes the word and does not answer.
         SwallowsIt,
-        /// Does not even take the word.
+        /// Does not take the word.
         IsFull,
     }
 
@@ -263,7 +262,7 @@ mod tests {
         now_us: Cell<u64>,
         /// Words on their way to the ARM.
         returned: Vec<u32>,
-        /// Words that were swallowed, to be returned when it is too late.
+        /// Words that were taken without an answer, to be returned later.
         swallowed: Vec<u32>,
     }
 
@@ -311,7 +310,7 @@ mod tests {
         Mailbox::new(Double { behaviour, now_us: Cell::new(0), returned: Vec::new(), swallowed: Vec::new() })
     }
 
-    /// The board's revision, and how many microseconds the question took.
+    /// The answer to a request for the board's revision, and the time that it took in microseconds.
     fn ask(mailbox: &mut Mailbox<Double>) -> (Result<u32, PropertyError>, u64) {
         let start_us = mailbox.line.now_us.get();
         let mut message = Message::new();
@@ -329,7 +328,7 @@ mod tests {
         assert!(!mailbox.is_silent());
     }
 
-    /// Each bad firmware has its error, and costs no more than the patience.
+    /// Each failure has its error and takes no longer than the timeout.
     #[test]
     fn bad_answers_are_told_apart() {
         let name = "GetBoardRevision";
@@ -354,7 +353,7 @@ mod tests {
         }
     }
 
-    /// Once silent, a question costs a hundredth; when the firmware is back, the next question finds out.
+    /// Once the firmware is silent, a request waits for a hundredth of the time; when it answers again, the next request succeeds.
     #[test]
     fn silence_is_cheap_and_may_end() {
         let mut mailbox = mailbox(Behaviour::SwallowsIt);
@@ -365,7 +364,7 @@ mod tests {
             assert!(us <= PATIENCE_IN_SILENCE_US + 3000, "{us} us");
         }
         assert_eq!(mailbox.line.swallowed.len(), BUFFERS, "a buffer was sent again while its answer is owed");
-        // It is back, and the late answers come first.
+        // The firmware answers again, late answers first.
         let late: Vec<u32> = mailbox.line.swallowed.drain(..).collect();
         mailbox.line.returned.extend(late);
         mailbox.line.behaviour = Behaviour::Answers(0x90_2120);
@@ -373,7 +372,7 @@ mod tests {
         assert!(!mailbox.is_silent());
     }
 
-    /// The answer to a question that was given up is not taken for the answer to the next one.
+    /// A late answer to an abandoned request is not taken for the answer to the next one.
     #[test]
     fn a_late_answer_is_no_other_questions_answer() {
         let mut mailbox = mailbox(Behaviour::SwallowsIt);

@@ -1,10 +1,10 @@
 //! UART1: the small serial port of the auxiliary block
 //!
-//! A 16550 in outline, with FIFOs of 8 bytes. Its baud rate is core clock / (8 * (divisor + 1)), so it is only right as long
-//! as the core clock stays where it was (`core_freq=250`, which `enable_uart=1` implies).
+//! It resembles a 16550 and has FIFOs of 8 bytes. Its baud rate is core clock / (8 * (divisor + 1)), so it is right only while the core clock does not change
+//! (`core_freq=250`, which `enable_uart=1` implies).
 //!
 //! # Sources
-//! BCM2835 ARM Peripherals, chapter 2, and its errata (IER bits 1 and 0 are told the wrong way round in table p.12).
+//! BCM2835 ARM Peripherals, chapter 2, and its errata (IER bits 1 and 0 are swapped in the table on p.12).
 
 use tock_registers::{
     interfaces::{ReadWriteable, Readable, Writeable},
@@ -16,14 +16,14 @@ use super::uart::{BAUD_RATE, Uart};
 use crate::mmio::Mmio;
 
 register_bitfields! { u32,
-    /// Which auxiliary devices are on.
+    /// Enables of auxiliary devices.
     AUXENB [
         /// The mini UART.
         MINI_UART OFFSET(0) NUMBITS(1) [],
     ],
-    /// Interrupts.
+    /// Interrupt enables.
     IER [
-        /// When a byte has arrived. The errata move it here from bit 1.
+        /// Interrupt when a byte has been received. The errata move it here from bit 1.
         RECEIVE OFFSET(0) NUMBITS(1) [],
     ],
     /// FIFO control.
@@ -33,16 +33,16 @@ register_bitfields! { u32,
     ],
     /// Line control.
     LCR [
-        /// Eight data bits take both bits; the manual shows one [errata].
+        /// Eight data bits are selected by both bits; the manual shows one [errata].
         DATA_SIZE OFFSET(0) NUMBITS(2) [ EightBits = 0b11 ],
     ],
     /// Line status.
     LSR [
-        /// Nothing is being sent.
+        /// The transmitter is idle and its FIFO is empty.
         TX_IDLE OFFSET(6) NUMBITS(1) [],
-        /// There is room for at least one byte.
+        /// The transmit FIFO has room for at least one byte.
         TX_EMPTY OFFSET(5) NUMBITS(1) [],
-        /// A byte has arrived.
+        /// A byte has been received.
         DATA_READY OFFSET(0) NUMBITS(1) [],
     ],
     /// Control.
@@ -53,7 +53,7 @@ register_bitfields! { u32,
 }
 
 register_structs! {
-    /// The mini UART's part of the auxiliary block.
+    /// The mini UART's registers in the auxiliary block.
     #[allow(missing_docs, reason = "field names are the manual's register names")]
     pub Registers {
         (0x00 => _auxirq),
@@ -73,7 +73,7 @@ register_structs! {
     }
 }
 
-/// The baud register's value for the console's rate, rounded to the nearest.
+/// The divisor for the console's baud rate, rounded to the nearest.
 ///
 /// At 250 MHz: 250,000,000 / (8 * 115,200) - 1 = 270.27, so 270 (0.1 % off).
 #[must_use]
@@ -88,7 +88,7 @@ pub struct MiniUart {
 }
 
 impl MiniUart {
-    /// Sets the port up; the core clock runs at `core_clock_hz`.
+    /// Initialises the UART; the core clock runs at `core_clock_hz`.
     #[must_use]
     pub fn new(registers: Mmio<Registers>, core_clock_hz: u32) -> Self {
         registers.auxenb.modify(AUXENB::MINI_UART::SET);
@@ -102,7 +102,7 @@ impl MiniUart {
         Self { registers }
     }
 
-    /// The port as it was set up before.
+    /// The UART, which is already initialised.
     #[must_use]
     pub fn already_set_up(registers: Mmio<Registers>) -> Self {
         Self { registers }
@@ -127,7 +127,7 @@ impl Uart for MiniUart {
     }
 
     fn acknowledge_receive_interrupt(&mut self) {
-        // It goes away by itself when the FIFO is empty.
+        // The interrupt is deasserted when the FIFO is empty.
     }
 
     fn has_sent(&self) -> bool {

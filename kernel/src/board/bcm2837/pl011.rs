@@ -1,6 +1,6 @@
 //! UART0: ARM PrimeCell PL011
 //!
-//! Two FIFOs of 16 bytes, a divisor in 1/64ths, any baud rate up to clock / 16.
+//! It has two FIFOs of 16 bytes, a divisor in 1/64ths, and any baud rate up to clock / 16.
 //!
 //! # Sources
 //! ARM DDI 0183G (PL011 r1p5); BCM2835 ARM Peripherals, chapter 13.
@@ -15,7 +15,7 @@ use super::uart::{BAUD_RATE, Uart};
 use crate::mmio::Mmio;
 
 register_bitfields! { u32,
-    /// Data, with the errors of a received byte.
+    /// Data, with error flags of a received byte.
     DR [
         /// The byte.
         DATA OFFSET(0) NUMBITS(8) [],
@@ -26,32 +26,32 @@ register_bitfields! { u32,
         TXFF OFFSET(5) NUMBITS(1) [],
         /// The receive FIFO is empty.
         RXFE OFFSET(4) NUMBITS(1) [],
-        /// A byte is on the line, or waiting for it.
+        /// A byte is being sent or waits in the FIFO.
         BUSY OFFSET(3) NUMBITS(1) [],
     ],
     /// Line control.
     LCRH [
         /// Length of a word.
         WLEN OFFSET(5) NUMBITS(2) [ EightBits = 0b11 ],
-        /// FIFOs on.
+        /// FIFO enable.
         FEN OFFSET(4) NUMBITS(1) [],
     ],
     /// Control.
     CR [
-        /// Receiver on.
+        /// Receiver enable.
         RXE OFFSET(9) NUMBITS(1) [],
-        /// Transmitter on.
+        /// Transmitter enable.
         TXE OFFSET(8) NUMBITS(1) [],
-        /// The whole UART on.
+        /// UART enable.
         UARTEN OFFSET(0) NUMBITS(1) [],
     ],
-    /// At what filling of the FIFOs interrupts come.
+    /// FIFO levels at which interrupts are raised.
     IFLS [
         RXIFLSEL OFFSET(3) NUMBITS(3) [ OneEighth = 0b000 ],
     ],
     /// Interrupt mask (1 lets it through) and clear.
     INTERRUPTS [
-        /// Bytes have waited in the FIFO for 32 bit times.
+        /// Receive timeout: bytes have waited in the FIFO for 32 bit times.
         RT OFFSET(6) NUMBITS(1) [],
         /// The receive FIFO has reached its level.
         RX OFFSET(4) NUMBITS(1) [],
@@ -94,11 +94,11 @@ pub struct Pl011 {
 }
 
 impl Pl011 {
-    /// Sets the port up; its clock runs at `clock_hz`.
+    /// Initialises the UART; its clock runs at `clock_hz`.
     #[must_use]
     pub fn new(registers: Mmio<Registers>, clock_hz: u32) -> Self {
         let mut uart = Self { registers };
-        // The firmware may still be sending its own last line; changing the line settings would garble it.
+        // The firmware may still be sending; changing the line settings would corrupt its last bytes.
         uart.flush();
         let registers = &uart.registers;
         registers.cr.set(0);
@@ -107,14 +107,14 @@ impl Pl011 {
         let (integer, fraction) = divisor(clock_hz);
         registers.ibrd.set(integer);
         registers.fbrd.set(fraction);
-        // The divisor is taken over by the write to LCRH [DDI 0183G, 3.3.6].
+        // The divisor takes effect with the write to LCRH [DDI 0183G, 3.3.6].
         registers.lcrh.write(LCRH::WLEN::EightBits + LCRH::FEN::SET);
         registers.ifls.write(IFLS::RXIFLSEL::OneEighth);
         registers.cr.write(CR::UARTEN::SET + CR::TXE::SET + CR::RXE::SET);
         uart
     }
 
-    /// The port as it was set up before.
+    /// The UART, which is already initialised.
     #[must_use]
     pub fn already_set_up(registers: Mmio<Registers>) -> Self {
         Self { registers }

@@ -1,8 +1,7 @@
-//! Power and reset of the graphics: the PM block's GRAFX register and the bridges to the bus
+//! Power and reset of the V3D: the PM block's GRAFX register and the bridges to the bus
 //!
-//! The firmware powers V3D up when asked by a property. What is left for the ARM is the reset of an engine that hangs: stop
-//! the slave and the master bridge, so that no half transfer stays on the bus, pull V3DRSTN low and up again, start the
-//! bridges in the opposite order.
+//! The firmware powers the V3D up on request. The ARM can reset a hung V3D itself: it stops the slave and the master bridge, so that no transfer is cut in
+//! half, drives V3DRSTN low and high again, and starts the bridges in the opposite order.
 //!
 //! # Sources
 //! [linux drivers/pmdomain/bcm/bcm2835-power.c], [lk].
@@ -18,30 +17,30 @@ use tock_registers::{
 use crate::{arch::clock, mmio::Mmio};
 
 register_bitfields! { u32,
-    /// The graphics' power domain.
+    /// The power domain of the graphics.
     GRAFX [
         PASSWORD OFFSET(24) NUMBITS(8) [ Correct = 0x5a ],
         /// 0 holds V3D in reset.
         V3DRSTN OFFSET(6) NUMBITS(1) [],
-        /// The domain works.
+        /// The domain is functional.
         ISFUNC OFFSET(5) NUMBITS(1) [],
-        /// The power switch is closed and the voltage is there.
+        /// The power switch is closed and the voltage is stable.
         POWOK OFFSET(1) NUMBITS(1) [],
-        /// The power switch is to be closed.
+        /// Requests that the power switch be closed.
         POWUP OFFSET(0) NUMBITS(1) [],
     ],
-    /// Control of one bridge.
+    /// Control of a bridge.
     BRIDGE [
         PASSWORD OFFSET(24) NUMBITS(8) [ Correct = 0x5a ],
         /// The bridge has stopped.
         ACK OFFSET(1) NUMBITS(1) [],
-        /// The bridge is to stop.
+        /// Requests that the bridge stop.
         REQ_STOP OFFSET(0) NUMBITS(1) [],
     ],
 }
 
 register_structs! {
-    /// The graphics' part of the power block.
+    /// The graphics' registers of the power block.
     #[allow(missing_docs, reason = "field names are Linux's register names")]
     pub Registers {
         (0x000 => _others),
@@ -63,22 +62,22 @@ register_structs! {
     }
 }
 
-/// What the bridges' ID register reads: "bdrg" back to front.
+/// Value of the bridges' ID register: "bdrg" in reverse.
 const BRIDGE_ID: u32 = 0x6272_6467;
 /// How long a bridge may take to stop or start.
 const BRIDGE_TIMEOUT_US: u64 = 1000;
 
-/// Why V3D could not be reset.
+/// Why the V3D could not be reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResetError {
-    /// There are no bridges where they should be; what was read.
+    /// The bridges' ID register has another value.
     NoBridges(u32),
     /// A bridge did not stop or start in time.
     Stuck {
-        /// Which one.
+        /// The bridge.
         bridge: &'static str,
-        /// Whether it was to stop.
+        /// Whether it was told to stop.
         stopping: bool,
     },
 }
@@ -96,7 +95,7 @@ impl fmt::Display for ResetError {
 
 impl core::error::Error for ResetError {}
 
-/// What the registers of power and bridges read.
+/// Values of the power and bridge registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerStatus {
     /// PM_GRAFX.
@@ -110,15 +109,15 @@ pub struct PowerStatus {
 }
 
 impl PowerStatus {
-    /// What keeps V3D from working, by these registers.
+    /// Why the V3D cannot work, according to these registers.
     #[must_use]
     pub fn obstacle(&self) -> Option<&'static str> {
         let bridge_is_stopped = |word: u32| word & BRIDGE::ACK::SET.value != 0;
         if self.bridge_id != BRIDGE_ID {
-            return Some("there are no bus bridges where they should be");
+            return Some("the bus bridges' ID register has another value");
         }
         if self.grafx & GRAFX::POWOK::SET.value == 0 {
-            return Some("the graphics' power is not there (POWOK)");
+            return Some("the graphics are not powered (POWOK)");
         }
         if self.grafx & GRAFX::V3DRSTN::SET.value == 0 {
             return Some("V3D is held in reset (V3DRSTN)");
@@ -141,7 +140,7 @@ impl fmt::Display for PowerStatus {
     }
 }
 
-/// Power and reset of V3D.
+/// Power and reset of the V3D.
 #[derive(Debug)]
 pub struct GraphicsPower {
     power: Mmio<Registers>,
@@ -149,13 +148,13 @@ pub struct GraphicsPower {
 }
 
 impl GraphicsPower {
-    /// The control of V3D's power domain.
+    /// Control of the V3D's power domain.
     #[must_use]
     pub fn new(power: Mmio<Registers>, bridges: Mmio<BridgeRegisters>) -> Self {
         Self { power, bridges }
     }
 
-    /// What the registers of power and bridges read now.
+    /// Current values of the power and bridge registers.
     #[must_use]
     pub fn status(&self) -> PowerStatus {
         PowerStatus {
@@ -166,18 +165,18 @@ impl GraphicsPower {
         }
     }
 
-    /// Resets V3D: all its registers go back to what they are after power-on.
+    /// Resets the V3D: all its registers return to their power-on values.
     ///
     /// # Errors
-    /// When there are no bridges, or one does not follow. Where one does not stop, V3D is left as it is, as Linux does: a reset in the middle of a
-    /// transfer could take the bus along.
+    /// When there are no bridges, or one does not stop or start. If one does not stop, the V3D is not reset, as in Linux: a reset in the middle of a transfer
+    /// could hang the bus.
     pub fn reset_v3d(&mut self) -> Result<(), ResetError> {
         let id = self.bridges.id.get();
         if id != BRIDGE_ID {
             return Err(ResetError::NoBridges(id));
         }
         if let Err(error) = stop(&self.bridges.v3d_s_ctrl, "slave") {
-            // The request is taken back; whether the bridge minds says nothing more.
+            // The request is withdrawn; a second failure would add no information.
             let _ = start(&self.bridges.v3d_s_ctrl, "slave");
             return Err(error);
         }

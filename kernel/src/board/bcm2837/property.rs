@@ -1,10 +1,9 @@
-//! Messages to the firmware: properties, packed and checked
+//! Messages to the firmware: encoding and decoding of properties
 //!
-//! A message is a buffer of 32-bit words: its size in bytes, a request code of 0, then any number of tags, then 0. A tag is
-//! its number, the size of its value buffer in bytes, a code (0), and the buffer. The firmware answers in place: the
-//! message's code becomes 0x8000_0000 (done) or 0x8000_0001 (parse error); each tag's code becomes 0x8000_0000 plus the
-//! number of bytes that the answer *has*, be that more than fits or nothing at all. A tag that the firmware does not know
-//! keeps code 0 on some versions and answers no bytes on others: both count as not answered.
+//! A message is a buffer of 32-bit words: its size in bytes, a request code of 0, any number of tags, then 0. A tag is its number, the size of its value buffer
+//! in bytes, a code (0), and the buffer. The firmware answers in place: the message's code becomes 0x8000_0000 (done) or 0x8000_0001 (parse error); each tag's
+//! code becomes 0x8000_0000 plus the length of the answer in bytes, which may exceed the buffer or be 0. Of an unknown tag, some firmware versions leave the
+//! code 0 and others answer 0 bytes: both count as not answered.
 //!
 //! ```
 //! use kernel::board::property::{GetBoardRevision, GetTemperature, Message};
@@ -26,27 +25,27 @@ mod of_bytes;
 
 pub use of_bytes::{CommandLine, EdidBlock, GetCommandLine, GetEdidBlock};
 
-/// Words that a message has room for.
+/// Capacity of a message in words.
 pub const MESSAGE_WORDS: usize = 128;
 const WORDS_BEFORE_TAGS: usize = 2;
 const WORDS_BEFORE_VALUE: usize = 3;
 const DONE: u32 = 0x8000_0000;
 
-/// What can be asked or told.
+/// A property: a request to the firmware and its answer.
 pub trait Property {
     /// The tag's number.
     const TAG: u32;
-    /// Its name, as errors spell it.
+    /// Its name in error messages.
     const NAME: &'static str;
     /// Words of the value buffer: the longer of request and answer.
     const VALUE_WORDS: usize;
-    /// Bytes that a whole answer has at least.
+    /// Minimum length of a complete answer in bytes.
     const ANSWER_BYTES: u32;
-    /// What comes back.
+    /// The decoded answer.
     type Answer;
-    /// Writes the request into the value buffer, which is zero before.
+    /// Writes the request into the value buffer, which is zeroed.
     fn request(&self, value: &mut [u32]);
-    /// Reads the answer out of the value buffer.
+    /// Reads the answer from the value buffer.
     fn answer(value: &[u32; MESSAGE_WORDS]) -> Self::Answer;
 }
 
@@ -54,9 +53,9 @@ pub trait Property {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PropertyError {
-    /// The mailbox did not take the message or bring it back in time.
+    /// The mailbox did not take or return the message in time.
     Timeout,
-    /// The firmware could not read the message; its code.
+    /// The firmware rejected the message with this code.
     Refused(u32),
     /// The firmware does not know the tag of this name.
     NotAnswered(&'static str),
@@ -64,9 +63,9 @@ pub enum PropertyError {
     ShortAnswer {
         /// The property's name.
         name: &'static str,
-        /// Bytes that came.
+        /// Length of the answer in bytes.
         got_bytes: u32,
-        /// Bytes that it must have.
+        /// Required length in bytes.
         expected_bytes: u32,
     },
     /// The message has no room for another property.
@@ -89,14 +88,14 @@ impl fmt::Display for PropertyError {
 
 impl core::error::Error for PropertyError {}
 
-/// A message under construction, on its way, or answered.
+/// A message to be filled, sent, or read.
 #[derive(Clone, Debug)]
 pub struct Message {
     words: [u32; MESSAGE_WORDS],
     used_words: usize,
 }
 
-/// The place of a property in its message, by which its answer is found.
+/// Position of a property in its message, which identifies its answer.
 #[derive(Debug)]
 pub struct Slot<P> {
     first_word: usize,
@@ -125,7 +124,7 @@ impl Message {
     pub fn push<P: Property>(&mut self, property: &P) -> Result<Slot<P>, PropertyError> {
         let first_word = self.used_words;
         let value = first_word + WORDS_BEFORE_VALUE..first_word + WORDS_BEFORE_VALUE + P::VALUE_WORDS;
-        // One word stays for the end tag.
+        // One word is reserved for the end tag.
         if value.end >= MESSAGE_WORDS {
             return Err(PropertyError::MessageFull);
         }
@@ -137,15 +136,15 @@ impl Message {
         Ok(Slot { first_word, property: PhantomData })
     }
 
-    /// The words that the firmware reads and writes, from the first to the end tag.
+    /// The message's words, up to and including the end tag.
     pub fn words_mut(&mut self) -> &mut [u32] {
         &mut self.words[..=self.used_words]
     }
 
-    /// Whether the firmware has worked through the message.
+    /// Checks that the firmware has processed the message.
     ///
     /// # Errors
-    /// [`PropertyError::Refused`] with the code that it left.
+    /// [`PropertyError::Refused`] with the firmware's code.
     pub fn check(&self) -> Result<(), PropertyError> {
         if self.words[1] == DONE { Ok(()) } else { Err(PropertyError::Refused(self.words[1])) }
     }
@@ -153,7 +152,7 @@ impl Message {
     /// The answer to one property.
     ///
     /// # Errors
-    /// When the firmware did not know it or answered too little.
+    /// When the firmware did not know the property, or its answer is too short.
     pub fn answer<P: Property>(&self, slot: &Slot<P>) -> Result<P::Answer, PropertyError> {
         let code = self.words[slot.first_word + 2];
         let got_bytes = code & !DONE;
@@ -169,7 +168,7 @@ impl Message {
         Ok(P::answer(&value))
     }
 
-    /// Writes size and end tag.
+    /// Writes the size and the end tag.
     fn close(&mut self) {
         self.words[0] = 4 * (self.used_words as u32 + 1);
         self.words[1] = 0;
@@ -177,7 +176,7 @@ impl Message {
     }
 }
 
-/// Properties whose request and answer are plain words, one row each: name, tag, request, answer.
+/// Properties whose requests and answers consist of words, one row each: name, tag, request, answer.
 macro_rules! properties {
     ($(
         $(#[$doc:meta])*
@@ -227,12 +226,12 @@ macro_rules! properties {
 }
 
 properties! {
-    /// The firmware's build, as seconds since 1970.
+    /// The firmware's build time, as seconds since 1970.
     GetFirmwareRevision = 0x0000_0001 {} -> FirmwareRevision {
         /// Seconds since 1970.
         built_at,
     }
-    /// The board's revision code; [`super::board`] knows what it means.
+    /// The board's revision code, decoded by [`super::board`].
     GetBoardRevision = 0x0001_0002 {} -> BoardRevision {
         /// The code.
         code,
@@ -246,19 +245,19 @@ properties! {
     }
     /// The ARM's part of memory.
     GetArmMemory = 0x0001_0005 {} -> ArmMemory {
-        /// Its first byte.
+        /// Address of its first byte.
         base,
-        /// Its bytes.
+        /// Size in bytes.
         size_bytes,
     }
-    /// The VideoCore's part of memory, which is what gpu_mem asked for.
+    /// The VideoCore's part of memory; its size is set by gpu_mem.
     GetVideoCoreMemory = 0x0001_0006 {} -> VideoCoreMemory {
-        /// Its first byte.
+        /// Address of its first byte.
         base,
-        /// Its bytes.
+        /// Size in bytes.
         size_bytes,
     }
-    /// What a clock is set to.
+    /// The rate that a clock is set to.
     GetClockRate = 0x0003_0002 {
         /// Which clock, see [`clock`].
         clock,
@@ -268,7 +267,7 @@ properties! {
         /// Hertz; 0 when there is no such clock.
         rate_hz,
     }
-    /// The fastest that a clock may be set to.
+    /// The maximum rate of a clock.
     GetMaxClockRate = 0x0003_0004 {
         /// Which clock, see [`clock`].
         clock,
@@ -278,7 +277,7 @@ properties! {
         /// Hertz; 0 when there is no such clock.
         rate_hz,
     }
-    /// What a clock is measured to run at.
+    /// The measured rate of a clock.
     GetMeasuredClockRate = 0x0003_0047 {
         /// Which clock, see [`clock`].
         clock,
@@ -288,13 +287,13 @@ properties! {
         /// Hertz.
         rate_hz,
     }
-    /// Sets a clock; the firmware picks what it can do and says what it picked.
+    /// Sets a clock's rate; the firmware chooses the nearest possible rate and returns it.
     SetClockRate = 0x0003_8002 {
         /// Which clock, see [`clock`].
         clock,
         /// Hertz.
         rate_hz,
-        /// 1: leave voltage and turbo settings of the other clocks alone.
+        /// 1: do not change the turbo settings.
         skip_turbo,
     } -> NewClockRate {
         /// Which clock.
@@ -312,7 +311,7 @@ properties! {
         /// Thousandths of a degree Celsius.
         millidegrees,
     }
-    /// The temperature at which the firmware slows the chip down.
+    /// The temperature at which the firmware throttles the chip.
     GetMaxTemperature = 0x0003_000a {
         /// Always 0: there is one sensor.
         sensor,
@@ -322,57 +321,57 @@ properties! {
         /// Thousandths of a degree Celsius.
         millidegrees,
     }
-    /// Under-voltage and throttling, now (bits 3:0) and ever since boot (bits 19:16).
+    /// Under-voltage and throttling: now (bits 3:0), and at any time since boot (bits 19:16).
     GetThrottled = 0x0003_0046 {
-        /// Bits of the "ever" half to clear.
+        /// Bits of the upper half to clear.
         clear_mask,
     } -> Throttled {
         /// The bits.
         bits,
     }
-    /// Switches the QPUs on for programs of the ARM.
+    /// Enables the QPUs for programs of the ARM.
     EnableQpu = 0x0003_0012 {
-        /// 1: on.
+        /// 1 enables.
         enable,
     } -> EnabledQpu {
-        /// 0 when it worked.
+        /// 0 on success.
         status,
     }
     /// Switches a power domain.
     SetDomainState = 0x0003_8030 {
         /// Which domain, see [`domain`].
         domain,
-        /// 1: on.
+        /// 1 switches it on.
         on,
     } -> DomainState {
         /// Which domain.
         domain,
-        /// 1: on.
+        /// 1 if it is on.
         on,
     }
-    /// Sets a pin of the board's expander, which only the firmware reaches.
+    /// Sets a pin of the board's GPIO expander, which only the firmware can access.
     SetGpioState = 0x0003_8041 {
         /// The pin, 128 and up.
         pin,
         /// 0 or 1.
         state,
     } -> GpioState {
-        /// 0 when it worked.
+        /// 0 on success.
         status,
-        /// As set.
+        /// The state as set.
         state,
     }
-    /// Makes the framebuffer.
+    /// Allocates the framebuffer.
     AllocateFramebuffer = 0x0004_0001 {
-        /// Bytes of alignment.
+        /// Alignment in bytes.
         alignment_bytes,
     } -> AllocatedFramebuffer {
         /// Bus address of the first pixel.
         bus_address,
-        /// Bytes of all pages.
+        /// Size of all pages in bytes.
         size_bytes,
     }
-    /// The size of the picture on the display.
+    /// The resolution of the display.
     SetPhysicalSize = 0x0004_8003 {
         /// Pixels across.
         width,
@@ -396,7 +395,7 @@ properties! {
         /// Pixels down.
         height,
     }
-    /// Bits of a pixel.
+    /// Bits per pixel.
     SetDepth = 0x0004_8005 {
         /// Bits.
         bits,
@@ -404,7 +403,7 @@ properties! {
         /// Bits.
         bits,
     }
-    /// Which of red and blue comes first in memory.
+    /// Order of red and blue in memory.
     SetPixelOrder = 0x0004_8006 {
         /// 0: blue first, 1: red first.
         red_first,
@@ -412,12 +411,12 @@ properties! {
         /// 0: blue first, 1: red first.
         red_first,
     }
-    /// What the fourth byte of a pixel means.
+    /// Meaning of the fourth byte of a pixel.
     SetAlphaMode = 0x0004_8007 {
-        /// 0: 255 is opaque, 1: 0 is opaque, 2: nothing.
+        /// 0: 255 is opaque; 1: 0 is opaque; 2: ignored.
         mode,
     } -> AlphaMode {
-        /// As set.
+        /// The mode as set.
         mode,
     }
     /// Bytes from one line to the next.
@@ -425,7 +424,7 @@ properties! {
         /// Bytes.
         bytes,
     }
-    /// Which part of the framebuffer the display shows.
+    /// The part of the framebuffer that the display shows.
     SetVirtualOffset = 0x0004_8009 {
         /// First column.
         x,
@@ -437,39 +436,39 @@ properties! {
         /// First line.
         y,
     }
-    /// Waits until the display is between two pictures.
+    /// Waits for the display's vertical blanking.
     WaitForVsync = 0x0004_800e {
-        /// Nothing of meaning.
+        /// Ignored.
         unused,
     } -> Vsync {
-        /// Nothing of meaning.
+        /// Meaningless.
         unused,
     }
 }
 
-/// Clocks by their numbers in clock properties.
+/// Numbers of clocks in clock properties.
 pub mod clock {
     /// The UART's.
     pub const UART: u32 = 2;
     /// The ARM cores'.
     pub const ARM: u32 = 3;
-    /// The core clock, which the mini UART's baud rate hangs on.
+    /// The core clock, from which the mini UART derives its baud rate.
     pub const CORE: u32 = 4;
-    /// The 3D engine's.
+    /// The V3D's.
     pub const V3D: u32 = 5;
     /// The memory's.
     pub const SDRAM: u32 = 8;
-    /// The display's pixels'.
+    /// The display's pixel clock.
     pub const PIXEL: u32 = 9;
 
-    /// The clocks that `clocks` prints, with names.
+    /// The clocks that the command `clocks` prints, with names.
     pub const NAMED: [(u32, &str); 6] =
         [(ARM, "ARM"), (CORE, "core"), (V3D, "V3D"), (SDRAM, "SDRAM"), (UART, "UART"), (PIXEL, "pixel")];
 }
 
-/// Power domains by their numbers in the domain property.
+/// Numbers of power domains in the domain property.
 pub mod domain {
-    /// The 3D engine's: the index that Linux has, plus one. [linux include/dt-bindings/power/raspberrypi-power.h]
+    /// The V3D's: the index in Linux plus one. [linux include/dt-bindings/power/raspberrypi-power.h]
     pub const V3D: u32 = 11;
 }
 
@@ -477,7 +476,7 @@ pub mod domain {
 mod tests {
     use super::*;
 
-    /// The example of the firmware's wiki: words of a message that asks for the ARM memory.
+    /// The example of the firmware's wiki: a message that requests the ARM memory.
     #[test]
     fn a_message_is_laid_out_as_the_firmware_reads_it() {
         let mut message = Message::new();
@@ -503,7 +502,7 @@ mod tests {
         words[1] = 0x8000_0000;
         words[4] = 0x8000_0008;
         words[6] = 250_000_000;
-        // EnableQpu: known to nobody. SetDomainState: half an answer.
+        // EnableQpu: unknown to the firmware. SetDomainState: an incomplete answer.
         words[14] = 0x8000_0004;
         assert_eq!(message.answer(&clock), Ok(NewClockRate { clock: 5, rate_hz: 250_000_000 }));
         assert_eq!(message.answer(&qpu), Err(PropertyError::NotAnswered("EnableQpu")));

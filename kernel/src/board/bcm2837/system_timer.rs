@@ -1,7 +1,7 @@
-//! The system timer: 1 MHz, four compare registers, of which the ARM has 1 and 3
+//! The system timer: 1 MHz, with four compare registers, of which the ARM uses 1 and 3
 //!
-//! The counter runs freely; when its low half equals compare register N, bit N of CS rises and GPU interrupt N comes with
-//! it. 0 and 2 belong to the VideoCore.
+//! The counter runs freely. When its low half equals compare register N, bit N of CS is set and GPU interrupt N is raised. Channels 0 and 2 belong to the
+//! VideoCore.
 //!
 //! # Sources
 //! BCM2835 ARM Peripherals, chapter 12.
@@ -15,7 +15,7 @@ use tock_registers::{
 use crate::mmio::Mmio;
 
 register_bitfields! { u32,
-    /// Which channels have matched; a one written takes it back.
+    /// Which channels have matched; writing a one clears the bit.
     CS [
         M3 OFFSET(3) NUMBITS(1) [],
         M1 OFFSET(1) NUMBITS(1) [],
@@ -37,7 +37,7 @@ register_structs! {
     }
 }
 
-/// The timer, of which channel 1 is used.
+/// The timer, of which channel 1 is used for ticks.
 #[derive(Debug)]
 pub struct SystemTimer {
     registers: Mmio<Registers>,
@@ -50,19 +50,19 @@ impl SystemTimer {
         Self { registers }
     }
 
-    /// Raises the interrupt of channel 1 in `delay_us` microseconds, and takes back one that is up.
+    /// Raises the interrupt of channel 1 in `delay_us` microseconds, and clears a pending one.
     pub fn alarm_in(&self, delay_us: u32) {
         self.registers.cs.write(CS::M1::SET);
-        // The match is for equality: a moment that has passed would come back only after 71 minutes. From "now" it cannot.
+        // Channels compare for equality: a time that has passed would match only after 71 minutes. A time counted from now has not passed.
         self.registers.c1.set(self.registers.clo.get().wrapping_add(delay_us));
     }
 
-    /// Raises the interrupt of channel 3 in `delay_us` microseconds, for good.
+    /// Raises the interrupt of channel 3 in `delay_us` microseconds, until [`Self::quiet_spare`].
     pub fn raise_spare_in(&self, delay_us: u32) {
         self.registers.c3.set(self.registers.clo.get().wrapping_add(delay_us));
     }
 
-    /// Takes the interrupt of channel 3 back.
+    /// Clears the interrupt of channel 3.
     pub fn quiet_spare(&self) {
         self.registers.cs.write(CS::M3::SET);
     }

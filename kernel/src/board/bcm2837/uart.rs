@@ -1,21 +1,21 @@
-//! The interface that both UARTs have
+//! The interface of both UARTs
 
 /// A serial port with FIFOs, used byte by byte.
 pub trait Uart {
-    /// Sends a byte if there is room for it; otherwise says so.
+    /// Sends a byte if the FIFO has room; returns whether it had.
     fn try_send(&mut self, byte: u8) -> bool;
-    /// A byte that has arrived.
+    /// A received byte, if there is one.
     fn try_receive(&mut self) -> Option<u8>;
-    /// Lets the port interrupt when bytes arrive.
+    /// Enables the receive interrupt.
     fn enable_receive_interrupt(&mut self);
-    /// Takes a pending receive interrupt back.
+    /// Clears a pending receive interrupt.
     fn acknowledge_receive_interrupt(&mut self);
-    /// Whether every byte has left the port, its stop bit included.
+    /// Whether all bytes have been sent, including the last stop bit.
     fn has_sent(&self) -> bool;
 
-    /// Waits until every byte has left the port, or as long as a port that works can need.
+    /// Waits until all bytes have been sent, for a limited time.
     fn flush(&mut self) {
-        // At 115,200 bits per second a FIFO of 16 bytes is sent in 1.4 ms; a million reads of a register take longer.
+        // At 115,200 bits per second, a FIFO of 16 bytes is sent in 1.4 ms; a million register reads take longer.
         for _ in 0..1_000_000 {
             if self.has_sent() {
                 break;
@@ -24,5 +24,5 @@ pub trait Uart {
     }
 }
 
-/// Bits per second of the console, whichever port it is on: 8 data bits, no parity, 1 stop bit.
+/// Bits per second of the console on either UART: 8 data bits, no parity, 1 stop bit.
 pub const BAUD_RATE: u32 = 115_200;

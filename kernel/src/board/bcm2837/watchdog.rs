@@ -1,10 +1,9 @@
-//! The watchdog of the power block: a reset on request, and by itself after a time without a sign of life
+//! The watchdog of the power block: resets the chip on request, or when the kernel hangs
 //!
-//! Every write carries the password 0x5A in the top byte, or nothing happens. The watchdog counts down 16.16 seconds from the
-//! value in its 20-bit register; at zero, and with full reset chosen in RSTC, the chip restarts and the firmware loads
-//! kernel8.img again. Memory keeps its contents as long as the firmware does not use it.
+//! Writes take effect only with the password 0x5A in the top byte. The watchdog counts down from its 20-bit register in 1/65536 seconds; at zero, if RSTC
+//! selects a full reset, the chip restarts and the firmware loads kernel8.img again. Memory keeps its contents, except where the firmware uses it.
 //!
-//! QEMU 7.2 has no countdown: a write that chooses the full reset restarts the machine at once [qemu].
+//! QEMU 7.2 has no countdown: a write that selects the full reset restarts the machine at once [qemu].
 //!
 //! # Sources
 //! [linux drivers/watchdog/bcm2835_wdt.c].
@@ -17,13 +16,13 @@ register_bitfields! { u32,
     /// Reset control.
     RSTC [
         PASSWORD OFFSET(24) NUMBITS(8) [ Correct = 0x5a ],
-        /// What the watchdog does at zero.
+        /// The action at zero.
         WRCFG OFFSET(4) NUMBITS(2) [ Nothing = 0b00, FullReset = 0b10 ],
     ],
     /// The countdown.
     WDOG [
         PASSWORD OFFSET(24) NUMBITS(8) [ Correct = 0x5a ],
-        /// 1/65536 seconds left.
+        /// Remaining time in 1/65536 seconds.
         TIME OFFSET(0) NUMBITS(20) [],
     ],
 }
@@ -40,7 +39,7 @@ register_structs! {
     }
 }
 
-/// The longest time there is to look after it, in milliseconds: 20 bits of 1/65536 seconds.
+/// The longest timeout in milliseconds: 20 bits of 1/65536 seconds.
 pub const MAX_MS: u32 = 15_999;
 
 /// The watchdog.
@@ -51,13 +50,13 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// The watchdog, which is off until it is armed.
+    /// The watchdog, not armed.
     #[must_use]
     pub fn new(registers: Mmio<Registers>) -> Self {
         Self { registers, timeout_ms: None }
     }
 
-    /// Restarts the chip `timeout_ms` milliseconds after the last sign of life.
+    /// Restarts the chip `timeout_ms` milliseconds after the last [`Self::sign_of_life`].
     pub fn arm(&mut self, timeout_ms: u32) {
         self.timeout_ms = Some(timeout_ms.min(MAX_MS));
         self.sign_of_life();
@@ -69,14 +68,14 @@ impl Watchdog {
         self.registers.rstc.write(RSTC::PASSWORD::Correct + RSTC::WRCFG::Nothing);
     }
 
-    /// Tells the watchdog, if it is armed, that the kernel lives.
+    /// Restarts the countdown if the watchdog is armed.
     pub fn sign_of_life(&mut self) {
         if let Some(timeout_ms) = self.timeout_ms {
             self.count_down(timeout_ms);
         }
     }
 
-    /// The time it gives the kernel, if it is armed.
+    /// The timeout in milliseconds, if the watchdog is armed.
     #[must_use]
     pub fn timeout_ms(&self) -> Option<u32> {
         self.timeout_ms
@@ -93,7 +92,7 @@ impl Watchdog {
     }
 }
 
-/// Milliseconds as the register counts them, at most what it can hold.
+/// Converts milliseconds to the register's unit, limited to its maximum.
 fn ticks(timeout_ms: u32) -> u32 {
     (u64::from(timeout_ms.min(MAX_MS)) * 65536 / 1000) as u32
 }

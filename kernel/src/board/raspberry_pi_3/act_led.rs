@@ -1,21 +1,21 @@
-//! The green LED beside the power LED: the one sign of life that needs neither cable nor screen
+//! The green activity LED: a status display that needs neither cable nor screen
 //!
-//! Where it is differs from board to board, so that it is dark until the firmware has said which board this is.
+//! Its pin differs from board to board, so it stays dark until the firmware has returned the board's revision.
 //!
 //! # Sources
-//! [linux bcm2837-rpi-3-b-plus.dts, bcm2837-rpi-3-a-plus.dts, bcm2837-rpi-zero-2-w.dts, bcm2836-rpi-2-b.dts] for the pins and which level lights it;
-//! the 3B's expander is the firmware's, pin 130 [linux gpio-raspberrypi-exp.c]. None of it was tried here.
+//! [linux bcm2837-rpi-3-b-plus.dts, bcm2837-rpi-3-a-plus.dts, bcm2837-rpi-zero-2-w.dts, bcm2836-rpi-2-b.dts] for the pins and their polarity; the 3B's expander
+//! is controlled by the firmware, pin 130 [linux gpio-raspberrypi-exp.c]. Not tried on boards.
 
 use super::revision::Model;
 
-/// How the LED is reached.
+/// How the LED is controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wiring {
     /// A pin of the chip.
     Pin {
         /// Its number.
         number: u8,
-        /// Whether low is on.
+        /// Whether a low level lights it.
         active_low: bool,
     },
     /// A pin of the board's expander, which the firmware sets.
@@ -25,7 +25,7 @@ pub enum Wiring {
     },
 }
 
-/// How this board's LED is reached, if that is known.
+/// How this board's LED is controlled, if that is known.
 #[must_use]
 pub const fn wiring(model: Model) -> Option<Wiring> {
     match model {
@@ -55,12 +55,12 @@ mod led {
         mmio::Mmio,
     };
 
-    /// Half a period of the sign of life.
+    /// Half the period of blinking while the kernel runs.
     const HALF_PERIOD_US: u64 = 500_000;
-    /// How long a counted flash and the dark after it last.
+    /// Duration of a counted flash, and of the pause after it.
     const FLASH_US: u64 = 250_000;
 
-    /// The LED with what it is reached by.
+    /// The LED and its state.
     #[derive(Debug)]
     pub struct ActLed {
         gpio: Mmio<Registers>,
@@ -71,7 +71,7 @@ mod led {
 
     static LED: IrqLock<Option<ActLed>> = IrqLock::new(None);
 
-    /// Takes the LED of this board, and says whether there is one that can be reached.
+    /// Initialises the LED of this board; returns whether there is one that the kernel can control.
     pub fn install(gpio: Mmio<Registers>, model: Model) -> bool {
         let Some(wiring) = wiring(model) else { return false };
         if let Wiring::Pin { number, .. } = wiring {
@@ -81,7 +81,7 @@ mod led {
         set(false)
     }
 
-    /// Switches it. A firmware that does not do it is not asked again.
+    /// Switches it. After a failed request the firmware is not asked again.
     fn set(on: bool) -> bool {
         let expander = {
             let mut guard = LED.lock();
@@ -95,7 +95,7 @@ mod led {
                 Wiring::Expander { number } => number,
             }
         };
-        // The lock is open: an exchange takes up to milliseconds.
+        // The lock is released: an exchange takes up to milliseconds.
         let done =
             firmware::ask(&SetGpioState { pin: expander, state: on.into() }).is_ok_and(|answer| answer.status == 0);
         if !done {
@@ -104,7 +104,7 @@ mod led {
         done
     }
 
-    /// Changes it: the boot does so at each stage.
+    /// Toggles the LED, as the boot does at each stage.
     pub fn toggle() {
         let is_on = LED.lock().as_ref().map(|led| led.is_on);
         if let Some(is_on) = is_on {
@@ -112,7 +112,7 @@ mod led {
         }
     }
 
-    /// Changes it if it was not for half a second. Not from interrupt handlers.
+    /// Toggles the LED if the last change was half a second ago. Must not be called from interrupt handlers.
     pub fn show_life() {
         let is_due = LED.lock().as_ref().is_some_and(|led| clock::now_us() >= led.changed_us + HALF_PERIOD_US);
         if is_due {
@@ -120,7 +120,7 @@ mod led {
         }
     }
 
-    /// Flashes so many times, `between` each two.
+    /// Flashes this number of times, and calls `between` repeatedly while it waits.
     pub fn blink(times: u32, mut between: impl FnMut()) {
         for _ in 0..times {
             for on in [true, false] {

@@ -5,11 +5,11 @@
 
 /// Channel 1 of the system timer.
 pub const SYSTEM_TIMER: u8 = 1;
-/// Channel 3 of the system timer, which has no use but to fail on purpose.
+/// Channel 3 of the system timer, used only to provoke an interrupt storm.
 pub const SPARE_TIMER: u8 = 3;
-/// The 3D engine.
+/// The V3D.
 pub const V3D: u8 = 10;
-/// The auxiliary block, which has the mini UART.
+/// The auxiliary block, which contains the mini UART.
 pub const AUXILIARY: u8 = 29;
 /// UART0.
 pub const PL011: u8 = 57;

@@ -1,6 +1,6 @@
-//! The chip's blocks, each for one owner
+//! The chip's blocks, each with a single owner
 //!
-//! Each block is handed out once, by [`Peripherals::take`]; only the UARTs exist a second time, for first and last words.
+//! [`Peripherals::take`] returns the blocks once. Only the UARTs can be obtained a second time, for output during early boot and panics.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,10 +12,10 @@ use crate::{
     mmio::Mmio,
 };
 
-/// Every block that the kernel uses.
+/// All blocks that the kernel uses.
 #[derive(Debug)]
 pub struct Peripherals {
-    /// Function of the header's pins.
+    /// Pins.
     pub gpio: Mmio<gpio::Registers>,
     /// UART0.
     pub pl011: Mmio<pl011::Registers>,
@@ -23,30 +23,30 @@ pub struct Peripherals {
     pub mini_uart: Mmio<mini_uart::Registers>,
     /// The 1 MHz timer.
     pub system_timer: Mmio<system_timer::Registers>,
-    /// The way to the firmware.
+    /// The mailbox to the firmware.
     pub mailbox: Mmio<mailbox::Registers>,
     /// Interrupts of peripherals.
     pub interrupt_controller: Mmio<interrupt_controller::Registers>,
     /// The watchdog, which is part of the power block.
     pub watchdog: Mmio<watchdog::Registers>,
-    /// Power domain of the graphics.
+    /// The power domain of the graphics.
     pub graphics_power: Mmio<power::Registers>,
-    /// Bridges between V3D and the bus.
+    /// Bridges between the V3D and the bus.
     pub async_bridge: Mmio<power::BridgeRegisters>,
-    /// The 3D engine.
+    /// The V3D.
     pub v3d: Mmio<v3d_registers::RegisterWindow>,
 }
 
 impl Peripherals {
-    /// All blocks, the first time; nothing ever after.
+    /// All blocks at the first call; `None` afterwards.
     #[must_use]
     pub fn take() -> Option<Self> {
         static TAKEN: AtomicBool = AtomicBool::new(false);
         if TAKEN.swap(true, Ordering::Relaxed) {
             return None;
         }
-        // SAFETY: the addresses are the chip's [BCM2835 ARM Peripherals, chapters 2, 5 to 7, 12 to 14; AG section 10 for V3D],
-        // which the final map has as device memory for ever; the types describe these blocks.
+        // SAFETY: the addresses are the chip's [BCM2835 ARM Peripherals, chapters 2, 5 to 7, 12 to 14; AG section 10 for V3D], which the final map permanently
+        // maps as device memory; the types describe these blocks.
         Some(unsafe {
             Self {
                 gpio: Mmio::new(addresses::GPIO),
@@ -63,14 +63,14 @@ impl Peripherals {
         })
     }
 
-    /// The registers of UART0 once more, for first and last words.
+    /// The registers of UART0 once more, for early boot and panics.
     #[must_use]
     pub fn another_pl011() -> Mmio<pl011::Registers> {
         // SAFETY: as in `Peripherals::take`.
         unsafe { Mmio::new(addresses::PL011) }
     }
 
-    /// The registers of UART1 once more, for the same.
+    /// The registers of UART1 once more, likewise.
     #[must_use]
     pub fn another_mini_uart() -> Mmio<mini_uart::Registers> {
         // SAFETY: as in `Peripherals::take`.

@@ -1,6 +1,6 @@
-//! The revision code, which tells the boards apart
+//! The revision code, which identifies the board
 //!
-//! New-style codes (bit 23 set) have fields: revision 3:0, type 11:4, processor 15:12, manufacturer 19:16, memory 22:20.
+//! New-style codes (bit 23 set) consist of fields: revision 3:0, type 11:4, processor 15:12, manufacturer 19:16, memory 22:20.
 //!
 //! # Sources
 //! raspberrypi.com documentation, "Raspberry Pi revision codes".
@@ -11,7 +11,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revision(pub u32);
 
-/// A board of the family, or another.
+/// A board model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// Raspberry Pi 2 Model B, revision 1.2: the same chip on the older board.
@@ -28,7 +28,7 @@ pub enum Model {
     ComputeModule3Plus,
     /// Raspberry Pi Zero 2 W.
     Zero2W,
-    /// A board that this kernel is not for; its type number.
+    /// A board that this kernel does not support, by its type number.
     Other(u8),
 }
 
@@ -68,7 +68,7 @@ impl Revision {
         }
     }
 
-    /// Bytes of memory on the board, the firmware's share included.
+    /// Size of the board's memory in bytes, including the firmware's part.
     #[must_use]
     pub fn memory_bytes(self) -> Option<u64> {
         let code = self.0 >> 20 & 7;
@@ -81,7 +81,7 @@ impl Revision {
         self.is_new_style() && self.0 >> 12 & 0xf == 2
     }
 
-    /// The board's revision in two parts, as it is printed on it.
+    /// The board's revision as printed on it, in two parts.
     #[must_use]
     pub fn board_revision(self) -> (u32, u32) {
         (1, self.0 & 0xf)

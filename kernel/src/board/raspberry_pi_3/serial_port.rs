@@ -1,6 +1,6 @@
-//! The serial port of the header's pins 14 and 15: one of two UARTs
+//! The serial port on pins 14 and 15 of the header: one of two UARTs
 //!
-//! Which of them the firmware meant, it has left in the function of the pins ([`serial_pins`](crate::board::gpio::serial_pins)).
+//! The firmware's choice is read from the function of the pins ([`serial_pins`](crate::board::gpio::serial_pins)).
 
 use super::{interrupt_lines, peripherals::Peripherals};
 use crate::{
@@ -28,7 +28,7 @@ pub enum SerialPort {
 }
 
 impl SerialPort {
-    /// Sets the UART up that the pins belong to.
+    /// Initialises the UART that is connected to the pins.
     pub fn new(
         pins: SerialPins,
         gpio: &Mmio<gpio::Registers>,
@@ -45,7 +45,7 @@ impl SerialPort {
         }
     }
 
-    /// The UART of the pins as the firmware or the kernel has set it up: for first and last words.
+    /// The UART that is connected to the pins, already initialised by the firmware or the kernel: for early boot and panics.
     #[must_use]
     pub fn already_set_up(pins: SerialPins) -> Self {
         match pins {
@@ -54,7 +54,7 @@ impl SerialPort {
         }
     }
 
-    /// What to send and receive with.
+    /// The UART.
     pub fn uart(&mut self) -> &mut dyn Uart {
         match self {
             Self::Pl011(uart) => uart,
@@ -71,7 +71,7 @@ impl SerialPort {
         }
     }
 
-    /// Its name for people.
+    /// Its name in messages.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn what_bounds_a_frame_is_what_most_cycles_are() {
         let stats = [
-            "last scene     2 frames of 1 to 2 us, 1 us in the mean; in all of them:",
+            "last scene     2 frames of 1 to 2 us, 1 us on average; in total:",
             "           100 QPU idle clock cycles",
             "            50 QPU clock cycles of vertex and coordinate shading",
             "           850 QPU clock cycles of fragment shading",

@@ -68,7 +68,7 @@ pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Re
             count.with_context(|| format!("`stats` says: {line}"))
         };
         let way = command("interrupts", "")?;
-        ensure!(way.iter().any(|line| line.ends_with("is polled for")), "`interrupts` says: {}", way.join(" / "));
+        ensure!(way.iter().any(|line| line.ends_with("by polling")), "`interrupts` says: {}", way.join(" / "));
         let polled = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
         ensure!((enables()?, raised()?) == (0, 0), "the V3D may interrupt, although it was not asked for");
         let way = command("interrupts", " on")?;
@@ -100,7 +100,7 @@ pub(super) fn stuck_serial_port(workspace: &Workspace, built: &Built) -> Result<
     let ink = || -> Result<usize> { Ok(machine.screenshot()?.pixels.iter().filter(|&&pixel| pixel == INK).count()) };
     wait_until(deadline, "the screen shows no last words", || Ok(ink()? > MIN_INK))?;
     let memory = machine.memory(PERSISTENT_LOG.0, PERSISTENT_LOG.1)?;
-    let warning = b"the serial port takes no bytes";
+    let warning = b"the serial port does not send";
     ensure!(memory.windows(warning.len()).any(|bytes| bytes == warning), "the log does not say that the port is dead");
     machine.check_faults()?;
     Ok(format!("{} pixels of text", ink()?))
@@ -141,7 +141,7 @@ pub(super) fn hang_in_boot(workspace: &Workspace, built: &Built) -> Result<Strin
     /// "screen".
     const STAGE: u32 = 13;
     with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), |machine, boot, deadline| {
-        let says_so = |line: &String| line.starts_with("The boot before this one came no further");
+        let says_so = |line: &String| line.starts_with("The previous boot got no further");
         ensure!(!boot.iter().any(says_so), "a boot that was complete is reported as one that hung");
         machine.console.keyboard().press(format!("fail boot {STAGE}\r").as_bytes())?;
         let stands_still = || {
@@ -165,7 +165,7 @@ pub(super) fn hang_in_boot(workspace: &Workspace, built: &Built) -> Result<Strin
 pub(super) fn interrupt_storm(workspace: &Workspace, built: &Built) -> Result<String> {
     with_machine(workspace, Options::without_v3d(built.image()?), |machine, _, deadline| {
         let lines = machine.console.command("fail", " storm", deadline, |_| {})?.lines()?;
-        let told = lines.iter().find(|line| line.starts_with("interrupt line 3 came more than"));
+        let told = lines.iter().find(|line| line.starts_with("interrupt line 3 was asserted more than"));
         let told = told.with_context(|| format!("`fail storm` says: {}", lines.join(" / ")))?;
         machine.console.command("help", "", deadline, |_| {})?.lines()?;
         Ok(told.clone())

@@ -358,7 +358,7 @@ fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
         let start = Instant::now();
         let lines = machine.console.command("fail", &format!(" {how}"), deadline, |_| {})?.lines()?;
         let seconds = start.elapsed().as_secs_f64();
-        ensure!(lines.iter().any(|line| line.starts_with("it was given up: ")), "`fail {how}` does not say so");
+        ensure!(lines.iter().any(|line| line.starts_with("the driver gave it up: ")), "`fail {how}` does not say so");
         ensure!(lines.iter().any(|line| line.starts_with("CT1CA ")), "`fail {how}` does not report the registers");
         let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
         let folder = scratch.path().join(how);
@@ -419,7 +419,7 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
             ensure!(lines.iter().any(|line| line.contains(wanted)), "`v3d` says: {}", lines.join(" / "));
             Ok(())
         };
-        way("is polled for")?;
+        way("by polling")?;
         let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let silent = run.lines.iter().any(|line| line.contains("stopped answering") || line.contains("flipped"));
         ensure!(!silent, "the firmware has died although the V3D does not interrupt");
@@ -427,10 +427,10 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
         let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
         ensure!(right == 4, "{right} of 4 frames are right");
-        for sentence in ["the firmware stopped answering after frame 0", "pages cannot be flipped"] {
+        for sentence in ["the firmware stopped answering after frame 0", "pages can no longer be flipped"] {
             ensure!(run.lines.iter().any(|line| line.contains(sentence)), "the kernel does not say: {sentence}");
         }
-        way("is polled for")?;
+        way("by polling")?;
         run_scene(&machine.console, "cube", 0..2, deadline)?;
         // The last frame was drawn where the display looks.
         triangle_on_screen(machine, deadline)

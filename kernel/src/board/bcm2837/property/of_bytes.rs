@@ -1,15 +1,15 @@
-//! Properties whose answers are bytes, not words: the command line, the display's EDID
+//! Properties whose answers are bytes instead of words: the command line, the display's EDID
 
 use super::{MESSAGE_WORDS, Property};
 
-/// The words that the firmware hands to the kernel: cmdline.txt, and what it adds itself.
+/// The command line that the firmware passes to the kernel: the text of cmdline.txt and its own additions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetCommandLine;
 
 /// The answer to [`GetCommandLine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandLine {
-    /// Its bytes, as many as there is room for; a zero ends it.
+    /// Its bytes, as many as fit, terminated by a zero.
     pub bytes: [u8; Self::BYTES],
 }
 
@@ -38,14 +38,14 @@ impl Property for GetCommandLine {
 /// One block of the display's EDID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetEdidBlock {
-    /// Which block; 0 is the base block.
+    /// Number of the block; 0 is the base block.
     pub block: u32,
 }
 
 /// The answer to [`GetEdidBlock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdidBlock {
-    /// 0 when there is such a block.
+    /// 0 if there is such a block.
     pub status: u32,
     /// Its bytes.
     pub bytes: [u8; 128],
