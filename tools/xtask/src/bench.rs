@@ -1,8 +1,8 @@
-//! `cargo xtask bench`: the size of the kernel, and the instructions and time of its frames.
+//! `cargo xtask bench`: the kernel's size, and the instructions and time of its frames.
 //!
-//! Instructions are counted by the QEMU plugin, whose trace tells at each access of a V3D register how many vCPU 0 had
-//! executed. They do not depend on this machine; frames a second do, and say how fast the model is on it. Scenes run without
-//! a number of frames, because a counted run also computes the CRC of every finished page, which is more work than the frame.
+//! The QEMU plugin counts instructions: its trace contains, for each access to a V3D register, the number of instructions that vCPU 0 has executed so far.
+//! These counts do not depend on the host; frames per second do, and measure the model's speed. Scenes run without a limit of frames, because a counted run
+//! also computes the CRC of each finished page, which takes longer than the frame.
 
 mod draws;
 mod gpu;
@@ -26,23 +26,23 @@ cargo xtask bench [--frames N] [SCENE...]
 Boots the kernel in QEMU and prints, for each SCENE (triangle and cube by default):
   the size of kernel8.img
   instructions from power-on to the start of the first frame's rendering
-  instructions of each further frame: the median, and the mean, which includes the lists that only the first frames write
-  frames a second on this machine, over N frames (60)
-Then:
-  the instructions and the bytes of control list of a draw, with their goals, and how many draws a second these allow;
-  beside them the bytes that Mesa's driver takes in captured frames
-  the instructions of a texture's upload, beside those of a copy of its bytes
-  the instructions of 10,000 primitives of embedded-graphics, beside those of that crate's own framebuffer
-  for every scene, the GPU cycles of a frame as the model estimates them, and the unit that takes most of them
+  instructions of each following frame: the median, and the mean, which includes lists that only the first frames write
+  frames per second on this machine, measured over N frames (default 60)
+Then it prints:
+  instructions and bytes of control list per draw, with their goals, and the draws per second that they allow;
+  for comparison, the bytes per draw of Mesa's driver in captured frames
+  instructions of a texture upload, and of a copy of the same bytes
+  instructions of 10,000 primitives of embedded-graphics, and with that crate's own framebuffer
+  for each scene, the GPU cycles per frame that the model estimates, and what bounds them
 ";
 
 const DEFAULT_SCENES: [&str; 2] = ["triangle", "cube"];
 const DEFAULT_FRAMES: usize = 60;
 
-/// For boot and for all frames of a scene.
+/// Time limit for boot and for all frames of a scene.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A write of this register starts the rendering of a frame [AG p.80].
+/// A write to this register starts the rendering of a frame [AG p.80].
 const START_OF_RENDERING: &str = "CT1EA <-";
 
 /// Runs the task.
@@ -74,7 +74,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
         let Measured { to_first_frame, median, mean, frames_per_second } =
             measured.with_context(|| format!("scene {scene}"))?;
         println!("{scene}: {to_first_frame} instructions from power-on to the start of the first frame's rendering");
-        println!("{scene}: {median} instructions a frame, {mean} in the mean");
+        println!("{scene}: {median} instructions a frame (median), {mean} (mean)");
         println!("{scene}: {frames_per_second:.1} frames a second on this machine, over {frames} frames");
     }
     eprintln!("==> draws");
@@ -88,9 +88,9 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
 
 struct Measured {
     to_first_frame: u64,
-    /// Instructions a frame.
+    /// Instructions per frame.
     median: u64,
-    /// Instructions a frame.
+    /// Instructions per frame.
     mean: u64,
     frames_per_second: f64,
 }
@@ -108,15 +108,15 @@ fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, fram
         let watch = scope.spawn(|| {
             let first = wait_for_frames(&trace, 1, deadline, &ended);
             let last = first.and_then(|first| Ok((first, wait_for_frames(&trace, frames, deadline, &ended)?)));
-            // Control-C ends each scene; after a failure this ends the wait for it, too.
+            // Control-C ends each scene. After a failure, the wait must end too.
             keyboard.press(&[3])?;
             last.map(|(first, last)| (last - first).as_secs_f64())
         });
         let reply = machine.console.command("scene run", &format!(" {scene}"), deadline, |_| {});
-        // A scene that has ended by itself, or that there is not, draws no further frame.
+        // A scene that has ended or does not exist draws no more frames.
         ended.store(true, Ordering::Relaxed);
         reply?.lines()?;
-        watch.join().map_err(|_| anyhow::anyhow!("the watch over the trace panicked"))?
+        watch.join().map_err(|_| anyhow::anyhow!("the thread that reads the trace panicked"))?
     })?;
     machine.check_faults()?;
     let counts = counts(&std::fs::read_to_string(&trace)?);
@@ -131,23 +131,23 @@ fn measure(workspace: &Workspace, image: &Path, plugin: &Path, scene: &str, fram
     })
 }
 
-/// Waits until so many frames have been started, and tells when; an error if the scene ends before.
+/// Waits until this number of frames has been started, and returns the time; fails if the scene ends before.
 fn wait_for_frames(trace: &Path, frames: usize, deadline: Instant, ended: &AtomicBool) -> Result<Instant> {
     while Instant::now() < deadline {
         if ended.load(Ordering::Relaxed) {
             bail!("the scene ended before {frames} frames were drawn");
         }
         interrupt::check()?;
-        let text = std::fs::read_to_string(trace).context("the plugin writes no trace")?;
+        let text = std::fs::read_to_string(trace).context("the plugin has written no trace")?;
         if counts(&text).len() >= frames {
             return Ok(Instant::now());
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    bail!("time-out: not even {frames} frames were drawn");
+    bail!("timeout: fewer than {frames} frames were drawn");
 }
 
-/// The number of instructions at each start of rendering.
+/// Number of instructions executed before each start of rendering.
 fn counts(trace: &str) -> Vec<u64> {
     trace
         .lines()
@@ -157,7 +157,7 @@ fn counts(trace: &str) -> Vec<u64> {
         .collect()
 }
 
-/// The median of the differences between one count and the next; 0 if there is none.
+/// The median of the differences between successive counts; 0 if there is none.
 fn median_step(counts: &[u64]) -> u64 {
     let mut steps: Vec<u64> = counts.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     steps.sort_unstable();

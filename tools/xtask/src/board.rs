@@ -1,7 +1,7 @@
-//! A real board at the end of a serial cable.
+//! A board that is connected by a serial cable.
 //!
-//! The kernel's console is 115200 baud, 8 data bits, no parity, 1 stop bit, without flow control. The line is set with
-//! `stty`; opening the device then must not hang up or drop bytes, so hang-up on close is off.
+//! The kernel's console uses 115200 baud, 8 data bits, no parity, 1 stop bit, and no flow control. `stty` configures the line and disables hang-up on close, so
+//! that opening the device afterwards neither hangs up nor drops bytes.
 
 use crate::console::Console;
 use anyhow::{Context, Result, bail};
@@ -13,7 +13,7 @@ use std::process::Command;
 /// Baud rate of the kernel's console.
 const BAUD: &str = "115200";
 
-/// Opens the serial device. Every byte that arrives goes to each of `copies`.
+/// Opens the serial device. Every received byte is also written to each of `copies`.
 pub(crate) fn open(device: &Path, copies: Vec<Box<dyn Write + Send>>) -> Result<Console> {
     let line = OpenOptions::new().read(true).write(true).open(device).with_context(|| {
         format!("cannot open {} (on Debian, serial devices are for members of the group dialout)", device.display())
@@ -23,7 +23,7 @@ pub(crate) fn open(device: &Path, copies: Vec<Box<dyn Write + Send>>) -> Result<
         .arg(device)
         .args([BAUD, "raw", "-echo", "-hupcl", "clocal", "cread", "cs8", "-parenb", "-cstopb", "-crtscts"])
         .output()
-        .context("stty, which sets up the serial line, cannot be started")?;
+        .context("stty, which configures the serial line, cannot be started")?;
     if !output.status.success() {
         bail!("{} is not a serial line: {}", device.display(), String::from_utf8_lossy(&output.stderr).trim());
     }

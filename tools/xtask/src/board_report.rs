@@ -1,6 +1,6 @@
-//! The report of a board: the text of the kernel's `selftest board`, and its last job as a folder.
+//! A board's report: the output of the kernel's `selftest board`, and its last job as a folder.
 //!
-//! They show without the board which step failed, and what the engine had been given.
+//! They show which step failed and what job the V3D had received, without access to the board.
 
 use crate::capture;
 use crate::console::Console;
@@ -8,26 +8,26 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// For all steps, and for the memory of a job over a serial line.
+/// Time limit for all steps, and for transferring a job's memory over a serial line.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// What the kernel told.
+/// A report.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// The text.
+    /// The output.
     pub(crate) lines: Vec<String>,
-    /// What the kernel was not content with.
+    /// The kernel's error, if a step failed.
     pub(crate) failure: Option<String>,
 }
 
 impl Report {
-    /// Has the kernel go through its steps, each line shown as it comes: a board may stop in the middle.
+    /// Runs `selftest board`, and calls `each_line` for each line as it arrives, since a board may hang in the middle.
     pub(crate) fn ask(console: &Console, each_line: impl FnMut(&str)) -> Result<Self> {
         let reply = console.command("selftest", " board", Instant::now() + PATIENCE, each_line)?;
         Ok(Self { lines: reply.lines, failure: reply.result.err() })
     }
 
-    /// Writes the text to `folder`/report.txt, and the kernel's last job, if there was one, to `folder`/job. Returns a remark on the job.
+    /// Writes the output to `folder`/report.txt, and the kernel's last job, if there was one, to `folder`/job. Returns a remark about the job.
     pub(crate) fn save(&self, console: &Console, folder: &Path) -> Result<String> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let path = folder.join("report.txt");
@@ -40,7 +40,7 @@ impl Report {
         }
     }
 
-    /// The number of steps that did not fail.
+    /// Number of steps that did not fail.
     pub(crate) fn steps_without_failure(&self) -> usize {
         let is_good = |line: &&String| {
             let verdict = line.strip_prefix("step ").and_then(|rest| rest.split_once(": ")).map(|(_, verdict)| verdict);

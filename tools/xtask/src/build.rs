@@ -1,4 +1,4 @@
-//! `cargo xtask build`: kernel8.img and the QEMU plugin.
+//! `cargo xtask build`: builds kernel8.img and the QEMU plugin.
 
 use crate::erratum::Code;
 use crate::kernel_image;
@@ -14,8 +14,9 @@ use std::process::Command;
 const HELP: &str = "\
 cargo xtask build
 
-Builds the kernel for aarch64-unknown-none, turns its ELF file into kernel8.img (what the Pi's firmware loads at
-0x80000) without the sequences that errata of the Cortex-A53 are about, builds the QEMU plugin, and says where they are.
+Builds the kernel for aarch64-unknown-none, converts its ELF file to kernel8.img (which the Pi's firmware loads at
+0x80000), patches instruction sequences that are affected by errata of the Cortex-A53, builds the QEMU plugin, and
+prints the paths of both.
 ";
 
 /// Runs the task.
@@ -34,11 +35,11 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
 /// The built kernel.
 #[derive(Debug)]
 pub(crate) struct Kernel {
-    /// What the firmware and QEMU load.
+    /// The file that firmware and QEMU load.
     pub(crate) image: PathBuf,
-    /// Where its instructions are.
+    /// Addresses of its instructions.
     pub(crate) code: Code,
-    /// Instructions that were moved because of an erratum of the processor.
+    /// Number of instructions that were moved because of an erratum of the processor.
     pub(crate) veneers: usize,
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
     Ok(Kernel { image, code, veneers })
 }
 
-/// Builds the QEMU plugin, with the model in it.
+/// Builds the QEMU plugin, which contains the model.
 pub(crate) fn plugin(workspace: &Workspace) -> Result<PathBuf> {
     let library = workspace.target.join("release/libqemu_v3d.so");
     announce("the QEMU plugin, with the model in it", &library);
@@ -65,7 +66,7 @@ pub(crate) fn plugin(workspace: &Workspace) -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Builds the command `v3d` as the tests have it: built by itself it would be another build of the model, since tests need more features of some crates.
+/// Builds the command `v3d` with the features that tests use: with fewer features the model would be compiled a second time.
 pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
     compile(workspace, &["--workspace", "--tests", "--bin", "v3d"])?;
     Ok(workspace.target.join("debug/v3d"))
@@ -79,13 +80,13 @@ pub(crate) fn replayer(workspace: &Workspace) -> Result<PathBuf> {
     Ok(command)
 }
 
-/// Says what is built, and what to expect of the first time.
+/// Prints what is built, and how long the first build takes.
 fn announce(what: &str, product: &Path) {
     let first = if product.exists() { "" } else { " for the first time, which takes minutes; later it is seconds" };
     eprintln!("==> building {what}{first}");
 }
 
-/// Runs `cargo build`, which shows its progress on a terminal.
+/// Runs `cargo build`; its progress is shown on a terminal.
 fn compile(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let quiet: &[&str] = if std::io::stderr().is_terminal() { &[] } else { &["--quiet"] };
     let status = Command::new(cargo())

@@ -1,6 +1,6 @@
-//! `cargo xtask capture`: a job from a running kernel, as a folder that `v3d replay` runs.
+//! `cargo xtask capture`: saves a job of a running kernel as a folder that `v3d replay` can run.
 //!
-//! The kernel's command `capture` prints its last job, or the one that hangs, as lines that survive a serial terminal:
+//! The kernel's command `capture` prints its last job, or the one that hung, as text lines:
 //!
 //! ```text
 //! capture job {"name":"cube","has_bin":true,"bin_ct0ca":...}
@@ -9,13 +9,13 @@
 //! ok capture
 //! ```
 //!
-//! * `capture job` has a JSON object on one line, with the members of a job in the job folder's description
-//!   (`bin_ct0ca`, `color_buffer`, ...). Addresses are bus addresses without their alias bits, as offsets into RAM.
-//! * `capture memory` has the offset of a block in RAM and the CRC-32 of its bytes, both in hexadecimal, and the bytes,
-//!   [packed](packed) and in base64. Blocks come in any order and do not overlap. What no block covers is zero.
-//! * `capture end` has the number of bytes of all blocks together, unpacked.
+//! * `capture job` has a JSON object on one line, with the members of a job in the job folder's description (`bin_ct0ca`, `color_buffer`, ...). Addresses are
+//!   bus addresses without their alias bits, that is, offsets into RAM.
+//! * `capture memory` has the offset of a block in RAM and the CRC-32 of its bytes, both in hexadecimal, and the bytes, [run-length encoded](packed) in base64.
+//!   Blocks come in any order and do not overlap. Memory without a block is zero.
+//! * `capture end` has the total number of bytes of all blocks before encoding.
 //!
-//! The result is `job.json` and `mem0.bin.zst`: the memory from the first block's page to the last block's end.
+//! The result is `job.json` and `mem0.bin.zst`: the memory from the first block's page to the end of the last block.
 
 pub(crate) mod packed;
 
@@ -40,27 +40,27 @@ cargo xtask capture -o DIR --board DEVICE
 cargo xtask capture -o DIR --log FILE
 cargo xtask capture -o DIR SCENE
 
-A DIR that has a job already is left as it is, unless --force is given.
+Saves the kernel's last job as the folder DIR, which `cargo run -p v3d-sim --bin v3d -- replay DIR` runs:
+  --board DEVICE   from a kernel on a board that is connected by a serial line, such as /dev/ttyUSB0
+  --log FILE       from a recording of the console that contains the output of `capture`
+  SCENE            from a kernel in QEMU, after drawing one frame of SCENE
 
-Turns the kernel's last job into the folder DIR, which `cargo run -p v3d-sim --bin v3d -- replay DIR` runs:
-  --board DEVICE   ask a kernel on a board at the end of a serial line, such as /dev/ttyUSB0
-  --log FILE       take it from a recording of the console in which `capture` was typed
-  SCENE            boot QEMU, draw one frame of SCENE, and ask that kernel
+A DIR that already contains a job is not overwritten, unless --force is given.
 ";
 
-/// A job's memory is some hundred KiB, and a serial line carries 11 KiB a second.
+/// Time limit: a job's memory has some hundred KiB, and a serial line transmits 11 KiB per second.
 const PATIENCE: Duration = Duration::from_secs(1800);
-/// How long QEMU may take to draw a frame.
+/// Time limit for drawing a frame in QEMU.
 const DRAW_PATIENCE: Duration = Duration::from_secs(300);
 
-/// The image begins and ends at multiples of this.
+/// Start and end of the image are multiples of this.
 const PAGE_BYTES: usize = 4096;
 
-/// The files of a folder.
+/// Names of the files in a folder.
 const DESCRIPTION: &str = "job.json";
 const MEMORY: &str = "mem0.bin.zst";
 
-/// A job that spans more than this is a damaged one: the GPU's window on memory is 1 GiB.
+/// The largest image; a longer one means damaged data, since the GPU addresses 1 GiB.
 const MAX_IMAGE_BYTES: usize = 1 << 30;
 
 enum Source {
@@ -87,7 +87,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
         }
     }
     let (Some(output), [source]) = (output, sources.as_slice()) else {
-        bail!("say where the folder goes, and from where the job comes; see `cargo xtask capture --help`");
+        bail!("an output folder and the source of the job are needed; see `cargo xtask capture --help`");
     };
     if !force {
         refuse_replacement(&output)?;
@@ -112,21 +112,21 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// An error if a folder has files that a capture would replace.
+/// Fails if the folder contains files that a capture would overwrite.
 fn refuse_replacement(folder: &Path) -> Result<()> {
     for name in [DESCRIPTION, MEMORY] {
         let path = folder.join(name);
-        ensure!(!path.exists(), "{} is there already; --force replaces it", path.display());
+        ensure!(!path.exists(), "{} exists; --force overwrites it", path.display());
     }
     Ok(())
 }
 
-/// Makes a job folder of what `capture` printed. Returns a remark on its memory.
+/// Creates a job folder from the output of `capture`. Returns a remark about its memory.
 pub(crate) fn write_folder<'a>(lines: impl Iterator<Item = &'a str>, folder: &Path) -> Result<String> {
     write_changed_folder(lines, folder, |_| Ok(()))
 }
 
-/// The same, of memory that `change` may look at and change first.
+/// The same, after `change` has examined and changed the memory.
 pub(crate) fn write_changed_folder<'a>(
     lines: impl Iterator<Item = &'a str>,
     folder: &Path,
@@ -138,7 +138,7 @@ pub(crate) fn write_changed_folder<'a>(
     Ok(format!("{} bytes of memory from {:#x} on", job.memory.len(), job.base))
 }
 
-/// Asks for the job, and shows that it comes.
+/// Requests the job, and shows the progress of the transfer.
 fn ask(console: &Console) -> Result<Vec<String>> {
     let mut bytes = 0;
     let mut shown = 0;
@@ -162,7 +162,7 @@ struct Job {
 }
 
 impl Job {
-    /// Reads the lines of one `capture`; of several, the last.
+    /// Parses the output of `capture`; if there are several, the last one.
     fn from_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Result<Self> {
         let mut description = None;
         let mut blocks = BTreeMap::new();
@@ -179,7 +179,7 @@ impl Job {
             } else if let Some(text) = line.strip_prefix("memory ") {
                 let (address, bytes) = memory_block(text)?;
                 if blocks.insert(address, bytes).is_some() {
-                    bail!("the block at {address:#x} came twice");
+                    bail!("the block at {address:#x} was received twice");
                 }
             } else if let Some(text) = line.strip_prefix("end ") {
                 end = Some(text.parse::<usize>().context("the line `capture end` has no number")?);
@@ -188,12 +188,12 @@ impl Job {
         let description = description.context("there is no line `capture job`")?;
         let end = end.context("there is no line `capture end`: the capture is cut off")?;
         let sum: usize = blocks.values().map(Vec::len).sum();
-        ensure!(sum == end, "{sum} bytes of memory came, and the kernel sent {end}: lines were lost");
+        ensure!(sum == end, "{sum} bytes of memory were received, and the kernel sent {end}: lines were lost");
         let (base, memory) = lay_out(&blocks)?;
         Ok(Self { description, base, memory })
     }
 
-    /// Where the last region ends that the description names: the colour buffer may lie far beyond the lists.
+    /// End of the last region in the description: the colour buffer may be far beyond the lists.
     fn end_of_regions(&self) -> usize {
         let lists = self.description.values().filter_map(Json::as_array).flatten();
         let regions = self.description.values().chain(lists).filter_map(Span::of_region);
@@ -217,13 +217,13 @@ impl Job {
             "jobs": [job],
             "result": { "job": 0 },
         });
-        // The description comes last: a folder that has one is whole.
+        // The description is written last: a folder that contains it is complete.
         whole_file::write(&folder.join(MEMORY), &compress_to_vec(self.memory.as_slice(), CompressionLevel::Fastest))?;
         whole_file::write(&folder.join(DESCRIPTION), (serde_json::to_string_pretty(&all)? + "\n").as_bytes())
     }
 }
 
-/// Reads `ADDRESS CRC BASE64`.
+/// Parses `ADDRESS CRC BASE64`.
 pub(crate) fn memory_block(text: &str) -> Result<(usize, Vec<u8>)> {
     let mut words = text.split(' ');
     let (Some(address), Some(crc), Some(data), None) = (words.next(), words.next(), words.next(), words.next()) else {
@@ -238,7 +238,7 @@ pub(crate) fn memory_block(text: &str) -> Result<(usize, Vec<u8>)> {
     Ok((usize::try_from(address)?, bytes))
 }
 
-/// One image of all blocks, whole pages, and the offset of its first byte.
+/// A single image of all blocks, in whole pages, and the offset of its first byte.
 fn lay_out(blocks: &BTreeMap<usize, Vec<u8>>) -> Result<(usize, Vec<u8>)> {
     let first = blocks.keys().next().context("the job has no memory")?;
     let base = first / PAGE_BYTES * PAGE_BYTES;
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    /// Two blocks by hand: "abc" literally, and the word 0x04030201 five times; CRCs from another implementation.
+    /// Two hand-made blocks: "abc" as literals, and the word 0x04030201 five times; the CRCs are from another implementation.
     const LINES: [&str; 6] = [
         "v3d> capture",
         "capture job {\"name\":\"t\",\"has_bin\":false,\"render_ct1ca\":8192,\

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: the steps of continuous integration, on this machine.
+//! `cargo xtask ci`: runs the steps of continuous integration on this machine.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
@@ -7,7 +7,7 @@ use std::process::Command;
 const HELP: &str = "\
 cargo xtask ci
 
-Runs .ci/run: installs the toolchain, the target and QEMU where they are missing, then runs `cargo xtask test`.
+Runs .ci/run: installs the toolchain, the target and QEMU if they are missing, then runs `cargo xtask test`.
 ";
 
 /// Runs the task.

@@ -1,9 +1,8 @@
-//! The dialogue with a kernel over its serial console: the only channel there is.
+//! Communication with a kernel over its serial console.
 //!
-//! The kernel prints a line `ready` when it has booted, then the prompt `v3d> `. A command is a line; the kernel answers
-//! with any number of free lines and then exactly one line `ok COMMAND` or `error COMMAND: sentence`. A line that begins
-//! with `panic: ` or `exception: ` is the kernel's last. Whatever else it prints is for people. A person who types the
-//! same commands sees the same answers, and QEMU and a board at the end of a cable are spoken to alike.
+//! The kernel prints a line `ready` when it has booted, then the prompt `v3d> `. A command is a line; the kernel answers with any number of output lines and
+//! then exactly one line `ok COMMAND` or `error COMMAND: sentence`. A line that starts with `panic: ` or `exception: ` means that the kernel has stopped. All
+//! other output is for people. A person who types the same commands gets the same answers, and the protocol is the same in QEMU and on a board.
 
 use crate::interrupt;
 use anyhow::{Context, Result, bail};
@@ -12,34 +11,34 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What the kernel prints when it waits for a command.
+/// The kernel's prompt.
 const PROMPT: &[u8] = b"v3d> ";
 
-/// Longest line that is kept whole; a kernel gone wild may never end one.
+/// Maximum length of a line, since a kernel that has failed may never end one.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// What arrives from the kernel.
+/// Input from the kernel.
 #[derive(Debug, PartialEq, Eq)]
 enum Event {
     /// A line, without its end and without a prompt before it.
     Line(String),
     /// The kernel waits for a command.
     Prompt,
-    /// Nothing will come any more.
+    /// The connection has ended.
     End,
 }
 
-/// How the kernel ended a command.
+/// The kernel's answer to a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// The free lines before the last.
+    /// The output lines before the final line.
     pub(crate) lines: Vec<String>,
     /// The sentence of an `error` line; `Ok` for an `ok` line.
     pub(crate) result: Result<(), String>,
 }
 
 impl Reply {
-    /// The free lines, or the kernel's own sentence as an error.
+    /// The output lines, or the kernel's sentence as an error.
     pub(crate) fn lines(self) -> Result<Vec<String>> {
         match self.result {
             Ok(()) => Ok(self.lines),
@@ -48,14 +47,14 @@ impl Reply {
     }
 }
 
-/// The near end of a serial line with a kernel at its far end.
+/// A serial connection to a kernel.
 pub(crate) struct Console {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
     events: Receiver<Event>,
 }
 
 impl Console {
-    /// Speaks over `reader` and `writer`. Every byte that arrives goes to each of `copies` as it comes.
+    /// Communicates over `reader` and `writer`. Every received byte is also written to each of `copies`.
     pub(crate) fn new(
         reader: impl Read + Send + 'static,
         writer: impl Write + Send + 'static,
@@ -66,12 +65,12 @@ impl Console {
         Self { writer: Arc::new(Mutex::new(Box::new(writer))), events }
     }
 
-    /// A handle to type with, beside this one.
+    /// A handle that sends input.
     pub(crate) fn keyboard(&self) -> Keyboard {
         Keyboard(Arc::clone(&self.writer))
     }
 
-    /// Waits until a freshly started kernel has booted. Returns what it printed.
+    /// Waits until a kernel that has just been started has booted. Returns its output.
     pub(crate) fn wait_ready(&self, deadline: Instant) -> Result<Vec<String>> {
         let mut lines = Vec::new();
         loop {
@@ -84,8 +83,7 @@ impl Console {
         }
     }
 
-    /// Waits for a kernel that may have been up for long: whichever comes first of `ready` and a prompt, asked for with
-    /// an empty line every second.
+    /// Waits for a kernel that may already be running: for `ready`, or for a prompt, which is requested with an empty line every second.
     pub(crate) fn wait_prompt(&self, deadline: Instant) -> Result<()> {
         loop {
             self.keyboard().press(b"\r")?;
@@ -101,7 +99,7 @@ impl Console {
             }
             if Instant::now() >= deadline {
                 bail!(
-                    "nothing at the other end shows the prompt \"{}\": is the board on, and are its TXD and RXD \
+                    "no kernel answers with the prompt \"{}\": is the board on, and are its TXD and RXD \
                      crossed with the cable's?",
                     String::from_utf8_lossy(PROMPT).trim_end()
                 );
@@ -109,8 +107,8 @@ impl Console {
         }
     }
 
-    /// Types a command and waits for its end. `name` is how the kernel calls the command in its last line (`scene run`
-    /// for `scene run cube frames 3`); `each_line` sees the free lines as they come.
+    /// Sends a command and waits for its end. `name` is the command's name in the kernel's final line (`scene run` for `scene run cube frames 3`); `each_line`
+    /// is called for each output line as it arrives.
     pub(crate) fn command(
         &self,
         name: &str,
@@ -127,7 +125,7 @@ impl Console {
                     if let Some(result) = last_line(name, &line) {
                         return Ok(Reply { lines, result });
                     }
-                    // The kernel echoes what is typed.
+                    // The kernel echoes its input.
                     if line != typed {
                         each_line(&line);
                         lines.push(line);
@@ -139,7 +137,7 @@ impl Console {
         }
     }
 
-    /// Sends a line in the middle of the command `name`, and waits for the first line that `take` makes something of; `None` if none comes in time.
+    /// Sends a line during the command `name`, and waits for the first line for which `take` returns a value; `None` after a timeout.
     pub(crate) fn exchange<T>(
         &self,
         name: &str,
@@ -163,7 +161,7 @@ impl Console {
         Ok(None)
     }
 
-    /// Waits until the far end is gone or the user ends it.
+    /// Waits until the connection ends or the user interrupts.
     pub(crate) fn wait_end(&self) {
         while !interrupt::requested() {
             match self.events.recv_timeout(Duration::from_millis(100)) {
@@ -173,13 +171,14 @@ impl Console {
         }
     }
 
-    /// The next event; an error at the deadline, and when the kernel says that it cannot go on.
+    /// The next event; an error after the deadline, or if the kernel has stopped.
     fn event(&self, deadline: Instant, during: &str) -> Result<Event> {
-        self.event_until(deadline, during)?
-            .with_context(|| format!("time-out: the kernel did not end `{during}` in time (--timeout gives it longer)"))
+        self.event_until(deadline, during)?.with_context(|| {
+            format!("time-out: the kernel did not finish `{during}` in time (--timeout sets a longer limit)")
+        })
     }
 
-    /// The next event, `None` at the deadline; an error when the kernel says that it cannot go on.
+    /// The next event, or `None` after the deadline; an error if the kernel has stopped.
     fn event_until(&self, deadline: Instant, during: &str) -> Result<Option<Event>> {
         loop {
             interrupt::check()?;
@@ -189,7 +188,7 @@ impl Console {
             }
             match self.events.recv_timeout(patience.min(Duration::from_millis(100))) {
                 Ok(Event::Line(line)) if line.starts_with("panic: ") || line.starts_with("exception: ") => {
-                    // What follows explains it, and goes to the copies while this waits.
+                    // The kernel's explanation follows, and is written to the copies meanwhile.
                     std::thread::sleep(Duration::from_millis(500));
                     bail!("the kernel stopped during `{during}`: {line}");
                 }
@@ -201,19 +200,19 @@ impl Console {
     }
 }
 
-/// Types at a kernel.
+/// Sends input to a kernel.
 #[derive(Clone)]
 pub(crate) struct Keyboard(Arc<Mutex<Box<dyn Write + Send>>>);
 
 impl Keyboard {
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub(crate) fn press(&self, bytes: &[u8]) -> Result<()> {
         let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         writer.write_all(bytes).and_then(|()| writer.flush()).context("the serial line does not take a command")
     }
 }
 
-/// Whether this line ends the command `name`, and how.
+/// The result of command `name`, if this line is its final line.
 fn last_line(name: &str, line: &str) -> Option<Result<(), String>> {
     if line.strip_prefix("ok ") == Some(name) {
         return Some(Ok(()));
@@ -222,13 +221,13 @@ fn last_line(name: &str, line: &str) -> Option<Result<(), String>> {
     Some(Err(sentence.to_owned()))
 }
 
-/// Cuts what arrives into lines, until it ends.
+/// Splits the input into lines until it ends.
 fn listen(mut reader: impl Read, mut copies: Vec<Box<dyn Write + Send>>, events: &Sender<Event>) {
     let mut line = Vec::new();
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = reader.read(&mut buffer) {
         for copy in &mut copies {
-            // A closed terminal or a full disk must not end the dialogue.
+            // A closed terminal or a full disk must not end the communication.
             let _ = copy.write_all(&buffer[..count]).and_then(|()| copy.flush());
         }
         for &byte in &buffer[..count] {
@@ -246,11 +245,11 @@ fn listen(mut reader: impl Read, mut copies: Vec<Box<dyn Write + Send>>, events:
             }
         }
     }
-    // The receiver may be gone already: then nobody waits for the end.
+    // If the receiver has been dropped, nobody waits for the end.
     let _ = events.send(Event::End);
 }
 
-/// The line behind the prompts that it begins with.
+/// The line after any prompts at its start.
 fn without_prompt(mut line: &[u8]) -> &[u8] {
     while let Some(rest) = line.strip_prefix(PROMPT) {
         line = rest;
@@ -258,17 +257,17 @@ fn without_prompt(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// A frame that the kernel reports done.
+/// A frame that the kernel reports as finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameLine {
-    /// From 0 or 1 on, as the kernel counts.
+    /// Its number.
     pub(crate) number: u64,
-    /// CRC-32 of the finished page, as the CPU reads it.
+    /// CRC-32 of the finished page as the CPU reads it.
     pub(crate) crc: u32,
 }
 
 impl FrameLine {
-    /// Reads `frame K crc C`, C in hexadecimal digits.
+    /// Parses `frame K crc C`, where C is hexadecimal.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut words = line.split(' ');
         let (Some("frame"), Some(number), Some("crc"), Some(crc), None) =

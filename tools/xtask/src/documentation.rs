@@ -1,4 +1,4 @@
-//! `cargo xtask doc`: the documentation of all crates, without a warning.
+//! `cargo xtask doc`: builds the documentation of all crates, without warnings.
 
 use crate::no_arguments;
 use crate::setup;
@@ -10,12 +10,11 @@ use std::process::Command;
 const HELP: &str = "\
 cargo xtask doc
 
-Builds the documentation of all crates with rustdoc, whose warnings (a link that leads nowhere, for example) are errors, and checks
-that the page of every structure of the hardware shows the bits of every field, and that no link of the hardware's pages leads nowhere. What to open in a
-browser is said at the end.
+Builds the documentation of all crates with rustdoc, whose warnings (broken links, for example) are errors. Checks that the
+pages of v3d_hw show the bits of each field and have no broken links. Prints the pages to open in a browser.
 ";
 
-/// The libraries that run on the developer's machine, too.
+/// The libraries that can also be built for the host.
 const LIBRARIES: [&str; 12] = [
     "v3d-hw",
     "v3d",
@@ -43,7 +42,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// Builds all pages and checks those of the hardware; returns a remark.
+/// Builds all pages and checks those of `v3d_hw`; returns a remark.
 pub(crate) fn build(workspace: &Workspace) -> Result<String> {
     let mut host = rustdoc(workspace);
     LIBRARIES.iter().for_each(|library| {
@@ -72,7 +71,7 @@ fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Looks at the pages of structures that have bits: each field begins with them. How many structures and fields there are.
+/// Checks the pages of structures with bit fields: the text of each field starts with its bits. Returns the number of structures and fields.
 fn check_bits(folder: &Path) -> Result<(usize, usize)> {
     let (mut structures, mut fields) = (0, 0);
     for path in pages(folder, &|name| name.starts_with("struct."))? {
@@ -93,17 +92,17 @@ fn check_bits(folder: &Path) -> Result<(usize, usize)> {
     Ok((structures, fields))
 }
 
-/// Whether the text behind a field's name begins with `Bits HI:LO.`.
+/// Whether the text after a field's name starts with `Bits HI:LO.`.
 fn shows_bits(section: &str) -> bool {
     let text = section.split("<p>").nth(1).and_then(|text| text.strip_prefix("Bits "));
     let range = text.and_then(|text| text.split_once('.')).and_then(|(range, _)| range.split_once(':'));
     range.is_some_and(|(high, low)| high.parse::<u32>().is_ok() && low.parse::<u32>().is_ok())
 }
 
-/// Looks at the pages of the hardware: what they link to in the other crates' pages is there. Links within a crate are rustdoc's to check; how many there are.
+/// Checks that links from the pages of `v3d_hw` to other crates' pages have a target; rustdoc checks links within a crate. Returns the number of links.
 ///
-/// Words in brackets that are no links, such as tags of sources, stand as text in the pages: rustdoc makes a link of what it can resolve and of nothing else. A
-/// bracketed path that it could not resolve would be text, too, so that none may be left.
+/// Brackets that are not links, such as tags of sources, remain text in the pages: rustdoc only makes links of paths that it can resolve. A path in brackets
+/// that it could not resolve would also remain text, so none is allowed.
 fn check_links(folder: &Path) -> Result<usize> {
     let mut count = 0;
     for path in pages(folder, &|_| true)? {
@@ -120,7 +119,7 @@ fn check_links(folder: &Path) -> Result<usize> {
     Ok(count)
 }
 
-/// What a page links to, without places within it; other sites, sources and what rustdoc brings along are left out.
+/// Targets of a page's links, without fragments; links to other sites, to sources and to rustdoc's static files are left out.
 fn targets(page: &str) -> impl Iterator<Item = &str> {
     page.split("href=\"").skip(1).filter_map(|rest| {
         let target = rest.split('"').next()?.split('#').next()?;
@@ -130,7 +129,7 @@ fn targets(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A path in brackets that stands as text in a page's documentation.
+/// A path in brackets that has remained text in a page's documentation.
 fn unresolved(page: &str) -> Option<&str> {
     let blocks = page.split("<div class=\"docblock").skip(1);
     let mut texts = blocks.flat_map(|block| block.split('[').skip(1)).filter_map(|rest| rest.split_once(']'));
@@ -141,7 +140,7 @@ fn unresolved(page: &str) -> Option<&str> {
     texts.find(|(text, _)| is_path(text)).map(|(text, _)| text)
 }
 
-/// The pages in a folder and those in it whose names are wanted.
+/// All pages in a folder and its subfolders whose names satisfy a condition.
 fn pages(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {

@@ -1,17 +1,17 @@
-//! Two errata of the Cortex-A53: sequences of instructions that must not be in the kernel's image.
+//! Two errata of the Cortex-A53: instruction sequences that the kernel's image must not contain.
 //!
-//! Every board of the family has a Cortex-A53 r0p4, which both concern.
-//! * 835769: a 64-bit multiply-accumulate directly after a load, store or prefetch may give a wrong result. The compiler has a feature against it
-//!   that is not stable and says so for each crate, and it could not change `core`, which comes compiled; the linker has nothing. So the image is
-//!   mended after linking: the multiply-accumulate moves to a veneer, and a branch to it takes its place.
-//! * 843419: a load or store whose address begins with an ADRP in the last two words of a page may go astray. rust-lld mends it
-//!   (`--fix-cortex-a53-843419`, which the target brings along); here is only the look whether it did.
+//! All supported boards have a Cortex-A53 r0p4, which has both errata.
+//! * 835769: a 64-bit multiply-accumulate directly after a load, store or prefetch may compute a wrong result. The compiler's workaround is an unstable feature
+//!   that warns for each crate and does not apply to the precompiled `core`; the linker has no workaround. The image is therefore patched after linking: the
+//!   multiply-accumulate is moved to a veneer and replaced by a branch to it.
+//! * 843419: a load or store whose address is computed by an ADRP in the last two words of a page may access a wrong address. rust-lld works around it
+//!   (`--fix-cortex-a53-843419`, which the target enables); this module only checks the result.
 //!
-//! What is a sequence is decided on the safe side: a load whose result the multiply-accumulate needs would be harmless, and is mended all the same.
+//! Sequences are detected conservatively: a load whose result the multiply-accumulate uses would be harmless, and is patched too.
 //!
 //! # Sources
-//! ARM-EPM-048406, Cortex-A53 MPCore Software Developers Errata Notice; [binutils elfnn-aarch64.c] and [llvm AArch64A53Fix835769.cpp] for what
-//! others take for a sequence; ARM DDI 0487, C4.1 (encodings); AAELF64, section "Mapping symbols".
+//! ARM-EPM-048406, Cortex-A53 MPCore Software Developers Errata Notice; [binutils elfnn-aarch64.c] and [llvm AArch64A53Fix835769.cpp] for other
+//! implementations; ARM DDI 0487, C4.1 (encodings); AAELF64, section "Mapping symbols".
 
 use anyhow::{Context, Result, ensure};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
@@ -20,25 +20,25 @@ use std::ops::Range;
 
 /// Bytes of an instruction.
 const BYTES: u64 = 4;
-/// Where the address of an ADRP's page begins to matter: its last two words.
+/// Offsets in a page at which an ADRP is affected: the last two words.
 const LAST_WORDS_OF_PAGE: Range<u64> = 0xff8..0x1000;
 const PAGE_BYTES: u64 = 0x1000;
 
-/// Where the instructions of a linked kernel are.
+/// Addresses of a linked kernel's instructions.
 #[derive(Debug)]
 pub(crate) struct Code {
-    /// Addresses of instructions, in rising order.
+    /// Address ranges of instructions, in ascending order.
     ranges: Vec<Range<u64>>,
-    /// Room that the linker script keeps for veneers.
+    /// Memory that the linker script reserves for veneers.
     veneers: Range<u64>,
 }
 
-/// A sequence that an erratum is about.
+/// A sequence that is affected by an erratum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sequence {
     /// The erratum's number.
     pub(crate) erratum: u32,
-    /// Address of the instruction that goes wrong.
+    /// Address of the instruction that fails.
     pub(crate) address: u64,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Sequence {
 }
 
 impl Code {
-    /// Reads off the ELF file what is code and what are constants between the code.
+    /// Reads from the ELF file which words are code and which are constants.
     pub(crate) fn of(elf: &[u8]) -> Result<Self> {
         let file = object::File::parse(elf)?;
         let address_of = |name: &str| {
@@ -82,7 +82,7 @@ impl Code {
         Ok(Self { ranges, veneers })
     }
 
-    /// All sequences in the image, which is loaded at `base`.
+    /// All affected sequences in the image, which is loaded at `base`.
     pub(crate) fn sequences(&self, image: &[u8], base: u64) -> Result<Vec<Sequence>> {
         let mut found = Vec::new();
         for range in &self.ranges {
@@ -102,7 +102,7 @@ impl Code {
         Ok(found)
     }
 
-    /// Moves every multiply-accumulate that 835769 concerns out of the image's code into a veneer. How many there were.
+    /// Moves all multiply-accumulates that are affected by 835769 to veneers in the image. Returns their number.
     pub(crate) fn mend(&self, image: &mut [u8], base: u64) -> Result<usize> {
         let sequences = self.sequences(image, base)?;
         let mut room = self.veneers.clone().step_by(2 * BYTES as usize);
@@ -123,7 +123,7 @@ impl Code {
     }
 }
 
-/// Whether a symbol marks where code (`$x`) or constants (`$d`) begin.
+/// The address and kind of a mapping symbol: whether code (`$x`) or constants (`$d`) start there.
 fn mark(name: &str, address: u64) -> Option<(u64, bool)> {
     match name.split('.').next() {
         Some("$x") => Some((address, true)),
@@ -132,7 +132,7 @@ fn mark(name: &str, address: u64) -> Option<(u64, bool)> {
     }
 }
 
-/// The place of an address in the image.
+/// The position of an address in the image.
 fn place(image: &[u8], base: u64, address: u64) -> Result<Range<usize>> {
     let place =
         address.checked_sub(base).and_then(|offset| usize::try_from(offset).ok()).filter(|at| at + 4 <= image.len());
@@ -171,8 +171,9 @@ fn is_multiply_accumulate(word: u32) -> bool {
     word & 0xff00_0000 == 0x9b00_0000 && matches!(kind, 0 | 1 | 5) && addend != 31
 }
 
-/// Whether these words begin with an ADRP, an access of memory other than a pair's load, and, directly or after one more instruction that is no branch,
-/// an access with the ADRP's register as the base of an unsigned offset. What writes that register in between makes it harmless.
+/// Whether these words start with an ADRP, then an access to memory other than a load of a pair, and, directly or after one more instruction that is not a
+/// branch, an access with the ADRP's register as the base of an unsigned offset. An instruction in between that writes the register makes the sequence
+/// harmless.
 fn begins_843419(words: &[u32]) -> bool {
     let &[adrp, second, third, ..] = words else { return false };
     let register = adrp & 31;
@@ -185,21 +186,21 @@ fn begins_843419(words: &[u32]) -> bool {
     completes(third) || (goes_on && words.get(3).is_some_and(|&fourth| completes(fourth)))
 }
 
-/// LDP and its relatives, and the exclusive accesses.
+/// Loads of pairs (LDP and others), and exclusive accesses.
 fn is_pair_load_or_exclusive(word: u32) -> bool {
     const LOAD: u32 = 1 << 22;
     (word & 0x3a00_0000 == 0x2800_0000 && word & LOAD != 0) || word & 0x3f00_0000 == 0x0800_0000
 }
 
-/// Whether a general register is certain to be written: by data processing, or by a load of one register with an offset.
+/// Whether the instruction certainly writes a general register: data processing, or a load of a single register with an offset.
 fn writes(word: u32, register: u32) -> bool {
     let is_data_processing = word & 0x1c00_0000 == 0x1000_0000 || word & 0x0e00_0000 == 0x0a00_0000;
-    // Single register, general; opc 00 is a store, and 10 with a size of 64 bits a prefetch.
+    // Single general register; opc 00 is a store, and 10 with a size of 64 bits a prefetch.
     let is_load = word & 0x3c00_0000 == 0x3800_0000 && word >> 22 & 3 != 0 && word & 0xc0c0_0000 != 0xc080_0000;
     (is_data_processing || is_load) && word & 31 == register
 }
 
-/// Branches and exceptions: op0 is 101x, without the system instructions (first byte 0xd5), NOP among them [DDI 0487 C4.1].
+/// Branches and exceptions: op0 is 101x, except for system instructions (first byte 0xd5) such as NOP [DDI 0487 C4.1].
 fn is_branch(word: u32) -> bool {
     word & 0x1c00_0000 == 0x1400_0000 && word >> 24 != 0xd5
 }
@@ -233,7 +234,7 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// Code from the beginning to the room for `veneers` at the end.
+    /// Code, followed by memory for `veneers`.
     fn code(words: &[u32], veneers: u64) -> (Code, Vec<u8>) {
         let end = BASE + 4 * words.len() as u64;
         let image = image(&[words, &vec![0; 2 * veneers as usize]].concat());
@@ -276,13 +277,13 @@ mod tests {
         assert_eq!(at(0xffc, [ADRP_X0, STP_X0_X1_SP, NOP, LDR_X2_X0_8]), found(0xffc));
         assert_eq!(at(0xff4, [ADRP_X0, PRFM_X1, LDR_X2_X0_8, NOP]), []);
         assert_eq!(at(0xff8, [ADRP_X0, ADD_X0_X1_X2, LDR_X2_X0_8, NOP]), []);
-        // The register is loaded in between.
+        // The register is overwritten in between.
         assert_eq!(at(0xff8, [ADRP_X0, LDR_X0_X1, LDR_X2_X0_8, NOP]), []);
         assert_eq!(at(0xff8, [ADRP_X0, STP_X0_X1_SP, RET, LDR_X2_X0_8]), []);
         assert_eq!(at(0xff8, [ADRP_X0, STP_X0_X1_SP, ADD_X0_X1_X2, LDR_X2_X0_8]), []);
     }
 
-    /// The moved instruction and both branches, the latter's words by hand: 0x14000000 plus the distance in words.
+    /// The moved instruction and both branches, whose words are computed by hand: 0x14000000 plus the distance in words.
     #[test]
     fn mended_code_has_none_left() {
         let (code, mut image) = code(&[LDR_X0_X1, MADD_X2_X3_X4_X5, STP_X0_X1_SP, UMADDL_X2_W3_W4_X5, RET, RET], 2);

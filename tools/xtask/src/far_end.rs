@@ -1,4 +1,4 @@
-//! A running kernel: in QEMU, or on a board at the end of a serial line.
+//! A running kernel: in QEMU, or on a board that is connected by a serial line.
 
 use crate::board;
 use crate::build;
@@ -10,17 +10,17 @@ use anyhow::Result;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long QEMU may take from power-on to the prompt.
+/// Time limit from power-on to the prompt in QEMU.
 const BOOT_PATIENCE: Duration = Duration::from_secs(600);
 
-/// A kernel at the end of a line.
+/// A kernel and the connection to it.
 pub(crate) enum FarEnd {
     Board(Console),
     Qemu(Box<Qemu>),
 }
 
 impl FarEnd {
-    /// The board behind this device; without one, a new machine.
+    /// Connects to the board at this device, or starts QEMU if there is none.
     pub(crate) fn connect(workspace: &Workspace, device: Option<&Path>) -> Result<Self> {
         if let Some(device) = device {
             let console = board::open(device, Vec::new())?;
@@ -42,7 +42,7 @@ impl FarEnd {
         }
     }
 
-    /// An error if the model has found something wrong.
+    /// Fails if the model has reported faults.
     pub(crate) fn check_faults(&self) -> Result<()> {
         match self {
             Self::Board(_) => Ok(()),

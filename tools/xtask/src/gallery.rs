@@ -1,4 +1,4 @@
-//! `cargo xtask gallery`: every scene's picture, a short film of it, a contact sheet and a page that shows them.
+//! `cargo xtask gallery`: pictures and short films of all scenes, a contact sheet, and a page that shows them.
 
 mod film;
 mod page;
@@ -23,26 +23,26 @@ use std::time::{Duration, Instant};
 const HELP: &str = "\
 cargo xtask gallery [-o DIR] [--frames N] [SCENE...]
 
-Boots the kernel in QEMU and keeps what its scenes show, all of them or those that are named:
+Boots the kernel in QEMU and saves pictures of its scenes, of all or of those given as arguments:
 
   DIR/SCENE.png     the first frame, as QEMU displays it
-  DIR/SCENE.apng    a short film, 480 pixels wide, at a quarter of a display's 60 frames a second
-  DIR/gallery.png   a contact sheet of all
-  DIR/index.html    a page with all of it
+  DIR/SCENE.apng    a short film, 480 pixels wide, at a quarter of the scene's 60 frames per second
+  DIR/gallery.png   a contact sheet of all scenes
+  DIR/index.html    a page that shows them
 
-  -o DIR            the folder (target/gallery)
-  --frames N        pictures of each film (24); with 0 there are no films
+  -o DIR            the folder (default target/gallery)
+  --frames N        pictures per film (default 24); 0 makes no films
 
-It ends with an error when a scene fails, when the V3D model finds a fault, or when a picture has only one colour.
+Fails when a scene fails, when the V3D model reports a fault, or when a picture has only one colour.
 ";
 
-/// Pictures of a film by default.
+/// Default number of pictures in a film.
 const DEFAULT_FRAMES: u64 = 24;
-/// Frames of the scene between two pictures of its film.
+/// Frames of the scene per picture of its film.
 const STEP: u64 = 4;
-/// Pixels across of films.
+/// Width of films in pixels.
 const FILM_PX: usize = 480;
-/// How long boot or one picture may take.
+/// Time limit for boot, and for each picture.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ struct Options {
 }
 
 impl Options {
-    /// `None` if only help was asked for.
+    /// `None` if the arguments only request help.
     fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>> {
         let mut options = Self { folder: None, frames: DEFAULT_FRAMES, scenes: Vec::new() };
         while let Some(argument) = arguments.next()? {
@@ -68,7 +68,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// The scenes that were named, or all.
+    /// The scenes that were given as arguments, or all.
     fn chosen(&self, all: Vec<SceneLine>) -> Result<Vec<SceneLine>> {
         if let Some(unknown) = self.scenes.iter().find(|name| !all.iter().any(|scene| scene.name == **name)) {
             let names: Vec<&str> = all.iter().map(|scene| scene.name.as_str()).collect();
@@ -78,7 +78,7 @@ impl Options {
     }
 }
 
-/// A scene as the contact sheet and the page show it.
+/// A scene on the contact sheet and the page.
 #[derive(Debug)]
 pub(crate) struct Exhibit {
     /// Name and description.

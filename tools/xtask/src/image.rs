@@ -1,8 +1,7 @@
-//! `cargo xtask image`: an SD card that a Raspberry Pi 3 boots from.
+//! `cargo xtask image`: creates an SD card image for the Raspberry Pi 3.
 //!
-//! The Pi's boot ROM finds the first partition, reads `bootcode.bin` off its FAT file system, and that loads `start.elf`
-//! with `fixup.dat`, which reads `config.txt` and starts `kernel8.img` (see `boot/README.md`). The same inputs give the
-//! same bytes: no time, no random number goes into the image.
+//! The Pi's boot ROM reads `bootcode.bin` from the FAT file system of the first partition. This loads `start.elf` with `fixup.dat`, which reads `config.txt`
+//! and starts `kernel8.img` (see `boot/README.md`). The image is reproducible: it contains neither times nor random numbers.
 
 mod card;
 mod device;
@@ -19,22 +18,22 @@ use std::path::{Path, PathBuf};
 const HELP: &str = "\
 cargo xtask image [-o FILE] [--firmware DIR] [--device-tree] [--device DEVICE]
 
-Builds the kernel and puts it on the image of an SD card, with config.txt, cmdline.txt and the Pi's boot firmware.
+Builds the kernel and creates an SD card image with it, config.txt, cmdline.txt and the Pi's boot firmware.
 
   -o FILE            write the image to FILE
-  --firmware DIR     take bootcode.bin, start.elf and fixup.dat from DIR; otherwise they are taken from Debian's
-                     package raspi-firmware, if it is installed
-  --device-tree      take the boards' device trees and the overlay vc4-fkms-v3d from DIR, too, and have the kernel use
-                     the 3D engine's interrupts: whether firmware then leaves the engine alone, nobody has tried
-  --device DEVICE    write the image to a card, such as /dev/sdX, after asking; never to a disk that is in use
+  --firmware DIR     take bootcode.bin, start.elf and fixup.dat from DIR; the default is Debian's package
+                     raspi-firmware, if it is installed
+  --device-tree      also take the boards' device trees and the overlay vc4-fkms-v3d from DIR, and enable the V3D's
+                     interrupts in the kernel; whether the firmware then leaves the V3D alone has not been tried
+  --device DEVICE    write the image to a card, such as /dev/sdX, after confirmation; a disk in use is rejected
 
-The firmware is not part of this repository. Without it the image is complete but for these three files: copy them onto
-the card by hand, from https://github.com/raspberrypi/firmware/tree/stable/boot.
+The firmware is not part of this repository. Without it, the image lacks only these three files: copy them to the card
+from https://github.com/raspberrypi/firmware/tree/stable/boot.
 ";
 
-/// What config.txt says besides where the boards' device trees are on the card.
+/// Additional lines of config.txt that locate the boards' device trees on the card.
 const WITH_DEVICE_TREE: &str = "
-# With a device tree that has the 3D engine in it, the firmware should leave the engine to the kernel.
+# With a device tree that contains the V3D, the firmware should leave the V3D to the kernel.
 dtoverlay=vc4-fkms-v3d
 ";
 
@@ -56,12 +55,12 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
         }
     }
     if output.is_none() && device.is_none() {
-        bail!("say where the image goes: -o FILE or --device DEVICE; see `cargo xtask image --help`");
+        bail!("an output is needed: -o FILE or --device DEVICE; see `cargo xtask image --help`");
     }
     if let Some(path) = &output {
         whole_file::check(path)?;
     }
-    // Before the long work: a disk that may not be written is refused at once.
+    // A disk that must not be written is rejected before the long work starts.
     let disk = device.as_deref().map(device::Disk::find).transpose()?;
     let firmware = firmware::find(folder.as_deref())?;
     if firmware.is_none() && disk.is_some() {
@@ -93,7 +92,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// Everything that lies on the card, in a fixed order. With device trees, config.txt and cmdline.txt have lines that use them.
+/// All files of the card, in a fixed order. With device trees, config.txt and cmdline.txt have additional lines.
 fn files(
     workspace: &Workspace,
     kernel: &Path,
@@ -113,7 +112,7 @@ fn files(
     Ok(files)
 }
 
-/// What a test reads back out of an image.
+/// The files that a test reads back from an image.
 pub(crate) struct Card {
     /// kernel8.img.
     pub(crate) kernel: Vec<u8>,
@@ -121,7 +120,7 @@ pub(crate) struct Card {
     pub(crate) config: String,
 }
 
-/// An image without firmware, and its files as they are read back out of its file system.
+/// An image without firmware, and its files as read back from its file system.
 pub(crate) fn card_without_firmware(workspace: &Workspace, kernel: &Path) -> Result<Card> {
     let image = card::build(&files(workspace, kernel, &[], &[])?)?;
     if card::build(&files(workspace, kernel, &[], &[])?)? != image {

@@ -1,4 +1,4 @@
-//! Ctrl-C and termination: remembered, so that waits end and everything is cleaned up in order.
+//! Ctrl-C and termination set a flag, so that waits end and cleanup runs.
 
 use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -9,8 +9,8 @@ static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// From now on Ctrl-C, SIGTERM and SIGHUP only set a flag. Called before the first machine is started.
 ///
-/// What was ignored when this program started stays so: scripts start what runs beside them without SIGINT, and `nohup` without
-/// SIGHUP. The others end it all the same.
+/// Signals that were ignored when this program started stay ignored: a shell script starts background processes with SIGINT ignored, and `nohup` ignores
+/// SIGHUP.
 pub(crate) fn watch() -> Result<()> {
     let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_signals(&status));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -22,13 +22,13 @@ pub(crate) fn watch() -> Result<()> {
     Ok(())
 }
 
-/// The signals that a process ignores, as Linux tells in its `status`: bit 0 is signal 1.
+/// The signals that a process ignores, according to its `status` file in /proc: bit 0 is signal 1.
 fn ignored_signals(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// An error if the user asked to end.
+/// Fails if the user has interrupted.
 pub(crate) fn check() -> Result<()> {
     if requested() {
         bail!("interrupted");
@@ -36,7 +36,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Whether the user asked to end.
+/// Whether the user has interrupted.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn ignored_signals_are_read_from_the_status() {
-        // Of a process under `nohup`, started by a shell script in the background: SIGHUP, SIGINT and SIGQUIT.
+        // A process under `nohup`, started in the background by a shell script: SIGHUP, SIGINT and SIGQUIT.
         let status = "Name:\tx\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000007\nSigCgt:\t0000000000000000\n";
         assert_eq!(ignored_signals(status), 0b111);
         assert_eq!(ignored_signals(""), 0);

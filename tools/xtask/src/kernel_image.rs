@@ -1,8 +1,7 @@
-//! Conversion of the kernel's ELF file to kernel8.img.
+//! Converts the kernel's ELF file to kernel8.img.
 //!
-//! The Pi's firmware knows no ELF: it copies kernel8.img to physical address 0x8_0000 and jumps to its first byte. So the
-//! image is the loadable segments laid out from that address on, gaps filled with zeros, without the zeros at the end
-//! (the kernel clears its bss itself).
+//! The Pi's firmware does not read ELF files: it copies kernel8.img to physical address 0x8_0000 and jumps to its first byte. The image therefore consists of
+//! the loadable segments laid out from that address on, with gaps filled with zeros, and without the zeros at the end (the kernel clears its .bss itself).
 
 use crate::target_board::LOAD_ADDRESS;
 use anyhow::{Context, Result, bail};
@@ -10,10 +9,10 @@ use object::Endianness;
 use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 
-/// No kernel of this repository comes near: more is a broken linker script.
+/// Largest image; a larger one means that the linker script is wrong.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
-/// Lays the loadable segments out as one flat image.
+/// Lays out the loadable segments as a flat image.
 pub(crate) fn from_elf(elf: &[u8]) -> Result<Vec<u8>> {
     let header = FileHeader64::<Endianness>::parse(elf)?;
     let endian = header.endian()?;
@@ -50,7 +49,7 @@ pub(crate) fn from_elf(elf: &[u8]) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// An ELF file by the specification's offsets, with segments (physical address, bytes).
+    /// An ELF file built from the specification's offsets, with segments (physical address, bytes).
     fn elf(machine: u16, entry: u64, segments: &[(u64, &[u8])]) -> Vec<u8> {
         let mut file = vec![0; 64 + 56 * segments.len()];
         file[..16].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -1,7 +1,7 @@
 //! Set-up, build, run, test, image and CI of this repository: `cargo xtask TASK`.
 //!
-//! One file a task. Every task does its own set-up first, so that each works in a fresh clone. What a task says about
-//! itself goes to standard error; standard output carries the kernel's serial console and nothing else.
+//! Each task has a file. Each task installs what it needs, so that it works in a fresh clone. Tasks print messages to standard error; standard output carries
+//! the kernel's serial console only.
 #![forbid(unsafe_code)]
 
 mod bench;
@@ -38,31 +38,31 @@ use anyhow::{Result, bail};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask TASK [ARGUMENTS]        (each TASK explains itself with --help)
+cargo xtask TASK [ARGUMENTS]        (cargo xtask TASK --help describes a task)
 
   run       boot the kernel in QEMU, with the V3D model behind its registers, and show a scene
-  test      everything that keeps this repository right: formatting, lints, host tests, kernel tests in QEMU, tidy
-  gallery   keep every scene's picture, films of them, a contact sheet and a page that shows them
+  test      run all checks: formatting, lints, host tests, kernel tests in QEMU, tidy
+  gallery   save pictures and films of all scenes, a contact sheet and a page that shows them
   image     write a bootable SD card image for a Raspberry Pi 3
-  setup     install what the other tasks need: the bare-metal Rust target and QEMU (they do it themselves, too)
-  build     build kernel8.img and the QEMU plugin, and say where they are
-  capture   fetch a job from a running kernel over its serial line into a job folder that `v3d replay` runs
-  replay    run a job folder on a kernel, in QEMU or on a board, and compare what it stores with the model's result
-  selftest  compare the V3D, the model's or a board's, with recorded results, and save what came out
-  bench     measure the kernel: its size, and the instructions and time that it takes to draw
-  doc       build the documentation of all crates, without a warning
-  tidy      check the rules that the sources keep (dependency arrows, unsafe code, documentation)
-  ci        do what continuous integration does
+  setup     install what the other tasks need: the bare-metal Rust target and QEMU (each task also does this itself)
+  build     build kernel8.img and the QEMU plugin, and print their paths
+  capture   save a job of a running kernel as a folder that `v3d replay` runs
+  replay    run a job folder on a kernel, in QEMU or on a board, and compare the result with the model's
+  selftest  compare the V3D, in the model or on a board, with recorded results
+  bench     measure the kernel: its size, and the instructions and time per frame
+  doc       build the documentation of all crates
+  tidy      check rules for sources: dependencies, unsafe code, documentation
+  ci        run the steps of continuous integration
 
 Environment:
-  QEMU=PROGRAM   the qemu-system-aarch64 to use, if it is not the one in the PATH
+  QEMU=PROGRAM   the qemu-system-aarch64 to use instead of the one in the PATH
 
-The first two to try:
+To start:
   cargo xtask run
   cargo xtask test
 ";
 
-/// What a task does with its arguments.
+/// The function of a task.
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
@@ -100,7 +100,7 @@ fn dispatch() -> Result<()> {
             eprint!("{HELP}");
             return Ok(());
         }
-        Some(other) => bail!("{}; a task comes first, see `cargo xtask --help`", other.unexpected()),
+        Some(other) => bail!("{}; the first argument is a task, see `cargo xtask --help`", other.unexpected()),
     };
     if task == "help" {
         eprint!("{HELP}");
@@ -112,7 +112,7 @@ fn dispatch() -> Result<()> {
     }
 }
 
-/// Reads the arguments of a task that has none but `--help`. `true` means that help was asked for and given.
+/// Parses the arguments of a task that has none but `--help`. Returns whether help was requested and printed.
 fn no_arguments(mut arguments: lexopt::Parser, help: &str) -> Result<bool> {
     match arguments.next()? {
         None => Ok(false),

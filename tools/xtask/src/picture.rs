@@ -1,4 +1,4 @@
-//! Pictures: QEMU's PPM screen dumps in, PNG files out.
+//! Pictures: reading QEMU's PPM screen dumps and PNG files, writing PNG files.
 
 use crate::whole_file;
 use anyhow::{Context, Result, bail, ensure};
@@ -6,19 +6,19 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// A picture of 8 bits a channel, rows from top to bottom.
+/// A picture with 8 bits per channel, rows from top to bottom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Picture {
-    /// Pixels in a row.
+    /// Width in pixels.
     pub(crate) width: usize,
-    /// Rows.
+    /// Height in pixels.
     pub(crate) height: usize,
     /// Red, green, blue; `width * height` of them.
     pub(crate) pixels: Vec<[u8; 3]>,
 }
 
 impl Picture {
-    /// Reads a binary PPM (`P6`, white space, width, height, 255, one white space character, pixels).
+    /// Parses a binary PPM (`P6`, white space, width, height, 255, one white space character, pixels).
     pub(crate) fn from_ppm(bytes: &[u8]) -> Result<Self> {
         let mut rest = bytes;
         let mut word = || -> Result<&[u8]> {
@@ -30,7 +30,7 @@ impl Picture {
         };
         ensure!(word()? == b"P6", "a screen dump is not a binary PPM file");
         let mut number = || -> Result<usize> {
-            std::str::from_utf8(word()?)?.parse().context("a PPM file has no number where one is due")
+            std::str::from_utf8(word()?)?.parse().context("a PPM file has no number where one is expected")
         };
         let (width, height, maximum) = (number()?, number()?, number()?);
         ensure!(maximum == 255, "a PPM file has {maximum} as its largest value instead of 255");
@@ -54,7 +54,7 @@ impl Picture {
         Self { width, height, pixels: vec![color; width * height] }
     }
 
-    /// Copies a picture into this one, its top left corner at (x, y). What would be outside is left out.
+    /// Copies a picture into this one, with its top left corner at (x, y). Parts outside of this picture are left out.
     pub(crate) fn paste(&mut self, picture: &Self, x: usize, y: usize) {
         let width = picture.width.min(self.width.saturating_sub(x));
         for row in 0..picture.height.min(self.height.saturating_sub(y)) {
@@ -63,7 +63,7 @@ impl Picture {
         }
     }
 
-    /// Mixes a colour into a pixel, if there is one: 255 replaces it.
+    /// Blends a colour into a pixel, if there is one: 255 replaces it.
     pub(crate) fn blend(&mut self, x: usize, y: usize, color: [u8; 3], amount: u8) {
         if x >= self.width || y >= self.height {
             return;
@@ -75,7 +75,7 @@ impl Picture {
         }
     }
 
-    /// The picture with another width, and a height to suit: each pixel is the mean of what it covers.
+    /// Scales the picture to a width, keeping its aspect ratio: each pixel is the mean of the area that it covers.
     pub(crate) fn scaled_to_width(&self, width: usize) -> Self {
         let height = (self.height * width).div_ceil(self.width.max(1)).max(1);
         let columns: Vec<_> = (0..width).map(|x| covered(x, width, self.width)).collect();
@@ -100,7 +100,7 @@ impl Picture {
         Self { width, height, pixels }
     }
 
-    /// Reads a PNG file of 8 bits a channel; alpha is left out.
+    /// Reads a PNG file with 8 bits per channel; alpha is ignored.
     pub(crate) fn read_png(path: &Path) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let mut reader = png::Decoder::new(BufReader::new(file)).read_info()?;
@@ -130,7 +130,7 @@ impl Picture {
     }
 }
 
-/// Which of `old` pixels in a line the pixel `at` of `new` ones covers, and how much of each.
+/// The pixels that pixel `at` covers when a line of `old` pixels is scaled to `new` ones, and the weight of each.
 fn covered(at: usize, new: usize, old: usize) -> Vec<(usize, f32)> {
     let (start, end) = (at as f32 * old as f32 / new as f32, (at + 1) as f32 * old as f32 / new as f32);
     let first = (start as usize).min(old - 1);
@@ -158,7 +158,7 @@ mod tests {
     fn a_smaller_picture_has_the_mean_of_what_its_pixels_cover() {
         let pixels = [0, 30, 60, 90, 120, 150].map(|level| [level; 3]).to_vec();
         let picture = Picture { width: 3, height: 2, pixels };
-        // Two columns of one and a half: (0 + 90 + (30 + 120) / 2) / 3, and the same from the right.
+        // Each of two columns is the mean of one and a half: (0 + 90 + (30 + 120) / 2) / 3, and the same from the right.
         assert_eq!(picture.scaled_to_width(2).pixels[0], [10; 3]);
         assert_eq!(picture.scaled_to_width(1).pixels, [[75; 3]]);
         assert_eq!(picture.scaled_to_width(3), picture);

@@ -1,7 +1,7 @@
-//! A running QEMU `raspi3b` with our kernel in it.
+//! A running QEMU `raspi3b` with the kernel.
 //!
-//! The serial console is QEMU's standard input and output. The V3D is the plugin, which writes what the model finds wrong
-//! to a file. A control socket gives screen dumps. QEMU never outlives the [`Qemu`] value, nor this program.
+//! The serial console is QEMU's standard input and output. The plugin provides the V3D and writes the faults that the model reports to a file. A control socket
+//! serves screen dumps. QEMU ends when the [`Qemu`] value is dropped, or when this program ends.
 
 use crate::console::Console;
 use crate::picture::Picture;
@@ -18,57 +18,57 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The screen has the kernel's size from the beginning.
+/// The screen has the kernel's resolution from the start.
 ///
-/// QEMU 7.2 lets go of its lock while it redraws a window. If the guest changes the size of the framebuffer meanwhile, QEMU
-/// draws into the picture that it has just freed, and crashes; without a change of size the picture stays. [measured]
+/// QEMU 7.2 releases its lock while it redraws a window. If the guest changes the framebuffer's resolution meanwhile, QEMU draws into a picture that it has
+/// freed, and crashes; without a change of resolution the picture is not freed. [measured]
 const FIRST_SCREEN: [&str; 4] = ["-global", "bcm2835-fb.xres=1280", "-global", "bcm2835-fb.yres=720"];
 
-/// Where cores 1 to 3 sleep: behind QEMU's boot code, before the kernel, which does not use them.
+/// Address at which cores 1 to 3 sleep: after QEMU's boot code and before the kernel, which does not use this memory.
 const BED: u32 = 0x1000;
 /// `wfi`, and a branch back to it.
 const SLEEP: u64 = 0x17ff_ffff_d503_207f;
 
-/// Has cores 1 to 3 sleep.
+/// Makes cores 1 to 3 sleep.
 ///
-/// QEMU's own boot code has them wait for work with `wfe`, which QEMU executes as nothing: each of them keeps a core of the host
-/// busy, and the kernel and the model draw a third as many frames on a host with two. [measured]
+/// In QEMU's boot code they wait with `wfe`, which QEMU executes as a no-op: each of them uses a core of the host fully, and a host with two cores draws a
+/// third as many frames per second. [measured]
 fn sleepers() -> Vec<String> {
     let mut devices = vec![format!("loader,addr={BED:#x},data={SLEEP:#x},data-len=8")];
     devices.extend((1..=3).map(|core| format!("loader,addr={BED:#x},cpu-num={core}")));
     devices.into_iter().flat_map(|device| ["-device".to_owned(), device]).collect()
 }
 
-/// How long QEMU's last message may take to arrive.
+/// How long to wait for QEMU's last message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// What to start.
+/// Options of a machine.
 pub(crate) struct Options<'a> {
     /// kernel8.img.
     pub(crate) image: &'a Path,
     /// The plugin; without it the machine has no V3D.
     pub(crate) plugin: Option<&'a Path>,
-    /// Where the plugin records every register access.
+    /// The file to which the plugin writes a trace of all register accesses.
     pub(crate) trace: Option<&'a Path>,
-    /// When the firmware's mailbox stops answering, as the plugin spells it.
+    /// When the firmware's mailbox stops answering, in the plugin's syntax.
     pub(crate) mailbox: Option<&'a str>,
-    /// What is typed on a serial port that never takes a byte.
+    /// Input to a serial port whose transmitter never has room.
     pub(crate) stuck_uart: Option<&'a str>,
-    /// A file that lies in memory besides, and its physical address.
+    /// A file that is also loaded into memory, and its physical address.
     pub(crate) loaded: Option<(&'a Path, u64)>,
-    /// Show a window.
+    /// Whether QEMU shows a window.
     pub(crate) window: bool,
-    /// Where copies of the serial output go.
+    /// Receivers of copies of the serial output.
     pub(crate) copies: Vec<Box<dyn Write + Send>>,
 }
 
 impl<'a> Options<'a> {
-    /// A kernel with the V3D behind its registers, and nothing else: no window, no records, nothing that fails.
+    /// A kernel on a machine with a V3D, without a window, a trace, or simulated failures.
     pub(crate) fn with_v3d(image: &'a Path, plugin: &'a Path) -> Self {
         Self { plugin: Some(plugin), ..Self::without_v3d(image) }
     }
 
-    /// A kernel on QEMU as it is.
+    /// A kernel on a machine without a V3D.
     pub(crate) fn without_v3d(image: &'a Path) -> Self {
         Self {
             image,
@@ -83,11 +83,11 @@ impl<'a> Options<'a> {
     }
 }
 
-/// A QEMU process, ended when this value is dropped.
+/// A QEMU process, which is killed when this value is dropped.
 pub(crate) struct Qemu {
     process: Child,
     watchdog: Watchdog,
-    /// Whether QEMU has said something on its standard error.
+    /// Whether QEMU has written to its standard error.
     has_spoken: Arc<AtomicBool>,
     /// The kernel's serial console.
     pub(crate) console: Console,
@@ -97,7 +97,7 @@ pub(crate) struct Qemu {
 }
 
 impl Qemu {
-    /// Starts QEMU; its files lie in `scratch`.
+    /// Starts QEMU with temporary files in `scratch`.
     pub(crate) fn start(options: Options<'_>, scratch: Scratch) -> Result<Self> {
         let faults = scratch.path().join("faults");
         let program = setup::qemu_program();
@@ -135,7 +135,7 @@ impl Qemu {
         let watchdog = match Watchdog::over(process.id()) {
             Ok(watchdog) => watchdog,
             Err(error) => {
-                // It fails only if QEMU has ended by itself.
+                // Fails only if QEMU has already ended.
                 let _ = process.kill();
                 let _ = process.wait();
                 return Err(error);
@@ -153,24 +153,24 @@ impl Qemu {
         self.lens().screenshot()
     }
 
-    /// What takes pictures of the screen, on any thread.
+    /// A handle that takes screenshots on any thread.
     pub(crate) fn lens(&self) -> Lens {
         Lens { socket: socket(&self.scratch), ppm: self.scratch.path().join("screen.ppm") }
     }
 
-    /// The bytes of physical memory from `address` on.
+    /// Reads physical memory.
     pub(crate) fn memory(&self, address: u64, bytes: usize) -> Result<Vec<u8>> {
         let file = self.scratch.path().join("memory");
         Qmp::connect(&socket(&self.scratch))?.save_memory(address, bytes, &file)?;
         std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))
     }
 
-    /// Resets the machine as its watchdog would: memory stays.
+    /// Resets the machine as its watchdog would: memory is preserved.
     pub(crate) fn reset(&self) -> Result<()> {
         Qmp::connect(&socket(&self.scratch))?.reset()
     }
 
-    /// An error if the model has found something wrong, or could not be asked.
+    /// Fails if the model has reported faults, or if its report cannot be read.
     pub(crate) fn check_faults(&self) -> Result<()> {
         if !self.has_v3d {
             return Ok(());
@@ -187,10 +187,10 @@ impl Qemu {
     }
 }
 
-/// Takes pictures of a machine's screen.
+/// Takes screenshots of a machine.
 pub(crate) struct Lens {
     socket: PathBuf,
-    /// Where QEMU puts the picture.
+    /// The file into which QEMU writes the picture.
     ppm: PathBuf,
 }
 
@@ -204,7 +204,7 @@ impl Lens {
 }
 
 impl Qemu {
-    /// Whether QEMU has said something on its standard error. What it says last may arrive just after its end is noticed.
+    /// Whether QEMU has written to its standard error. Its last message may arrive shortly after its end.
     fn has_spoken(&self) -> bool {
         let patience = Instant::now() + LAST_WORDS;
         while !self.has_spoken.load(Ordering::Relaxed) && Instant::now() < patience {
@@ -216,27 +216,27 @@ impl Qemu {
 
 impl Drop for Qemu {
     fn drop(&mut self) {
-        // Both fail only if QEMU has ended by itself.
+        // Both fail only if QEMU has already ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
         self.watchdog.dismiss();
     }
 }
 
-/// Hands on what QEMU says, and that it has said something.
+/// Passes QEMU's standard error on, and records whether there was any.
 fn pass_on(mut errors: impl Read, has_spoken: &AtomicBool) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = errors.read(&mut buffer) {
         has_spoken.store(true, Ordering::Relaxed);
-        // There is nobody else to tell.
+        // There is no other output for errors.
         let _ = std::io::stderr().write_all(&buffer[..count]);
     }
 }
 
-/// QEMU's control socket.
+/// The path of QEMU's control socket.
 ///
-/// A Unix socket's path has room for 107 bytes only, and a target folder may lie deep, so it is named relative to the
-/// current folder where that is shorter.
+/// The path of a Unix socket has at most 107 bytes, and the target folder may be deeply nested, so a path relative to the current folder is used where that is
+/// shorter.
 fn socket(scratch: &Scratch) -> PathBuf {
     let absolute = scratch.path().join("qmp");
     match std::env::current_dir() {

@@ -1,7 +1,7 @@
-//! QEMU's machine protocol, as far as the tests need it.
+//! QEMU's machine protocol, as far as it is needed here.
 //!
-//! JSON messages, one a line, over a Unix socket. QEMU greets first; `qmp_capabilities` ends the negotiation. Events
-//! come in between and are passed over.
+//! Messages are JSON objects, one per line, over a Unix socket. QEMU sends a greeting; `qmp_capabilities` ends the negotiation. Events between answers are
+//! ignored.
 //!
 //! # Sources
 //! QEMU's `docs/interop/qmp-spec.txt`; `screendump` of `qapi/ui.json`, `pmemsave` and `system_reset` of
@@ -14,17 +14,17 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long QEMU may take for one answer.
+/// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection that is past negotiation.
+/// A connection after negotiation.
 #[derive(Debug)]
 pub(crate) struct Qmp {
     stream: BufReader<UnixStream>,
 }
 
 impl Qmp {
-    /// Connects to the socket that QEMU listens on.
+    /// Connects to QEMU's socket.
     pub(crate) fn connect(socket: &Path) -> Result<Self> {
         let stream = UnixStream::connect(socket).context("QEMU's control socket cannot be reached")?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -36,19 +36,19 @@ impl Qmp {
         Ok(qmp)
     }
 
-    /// Writes the screen as QEMU displays it to a PPM file.
+    /// Writes the displayed screen to a PPM file.
     pub(crate) fn screendump(&mut self, ppm: &Path) -> Result<()> {
         let path = ppm.to_str().context("the path of the screen dump is not UTF-8")?;
         self.execute("screendump", json!({ "filename": path })).map(drop)
     }
 
-    /// Writes bytes of physical memory to a file.
+    /// Writes physical memory to a file.
     pub(crate) fn save_memory(&mut self, address: u64, bytes: usize, file: &Path) -> Result<()> {
         let path = file.to_str().context("the path of the memory's file is not UTF-8")?;
         self.execute("pmemsave", json!({ "val": address, "size": bytes, "filename": path })).map(drop)
     }
 
-    /// Resets the machine; its memory stays as it is.
+    /// Resets the machine; memory is preserved.
     pub(crate) fn reset(&mut self) -> Result<()> {
         self.execute("system_reset", json!({})).map(drop)
     }

@@ -1,9 +1,9 @@
-//! `cargo xtask replay`: a job folder, run by the V3D of a kernel instead of the model.
+//! `cargo xtask replay`: runs a job folder on the V3D of a kernel, and compares the result with the model's.
 //!
-//! The kernel's command `replay` takes the job over the serial line, in QEMU and on a board alike: spans of memory, which it puts where it has room, then
-//! blocks of bytes, each with its CRC-32. A block that arrives damaged, or is not answered in time, is sent again. The kernel moves the job to its new place,
-//! has it validated, runs it, and tells the CRC of every page that it has stored. The model runs the same job at its own place; pages that differ
-//! are fetched and compared byte by byte. Tile lists are not compared: how the binner divides its memory is its own business.
+//! The kernel's command `replay` receives the job over the serial line, in QEMU and on a board alike: first memory ranges, for which it allocates memory, then
+//! blocks of bytes with a CRC-32 each. A block that arrives damaged, or is not acknowledged in time, is sent again. The kernel relocates the job, validates it,
+//! runs it, and prints the CRC of each page that it has stored. The model runs the same job at its original addresses; pages that differ are transferred and
+//! compared byte by byte. Tile lists are not compared, because the binner's use of its memory is not specified.
 
 mod job;
 
@@ -25,23 +25,23 @@ use std::time::{Duration, Instant};
 const HELP: &str = "\
 cargo xtask replay JOB [--board DEVICE] [--within N]
 
-Runs the job in the folder JOB, as `cargo xtask capture` writes it and as tools/v3d-sim/tests/captures has them, on a kernel: in QEMU, or on the board at
-the end of a serial line. The kernel's validator has to pass it. What it stores is compared with what the model stores; exit status 0 if that is the same.
-  --board DEVICE   a serial line, such as /dev/ttyUSB0; 115200 baud carry about 8 KiB a second
+Runs a captured job on a kernel, in QEMU or on a board, and compares the memory that it stores with the model's. JOB is a folder written by
+`cargo xtask capture`, or one of tools/v3d-sim/tests/captures. The kernel's validator checks the job first. Exit status 0 if the results are the same.
+  --board DEVICE   a board that is connected by a serial line, such as /dev/ttyUSB0; 115200 baud carry about 8 KiB per second
   --within N       bytes that differ by at most N count as equal
 
-Refused by name: folders of several jobs, jobs with user programs, jobs for whose memory the kernel has no room, and jobs that the validator does not pass.
+Not supported: folders with several jobs, and jobs with user programs. Rejected: jobs that need too much memory, or that the validator rejects.
 ";
 
-/// Bytes of a block.
+/// Bytes per block.
 const BLOCK_BYTES: usize = 1024;
-/// How often a block is sent.
+/// How often a block is sent before giving up.
 const ATTEMPTS: usize = 5;
-/// How long the kernel may take to answer a block: a line takes a tenth of a second.
+/// Time limit for the acknowledgement of a block: a line takes a tenth of a second.
 const BLOCK_PATIENCE: Duration = Duration::from_secs(3);
-/// How long a job may run, and its result be told.
+/// Time limit for running a job and printing its result.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Pages that are fetched to be compared byte by byte, at most: each takes half a second.
+/// Most pages that are transferred for comparison: each takes half a second.
 const MAX_FETCHED: usize = 64;
 
 /// Runs the task.
@@ -60,7 +60,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
             other => return Err(other.unexpected().into()),
         }
     }
-    let folder = folder.context("say which job folder; see `cargo xtask replay --help`")?;
+    let folder = folder.context("a job folder is needed; see `cargo xtask replay --help`")?;
     interrupt::watch()?;
     let workspace = Workspace::find()?;
     let job = Job::read(&folder)?;
@@ -72,7 +72,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// The memory that the model leaves, from the job's first byte on.
+/// The memory after the model has run the job, from the job's first byte on.
 pub(crate) fn expected(workspace: &Workspace, model: &Path, folder: &Path) -> Result<Vec<u8>> {
     let scratch = workspace.scratch()?;
     let memory = scratch.path().join("memory");
@@ -91,7 +91,7 @@ pub(crate) fn expected(workspace: &Workspace, model: &Path, folder: &Path) -> Re
     std::fs::read(&memory).with_context(|| format!("cannot read {}", memory.display()))
 }
 
-/// Has the kernel run a job, and compares what it stores with the memory that the model has left. Returns a remark.
+/// Runs a job on the kernel, and compares what it stores with the model's memory. Returns a remark.
 pub(crate) fn replay(console: &Console, job: &Job, expected: &[u8], within: u8) -> Result<String> {
     let command = |arguments: &str| -> Result<Vec<String>> {
         console.command("replay", arguments, Instant::now() + PATIENCE, |_| {})?.lines()
@@ -123,8 +123,8 @@ pub(crate) fn replay(console: &Console, job: &Job, expected: &[u8], within: u8) 
         for line in command(&format!(" read {:x} {:x}", span.address, span.bytes))? {
             let Some(text) = line.strip_prefix("capture memory ") else { continue };
             let (address, bytes) = memory_block(text)?;
-            let at = address.checked_sub(span.address as usize).context("a block was not asked for")?;
-            found.get_mut(at..at + bytes.len()).context("a block was not asked for")?.copy_from_slice(&bytes);
+            let at = address.checked_sub(span.address as usize).context("an unexpected block was received")?;
+            found.get_mut(at..at + bytes.len()).context("an unexpected block was received")?.copy_from_slice(&bytes);
         }
         difference.count(span.address, &found, part, within);
     }
@@ -145,7 +145,7 @@ pub(crate) fn replay(console: &Console, job: &Job, expected: &[u8], within: u8) 
     Ok(format!("{total} bytes stored in {took}, as the model's"))
 }
 
-/// Sends the memory, block by block.
+/// Sends the memory block by block.
 fn upload(console: &Console, job: &Job) -> Result<()> {
     let blocks: Vec<(u32, &[u8])> = job.blocks(BLOCK_BYTES).collect();
     let repeated = while_loading(console, || {
@@ -167,7 +167,7 @@ fn upload(console: &Console, job: &Job) -> Result<()> {
     Ok(())
 }
 
-/// Has the kernel read blocks, does `work`, and ends the blocks.
+/// Makes the kernel receive blocks, calls `work`, and ends the blocks.
 fn while_loading<T>(console: &Console, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let begin = |line: &str| match line {
         "replay loads" => Some(Ok(())),
@@ -184,12 +184,12 @@ fn while_loading<T>(console: &Console, work: impl FnOnce() -> Result<T>) -> Resu
     Ok(done)
 }
 
-/// Sends a line of the command `replay`; what `take` makes of the answer, `None` if none comes in time.
+/// Sends a line during the command `replay`, and returns the value of `take` for the answer, or `None` after a timeout.
 fn exchange<T>(console: &Console, line: &str, take: impl FnMut(&str) -> Option<T>) -> Result<Option<T>> {
     console.exchange("replay", line, BLOCK_PATIENCE, take)
 }
 
-/// Sends a block until it is taken; how often it had to be sent again.
+/// Sends a block until it is acknowledged; returns the number of repetitions.
 fn send(console: &Console, address: u32, bytes: &[u8]) -> Result<usize> {
     let name = format!("{address:08x}");
     let line = format!("{name} {:08x} {}", crc32fast::hash(bytes), BASE64.encode(&packed::pack(bytes)));
@@ -203,18 +203,18 @@ fn send(console: &Console, address: u32, bytes: &[u8]) -> Result<usize> {
         match answer {
             Some(Ok(())) => return Ok(attempt),
             Some(Err(why)) => refusal = why,
-            // Perhaps the end of the line got lost: this ends it.
+            // The end of the line may have been lost: this ends it.
             None => console.keyboard().press(b"\r")?,
         }
     }
     bail!("the kernel did not take the block at {address:#x}, which was sent {ATTEMPTS} times: {refusal}")
 }
 
-/// Sends a block whose bytes are not those of its CRC, for tests; how the kernel refuses it.
+/// Sends a block whose CRC is wrong, for tests; returns the kernel's error.
 pub(crate) fn send_damaged(console: &Console, address: u32) -> Result<String> {
     let line = format!("{address:08x} 352441c3 AmFiYw==");
     let why = while_loading(console, || exchange(console, &line, |line| line.strip_prefix("- ").map(str::to_owned)))?;
-    why.context("a damaged block is taken")
+    why.context("a damaged block was accepted")
 }
 
 /// The pages that the kernel has stored, with their CRCs.
@@ -226,11 +226,11 @@ fn stored_pages(lines: &[String]) -> Result<Vec<(Span, u32)>> {
         let words: Vec<&str> = line.split(' ').collect();
         match words.as_slice() {
             ["replay", "stored", address, bytes] => {
-                end = number(address)?.checked_add(number(bytes)?).context("a span leaves memory")?;
+                end = number(address)?.checked_add(number(bytes)?).context("a range exceeds memory")?;
             }
             ["replay", "crc", address, crc] => {
                 let address = number(address)?;
-                let bytes = end.checked_sub(address).context("a page was not stored")?.min(PAGE_BYTES);
+                let bytes = end.checked_sub(address).context("a page is outside of the stored ranges")?.min(PAGE_BYTES);
                 pages.push((Span { address, bytes }, number(crc)?));
             }
             _ => {}
@@ -239,14 +239,14 @@ fn stored_pages(lines: &[String]) -> Result<Vec<(Span, u32)>> {
     Ok(pages)
 }
 
-/// How far memory is from what was expected.
+/// Difference between two memories.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Difference {
-    /// Bytes that differ.
+    /// Number of bytes that differ.
     bytes: usize,
-    /// By how much at most.
+    /// The greatest difference.
     greatest: u8,
-    /// Where the first is.
+    /// Address of the first one.
     first: Option<u32>,
 }
 
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(difference, Difference { bytes: 1, greatest: 5, first: Some(0x103) });
     }
 
-    /// A far end that damages the first line: the block comes again, and what is answered for another is passed over.
+    /// A connection on which the first line is damaged: the block is sent again, and acknowledgements of other blocks are ignored.
     #[test]
     fn a_block_is_sent_until_it_is_taken() {
         let console = |answers: &'static str| Console::new(answers.as_bytes(), std::io::sink(), Vec::new());

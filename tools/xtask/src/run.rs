@@ -20,42 +20,42 @@ use std::time::{Duration, Instant};
 const HELP: &str = "\
 cargo xtask run [SCENE] [OPTIONS]
 
-Boots the kernel in QEMU's raspi3b with the V3D model behind its registers and runs SCENE: one of those that the kernel's
-command `scene list` names, or `all` for every one in turn. Without SCENE: model.
+Boots the kernel in QEMU's raspi3b, with the V3D model behind its registers, and runs SCENE (default: model). The kernel's
+command `scene list` prints all scenes; `all` runs them in turn.
 
-With a display there is a window, which shows the scene until it is closed. A terminal is the kernel's shell, with a window and
-without (over ssh): type `help`; Ctrl-T saves the screen as a PNG file; Ctrl-C ends. With --headless or --frames, and where there is
-neither a display nor a terminal, the scene draws its frames and the run ends.
+With a display, a window shows the scene until it is closed. The terminal, if there is one, is the kernel's shell: type `help`;
+Ctrl-T saves the screen as a PNG file; Ctrl-C ends the run. With --headless or --frames, or with neither a display nor a
+terminal, the scene draws a number of frames and the run ends.
 
   --headless          no window and, without --shell, no shell: for scripts
-  --shell             the kernel's shell, on this terminal
+  --shell             use the kernel's shell on this terminal
   --frames N          draw N frames, then end (default 3)
-  --screenshot FILE   write the screen, as QEMU displays it when the frames are done or Ctrl-T is pressed, to a PNG file
-  --timeout SECONDS   give up when boot or a scene takes longer (300, and 2 more for each frame)
-  --serial FILE       keep what the kernel prints in FILE, too
-  --trace FILE        record every access of a V3D register in FILE, with the number of instructions before it
-  --no-v3d            a machine without V3D, as QEMU itself has it: the kernel says so and lives on
-  --mailbox silent    a firmware that never answers: no display, clocks and power as they are; with `dies` instead of
-                      `silent`: it answers until the V3D's first interrupt, as was seen on a board; the kernel has no
-                      interrupts of the V3D until its command `interrupts on`
-  --board DEVICE      no QEMU: the same dialogue with a real board at the end of a serial line, such as /dev/ttyUSB0
+  --screenshot FILE   save the screen as a PNG file, after the last frame or when Ctrl-T is pressed
+  --timeout SECONDS   time limit for boot or a scene (default 300, plus 2 per frame)
+  --serial FILE       also write the kernel's output to FILE
+  --trace FILE        write all accesses to V3D registers to FILE, with the number of instructions executed before
+  --no-v3d            QEMU without the V3D model: the kernel reports that there is no V3D
+  --mailbox silent    simulate firmware that never answers: there is no display, and clocks and power stay unchanged
+  --mailbox dies      simulate firmware that stops answering at the V3D's first interrupt, as was seen on a board; the
+                      kernel's command `interrupts on` enables interrupts
+  --board DEVICE      use a board that is connected by a serial line, such as /dev/ttyUSB0, instead of QEMU
 
-Exit status 0 when the kernel reports the frames done; otherwise one sentence says why.
+Exit status 0 if the kernel reports all frames as done; otherwise a message gives the reason.
 ";
 
-/// What a run without arguments draws.
+/// The default scene.
 const DEFAULT_SCENE: &str = "model";
-/// What stands for every scene in turn.
+/// The argument that selects all scenes.
 const EVERY_SCENE: &str = "all";
-/// How many frames a run draws by default where there is neither a display nor a terminal.
+/// Default number of frames if there is neither a display nor a terminal.
 const DEFAULT_FRAMES: u64 = 3;
-/// How long boot or a scene may take by default: this, and so much more for each frame.
+/// Default time limit for boot or a scene, and the additional time per frame.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 const DEFAULT_TIMEOUT_PER_FRAME: Duration = Duration::from_secs(2);
 
-/// Frames of each scene before memory is looked at.
+/// Frames of each scene before memory use is measured.
 const WARM_UP_FRAMES: u64 = 2;
-/// At least as many commands as the kernel's shell remembers.
+/// At least as many commands as the shell's history holds.
 const SHELL_HISTORY_LINES: usize = 16;
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -74,7 +74,7 @@ struct Options {
 }
 
 impl Options {
-    /// `None` if only help was asked for.
+    /// `None` if the arguments only request help.
     fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>> {
         let mut options = Self::default();
         while let Some(argument) = arguments.next()? {
@@ -105,24 +105,24 @@ impl Options {
             bail!("--frames 0 draws nothing");
         }
         if options.shell && (options.frames.is_some() || options.scene.as_deref() == Some(EVERY_SCENE)) {
-            bail!("--shell leaves the frames to you: type `scene run NAME frames N` there");
+            bail!("--frames does not apply to --shell: type `scene run NAME frames N` in the shell");
         }
         if options.board.is_some() && options.screenshot.is_some() {
-            bail!("--screenshot is what QEMU displays; a board reports its frames by their CRCs");
+            bail!("--screenshot needs QEMU; a board only prints the CRCs of its frames");
         }
         if options.trace.is_some() && (options.board.is_some() || options.no_v3d) {
-            bail!("--trace is written by the V3D model, which is not there");
+            bail!("--trace needs the V3D model, which --no-v3d removes");
         }
         if options.mailbox.is_some() && (options.board.is_some() || options.no_v3d) {
-            bail!("--mailbox is done by the plugin with the V3D model, which is not there");
+            bail!("--mailbox needs the plugin with the V3D model, which --no-v3d removes");
         }
         if options.board.is_some() && options.no_v3d {
-            bail!("--no-v3d is about QEMU; a board has its V3D");
+            bail!("--no-v3d needs QEMU; a board always has a V3D");
         }
         Ok(Some(options))
     }
 
-    /// How the run goes on once the kernel is up.
+    /// What happens after the kernel has booted.
     fn form(&self, window: bool, terminal: bool) -> Form {
         let counted = self.frames.is_some() || self.scene.as_deref() == Some(EVERY_SCENE);
         if self.shell || (!counted && !self.headless && terminal && (window || self.screenshot.is_none())) {
@@ -142,13 +142,13 @@ impl Options {
         self.frames.unwrap_or(DEFAULT_FRAMES)
     }
 
-    /// How long boot or a scene may take.
+    /// Time limit for boot or a scene.
     fn patience(&self) -> Duration {
         let frames = u32::try_from(self.frames()).unwrap_or(u32::MAX);
         self.timeout.unwrap_or_else(|| DEFAULT_TIMEOUT.saturating_add(DEFAULT_TIMEOUT_PER_FRAME.saturating_mul(frames)))
     }
 
-    /// Standard output, and the file that was asked for.
+    /// Standard output, and the file given by an option.
     fn copies(&self) -> Result<Vec<Box<dyn Write + Send>>> {
         let mut copies: Vec<Box<dyn Write + Send>> = vec![Box::new(std::io::stdout())];
         if let Some(path) = &self.serial {
@@ -159,14 +159,14 @@ impl Options {
     }
 }
 
-/// How a run goes on once the kernel is up.
+/// What happens after the kernel has booted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// The terminal is the kernel's shell, until the machine is gone or Ctrl-C.
+    /// The terminal is the kernel's shell, until the machine ends or Ctrl-C is pressed.
     Shell,
     /// A window shows the scene until it is closed.
     Watched,
-    /// The scene draws its frames.
+    /// The scene draws a number of frames.
     Finite,
 }
 
@@ -227,7 +227,7 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
         workspace.scratch()?,
     )?;
     let result = dialogue(&machine, options, window, options.form(window, terminal));
-    // A fault is why the rest went wrong, so it comes first in the sentence.
+    // A fault causes later errors, so it comes first in the message.
     match (result, machine.check_faults()) {
         (result, Ok(())) => result,
         (Ok(()), Err(fault)) => Err(fault),
@@ -236,7 +236,7 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
     }
 }
 
-/// Whether QEMU can open a window, if need be after an installation; says why not.
+/// Whether QEMU can open a window, after installing what is missing; otherwise the reason is printed.
 fn can_show_window() -> bool {
     setup::window().inspect_err(|problem| eprintln!("{problem:#}; going on without")).is_ok()
 }
@@ -255,12 +255,12 @@ fn dialogue(machine: &Qemu, options: &Options, window: bool, form: Form) -> Resu
             Form::Watched => console.wait_end(),
             Form::Finite => screenshot(machine, options)?,
         }
-        eprintln!("\nThe kernel is up and says: {sentence}. Nothing was drawn by a V3D.");
+        eprintln!("\nThe kernel has booted and reports: {sentence}. Nothing was drawn.");
         return Ok(());
     }
     match form {
         Form::Shell => {
-            // Without a window the default scene would not be seen.
+            // Without a window the default scene would not be visible.
             if window || options.scene.is_some() {
                 console.keyboard().press(format!("scene run {}\r", options.scene()).as_bytes())?;
             }
@@ -282,10 +282,10 @@ fn dialogue(machine: &Qemu, options: &Options, window: bool, form: Form) -> Resu
     }
 }
 
-/// Leaves the shell to the user, until the machine is gone or Ctrl-C.
+/// Connects the terminal to the shell until the machine ends or Ctrl-C is pressed.
 fn shell(console: &Console, camera: Option<Camera>) -> Result<()> {
     let saves = if camera.is_some() { "Ctrl-T saves the screen; " } else { "" };
-    eprintln!("(the terminal is the kernel's shell: `help` tells its commands; {saves}Ctrl-C ends)");
+    eprintln!("(the terminal is the kernel's shell: `help` lists its commands; {saves}Ctrl-C ends)");
     let keys = SingleKeys::connect(console.keyboard(), camera.map(|camera| move || camera.press()))?;
     console.wait_end();
     drop(keys);
@@ -304,11 +304,11 @@ fn finite(console: &Console, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Draws frames of every scene in turn; afterwards the kernel has as much memory as before. Each may take as long as
-/// `patience`. Returns a line for each scene.
+/// Draws frames of every scene in turn, each within the time limit `patience`, and checks that memory use is the same afterwards. Returns a line for each
+/// scene.
 pub(crate) fn every_scene(console: &Console, frames: u64, patience: Duration) -> Result<Vec<String>> {
     let scenes = list_scenes(console, Instant::now() + patience)?;
-    // The driver's own tables grow to their size with the first frames, and keep it.
+    // The driver's tables grow with the first frames and keep their size.
     for SceneLine { name, .. } in &scenes {
         run_scene(console, name, 0..WARM_UP_FRAMES, Instant::now() + patience)
             .with_context(|| format!("scene {name}"))?;
@@ -322,7 +322,7 @@ pub(crate) fn every_scene(console: &Console, frames: u64, patience: Duration) ->
     if before != after {
         bail!("memory is lost: {before:?} bytes of heap and GPU pool were in use before the scenes, {after:?} after");
     }
-    reports.push(format!("heap and GPU pool are back where they began: {after:?} bytes in use"));
+    reports.push(format!("heap and GPU pool are as full as before: {after:?} bytes in use"));
     Ok(reports)
 }
 
@@ -332,10 +332,10 @@ fn timed_scene(console: &Console, scene: &str, frames: u64, patience: Duration) 
     Ok(format!("{scene}: {frames} frames done in {:.2} s", start.elapsed().as_secs_f64()))
 }
 
-/// Saves the screen while the user is at the shell.
+/// Saves screenshots while the user works in the shell.
 struct Camera {
     lens: Lens,
-    /// Where every picture goes; without it each gets a name of its own.
+    /// The file of the next screenshot; without it, each gets a new name.
     file: Option<PathBuf>,
 }
 
@@ -353,7 +353,7 @@ impl Camera {
     }
 }
 
-/// The first of `screen-1.png`, `screen-2.png` and so on that is not there.
+/// The first of `screen-1.png`, `screen-2.png` and so on that does not exist.
 fn free_name() -> PathBuf {
     (1_u64..)
         .map(|number| PathBuf::from(format!("screen-{number}.png")))
@@ -372,24 +372,24 @@ fn screenshot(machine: &Qemu, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// A scene as the kernel lists it.
+/// A scene in the kernel's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SceneLine {
     /// The name that `scene run` takes.
     pub(crate) name: String,
-    /// What is to be seen.
+    /// Its description.
     pub(crate) description: String,
 }
 
 impl SceneLine {
-    /// Reads a line `scene NAME: description`.
+    /// Parses `scene NAME: description`.
     fn parse(line: &str) -> Option<Self> {
         let (name, description) = line.strip_prefix("scene ")?.split_once(": ")?;
         (!name.contains(' ')).then(|| Self { name: name.to_owned(), description: description.to_owned() })
     }
 }
 
-/// The scenes that the kernel has.
+/// The kernel's scenes.
 pub(crate) fn list_scenes(console: &Console, deadline: Instant) -> Result<Vec<SceneLine>> {
     let lines = console.command("scene list", "", deadline, |_| {})?.lines()?;
     let scenes: Vec<SceneLine> = lines.iter().filter_map(|line| SceneLine::parse(line)).collect();
@@ -399,9 +399,9 @@ pub(crate) fn list_scenes(console: &Console, deadline: Instant) -> Result<Vec<Sc
     Ok(scenes)
 }
 
-/// How many bytes of the heap and of the GPU pool are in use, as the kernel's command `mem` tells.
+/// Bytes of the heap and of the GPU pool that are in use, according to the kernel's command `mem`.
 ///
-/// The shell remembers the last commands, on the heap: they must be the same ones whenever this is asked.
+/// The shell's history is on the heap, so the last commands must be the same for each measurement.
 fn memory_in_use(console: &Console, deadline: Instant) -> Result<Vec<u64>> {
     let mut in_use = Vec::new();
     for _ in 0..SHELL_HISTORY_LINES.div_ceil(2) {
@@ -421,7 +421,7 @@ fn bytes_in_use(line: &str) -> Option<u64> {
     before.rsplit(' ').next()?.parse().ok()
 }
 
-/// What a scene printed.
+/// The output of a scene.
 #[derive(Debug)]
 pub(crate) struct SceneRun {
     /// Its `frame` lines.
@@ -430,7 +430,7 @@ pub(crate) struct SceneRun {
     pub(crate) lines: Vec<String>,
 }
 
-/// Draws frames of a scene, by their numbers, until the kernel says that they are done.
+/// Draws frames of a scene, by their numbers, until the kernel reports that they are finished.
 pub(crate) fn run_scene(console: &Console, scene: &str, frames: Range<u64>, deadline: Instant) -> Result<SceneRun> {
     let from = if frames.start == 0 { String::new() } else { format!(" from {}", frames.start) };
     let count = frames.end.saturating_sub(frames.start);

@@ -1,8 +1,8 @@
-//! `cargo xtask selftest`: the kernel's comparison of the V3D with records, and its results as new records.
+//! `cargo xtask selftest`: runs the kernel's self-test, and saves its results as new records.
 //!
-//! The kernel's command `selftest vectors` prints what came out, one line for each operation on two operands, and the CRC-32 of each scene's
-//! first picture. The files written here have the form of those that are compared with, so that they can take their place:
-//! `alu_op_flags.tsv` beside the model's tests, and the kernel's `pictures.tsv`.
+//! The kernel's command `selftest vectors` prints its results: a line for each operation on two operands, and the CRC-32 of each scene's first picture. The
+//! files that are written here have the format of the recorded results, which they can replace: `alu_op_flags.tsv` in the model's tests, and the kernel's
+//! `pictures.tsv`.
 
 use crate::board_report::Report;
 use crate::console::Console;
@@ -19,17 +19,17 @@ use std::time::{Duration, Instant};
 const HELP: &str = "\
 cargo xtask selftest [board] [--board DEVICE] [--save DIR]
 
-Has the kernel run known QPU programs and draw known scenes, in QEMU or on the board at the end of a serial line, and prints its table of passes.
-With --save, what came out is written to DIR/alu_op_flags.tsv and DIR/pictures.tsv, right or wrong. Exit status 0 if everything was as recorded.
+Runs QPU programs and draws scenes on a kernel, in QEMU or on a board that is connected by a serial line, and compares the results with
+recorded ones. With --save, the results are also written to DIR/alu_op_flags.tsv and DIR/pictures.tsv. Exit status 0 if all are as recorded.
 
-With the word `board`, the kernel goes through a board step by step, from the first register to a frame by interrupt; with --save, its report is
-written to DIR/report.txt, and its last job to the folder DIR/job.
+`selftest board` tests a board step by step, from the first register access to a frame with interrupts; with --save, its report is written
+to DIR/report.txt, and its last job to the folder DIR/job.
 ";
 
-/// For boot and for all comparisons; over a serial line, the results alone take half a minute.
+/// Time limit for boot and all comparisons; over a serial line, printing the results takes half a minute.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The table that the ALUs' results are compared with, relative to the workspace.
+/// The table of recorded ALU results, relative to the workspace.
 pub(crate) const ALU_TABLE: &str = "tools/v3d-sim/tests/vectors/alu_op_flags.tsv";
 
 /// Runs the task.
@@ -71,7 +71,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     }
 }
 
-/// Has the kernel go through a board, and prints its report as it comes.
+/// Runs the kernel's test of a board, and prints its report as it arrives.
 fn report(console: &Console, folder: Option<&Path>) -> Result<()> {
     let report = Report::ask(console, |line| println!("{line}"))?;
     if let Some(folder) = folder {
@@ -84,7 +84,7 @@ fn report(console: &Console, folder: Option<&Path>) -> Result<()> {
     }
 }
 
-/// One operation on two operands.
+/// An operation on two operands, and its result.
 #[derive(Debug, PartialEq, Eq)]
 struct Vector {
     /// Operation and operands, as in the table.
@@ -93,20 +93,20 @@ struct Vector {
     flags: String,
 }
 
-/// What the kernel told.
+/// The output of a self-test.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Results {
-    /// The lines for people.
+    /// Its lines, except for results.
     pub(crate) table: Vec<String>,
     vectors: Vec<Vector>,
-    /// Name of the scene, and the CRC-32.
+    /// Name of each scene, and the CRC-32 of its picture.
     pictures: Vec<(String, String)>,
-    /// What the kernel was not content with.
+    /// The kernel's error, if a comparison failed.
     pub(crate) failure: Option<String>,
 }
 
 impl Results {
-    /// Has the kernel do it.
+    /// Runs the self-test.
     pub(crate) fn ask(console: &Console) -> Result<Self> {
         let reply = console.command("selftest", " vectors", Instant::now() + PATIENCE, |_| {})?;
         Self::read(&reply.lines, reply.result.err())
@@ -127,11 +127,11 @@ impl Results {
             let key = [name, a, b].map(str::to_owned);
             results.vectors.push(Vector { key, result: result.to_owned(), flags: flags.to_owned() });
         }
-        ensure!(!results.vectors.is_empty(), "the kernel tells no results");
+        ensure!(!results.vectors.is_empty(), "the kernel prints no results");
         Ok(results)
     }
 
-    /// Writes both files. The column of the saturated result, which the kernel does not compute, is that of `records`.
+    /// Writes both files. The column of the saturated result, which the kernel does not compute, is taken from `records`.
     pub(crate) fn save(&self, folder: &Path, records: &str) -> Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let write = |name: &str, text: String| whole_file::write(&folder.join(name), text.as_bytes());
@@ -160,7 +160,7 @@ impl Results {
     }
 }
 
-/// Name and CRC-32 in a line `triangle     C75C9AFA  as recorded`.
+/// Name and CRC-32 in a line such as `triangle     C75C9AFA  as recorded`.
 fn picture(line: &str) -> Option<(String, String)> {
     let mut words = line.split_whitespace();
     let (name, crc) = (words.next()?, words.next()?);

@@ -1,7 +1,7 @@
-//! `cargo xtask setup`: the bare-metal Rust target and QEMU.
+//! `cargo xtask setup`: installs the bare-metal Rust target and QEMU.
 //!
-//! The target comes through rustup. QEMU comes through apt-get where this program may use it (root, or sudo without a
-//! password); elsewhere the exact command to type is the error.
+//! The target is installed by rustup. QEMU is installed by apt-get if this program may use it (as root, or by sudo without a password); otherwise the error
+//! contains the command.
 
 use crate::workspace::KERNEL_TARGET;
 use anyhow::{Context, Result, bail};
@@ -11,26 +11,26 @@ use std::process::{Command, Stdio};
 const HELP: &str = "\
 cargo xtask setup
 
-Installs what the other tasks need, and says what it does:
-  the Rust target aarch64-unknown-none, through rustup
-  qemu-system-aarch64, through apt-get if this is root or sudo asks for no password
-  with a display (DISPLAY or WAYLAND_DISPLAY is set), the part of it that opens windows, likewise
-Where it may not install something, it ends with the command to type.
+Installs what the other tasks need:
+  the Rust target aarch64-unknown-none, by rustup
+  qemu-system-aarch64, by apt-get, if run as root or if sudo needs no password
+  if DISPLAY or WAYLAND_DISPLAY is set, QEMU's window support, likewise
+If an installation is not permitted, the error contains the command to run.
 ";
 
 /// The emulator's program.
 const QEMU: &str = "qemu-system-aarch64";
 
-/// What names another program instead.
+/// The environment variable that names another program.
 const QEMU_VARIABLE: &str = "QEMU";
 
-/// Debian's package of it.
+/// Debian's package with QEMU.
 const QEMU_PACKAGE: &str = "qemu-system-arm";
 
-/// Debian's package of the part of it that opens windows.
+/// Debian's package with QEMU's window support.
 const WINDOW_PACKAGE: &str = "qemu-system-gui";
 
-/// Kinds of displays that QEMU can have and that are windows.
+/// QEMU's display types that are windows.
 const WINDOWS: [&str; 3] = ["gtk", "sdl", "cocoa"];
 
 /// Runs the task.
@@ -52,7 +52,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that the kernel can be compiled.
+/// Installs the compiler's target for the kernel, if it is missing.
 pub(crate) fn kernel_target() -> Result<()> {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output().context("rustc cannot be started")?;
     let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -85,15 +85,14 @@ impl std::fmt::Display for QemuVersion {
 }
 
 impl QemuVersion {
-    /// Reads the answer to `--version`, which has `QEMU emulator version 7.2.22 (...)` in its first line.
+    /// Parses the output of `--version`, whose first line contains `QEMU emulator version 7.2.22 (...)`.
     fn parse(text: &str) -> Option<Self> {
         let (_, rest) = text.split_once("version ")?;
         let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).map(str::parse);
         Some(Self { major: numbers.next()?.ok()?, minor: numbers.next()?.ok()? })
     }
 
-    /// An error if QEMUs of this version do not take the V3D plugin. Newer ones than are known are tried: the plugin looks
-    /// itself for what it needs, and says what is missing.
+    /// Fails if QEMU of this version cannot load the V3D plugin. Versions newer than the known ones are accepted: the plugin itself reports what is missing.
     pub(crate) fn check_plugin(self) -> Result<()> {
         if self.major >= 6 {
             return Ok(());
@@ -105,7 +104,7 @@ impl QemuVersion {
     }
 }
 
-/// Makes sure that QEMU is there.
+/// Installs QEMU if it is missing.
 pub(crate) fn qemu() -> Result<QemuVersion> {
     if let Some(version) = installed_qemu() {
         return Ok(version);
@@ -117,17 +116,17 @@ pub(crate) fn qemu() -> Result<QemuVersion> {
     installed_qemu().with_context(|| format!("{QEMU_PACKAGE} was installed, but {QEMU} cannot be started"))
 }
 
-/// The QEMU to use: what the variable `QEMU` names, or the one in the PATH.
+/// The program to use: the one named by the variable `QEMU`, or the one in the PATH.
 pub(crate) fn qemu_program() -> PathBuf {
     std::env::var_os(QEMU_VARIABLE).filter(|name| !name.is_empty()).map_or_else(|| QEMU.into(), PathBuf::from)
 }
 
-/// Whether there is something to open a window on.
+/// Whether there is a display for a window.
 pub(crate) fn has_display() -> bool {
     ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
-/// Makes sure that QEMU can open a window.
+/// Installs QEMU's window support if it is missing.
 pub(crate) fn window() -> Result<()> {
     if has_window_part() {
         return Ok(());
@@ -143,7 +142,7 @@ pub(crate) fn window() -> Result<()> {
     Ok(())
 }
 
-/// Whether QEMU has a kind of display that is a window.
+/// Whether QEMU has a display type that is a window.
 fn has_window_part() -> bool {
     let Ok(output) = Command::new(qemu_program()).args(["-display", "help"]).stderr(Stdio::null()).output() else {
         return false;
@@ -156,7 +155,7 @@ fn installed_qemu() -> Option<QemuVersion> {
     QemuVersion::parse(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// Installs Debian packages, or fails with the command that would.
+/// Installs Debian packages; the error contains the command if it is not permitted.
 fn apt_install(packages: &[&str]) -> Result<()> {
     let list = packages.join(" ");
     let by_hand = format!("apt-get install --no-install-recommends {list}");
@@ -172,16 +171,16 @@ fn apt_install(packages: &[&str]) -> Result<()> {
     };
     let apt = |arguments: &[&str]| -> Result<bool> {
         let mut words = prefix.to_vec();
-        // Under sudo the environment is not handed on: env sets the variable on the other side.
+        // sudo does not pass the environment on, so env sets the variable.
         words.extend(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]);
         words.extend(arguments);
         eprintln!("==> {}", words.join(" "));
         let status = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).status();
         Ok(status.context("apt-get cannot be started")?.success())
     };
-    // An update may fail in part (a source of the user's that is gone) while the packages are there all the same.
+    // An update may fail partly (for a source that is gone) although the packages are available.
     if !apt(&["update"])? {
-        eprintln!("apt-get update failed; trying with the lists at hand");
+        eprintln!("apt-get update failed; continuing with the present package lists");
     }
     let mut install = vec!["install", "--yes", "--no-install-recommends"];
     install.extend(packages);

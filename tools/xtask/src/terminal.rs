@@ -1,25 +1,23 @@
-//! The user's terminal as the keyboard of the kernel's shell.
+//! Connects the user's terminal to the kernel's shell.
 //!
-//! The kernel edits its own lines and echoes what is typed, so the terminal hands over each key as it is pressed and
-//! echoes nothing. Ctrl-C stays with this program: it ends the session; so does Ctrl-T where there is a screen to save.
-//! Modes are set with `stty`, which every Unix has.
+//! The kernel edits lines and echoes input itself, so the terminal sends each key when it is pressed and echoes nothing. Ctrl-C is handled by this program and
+//! ends the session; Ctrl-T saves the screen, if there is one. `stty` sets the terminal's modes.
 
 use crate::console::Keyboard;
 use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-/// Ctrl-T: no terminal of Linux and none of the kernel's shell has another use for it.
+/// Ctrl-T, which neither Linux terminals nor the kernel's shell use.
 const SAVE_KEY: u8 = 0x14;
 
-/// The terminal in single-key mode; dropping it brings the old mode back.
+/// The terminal in single-key mode; dropping it restores the previous mode.
 pub(crate) struct SingleKeys {
     old_mode: String,
 }
 
 impl SingleKeys {
-    /// Switches standard input, which must be a terminal, and sends every key to the kernel from now on; but for Ctrl-T, if
-    /// there is something to `save`.
+    /// Sets the mode of standard input, which must be a terminal, and sends every key to the kernel from now on, except for Ctrl-T if `save` is given.
     pub(crate) fn connect(keyboard: Keyboard, save: Option<impl Fn() + Send + 'static>) -> Result<Self> {
         let old_mode = stty(&["-g"])?;
         stty(&["-icanon", "-echo", "min", "1"])?;
@@ -47,7 +45,7 @@ impl Drop for SingleKeys {
     }
 }
 
-/// Sends keys on, and saves at each Ctrl-T between them.
+/// Sends keys, and calls `save` for each Ctrl-T between them.
 fn deal_out(keys: &[u8], mut press: impl FnMut(&[u8]) -> Result<()>, save: impl Fn()) -> Result<()> {
     let mut parts = keys.split(|key| *key == SAVE_KEY);
     if let Some(first) = parts.next().filter(|part| !part.is_empty()) {

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: all checks of this repository, step by step.
 //!
-//! Host steps come first, from cheap to dear. Then the kernel is booted in QEMU, once for each step, and spoken to over its
-//! serial console. A step that fails does not keep the others from running; the last line counts them.
+//! Steps on the host come first, the fastest ones at the start. Then the kernel is booted in QEMU, once for each step, and controlled over its serial console.
+//! A failed step does not prevent others; the last line counts them.
 
 mod board;
 mod guest;
@@ -25,23 +25,23 @@ use std::time::Instant;
 const HELP: &str = "\
 cargo xtask test [WORDS]
 
-Runs every step, or those whose names have one of WORDS in them (`cargo xtask test QEMU`, `cargo xtask test lints`).
-What runs in QEMU needs the kernel and the plugin, which are built then, whatever WORDS say.
-Ends with a line `N passed, N failed`; exit status 0 if none failed.
+Runs all steps, or those whose names contain one of WORDS (`cargo xtask test QEMU`, `cargo xtask test lints`).
+Steps in QEMU need the kernel and the plugin, which are then built even if WORDS do not select them.
+The last line is `N passed, N failed`; exit status 0 if none failed.
 
 The steps:
 ";
 
-/// kernel8.img, with the models, pictures and fonts of all scenes in it, stays below 4 MiB.
+/// Limit of the size of kernel8.img, which contains the models, pictures and fonts of all scenes.
 const KERNEL_LIMIT_BYTES: u64 = 4 << 20;
 
 /// The crates that run on the Pi.
 const KERNEL_CRATES: [&str; 7] = ["kernel", "v3d-hw", "v3d", "renderer", "compute", "shader-interface", "qpu-shaders"];
 
-/// A step on this machine: it returns a remark.
+/// A step on the host; returns a remark.
 type HostStep = fn(&Workspace) -> Result<String>;
 
-/// What runs on this machine after the rules of tidy, by name.
+/// Steps on the host after the rules of tidy, by name.
 const HOST_STEPS: [(&str, HostStep); 5] = [
     ("formatting", formatting),
     ("lints on the host", host_lints),
@@ -50,10 +50,10 @@ const HOST_STEPS: [(&str, HostStep); 5] = [
     ("host tests", host_tests),
 ];
 
-/// What is built for QEMU, by name, and what is looked for in the kernel.
+/// Builds for QEMU and checks of the kernel, by name.
 const BUILDS: [&str; 3] = ["kernel builds", "kernel: no errata of the Cortex-A53", "QEMU plugin builds"];
 
-/// The names of all steps, in the order in which they run.
+/// Names of all steps, in the order in which they run.
 fn names() -> impl Iterator<Item = &'static str> {
     let rules = tidy::RULES.into_iter().map(|(name, _)| name);
     let host = HOST_STEPS.into_iter().map(|(name, _)| name);
@@ -84,7 +84,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     steps.finish()
 }
 
-/// What runs on this machine.
+/// Runs the steps on the host.
 fn host(steps: &mut Steps, workspace: &Workspace) {
     for (name, rule) in tidy::RULES {
         steps.run(name, || rule(workspace).map(|()| String::new()));
@@ -110,13 +110,13 @@ fn target_lints(workspace: &Workspace) -> Result<String> {
     run_cargo(workspace, &arguments)
 }
 
-/// What runs on the Pi, in QEMU.
+/// Runs the steps in QEMU.
 fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
     if !steps.any(&[&BUILDS, &guest::STEPS.map(|(name, _)| name)[..]].concat()) {
         return;
     }
     let mut built = Built::default();
-    // Whatever is asked for in QEMU needs these, so no word leaves them out.
+    // All steps in QEMU need these, so they are never left out.
     let mut code = None;
     steps.run_always(BUILDS[0], || {
         let kernel = build::kernel(workspace)?;
@@ -145,7 +145,7 @@ fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
     }
 }
 
-/// What QEMU needs, as far as it could be built.
+/// What has been built for QEMU.
 #[derive(Default)]
 struct Built {
     image: Option<PathBuf>,
@@ -162,7 +162,7 @@ impl Built {
     }
 }
 
-/// The steps so far.
+/// The steps that have run so far.
 struct Steps {
     words: Vec<String>,
     passed: usize,
@@ -178,7 +178,7 @@ impl Steps {
         self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
     }
 
-    /// Runs a step if it is wanted. What it returns is a remark for the reader.
+    /// Runs a step if it is selected. Its result is a remark.
     fn run(&mut self, name: &str, step: impl FnOnce() -> Result<String>) {
         if self.wanted(name) {
             self.run_always(name, step);
@@ -223,7 +223,7 @@ impl Steps {
     }
 }
 
-/// Runs cargo; it explains itself on standard error.
+/// Runs cargo, which prints its messages to standard error.
 fn run_cargo(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
     let status = Command::new(cargo())
         .args(arguments)
@@ -235,7 +235,7 @@ fn run_cargo(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
     Ok(String::new())
 }
 
-/// Runs every crate's own tests, and counts them.
+/// Runs the tests of all crates and counts them.
 fn host_tests(workspace: &Workspace) -> Result<String> {
     let mut process = Command::new(cargo())
         .args(["test", "--workspace", "--no-fail-fast"])
@@ -264,7 +264,7 @@ fn host_tests(workspace: &Workspace) -> Result<String> {
     Ok(format!("{passed} tests{compared}{left_out}"))
 }
 
-/// Whether the model translates QPU code on this host: its tests pass without, too, and then say nothing of translated code.
+/// Whether the model translates QPU code on this host: otherwise its tests pass without executing translated code.
 fn executes_translated_code() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx2")
@@ -278,7 +278,7 @@ fn executes_translated_code() -> bool {
     false
 }
 
-/// Sums the lines `test result: ok. 12 passed; 0 failed; ...`.
+/// Sums up lines such as `test result: ok. 12 passed; 0 failed; ...`.
 fn count_tests(output: &str) -> (u64, u64) {
     let number_before = |line: &str, word: &str| -> u64 {
         let words: Vec<&str> = line.split([' ', ';']).filter(|word| !word.is_empty()).collect();
@@ -290,7 +290,7 @@ fn count_tests(output: &str) -> (u64, u64) {
     })
 }
 
-/// What suites that compare two implementations say of themselves.
+/// The summaries of test suites that compare two implementations.
 fn comparisons(output: &str) -> impl Iterator<Item = &str> {
     output.lines().filter_map(|line| line.strip_prefix("comparison: "))
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask tidy`: rules of the sources that no compiler checks.
+//! `cargo xtask tidy`: rules for sources that the compiler does not check.
 //!
-//! Each rule is a function from the tree to the sentences that say where it is broken.
+//! Each rule is a function that checks all files and reports violations as sentences.
 
 mod arrows;
 mod documents;
@@ -15,14 +15,14 @@ use std::process::Command;
 const HELP: &str = "\
 cargo xtask tidy
 
-Checks the rules that the sources keep:
-  which crate may depend on which, and that the kernel's crates need no std
-  unsafe code only in the modules that are named for it
-  every module says at its top what it is
-  lines of sources and documents are at most 160 characters long, but for tables
-  nothing unfinished, nothing switched off, no path of one machine, no catch-all module
-  the commands and links of the documents lead somewhere
-  every package says what it is, and has a version for each package that it depends on
+Checks rules that the compiler does not check:
+  crates depend only on allowed crates, and the kernel's crates need no std
+  unsafe code is only in the listed modules
+  each module starts with documentation
+  lines of sources and documents have at most 160 characters, except in tables
+  there are no leftovers, disabled tests, paths of one machine, or catch-all modules
+  commands in documents exist, and links have targets
+  packages have complete metadata, and a version for each dependency
 ";
 
 /// Runs the task.
@@ -47,7 +47,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// A rule: it fails with one sentence a breach.
+/// A rule; its error has a sentence for each violation.
 pub(crate) type Rule = fn(&Workspace) -> Result<()>;
 
 /// All rules by name.
@@ -60,18 +60,18 @@ pub(crate) const RULES: [(&str, Rule); 4] = [
 
 /// A text file of the repository.
 struct TextFile {
-    /// Relative to the root, with `/`.
+    /// Path relative to the root, with `/`.
     path: String,
     text: String,
 }
 
-/// Every text file that belongs to the repository: what git tracks, and what it would.
+/// All text files of the repository: those that git tracks, and those that it would add.
 fn text_files(workspace: &Workspace) -> Result<Vec<TextFile>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(&workspace.root)
         .output()
-        .context("git, which knows the files of the repository, cannot be started")?;
+        .context("git, which lists the files of the repository, cannot be started")?;
     if !output.status.success() {
         bail!("`git ls-files` fails: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
@@ -79,7 +79,7 @@ fn text_files(workspace: &Workspace) -> Result<Vec<TextFile>> {
     let mut files = Vec::new();
     for path in names.split('\0').filter(|name| !name.is_empty()) {
         let full: PathBuf = workspace.root.join(path);
-        // Tracked files that are deleted in the work tree, links, and binary files have no text.
+        // Tracked files that are deleted in the work tree, links, and binary files are left out.
         if let Ok(text) = std::fs::read_to_string(&full) {
             files.push(TextFile { path: path.to_owned(), text });
         }
@@ -90,7 +90,7 @@ fn text_files(workspace: &Workspace) -> Result<Vec<TextFile>> {
     Ok(files)
 }
 
-/// Succeeds if there are no breaches, otherwise fails with all of them, one a line.
+/// Succeeds if there are no violations, otherwise fails with all of them, one per line.
 fn none(breaches: Vec<String>) -> Result<()> {
     if breaches.is_empty() {
         return Ok(());

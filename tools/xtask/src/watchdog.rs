@@ -1,23 +1,23 @@
-//! Child processes end with this program, however it ends.
+//! Ends child processes when this program ends, for any reason.
 //!
-//! Values that are dropped end their processes. A program that is killed drops nothing, so a shell waits beside each process
-//! at the end of a pipe: it reads a line when all went well, and the end of the pipe when this program is gone; then it kills.
+//! Dropped values end their processes, but a killed program drops nothing. A shell therefore waits for each process at the end of a pipe: it reads a line after
+//! a normal end, and the end of the pipe if this program has been killed; then it kills the process.
 
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
-/// What the shell does: `$1` is the process. It does not end with this program's terminal, and prints nothing.
+/// The shell's script, where `$1` is the process. It ignores the terminal's signals, and prints nothing.
 const SCRIPT: &str = "trap '' HUP INT TERM; read -r line || kill -KILL \"$1\"";
 
-/// Kills a process when this program ends without a word.
+/// Kills a process if this program ends without dismissing it.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     shell: Child,
 }
 
 impl Watchdog {
-    /// Watches over the process of this number.
+    /// Watches the process with this number.
     pub(crate) fn over(process: u32) -> Result<Self> {
         let shell = Command::new("sh")
             .args(["-c", SCRIPT, "sh"])
@@ -30,10 +30,10 @@ impl Watchdog {
         Ok(Self { shell })
     }
 
-    /// The process has ended, and its number may be another's soon.
+    /// The process has ended, and its number may be reused.
     pub(crate) fn dismiss(&mut self) {
         if let Some(mut pipe) = self.shell.stdin.take() {
-            // It fails only if the shell was killed, which has the same effect.
+            // Fails only if the shell was killed, which has the same effect.
             let _ = writeln!(pipe);
         }
         let _ = self.shell.wait();
@@ -53,7 +53,7 @@ mod tests {
     fn the_end_of_the_pipe_kills() {
         let mut process = sleeper();
         let mut watchdog = Watchdog::over(process.id()).unwrap();
-        // What happens when this program is killed: its end of the pipe is closed, and nothing was written.
+        // If this program is killed, its end of the pipe is closed and nothing has been written.
         drop(watchdog.shell.stdin.take());
         assert_eq!(process.wait().unwrap().signal(), Some(9));
         watchdog.dismiss();

@@ -1,7 +1,7 @@
-//! Files that are written whole or not at all.
+//! Files that are written completely or not at all.
 //!
-//! Contents are written beside the file and then take its name, so that a full disk or an interruption leaves what was there
-//! before. What is no ordinary file (a terminal, a pipe, `/dev/null`) is written to as it is.
+//! The contents are written to a temporary file that is then renamed, so that a full disk or an interruption leaves the previous file unchanged. If the path is
+//! not an ordinary file (a terminal, a pipe, `/dev/null`), it is written directly.
 
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -16,13 +16,13 @@ pub(crate) fn write(path: &Path, contents: &[u8]) -> Result<()> {
     };
     let written = write_through(&beside.part, contents).and_then(|()| fs::rename(&beside.part, &beside.file));
     if written.is_err() {
-        // The first error says more than that this one was not there either.
+        // The first error is more useful than a failure to remove the file.
         let _ = fs::remove_file(&beside.part);
     }
     written.with_context(failed)
 }
 
-/// An error if [`write`] could not write here, as far as one can know before there is something to write.
+/// Fails if [`write`] could not write here, as far as that is known in advance.
 pub(crate) fn check(path: &Path) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     if let Some(beside) = beside(path).with_context(failed)? {
@@ -31,13 +31,13 @@ pub(crate) fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Where the contents go until they are whole, and what they are to be.
+/// The temporary file, and its final name.
 struct Beside {
     part: PathBuf,
     file: PathBuf,
 }
 
-/// `None` if `path` is there and no ordinary file.
+/// `None` if `path` exists and is not an ordinary file.
 fn beside(path: &Path) -> Result<Option<Beside>> {
     let file = match fs::canonicalize(path) {
         Ok(file) if file.is_dir() => bail!("it is a folder"),
@@ -50,7 +50,7 @@ fn beside(path: &Path) -> Result<Option<Beside>> {
     Ok(Some(Beside { part: file.with_file_name(name), file }))
 }
 
-/// Writes all of it to the disk: not every file system tells before this that it is full.
+/// Writes everything to the disk: some file systems report only then that it is full.
 fn write_through(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     let mut file = fs::File::create(path)?;
     file.write_all(contents)?;

@@ -1,11 +1,11 @@
-//! The workspace: the root of the sources and the folder for builds.
+//! The workspace: its root and its target folder.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The bare-metal target that the kernel is built for.
+/// The bare-metal target of the kernel.
 pub(crate) const KERNEL_TARGET: &str = "aarch64-unknown-none";
 
 /// The repository's own folders.
@@ -13,12 +13,12 @@ pub(crate) const KERNEL_TARGET: &str = "aarch64-unknown-none";
 pub(crate) struct Workspace {
     /// The folder of the workspace's `Cargo.toml`.
     pub(crate) root: PathBuf,
-    /// Cargo's target folder, wherever the user's configuration puts it.
+    /// Cargo's target folder, as configured by the user.
     pub(crate) target: PathBuf,
 }
 
 impl Workspace {
-    /// Asks cargo.
+    /// Queries cargo.
     pub(crate) fn find() -> Result<Self> {
         let metadata = metadata(&["--no-deps"])?;
         let folder = |key: &str| -> Result<PathBuf> {
@@ -28,10 +28,10 @@ impl Workspace {
         Ok(Self { root: folder("workspace_root")?, target: folder("target_directory")? })
     }
 
-    /// A folder of its own for this run below the target folder. It is removed when the returned value is dropped.
+    /// A temporary folder for this run in the target folder. It is removed when the returned value is dropped.
     pub(crate) fn scratch(&self) -> Result<Scratch> {
         let base = self.target.join("xtask");
-        // A process has several machines at once never, but several in a row: the clock keeps their folders apart.
+        // A process never has several machines at once, but may have several in succession: the clock makes their folders different.
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
         let folder = base.join(format!("{}-{}", std::process::id(), now.as_nanos()));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -39,7 +39,7 @@ impl Workspace {
     }
 }
 
-/// A folder that goes away with this value.
+/// A folder that is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Scratch(PathBuf);
 
@@ -52,12 +52,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left behind lies in the target folder, where it does no harm.
+        // A folder that cannot be removed stays in the target folder, where it is harmless.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// `cargo metadata` of this workspace, with further arguments.
+/// The output of `cargo metadata` for this workspace, with additional arguments.
 pub(crate) fn metadata(arguments: &[&str]) -> Result<Value> {
     let output = Command::new(cargo())
         .args(["metadata", "--format-version", "1", "--quiet"])

@@ -1,4 +1,4 @@
-//! Instructions and bytes of a draw: the kernel's command `draws` works between marks in the trace.
+//! Instructions and bytes per draw, measured with the kernel's command `draws`, which marks the trace.
 
 use super::PATIENCE;
 use crate::qemu::{self, Qemu};
@@ -8,35 +8,35 @@ use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::time::Instant;
 
-/// Draws whose cost is the difference between two frames.
+/// Number of draws in the difference of two frames.
 const DRAWS: u64 = 1000;
 
-/// The kernel reads this register to mark the trace.
+/// The kernel marks the trace by reading this register.
 const MARK: &str = "IDENT0 ->";
 
-/// What is counted.
+/// A workload.
 struct Row {
-    /// How the kernel calls it.
+    /// Its name in the kernel's command.
     argument: &'static str,
     what: &'static str,
-    /// Instructions for each draw that are to be enough.
+    /// The number of instructions per draw that is to be reached.
     goal: u64,
 }
 
 const ROWS: [Row; 3] = [
-    Row { argument: "same", what: "a draw with unchanged state and a matrix of its own", goal: 200 },
-    Row { argument: "instances", what: "an instance with a matrix of its own", goal: 200 },
+    Row { argument: "same", what: "a draw with unchanged state and its own matrix", goal: 200 },
+    Row { argument: "instances", what: "an instance with its own matrix", goal: 200 },
     Row { argument: "changed", what: "a draw with changed state and another mesh", goal: 500 },
 ];
 
-/// Prints the cost of draws, and of a texture beside a copy of as many bytes.
+/// Prints the cost of draws, of a texture, and of a copy of the same number of bytes.
 pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Result<()> {
     for Row { argument, what, goal } in ROWS {
         let (trace, _) = trace(workspace, image, plugin, "draws", &format!(" {argument} {DRAWS}"))?;
         let marks = marks(&trace);
-        // A mark before and behind each of three frames: two of few draws, of which the first is not as later ones, and one of many.
+        // Marks before and after each of three frames: two with few draws, of which the first also fills caches, and one with many.
         let [_, _, few_start, few_end, start, end] = marks[..] else {
-            bail!("{} marks are no three frames", marks.len())
+            bail!("the trace has {} marks instead of six around three frames", marks.len())
         };
         let [few, many] = [few_start..few_end, start..end].map(|frame| Part::of(&trace, frame));
         let each = |many: u64, few: u64| many.saturating_sub(few) / DRAWS;
@@ -49,13 +49,15 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
         );
     }
     let marks = marks(&trace(workspace, image, plugin, "draws", " upload")?.0);
-    let [start, copied, written] = marks[..] else { bail!("{} marks are no upload", marks.len()) };
+    let [start, copied, written] = marks[..] else {
+        bail!("the trace has {} marks instead of three around an upload", marks.len())
+    };
     let (copy, texture) = (copied.1 - start.1, written.1 - copied.1);
     println!("an RGBA8888 texture of 256 KiB: {texture} instructions; a copy of its bytes to GPU memory: {copy}");
     Ok(())
 }
 
-/// The trace of a command alone, and what it has printed.
+/// The trace of a single command, and what the command has printed.
 pub(super) fn trace(
     workspace: &Workspace,
     image: &Path,
@@ -69,17 +71,17 @@ pub(super) fn trace(
     let machine = Qemu::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + PATIENCE;
     machine.console.wait_ready(deadline)?;
-    let read = || std::fs::read_to_string(&trace).context("the plugin writes no trace");
+    let read = || std::fs::read_to_string(&trace).context("the plugin has written no trace");
     let before = read()?.len();
     let lines = machine.console.command(name, arguments, deadline, |_| {})?.lines()?;
     machine.check_faults()?;
     Ok((read()?.get(before..).unwrap_or_default().to_owned(), lines))
 }
 
-/// What was done between two marks.
+/// The part of a trace between two marks.
 struct Part {
     instructions: u64,
-    /// Of the binning list.
+    /// Bytes of the binning list.
     list_bytes: u64,
 }
 
@@ -99,7 +101,7 @@ impl Part {
     }
 }
 
-/// The lines with marks, and the number of instructions at each.
+/// The lines of marks, and the number of instructions executed before each.
 pub(super) fn marks(trace: &str) -> Vec<(usize, u64)> {
     let mark = |(number, line): (usize, &str)| {
         let (count, access) = line.split_once(' ')?;

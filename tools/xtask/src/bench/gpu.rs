@@ -1,7 +1,7 @@
-//! GPU cycles of a frame of each scene: the model's estimate, read from the performance counters.
+//! GPU cycles per frame of each scene: the model's estimate, read from the performance counters.
 //!
-//! A cycle of a QPU is one of five things: it executes, waits for a TMU, the scoreboard or a varying, or has no program. What most of them are is what bounds
-//! the frame. Times are in cycles of the V3D at the clock that the model's costs are for; they are estimates, and no board was asked.
+//! In each cycle, a QPU executes, waits for a TMU, the scoreboard or a varying, or has no program. The most frequent of the five bounds the frame. Times are in
+//! cycles of the V3D at the clock for which the model's costs are defined; they are estimates that have not been compared with a board.
 
 use super::PATIENCE;
 use crate::qemu::{self, Qemu};
@@ -10,23 +10,23 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::Instant;
 
-/// Frames that are counted.
+/// Number of frames that are measured.
 const FRAMES: u64 = 2;
 /// QPUs of the V3D.
 const QPUS: u64 = 12;
-/// The V3D's clock in MHz that the model's costs are for.
+/// The V3D's clock in MHz for which the model's costs are defined.
 const CLOCK_MHZ: f64 = 250.0;
 
-/// Cycles of all QPUs.
+/// Cycles summed over all QPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct QpuCycles {
     all: u64,
-    /// Each kind's name, and how many there are.
+    /// The name and number of cycles of each kind.
     kinds: [(&'static str, u64); 5],
 }
 
 impl QpuCycles {
-    /// From the lines that the kernel's command `stats` prints.
+    /// Parses the output of the kernel's command `stats`.
     fn of(stats: &[String]) -> Option<Self> {
         let count = |source| counted(stats, source);
         let idle = count("QPU idle clock cycles")?;
@@ -49,14 +49,14 @@ impl QpuCycles {
         Some(Self { all: idle + busy, kinds })
     }
 
-    /// What most of them are, and which share of all.
+    /// The most frequent kind of cycle, and its share of all cycles.
     fn bound(&self) -> (&'static str, f64) {
         let (name, count) = self.kinds.into_iter().max_by_key(|(_, count)| *count).unwrap_or_default();
         (name, count as f64 / self.all.max(1) as f64)
     }
 }
 
-/// The number that stands before a source of the performance counters.
+/// The count of a source of the performance counters.
 fn counted(stats: &[String], source: &str) -> Option<u64> {
     stats.iter().find_map(|line| line.trim().strip_suffix(source)?.trim().parse().ok())
 }
@@ -75,7 +75,7 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
             command("scene run", &format!(" {scene} frames {FRAMES}"))?;
             command("stats", "")
         };
-        let cycles = QpuCycles::of(&stats(" cycles")?).context("the kernel's counters say nothing of cycles")?;
+        let cycles = QpuCycles::of(&stats(" cycles")?).context("the kernel's counters do not count cycles")?;
         let primitives = counted(&stats(" work")?, "FEP primitives, all tiles").unwrap_or(0) / FRAMES;
         let (bound, share) = cycles.bound();
         let frame = cycles.all / QPUS / FRAMES;

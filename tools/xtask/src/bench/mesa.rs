@@ -1,17 +1,15 @@
-//! Bytes of control list that Mesa's driver spends on a draw, read from captured frames as `v3d dump` prints them.
+//! Bytes of control list per draw of Mesa's driver, from captured frames in the format of `v3d dump`.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::Command;
 
-/// Captures in `tools/v3d-sim/tests/captures` with several draws in one list, and what is drawn.
-const CAPTURES: [(&str, &str); 2] = [
-    ("gears", "arrays of vertices, a matrix of its own each"),
-    ("cube_depth", "indexed meshes, a matrix of its own each"),
-];
+/// Captures in `tools/v3d-sim/tests/captures` with several draws in one list, and what they draw.
+const CAPTURES: [(&str, &str); 2] =
+    [("gears", "vertex arrays, each with its own matrix"), ("cube_depth", "indexed meshes, each with its own matrix")];
 
-/// Prints a row for each capture.
+/// Prints a line for each capture.
 pub(super) fn print(workspace: &Workspace, v3d: &Path) -> Result<()> {
     for (name, what) in CAPTURES {
         let folder = workspace.root.join("tools/v3d-sim/tests/captures").join(name);
@@ -19,7 +17,7 @@ pub(super) fn print(workspace: &Workspace, v3d: &Path) -> Result<()> {
         ensure!(output.status.success(), "v3d dump {name}: {}", String::from_utf8_lossy(&output.stderr));
         let bytes = bytes_of_further_draws(&String::from_utf8_lossy(&output.stdout));
         let (Some(least), Some(most)) = (bytes.iter().min(), bytes.iter().max()) else {
-            anyhow::bail!("{name} has no further draw");
+            anyhow::bail!("{name} has only one draw");
         };
         println!(
             "a draw with unchanged state by Mesa's driver ({name}: {what}): {least} to {most} bytes of control list"
@@ -28,7 +26,7 @@ pub(super) fn print(workspace: &Workspace, v3d: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Bytes from the end of one draw's primitives to the end of the next one's, in the binning list.
+/// Bytes between the ends of successive draws' primitives in the binning list.
 fn bytes_of_further_draws(dump: &str) -> Vec<u64> {
     let list = dump.lines().skip_while(|line| !line.contains("binning list")).skip(1);
     let records = list.take_while(|line| !line.starts_with("== ")).filter_map(record);
@@ -37,7 +35,7 @@ fn bytes_of_further_draws(dump: &str) -> Vec<u64> {
     ends.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// A record's line: address, code, name, bytes.
+/// A record in the dump: address, code, name, bytes.
 struct Record {
     address: u64,
     code: u32,

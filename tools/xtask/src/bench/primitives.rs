@@ -1,32 +1,32 @@
 //! Instructions of embedded-graphics' primitives, drawn by the GPU and by the CPU.
 //!
-//! The kernel's command `primitives` works between marks in the trace.
+//! The kernel's command `primitives` marks the trace around each measurement.
 
 use super::draws;
 use crate::workspace::Workspace;
 use anyhow::{Result, ensure};
 use std::path::Path;
 
-/// How many times as many instructions the software framebuffer is to take.
+/// The ratio of CPU to GPU instructions that is to be reached.
 const GOAL: f64 = 10.0;
-/// Marks for each kind: behind a first frame, and around four parts.
+/// Marks per kind: after a first frame, and around four measurements.
 const MARKS: usize = 6;
 
-/// Instructions for a thousand primitives of a kind, or for all kinds.
+/// Instructions for a thousand primitives of a kind, or of all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Row {
-    /// Into embedded-graphics' own framebuffer.
+    /// Drawing into embedded-graphics' own framebuffer.
     software: u64,
-    /// Into a target that does nothing: what embedded-graphics takes to decompose the primitives, wherever they go.
+    /// Drawing into a target that ignores everything: embedded-graphics' decomposition of the primitives, which every target needs.
     decomposition: u64,
-    /// Into a list.
+    /// Recording in a draw list.
     list: u64,
-    /// From the list to a frame that the GPU has.
+    /// Submitting the list as a frame.
     frame: u64,
 }
 
 impl Row {
-    /// By the instructions at a kind's marks.
+    /// Computes them from the instruction counts at a kind's marks.
     fn of(marks: &[u64; MARKS]) -> Self {
         let [_, start, software, decomposition, list, frame] = *marks;
         Self {
@@ -46,7 +46,7 @@ impl Row {
         }
     }
 
-    /// How many times as many instructions the software framebuffer takes as list and frame do; and as they would if all but the decomposition were free.
+    /// The ratio of the software framebuffer's instructions to those of list and frame; and to those of the decomposition alone.
     fn times(&self) -> [f64; 2] {
         [self.list + self.frame, self.decomposition]
             .map(|instructions| self.software as f64 / instructions.max(1) as f64)
@@ -63,7 +63,7 @@ impl Row {
     }
 }
 
-/// Prints the cost of a thousand primitives of each kind, and of all of them.
+/// Prints the cost of a thousand primitives of each kind, and of all kinds.
 pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Result<()> {
     let (trace, lines) = draws::trace(workspace, image, plugin, "primitives", "")?;
     let marks: Vec<u64> = draws::marks(&trace).into_iter().map(|(_, count)| count).collect();

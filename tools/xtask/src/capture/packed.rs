@@ -1,19 +1,19 @@
-//! Packing of memory for the serial line: runs of equal words.
+//! Run-length encoding of memory for the serial line.
 //!
-//! A packed block is a row of pieces. A piece begins with a control byte `n`:
-//! * `n` below 128: `n + 1` bytes follow, as they are;
-//! * `n` from 128 on: 4 bytes follow, which stand `n - 126` times (2 to 129 times).
+//! An encoded block is a sequence of pieces. A piece starts with a control byte `n`:
+//! * `n` below 128: `n + 1` literal bytes follow;
+//! * `n` from 128 on: 4 bytes follow, which are repeated `n - 126` times (2 to 129 times).
 //!
-//! Graphics memory is mostly equal words (cleared tiles, colours, zeros), and the packer fits in a few lines of a kernel.
+//! Most words of graphics memory are equal to their neighbours (cleared tiles, colours, zeros), and the encoder takes only a few lines in the kernel.
 
 use anyhow::{Context, Result};
 
-/// The longest piece of bytes as they are.
+/// Most literal bytes of a piece.
 const MAX_LITERAL: usize = 128;
-/// How often the four bytes of a run can stand at most.
+/// Most repetitions of the four bytes of a run.
 const MAX_RUN: usize = 129;
 
-/// Packs a block of whole words.
+/// Encodes a block of whole words.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     let mut literal: Vec<u8> = Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Unpacks a block.
+/// Decodes a block.
 pub(super) fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some((&control, rest)) = packed.split_first() {
@@ -49,7 +49,7 @@ pub(super) fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
             0..=127 => (usize::from(control) + 1, 1),
             128.. => (4, usize::from(control) - 126),
         };
-        let (piece, rest) = rest.split_at_checked(length).context("a packed block ends within a piece")?;
+        let (piece, rest) = rest.split_at_checked(length).context("the last piece of a packed block is incomplete")?;
         for _ in 0..times {
             bytes.extend_from_slice(piece);
         }

@@ -1,14 +1,14 @@
-//! Films: animated PNG files, which browsers play and everything else shows as a still picture.
+//! Films: animated PNG files, which browsers play and other programs show as a still picture.
 
 use crate::picture::Picture;
 use crate::whole_file;
 use anyhow::{Result, ensure};
 use std::path::Path;
 
-/// How long a picture stands: this many seconds, as a fraction.
+/// Duration of a picture in seconds, as a fraction.
 const DELAY_S: (u16, u16) = (1, 15);
 
-/// Pictures of one size.
+/// Pictures of the same size.
 pub(super) struct Film {
     width: usize,
     height: usize,
@@ -16,20 +16,20 @@ pub(super) struct Film {
 }
 
 impl Film {
-    /// A film with its first picture.
+    /// A film that starts with this picture.
     pub(super) fn starting_with(picture: &Picture) -> Self {
         Self { width: picture.width, height: picture.height, pictures: vec![picture.pixels.clone()] }
     }
 
-    /// One more picture.
+    /// Appends a picture.
     ///
     /// # Errors
-    /// When it has another size.
+    /// When its size differs.
     pub(super) fn append(&mut self, picture: &Picture) -> Result<()> {
         let (width, height) = (picture.width, picture.height);
         ensure!(
             (width, height) == (self.width, self.height),
-            "a picture of {width} x {height} comes behind one of {} x {}",
+            "a picture of {width} x {height} follows one of {} x {}",
             self.width,
             self.height
         );
@@ -37,7 +37,7 @@ impl Film {
         Ok(())
     }
 
-    /// Writes it; it is repeated for ever.
+    /// Writes the film, which repeats for ever.
     pub(super) fn write(&self, path: &Path) -> Result<()> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, u32::try_from(self.width)?, u32::try_from(self.height)?);

@@ -22,7 +22,7 @@ a { color: #8ab8ff; }
 <main>
 ";
 
-/// The page, in a folder with the pictures.
+/// The page's HTML; pictures are in the same folder.
 pub(super) fn html(exhibits: &[Exhibit]) -> String {
     let mut page = HEAD.to_owned();
     for Exhibit { scene, has_film, .. } in exhibits {
@@ -38,7 +38,7 @@ pub(super) fn html(exhibits: &[Exhibit]) -> String {
     page + "</main>\n</body>\n</html>\n"
 }
 
-/// Text as HTML has it.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

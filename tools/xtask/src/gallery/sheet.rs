@@ -1,27 +1,27 @@
-//! The contact sheet: all pictures on one, each above its name.
+//! The contact sheet: all pictures with their names.
 
 use super::Exhibit;
 use crate::picture::Picture;
 use anyhow::{Result, anyhow};
 
-/// Pictures in a row.
+/// Pictures per row.
 const COLUMNS: usize = 4;
-/// Pixels across of each.
+/// Width of a picture in pixels.
 const WIDTH: usize = 300;
-/// Pixels between and around them.
+/// Space between and around pictures in pixels.
 const GAP: usize = 12;
-/// Pixels down of a name.
+/// Height of a name in pixels.
 const NAME: usize = 24;
 /// Size of the letters in pixels.
 const LETTERS_PX: f32 = 15.0;
-/// Behind everything.
+/// Background colour.
 const GROUND: [u8; 3] = [20, 23, 28];
-/// The letters.
+/// Colour of letters.
 const INK: [u8; 3] = [216, 221, 228];
 /// The scenes' own font.
 const FONT: &[u8] = include_bytes!("../../../../kernel/assets/roboto-medium.ttf");
 
-/// Puts the pictures on one.
+/// Arranges the pictures on one sheet.
 pub(super) fn contact_sheet(exhibits: &[Exhibit]) -> Result<Picture> {
     let font = fontdue::Font::from_bytes(FONT, fontdue::FontSettings::default())
         .map_err(|reason| anyhow!("the font of the contact sheet: {reason}"))?;
@@ -39,7 +39,7 @@ pub(super) fn contact_sheet(exhibits: &[Exhibit]) -> Result<Picture> {
     Ok(sheet)
 }
 
-/// Writes a line of text, its first letter's pen at `x`, its baseline at row `y`.
+/// Draws a line of text that starts at `x`, with its baseline at row `y`.
 fn write(sheet: &mut Picture, font: &fontdue::Font, text: &str, x: usize, y: usize) {
     let mut pen = x as f32;
     for character in text.chars() {

@@ -1,8 +1,7 @@
 //! The layout of the card: a master boot record and one FAT32 partition.
 //!
-//! The boot ROM wants a partition table whose first entry is FAT (type 0x0C, FAT32 with LBA). The partition starts at
-//! 1 MiB, where flash memory likes it. FAT32 needs at least 65,525 clusters; with 512-byte clusters 64 MiB is enough and
-//! the image stays small.
+//! The boot ROM needs a partition table whose first entry is FAT (type 0x0C, FAT32 with LBA). The partition starts at 1 MiB, a boundary that suits flash
+//! memory. FAT32 needs at least 65,525 clusters; with clusters of 512 bytes, 64 MiB suffice and the image stays small.
 //!
 //! # Sources
 //! Microsoft's "FAT32 File System Specification" 1.03 (cluster count); the classic MBR layout (entry at 446, 0x55AA).
@@ -19,26 +18,26 @@ const PARTITION_SECTOR: usize = 2048;
 const PARTITION_SECTORS: usize = 131_072;
 /// FAT32, addressed by sector number.
 const TYPE_FAT32_LBA: u8 = 0x0c;
-/// Identifies the disk and its volume. Any number does; a fixed one keeps images identical.
+/// Identifies the disk and its volume. A fixed number keeps images reproducible.
 const SERIAL: u32 = 0x5643_3444;
 
-/// A file for the card.
+/// A file on the card.
 #[derive(Debug, Clone)]
 pub(super) struct CardFile {
-    /// Its name, behind that of its folder and a `/` if it is not the root folder.
+    /// Its path on the card, with `/` after the folder.
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
 }
 
 impl CardFile {
-    /// Takes `path`'s content under the name `name`.
+    /// Reads the file at `path` as a file of the card.
     pub(super) fn read(name: &str, path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(Self { name: name.to_owned(), bytes })
     }
 }
 
-/// Every file is as old as FAT can say, so that images do not differ by the time they were made.
+/// All files have the oldest time that FAT can express, so that images are reproducible.
 #[derive(Debug)]
 struct BeginningOfTime;
 
@@ -52,7 +51,7 @@ impl TimeProvider for BeginningOfTime {
     }
 }
 
-/// Lays out a whole card with these files.
+/// Builds an image with these files.
 pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
     let mut image = vec![0; (PARTITION_SECTOR + PARTITION_SECTORS) * SECTOR_BYTES];
     let (head, partition) = image.split_at_mut(PARTITION_SECTOR * SECTOR_BYTES);
@@ -67,7 +66,7 @@ pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
     let volume = FileSystem::new(Cursor::new(partition), options).context("cannot open the card")?;
     for CardFile { name, bytes } in files {
         if let Some((folder, _)) = name.split_once('/') {
-            // A folder that is there already is opened.
+            // `create_dir` opens an existing folder.
             volume.root_dir().create_dir(folder).with_context(|| format!("{folder} does not fit on the card"))?;
         }
         let written = volume.root_dir().create_file(name).and_then(|mut file| file.write_all(bytes));
@@ -77,7 +76,7 @@ pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
     Ok(image)
 }
 
-/// Reads a file back out of a card's image.
+/// Reads a file from a card's image.
 pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
     let partition = image.get(PARTITION_SECTOR * SECTOR_BYTES..).context("the image is too short")?.to_vec();
     let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("cannot open the card")?;
@@ -87,13 +86,13 @@ pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Sector 0: one partition, no boot code (the Pi runs none).
+/// Writes sector 0: one partition, no boot code, which the Pi does not run.
 ///
-/// It is eight fields, fewer lines than calls of a crate for partition tables would be.
+/// The eight fields take fewer lines than calls of a partition table crate.
 fn write_partition_table(sector: &mut [u8]) {
     sector[440..444].copy_from_slice(&SERIAL.to_le_bytes());
     let entry = &mut sector[446..462];
-    // Cylinder, head and sector cannot say where this is; 0xFE 0xFF 0xFF sends the reader to the sector numbers.
+    // The start cannot be expressed as cylinder, head and sector; 0xFE 0xFF 0xFF refers to the sector numbers.
     entry[1..4].copy_from_slice(&[0xfe, 0xff, 0xff]);
     entry[4] = TYPE_FAT32_LBA;
     entry[5..8].copy_from_slice(&[0xfe, 0xff, 0xff]);
@@ -122,7 +121,7 @@ mod tests {
         assert!(read(&image, "start.elf").is_err());
         assert!(build(&files).unwrap() == image, "two images of the same files differ");
         assert_eq!(image[510..512], [0x55, 0xaa]);
-        // The partition's boot sector: 512-byte sectors, one a cluster, and "FAT32   ".
+        // The partition's boot sector: sectors of 512 bytes, one sector per cluster, and "FAT32   ".
         let boot = &image[1 << 20..][..512];
         assert_eq!(boot[11..14], [0, 2, 1]);
         assert_eq!(&boot[82..90], b"FAT32   ");

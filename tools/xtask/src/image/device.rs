@@ -1,8 +1,8 @@
-//! The image written to a real card, after several checks.
+//! Writes the image to an SD card, after several checks.
 //!
-//! Refused are: what is no block device, a partition (the image is a whole disk), a disk that is mounted, swapped to or
-//! held by another device (RAID, encryption) with any of its parts, and one that is smaller than the image. What remains
-//! is shown with its name and size, and written only after the user has typed its path once more.
+//! Rejected are: a path that is not a block device; a partition, because the image is a whole disk; a disk of which any part is mounted, used for swap or held
+//! by another device (RAID, encryption); and a disk that is smaller than the image. Any other disk is shown with its name and size, and written only after the
+//! user has typed its path again.
 
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -19,12 +19,12 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// Looks at a device, and refuses it in one sentence if it must not be written.
+    /// Checks a device; the error says why it must not be written.
     pub(super) fn find(path: &Path) -> Result<Self> {
         let path = fs::canonicalize(path).with_context(|| format!("there is no {}", path.display()))?;
         let shown = path.display();
         if !fs::metadata(&path)?.file_type().is_block_device() {
-            bail!("{shown} is no disk");
+            bail!("{shown} is not a disk");
         }
         let name = path.file_name().and_then(|name| name.to_str()).context("a device without a name")?.to_owned();
         let system = Path::new("/sys/class/block").join(&name);
@@ -42,7 +42,7 @@ impl Disk {
         Ok(Self { path, description, bytes })
     }
 
-    /// Asks, then overwrites the disk's beginning with the image.
+    /// Asks for confirmation, then overwrites the start of the disk with the image.
     pub(super) fn write(&self, image: &[u8]) -> Result<()> {
         let shown = self.path.display();
         if (image.len() as u64) > self.bytes {
@@ -57,20 +57,20 @@ impl Disk {
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer)?;
         if Path::new(answer.trim_end_matches(['\r', '\n'])) != self.path {
-            bail!("not confirmed; {shown} is as it was");
+            bail!("not confirmed; {shown} is unchanged");
         }
-        // The answer may have taken long: a desktop mounts cards by itself.
+        // Checked again, because a desktop may have mounted the card while the user was typing.
         Self::find(&self.path)?;
         let mut device = fs::OpenOptions::new().write(true).open(&self.path);
         let device = device.as_mut().map_err(|error| anyhow::anyhow!("cannot open {shown}: {error}"))?;
         device.write_all(image).with_context(|| format!("cannot write {shown}"))?;
-        device.sync_all().with_context(|| format!("{shown} did not take all that was written"))?;
+        device.sync_all().with_context(|| format!("{shown} has not stored all data"))?;
         eprintln!("{shown}: written; it can be taken out.");
         Ok(())
     }
 }
 
-/// A disk and its partitions, each by the names that the kernel has for it.
+/// A disk and its partitions, by the names that the operating system's kernel gives them.
 #[derive(Debug)]
 struct Parts {
     parts: Vec<Part>,
@@ -79,9 +79,9 @@ struct Parts {
 #[derive(Debug)]
 struct Part {
     name: String,
-    /// `major:minor`, as mount information has it.
+    /// `major:minor`, as in mount information.
     number: String,
-    /// Devices on top of it.
+    /// Devices that are built on it.
     holders: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl Parts {
         Ok(Self { parts })
     }
 
-    /// Why the disk is in use, if it is: `mountinfo` and `swaps` are the files of these names in /proc.
+    /// Why the disk is in use, if it is: `mountinfo` and `swaps` are the contents of these files in /proc.
     fn in_use(&self, mountinfo: &str, swaps: &str) -> Option<String> {
         for Part { name, number, holders } in &self.parts {
             for line in mountinfo.lines() {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_is_no_disk_is_refused() {
-        assert!(Disk::find(Path::new("/dev/null")).unwrap_err().to_string().contains("no disk"));
+        assert!(Disk::find(Path::new("/dev/null")).unwrap_err().to_string().contains("not a disk"));
         assert!(Disk::find(Path::new("/dev/no such device")).unwrap_err().to_string().contains("there is no"));
     }
 }

@@ -1,22 +1,22 @@
-//! The Pi's boot firmware: three files of Broadcom's that this repository does not contain.
+//! The Pi's boot firmware: three files of Broadcom's that are not part of this repository.
 
 use super::card::CardFile;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
-/// What the boot ROM and its successors load on a Pi 3, in this order.
+/// The files that the boot ROM and the following stages load on a Pi 3, in this order.
 const FILES: [&str; 3] = ["bootcode.bin", "start.elf", "fixup.dat"];
 
-/// Where Debian's package raspi-firmware keeps them.
+/// The folder in which Debian's package raspi-firmware installs them.
 const DEBIAN_FOLDER: &str = "/usr/lib/raspi-firmware";
 
-/// The end of a sentence.
+/// The end of an error message.
 pub(super) const HOW_TO_GET_IT: &str = "get bootcode.bin, start.elf and fixup.dat from \
     https://github.com/raspberrypi/firmware/tree/stable/boot into a folder and name it with --firmware, or install \
     Debian's package raspi-firmware (component non-free-firmware)";
 
-/// SHA-256 of files that are known to come from Debian, and of which release.
+/// SHA-256 of known files, and the Debian release that they are from.
 const KNOWN: [(&str, &str, &str); 6] = [
     ("bootcode.bin", "098d5a2a61c485f757733390244319d4c992807e21ffd4e199b88de42d6e52ff", "1.20220830 (Debian 12)"),
     ("start.elf", "9ab4a7281be2ae3c720b4d80209e3bf73dd5e787438e30d6a6820887d2e1adcc", "1.20220830 (Debian 12)"),
@@ -26,10 +26,9 @@ const KNOWN: [(&str, &str, &str); 6] = [
     ("fixup.dat", "94ae3ff8363a6a2832f173241597b6500cf67044d34155a1251fe58671dd6ce7", "1.20240424 (Debian 13)"),
 ];
 
-/// The firmware from the user's folder, or from the system's package; `None` if there is neither.
+/// The firmware from the user's folder, or else from the system's package; `None` if there is neither.
 ///
-/// Says which release each file is. A file of a folder that the user names must be there; one that is not known is used
-/// all the same, as new releases come all the time.
+/// Prints the release of each file. All files must exist in a folder that the user has given; a file of an unknown release is accepted.
 pub(super) fn find(folder: Option<&Path>) -> Result<Option<Vec<CardFile>>> {
     let folder = match folder {
         Some(folder) => folder,
@@ -45,15 +44,15 @@ pub(super) fn find(folder: Option<&Path>) -> Result<Option<Vec<CardFile>>> {
         let file = CardFile::read(name, &path).context("the firmware")?;
         match release(name, &file.bytes) {
             Some(release) => eprintln!("firmware: {name} of raspi-firmware {release}"),
-            None => eprintln!("firmware: {name} is of no release that is known here; it is used as it is"),
+            None => eprintln!("firmware: {name} is of an unknown release; it is used unchanged"),
         }
         files.push(file);
     }
     Ok(Some(files))
 }
 
-/// The device trees of the boards with a BCM2837, and the overlay that puts the 3D engine into them: what the firmware looks for by itself
-/// [raspberrypi.com config.txt, device trees].
+/// The device trees of the boards with a BCM2837, and the overlay that adds the V3D to them, under the names that the firmware searches for [raspberrypi.com
+/// config.txt, device trees].
 pub(super) fn device_trees(folder: &Path) -> Result<Vec<CardFile>> {
     const OVERLAY: &str = "overlays/vc4-fkms-v3d.dtbo";
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -67,7 +66,7 @@ pub(super) fn device_trees(folder: &Path) -> Result<Vec<CardFile>> {
     names.iter().map(|name| CardFile::read(name, &folder.join(name))).collect()
 }
 
-/// The release that this file is from, if it is known.
+/// The release of this file, if it is known.
 fn release(name: &str, bytes: &[u8]) -> Option<&'static str> {
     let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     let known = KNOWN.iter().find(|(file, sum, _)| *file == name && *sum == digest);

@@ -1,4 +1,4 @@
-//! A job folder, as far as a kernel needs it.
+//! A job folder, as far as it can be replayed by a kernel.
 
 use crate::span::{Span, pages};
 use anyhow::{Context, Result, bail, ensure};
@@ -20,17 +20,17 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Reads a folder, which has one job.
+    /// Reads a folder that contains one job.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let read = |name: &str| {
             let path = folder.join(name);
             std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
         };
         let description: Json = serde_json::from_slice(&read("job.json")?)
-            .with_context(|| format!("{} is no description of a job", folder.join("job.json").display()))?;
+            .with_context(|| format!("{} is not the description of a job", folder.join("job.json").display()))?;
         let jobs = description["jobs"].as_array().map_or(&[][..], Vec::as_slice);
         let [job] = jobs else {
-            bail!("{}: there are {} jobs in it, and one at a time can be run", folder.display(), jobs.len());
+            bail!("{} contains {} jobs; only a folder with one can be run", folder.display(), jobs.len());
         };
         let name = job["mem"].as_str().context("the job names no memory image")?;
         ensure!(Path::new(name).components().count() == 1, "the memory image \"{name}\" is not in the folder");
@@ -50,7 +50,7 @@ impl Job {
     fn new(job: &Json, memory: Vec<u8>) -> Result<Self> {
         let number = |name: &str| job[name].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
         let programs = job["user_programs"].as_array().map_or(0, Vec::len);
-        ensure!(programs == 0, "the job has {programs} user programs, which the kernel's validator does not know");
+        ensure!(programs == 0, "the job has {programs} user programs, which the kernel's validator does not support");
         let binning =
             if job["has_bin"].as_bool().unwrap_or(false) { number("bin_ct0ca")..number("bin_ct0ea") } else { 0..0 };
         let rendering = number("render_ct1ca")..number("render_ct1ea");
@@ -64,12 +64,12 @@ impl Job {
         Ok(Self { binning, rendering, base, memory, places: pages(spans) })
     }
 
-    /// The memory that the job needs, in whole pages, in order and apart.
+    /// The memory that the job needs: disjoint ranges of whole pages, in ascending order.
     pub(crate) fn places(&self) -> &[Span] {
         &self.places
     }
 
-    /// The blocks of it that are not zero.
+    /// The blocks of its memory that are not zero.
     pub(crate) fn blocks(&self, block_bytes: usize) -> impl Iterator<Item = (u32, &[u8])> {
         let starts =
             self.places.iter().flat_map(move |place| (u64::from(place.address)..place.end()).step_by(block_bytes));

@@ -1,6 +1,6 @@
-//! Conditions of real boards, as far as QEMU can produce them.
+//! Conditions of real boards that QEMU can reproduce.
 //!
-//! Other load addresses, interrupts wanted and unwanted, a dead port, a hang on the way to the shell.
+//! Other load addresses, interrupts enabled and disabled, a dead serial port, a hang during boot.
 
 use super::Built;
 use super::guest::{INK, MIN_INK, PATIENCE, TRIANGLE_CRC, with_machine};
@@ -12,14 +12,14 @@ use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use std::time::{Duration, Instant};
 
-/// The word of the boot trace that has the stage that was reached last.
+/// The word of the boot trace that contains the last stage.
 const LAST_STAGE_WORD: usize = 2;
 
-/// Loaded where current firmware loads 64-bit kernels, and where the image overlaps its place: it copies itself, and draws.
+/// A kernel that is loaded where current firmware loads 64-bit kernels, and where the image overlaps its link address, relocates itself and draws.
 pub(super) fn other_addresses(workspace: &Workspace, built: &Built) -> Result<String> {
     const ADDRESSES: [u64; 2] = [0x20_0000, 0x9_0000];
     for address in ADDRESSES {
-        // What QEMU starts at 0x80000 jumps there: `mov x9, #address; br x9`, in two halves.
+        // QEMU starts at 0x80000, where this code jumps to the image: `mov x9, #address; br x9`, in two halves.
         let halves = [0xd280_0009 | (address as u32 & 0xffff) << 5, 0xf2a0_0009 | (address as u32 >> 16) << 5];
         let words = [halves[0], halves[1], 0xd61f_0120u32];
         let scratch = workspace.scratch()?;
@@ -42,7 +42,7 @@ pub(super) fn other_addresses(workspace: &Workspace, built: &Built) -> Result<St
     Ok("0x200000, and 0x90000, where the image overlaps its place".to_owned())
 }
 
-/// Draws the triangle and compares its CRCs.
+/// Draws the triangle and checks its CRCs.
 fn ensure_triangle(machine: &Qemu, frames: usize, deadline: Instant) -> Result<()> {
     let run = run_scene(&machine.console, "triangle", 0..frames as u64, deadline)?;
     let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
@@ -50,7 +50,7 @@ fn ensure_triangle(machine: &Qemu, frames: usize, deadline: Instant) -> Result<(
     Ok(())
 }
 
-/// Without being asked the kernel never lets the V3D interrupt; by interrupt it draws the same.
+/// The V3D's interrupts stay disabled until they are requested; with them, the same frames are drawn.
 pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Result<String> {
     const FRAMES: u64 = 10;
     let scratch = workspace.scratch()?;
@@ -70,12 +70,12 @@ pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Re
         let way = command("interrupts", "")?;
         ensure!(way.iter().any(|line| line.ends_with("by polling")), "`interrupts` says: {}", way.join(" / "));
         let polled = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
-        ensure!((enables()?, raised()?) == (0, 0), "the V3D may interrupt, although it was not asked for");
+        ensure!((enables()?, raised()?) == (0, 0), "the V3D's interrupts are enabled although they were not requested");
         let way = command("interrupts", " on")?;
         ensure!(way.iter().any(|line| line.ends_with("by interrupt")), "`interrupts on` says: {}", way.join(" / "));
         let woken = run_scene(&machine.console, "cube", 0..FRAMES, deadline)?;
         let interrupts = raised()?;
-        ensure!(enables()? > 0 && interrupts > 0, "no interrupt has come");
+        ensure!(enables()? > 0 && interrupts > 0, "no interrupt was raised");
         ensure!(polled.frames == woken.frames, "the frames differ: {:x?} and {:x?}", polled.frames, woken.frames);
         ensure!(polled.frames.len() as u64 == FRAMES, "{} frames were drawn", polled.frames.len());
         command("interrupts", " off")?;
@@ -85,28 +85,31 @@ pub(super) fn polling_and_interrupts(workspace: &Workspace, built: &Built) -> Re
     })
 }
 
-/// A serial port that never takes a byte: the kernel boots, shows its text, hears what is typed, and keeps its last words.
+/// With a serial port whose transmitter never has room, the kernel boots, shows its output on the screen, processes input, and logs a panic.
 pub(super) fn stuck_serial_port(workspace: &Workspace, built: &Built) -> Result<String> {
     const LAST_WORDS: &[u8] = b"panic: ";
     let options = Options { stuck_uart: Some("fail panic"), ..Options::with_v3d(built.image()?, built.plugin()?) };
     let machine = Qemu::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + PATIENCE;
     let has_last_words = || {
-        // Nothing on the line tells when QEMU can be asked.
+        // The serial line does not show when QEMU can be queried.
         let memory = machine.memory(PERSISTENT_LOG.0, PERSISTENT_LOG.1).unwrap_or_default();
         Ok(memory.windows(LAST_WORDS.len()).any(|bytes| bytes == LAST_WORDS))
     };
-    wait_until(deadline, "the kernel keeps no last words", has_last_words)?;
+    wait_until(deadline, "the log does not contain the panic", has_last_words)?;
     let ink = || -> Result<usize> { Ok(machine.screenshot()?.pixels.iter().filter(|&&pixel| pixel == INK).count()) };
-    wait_until(deadline, "the screen shows no last words", || Ok(ink()? > MIN_INK))?;
+    wait_until(deadline, "the screen does not show the panic", || Ok(ink()? > MIN_INK))?;
     let memory = machine.memory(PERSISTENT_LOG.0, PERSISTENT_LOG.1)?;
     let warning = b"the serial port does not send";
-    ensure!(memory.windows(warning.len()).any(|bytes| bytes == warning), "the log does not say that the port is dead");
+    ensure!(
+        memory.windows(warning.len()).any(|bytes| bytes == warning),
+        "the log does not report that the port is dead"
+    );
     machine.check_faults()?;
     Ok(format!("{} pixels of text", ink()?))
 }
 
-/// Looks until it is so.
+/// Polls until a condition is true.
 fn wait_until(deadline: Instant, otherwise: &str, is_so: impl Fn() -> Result<bool>) -> Result<()> {
     while !is_so()? {
         if Instant::now() > deadline {
@@ -117,7 +120,7 @@ fn wait_until(deadline: Instant, otherwise: &str, is_so: impl Fn() -> Result<boo
     Ok(())
 }
 
-/// The kernel's own way through the board, and its report.
+/// The kernel's test of a board, and its report.
 pub(super) fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
     with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), |machine, _, _| {
         let report = Report::ask(&machine.console, |_| {})?;
@@ -136,32 +139,32 @@ pub(super) fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// A boot that hangs in the middle is reported by the next one, with its log.
+/// A hang during boot is reported by the next boot, with its log.
 pub(super) fn hang_in_boot(workspace: &Workspace, built: &Built) -> Result<String> {
     /// "screen".
     const STAGE: u32 = 13;
     with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), |machine, boot, deadline| {
         let says_so = |line: &String| line.starts_with("The previous boot got no further");
-        ensure!(!boot.iter().any(says_so), "a boot that was complete is reported as one that hung");
+        ensure!(!boot.iter().any(says_so), "a complete boot is reported as a hang");
         machine.console.keyboard().press(format!("fail boot {STAGE}\r").as_bytes())?;
         let stands_still = || {
             let words = machine.memory(BOOT_TRACE, 4 * (LAST_STAGE_WORD + 1))?;
             Ok(words[4 * LAST_STAGE_WORD..] == STAGE.to_le_bytes())
         };
         wait_until(deadline, "the kernel does not hang", stands_still)?;
-        // On a board the watchdog does this.
+        // On a board, the watchdog resets the machine.
         machine.reset()?;
         let boot = machine.console.wait_ready(deadline)?;
-        let told = boot.iter().find(|line| says_so(line)).context("the boot after says nothing of the hang")?;
-        ensure!(told.contains("stage 13 of 18, \"screen\""), "the boot after says: {told}");
+        let told = boot.iter().find(|line| says_so(line)).context("the next boot does not report the hang")?;
+        ensure!(told.contains("stage 13 of 18, \"screen\""), "the next boot reports: {told}");
         let has_log = boot.iter().any(|line| line.contains("its log: ") && line.contains("framebuffer 1280x720"));
-        ensure!(has_log, "the boot after does not have the log");
+        ensure!(has_log, "the next boot does not print the log");
         ensure_triangle(machine, 1, deadline)?;
         Ok(told.clone())
     })
 }
 
-/// An interrupt without end: the kernel goes on and reports its line.
+/// An interrupt storm: the kernel continues and reports its line.
 pub(super) fn interrupt_storm(workspace: &Workspace, built: &Built) -> Result<String> {
     with_machine(workspace, Options::without_v3d(built.image()?), |machine, _, deadline| {
         let lines = machine.console.command("fail", " storm", deadline, |_| {})?.lines()?;
@@ -172,7 +175,7 @@ pub(super) fn interrupt_storm(workspace: &Workspace, built: &Built) -> Result<St
     })
 }
 
-/// A file of the card's image, as the test of the image reads it.
+/// Checks config.txt of the card.
 pub(super) fn check_config(config: &str) -> Result<()> {
     let lines: Vec<&str> = config.lines().map(str::trim).filter(|line| !line.starts_with('#')).collect();
     for wanted in
@@ -180,6 +183,6 @@ pub(super) fn check_config(config: &str) -> Result<()> {
     {
         ensure!(lines.contains(&wanted), "config.txt has no line {wanted}");
     }
-    ensure!(!lines.contains(&"disable_splash=1"), "config.txt takes the coloured square away");
+    ensure!(!lines.contains(&"disable_splash=1"), "config.txt disables the coloured square");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The kernel's tests in QEMU: each boots a machine and speaks to it over the serial console.
+//! The kernel's tests in QEMU: each boots a machine and controls it over the serial console.
 
 use super::{Built, board, scenes, triangle};
 use crate::build;
@@ -17,13 +17,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// One step: it returns a remark.
+/// A step; returns a remark.
 type Step = fn(&Workspace, &Built) -> Result<String>;
 
 /// All steps by name.
 pub(super) const STEPS: [(&str, Step); 35] = [
     ("QEMU: boots and answers", boots),
-    ("QEMU: every question", every_question),
+    ("QEMU: every query", every_question),
     ("QEMU: selftest", selftest),
     ("QEMU: triangle", triangle_gl),
     ("QEMU: triangle-nv", triangle_nv),
@@ -44,31 +44,31 @@ pub(super) const STEPS: [(&str, Step); 35] = [
     ("QEMU: every scene", every_scene),
     ("QEMU: a captured frame replays", capture_replays),
     ("QEMU: a captured user program replays", captured_program_replays),
-    ("QEMU: jobs from elsewhere are uploaded, validated and run", foreign_jobs),
+    ("QEMU: captured jobs are uploaded, validated and run", foreign_jobs),
     ("QEMU: hangs are reported and captured", hangs),
     ("QEMU: no V3D", no_v3d),
-    ("QEMU: a firmware that never answers", silent_firmware),
-    ("QEMU: a firmware that dies of the first interrupt", dying_firmware),
+    ("QEMU: firmware that never answers", silent_firmware),
+    ("QEMU: firmware that stops answering at the first interrupt", dying_firmware),
     ("QEMU: failures are reported", failures),
     ("QEMU: the kernel of the SD card", sd_card),
     ("QEMU: loaded at other addresses", board::other_addresses),
     ("QEMU: by polling and by interrupt", board::polling_and_interrupts),
-    ("QEMU: a serial port that takes nothing", board::stuck_serial_port),
+    ("QEMU: a serial port that does not send", board::stuck_serial_port),
     ("QEMU: selftest board", board::selftest),
-    ("QEMU: a boot that hangs is reported by the next", board::hang_in_boot),
-    ("QEMU: an interrupt without end", board::interrupt_storm),
+    ("QEMU: a hang during boot is reported by the next boot", board::hang_in_boot),
+    ("QEMU: an interrupt storm", board::interrupt_storm),
 ];
 
-/// What the triangle scenes clear the screen to.
+/// The clear colour of the triangle scenes.
 const CLEAR: [u8; 3] = [0, 0, 0];
 
-/// How long a step may take, from power-on to its last answer.
+/// Time limit of a step, including boot.
 pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How many of the kernel's last lines are shown when a step fails.
+/// Number of the kernel's last lines that are shown when a step fails.
 const LINES_SHOWN: usize = 25;
 
-/// Boots a machine, lets `work` speak with it, and adds the kernel's last words to an error.
+/// Boots a machine, calls `work`, and adds the kernel's last lines to an error.
 pub(super) fn with_machine(
     workspace: &Workspace,
     options: Options<'_>,
@@ -96,7 +96,7 @@ pub(super) fn with_machine(
     Err(result)
 }
 
-/// With a V3D, on the built kernel.
+/// The same with a V3D, on the built kernel.
 pub(super) fn with_v3d(
     workspace: &Workspace,
     built: &Built,
@@ -105,24 +105,24 @@ pub(super) fn with_v3d(
     with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), work)
 }
 
-/// Boots; `help` answers; what is unknown gets a hint, and the kernel lives on.
+/// The kernel boots; `help` prints something; an unknown command is an error, and the kernel continues.
 fn boots(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, boot, deadline| {
-        ensure!(!boot.is_empty(), "the kernel says nothing before it is ready");
+        ensure!(!boot.is_empty(), "the kernel prints nothing before it is ready");
         let command = |name: &str| machine.console.command(name, "", deadline, |_| {});
         ensure!(!command("help")?.lines()?.is_empty(), "`help` prints nothing");
         command("v3d")?.lines().context("`v3d`")?;
-        ensure!(command("nonsense")?.result.is_err(), "`nonsense` is taken for a command");
+        ensure!(command("nonsense")?.result.is_err(), "`nonsense` is accepted as a command");
         let Err(error) = run_scene(&machine.console, "no-such-scene", 0..1, deadline) else {
             bail!("a scene that does not exist ran");
         };
-        ensure!(error.to_string().contains("no-such-scene"), "an unknown scene is refused with: {error}");
-        command("help")?.lines().context("after two mistakes")?;
+        ensure!(error.to_string().contains("no-such-scene"), "the error for an unknown scene is: {error}");
+        command("help")?.lines().context("after two errors")?;
         Ok(format!("{} lines before it was ready", boot.len()))
     })
 }
 
-/// The commands that only tell something.
+/// The commands that only print information.
 fn every_question(workspace: &Workspace, built: &Built) -> Result<String> {
     const QUESTIONS: [&str; 9] = ["info", "clocks", "temp", "mem", "v3d", "regs", "stats", "log", "scene list"];
     with_v3d(workspace, built, |machine, _, deadline| {
@@ -134,8 +134,8 @@ fn every_question(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// The kernel's own comparison of the V3D with recorded silicon. What is saved of it are the records again, byte for byte but for the mul ALU's flags, which
-/// the comparison leaves out.
+/// The kernel's comparison of the V3D with recorded hardware results. The saved results are equal to the recorded ones byte for byte, except for the mul ALU's
+/// flags, which are not compared.
 fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, _| {
         let results = Results::ask(&machine.console)?;
@@ -160,7 +160,7 @@ fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
         let saved = without_mul_flags(read(&scratch.path().join("alu_op_flags.tsv"))?);
         ensure!(
             saved == without_mul_flags(records),
-            "the saved results are not the records that they were found equal to"
+            "the saved results differ from the records, although the comparison passed"
         );
         let pictures = read(&scratch.path().join("pictures.tsv"))?;
         let recorded = read(&workspace.root.join("kernel/src/selftest/pictures.tsv"))?;
@@ -177,13 +177,13 @@ fn triangle_nv(workspace: &Workspace, built: &Built) -> Result<String> {
     triangle_scene(workspace, built, "triangle-nv")
 }
 
-/// Three frames, and the screen as QEMU displays it against what the vertices say.
+/// Three frames; the screen as QEMU displays it is compared with a picture that is computed from the vertices.
 fn triangle_scene(workspace: &Workspace, built: &Built, name: &str) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         let run = run_scene(&machine.console, name, 0..3, deadline)?;
         ensure!(run.frames.len() == 3, "{} frames reported instead of 3", run.frames.len());
         let crcs: BTreeSet<u32> = run.frames.iter().map(|frame| frame.crc).collect();
-        ensure!(crcs.len() == 1, "nothing moves in the picture, and its frames differ");
+        ensure!(crcs.len() == 1, "the frames of a static picture differ");
         let picture = machine.screenshot()?;
         let (points, outside) = match triangle::check(&picture, CLEAR) {
             Ok(counts) => counts,
@@ -211,7 +211,7 @@ fn cube(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// The words that the JayStation document's coordinate shader leaves in memory.
+/// The words that the coordinate shader of JayStation's document stores.
 const VPM_WORDS: &str = "bf665c24 3f5edd42 00000000 3f800000 1c000200 3f800000 3f800000";
 
 /// The scene prints those words.
@@ -232,7 +232,7 @@ fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, _| Ok(run::every_scene(&machine.console, 5, PATIENCE)?.join("; ")))
 }
 
-/// Has the model replay a job folder; its picture, and its memory afterwards. An error if the job does not end.
+/// Replays a job folder on the model; returns its picture and its memory. Fails if the job does not end.
 fn replay(workspace: &Workspace, folder: &Path) -> Result<(Picture, Vec<u8>)> {
     let (picture, memory) = (folder.join("replayed.png"), folder.join("memory"));
     let status = Command::new(build::model(workspace)?)
@@ -261,7 +261,7 @@ fn ensure_same(replayed: &Picture, displayed: &Picture) -> Result<()> {
     Ok(())
 }
 
-/// A frame that the kernel captures is drawn again from the job folder: by the model alone, which gives the same picture, and by the kernel.
+/// A captured frame is drawn again from the job folder: by the model, which produces the same picture, and by the kernel.
 fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         run_scene(&machine.console, "cube", 0..1, deadline)?;
@@ -277,9 +277,9 @@ fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// A frame with a user program before it: the model computes the program's words anew, and draws the same picture.
+/// A captured frame that follows a user program: the model runs the program again, and draws the same picture.
 fn captured_program_replays(workspace: &Workspace, built: &Built) -> Result<String> {
-    /// Bytes of a row: a word for each of 16 elements.
+    /// Bytes per row: a word for each of 16 elements.
     const ROW_BYTES: usize = 64;
     let words = VPM_WORDS.split(' ').map(|word| u32::from_str_radix(word, 16)).collect::<Result<Vec<_>, _>>()?;
     let is_result = |rows: &[u8]| {
@@ -294,7 +294,7 @@ fn captured_program_replays(workspace: &Workspace, built: &Built) -> Result<Stri
         let folder = scratch.path().join("job");
         let (mut place, mut result) = (0, Vec::new());
         capture::write_changed_folder(lines.iter().map(String::as_str), &folder, |memory| {
-            // What the program has left is taken out, so that the replay has to write it.
+            // The program's result is removed, so that the replay has to write it.
             place = memory
                 .windows(ROW_BYTES * words.len())
                 .step_by(ROW_BYTES)
@@ -313,12 +313,12 @@ fn captured_program_replays(workspace: &Workspace, built: &Built) -> Result<Stri
     })
 }
 
-/// Another driver's job runs at other addresses than it was made for, and stores what the model stores at its own. Zeros are refused as a job, by name, and so
-/// is a block whose bytes are not its CRC's.
+/// Another driver's job runs at other addresses, and stores what the model stores at the original ones. A job of zeros is rejected with a reason, and so is a
+/// block whose CRC is wrong.
 fn foreign_jobs(workspace: &Workspace, built: &Built) -> Result<String> {
     let captured = workspace.root.join("tools/v3d-sim/tests/captures/tri_rgb_odd");
     let job = replay::Job::read(&captured)?;
-    // Before QEMU starts, since the model may have to be built, which can take longer than the step may.
+    // Computed before QEMU starts, since building the model may take longer than the step's time limit.
     let expected = replay::expected(workspace, &build::model(workspace)?, &captured)?;
     with_v3d(workspace, built, |machine, _, deadline| {
         let console = &machine.console;
@@ -326,17 +326,15 @@ fn foreign_jobs(workspace: &Workspace, built: &Built) -> Result<String> {
 
         let mut wrong = expected.clone();
         wrong.fill(0x55);
-        let Err(error) = replay::replay(console, &job, &wrong, 0) else {
-            bail!("a wrong result is taken for the model's")
-        };
+        let Err(error) = replay::replay(console, &job, &wrong, 0) else { bail!("a wrong result is accepted") };
         ensure!(error.to_string().contains("are not the model's"), "a wrong result is reported by: {error}");
 
         let told = |arguments: &str| console.command("replay", arguments, deadline, |_| {});
-        ensure!(told(" place 1000 1000")?.result.is_ok(), "there is no room for a page");
+        ensure!(told(" place 1000 1000")?.result.is_ok(), "a page cannot be allocated");
         let refused = told(" run 0 0 1000 1010")?.result;
         ensure!(
             refused.is_err_and(|why| why.contains("rendering list, offset 0x0, Halt")),
-            "zeros are taken for a job"
+            "a job of zeros is accepted"
         );
         let why = replay::send_damaged(console, 0x1000)?;
         ensure!(why.contains("the CRC of the bytes"), "a damaged block is answered by: {why}");
@@ -346,25 +344,28 @@ fn foreign_jobs(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// A job and a user program that wait for ever: both are reported and can be captured, and the next frame is right.
+/// A job and a user program that wait for ever are reported and can be captured, and the next frame is right.
 fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
     let scratch = workspace.scratch()?;
     let mut remark = Vec::new();
     for (how, member) in [("job", "\"render_ct1ca\""), ("program", "\"pc\"")] {
-        // The model reports hangs as faults, so that only the console is checked.
+        // The model reports hangs as faults, so only the console is checked.
         let machine = Qemu::start(Options::with_v3d(built.image()?, built.plugin()?), workspace.scratch()?)?;
         let deadline = Instant::now() + PATIENCE;
         machine.console.wait_ready(deadline)?;
         let start = Instant::now();
         let lines = machine.console.command("fail", &format!(" {how}"), deadline, |_| {})?.lines()?;
         let seconds = start.elapsed().as_secs_f64();
-        ensure!(lines.iter().any(|line| line.starts_with("the driver gave it up: ")), "`fail {how}` does not say so");
+        ensure!(
+            lines.iter().any(|line| line.starts_with("the driver gave it up: ")),
+            "`fail {how}` does not report that the driver gave up"
+        );
         ensure!(lines.iter().any(|line| line.starts_with("CT1CA ")), "`fail {how}` does not report the registers");
         let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
         let folder = scratch.path().join(how);
         capture::write_folder(lines.iter().map(String::as_str), &folder)?;
         let description = std::fs::read_to_string(folder.join("job.json"))?;
-        ensure!(description.contains(member), "what hangs is not what was captured: {description}");
+        ensure!(description.contains(member), "the capture is not the job that hung: {description}");
         let run = run_scene(&machine.console, "triangle", 0..2, deadline)?;
         let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
         ensure!(right == 2, "{right} of 2 frames after `fail {how}` are right");
@@ -373,13 +374,13 @@ fn hangs(workspace: &Workspace, built: &Built) -> Result<String> {
     Ok(remark.join(", "))
 }
 
-/// Without a V3D the kernel says so, refuses to draw, and lives on.
+/// Without a V3D, the kernel reports it, rejects drawing, and continues.
 fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
     with_machine(workspace, Options::without_v3d(built.image()?), |machine, boot, deadline| {
-        ensure!(boot.iter().any(|line| line.contains("V3D")), "the kernel says nothing of V3D when it boots");
+        ensure!(boot.iter().any(|line| line.contains("V3D")), "the kernel does not mention the V3D during boot");
         let reply = machine.console.command("v3d", "", deadline, |_| {})?;
         let Err(sentence) = reply.result else {
-            bail!("this machine has no V3D, and the kernel believes that it has one");
+            bail!("this machine has no V3D, but the kernel reports one");
         };
         ensure!(run_scene(&machine.console, "triangle", 0..1, deadline).is_err(), "a triangle was drawn by no V3D");
         machine.console.command("help", "", deadline, |_| {})?.lines()?;
@@ -387,19 +388,19 @@ fn no_v3d(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// The first frame of the triangle at 1280 x 720, as the kernel computes its CRC-32.
+/// CRC-32 of the first frame of the triangle at 1280 x 720.
 pub(super) const TRIANGLE_CRC: u32 = 0xc75c_9afa;
 
-/// A firmware that has never answered: no display, and everything else.
+/// With firmware that never answers there is no display, and everything else works.
 fn silent_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
     let options = Options { mailbox: Some("silent"), ..Options::with_v3d(built.image()?, built.plugin()?) };
     with_machine(workspace, options, |machine, boot, deadline| {
         let said = boot.iter().find(|line| line.contains("The firmware does not answer"));
-        let said = said.context("the kernel says nothing of its firmware when it boots")?.clone();
+        let said = said.context("the kernel does not report the firmware during boot")?.clone();
         let command = |name: &str| machine.console.command(name, "", deadline, |_| {});
         let info = command("info")?.lines()?;
         ensure!(info.iter().any(|line| line.starts_with("display    none")), "`info` says: {}", info.join(" / "));
-        ensure!(command("temp")?.result.is_err(), "`temp` knows a temperature");
+        ensure!(command("temp")?.result.is_err(), "`temp` prints a temperature");
         let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
         ensure!(right == 4, "{right} of 4 frames drawn into memory are right");
@@ -409,8 +410,8 @@ fn silent_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// A firmware that answers until the V3D raises its interrupt: it lives until interrupts are enabled. Then pages cannot be flipped any
-/// more, and frames are still right.
+/// Firmware that stops answering when the V3D raises its first interrupt: it works until interrupts are enabled. Then pages can no longer be flipped, and
+/// frames are still right.
 fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
     let options = Options { mailbox: Some("dies"), ..Options::with_v3d(built.image()?, built.plugin()?) };
     with_machine(workspace, options, |machine, _, deadline| {
@@ -422,7 +423,7 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
         way("by polling")?;
         let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let silent = run.lines.iter().any(|line| line.contains("stopped answering") || line.contains("flipped"));
-        ensure!(!silent, "the firmware has died although the V3D does not interrupt");
+        ensure!(!silent, "the firmware has stopped answering although the V3D's interrupts are disabled");
         machine.console.command("interrupts", " on", deadline, |_| {})?.lines()?;
         let run = run_scene(&machine.console, "triangle", 0..4, deadline)?;
         let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
@@ -432,12 +433,12 @@ fn dying_firmware(workspace: &Workspace, built: &Built) -> Result<String> {
         }
         way("by polling")?;
         run_scene(&machine.console, "cube", 0..2, deadline)?;
-        // The last frame was drawn where the display looks.
+        // The last frame was drawn into the displayed page.
         triangle_on_screen(machine, deadline)
     })
 }
 
-/// Draws the triangle once more and compares what QEMU displays.
+/// Draws the triangle once more and compares the picture that QEMU displays.
 fn triangle_on_screen(machine: &Qemu, deadline: Instant) -> Result<String> {
     run_scene(&machine.console, "triangle", 0..3, deadline)?;
     let (points, outside) = triangle::check(&machine.screenshot()?, CLEAR)?;
@@ -446,10 +447,10 @@ fn triangle_on_screen(machine: &Qemu, deadline: Instant) -> Result<String> {
 
 /// Colour of the console's text on the screen.
 pub(super) const INK: [u8; 3] = [0xe0, 0xe4, 0xe8];
-/// Pixels of text that last words have at least: a line of a hundred letters has more.
+/// Minimum number of text pixels of a panic: a line of a hundred letters has more.
 pub(super) const MIN_INK: usize = 2000;
 
-/// A panic, and what the MMU must catch: the kernel's last words say what happened, on the line and on the screen.
+/// A panic, and faults that the MMU detects: the report appears on the serial line and on the screen.
 fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
     for (how, words) in
         [("panic", "panic: "), ("null", "exception: "), ("stack", "exception: "), ("constant", "exception: ")]
@@ -457,11 +458,11 @@ fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
         with_v3d(workspace, built, |machine, _, deadline| {
             run_scene(&machine.console, "triangle", 0..2, deadline)?;
             let Err(error) = machine.console.command("fail", &format!(" {how}"), deadline, |_| {}) else {
-                bail!("`fail {how}` came back");
+                bail!("`fail {how}` returned");
             };
             let told = error.to_string();
             ensure!(told.contains("the kernel stopped") && told.contains(words), "`fail {how}` ends with: {told}");
-            // The scene has the screen, and the last words take it back.
+            // The scene owns the screen, and the report replaces it.
             let ink = machine.screenshot()?.pixels.iter().filter(|&&pixel| pixel == INK).count();
             ensure!(ink > MIN_INK, "only {ink} pixels of text are on the screen after `fail {how}`");
             Ok(String::new())
@@ -470,7 +471,7 @@ fn failures(workspace: &Workspace, built: &Built) -> Result<String> {
     Ok("panic, null pointer, stack overflow, write to a constant".to_owned())
 }
 
-/// The kernel as it lies on the SD card's file system boots, too, and config.txt has the lines that boards need.
+/// The kernel from the SD card's file system boots, and config.txt has the lines that boards need.
 fn sd_card(workspace: &Workspace, built: &Built) -> Result<String> {
     let image::Card { kernel: bytes, config } = image::card_without_firmware(workspace, built.image()?)?;
     board::check_config(&config)?;

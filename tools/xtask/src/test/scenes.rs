@@ -1,7 +1,7 @@
 //! Expected pictures of scenes, computed independently of the renderer.
 //!
-//! Nothing here comes from the renderer, the driver, the shaders or the model: rays are followed instead of triangles drawn, and colours are
-//! mixed by the text of the OpenGL ES specification. Each check compares a picture of the whole screen and returns a remark.
+//! Nothing is taken from the renderer, the driver, the shaders or the model: rays are traced instead of triangles drawn, and colours are blended as the OpenGL
+//! ES specification defines it. Each check examines a picture of the whole screen and returns a remark.
 
 mod bands;
 mod computation;
@@ -28,7 +28,7 @@ use anyhow::{Result, bail, ensure};
 /// Size of the screen.
 const WIDTH: usize = 1280;
 const HEIGHT: usize = 720;
-/// Operations that the scene `compute` carries out, at least.
+/// Minimum number of operations that the scene `compute` runs.
 const MIN_OPERATIONS: usize = 10;
 
 /// Crates on a tiled floor.
@@ -36,17 +36,17 @@ pub(super) fn textured_cube(workspace: &Workspace, built: &Built) -> Result<Stri
     first_picture(workspace, built, "textured-cube", crates::check_crates)
 }
 
-/// Crates before a mirror.
+/// Crates in front of a mirror.
 pub(super) fn mirror(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "mirror", crates::check_mirror)
 }
 
-/// The chart of all ways to blend.
+/// The chart of all blend states.
 pub(super) fn layers(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "layers", |_, picture| layers::check(picture))
 }
 
-/// Spokes with one sample a pixel and with four.
+/// Spokes with one sample per pixel and with four.
 pub(super) fn multisample(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "multisample", |_, picture| multisample::check(picture))
 }
@@ -61,7 +61,7 @@ pub(super) fn model(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "model", |_, picture| model::check(picture))
 }
 
-/// Vessels that mirror a room.
+/// Vessels that reflect a room.
 pub(super) fn metal(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "metal", |_, picture| metal::check(picture))
 }
@@ -81,7 +81,7 @@ pub(super) fn ui(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "ui", |_, picture| dashboard::check(picture))
 }
 
-/// The shell's text: the table of commands, and what is typed while it shows.
+/// The shell's text: the output of `help`, and input while the scene runs.
 pub(super) fn console(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         let help = machine.console.command("help", "", deadline, |_| {})?.lines()?;
@@ -93,7 +93,7 @@ pub(super) fn console(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// Operations of the QPUs, each printed as correct, before the Mandelbrot set.
+/// Operations of the QPUs, each reported as correct, and the Mandelbrot set.
 pub(super) fn compute(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         let run = run_scene(&machine.console, "compute", 0..1, deadline)?;
@@ -106,7 +106,7 @@ pub(super) fn compute(workspace: &Workspace, built: &Built) -> Result<String> {
     })
 }
 
-/// Checks a scene's first picture; one that is wrong is kept.
+/// Checks a scene's first picture; a wrong one is saved.
 fn first_picture(
     workspace: &Workspace,
     built: &Built,
@@ -122,7 +122,7 @@ fn first_picture(
     })
 }
 
-/// Keeps a picture that is wrong.
+/// Saves a picture that is wrong.
 fn kept_if_wrong(workspace: &Workspace, name: &str, picture: &Picture, checked: Result<String>) -> Result<String> {
     checked.or_else(|error| {
         let path = workspace.target.join(format!("xtask-{name}.png"));
@@ -131,7 +131,7 @@ fn kept_if_wrong(workspace: &Workspace, name: &str, picture: &Picture, checked: 
     })
 }
 
-/// Whether all channels of a pixel are as near to what is expected, 0 to 255.
+/// Whether all channels of a pixel are within a tolerance of the expected ones, from 0 to 255.
 fn is_near(pixel: [u8; 3], expected: [f64; 3], tolerance: f64) -> bool {
     pixel.iter().zip(expected).all(|(&is, expected)| (f64::from(is) - expected).abs() <= tolerance)
 }

@@ -1,9 +1,8 @@
-//! The expected picture of the triangle, computed from its vertices alone.
+//! The expected picture of the triangle, computed from its vertices.
 //!
-//! Three vertices in normalized device coordinates with a colour each (HD7350 document, "A Triangle", update 1: the
-//! equilateral one), a 1280 x 720 viewport, y up. A colour inside is the mean of the three colours, weighted by the
-//! barycentric coordinates of the pixel's centre; all vertices have the same depth, so there is no perspective in it.
-//! Nothing here comes from the driver, the shaders or the model.
+//! There are three coloured vertices in normalized device coordinates (HD7350 document, "A Triangle", update 1: the equilateral one), and a viewport of 1280 x
+//! 720 with y up. A colour inside is the mean of the three colours, weighted by the barycentric coordinates of the pixel's centre; all vertices have the same
+//! depth, so there is no perspective. Nothing is taken from the driver, the shaders or the model.
 
 use crate::picture::Picture;
 use anyhow::{Result, ensure};
@@ -15,13 +14,13 @@ const HEIGHT: usize = 720;
 const VERTICES: [([f64; 2], [f64; 3]); 3] =
     [([0.5846, -0.9], [1.0, 0.0, 0.0]), ([-0.5846, -0.9], [0.0, 0.0, 1.0]), ([0.0, 0.9], [0.0, 1.0, 0.0])];
 
-/// Largest difference of a channel, of 255.
+/// Greatest difference of a channel, of 255.
 const TOLERANCE: f64 = 2.0;
 
-/// Vertices are rounded to sixteenths of a pixel, so nearer than this to an edge a pixel may fall on either side.
+/// Vertices are rounded to sixteenths of a pixel: a pixel that is nearer than this to an edge may be on either side.
 const EDGE_PX: f64 = 0.25;
 
-/// Interior points: barycentric coordinates i/16, j/16, k/16 with i, j, k at least 1, which are 105.
+/// Interior points: the 105 points whose barycentric coordinates are i/16, j/16, k/16 with i, j, k of at least 1.
 const GRID: usize = 16;
 
 /// Compares a picture of the whole screen with the triangle. Returns how many interior points and pixels were compared.
@@ -51,7 +50,7 @@ pub(super) fn check(picture: &Picture, clear: [u8; 3]) -> Result<(usize, usize)>
     Ok((points, outside))
 }
 
-/// The grid of interior points on its own, so that a wrong colour is reported as such.
+/// Checks the grid of interior points separately, so that a wrong colour is reported as such.
 fn check_interior(picture: &Picture) -> Result<usize> {
     let mut points = 0;
     for i in 1..GRID {
@@ -80,7 +79,7 @@ fn corners() -> [[f64; 2]; 3] {
     VERTICES.map(|([x, y], _)| [(1.0 + x) * WIDTH as f64 / 2.0, (1.0 - y) * HEIGHT as f64 / 2.0])
 }
 
-/// Twice the area of the triangle a, b, c; its sign tells the direction.
+/// Twice the area of the triangle a, b, c; its sign is the winding.
 fn area(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
@@ -93,7 +92,7 @@ fn colour(x: usize, y: usize) -> [f64; 3] {
     std::array::from_fn(|channel| 255.0 * (0..3).map(|n| weights[n] * VERTICES[n].1[channel]).sum::<f64>())
 }
 
-/// How far a pixel's centre lies inside the nearest edge, in pixels; negative outside.
+/// Distance of a pixel's centre from the nearest edge, in pixels; negative outside.
 fn distance_inside(x: usize, y: usize) -> f64 {
     let centre = [x as f64 + 0.5, y as f64 + 0.5];
     let corners = corners();
@@ -125,7 +124,7 @@ mod tests {
         let mut picture = ideal();
         let (points, outside) = check(&picture, CLEAR).unwrap();
         assert_eq!(points, 105);
-        // Base 748.3 px, height 648 px: the triangle covers 242,446 pixels, the rest is outside.
+        // Base 748.3 px, height 648 px: the triangle covers 242,446 pixels; all others are outside.
         assert!((678_000..680_000).contains(&outside), "{outside}");
         picture.pixels[5 * WIDTH + 5] = [1, 0, 0];
         assert!(check(&picture, CLEAR).unwrap_err().to_string().contains("(5, 5) lies outside"));

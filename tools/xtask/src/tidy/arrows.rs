@@ -1,8 +1,8 @@
 //! Allowed dependencies between the crates of the workspace.
 //!
-//! The model must not share meaning with the driver or the assembler (otherwise one mistake on both sides passes every
-//! test), and the kernel must not reach past its driver. That no crate of the kernel needs `std` is proven by compiling it
-//! for a target that has none; here it is only checked that each of them says so.
+//! The model must not share behaviour with the driver or the assembler, since a mistake in shared code would pass every test; and the kernel must access the
+//! hardware only through its driver. That no crate of the kernel needs `std` is proven by compiling it for a target without it; here it is only checked that
+//! each of them declares `no_std`.
 
 use super::none;
 use crate::workspace::{Workspace, metadata};
@@ -10,8 +10,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A crate, and the crates of the workspace that it may depend on: always, for a feature that its users can leave out, at
-/// build time, in tests.
+/// A crate, and the crates of the workspace that it may depend on: always, for an optional feature, at build time, in tests.
 struct Arrows {
     from: &'static str,
     normal: &'static [&'static str],
@@ -28,7 +27,7 @@ const ARROWS: [Arrows; 17] = [
         build: &["asset-build"],
         dev: &[],
     },
-    // What draws in two dimensions brings its own programs; for pipelines the renderer knows a program only by its interface.
+    // The two-dimensional drawing has its own programs; a pipeline knows a program only by its interface.
     Arrows {
         from: "renderer",
         normal: &["v3d", "shader-interface", "qpu-shaders"],
@@ -36,9 +35,9 @@ const ARROWS: [Arrows; 17] = [
         build: &[],
         dev: &["v3d-sim", "v3d-host", "qpu", "guide-shaders"],
     },
-    // The shader of the guide's last step, as a user's own crate would have it.
+    // The shader of the guide's last step, in a crate as users would write it.
     Arrows { from: "guide-shaders", normal: &["shader-interface"], optional: &[], build: &["shader-build"], dev: &[] },
-    // It brings its own programs.
+    // It contains its own programs.
     Arrows {
         from: "compute",
         normal: &["v3d", "shader-interface"],
@@ -57,7 +56,7 @@ const ARROWS: [Arrows; 17] = [
     },
     Arrows { from: "shader-interface", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["qpu"] },
     Arrows { from: "shader-build", normal: &["qpu", "shader-compiler"], optional: &[], build: &[], dev: &[] },
-    // A fragment program with the end that a pipeline puts behind it: the interface has the ends.
+    // Tests append a pipeline's tail, which the interface defines, to a fragment program.
     Arrows {
         from: "shader-compiler",
         normal: &["v3d-hw", "qpu", "shader-interface"],
@@ -65,15 +64,15 @@ const ARROWS: [Arrows; 17] = [
         build: &[],
         dev: &["v3d-sim"],
     },
-    // `qpu run` executes in the model; the assembler that the shaders are built with does not know it.
-    // Text of instructions, for the assembler and for the model, which must not know each other.
+    // `qpu run` executes programs in the model; the assembler for build scripts does not depend on it.
+    // Text of instructions, for the assembler and for the model, which must not depend on each other.
     Arrows { from: "qpu-text", normal: &["v3d-hw"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "qpu", normal: &["v3d-hw", "qpu-text"], optional: &["v3d-sim"], build: &[], dev: &[] },
     Arrows { from: "v3d-sim", normal: &["v3d-hw", "qpu-text"], optional: &[], build: &[], dev: &["qpu"] },
-    // Where driver and model meet on the host, as they meet in QEMU: the model behind the driver's registers, for examples and tests.
+    // The model behind the driver's registers, for examples and tests on the host.
     Arrows { from: "v3d-host", normal: &["renderer", "v3d", "v3d-sim"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "qemu-v3d", normal: &["v3d-sim"], optional: &[], build: &[], dev: &[] },
-    // Reads files for build scripts; what it writes names the renderer's types, which it does not need for that.
+    // Reads files for build scripts; its output refers to the renderer's types, but it does not depend on them.
     Arrows { from: "asset-build", normal: &[], optional: &[], build: &[], dev: &[] },
     Arrows { from: "xtask", normal: &[], optional: &[], build: &[], dev: &[] },
 ];
@@ -102,7 +101,7 @@ pub(super) fn rule(workspace: &Workspace) -> Result<()> {
     none(breaches)
 }
 
-/// Compares what `cargo metadata` tells with the table.
+/// Compares the output of `cargo metadata` with the table.
 fn against_table(metadata: &Value) -> Result<Vec<String>> {
     let packages = metadata["packages"].as_array().context("`cargo metadata` names no packages")?;
     let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
@@ -111,7 +110,7 @@ fn against_table(metadata: &Value) -> Result<Vec<String>> {
     for package in packages {
         let from = name(package);
         let Some(arrows) = ARROWS.iter().find(|arrows| arrows.from == from) else {
-            breaches.push(format!("{from}: a crate that has no place among the dependency arrows"));
+            breaches.push(format!("{from}: a crate that is not in the table of dependency arrows"));
             continue;
         };
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
@@ -122,7 +121,7 @@ fn against_table(metadata: &Value) -> Result<Vec<String>> {
                 Some("build") => (" at build time", arrows.build),
                 Some(_) => (" in tests", arrows.dev),
             };
-            // The manual's facts depend on nothing: no I/O, no behaviour.
+            // `v3d-hw` depends on nothing, since it only contains definitions.
             let alone = from == "v3d-hw" && kind != " in tests";
             if alone || members.contains(&to) && !allowed.contains(&to.as_str()) {
                 breaches.push(format!("{from} must not depend on {to}{kind}"));
@@ -157,7 +156,7 @@ mod tests {
                 "v3d-sim must not depend on v3d in tests",
                 "v3d-hw must not depend on log",
                 "v3d must not depend on v3d-sim for a feature",
-                "utils: a crate that has no place among the dependency arrows",
+                "utils: a crate that is not in the table of dependency arrows",
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! Documents: the commands in them exist, and their links lead somewhere.
+//! Documents: commands in them exist, and their links have targets.
 
 use super::{TextFile, none, text_files};
 use crate::workspace::Workspace;

@@ -1,4 +1,4 @@
-//! Metadata of the packages, and versions of their dependencies: without them `cargo package` warns or fails.
+//! Metadata of packages, and versions of their dependencies: without them `cargo package` warns or fails.
 
 use super::none;
 use crate::workspace::{Workspace, metadata};
@@ -21,7 +21,7 @@ fn breaches(package: &Value, exists: impl Fn(&Path) -> bool) -> Vec<String> {
         _ => false,
     };
     let members = ["description", "license", "readme", "keywords", "categories"];
-    // What no registry takes has no page on docs.rs either.
+    // A package that is not published has no page on docs.rs.
     let is_published = package["publish"].as_array().is_none_or(|registries| !registries.is_empty());
     let documentation = is_published.then_some("documentation");
     let missing = members.into_iter().chain(documentation).filter(|member| !is_said(member));
@@ -33,7 +33,7 @@ fn breaches(package: &Value, exists: impl Fn(&Path) -> bool) -> Vec<String> {
         breaches.push(format!("{name}: there is no {readme}"));
     }
     let versionless = |dependency: &&Value| {
-        // Packages leave dependencies without a version out if they are for tests only.
+        // cargo removes test dependencies without a version from a package.
         dependency["path"].is_string() && dependency["req"] == "*" && dependency["kind"] != "dev"
     };
     for dependency in package["dependencies"].as_array().into_iter().flatten().filter(versionless) {

@@ -1,11 +1,11 @@
-//! Source files: documentation, safety, and nothing unfinished.
+//! Source files: documentation, unsafe code, and leftovers.
 
 use super::{TextFile, none, text_files};
 use crate::workspace::Workspace;
 use anyhow::Result;
 
-/// Where unsafe code may stand: CPU, MMIO, memory, QEMU's ABI, a hot loop for special vectors, code made
-/// at run time, a test's heap. A folder ends in `/`.
+/// Files that may contain unsafe code: CPU, MMIO, memory, QEMU's ABI, a hot loop with special vectors, code that is generated at run time, a test's heap. A
+/// folder ends in `/`.
 const UNSAFE_MAY_STAND_IN: [&str; 11] = [
     "kernel/src/arch/",
     "kernel/src/mm/",
@@ -20,20 +20,20 @@ const UNSAFE_MAY_STAND_IN: [&str; 11] = [
     "tools/v3d-sim/src/simd/avx512.rs",
 ];
 
-/// Crate roots that forbid unsafe code but for named modules.
+/// Crate roots that allow unsafe code in named modules.
 const DENY_INSTEAD_OF_FORBID: [&str; 3] =
     ["kernel/src/lib.rs", "tools/qemu-v3d/src/lib.rs", "tools/v3d-sim/src/lib.rs"];
 
-/// What a module is fits on one line of source.
+/// The first line of a module's documentation must fit on one line of an editor.
 const MAX_FIRST_LINE: usize = 120;
 
-/// What can be read beside something else. Tables have a row on each line, however long, and raw strings are as they are: what programs print.
+/// Maximum line length. Rows of tables and raw strings, which contain the output of programs, may be longer.
 const MAX_LINE_CHARACTERS: usize = 160;
 
-/// Module names that say nothing.
+/// Module names that are not allowed because they do not describe their contents.
 const CATCH_ALL: [&str; 5] = ["utils.rs", "util.rs", "common.rs", "misc.rs", "helpers.rs"];
 
-/// What must not stand in any source file, and why. Written in halves, so that this file does not break its own rule.
+/// Text that must not occur in any source file, and why. It is split, so that this file does not violate its own rule.
 const UNWANTED: [(&str, &str); 7] = [
     (concat!("#[ig", "nore"), "a test that is switched off"),
     (concat!("to", "do!("), "unfinished"),
@@ -41,7 +41,7 @@ const UNWANTED: [(&str, &str); 7] = [
     (concat!("TO", "DO"), "unfinished"),
     (concat!("FIX", "ME"), "unfinished"),
     (concat!("XX", "X "), "unfinished"),
-    (concat!("db", "g!("), "left from debugging"),
+    (concat!("db", "g!("), "a leftover of debugging"),
 ];
 
 /// Paths that exist on one machine only.
@@ -92,7 +92,7 @@ fn breaches(file: &TextFile) -> Vec<String> {
     breaches
 }
 
-/// What a Rust file breaks as a whole.
+/// Violations of a Rust file as a whole.
 fn whole_file<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> + 'a {
     let name = path.rsplit('/').next().unwrap_or(path);
     let first = text.lines().next().unwrap_or_default();
@@ -100,9 +100,9 @@ fn whole_file<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> 
     let lint = if DENY_INSTEAD_OF_FORBID.contains(&path) { "deny" } else { "forbid" };
     let level = format!("#![{lint}(unsafe_code)]");
     [
-        (name == "mod.rs").then(|| "modules are called by their own name, not mod.rs".to_owned()),
-        CATCH_ALL.contains(&name).then(|| "this name says nothing about what is inside".to_owned()),
-        (!first.starts_with("//! ")).then(|| "the first line does not say what this module is (//! ...)".to_owned()),
+        (name == "mod.rs").then(|| "modules have their own names, not mod.rs".to_owned()),
+        CATCH_ALL.contains(&name).then(|| "this name does not describe the contents".to_owned()),
+        (!first.starts_with("//! ")).then(|| "the first line is not the module's documentation (//! ...)".to_owned()),
         (first.chars().count() > MAX_FIRST_LINE).then(|| "the first line is longer than a line".to_owned()),
         (root && !text.lines().any(|line| line == level)).then(|| format!("the crate root has no {level}")),
     ]
@@ -110,12 +110,12 @@ fn whole_file<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> 
     .flatten()
 }
 
-/// Roots of libraries and programs. Tests and build scripts are crates, too; of them it is enough that they use none.
+/// Roots of libraries and programs. Tests and build scripts are crates too, but only need to be free of unsafe code.
 fn is_crate_root(path: &str) -> bool {
     path.ends_with("src/lib.rs") || path.ends_with("src/main.rs")
 }
 
-/// The numbers of the lines that are too long.
+/// The numbers of lines that are too long.
 fn long_lines(path: &str, text: &str) -> Vec<usize> {
     let mut exempt = vec![false; text.lines().count() + 1];
     if path.ends_with(".rs") {
@@ -135,7 +135,7 @@ fn long_lines(path: &str, text: &str) -> Vec<usize> {
     long.map(|(_, number)| number).collect()
 }
 
-/// What a piece of a Rust file is.
+/// The kind of a piece of a Rust file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Code,
@@ -144,7 +144,7 @@ enum Kind {
     RawString,
 }
 
-/// A Rust file in pieces; code is in pieces of one character.
+/// A Rust file split into pieces; each character of code is a piece.
 fn pieces(text: &str) -> Vec<(Kind, &str)> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -173,7 +173,7 @@ fn pieces(text: &str) -> Vec<(Kind, &str)> {
     pieces
 }
 
-/// The file's code alone: comments, strings and character literals become blanks, line ends stay.
+/// The file's code: comments, strings and character literals are replaced by blanks, line ends are kept.
 fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     for (kind, piece) in pieces(text) {
@@ -195,12 +195,12 @@ fn is_raw_string(text: &str) -> bool {
     text[1..].trim_start_matches('#').starts_with('"')
 }
 
-/// Length up to and with the next `close` from byte `from` on; everything if there is none.
+/// Length up to and including the next `close` from byte `from` on; the whole length if there is none.
 fn end_of(text: &str, from: usize, close: &str) -> usize {
     text.get(from..).and_then(|rest| rest.find(close)).map_or(text.len(), |at| from + at + close.len())
 }
 
-/// Length of the string literal that `text` begins with.
+/// Length of the string literal at the start of `text`.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = true;
     for (at, character) in text.char_indices() {
@@ -214,7 +214,7 @@ fn end_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// Length of the character literal that `text` begins with; `None` if it is a lifetime.
+/// Length of the character literal at the start of `text`; `None` if it is a lifetime.
 fn char_literal(text: &str) -> Option<usize> {
     let inside = &text[1..];
     if let Some(escape) = inside.strip_prefix('\\') {
@@ -224,7 +224,7 @@ fn char_literal(text: &str) -> Option<usize> {
     inside[length..].starts_with('\'').then_some(length + 2)
 }
 
-/// Whether `line` has a path that begins like this. Within a longer path it is another path.
+/// Whether `line` has a path that starts like this. Parts of longer paths do not count.
 fn has_path(line: &str, beginning: &str) -> bool {
     line.match_indices(beginning).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -1,17 +1,17 @@
-//! The first picture of the scene `compute`: the Mandelbrot set, point by point.
+//! The first picture of the scene `compute`: the Mandelbrot set, computed point by point.
 
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
 use anyhow::{Result, ensure};
 
-/// The middle of the picture, and its height, in the complex plane.
+/// The centre and the height of the picture in the complex plane.
 const CENTER: [f64; 2] = [-0.743_64, 0.131_83];
 const PLANE_HEIGHT: f64 = 2.6;
 /// Most iterations.
 const MAX_ITERATIONS: u32 = 128;
-/// To the right of it there is no list.
+/// Columns to the right of this are free of the list.
 const LIST_WIDTH: usize = WIDTH / 2;
-/// Points that may differ, of a hundred: at the border a rounding decides.
+/// Percentage of points that may differ: at the border, rounding decides.
 const MAY_DIFFER: usize = 5;
 
 /// Compares each seventh point of each fifth row.
@@ -44,7 +44,7 @@ fn escape(re: f64, im: f64) -> u32 {
         .unwrap_or(MAX_ITERATIONS)
 }
 
-/// Red, green and blue go up and down with the count, each at a speed of its own.
+/// Each channel is a triangle wave of the count, with its own period.
 fn color(count: u32) -> [f64; 3] {
     if count == MAX_ITERATIONS {
         return [10.0, 12.0, 20.0];

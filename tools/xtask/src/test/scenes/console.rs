@@ -1,7 +1,7 @@
-//! The console: its first picture, and what is typed at it.
+//! The console: its first picture, and input.
 //!
-//! The first picture is what `help` prints. What is typed and answered appears while the scene shows, and scrolls. Letters are known by
-//! each other: the name of a command in the table of `help` and the same word behind the prompt have the same pixels.
+//! The first picture shows the output of `help`. Input and output appear while the scene runs, and scroll. Letters are compared with each other: the name of a
+//! command in the output of `help` and the same word after the prompt have the same pixels.
 
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
@@ -13,23 +13,23 @@ const PAPER: [f64; 3] = [13.0, 17.0, 25.0];
 const INK: [f64; 3] = [222.0, 228.0, 238.0];
 const FAINT: [f64; 3] = [124.0, 138.0, 160.0];
 const ACCENT: [f64; 3] = [56.0, 208.0, 190.0];
-/// Height of the bar, from one baseline to the next, and from the last one to the edge.
+/// Height of the title bar, distance between baselines, and from the last one to the edge.
 const BAR: usize = 92;
 const LINE: usize = 25;
 const BELOW: usize = 6;
-/// Where lines begin, and how wide a column is.
+/// Left margin, and width of a column.
 const MARGIN: usize = 48;
 const COLUMN: usize = 9;
-/// Pixels of a letter above its baseline.
+/// Height of a letter above its baseline in pixels.
 const ABOVE: usize = 14;
 
-/// The baseline of a line, when so many lines have scrolled up until the last one is to be seen; `None` if it is behind the bar.
+/// The baseline of a line when `lines` lines have scrolled so far that the last one is visible; `None` if it is covered by the title bar.
 fn baseline(line: usize, lines: usize) -> Option<usize> {
     let up = (lines * LINE + BELOW).saturating_sub(HEIGHT - BAR);
     (BAR + (line + 1) * LINE).checked_sub(up).filter(|&baseline| baseline > BAR + ABOVE)
 }
 
-/// Compares the first picture with what `help` prints: letters on the lines where there is text, in their colours, and nothing beyond their ends.
+/// Compares the first picture with the output of `help`: there are letters in the right colours where there is text, and none beyond its end.
 pub(super) fn check(picture: &Picture, help: &[String]) -> Result<String> {
     let mut lines = vec!["v3d> help"];
     lines.extend(help.iter().map(String::as_str));
@@ -37,11 +37,11 @@ pub(super) fn check(picture: &Picture, help: &[String]) -> Result<String> {
     let mut inked = 0;
     for (number, line) in lines.iter().enumerate() {
         let Some(baseline) = baseline(number, lines.len()) else { continue };
-        // How many pixels between two columns are all ink; all are on the way from paper to it.
+        // Counts pixels between two columns that have the text colour; all must be blends of it and the background.
         let mut ink = |columns: std::ops::Range<usize>, color: [f64; 3]| -> Result<usize> {
             let mut full = 0;
             for (x, y) in block(MARGIN + COLUMN * columns.start, MARGIN + COLUMN * columns.end, baseline) {
-                let found = picture.pixel(x, y).context("the text leaves the screen")?;
+                let found = picture.pixel(x, y).context("the text is partly outside of the screen")?;
                 let share = ((f64::from(found[1]) - PAPER[1]) / (color[1] - PAPER[1])).clamp(0.0, 1.0);
                 let expected = [0, 1, 2].map(|n| PAPER[n] + (color[n] - PAPER[n]) * share);
                 ensure!(is_near(found, expected, 3.0), "line {number}: ({x}, {y}) is {found:?}, not {expected:.0?}");
@@ -58,20 +58,20 @@ pub(super) fn check(picture: &Picture, help: &[String]) -> Result<String> {
                 let end = line[2..].find("  ").map_or(line.len(), |length| 2 + length);
                 let explanation = end + line[end..].len() - line[end..].trim_start().len();
                 ensure!(ink(0..2, FAINT)? == 0, "line {number} is not indented");
-                // Letters are narrower than columns, but for some.
+                // Most letters are narrower than columns.
                 ink(2..3, INK)? > 0 && (end > 40 || ink(explanation..explanation + 4, FAINT)? > 10)
             }
         };
-        ensure!(is_there, "line {number}, {line:?}, is not to be seen");
+        ensure!(is_there, "line {number}, {line:?}, is not visible");
         let is_free =
             block(1250, WIDTH, baseline).all(|(x, y)| picture.pixel(x, y).is_some_and(|p| is_near(p, PAPER, 0.0)));
-        ensure!(is_free, "line {number} leaves its margin");
+        ensure!(is_free, "line {number} exceeds its margin");
     }
     ensure!(has_title(picture), "there is no title");
     Ok(format!("{} lines, {inked} pixels of ink", lines.len()))
 }
 
-/// Pixels of letters on a baseline.
+/// Pixels of the letters on a baseline.
 fn block(left: usize, right: usize, baseline: usize) -> impl Iterator<Item = (usize, usize)> {
     (baseline - ABOVE..baseline).flat_map(move |y| (left..right).map(move |x| (x, y)))
 }
@@ -81,14 +81,14 @@ fn has_title(picture: &Picture) -> bool {
     title.filter(|&(x, y)| picture.pixel(x, y).is_some_and(|p| is_near(p, INK, 4.0))).count() > 500
 }
 
-/// A word's pixels: what is looked for elsewhere.
+/// The pixels of a word, to be found elsewhere.
 struct Word {
     pixels: Vec<[u8; 3]>,
     width: usize,
 }
 
 impl Word {
-    /// A word of the picture that begins at a column and is so many pixels wide.
+    /// The word that starts at a column and has a width in pixels.
     fn read(picture: &Picture, column: usize, baseline: usize, width: usize) -> Option<Self> {
         let left = MARGIN + COLUMN * column;
         let pixels: Option<Vec<_>> = block(left, left + width, baseline).map(|(x, y)| picture.pixel(x, y)).collect();
@@ -99,7 +99,7 @@ impl Word {
         self.pixels.iter().filter(|pixel| is_near(**pixel, INK, 20.0)).count()
     }
 
-    /// The baselines on which it stands at a column.
+    /// The baselines on which it occurs at a column.
     fn find(&self, picture: &Picture, column: usize) -> Vec<usize> {
         let is_here = |&baseline: &usize| {
             Self::read(picture, column, baseline, self.width).is_some_and(|word| word.pixels == self.pixels)
@@ -108,16 +108,15 @@ impl Word {
     }
 }
 
-/// Types at the console while it shows: the word appears behind the prompt before the line is ended, the answer moves it up, and a command that is about
-/// scenes ends it.
+/// Types while the scene runs: the word appears after the prompt before the line is ended, the answer scrolls it up, and a command about scenes ends the scene.
 pub(super) fn check_live(machine: &Qemu, help: &[String], deadline: Instant) -> Result<String> {
     const WORD: &str = "watchdog";
-    /// Less than the word is wide, so that what stands behind it does not matter.
+    /// Less than the width of the word, so that what follows it does not matter.
     const WIDTH_PX: usize = 74;
-    /// The column behind the prompt, and that of names in the table.
+    /// The column after the prompt, and that of names in the table.
     const TYPED: usize = 5;
     const NAMED: usize = 2;
-    /// What takes a line back.
+    /// Deletes the line.
     const CONTROL_U: u8 = 0x15;
     let keyboard = machine.console.keyboard();
     let wait_for = |what: &str, is_there: &dyn Fn(&Picture) -> bool| -> Result<Picture> {
@@ -137,18 +136,18 @@ pub(super) fn check_live(machine: &Qemu, help: &[String], deadline: Instant) -> 
     let picture = wait_for("the title", &|picture| has_title(picture))?;
     let row = help.iter().position(|line| line.trim_start().starts_with(WORD)).context("the word is no command")?;
     let lines = help.len() + 3;
-    // The prompt takes the last line, and a frame may come before it.
-    let named = baseline(row + 1, lines).context("the word is behind the bar")?;
-    let word = Word::read(&picture, NAMED, named, WIDTH_PX).context("the word leaves the screen")?;
+    // The prompt is on the last line, and is drawn a frame later.
+    let named = baseline(row + 1, lines).context("the word is covered by the bar")?;
+    let word = Word::read(&picture, NAMED, named, WIDTH_PX).context("the word is partly outside of the screen")?;
     ensure!(word.ink() > 50, "the word has only {} pixels of ink", word.ink());
-    ensure!(word.find(&picture, NAMED) == [named], "the word is elsewhere, too");
-    ensure!(word.find(&picture, TYPED).is_empty(), "the word is there before it was typed");
+    ensure!(word.find(&picture, NAMED) == [named], "the word also occurs elsewhere");
+    ensure!(word.find(&picture, TYPED).is_empty(), "the word is visible before it was typed");
 
     keyboard.press(WORD.as_bytes())?;
     let picture = wait_for("what is typed", &|picture| !word.find(picture, TYPED).is_empty())?;
     let typed = word.find(&picture, TYPED);
-    ensure!(typed == [HEIGHT - BELOW], "what is typed stands on the baselines {typed:?}");
-    // The line is taken back, typed again and ended: what answers it comes below, and the prompt.
+    ensure!(typed == [HEIGHT - BELOW], "the input is on the baselines {typed:?}");
+    // The line is deleted, typed again and ended: its answer and the prompt appear below it.
     keyboard.press(&[CONTROL_U])?;
     let answer = machine.console.command(WORD, "", deadline, |_| {})?.lines()?;
     ensure!(answer.iter().any(|line| line == "the watchdog is off"), "`{WORD}` answers {answer:?}");

@@ -1,7 +1,7 @@
-//! Crates on a tiled floor, and before a mirror, by rays from the eye.
+//! Crates on a tiled floor, and in front of a mirror, computed by ray tracing.
 //!
-//! A ray goes through a pixel's centre to the first thing that it meets; the mirror sends it back. A pixel is compared where the rays through its neighbours
-//! meet the same tile or the same side of a crate, so that neither edges nor filters matter.
+//! A ray through the centre of a pixel ends at the first surface; the mirror reflects it. A pixel is compared only if the rays through its neighbours end on
+//! the same tile or the same side of a crate, so that neither edges nor filters matter.
 
 use super::vector::{Vector, cross, direction, dot, sum, turned};
 use super::{HEIGHT, WIDTH, is_near};
@@ -13,14 +13,14 @@ const SKY: Vector = [150.0, 178.0, 205.0];
 const DARKER_SKY: Vector = [118.0, 142.0, 166.0];
 const TO_LIGHT: Vector = [0.3, 0.55, 0.4];
 const AMBIENT: f64 = 0.42;
-/// Where the middles of crates are, and how far they are turned. Sides are 1 long.
+/// Centres of the crates, and their rotations. Sides have length 1.
 const CRATES: [(Vector, f64); 4] =
     [([-0.6, 0.5, 0.0], 0.15), ([0.65, 0.5, 0.25], -0.3), ([0.05, 1.5, 0.1], 0.6), ([-0.2, 0.5, -1.6], 0.9)];
-/// The floor ends so far from the middle.
+/// Half the length of the floor.
 const FLOOR: f64 = 40.0;
-/// A tile is so wide.
+/// Width of a tile.
 const TILE: f64 = 1.0;
-/// Width of the joints, as a share of a tile.
+/// Width of the joints, as a fraction of a tile.
 const JOINT: f64 = 2.0 / 64.0;
 /// The mirror: its plane, its glass from left to right and from bottom to top, the frame's width, how far the frame is behind, and its colour.
 const PLANE: f64 = -2.4;
@@ -29,43 +29,43 @@ const FRAME: f64 = 0.14;
 const FRAME_BEHIND: f64 = 0.02;
 const FRAME_COLOR: Vector = [61.0, 38.0, 20.0];
 
-/// Pixels between those that are compared.
+/// Distance in pixels between compared pixels.
 const STEP: usize = 6;
-/// How far away rays must meet the same thing.
+/// Distance in pixels within which rays must end on the same surface.
 const AROUND_PX: f64 = 2.5;
-/// Largest difference where the colour is even, of 255.
+/// Greatest difference, of 255, where the colour is uniform.
 const EVEN: f64 = 3.0;
-/// Mean difference on the sides of crates: their texture is filtered.
+/// Mean difference on the sides of crates, whose texture is filtered.
 const MEAN_ON_CRATES: f64 = 9.0;
 
-/// What a ray meets.
+/// A surface on which a ray ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Thing {
     Sky,
     Frame,
-    /// A tile, by its numbers.
+    /// A tile, by its position in the grid.
     Tile(i64, i64),
     Joint,
-    /// A side of a crate: the crate, the side.
+    /// A side of a crate.
     Crate(usize, usize),
 }
 
-/// Where a ray ends.
+/// The end of a ray.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     thing: Thing,
     is_mirrored: bool,
     color: Vector,
-    /// The place on the floor, in tiles from its corner, if it ends there.
+    /// The point on the floor in units of tiles, if the ray ends there.
     on_floor: [f64; 2],
 }
 
-/// The scene with or without the mirror, and an eye.
+/// The scene, with or without the mirror, and the eye.
 struct World {
     crate_side: Picture,
     has_mirror: bool,
     eye: Vector,
-    /// Right, up, forward; right and up for the edges of the picture.
+    /// Right, up, forward; right and up are scaled to the edges of the picture.
     axes: [Vector; 3],
 }
 
@@ -75,14 +75,14 @@ impl World {
         let forward = direction(sum(looked_at, -1.0, eye));
         let right = direction(cross(forward, [0.0, 1.0, 0.0]));
         let up = cross(right, forward);
-        // An eighth of a turn from top to bottom.
+        // The vertical field of view is 45 degrees.
         let half = (std::f64::consts::FRAC_PI_4 / 2.0).tan();
         let wide = half * WIDTH as f64 / HEIGHT as f64;
         let axes = [sum([0.0; 3], wide, right), sum([0.0; 3], half, up), forward];
         Ok(Self { crate_side, has_mirror, eye, axes })
     }
 
-    /// What is at a place of the picture, in pixels from its top left corner.
+    /// The end of the ray through a point of the picture, in pixels from its top left corner.
     fn look(&self, x: f64, y: f64) -> Hit {
         let [right, up, forward] = self.axes;
         let ray = sum(sum(forward, 2.0 * x / WIDTH as f64 - 1.0, right), 1.0 - 2.0 * y / HEIGHT as f64, up);
@@ -107,7 +107,7 @@ impl World {
         hit
     }
 
-    /// The nearest thing on a ray, and how far it is.
+    /// The nearest surface on a ray, and its distance.
     fn first(&self, from: Vector, ray: Vector, is_mirrored: bool) -> (f64, Hit) {
         let sky = if is_mirrored { DARKER_SKY } else { SKY };
         let mut nearest = (f64::INFINITY, Hit { thing: Thing::Sky, is_mirrored, color: sky, on_floor: [0.0; 2] });
@@ -133,7 +133,7 @@ impl World {
         nearest
     }
 
-    /// The texture's colour at a place of a side of a crate.
+    /// The texture's colour at a point of a crate's side.
     fn side_color(&self, side: usize, place: Vector) -> Vector {
         let normal = normal(side);
         let up = if normal[1] == 0.0 { [0.0, 1.0, 0.0] } else { [0.0, 0.0, -normal[1]] };
@@ -145,14 +145,14 @@ impl World {
     }
 }
 
-/// A direction away from a side of a box: two for each axis.
+/// The normal of a box's side: two for each axis.
 fn normal(side: usize) -> Vector {
     let mut normal = [0.0; 3];
     normal[side / 2] = if side.is_multiple_of(2) { 1.0 } else { -1.0 };
     normal
 }
 
-/// Where a ray enters a box of side 1 around the origin, and through which side.
+/// The point where a ray enters a box of side 1 around the origin, and through which side.
 fn box_side(origin: Vector, ray: Vector) -> Option<(f64, usize)> {
     let (mut enter, mut leave, mut side) = (f64::NEG_INFINITY, f64::INFINITY, 0);
     for axis in 0..3 {
@@ -165,7 +165,7 @@ fn box_side(origin: Vector, ray: Vector) -> Option<(f64, usize)> {
     (enter < leave && enter > 0.0).then_some((enter, side))
 }
 
-/// What is at a place of the floor, in tiles from its corner.
+/// The tile and the colour at a point of the floor, in units of tiles.
 fn floor([across, along]: [f64; 2]) -> (Thing, Vector) {
     if across.fract() < JOINT || along.fract() < JOINT {
         return (Thing::Joint, [60.0, 62.0, 66.0]);
@@ -175,7 +175,7 @@ fn floor([across, along]: [f64; 2]) -> (Thing, Vector) {
     (Thing::Tile(across as i64, along as i64), color)
 }
 
-/// Whether a pixel of the floor is far from other tiles: filters look as far in all directions as a pixel is long on the floor.
+/// Whether a pixel of the floor is far from other tiles: filters extend in all directions by the length of a pixel's footprint.
 fn is_far_from_joints(hit: &Hit, beside: &[Hit]) -> bool {
     let apart = |other: &Hit| (0..2).map(|n| (other.on_floor[n] - hit.on_floor[n]).abs()).fold(0.0, f64::max);
     let long = beside.iter().map(apart).fold(0.0, f64::max);
@@ -183,13 +183,13 @@ fn is_far_from_joints(hit: &Hit, beside: &[Hit]) -> bool {
     margin[0].min(margin[1]) > long
 }
 
-/// A colour in the light.
+/// A lit colour.
 fn lit(color: Vector, normal: Vector) -> Vector {
     let light = (AMBIENT + dot(normal, TO_LIGHT).max(0.0)).min(1.0);
     color.map(|channel| channel * light)
 }
 
-/// How many pixels were compared.
+/// Number of compared pixels.
 #[derive(Debug, Default)]
 struct Compared {
     even: usize,

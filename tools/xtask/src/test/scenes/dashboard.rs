@@ -1,21 +1,21 @@
-//! The dashboard: its cells by the formula of the waves, its gauge by angle, its panels by what is on them.
+//! The dashboard: the colours of cells by the formula of the waves, the gauge by angles, the panels by their contents.
 
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
 use anyhow::{Context, Result, ensure};
 use std::f64::consts::TAU;
 
-/// Left and top of the first cell, columns and rows, pixels from one cell to the next.
+/// Left and top of the first cell, number of columns and rows, spacing in pixels.
 const FIELD: (usize, usize) = (69, 172);
 const COLUMNS: i64 = 125;
 const ROWS: i64 = 80;
 const CELL: usize = 6;
-/// Cells that glow in the first picture, and those at the rim that are small and dark.
+/// Number of lit cells in the first picture, and of those at the rim that are small and dark.
 const GLOWING: usize = 3600;
 const RIM: usize = 900;
-/// Colours of low to high waves.
+/// Colours from low to high waves.
 const STOPS: [[f64; 3]; 4] = [[28.0, 30.0, 74.0], [112.0, 52.0, 150.0], [238.0, 108.0, 92.0], [255.0, 220.0, 130.0]];
-/// Of a panel at its top and bottom.
+/// Colours of a panel at its top and bottom.
 const PANEL: [[f64; 3]; 2] = [[27.0, 35.0, 52.0], [20.0, 26.0, 40.0]];
 const LIT: [f64; 3] = [56.0, 208.0, 190.0];
 const RAIL: [f64; 3] = [42.0, 52.0, 70.0];
@@ -32,7 +32,7 @@ fn glow(column: i64, row: i64) -> [f64; 3] {
 
 /// Compares the first picture.
 pub(super) fn check(picture: &Picture) -> Result<String> {
-    let pixel = |x: usize, y: usize| picture.pixel(x, y).context("the dashboard leaves the screen");
+    let pixel = |x: usize, y: usize| picture.pixel(x, y).context("the dashboard is partly outside of the screen");
     let mut cells: Vec<_> = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| (column, row))).collect();
     let squared = |value: i64, count: i64| (2 * value - count + 1).pow(2);
     cells.sort_by_key(|&(column, row)| squared(column, COLUMNS) + squared(row, ROWS));
@@ -53,11 +53,11 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
             whole += 1;
         } else if order >= GLOWING {
             let found = pixel(left + 2, top + 2)?;
-            ensure!(is_near(found, panel, 2.0), "{} glows: {found:?} instead of {panel:.1?}", place());
+            ensure!(is_near(found, panel, 2.0), "{} is lit: {found:?} instead of {panel:.1?}", place());
             dark += 1;
         }
     }
-    // From the lower left around over the top: 36 of 100 parts of three quarters of a circle.
+    // From the lower left clockwise: 36 of 100 parts of three quarters of a circle.
     let (mut lit, mut rail) = (0, 0);
     for tenth in 5..2695 {
         let share = f64::from(tenth) / 2700.0;
@@ -71,7 +71,7 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
             *(if share < end { &mut lit } else { &mut rail }) += 1;
         }
     }
-    // Nothing has gone wrong: three lamps.
+    // There are no failures: three lamps are lit.
     for row in 0..3 {
         let found = pixel(1020, 439 + 30 * row)?;
         ensure!(is_near(found, LIT, 0.0), "lamp {row} of the driver is {found:?}");

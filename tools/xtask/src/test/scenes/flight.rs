@@ -1,4 +1,4 @@
-//! The flight through the sponge: the same rays in numbers of 64 bits.
+//! The flight through the sponge: the same rays in double precision.
 
 use super::vector::{Vector, direction, dot, sum};
 use super::{HEIGHT, WIDTH, is_near};
@@ -8,17 +8,17 @@ use anyhow::{Result, ensure};
 const FAR: f64 = 7.0;
 const FOG: Vector = [0.50, 0.70, 0.95];
 const TO_LIGHT: Vector = [0.48, 0.64, 0.6];
-/// The eye in the first frame, how far it is turned about y, x and z, and half of what it sees upwards at a distance of 1.
+/// The eye in the first frame, its rotations about y, x and z, and half of the picture's height at distance 1.
 const EYE: Vector = [0.0, 0.0, 0.9];
 const HALF: f64 = 0.75;
-/// Pixels between those that are compared, across and down.
+/// Distance in pixels between compared pixels, across and down.
 const STEP: usize = 10;
-/// Largest difference, of 255, and how many of a thousand may differ more: those whose neighbours are of another wall, and those whose ray stops a step
+/// Greatest difference, of 255, and how many of a thousand pixels may differ more: those whose neighbours show another wall, and those whose ray ends a step
 /// earlier or later.
 const TOLERANCE: f64 = 5.0;
 const OTHERS: usize = 40;
 
-/// The distance to the sponge: no cube is where two coordinates are near to the edge of theirs, in three sizes.
+/// The distance to the sponge, which has holes of three sizes along the axes where the other two coordinates are near the edges of their cell.
 fn sponge(place: Vector) -> f64 {
     let mut distance = -1.0f64;
     for size in [1.0f64, 3.0, 9.0] {
@@ -32,7 +32,7 @@ fn sponge(place: Vector) -> f64 {
     distance
 }
 
-/// The colour in a direction, 0 to 1; nothing where that hangs on the last bits.
+/// The colour in a direction, 0 to 1; `None` where rounding decides.
 fn color(ray: Vector) -> Option<Vector> {
     let (mut gone, mut steps) = (0.02, 0.0);
     loop {
@@ -48,7 +48,7 @@ fn color(ray: Vector) -> Option<Vector> {
     let axes: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let slope = axes.map(|axis| sponge(sum(place, little, axis)) - sponge(place));
     let normal = direction(slope);
-    // At an edge of the stone two walls have a share in the slope.
+    // At an edge, the normal is a mixture of two walls' normals.
     if gone < FAR && normal.iter().all(|part| part.abs() < 0.99) {
         return None;
     }
@@ -60,23 +60,23 @@ fn color(ray: Vector) -> Option<Vector> {
     Some([0, 1, 2].map(|n| (FOG[n] + (stone[n] * light * open - FOG[n]) * clear).clamp(0.0, 1.0)))
 }
 
-/// The direction to a place from -1 to 1 of the picture.
+/// The direction through a point of the picture, from -1 to 1.
 fn ray(x: f64, y: f64) -> Vector {
     let turn = |[a, b]: [f64; 2], angle: f64| [a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()];
     let aspect = WIDTH as f64 / HEIGHT as f64;
     let [x, y, z] = [HALF * aspect * x, HALF * y, -1.0];
-    // About z, then x, then y.
+    // Rotations about z, then x, then y.
     let [x, y] = turn([x, y], 0.35);
     let [y, z] = turn([y, z], 0.3 * 2f64.sin());
     let [z, x] = turn([z, x], 0.55 * 0.5f64.sin());
     direction([x, y, z])
 }
 
-/// Every so many pixels, where the four pixels that it is enlarged from are of one wall.
+/// Compares a grid of pixels, where the four pixels of the smaller picture around each show the same wall.
 pub(super) fn check(picture: &Picture) -> Result<String> {
     let (mut compared, mut wrong) = (0, Vec::new());
     for (row, column) in (1..HEIGHT - 1).step_by(STEP).flat_map(|y| (1..WIDTH - 1).step_by(STEP).map(move |x| (y, x))) {
-        // The picture is computed at half its size: between these of its pixels, and by so much of the second.
+        // The picture is computed at half its size: the two of its pixels between which a pixel is, and the weight of the second.
         let between = |at: usize| {
             let at = (at as f64 + 0.5) / 2.0 - 0.5;
             (at.floor(), at - at.floor())

@@ -1,4 +1,4 @@
-//! Lights that are added up, and shown by exposure: the sum at each pixel, in double precision.
+//! Lights that are added up and tone-mapped: the sum at each pixel, in double precision.
 
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
@@ -10,15 +10,15 @@ const GOLDEN_ANGLE: f64 = 2.399_963_2;
 const WARM: [f64; 3] = [1.0, 0.62, 0.3];
 const COLD: [f64; 3] = [0.25, 0.5, 1.0];
 const EXPOSURE: f64 = 1.5;
-/// The sum of hundreds of half floats of 11 bits is cut off as often, and the steepest stars have a slope of 30 steps a sixteenth of a pixel: to that their
-/// centres are rounded.
+/// Sums of hundreds of half floats of 11 bits are truncated as often. The steepest stars change by 30 in a sixteenth of a pixel, to which their centres are
+/// rounded.
 const TOLERANCE: f64 = 8.0;
-/// Pixels that may be further off: of stars.
+/// Number of pixels of stars that may differ more.
 const MAX_OFF: usize = 600;
-/// And this near they are all the same.
+/// Tolerance for those pixels.
 const TOLERANCE_OF_STARS: f64 = 40.0;
 
-/// Centre in pixels, diameter in pixels, and colour of a light in the first frame.
+/// Centre and diameter in pixels, and colour of a light in the first frame.
 fn light(number: usize) -> ([f64; 2], f64, [f64; 3]) {
     let share = number as f64 / LIGHTS as f64;
     let angle = number as f64 * GOLDEN_ANGLE;
@@ -72,7 +72,7 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
             "pixel ({column}, {row}) is {found:?} instead of {expected:.1?}"
         );
     }
-    ensure!(off <= MAX_OFF, "{off} pixels are more than {TOLERANCE} off");
+    ensure!(off <= MAX_OFF, "{off} pixels differ by more than {TOLERANCE}");
     ensure!(beyond_white > 1000, "only {beyond_white} pixels are brighter than white");
-    Ok(format!("{beyond_white} pixels brighter than white; {off} of all are more than {TOLERANCE}/255 off"))
+    Ok(format!("{beyond_white} pixels brighter than white; {off} of all differ by more than {TOLERANCE}/255"))
 }

@@ -1,7 +1,7 @@
-//! The chart of all ways to blend, by the OpenGL specifications: ES 2.0, section 4.1.6, and 1.5, section 4.1.10.
+//! The chart of all blend states, by the OpenGL specifications: ES 2.0, section 4.1.6, and 1.5, section 4.1.10.
 //!
-//! One cell of each kind shows the fragment's colour alone, and one what was there before; they are compared with the gradients that the scene says it
-//! draws. What all other cells show is computed from these two, pixel by pixel.
+//! One cell of each kind shows the source colour alone, and one the destination; they are compared with the gradients that the scene draws. All other cells are
+//! computed from these two, pixel by pixel.
 
 use super::is_near;
 use crate::picture::Picture;
@@ -17,16 +17,16 @@ const MIDDLE: Color = [0.8, 0.8, 0.9, 0.5];
 const RIGHT: Color = [0.95, 0.25, 0.55, 1.0];
 const CONSTANT: Color = [1.0, 160.0 / 255.0, 64.0 / 255.0, 128.0 / 255.0];
 
-/// Factors in the chart's order; equations, logic operations and masks likewise.
+/// Number of factors; equations, logic operations and masks, all in the chart's order.
 const FACTORS: usize = 15;
 const EQUATIONS: [&str; 5] = ["s + d", "s - d", "d - s", "min", "max"];
 const LOGIC: usize = 16;
-/// Which logic operations show one of the two colours alone.
+/// The logic operations that show one of the two colours alone.
 const COPY: usize = 3;
 const NOOP: usize = 5;
 const MASKS: [[u8; 3]; 4] = [[0xff, 0, 0], [0, 0xff, 0], [0, 0, 0xff], [0xf0, 0xf0, 0xf0]];
 
-/// Two products of eight bits, and colours that are rounded before.
+/// The error of two products of eight bits, and of operands that are rounded before.
 const TOLERANCE: f64 = 4.0;
 
 /// A cell: left, top, width and height in pixels.
@@ -44,13 +44,13 @@ fn mix(from: Color, to: Color, share: f64) -> Color {
     [0, 1, 2, 3].map(|n| from[n] + (to[n] - from[n]) * share)
 }
 
-/// Pixels well inside of a cell's diamond, from the cell's corner on, with the fragment's colour and that of the field there.
+/// Pixels well inside of a cell's diamond, relative to the cell's corner, with source and destination colour.
 fn inside([_, _, width, height]: Cell) -> Vec<(usize, usize, Color, Color)> {
     let mut pixels = Vec::new();
     for y in 0..height as usize {
         for x in 0..width as usize {
             let (at_x, at_y) = (x as f64 + 0.5, y as f64 + 0.5);
-            // In the first frame diamonds are a little to the right.
+            // In the first frame, diamonds are slightly right of the centre.
             let right = (at_x - 0.56 * width) / (0.42 * width);
             let down = (at_y - 0.5 * height) / (0.42 * height);
             if right.abs() + down.abs() < 0.85 {
@@ -75,22 +75,22 @@ fn factor(number: usize, channel: usize, s: Color, d: Color) -> f64 {
 }
 
 fn logic(number: usize, s: u8, d: u8) -> u8 {
-    // In the chart's order a table of truth: bit 3 for s and d, bit 2 for s alone, bit 1 for d alone, bit 0 for neither.
+    // Truth tables in the chart's order: bit 3 for s and d, bit 2 for s alone, bit 1 for d alone, bit 0 for neither.
     const TRUTH: [u8; LOGIC] = [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15];
     let pairs = [!s & !d, !s & d, s & !d, s & d];
     (0..4).filter(|bit| TRUTH[number] >> bit & 1 == 1).map(|bit| pairs[bit]).fold(0, |all, bits| all | bits)
 }
 
-/// Reads pixels of a picture by their place in a cell.
+/// Reads pixels of a picture by their position in a cell.
 struct Reader<'p>(&'p Picture);
 
 impl Reader<'_> {
     fn pixel(&self, cell: Cell, x: usize, y: usize) -> Result<[u8; 3]> {
-        self.0.pixel(cell[0] as usize + x, cell[1] as usize + y).context("a cell leaves the picture")
+        self.0.pixel(cell[0] as usize + x, cell[1] as usize + y).context("a cell is partly outside of the picture")
     }
 }
 
-/// With the colours as the picture has them, and alphas as they should be.
+/// The colour that the picture has, with the alpha that it should have.
 fn seen(rgb: [u8; 3], expected: Color) -> Color {
     let [red, green, blue] = rgb.map(|channel| f64::from(channel) / 255.0);
     [red, green, blue, expected[3]]
@@ -125,10 +125,11 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
         }
     }
     compared += check_large(&read)?;
-    Ok(format!("{compared} pixels are what the specifications make of the two colours"))
+    Ok(format!("{compared} pixels are as the specifications define"))
 }
 
-/// Whether a channel is what an operation makes of two, each of which may be one more or less: the same gradient, drawn in another place, is rounded otherwise.
+/// Whether a channel is the result of an operation on two values, each of which may differ by one: the same gradient at another position is rounded
+/// differently.
 fn is_made_of(is: u8, s: u8, d: u8, operation: impl Fn(u8, u8) -> u8) -> bool {
     let near = |channel: u8| channel.saturating_sub(1)..=channel.saturating_add(1);
     near(s).any(|s| near(d).any(|d| operation(s, d) == is))

@@ -1,4 +1,4 @@
-//! Vessels that mirror a room: two balls and what is behind, by the room's formula, in numbers of 64 bits.
+//! Vessels that reflect a room: two balls and the background, by the room's formula, in double precision.
 
 use super::rays::Eye;
 use super::vector::{Vector, direction, dot, sum, turned};
@@ -19,17 +19,17 @@ const GOLD: Ball =
     Ball { middle: [0.3, 0.34, 0.85], radius: 0.34, color: [1.0, 0.74, 0.30], metallic: 1.0, roughness: 0.02 };
 const TERRACOTTA: Ball =
     Ball { middle: [-0.45, 0.24, 0.95], radius: 0.24, color: [0.55, 0.20, 0.10], metallic: 0.0, roughness: 0.9 };
-/// Largest difference, of 255: the balls are polygons, and the room has texels.
+/// Greatest difference, of 255: the balls are polygons, and the cube map has texels.
 const TOLERANCE: f64 = 9.0;
-/// Directions around one that must have the same light, as parts of a face of the room.
+/// Radius within which directions must have the same light, as a fraction of a face of the cube map.
 const AROUND: f64 = 0.09;
-/// Texels across a face from which the light of all directions is summed up.
+/// Texels across a face in the sum over all directions.
 const FACE: i32 = 24;
-/// Light of 1 in the room, and the light at which a display shows a half of its power.
+/// Scale of the room's light, and the tone mapping's constant.
 const BRIGHT: f64 = 2.5;
 const HALF_POWER: f64 = 0.7;
 
-/// The light that comes from a direction.
+/// The light from a direction.
 fn room(to: Vector) -> Vector {
     let [x, y, z] = direction(to);
     if y < -0.2 {
@@ -50,7 +50,7 @@ fn room(to: Vector) -> Vector {
     sum(wall, x + 1.0, [0.05, 0.02, 0.0])
 }
 
-/// The light from a direction, if it is the same all around it.
+/// The light from a direction, if it is uniform around it.
 fn even(to: Vector) -> Option<Vector> {
     let here = room(to);
     let step = |n: u32| AROUND * (f64::from(n % 7) / 3.0 - 1.0);
@@ -59,7 +59,7 @@ fn even(to: Vector) -> Option<Vector> {
     around.map(|step| room(sum(direction(to), 1.0, step))).all(near).then_some(here)
 }
 
-/// The mean of all light, by a power of the cosine of its angle to a direction.
+/// The mean of all light, weighted by a power of the cosine of its angle to a direction.
 fn mean(to: Vector, power: i32) -> Vector {
     let (mut light, mut shares) = ([0.0; 3], 0.0);
     for (face, i, j) in (0..6).flat_map(|face| (0..FACE).flat_map(move |i| (0..FACE).map(move |j| (face, i, j)))) {
@@ -75,7 +75,7 @@ fn mean(to: Vector, power: i32) -> Vector {
 }
 
 impl Ball {
-    /// The colour in a direction from an eye, 0 to 1: nothing beside the ball, at its rim, and where the room is uneven.
+    /// The colour in a direction from an eye, 0 to 1; `None` beside the ball, at its rim, and where the room is not uniform.
     fn color(&self, eye: Vector, ray: Vector) -> Option<Vector> {
         let to_middle = sum(self.middle, -1.0, eye);
         let along = dot(to_middle, ray);
@@ -88,7 +88,7 @@ impl Ball {
         let normal = direction(sum(place, -1.0, self.middle));
         let facing = -dot(normal, ray);
         let back = sum(ray, 2.0 * facing, normal);
-        // A rough surface's level is between the last two.
+        // A rough surface's level of detail is between the last two.
         let mirrored = if self.roughness < 0.1 {
             even(back)?
         } else {
@@ -110,7 +110,7 @@ impl Ball {
     }
 }
 
-/// The wall behind, and both balls.
+/// Compares the wall in the background and both balls.
 pub(super) fn check(picture: &Picture) -> Result<String> {
     let place = turned([0.0, 1.75, 4.9], 0.35);
     let eye = Eye::new(place, [0.0, 0.8, 0.0]);

@@ -1,21 +1,21 @@
-//! Spokes with one sample a pixel and with four, by how much of each pixel they cover.
+//! Spokes with one sample per pixel and with four, compared with their coverage of each pixel.
 
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
 use anyhow::{Context, Result, ensure};
 use std::f64::consts::TAU;
 
-/// Pixels of the small pictures, and how far each is magnified.
+/// Width of the small pictures in pixels, and their magnification.
 const SIDE: usize = 128;
 const ZOOM: usize = 4;
 const SPOKES: usize = 20;
 const PAPER: [f64; 3] = [18.0, 24.0, 38.0];
-/// Points of a pixel that are looked at, each way.
+/// Number of points per pixel that are tested, in each direction.
 const POINTS: usize = 8;
-/// Four samples say how much of a pixel is covered to so much.
+/// Accuracy of the coverage that four samples measure.
 const COVERAGE: f64 = 0.3;
 
-/// A corner: x and y from the middle, y upwards, in halves of the picture; and its colour.
+/// A corner: x and y from the centre in halves of the picture, y upwards; and its colour.
 type Corner = ([f64; 2], [f64; 3]);
 
 fn spoke(number: usize) -> [Corner; 3] {
@@ -27,7 +27,7 @@ fn spoke(number: usize) -> [Corner; 3] {
     [(at(angle, 0.04), [1.0; 3]), (at(angle - half, 0.94), rim), (at(angle + half, 0.94), rim)]
 }
 
-/// The weights of a triangle's corners at a place; all are positive inside.
+/// Barycentric coordinates of a point in a triangle; all are positive inside.
 fn weights(corners: &[Corner; 3], [x, y]: [f64; 2]) -> [f64; 3] {
     let [a, b, c] = corners.map(|(place, _)| place);
     let area = |p: [f64; 2], q: [f64; 2], r: [f64; 2]| (q[0] - p[0]) * (r[1] - p[1]) - (r[0] - p[0]) * (q[1] - p[1]);
@@ -36,7 +36,7 @@ fn weights(corners: &[Corner; 3], [x, y]: [f64; 2]) -> [f64; 3] {
     [area(p, b, c) / whole, area(a, p, c) / whole, area(a, b, p) / whole]
 }
 
-/// How much of a pixel is covered, and the mean colour of what covers it.
+/// The coverage of a pixel, and the mean colour of what covers it.
 fn covered(spokes: &[[Corner; 3]], column: usize, row: usize) -> (f64, [f64; 3]) {
     let (mut inside, mut color) = (0.0, [0.0; 3]);
     for point in 0..POINTS * POINTS {
@@ -68,9 +68,9 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
             for (half, partly) in partly.iter_mut().enumerate() {
                 let (left, top) = middle(half);
                 let pixel = |n: usize| picture.pixel(left + ZOOM * column + n % ZOOM, top + ZOOM * row + n / ZOOM);
-                let first = pixel(0).context("the magnified picture leaves the screen")?;
+                let first = pixel(0).context("the magnified picture is partly outside of the screen")?;
                 let place = || format!("pixel ({column}, {row}) of picture {half}");
-                ensure!((0..ZOOM * ZOOM).all(|n| pixel(n) == Some(first)), "{} is not even", place());
+                ensure!((0..ZOOM * ZOOM).all(|n| pixel(n) == Some(first)), "{} is not uniform", place());
                 let mean = [0, 1, 2].map(|n| PAPER[n] + (color[n] - PAPER[n]) * share);
                 if share == 0.0 || share == 1.0 {
                     even += 1;

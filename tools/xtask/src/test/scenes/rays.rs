@@ -1,11 +1,11 @@
-//! An eye: rays through pixels, as scenes say where they look from.
+//! An eye: rays through pixels, as scenes define their camera.
 
 use super::vector::{Vector, cross, direction, sum};
 use super::{HEIGHT, WIDTH};
 
-/// An eye that sees an eighth of a turn from top to bottom.
+/// An eye with a vertical field of view of 45 degrees.
 pub(super) struct Eye {
-    /// Right, up, forward; right and up for the edges of the picture.
+    /// Right, up, forward; right and up are scaled to the edges of the picture.
     axes: [Vector; 3],
 }
 
@@ -19,7 +19,7 @@ impl Eye {
         Self { axes: [sum([0.0; 3], wide, right), sum([0.0; 3], half, up), forward] }
     }
 
-    /// The direction of length 1 to a place of the picture, in pixels from its top left corner.
+    /// The direction, of length 1, through a point of the picture, in pixels from its top left corner.
     pub(super) fn ray(&self, x: f64, y: f64) -> Vector {
         let [right, up, forward] = self.axes;
         direction(sum(sum(forward, 2.0 * x / WIDTH as f64 - 1.0, right), 1.0 - 2.0 * y / HEIGHT as f64, up))

@@ -3,7 +3,7 @@
 /// x, y, z; or red, green, blue.
 pub(super) type Vector = [f64; 3];
 
-/// `a` and so many times `b`.
+/// `a + times * b`.
 pub(super) fn sum(a: Vector, times: f64, b: Vector) -> Vector {
     [0, 1, 2].map(|n| a[n] + times * b[n])
 }
@@ -23,7 +23,7 @@ pub(super) fn direction(a: Vector) -> Vector {
     sum([0.0; 3], 1.0 / dot(a, a).sqrt(), a)
 }
 
-/// The vector turned around y: z turns towards x.
+/// The vector rotated around y: z turns towards x.
 pub(super) fn turned([x, y, z]: Vector, angle: f64) -> Vector {
     let (sin, cos) = angle.sin_cos();
     [x * cos + z * sin, y, z * cos - x * sin]

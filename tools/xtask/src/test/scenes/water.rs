@@ -1,6 +1,6 @@
-//! The lighthouse in the sea: sky and waves by their formulas, the tower by its bands, and its image in the water.
+//! The lighthouse in the sea: sky and waves by their formulas, the tower by its bands, and its reflection.
 //!
-//! Formulas are computed in numbers of 64 bits.
+//! Formulas are computed in double precision.
 
 use super::bands::bands;
 use super::rays::Eye;
@@ -14,17 +14,17 @@ const TO_SUN: Vector = [-0.52, 0.16, -0.84];
 const DEEP: Vector = [0.02, 0.13, 0.17];
 const HORIZON: Vector = [0.96, 0.66, 0.44];
 const ZENITH: Vector = [0.20, 0.36, 0.62];
-/// Waves: how high, along which direction and how fine, how fast.
+/// Waves: amplitude, and wave vector.
 const WAVES: [(f64, [f64; 2]); 5] =
     [(0.011, [1.1, 0.7]), (0.009, [-0.9, 2.3]), (0.0055, [4.1, 1.7]), (0.004, [-3.2, 5.9]), (0.0025, [9.7, -7.4])];
-/// Columns in which the lighthouse and its image are, with room for the waves.
+/// Columns that contain the lighthouse and its reflection, with a margin for the waves.
 const STANDING: std::ops::Range<usize> = 540..930;
-/// A column of the tower without windows, and its bands.
+/// A column of the tower without windows, and the number of its bands.
 const TOWER: usize = 722;
 const BANDS: usize = 5;
 const STEP: usize = 7;
 const TOLERANCE: f64 = 4.0;
-/// How many of a thousand pixels may differ more: near the horizon a wave is steep against the ray.
+/// How many of a thousand pixels may differ more: near the horizon, rays meet waves at a small angle.
 const OTHERS: usize = 20;
 
 fn mix(a: Vector, b: Vector, share: f64) -> Vector {
@@ -66,7 +66,7 @@ fn band([red, green, blue]: [u8; 3]) -> Option<char> {
     }
 }
 
-/// Sky and sea beside the lighthouse; the tower's bands, and red among them in the water.
+/// Compares sky and sea beside the lighthouse, the tower's bands, and the red of their reflection in the water.
 pub(super) fn check(picture: &Picture) -> Result<String> {
     let place = turned([1.6, 1.5, 10.5], 0.35 * 0.6f64.sin());
     let eye = Eye::new(place, [-0.9, 2.1, 0.0]);
@@ -94,7 +94,7 @@ pub(super) fn check(picture: &Picture) -> Result<String> {
     let column = (0..HEIGHT * 6 / 10).filter_map(|y| picture.pixel(TOWER, y));
     let wide = bands(column, HEIGHT / 30, band);
     ensure!(wide.len() >= BANDS, "the tower has the bands {wide:?}");
-    // Deep water is blue and green; where it mirrors the bands it has more red.
+    // Deep water is blue and green; where it reflects the bands, it has more red.
     let is_red = |[red, green, blue]: [u8; 3]| red < 80 && red >= blue && red > green.saturating_add(4);
     let mirrored = (HEIGHT * 3 / 4..HEIGHT).flat_map(|y| STANDING.map(move |x| (x, y)));
     let red = mirrored.filter(|&(x, y)| picture.pixel(x, y).is_some_and(is_red)).count();
