@@ -10,6 +10,7 @@
 //! | [`operation`] | a row for each operation: operands, their kinds, how C is made |
 //! | [`address_map`] | what stands behind the addresses of each file |
 //! | [`access`] | a row for each address and signal: unit, stream, stages, latency |
+//! | [`address_sets`] | the addresses of a unit as a set |
 //! | [`hazard`] | how far apart instructions must stand |
 //! | [`accesses`] | from these what one instruction reads, writes and sets off |
 //! | [`small_immediate`] | constants and rotations in place of a read address |
@@ -28,6 +29,7 @@ use crate::{codes, layout};
 pub mod access;
 pub mod accesses;
 pub mod address_map;
+pub mod address_sets;
 pub mod hazard;
 pub mod operation;
 pub mod small_immediate;

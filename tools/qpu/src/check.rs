@@ -144,7 +144,7 @@ pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Inte
         .iter()
         .chain(end)
         .enumerate()
-        .map(|(at, &word)| Facts::of(word).written_as_data(info.get(at).is_some_and(|info| info.data)))
+        .map(|(at, &word)| Facts { data: info.get(at).is_some_and(|info| info.data), ..Facts::of(word) })
         .collect();
     let flow = Flow::of(&facts);
     let switches = facts.iter().any(|facts| facts.signal().switches_threads());

@@ -214,6 +214,12 @@ impl WriteTarget {
         self.row().access.peripheral.is_some()
     }
 
+    /// Whether it is a unit that is told of a write in all elements, whatever the condition.
+    #[inline]
+    pub const fn ignores_condition(self) -> bool {
+        self.is_peripheral() && matches!(self.row().conditional, Conditional::Ignored)
+    }
+
     /// Whether it is r5, which both files have at one address with different meanings.
     #[inline]
     pub const fn is_r5(self) -> bool {
@@ -302,11 +308,13 @@ impl Signal {
     }
 
     /// Whether the program ends, after two more instructions.
+    #[inline]
     pub const fn ends_program(self) -> bool {
         matches!(self, Self::ProgramEnd | Self::LoadColorEnd)
     }
 
     /// Whether the QPU goes on with its other thread, after two more instructions.
+    #[inline]
     pub const fn switches_threads(self) -> bool {
         matches!(self, Self::ThreadSwitch | Self::LastThreadSwitch)
     }

@@ -5,7 +5,7 @@
 
 use super::{
     Alu, BranchCondition, Condition, File, ImmediateKind, Instruction, LoadImmediate, Mux, PackA, PackMul, ReadSource,
-    Semaphore, Signal, SmallImmediate, WriteTarget,
+    Semaphore, Signal, SmallImmediate, WriteTarget, address_sets,
 };
 
 /// Bits of accumulators r0 to r5, and of the flags behind them.
@@ -14,6 +14,8 @@ pub mod accumulators {
     pub const R4: u8 = 1 << 4;
     /// r5.
     pub const R5: u8 = 1 << 5;
+    /// All that are registers.
+    pub const R0_TO_R5: u8 = (1 << 6) - 1;
     /// The flags.
     pub const FLAGS: u8 = 1 << 6;
     /// All of them.
@@ -122,6 +124,18 @@ pub struct Accesses {
     pub semaphore: Option<(u8, bool)>,
     /// The signal.
     pub signal: Signal,
+    sets: Sets,
+}
+
+/// The same as sets, which are computed once: most questions are answered by one look at the bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sets {
+    addresses_read: u64,
+    addresses_written: u64,
+    registers_read: u64,
+    registers_written: u64,
+    accumulators_read: u8,
+    accumulators_written: u8,
 }
 
 /// The fields that decide where results go.
@@ -226,9 +240,9 @@ impl Alu {
 
     /// In which elements an operand is used, by either ALU.
     pub fn use_of(&self, mux: Mux) -> Condition {
-        let [add_a, add_b, mul_a, mul_b] = self.operands().map(|operand| operand == Some(mux));
-        let by = |used: bool, condition| if used { condition } else { Condition::Never };
-        by(add_a || add_b, self.cond_add).union(by(mul_a || mul_b, self.cond_mul))
+        let [add, mul] = self.operand_bits();
+        let by = |bits: u8, condition| if bits >> mux.code() & 1 != 0 { condition } else { Condition::Never };
+        by(add, self.cond_add).union(by(mul, self.cond_mul))
     }
 
     /// Whether an operation reads an operand, and its condition is not never.
@@ -238,8 +252,9 @@ impl Alu {
 
     /// Whether an operation that takes floats has an operand, so that file A unpacks to floats.
     pub fn uses_as_float(&self, mux: Mux) -> bool {
-        let [add_a, add_b, mul_a, mul_b] = self.operands().map(|operand| operand == Some(mux));
-        self.op_add.takes_floats() && (add_a || add_b) || self.op_mul.takes_floats() && (mul_a || mul_b)
+        let [add, mul] = self.operand_bits();
+        let bits = if self.op_add.takes_floats() { add } else { 0 } | if self.op_mul.takes_floats() { mul } else { 0 };
+        bits >> mux.code() & 1 != 0
     }
 
     /// What stands in place of the read address of file B.
@@ -265,29 +280,20 @@ impl Alu {
         self.small_immediate().filter(|immediate| rotates && immediate.value().is_none())
     }
 
-    /// In which elements each operand is used, by its code: as [`Alu::use_of`] for all of them.
-    fn uses_of_all(&self) -> [Condition; 8] {
-        let mut uses = [Condition::Never; 8];
-        let conditions = [self.cond_add, self.cond_add, self.cond_mul, self.cond_mul];
-        for (operand, condition) in self.operands().into_iter().zip(conditions) {
-            let Some(mux) = operand else { continue };
-            if let Some(used) = uses.get_mut(usize::from(mux.code())) {
-                *used = used.union(condition);
-            }
-        }
-        uses
+    /// Operands of the add and of the mul ALU: the bit of each is its code.
+    const fn operand_bits(&self) -> [u8; 2] {
+        let (add, mul) = (self.op_add.row().operands, self.op_mul.row().operands);
+        [operand_bits(add, self.add_a, self.add_b), operand_bits(mul, self.mul_a, self.mul_b)]
     }
 
     fn accesses(&self) -> Accesses {
-        // Codes 0 to 5 are accumulators.
-        let [r0, r1, r2, r3, r4, r5, by_a, by_b] = self.uses_of_all();
-        let reads = |used, file, source: Option<ReadSource>| {
+        let [add, mul] = self.operand_bits();
+        let used_bits = |bits, condition| if matches!(condition, Condition::Never) { 0 } else { bits };
+        let reads = |mux: Mux, file, source: Option<ReadSource>| {
             let source = source.filter(|source| *source != ReadSource::Nop)?;
-            Some(Read { file, source, used })
+            Some(Read { file, source, used: self.use_of(mux) })
         };
         let [a, b] = self.sources();
-        let operands = [r0, r1, r2, r3, r4, r5];
-        let is_used = |condition: &Condition| u8::from(!matches!(condition, Condition::Never));
         let rotation = self.rotation();
         let bit_of = |mux: Mux| if mux.code() <= Mux::R3.code() { 1 << mux.code() } else { 0 };
         let rotated = if rotation.is_some() { bit_of(self.mul_a) | bit_of(self.mul_b) } else { 0 };
@@ -305,13 +311,21 @@ impl Alu {
             ],
         };
         Accesses {
-            reads: [reads(by_a, File::A, a), reads(by_b, File::B, b)],
-            operands: operands.iter().rev().fold(0, |bits, condition| bits << 1 | is_used(condition)),
+            reads: [reads(Mux::A, File::A, a), reads(Mux::B, File::B, b)],
+            operands: (used_bits(add, self.cond_add) | used_bits(mul, self.cond_mul)) & accumulators::R0_TO_R5,
             rotation,
             rotated,
             flags: flags(self.sf, self.op_add.acts() && self.cond_add != Condition::Never),
             ..Accesses::of_results(&results, self.sig)
         }
+    }
+}
+
+const fn operand_bits(count: u8, a: Mux, b: Mux) -> u8 {
+    match count {
+        0 => 0,
+        1 => 1 << a.code(),
+        _ => 1 << a.code() | 1 << b.code(),
     }
 }
 
@@ -335,7 +349,7 @@ impl Instruction {
             acts: [true; 2],
             moves: [Some(Moved::Constant); 2],
         };
-        match *self {
+        let accesses = match *self {
             Self::Alu(ref alu) => alu.accesses(),
             Self::LoadImmediate(LoadImmediate {
                 pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, ..
@@ -373,7 +387,8 @@ impl Instruction {
                     ..Accesses::of_results(&results, self.signal())
                 }
             }
-        }
+        };
+        Accesses { sets: Sets::of(&accesses), ..accesses }
     }
 
     /// The word that a load immediate instruction loads into all elements.
@@ -386,10 +401,40 @@ impl Instruction {
 }
 
 /// The bit of a register among 64: those of file A come first.
-const fn register_bit(file: File, number: u8) -> u64 {
+pub const fn register_bit(file: File, number: u8) -> u64 {
     match file {
         File::A => 1 << number,
         File::B => 1 << (32 + number),
+    }
+}
+
+impl Sets {
+    fn of(accesses: &Accesses) -> Self {
+        let mut sets = Self::default();
+        for read in accesses.read() {
+            sets.addresses_read |= 1 << read.source.address();
+            if let (ReadSource::Register(number), true) = (read.source, read.used != Condition::Never) {
+                sets.registers_read |= register_bit(read.file, number);
+            }
+        }
+        for write in accesses.written() {
+            sets.addresses_written |= 1 << write.target.address();
+            sets.accumulators_written |= write.accumulator();
+            if let WriteTarget::Register(number) = write.target {
+                sets.registers_written |= register_bit(write.file, number);
+            }
+        }
+        if accesses.flags.is_some() {
+            sets.accumulators_written |= accumulators::FLAGS;
+        }
+        sets.accumulators_read = accesses.operands;
+        if accesses.rotation == Some(SmallImmediate::RotateByR5) {
+            sets.accumulators_read |= accumulators::R5;
+        }
+        if accesses.reads_flags() {
+            sets.accumulators_read |= accumulators::FLAGS;
+        }
+        sets
     }
 }
 
@@ -405,6 +450,7 @@ impl Accesses {
             branch: None,
             semaphore: None,
             signal,
+            sets: Sets::default(),
         }
     }
 
@@ -423,31 +469,45 @@ impl Accesses {
     /// Whether something is read, through either port.
     #[inline]
     pub fn reads(&self, source: ReadSource) -> bool {
+        self.reads_any(1 << source.address()) && self.reads_in_its_file(source)
+    }
+
+    fn reads_in_its_file(&self, source: ReadSource) -> bool {
         self.read().any(|read| read.source == source)
     }
 
     /// Whether something is written, perhaps.
     #[inline]
     pub fn writes_to(&self, target: WriteTarget) -> bool {
+        self.writes_any(1 << target.address()) && self.writes_in_its_file(target)
+    }
+
+    fn writes_in_its_file(&self, target: WriteTarget) -> bool {
         self.written().any(|write| write.target == target)
+    }
+
+    /// Whether one of some addresses is read, through either port: a set of [`address_sets`].
+    #[inline]
+    pub const fn reads_any(&self, addresses: u64) -> bool {
+        self.sets.addresses_read & addresses != 0
+    }
+
+    /// Whether one of some addresses is written, perhaps: a set of [`address_sets`].
+    #[inline]
+    pub const fn writes_any(&self, addresses: u64) -> bool {
+        self.sets.addresses_written & addresses != 0
     }
 
     /// Registers whose values are used: bits 0 to 31 file A, 32 to 63 file B.
     #[inline]
-    pub fn registers_read(&self) -> u64 {
-        self.read().fold(0, |bits, read| match read.source {
-            ReadSource::Register(number) if read.used != Condition::Never => bits | register_bit(read.file, number),
-            _ => bits,
-        })
+    pub const fn registers_read(&self) -> u64 {
+        self.sets.registers_read
     }
 
     /// Registers that are written, perhaps.
     #[inline]
-    pub fn registers_written(&self) -> u64 {
-        self.written().fold(0, |bits, write| match write.target {
-            WriteTarget::Register(number) => bits | register_bit(write.file, number),
-            _ => bits,
-        })
+    pub const fn registers_written(&self) -> u64 {
+        self.sets.registers_written
     }
 
     /// In which elements flags are set, if they are.
@@ -471,25 +531,22 @@ impl Accesses {
 
     /// Accumulators and flags that are read, as bits of [`accumulators`].
     #[inline]
-    pub fn accumulators_read(&self) -> u8 {
-        let by_r5 = self.rotation == Some(SmallImmediate::RotateByR5);
-        let flags = if self.reads_flags() { accumulators::FLAGS } else { 0 };
-        self.operands | if by_r5 { accumulators::R5 } else { 0 } | flags
+    pub const fn accumulators_read(&self) -> u8 {
+        self.sets.accumulators_read
     }
 
     /// Accumulators that a unit puts something into, whole: r4 by a signal or the SFU, r5 with a varying.
     #[inline]
-    fn accumulators_delivered(&self) -> u8 {
-        let r4 = self.signal.loads_r4() || self.written().any(|write| write.target.is_sfu());
-        let r5 = self.reads(ReadSource::Varying);
+    const fn accumulators_delivered(&self) -> u8 {
+        let r4 = self.signal.loads_r4() || self.writes_any(address_sets::SFU);
+        let r5 = self.reads_any(1 << ReadSource::Varying.address());
         (if r4 { accumulators::R4 } else { 0 }) | if r5 { accumulators::R5 } else { 0 }
     }
 
     /// Accumulators and flags that are written, in whatever elements.
     #[inline]
-    pub fn accumulators_written(&self) -> u8 {
-        let flags = if self.flags.is_some() { accumulators::FLAGS } else { 0 };
-        self.written().fold(flags | self.accumulators_delivered(), |bits, write| bits | write.accumulator())
+    pub const fn accumulators_written(&self) -> u8 {
+        self.sets.accumulators_written | self.accumulators_delivered()
     }
 
     /// Accumulators and flags of which nothing is left as it was.
@@ -511,14 +568,14 @@ impl Accesses {
 
     /// Whether samples of the tile buffer are read or written, for which the scoreboard is waited.
     #[inline]
-    pub fn accesses_samples(&self) -> bool {
-        self.signal.loads_tile() || self.written().any(|write| write.target.writes_samples())
+    pub const fn accesses_samples(&self) -> bool {
+        self.signal.loads_tile() || self.writes_any(address_sets::SAMPLES)
     }
 
     /// Whether the tile buffer or its set-up is accessed.
     #[inline]
-    pub fn accesses_tile_buffer(&self) -> bool {
-        self.signal.loads_tile() || self.written().any(|write| write.target.is_tile_buffer())
+    pub const fn accesses_tile_buffer(&self) -> bool {
+        self.signal.loads_tile() || self.writes_any(address_sets::TILE_BUFFER)
     }
 
     /// Whether both ALUs may write different values to one accumulator or unit in the same elements.
@@ -539,6 +596,11 @@ impl Accesses {
     /// load a lookup's result or a colour [mesa].
     #[inline]
     pub fn coupled_accesses(&self) -> u32 {
+        let load = u32::from(self.signal.loads_r4());
+        let others = u32::from(self.reads(ReadSource::MutexAcquire)) + u32::from(self.semaphore.is_some());
+        if !self.writes_any(address_sets::COUPLED) {
+            return load + others;
+        }
         let coupled = |write: &Write| write.happens() && write.target.row().access.is_coupled;
         let [add, mul] = &self.writes;
         let writes = match (coupled(add), coupled(mul)) {
@@ -549,9 +611,7 @@ impl Accesses {
             WriteTarget::TlbStencilSetup => true,
             target => target.writes_color() && self.signal.loads_color(),
         });
-        let load = self.signal.loads_r4() && !(writes == 1 && goes_with_load);
-        let mutex = self.reads(ReadSource::MutexAcquire);
-        writes + u32::from(load) + u32::from(mutex) + u32::from(self.semaphore.is_some())
+        writes + others + if writes == 1 && goes_with_load { 0 } else { load }
     }
 }
 

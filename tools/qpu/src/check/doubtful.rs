@@ -6,7 +6,6 @@ use v3d_hw::qpu::{Condition, Hazard, ReadSource, Signal, WriteTarget};
 
 use super::facts::{Facts, Register};
 use super::flow::{Node, Pending};
-use super::instruction::ignores_condition;
 use super::state::State;
 use super::{Findings, Program};
 use crate::code::Code;
@@ -113,7 +112,7 @@ fn both_conditions(at: usize, facts: &Facts, findings: &mut Findings) {
     let [add, mul] = &facts.accesses.writes;
     let both = add.happens() && mul.happens() && add.target == mul.target;
     let opposite = add.condition != Condition::Always && add.condition.excludes(mul.condition);
-    if both && opposite && ignores_condition(add) {
+    if both && opposite && add.target.ignores_condition() {
         let message = "both ALUs write to a peripheral, with opposite conditions";
         findings.warning(Code::BothAlusWriteParts, at, message);
     }

@@ -1,8 +1,10 @@
 //! What the rules look at in one instruction: what it reads, writes and sets off, and where it goes.
 
 use v3d_hw::qpu::accesses::{Accesses, FlagSource, Write, accumulators};
+use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::qpu::{
     AddOp, Alu, BranchCondition, Condition, File, ImmediateKind, Instruction, PackMul, ReadSource, Signal, WriteTarget,
+    address_sets,
 };
 use v3d_hw::vpm::ReadSetupWord;
 
@@ -51,34 +53,6 @@ pub struct Facts {
     pub immediate: Option<u32>,
     /// The operations give zero whatever their operands are: `xor x, x`.
     pub makes_zero: bool,
-    summary: Summary,
-}
-
-/// What most rules ask first, so that few look any further.
-#[derive(Clone, Copy, Debug)]
-struct Summary {
-    /// Read addresses of either file, a bit each.
-    reads: u64,
-    /// Write addresses of either file, a bit each.
-    writes: u64,
-    /// Registers of both files whose values are used, as [`Accesses::registers_read`] has them.
-    registers_read: u64,
-    /// Registers of both files that are written.
-    registers_written: u64,
-    /// Accumulators and flags that are read.
-    accumulators_read: u8,
-}
-
-impl Summary {
-    fn of(accesses: &Accesses) -> Self {
-        Self {
-            reads: accesses.read().fold(0, |bits, read| bits | 1 << read.source.address()),
-            writes: accesses.written().fold(0, |bits, write| bits | 1 << write.target.address()),
-            registers_read: accesses.registers_read(),
-            registers_written: accesses.registers_written(),
-            accumulators_read: accesses.accumulators_read(),
-        }
-    }
 }
 
 /// A branch.
@@ -124,18 +98,12 @@ impl Facts {
         let accesses = instruction.accesses();
         Self {
             data: false,
-            summary: Summary::of(&accesses),
             accesses,
             branch,
             reserved,
             immediate: instruction.loaded_word(),
             makes_zero: matches!(instruction, Instruction::Alu(alu) if makes_zero(&alu)),
         }
-    }
-
-    /// The same of a word that is written as data.
-    pub(super) fn written_as_data(self, data: bool) -> Self {
-        Self { data, ..self }
     }
 
     /// The signal.
@@ -147,13 +115,13 @@ impl Facts {
     /// Whether something is read through either file, used or not.
     #[inline]
     pub fn reads(&self, source: ReadSource) -> bool {
-        self.summary.reads >> source.address() & 1 != 0 && self.accesses.reads(source)
+        self.accesses.reads(source)
     }
 
     /// Whether something is written, perhaps.
     #[inline]
     pub fn writes_to(&self, target: WriteTarget) -> bool {
-        self.summary.writes >> target.address() & 1 != 0 && self.accesses.writes_to(target)
+        self.accesses.writes_to(target)
     }
 
     /// Registers of both files whose values are used, with the elements in which they are.
@@ -176,14 +144,14 @@ impl Facts {
     /// Whether a register of a file is read that another instruction writes.
     #[inline]
     pub fn reads_register_of(&self, writer: &Self) -> bool {
-        self.summary.registers_read & writer.summary.registers_written != 0
+        self.accesses.registers_read() & writer.accesses.registers_written() != 0
     }
 
     /// Whether no register is read but these of the files, as [`Accesses::registers_read`] has them, and of accumulators r0 to r5.
     #[inline]
     pub fn reads_only(&self, registers: u64, accumulators: u8) -> bool {
-        const R0_TO_R5: u8 = accumulators::FLAGS - 1;
-        self.summary.registers_read & !registers == 0 && self.summary.accumulators_read & R0_TO_R5 & !accumulators == 0
+        let accumulators_read = self.accesses.accumulators_read() & accumulators::R0_TO_R5;
+        self.accesses.registers_read() & !registers == 0 && accumulators_read & !accumulators == 0
     }
 
     /// Whether an operation of the mul ALU sets the flags.
@@ -201,26 +169,25 @@ impl Facts {
     /// Whether an accumulator is read: r0 to r5 by its number.
     #[inline]
     pub fn reads_accumulator(&self, number: u8) -> bool {
-        self.summary.accumulators_read >> number & 1 != 0
+        self.accesses.accumulators_read() >> number & 1 != 0
     }
 
     /// Whether the SFU is started.
     #[inline]
     pub fn writes_sfu(&self) -> bool {
-        self.accesses.written().any(|write| write.target.is_sfu())
+        self.accesses.writes_any(address_sets::SFU)
     }
 
     /// Whether a parameter of a TMU is written.
     #[inline]
     pub fn writes_tmu(&self) -> bool {
-        self.accesses.written().any(|write| matches!(write.target, WriteTarget::Tmu { .. }))
+        self.accesses.writes_any(address_sets::TMU)
     }
 
     /// Whether a lookup of a TMU is started.
     #[inline]
-    pub fn starts_lookup(&self, number: u8) -> bool {
-        let starts = |target: WriteTarget| matches!(target, WriteTarget::Tmu { unit, .. } if unit == number && target.starts_lookup());
-        self.accesses.written().any(|write| starts(write.target))
+    pub fn starts_lookup(&self, unit: u8) -> bool {
+        self.writes_to(WriteTarget::Tmu { unit, coordinate: TmuCoordinate::S })
     }
 
     /// Whether the scoreboard is waited for. The stencil set-up does not wait [mesa vc4_qpu_schedule.c].

@@ -36,11 +36,19 @@ impl Successors {
 }
 
 /// The flow of a program.
+///
+/// Nodes are numbered: one for each word with nothing pending, then three for each branch, then two for each signal that ends the program.
 #[derive(Clone, Debug)]
 pub struct Flow {
+    /// Words of the program.
     length: usize,
+    /// Words that are branches, and words that end the program, in order.
+    branches: Vec<u32>,
+    ends: Vec<u32>,
+    /// By the number of the node.
     successors: Vec<Successors>,
-    reached: Vec<bool>,
+    /// Nodes that are reached, in order.
+    reached: Vec<Node>,
     /// Places where execution starts: the first instruction, and those after calls.
     entries: Vec<Node>,
 }
@@ -49,12 +57,25 @@ impl Flow {
     /// Finds all paths.
     pub fn of(facts: &[Facts]) -> Self {
         let length = facts.len();
+        let (mut branches, mut ends) = (Vec::new(), Vec::new());
+        for (at, fact) in facts.iter().enumerate() {
+            if fact.branch.is_some() {
+                branches.push(at as u32);
+            }
+            if fact.signal().ends_program() {
+                ends.push(at as u32);
+            }
+        }
+        let nodes = length + branches.len() * 3 + ends.len() * 2;
         let mut flow = Self {
             length,
-            successors: vec![Successors::default(); length * 6],
-            reached: vec![false; length * 6],
+            branches,
+            ends,
+            successors: vec![Successors::default(); nodes],
+            reached: Vec::with_capacity(nodes),
             entries: Vec::new(),
         };
+        let mut reached = vec![false; nodes];
         let mut work = Vec::new();
         // Data before the code are no instructions.
         if let Some(first) = facts.iter().position(|facts| !facts.data) {
@@ -62,7 +83,7 @@ impl Flow {
             work.push(Node(first as u32));
         }
         while let Some(node) = work.pop() {
-            if std::mem::replace(&mut flow.reached[node.0 as usize], true) {
+            if std::mem::replace(&mut reached[node.0 as usize], true) {
                 continue;
             }
             let (successors, call) = flow.find(facts, node);
@@ -73,19 +94,21 @@ impl Flow {
                 work.push(back);
             }
         }
+        flow.reached.extend((0..nodes as u32).map(Node).filter(|node| reached[node.0 as usize]));
         flow
     }
 
-    fn node(&self, at: usize, pending: Pending) -> Node {
-        let length = self.length;
-        Node(match pending {
-            Pending::None => at,
-            Pending::Branch(branch, slot) => length + branch * 3 + slot as usize - 1,
-            Pending::End(end, slot) => length * 4 + end * 2 + slot as usize - 1,
+    /// The first node with a branch or an end pending: the instruction behind the word that makes it so.
+    fn first_slot(&self, word: usize, is_branch: bool) -> Node {
+        let rank = |words: &[u32]| words.partition_point(|&other| (other as usize) < word);
+        Node(match is_branch {
+            true => self.length + rank(&self.branches) * 3,
+            false => self.length + self.branches.len() * 3 + rank(&self.ends) * 2,
         } as u32)
     }
 
     /// The word of a node.
+    #[inline]
     pub fn at(&self, node: Node) -> usize {
         match self.pending(node) {
             Pending::None => node.0 as usize,
@@ -94,14 +117,12 @@ impl Flow {
     }
 
     /// What is pending at a node.
+    #[inline]
     pub fn pending(&self, node: Node) -> Pending {
-        let (index, length) = (node.0 as usize, self.length);
-        if index < length {
-            Pending::None
-        } else if index < length * 4 {
-            Pending::Branch((index - length) / 3, ((index - length) % 3 + 1) as u32)
-        } else {
-            Pending::End((index - length * 4) / 2, ((index - length * 4) % 2 + 1) as u32)
+        let Some(slot) = (node.0 as usize).checked_sub(self.length) else { return Pending::None };
+        match slot.checked_sub(self.branches.len() * 3) {
+            None => Pending::Branch(self.branches[slot / 3] as usize, (slot % 3 + 1) as u32),
+            Some(slot) => Pending::End(self.ends[slot / 2] as usize, (slot % 2 + 1) as u32),
         }
     }
 
@@ -109,45 +130,47 @@ impl Flow {
     fn find(&self, facts: &[Facts], node: Node) -> (Successors, Option<Node>) {
         let at = self.at(node);
         let fact = &facts[at];
-        let to = |target: i64, pending: Pending| {
-            let inside = usize::try_from(target).ok().filter(|&at| at < facts.len());
-            inside.map(|at| self.node(at, pending))
+        // The next slot of what is pending has the next number.
+        let next_slot = Node(node.0 + 1);
+        let next = match self.pending(node) {
+            Pending::End(_, 2) => return (Successors::default(), None),
+            Pending::End(..) => next_slot,
+            _ if fact.signal().ends_program() => self.first_slot(at, false),
+            Pending::None if fact.branch.is_some() => self.first_slot(at, true),
+            Pending::None => Node(at as u32 + 1),
+            Pending::Branch(_, 1..=2) => next_slot,
+            Pending::Branch(branch, _) => return self.behind_slots(facts, branch),
         };
-        let next = at as i64 + 1;
-        let single = |found: Option<Node>| Successors { nodes: [found, None], falls_off: found.is_none() };
-        match self.pending(node) {
-            Pending::End(_, 2) => (Successors::default(), None),
-            Pending::End(end, _) => (single(to(next, Pending::End(end, 2))), None),
-            _ if fact.signal().ends_program() => (single(to(next, Pending::End(at, 1))), None),
-            Pending::None if fact.branch.is_some() => (single(to(next, Pending::Branch(at, 1))), None),
-            Pending::None => (single(to(next, Pending::None)), None),
-            Pending::Branch(branch, slot @ 1..=2) => (single(to(next, Pending::Branch(branch, slot + 1))), None),
-            Pending::Branch(branch, _) => {
-                // A second branch in the last delay slot becomes pending when the first takes effect.
-                let second = fact.branch.is_some();
-                let after = |target: i64| {
-                    if second { None } else { to(target, Pending::None) }
-                };
-                let Some(what) = facts[branch].branch else { return (Successors::default(), None) };
-                let behind = branch as i64 + 4;
-                let mut successors = Successors::default();
-                if let Some(distance) = what.distance {
-                    successors.nodes[0] = after(behind.saturating_add(distance));
-                    successors.falls_off |= successors.nodes[0].is_none() && !second;
-                }
-                if !what.always {
-                    successors.nodes[1] = after(behind);
-                    successors.falls_off |= successors.nodes[1].is_none() && !second;
-                }
-                let call = (what.links && what.always).then(|| after(behind)).flatten();
-                (successors, call)
-            }
+        let found = (at + 1 < self.length).then_some(next);
+        (Successors { nodes: [found, None], falls_off: found.is_none() }, None)
+    }
+
+    /// Successors of the last delay slot of a branch, and the node that a call comes back to.
+    fn behind_slots(&self, facts: &[Facts], branch: usize) -> (Successors, Option<Node>) {
+        let Some(what) = facts[branch].branch else { return (Successors::default(), None) };
+        let behind = branch as i64 + 4;
+        // A second branch in the last delay slot becomes pending when the first takes effect.
+        let second = facts[branch + 3].branch.is_some();
+        let to = |target: i64| {
+            let inside = usize::try_from(target).ok().filter(|&at| !second && at < self.length);
+            inside.map(|at| Node(at as u32))
+        };
+        let mut successors = Successors::default();
+        if let Some(distance) = what.distance {
+            successors.nodes[0] = to(behind.saturating_add(distance));
+            successors.falls_off |= successors.nodes[0].is_none() && !second;
         }
+        if !what.always {
+            successors.nodes[1] = to(behind);
+            successors.falls_off |= successors.nodes[1].is_none() && !second;
+        }
+        let call = (what.links && what.always).then(|| to(behind)).flatten();
+        (successors, call)
     }
 
     /// All nodes that are reached.
     pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
-        self.reached.iter().enumerate().filter(|(_, reached)| **reached).map(|(index, _)| Node(index as u32))
+        self.reached.iter().copied()
     }
 
     /// Number of a node, for tables.
@@ -157,7 +180,7 @@ impl Flow {
 
     /// Size of a table of nodes.
     pub fn table_len(&self) -> usize {
-        self.reached.len()
+        self.successors.len()
     }
 
     /// Successors of a node.

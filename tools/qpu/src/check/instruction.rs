@@ -1,20 +1,14 @@
 //! Rules within one instruction.
 
-use v3d_hw::qpu::access::{AccessRow, Conditional, Peripheral, Stages};
+use v3d_hw::qpu::access::{Peripheral, Stages};
 use v3d_hw::qpu::accesses::Write;
-use v3d_hw::qpu::{Condition, File, ReadSource, SmallImmediate, WriteTarget};
+use v3d_hw::qpu::{Condition, File, ReadSource, SmallImmediate, WriteTarget, address_sets};
 
 use super::facts::{Facts, Register};
 use super::{Findings, Program};
 use crate::code::Code;
 use crate::diagnostic::Severity;
 use crate::interface::Stage;
-
-/// Whether a unit is told of a write in all elements, whatever its condition is.
-pub(super) fn ignores_condition(write: &Write) -> bool {
-    let row = write.target.row();
-    row.access.peripheral.is_some() && row.conditional == Conditional::Ignored
-}
 
 impl Program<'_> {
     pub(super) fn check_instructions(&self, findings: &mut Findings) {
@@ -45,89 +39,103 @@ impl Program<'_> {
     }
 
     fn check_instruction(&self, at: usize, facts: &Facts, findings: &mut Findings) {
+        let accesses = &facts.accesses;
         // A word that was written as a number is meant as it is.
         if facts.reserved && !facts.data {
             findings.error(Code::ReservedCode, at, "the instruction has a reserved code in it");
         }
-        self.both_alus(at, facts, findings);
-        for read in facts.accesses.read().filter(|read| read.used != Condition::Never) {
-            if let ReadSource::Unmapped(address) = read.source {
-                findings.warning(Code::Unmapped, at, format!("there is nothing to read at address {address}"));
-            }
+        if accesses.writes_twice() {
+            findings.error(Code::BothAlusWriteSame, at, "both ALUs write to the same register");
         }
-        let [add, mul] = &facts.accesses.writes;
-        let both = add.target == mul.target && add.happens() && mul.happens();
-        let opposite = both && add.condition.excludes(mul.condition);
-        for write in facts.accesses.written() {
-            if write.is_conditional() && ignores_condition(write) && !opposite {
-                // Broadcom's tessellator writes vectors in parts.
-                let is_vector = write.target == WriteTarget::VpmWrite;
-                let severity = if is_vector { Severity::Warning } else { Severity::Error };
-                let message = "a conditional write to a peripheral register".to_owned();
-                findings.add(severity, Code::ConditionalPeripheralWrite, at, None, message);
-            }
-            let has_parts = matches!(write.target, WriteTarget::Register(_) | WriteTarget::Accumulator(_));
-            if write.bytes != Write::WHOLE && !has_parts {
-                let message = "a single byte is written to a peripheral register or r5";
-                findings.error(Code::PartialPeripheralWrite, at, message);
-            }
+        if accesses.reads_any(address_sets::UNMAPPED) {
+            unmapped_reads(at, facts, findings);
         }
-        let is_setup = |target| matches!(target, WriteTarget::VpmVcdRdSetup | WriteTarget::VpmVcdWrSetup);
-        let vpm_setups = facts.accesses.written().filter(|write| is_setup(write.target)).count();
-        if vpm_setups == 2 {
-            findings.error(Code::VpmConflict, at, "VPM read and write set-up in one instruction");
-        } else if vpm_setups == 1 && facts.reads(ReadSource::VpmRead) {
-            findings.error(Code::VpmConflict, at, "VPM read and set-up in one instruction");
-        } else if vpm_setups == 1 && facts.writes_to(WriteTarget::VpmWrite) {
-            findings.error(Code::VpmConflict, at, "VPM write and set-up in one instruction");
+        if accesses.writes_any(address_sets::UNITS_WRITTEN | address_sets::R5) {
+            peripheral_writes(at, facts, findings);
         }
-        if facts.accesses.coupled_accesses() > 1 {
+        if accesses.coupled_accesses() > 1 {
             findings.error(Code::TwoPeripherals, at, "more than one access to TMU, TLB, SFU, mutex or semaphore");
         }
-        let across_quads = matches!(facts.accesses.rotation, Some(SmallImmediate::Rotate(4..=12)));
-        let reads_b = facts.accesses.reads[1].is_some_and(|read| read.used != Condition::Never);
-        if across_quads && facts.accesses.rotated == 0 && !reads_b {
+        let across_quads = matches!(accesses.rotation, Some(SmallImmediate::Rotate(4..=12)));
+        let reads_b = accesses.reads[1].is_some_and(|read| read.used != Condition::Never);
+        if across_quads && accesses.rotated == 0 && !reads_b {
             findings.warning(Code::RotationWithinQuads, at, "none of the sources can be rotated across quads");
         }
         if self.threaded {
-            self.other_threads_registers(at, facts, findings);
+            other_threads_registers(at, facts, findings);
         }
-        let stage = self.interface.stage;
-        let lacks = |row: &AccessRow| stages_of(stage).is_some_and(|stages| !row.stages.include(stages));
-        let units = || {
-            let read = facts.accesses.read().map(|read| read.source.row());
-            let written = facts.accesses.written().map(|write| write.target.row().access);
-            read.chain(written).chain([facts.signal().row()]).filter(lacks)
-        };
-        for unit in units().filter_map(|row| row.peripheral) {
-            match unit {
-                Peripheral::Vpm | Peripheral::VpmDma => {
-                    findings.error(Code::VpmInFragment, at, "a fragment shader cannot access the VPM");
-                }
-                Peripheral::Varyings => {
-                    findings.error(Code::StageMismatch, at, "only fragment shaders have varyings to read");
-                }
-                Peripheral::TileBuffer => {
-                    findings.error(Code::StageMismatch, at, "only fragment shaders have a tile buffer");
-                }
-                _ => {}
-            }
+        if let Some(stage) = stages_of(self.interface.stage) {
+            other_stages_units(at, facts, stage, findings);
         }
     }
+}
 
-    fn other_threads_registers(&self, at: usize, facts: &Facts, findings: &mut Findings) {
-        let registers = || facts.registers_read().chain(facts.registers_written()).map(|(register, _)| register);
-        for file in [File::A, File::B] {
-            let upper = |register: &Register| matches!(register, Register::InFile(in_file, 16..) if *in_file == file);
-            if let Some(register) = registers().find(upper) {
-                findings.error(Code::UpperHalfOfFile, at, format!("{register} belongs to the other thread"));
-            }
+fn unmapped_reads(at: usize, facts: &Facts, findings: &mut Findings) {
+    for read in facts.accesses.read().filter(|read| read.used != Condition::Never) {
+        if let ReadSource::Unmapped(address) = read.source {
+            findings.warning(Code::Unmapped, at, format!("there is nothing to read at address {address}"));
         }
     }
+}
 
-    fn both_alus(&self, at: usize, facts: &Facts, findings: &mut Findings) {
-        if facts.accesses.writes_twice() {
-            findings.error(Code::BothAlusWriteSame, at, "both ALUs write to the same register");
+/// Writes to units and r5.
+fn peripheral_writes(at: usize, facts: &Facts, findings: &mut Findings) {
+    let [add, mul] = &facts.accesses.writes;
+    let both = add.target == mul.target && add.happens() && mul.happens();
+    let opposite = both && add.condition.excludes(mul.condition);
+    for write in facts.accesses.written() {
+        if write.is_conditional() && write.target.ignores_condition() && !opposite {
+            // Broadcom's tessellator writes vectors in parts.
+            let is_vector = write.target == WriteTarget::VpmWrite;
+            let severity = if is_vector { Severity::Warning } else { Severity::Error };
+            let message = "a conditional write to a peripheral register".to_owned();
+            findings.add(severity, Code::ConditionalPeripheralWrite, at, None, message);
+        }
+        let has_parts = matches!(write.target, WriteTarget::Register(_) | WriteTarget::Accumulator(_));
+        if write.bytes != Write::WHOLE && !has_parts {
+            let message = "a single byte is written to a peripheral register or r5";
+            findings.error(Code::PartialPeripheralWrite, at, message);
+        }
+    }
+    let is_setup = |target| matches!(target, WriteTarget::VpmVcdRdSetup | WriteTarget::VpmVcdWrSetup);
+    let vpm_setups = facts.accesses.written().filter(|write| is_setup(write.target)).count();
+    if vpm_setups == 2 {
+        findings.error(Code::VpmConflict, at, "VPM read and write set-up in one instruction");
+    } else if vpm_setups == 1 && facts.reads(ReadSource::VpmRead) {
+        findings.error(Code::VpmConflict, at, "VPM read and set-up in one instruction");
+    } else if vpm_setups == 1 && facts.writes_to(WriteTarget::VpmWrite) {
+        findings.error(Code::VpmConflict, at, "VPM write and set-up in one instruction");
+    }
+}
+
+/// Registers that belong to the other of two threads.
+fn other_threads_registers(at: usize, facts: &Facts, findings: &mut Findings) {
+    let registers = || facts.registers_read().chain(facts.registers_written()).map(|(register, _)| register);
+    for file in [File::A, File::B] {
+        let upper = |register: &Register| matches!(register, Register::InFile(in_file, 16..) if *in_file == file);
+        if let Some(register) = registers().find(upper) {
+            findings.error(Code::UpperHalfOfFile, at, format!("{register} belongs to the other thread"));
+        }
+    }
+}
+
+/// Units that programs of a stage do not have.
+fn other_stages_units(at: usize, facts: &Facts, stage: Stages, findings: &mut Findings) {
+    let accesses = &facts.accesses;
+    let read = accesses.read().map(|read| read.source.row());
+    let written = accesses.written().map(|write| write.target.row().access);
+    for row in read.chain(written).chain([facts.signal().row()]).filter(|row| !row.stages.include(stage)) {
+        match row.peripheral {
+            Some(Peripheral::Vpm | Peripheral::VpmDma) => {
+                findings.error(Code::VpmInFragment, at, "a fragment shader cannot access the VPM");
+            }
+            Some(Peripheral::Varyings) => {
+                findings.error(Code::StageMismatch, at, "only fragment shaders have varyings to read");
+            }
+            Some(Peripheral::TileBuffer) => {
+                findings.error(Code::StageMismatch, at, "only fragment shaders have a tile buffer");
+            }
+            _ => {}
         }
     }
 }

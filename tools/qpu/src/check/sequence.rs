@@ -104,13 +104,12 @@ impl Program<'_> {
     }
 
     fn rotations(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
-        let r5 = facts.accesses.accumulators_written() & accumulators::R5 != 0;
         for next in self.flow.successors(node).iter() {
             let next_at = self.flow.at(next);
             let reader = &self.facts[next_at];
             let Some(rotation) = reader.accesses.rotation else { continue };
             let by_r5 = rotation == SmallImmediate::RotateByR5;
-            if by_r5 && r5 {
+            if by_r5 && facts.accesses.accumulators_written() & accumulators::R5 != 0 {
                 let message = "a rotation by r5 right after r5 is written";
                 findings.error_after(Code::RotationByR5AfterWrite, next_at, at, "r5 is written here", message);
             }

@@ -1,7 +1,7 @@
 //! What is known when an instruction is reached, over all paths that lead to it.
 
 use v3d_hw::qpu::accesses::accumulators;
-use v3d_hw::qpu::{File, ReadSource, Signal, WriteTarget};
+use v3d_hw::qpu::{ReadSource, Signal, WriteTarget, address_sets};
 use v3d_hw::vpm::ReadSetupWord;
 
 use super::count::{Count, MANY};
@@ -25,10 +25,8 @@ pub(super) const LAST: States = 4;
 /// What is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State {
-    /// Registers of file A that are written on some path.
-    pub(super) file_a: u32,
-    /// Registers of file B.
-    pub(super) file_b: u32,
+    /// Registers that are written on some path: bits 0 to 31 file A, 32 to 63 file B.
+    pub(super) registers: u64,
     /// Accumulators r0 to r5.
     pub(super) accumulators: u8,
     pub(super) flags: bool,
@@ -68,8 +66,7 @@ impl State {
     /// At the start of a program: W and Z are in ra15 and rb15 of a fragment shader.
     pub(super) fn start() -> Self {
         Self {
-            file_a: 1 << 15,
-            file_b: 1 << 15,
+            registers: 1 << 15 | 1 << (32 + 15),
             accumulators: 0,
             flags: false,
             lost: 0,
@@ -96,8 +93,7 @@ impl State {
     /// After a call: nothing is known, so everything may be.
     pub(super) fn unknown() -> Self {
         Self {
-            file_a: u32::MAX,
-            file_b: u32::MAX,
+            registers: u64::MAX,
             accumulators: u8::MAX,
             flags: true,
             lost: 0,
@@ -127,8 +123,7 @@ impl State {
         let accumulators = self.accumulators | other.accumulators;
         let flags = self.flags || other.flags;
         Self {
-            file_a: self.file_a | other.file_a,
-            file_b: self.file_b | other.file_b,
+            registers: self.registers | other.registers,
             accumulators,
             flags,
             lost: (self.lost | other.lost) & !accumulators,
@@ -154,54 +149,14 @@ impl State {
 
     /// After an instruction of a program with this interface.
     pub(super) fn after(&self, facts: &Facts, interface: &Interface) -> Self {
+        let accesses = &facts.accesses;
         let mut state = *self;
-        // Both files give the same element of a stream if both read it.
-        let reads = |source: ReadSource| u16::from(facts.reads(source));
-        let uniform = reads(ReadSource::Uniform);
-        state.uniforms = state.uniforms.add(uniform, uniform);
-        let varying = reads(ReadSource::Varying);
-        state.varyings = state.varyings.add(varying, varying);
-        let vector = reads(ReadSource::VpmRead);
-        state.vpm_reads = state.vpm_reads.add(vector, vector);
-        if vector > 0 {
-            state.vpm_blocks = state.vpm_blocks.shrink();
-            state.vpm_vectors = state.vpm_vectors.minus_one();
+        if accesses.reads_any(address_sets::UNITS_READ) {
+            state.read_units(facts);
         }
-        if facts.reads(ReadSource::MutexAcquire) {
-            state.mutex = HELD;
-        }
-        for write in facts.accesses.written() {
-            match write.target {
-                WriteTarget::Register(number) => match write.file {
-                    File::A => state.file_a |= 1 << number,
-                    File::B => state.file_b |= 1 << number,
-                },
-                WriteTarget::UniformsAddress => state.uniforms = Count::ANY,
-                WriteTarget::VpmVcdRdSetup => state.set_up_vpm_read(facts.immediate),
-                WriteTarget::VpmVcdWrSetup => state.vpm_write_setup = true,
-                WriteTarget::MutexRelease => state.mutex = FREE,
-                WriteTarget::Tmu { unit, .. } => {
-                    let unit = usize::from(unit);
-                    state.tmu_used = true;
-                    if write.target.starts_lookup() {
-                        // s alone is a direct lookup, which reads no uniform.
-                        let least = u16::from(state.parameters[unit] == HELD);
-                        let most = u16::from(state.parameters[unit] != FREE);
-                        state.uniforms = state.uniforms.add(least, most);
-                        state.parameters[unit] = FREE;
-                        state.requests[unit] = state.requests[unit].push(state.request_slots(unit));
-                        if interface.has_two_results(unit) {
-                            state.requests[unit] = state.requests[unit].push(1);
-                        }
-                        state.coordinates[unit] = Count::ZERO;
-                    } else {
-                        state.parameters[unit] = HELD;
-                        state.coordinates[unit] = state.coordinates[unit].add(1, 1);
-                        state.uniforms = state.uniforms.add(1, 1);
-                    }
-                }
-                _ => {}
-            }
+        state.registers |= accesses.registers_written();
+        if accesses.writes_any(address_sets::UNITS_WRITTEN) {
+            state.write_units(facts, interface);
         }
         match facts.signal() {
             Signal::LoadTmu0 => state.requests[0] = state.requests[0].pop(),
@@ -219,7 +174,7 @@ impl State {
             }
             _ => {}
         }
-        state.accumulators |= facts.accesses.accumulators_written() & !accumulators::FLAGS;
+        state.accumulators |= accesses.accumulators_written() & !accumulators::FLAGS;
         state.tile_accessed |= facts.locks_scoreboard();
         if facts.sets_flags() {
             state.flags = true;
@@ -238,6 +193,56 @@ impl State {
         state.lost &= !state.accumulators;
         state.lost_flags &= !state.flags;
         state
+    }
+
+    fn read_units(&mut self, facts: &Facts) {
+        // Both files give the same element of a stream if both read it.
+        if facts.reads(ReadSource::Uniform) {
+            self.uniforms = self.uniforms.add(1, 1);
+        }
+        if facts.reads(ReadSource::Varying) {
+            self.varyings = self.varyings.add(1, 1);
+        }
+        if facts.reads(ReadSource::VpmRead) {
+            self.vpm_reads = self.vpm_reads.add(1, 1);
+            self.vpm_blocks = self.vpm_blocks.shrink();
+            self.vpm_vectors = self.vpm_vectors.minus_one();
+        }
+        if facts.reads(ReadSource::MutexAcquire) {
+            self.mutex = HELD;
+        }
+    }
+
+    fn write_units(&mut self, facts: &Facts, interface: &Interface) {
+        for write in facts.accesses.written() {
+            match write.target {
+                WriteTarget::UniformsAddress => self.uniforms = Count::ANY,
+                WriteTarget::VpmVcdRdSetup => self.set_up_vpm_read(facts.immediate),
+                WriteTarget::VpmVcdWrSetup => self.vpm_write_setup = true,
+                WriteTarget::MutexRelease => self.mutex = FREE,
+                WriteTarget::Tmu { unit, .. } => {
+                    let unit = usize::from(unit);
+                    self.tmu_used = true;
+                    if write.target.starts_lookup() {
+                        // s alone is a direct lookup, which reads no uniform.
+                        let min = u16::from(self.parameters[unit] == HELD);
+                        let max = u16::from(self.parameters[unit] != FREE);
+                        self.uniforms = self.uniforms.add(min, max);
+                        self.parameters[unit] = FREE;
+                        self.requests[unit] = self.requests[unit].push(self.request_slots(unit));
+                        if interface.has_two_results(unit) {
+                            self.requests[unit] = self.requests[unit].push(1);
+                        }
+                        self.coordinates[unit] = Count::ZERO;
+                    } else {
+                        self.parameters[unit] = HELD;
+                        self.coordinates[unit] = self.coordinates[unit].add(1, 1);
+                        self.uniforms = self.uniforms.add(1, 1);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Slots of the request FIFO that the request takes whose `s` comes next [AG p.39].

@@ -1,6 +1,7 @@
 //! Rules about what is there when an instruction is reached.
 
-use v3d_hw::qpu::{File, ReadSource, Signal, WriteTarget};
+use v3d_hw::qpu::accesses::register_bit;
+use v3d_hw::qpu::{ReadSource, Signal, WriteTarget};
 
 use super::count::MANY;
 use super::facts::{Facts, Register};
@@ -43,36 +44,30 @@ impl Program<'_> {
             let after = state.after(&self.facts[self.flow.at(node)], self.interface);
             for next in self.flow.successors(node).iter() {
                 let index = self.flow.index(next);
-                let joined = match &states[index] {
-                    None => after,
-                    Some(before) => {
-                        joins[index] = joins[index].saturating_add(1);
-                        before.join(&after, joins[index] > WIDEN_AFTER)
+                if let Some(before) = &mut states[index] {
+                    joins[index] = joins[index].saturating_add(1);
+                    let joined = before.join(&after, joins[index] > WIDEN_AFTER);
+                    if *before == joined {
+                        continue;
                     }
-                };
-                if states[index] != Some(joined) {
-                    states[index] = Some(joined);
-                    work.push(next);
+                    *before = joined;
+                } else {
+                    states[index] = Some(after);
                 }
+                work.push(next);
             }
         }
         states
     }
 
     fn unwritten(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
-        let written = u64::from(state.file_a) | u64::from(state.file_b) << 32;
-        if facts.reads_only(written, state.accumulators) && state.flags {
+        if facts.reads_only(state.registers, state.accumulators) && state.flags {
             return;
         }
         for (register, _) in facts.registers_read() {
-            let is_written = match register {
-                Register::InFile(File::A, number) => state.file_a >> number & 1 != 0,
-                Register::InFile(File::B, number) => state.file_b >> number & 1 != 0,
-                Register::Accumulator(_) => true,
-            };
-            if !is_written {
-                let message = format!("{register} is read, but nothing has written it");
-                findings.warning(Code::NeverWritten, at, message);
+            let Register::InFile(file, number) = register else { continue };
+            if register_bit(file, number) & state.registers == 0 {
+                findings.warning(Code::NeverWritten, at, format!("{register} is read, but nothing has written it"));
             }
         }
         for number in 0..6 {
@@ -101,36 +96,13 @@ impl Program<'_> {
     }
 
     fn peripherals(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
-        for unit in 0..2u8 {
-            let requests = &state.requests[usize::from(unit)];
-            if facts.signal().loads_tmu() == Some(unit) && requests.most() == 0 {
-                findings.error(Code::TmuWithoutRequest, at, format!("TMU {unit} was not asked for anything"));
-            }
-            if !facts.starts_lookup(unit) {
-                continue;
-            }
-            let room = if self.threaded { 4 } else { 8 };
-            let slots = requests.least_size() + state.request_slots(usize::from(unit));
-            if slots > room {
-                let message = format!("the requests to TMU {unit} under way take {slots} slots of {room}");
-                findings.error(Code::TmuFifoFull, at, message);
-            }
+        if let Some(unit) = facts.signal().loads_tmu()
+            && state.requests[usize::from(unit)].most() == 0
+        {
+            findings.error(Code::TmuWithoutRequest, at, format!("TMU {unit} was not asked for anything"));
         }
-        for write in facts.accesses.written() {
-            let WriteTarget::Tmu { unit, .. } = write.target else { continue };
-            let direct = write.target.starts_lookup() && state.parameters[usize::from(unit)] & FREE != 0;
-            if facts.reads(ReadSource::Uniform) && !direct {
-                findings.error(Code::UniformWithTmuWrite, at, "a uniform is read together with a TMU write");
-            }
-        }
-        for unit in 0..2u8 {
-            // s alone is a lookup of memory, which has no texture.
-            let texture = facts.starts_lookup(unit) && state.parameters[usize::from(unit)] == HELD;
-            let declared = self.interface.textures.iter().any(|texture| texture.unit == unit);
-            if texture && !declared && !self.interface.textures.is_empty() {
-                let message = format!("the interface has no texture on TMU {unit}");
-                findings.error(Code::TextureNotDeclared, at, message);
-            }
+        if facts.writes_tmu() {
+            self.tmu_writes(at, facts, state, findings);
         }
         if facts.writes_to(WriteTarget::TmuNoSwap) && state.tmu_used {
             findings.error(Code::NoSwapAfterTmu, at, "TMU swap is changed after a TMU was used");
@@ -153,6 +125,31 @@ impl Program<'_> {
         self.mutex(at, facts, state, findings);
         if self.interface.stage != Stage::Fragment {
             self.vpm(at, facts, state, findings);
+        }
+    }
+
+    fn tmu_writes(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
+        for write in facts.accesses.written() {
+            let WriteTarget::Tmu { unit, .. } = write.target else { continue };
+            let direct = write.target.starts_lookup() && state.parameters[usize::from(unit)] & FREE != 0;
+            if facts.reads(ReadSource::Uniform) && !direct {
+                findings.error(Code::UniformWithTmuWrite, at, "a uniform is read together with a TMU write");
+            }
+        }
+        for unit in (0..2u8).filter(|&unit| facts.starts_lookup(unit)) {
+            let room = if self.threaded { 4 } else { 8 };
+            let slots = state.requests[usize::from(unit)].least_size() + state.request_slots(usize::from(unit));
+            if slots > room {
+                let message = format!("the requests to TMU {unit} under way take {slots} slots of {room}");
+                findings.error(Code::TmuFifoFull, at, message);
+            }
+            // s alone is a lookup of memory, which has no texture.
+            let texture = state.parameters[usize::from(unit)] == HELD;
+            let textures = &self.interface.textures;
+            if texture && !textures.is_empty() && textures.iter().all(|texture| texture.unit != unit) {
+                let message = format!("the interface has no texture on TMU {unit}");
+                findings.error(Code::TextureNotDeclared, at, message);
+            }
         }
     }
 

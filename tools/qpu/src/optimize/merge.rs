@@ -3,7 +3,7 @@
 use v3d_hw::qpu::access::Stream;
 use v3d_hw::qpu::accesses::{Accesses, Read};
 use v3d_hw::qpu::address_map::{NOP, is_register, is_written_in_either_file};
-use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, ReadSource, Signal, WriteTarget};
+use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, ReadSource, Signal, WriteTarget, address_sets};
 
 /// Which ALUs an instruction uses.
 fn uses(alu: &Alu) -> (bool, bool) {
@@ -182,7 +182,7 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
 /// Whether the two may share an instruction: peripherals are accessed one at a time.
 fn allowed(merged: &Accesses, first: &Accesses, second: &Accesses) -> bool {
     let special = |accesses: &Accesses| {
-        let writes = accesses.written().any(|write| write.target.is_peripheral());
+        let writes = accesses.writes_any(address_sets::UNITS_WRITTEN);
         // Uniforms and varyings can be read beside anything.
         let is_unit = |read: &Read| {
             let row = read.source.row();
@@ -193,7 +193,6 @@ fn allowed(merged: &Accesses, first: &Accesses, second: &Accesses) -> bool {
     let [add, mul] = &merged.writes;
     let is_register = matches!(add.target, WriteTarget::Register(_));
     let both_write = add.happens() && mul.happens() && add.target.is_same(mul.target) && !is_register;
-    let writes_tmu = merged.written().any(|write| matches!(write.target, WriteTarget::Tmu { .. }));
-    let uniform_and_tmu = merged.reads(ReadSource::Uniform) && writes_tmu;
+    let uniform_and_tmu = merged.reads(ReadSource::Uniform) && merged.writes_any(address_sets::TMU);
     !(special(first) && special(second) || both_write || uniform_and_tmu)
 }

@@ -14,7 +14,7 @@ use v3d_hw::qpu::accesses::{Accesses, Write, accumulators};
 use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::qpu::{
     AddOp, Alu, Condition, File, Hazard, ImmediateKind, Instruction, LoadImmediate, Mux, ReadSource, Signal,
-    THREAD_DELAY_SLOTS, Unpack, WriteTarget,
+    THREAD_DELAY_SLOTS, Unpack, WriteTarget, address_sets,
 };
 
 /// TMUs that a program can write to.
@@ -170,7 +170,7 @@ impl Path {
         if waits && self.carried.executed < BEFORE_SCOREBOARD {
             return Err("waits for the scoreboard among the first two");
         }
-        if writes_tmu(accesses) && self.carried.no_swap > 1 {
+        if accesses.writes_any(address_sets::TMU) && self.carried.no_swap > 1 {
             return Err("writes to a TMU too soon after swapping was disabled");
         }
         if !accesses.signal.switches_threads() {
@@ -400,17 +400,16 @@ fn end(accesses: &Accesses, ending: Option<u32>) -> Result<(), &'static str> {
     let is_stream = |unit: Option<Peripheral>| matches!(unit, Some(Peripheral::Varyings | Peripheral::Vpm));
     let reads = accesses.read().map(|read| read.source.row().peripheral);
     let writes = accesses.written().map(|write| write.target.row().access.peripheral);
-    if accesses.reads(ReadSource::Uniform) || writes_tmu(accesses) || reads.chain(writes).any(is_stream) {
+    if accesses.reads(ReadSource::Uniform)
+        || accesses.writes_any(address_sets::TMU)
+        || reads.chain(writes).any(is_stream)
+    {
         return Err("reads uniforms or varyings, uses the VPM or writes to a TMU among the last three");
     }
     if ending == Some(1) && accesses.writes_to(WriteTarget::TlbZ) {
         return Err("writes Z as the last one");
     }
     Ok(())
-}
-
-fn writes_tmu(accesses: &Accesses) -> bool {
-    accesses.written().any(|write| matches!(write.target, WriteTarget::Tmu { .. }))
 }
 
 /// An operand, as far as it matters.

@@ -7,7 +7,7 @@ use v3d_hw::qpu::access::Conditional;
 use v3d_hw::qpu::accesses::{Accesses, Write, accumulators};
 use v3d_hw::qpu::{
     AddOp, Alu, BranchCondition, Condition, Hazard, ImmediateKind, Instruction, LoadImmediate, Mux, PackMul,
-    ReadSource, Signal, SmallImmediate, Unpack, WriteTarget,
+    ReadSource, Signal, SmallImmediate, Unpack, WriteTarget, address_sets,
 };
 
 /// The rules of one instruction.
@@ -178,7 +178,7 @@ impl Recent {
             writes: accesses.registers_written(),
             writes_accumulators: accesses.accumulators_written(),
             replaces_accumulators: accesses.accumulators_replaced(),
-            sfu: accesses.written().any(|write| write.target.is_sfu()),
+            sfu: accesses.writes_any(address_sets::SFU),
             tlb_z: accesses.writes_to(WriteTarget::TlbZ),
         }
     }

@@ -7,7 +7,7 @@ use super::instruction::DecodedInstruction;
 use crate::fault::rule::{Rule, Rules};
 use v3d_hw::qpu::access::Peripheral;
 use v3d_hw::qpu::accesses::{Accesses, accumulators};
-use v3d_hw::qpu::{Condition, Hazard, ReadSource, SmallImmediate, WriteTarget};
+use v3d_hw::qpu::{Condition, Hazard, ReadSource, SmallImmediate, WriteTarget, address_sets};
 
 /// What an instruction touches, in the form in which neighbours are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,6 @@ pub struct Touches {
 impl Touches {
     /// What an instruction touches that makes these accesses.
     pub fn of(accesses: &Accesses) -> Self {
-        let writes = |has: fn(WriteTarget) -> bool| accesses.written().any(|write| has(write.target));
         let units = || {
             let read = accesses.read().map(|read| read.source.row().peripheral);
             read.chain(accesses.written().map(|write| write.target.row().access.peripheral)).flatten()
@@ -72,7 +71,7 @@ impl Touches {
             replaces_accumulators: accesses.accumulators_replaced(),
             rotates: if always { accesses.rotated } else { 0 },
             rotates_by_r5: accesses.rotation == Some(SmallImmediate::RotateByR5),
-            sfu: writes(WriteTarget::is_sfu),
+            sfu: accesses.writes_any(address_sets::SFU),
             loads_r4: accesses.signal.loads_r4(),
             tlb_z: accesses.writes_to(WriteTarget::TlbZ),
             tlb: accesses.accesses_tile_buffer(),
@@ -82,7 +81,7 @@ impl Touches {
             uniform: accesses.reads(ReadSource::Uniform),
             varying: accesses.reads(ReadSource::Varying),
             vpm: units().any(|unit| matches!(unit, Peripheral::Vpm | Peripheral::VpmDma)),
-            tmu_write: writes(|target| matches!(target, WriteTarget::Tmu { .. })),
+            tmu_write: accesses.writes_any(address_sets::TMU),
             branch: accesses.branch.is_some(),
             register_14: accesses.accesses_register_14(),
         }
