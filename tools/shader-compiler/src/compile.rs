@@ -5,10 +5,11 @@ use naga::{Module, ShaderStage, Span};
 use shader_interface::tail::TailState;
 use v3d_hw::qpu::{Alu, Instruction, Signal};
 
-use crate::diagnostic::{Error, Result, fault, mistake};
+use crate::diagnostic::{Error, Result, fault, mistake, refuse_with};
 use crate::eliminate_dead::eliminate_dead;
 use crate::encode::Line;
 use crate::interface::{Attribute, Interface, Stage, Workgroups};
+use crate::limit::Limit;
 use crate::link::link;
 use crate::lower::entry::{Entry, find};
 use crate::lower::{Lowering, Source, lower};
@@ -18,14 +19,17 @@ use crate::select_instructions::{Streams, select_instructions};
 use crate::share_uniforms::schedule_both;
 use crate::ssa::{Op, Program, Step, StreamWord};
 
-/// What naga is to let pass: halves that are packed in words, and what this compiler refuses with its own reasons.
-const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32
-    .union(Capabilities::MULTISAMPLED_SHADING)
-    .union(Capabilities::CUBE_ARRAY_TEXTURES);
+/// Components of varyings that the hardware interpolates.
+const MOST_VARYINGS: u32 = 32;
+
+/// naga lets everything pass, so that what does not compile is refused by a limit of this compiler, with its reason.
+const CAPABILITIES: Capabilities = Capabilities::all();
 
 /// What is compiled.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// Only this stage is compiled; the coordinate shader belongs to the vertex stage.
+    pub stage: Option<Stage>,
     /// Entry point of the vertex stage; without it the one named `vs_main`, or the only one.
     pub vertex: Option<String>,
     /// Entry point of the fragment stage; without it the one named `fs_main`, or the only one.
@@ -83,63 +87,54 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
     let module = parse(source, path)?;
     let mut validator = Validator::new(ValidationFlags::all(), CAPABILITIES);
     let info = validator.validate(&module).map_err(|error| Error::validation(&error, source, path))?;
-    let parsed = Source { text: source, module: &module, info: &info, fast_math: options.fast_math };
-    let mut programs = Vec::new();
-    let stages = [
-        (ShaderStage::Vertex, &options.vertex, "vs_main", &[Stage::Coordinate, Stage::Vertex][..]),
-        (ShaderStage::Fragment, &options.fragment, "fs_main", &[Stage::Fragment]),
-        (ShaderStage::Compute, &options.compute, "cs_main", &[Stage::Compute]),
-    ];
-    let mut varyings = Vec::new();
-    for (shader_stage, name, default, stages) in stages {
-        let found = find(&module, shader_stage, name.as_deref(), default);
-        let Some(entry) = found.map_err(|refusal| refusal.render(source, path))? else { continue };
-        let mut attributes: Vec<Attribute> = Vec::new();
-        let mut compile = || {
-            let selected: Vec<Selected> = stages
-                .iter()
-                .map(|&stage| Selected::new(&parsed, entry, stage, &mut attributes))
-                .collect::<Result<_>>()?;
-            let scheduled = match selected.as_slice() {
-                [coordinate, vertex] => schedule_both(&coordinate.machine, &vertex.machine)?.into(),
-                others => others.iter().map(|one| schedule(&one.machine)).collect::<Result<Vec<_>>>()?,
-            };
-            selected
-                .into_iter()
-                .zip(scheduled)
-                .map(|(selected, scheduled)| selected.finish(scheduled))
-                .collect::<Result<Vec<_>>>()
-        };
-        for (program, located) in compile().map_err(|refusal| refusal.render(source, path))? {
-            if matches!(program.stage, Stage::Vertex | Stage::Fragment) {
-                varyings.push((located, program.interface.flat_varyings));
-            }
-            programs.push(program);
+    let entry = |stage, wanted, name: &Option<String>, usual| {
+        if options.stage.is_none_or(|only| only == wanted) {
+            find(&module, stage, name.as_deref(), usual)
+        } else {
+            Ok(None)
         }
-        // The coordinate shader comes first and says which attributes it reads.
-        for program in &mut programs {
-            if stages.contains(&program.stage) {
-                program.interface.attributes.clone_from(&attributes);
-            }
+    };
+    let make = || {
+        let vertex = entry(ShaderStage::Vertex, Stage::Vertex, &options.vertex, "vs_main")?;
+        let fragment = entry(ShaderStage::Fragment, Stage::Fragment, &options.fragment, "fs_main")?;
+        let compute = entry(ShaderStage::Compute, Stage::Compute, &options.compute, "cs_main")?;
+        let parsed =
+            Source { text: source, module: &module, info: &info, fast_math: options.fast_math, fragment: None };
+        let is_linked = vertex.is_some() && fragment.is_some();
+        let fragment = fragment.map(|entry| Selected::new(&parsed, entry, Stage::Fragment, is_linked, &mut Vec::new()));
+        let fragment = fragment.transpose()?;
+        let mut programs = Vec::new();
+        if let Some(vertex) = vertex {
+            let parsed = Source { fragment: fragment.as_ref().map(|selected| &selected.entry.varyings), ..parsed };
+            programs.extend(compile_vertex(&parsed, vertex)?);
         }
-    }
-    if programs.is_empty() {
-        let nothing: Result<()> = mistake(Span::default(), "there is no entry point");
-        nothing.map_err(|refusal| refusal.render(source, path))?;
-    }
-    if let [(written, written_flat), (read, read_flat)] = varyings.as_slice() {
-        let mut message = None;
-        if written != read {
-            message = Some(format!(
-                "the vertex shader writes the varyings (location, components) {written:?}, the fragment shader reads {read:?}"
-            ));
-        } else if written_flat != read_flat {
-            message = Some("a varying that one stage has flat and the other interpolates".to_owned());
+        if let Some(selected) = fragment {
+            let scheduled = schedule(&selected.machine)?;
+            programs.push(selected.finish(scheduled)?);
         }
-        if let Some(message) = message {
-            let unequal: Result<()> = mistake(Span::default(), message);
-            unequal.map_err(|refusal| refusal.render(source, path))?;
+        if let Some(compute) = compute {
+            let selected = Selected::new(&parsed, compute, Stage::Compute, false, &mut Vec::new())?;
+            let scheduled = schedule(&selected.machine)?;
+            programs.push(selected.finish(scheduled)?);
         }
+        if programs.is_empty() {
+            return mistake(Span::default(), "there is no entry point");
+        }
+        Ok(programs)
+    };
+    make().map_err(|refusal| refusal.render(source, path))
+}
+
+/// The coordinate and the vertex shader of a vertex entry point.
+fn compile_vertex(parsed: &Source<'_>, entry: usize) -> Result<[Compiled; 2]> {
+    // The coordinate shader comes first and says which attributes it reads.
+    let mut attributes = Vec::new();
+    let coordinate = Selected::new(parsed, entry, Stage::Coordinate, false, &mut attributes)?;
+    let vertex = Selected::new(parsed, entry, Stage::Vertex, false, &mut attributes)?;
+    let [first, second] = schedule_both(&coordinate.machine, &vertex.machine)?;
+    let mut programs = [coordinate.finish(first)?, vertex.finish(second)?];
+    for program in &mut programs {
+        program.interface.attributes.clone_from(&attributes);
     }
     Ok(programs)
 }
@@ -164,11 +159,24 @@ struct Selected {
 }
 
 impl Selected {
-    fn new(source: &Source<'_>, index: usize, stage: Stage, attributes: &mut Vec<Attribute>) -> Result<Self> {
-        let (lowering, entry) = lower(source, index, stage)?;
+    /// `is_linked` is about fragment shaders: the vertex shader is of the same source, and writes what this one uses.
+    fn new(
+        source: &Source<'_>,
+        index: usize,
+        stage: Stage,
+        is_linked: bool,
+        attributes: &mut Vec<Attribute>,
+    ) -> Result<Self> {
+        let (lowering, mut entry) = lower(source, index, stage)?;
         let Lowering { fields, textures, buffers, workgroups, program: mut ssa, .. } = lowering;
         eliminate_dead(&mut ssa);
-        let components = entry.varyings.iter().map(|(_, length)| length).sum();
+        if stage == Stage::Fragment && is_linked {
+            entry.varyings.keep_used(&mut ssa);
+        }
+        let components = entry.varyings.components();
+        if components > MOST_VARYINGS {
+            return refuse_with(ssa.here, &Limit::VARYING_COUNT, format_args!("{components}, at most {MOST_VARYINGS}"));
+        }
         let streams = Streams {
             attributes: attribute_words(&ssa, stage, &entry, attributes),
             varyings: if stage == Stage::Fragment { components } else { 0 },
@@ -181,7 +189,7 @@ impl Selected {
             textures,
             attributes: Vec::new(),
             varyings: components,
-            flat_varyings: entry.flat_varyings,
+            flat_varyings: entry.varyings.flat(),
             stream: Vec::new(),
             writes_depth: entry.writes_depth,
             buffers,
@@ -190,9 +198,9 @@ impl Selected {
         Ok(Self { stage, entry, interface, ssa, streams, machine })
     }
 
-    /// The program, and the components of its varyings by their locations.
-    fn finish(self, scheduled: Scheduled) -> Result<(Compiled, Vec<(u32, u32)>)> {
-        let Self { stage, entry, mut interface, ssa, streams, machine } = self;
+    /// The program.
+    fn finish(self, scheduled: Scheduled) -> Result<Compiled> {
+        let Self { stage, mut interface, ssa, streams, machine, .. } = self;
         let mut lines = match stage {
             Stage::Compute => {
                 let Workgroups { together, parts, .. } = interface.workgroups;
@@ -207,7 +215,7 @@ impl Selected {
         let words = words.or_else(|error| fault(Span::default(), error))?;
         let compiled = Compiled { stage, words, places, interface, ssa, ended: false };
         verify(&compiled, &streams)?;
-        Ok((compiled, entry.varyings))
+        Ok(compiled)
     }
 }
 

@@ -9,6 +9,7 @@ mod fold;
 pub mod interface;
 pub mod limit;
 mod link;
+mod link_varyings;
 mod lower;
 mod machine;
 mod order;

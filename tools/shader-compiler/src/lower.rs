@@ -15,6 +15,7 @@ use naga::{
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::interface::{Buffer, Field, Stage, Texture, Workgroups};
 use crate::limit::Limit;
+use crate::link_varyings::Varyings;
 use crate::ssa::{Memory, Program, Value};
 use entry::Entry;
 use uniform::InMemory;
@@ -131,6 +132,8 @@ pub(crate) struct Source<'m> {
     pub(crate) info: &'m ModuleInfo,
     /// See [`Options::fast_math`](crate::Options).
     pub(crate) fast_math: bool,
+    /// What the fragment shader of the same source reads, for its vertex shader.
+    pub(crate) fragment: Option<&'m Varyings>,
 }
 
 /// Lowers an entry point to the program of a stage: once more for each array of uniforms that turns out to be better read from memory.
@@ -169,6 +172,7 @@ pub(crate) struct Lowering<'m> {
     calls: usize,
     /// The special function unit's results are taken as they are.
     fast_math: bool,
+    fragment: Option<&'m Varyings>,
     /// The variable that says which elements have not been discarded.
     kept: usize,
     pub(crate) discards: bool,
@@ -176,7 +180,7 @@ pub(crate) struct Lowering<'m> {
 
 impl<'m> Lowering<'m> {
     fn new(source: &Source<'m>, in_memory: InMemory) -> Result<Self> {
-        let Source { text, module, info, fast_math } = *source;
+        let Source { text, module, info, fast_math, fragment } = *source;
         let mut lowering = Self {
             source: text,
             module,
@@ -191,6 +195,7 @@ impl<'m> Lowering<'m> {
             in_memory,
             calls: 0,
             fast_math,
+            fragment,
             kept: 0,
             discards: false,
         };

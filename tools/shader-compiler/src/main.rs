@@ -27,6 +27,9 @@ struct Arguments {
     /// Print what the compiler has made
     #[arg(long, value_enum)]
     emit: Option<Emit>,
+    /// Compile only this stage
+    #[arg(long, value_enum)]
+    stage: Option<OneStage>,
     /// Entry point of the vertex stage, else vs_main or the only one
     #[arg(long)]
     vertex: Option<String>,
@@ -63,6 +66,15 @@ impl Arguments {
             ..TailState::PLAIN
         })
     }
+}
+
+/// A stage of a source.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OneStage {
+    /// Coordinate and vertex shader
+    Vertex,
+    Fragment,
+    Compute,
 }
 
 /// Samples a pixel.
@@ -177,6 +189,11 @@ fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), String> {
         return Ok(());
     }
     let options = Options {
+        stage: arguments.stage.map(|stage| match stage {
+            OneStage::Vertex => Stage::Vertex,
+            OneStage::Fragment => Stage::Fragment,
+            OneStage::Compute => Stage::Compute,
+        }),
         vertex: arguments.vertex.clone(),
         fragment: arguments.fragment.clone(),
         compute: arguments.compute.clone(),

@@ -557,6 +557,15 @@ impl Program {
         self.values.get(value.index()).map_or(Op::Const(0), |computation| computation.op)
     }
 
+    /// Gives varyings other numbers.
+    pub(crate) fn map_varyings(&mut self, number: impl Fn(u32) -> u32) {
+        for computation in &mut self.values {
+            if let Op::Varying(old) | Op::FlatVarying(old) = &mut computation.op {
+                *old = number(*old);
+            }
+        }
+    }
+
     /// The number that a value is, if it is known.
     pub fn constant(&self, value: Value) -> Option<u32> {
         match self.op(value) {

@@ -10,6 +10,7 @@ use super::{Global, Lowered, Lowering, State};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::interface::{Buffer, Number, Stage, Workgroups};
 use crate::limit::Limit;
+use crate::link_varyings::Varyings;
 use crate::lower::entry::Entry;
 use crate::ssa::{Access, Given, Memory, Op, Relation, Share, StreamWord, Value};
 
@@ -90,7 +91,7 @@ impl<'m> Lowering<'m> {
             return refuse_with(span, &Limit::WORKGROUP_TOGETHER, format_args!("{invocations}, at most {most}"));
         }
         self.load_past_caches();
-        Ok(Entry { attributes: Vec::new(), varyings: Vec::new(), flat_varyings: 0, writes_depth: false })
+        Ok(Entry { attributes: Vec::new(), varyings: Varyings::default(), writes_depth: false })
     }
 
     /// Gives storage buffers their numbers and the workgroup's variables their places; the bytes of those, if the entry point uses any. Only compute programs

@@ -17,12 +17,11 @@ use super::{Global, Lowered, Lowering, State};
 use crate::diagnostic::{Result, fault, mistake, refuse, refuse_with};
 use crate::interface::{Attribute, Number, Stage};
 use crate::limit::Limit;
+use crate::link_varyings::{Varying, Varyings};
 use crate::ssa::{Given, Op, Relation, StreamWord, Value, Viewport};
 
 /// Attributes that a vertex can have.
 const MOST_ATTRIBUTES: usize = 8;
-/// Components of varyings that the hardware interpolates.
-const MOST_VARYINGS: u32 = 32;
 
 /// A part of an entry point's arguments or result.
 pub(super) struct Part {
@@ -37,10 +36,7 @@ pub(super) struct Part {
 /// What an entry point is made of beside its values.
 pub(crate) struct Entry {
     pub(crate) attributes: Vec<Attribute>,
-    /// Components of each location that is handed on or taken, in the order of locations.
-    pub(crate) varyings: Vec<(u32, u32)>,
-    /// Components that are not interpolated, a bit each.
-    pub(crate) flat_varyings: u32,
+    pub(crate) varyings: Varyings,
     pub(crate) writes_depth: bool,
 }
 
@@ -73,7 +69,7 @@ impl<'m> Lowering<'m> {
             Binding::Location { location, .. } => location,
             Binding::BuiltIn(_) => u32::MAX,
         });
-        let (mut words, mut components, mut flat_varyings) = (0, 0, 0);
+        let (mut words, mut components) = (0, 0);
         for at in order {
             let part = &inputs[at];
             values[at] = match part.binding {
@@ -86,19 +82,9 @@ impl<'m> Lowering<'m> {
                 Binding::BuiltIn(built_in) => self.given(built_in, stage, span)?,
                 Binding::Location { location, interpolation, sampling, .. } if stage == Stage::Fragment => {
                     let flat = self.is_flat(part, interpolation, sampling, span)?;
-                    varyings.push((location, part.length as u32));
+                    varyings.push(Varying { location, components: part.length as u32, flat });
                     let numbers = components..components + part.length as u32;
                     components = numbers.end;
-                    if components > MOST_VARYINGS {
-                        return refuse_with(
-                            span,
-                            &Limit::VARYING_COUNT,
-                            format_args!("{components}, at most {MOST_VARYINGS}"),
-                        );
-                    }
-                    if flat {
-                        flat_varyings |= bits_of(&numbers);
-                    }
                     let kind = self.module.types[part.ty].inner.scalar_kind();
                     numbers.map(|number| self.varying(number, flat, kind)).collect()
                 }
@@ -127,12 +113,11 @@ impl<'m> Lowering<'m> {
         if let Some(result) = &function.result {
             self.parts_of("result".to_owned(), result.binding.as_ref(), result.ty, &mut outputs, span)?;
         }
-        let mut writes_depth = false;
-        match stage {
-            Stage::Fragment => writes_depth = self.fragment_end(&outputs, &result, &state, span)?,
-            _ => (varyings, flat_varyings) = self.vertex_end(stage, &outputs, &result, span)?,
-        }
-        Ok(Entry { attributes, varyings, flat_varyings, writes_depth })
+        let (varyings, writes_depth) = match stage {
+            Stage::Fragment => (Varyings::all(varyings), self.fragment_end(&outputs, &result, &state, span)?),
+            _ => (self.vertex_end(stage, &outputs, &result, span)?, false),
+        };
+        Ok(Entry { attributes, varyings, writes_depth })
     }
 
     /// A component of the varyings. Flat integers travel as floats, which the hardware hands on as they are.
@@ -304,14 +289,8 @@ impl<'m> Lowering<'m> {
         Ok(depth.is_some())
     }
 
-    /// Leaves what the hardware wants of a vertex; the varyings, and which of their components are flat.
-    fn vertex_end(
-        &mut self,
-        stage: Stage,
-        outputs: &[Part],
-        result: &[Value],
-        span: Span,
-    ) -> Result<(Vec<(u32, u32)>, u32)> {
+    /// Leaves what the hardware wants of a vertex, and the varyings that the fragment shader uses.
+    fn vertex_end(&mut self, stage: Stage, outputs: &[Part], result: &[Value], span: Span) -> Result<Varyings> {
         let mut position = None;
         let mut located = Vec::new();
         for part in outputs {
@@ -349,31 +328,23 @@ impl<'m> Lowering<'m> {
         words.extend(screen);
         words.extend([depth, inverse]);
         located.sort_by_key(|(location, ..)| *location);
-        let (mut varyings, mut components, mut flat_varyings) = (Vec::new(), 0, 0);
-        for (location, scalars, flat) in &located {
-            let numbers = components..components + scalars.len() as u32;
-            components = numbers.end;
-            if components > MOST_VARYINGS {
-                return refuse_with(span, &Limit::VARYING_COUNT, format_args!("{components}, at most {MOST_VARYINGS}"));
-            }
-            if *flat {
-                flat_varyings |= bits_of(&numbers);
-            }
-            varyings.push((*location, scalars.len() as u32));
-            if stage == Stage::Vertex {
-                words.extend(scalars);
-            }
+        let declared = located.iter().map(|&(location, ref scalars, flat)| {
+            let components = scalars.len() as u32;
+            Varying { location, components, flat }
+        });
+        let mut varyings = Varyings::all(declared.collect());
+        if let Some(fragment) = self.fragment {
+            varyings.keep_read_by(fragment, span)?;
+        }
+        if stage == Stage::Vertex {
+            let components: Vec<Value> = located.iter().flat_map(|(_, scalars, _)| scalars).copied().collect();
+            words.extend(varyings.kept().iter().filter_map(|&number| components.get(number as usize)));
         }
         for word in words {
             self.program.value(Op::Output(word));
         }
-        Ok((varyings, flat_varyings))
+        Ok(varyings)
     }
-}
-
-/// Bits of these numbers, of which none is above 31.
-fn bits_of(numbers: &std::ops::Range<u32>) -> u32 {
-    numbers.clone().fold(0, |bits, number| bits | 1 << number)
 }
 
 /// The bytes of `NAME(ARGUMENTS)` behind the keyword `fn`.

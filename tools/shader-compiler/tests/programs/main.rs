@@ -11,3 +11,4 @@ mod positions;
 mod random;
 mod refusals;
 mod textures;
+mod varyings;
