@@ -72,7 +72,7 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
     for Attribute { name, components, number, .. } in attributes.iter().filter(|attribute| !attribute.is_vertex_index) {
         writeln!(code, "/// `{name}`.\npub {name}: [{}; {components}],", rust_type(*number))?;
     }
-    let words_of_vertex: u32 = attributes.iter().map(|attribute| attribute.components).sum();
+    let words_of_vertex: u32 = attributes.iter().map(Attribute::words).sum();
     writeln!(
         code,
         "}}\nimpl shader_interface::VertexData for Vertex {{\nconst BYTES: usize = {};",
@@ -113,14 +113,14 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
          shader_interface::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &[",
         vertex.interface.varyings
     )?;
-    for Attribute { name, components, offset_words, coordinate_offset_words, .. } in attributes {
+    for attribute @ Attribute { name, offset_words, coordinate_offset_words, .. } in attributes {
         let in_coordinate = coordinate_offset_words.map(|words| 4 * words);
         let offset = 4 * offset_words;
         writeln!(
             code,
             "shader_interface::Attribute {{ name: {name:?}, bytes: {}, memory_offset: {offset}, vertex_offset: {offset}, \
              coordinate_offset: {in_coordinate:?} }},",
-            4 * components
+            4 * attribute.words()
         )?;
     }
     writeln!(code, "]);")
@@ -131,6 +131,7 @@ fn rust_type(number: Number) -> &'static str {
         Number::Float => "f32",
         Number::Int => "i32",
         Number::Uint => "u32",
+        Number::Half => "shader_interface::f16",
     }
 }
 
@@ -238,7 +239,7 @@ fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
             match number {
                 Number::Float => (value, true),
                 Number::Int => (format!("{value} as u32"), false),
-                Number::Uint => (value, false),
+                Number::Uint | Number::Half => (value, false),
             }
         }
         StreamWord::Viewport(viewport) => {

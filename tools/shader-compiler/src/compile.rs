@@ -248,7 +248,7 @@ fn attribute_words(program: &Program, stage: Stage, entry: &Entry, attributes: &
 }
 
 fn numbers(attribute: &Attribute) -> std::ops::Range<u32> {
-    attribute.offset_words..attribute.offset_words + attribute.components
+    attribute.offset_words..attribute.offset_words + attribute.words()
 }
 
 /// Puts the end behind a program.

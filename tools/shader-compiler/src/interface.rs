@@ -36,6 +36,8 @@ pub enum Number {
     Int,
     /// `u32`.
     Uint,
+    /// `f16`, two in a word: of attributes only.
+    Half,
 }
 
 /// A field of the uniforms.
@@ -75,6 +77,16 @@ pub struct Attribute {
     pub offset_words: u32,
     /// Words before it in what the coordinate shader reads, if it reads the attribute.
     pub coordinate_offset_words: Option<u32>,
+}
+
+impl Attribute {
+    /// Its words in memory.
+    pub const fn words(&self) -> u32 {
+        match self.number {
+            Number::Half => self.components.div_ceil(2),
+            _ => self.components,
+        }
+    }
 }
 
 /// A storage buffer.
@@ -162,6 +174,6 @@ impl Interface {
             Stage::Vertex => true,
             Stage::Fragment | Stage::Compute => false,
         };
-        self.attributes.iter().filter(reads).map(|attribute| attribute.components).sum()
+        self.attributes.iter().filter(reads).map(Attribute::words).sum()
     }
 }

@@ -50,7 +50,7 @@ macro_rules! limits {
 
 limits! {
     // Numbers, values and control flow.
-    NUMBER_WIDTH = hardware("number-width", "numbers have 32 bits on the QPUs");
+    NUMBER_WIDTH = hardware("number-width", "numbers have 32 bits on the QPUs, and f16 in memory");
     REGISTERS = hardware("registers", "too many values are needed at the same time, and there is no memory to spill registers to");
     VALUE_SIZE = compiler("value-size", "a value of too many scalars");
     TYPE_IN_REGISTERS = compiler("type-in-registers", "a value of this type cannot be kept in registers");
@@ -82,6 +82,8 @@ limits! {
     STORAGE_IN_STAGE = compiler("storage-in-stage", "storage buffers of vertex and fragment shaders are read-only: var<storage, read>");
     ADDRESS_SPACE = hardware("address-space", "variables of this address space do not exist on this GPU: use a uniform");
     BOOL_IN_MEMORY = compiler("bool-in-memory", "a bool in memory is not supported: use a u32");
+    HALF_BITCAST = compiler("half-bitcast", "a bitcast of f16 is not supported: use pack2x16float and unpack2x16float");
+    HALF_STORE = compiler("half-store", "an f16 can be stored only together with the other half of its word: use vec2<f16> or vec4<f16>");
     TYPE_IN_MEMORY = compiler("type-in-memory", "a value of this type cannot be read or written as a whole");
     ATOMIC_PLACE = hardware("atomic-place", "atomic operations work on storage buffers and workgroup memory of compute shaders");
     WORKGROUP_SIZE = compiler("workgroup-size", "a workgroup has too many invocations");

@@ -26,6 +26,7 @@ pub(crate) mod entry;
 mod exponential;
 mod expression;
 mod image;
+mod layout;
 mod level_of_detail;
 mod math;
 mod matrix;
@@ -244,7 +245,7 @@ impl<'m> Lowering<'m> {
         let part = |ty: Handle<Type>| self.count_of(&self.module.types[ty].inner, span);
         Ok(match inner {
             TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } | TypeInner::Matrix { scalar, .. }
-                if scalar.width != 4 && scalar.kind != ScalarKind::Bool =>
+                if scalar.width != 4 && scalar.kind != ScalarKind::Bool && !layout::is_half(*scalar) =>
             {
                 return refuse(span, &Limit::NUMBER_WIDTH);
             }

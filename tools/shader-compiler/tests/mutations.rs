@@ -97,11 +97,31 @@ fn mutated(random: &mut Random, source: &str, pool: &[(Kind, &str)]) -> String {
     pieces.iter().map(|(_, token)| *token).collect()
 }
 
+/// What the other sources have little of: memory in all stages, halves, points.
+const MEMORY: &str = "enable f16;
+struct Item { a: f16, kind: u32, c: vec3<f16>, e: mat2x2<f16> }
+struct Wide { a: f16, kind: u32, c: vec4<f32> }
+struct U { scale: f32, table: array<vec4<f32>, 32>, items: array<Wide, 3>, short: array<vec4<i32>, 5> }
+@group(0) @binding(0) var<uniform> u: U;
+@group(0) @binding(1) var<storage, read> s: array<Item>;
+@group(0) @binding(2) var<storage, read> h: array<f16, 33>;
+struct Out { @builtin(position) p: vec4<f32>, @location(0) v: vec2<f32>, @location(1) @interpolate(flat, either) n: i32 }
+@vertex fn vs_main(@builtin(vertex_index) i: u32, @builtin(instance_index) k: u32, @location(0) a: vec3<f16>) -> Out {
+    let item = s[i % arrayLength(&s)];
+    return Out(vec4(u.table[k].xy * f32(a.z), f32(item.c.y), 1.0), vec2<f32>(a.xy), u.short[i].x);
+}
+@fragment fn fs_main(@location(0) v: vec2<f32>, @location(1) @interpolate(flat, either) n: i32) -> @location(0) vec4<f32> {
+    var sum = h[n] * f16(v.x);
+    for (var k = 0; k < n; k++) { sum += s[k].e[1].x + u.items[k].a; }
+    return vec4(f32(sum), pow(v.y, 2.5), log(v.x) / exp(v.y), f32(u.items[2].kind));
+}";
+
 fn sources() -> Vec<String> {
-    let mut sources = Vec::new();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    let mut sources = vec![MEMORY.to_owned(); 4];
+    let own =
+        ["tests/captures", "../../qpu-shaders/shaders"].map(|path| Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
     let more = std::env::var_os("WGSL_INPUTS").map(std::path::PathBuf::from);
-    for folder in std::iter::once(own).chain(more) {
+    for folder in own.into_iter().chain(more) {
         let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "wgsl"));

@@ -3,7 +3,7 @@
 //! A program is for 16 invocations of a workgroup, one an element. A workgroup of more is several such parts: one after the other, or, if they wait for each
 //! other, on QPUs of their own.
 
-use naga::{AddressSpace, ArraySize, Binding, BuiltIn, Handle, ScalarKind, Span, StorageAccess, Type, TypeInner};
+use naga::{AddressSpace, ArraySize, Binding, BuiltIn, Handle, Scalar, Span, StorageAccess, Type, TypeInner};
 use v3d_hw::qpu::{AddOp, MulOp};
 
 use super::{Global, Lowered, Lowering, State};
@@ -154,23 +154,25 @@ impl<'m> Lowering<'m> {
                 None => (inner.size(self.module.to_ctx()), 0),
             },
         };
-        let mut kinds = Vec::new();
-        self.kinds(ty, &mut kinds);
-        kinds.dedup();
-        let number = match kinds.as_slice() {
-            [ScalarKind::Float] => Some(Number::Float),
-            [ScalarKind::Sint] => Some(Number::Int),
-            [ScalarKind::Uint] => Some(Number::Uint),
+        let mut scalars = Vec::new();
+        self.scalar_types(ty, &mut scalars);
+        scalars.dedup();
+        let number = match scalars.as_slice() {
+            [Scalar::F32] => Some(Number::Float),
+            [Scalar::I32] => Some(Number::Int),
+            [Scalar::U32] => Some(Number::Uint),
             _ => None,
         };
         Buffer { name, writable, number, fixed_bytes, stride_bytes }
     }
 
-    fn kinds(&self, ty: Handle<Type>, kinds: &mut Vec<ScalarKind>) {
+    fn scalar_types(&self, ty: Handle<Type>, scalars: &mut Vec<Scalar>) {
         match &self.module.types[ty].inner {
-            TypeInner::Array { base, .. } => self.kinds(*base, kinds),
-            TypeInner::Struct { members, .. } => members.iter().for_each(|member| self.kinds(member.ty, kinds)),
-            inner => kinds.extend(inner.scalar_kind()),
+            TypeInner::Array { base, .. } => self.scalar_types(*base, scalars),
+            TypeInner::Struct { members, .. } => {
+                members.iter().for_each(|member| self.scalar_types(member.ty, scalars));
+            }
+            inner => scalars.extend(inner.scalar()),
         }
     }
 

@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use naga::{
-    AddressSpace, Binding, BuiltIn, EntryPoint, Handle, Interpolation, Sampling, ScalarKind, ShaderStage, Span, Type,
-    TypeInner,
+    AddressSpace, Binding, BuiltIn, EntryPoint, Handle, Interpolation, Sampling, Scalar, ScalarKind, ShaderStage, Span,
+    Type, TypeInner,
 };
 use v3d_hw::qpu::AddOp;
 
@@ -18,7 +18,7 @@ use crate::diagnostic::{Result, fault, mistake, refuse, refuse_with};
 use crate::interface::{Attribute, Number, Stage};
 use crate::limit::Limit;
 use crate::link_varyings::{Varying, Varyings};
-use crate::ssa::{Given, Op, Relation, StreamWord, Value, Viewport};
+use crate::ssa::{self, Given, Op, Relation, StreamWord, Value, Viewport};
 
 /// Attributes that a vertex can have.
 const MOST_ATTRIBUTES: usize = 8;
@@ -89,10 +89,11 @@ impl<'m> Lowering<'m> {
                     numbers.map(|number| self.varying(number, flat, kind)).collect()
                 }
                 Binding::Location { .. } => {
-                    attributes.push(self.attribute(part, words, span)?);
-                    let numbers = words..words + part.length as u32;
-                    words = numbers.end;
-                    numbers.map(|number| self.program.value(Op::Attribute(number))).collect()
+                    let attribute = self.attribute(part, words, span)?;
+                    let (first, number) = (words, attribute.number);
+                    words += attribute.words();
+                    attributes.push(attribute);
+                    (0..part.length as u32).map(|at| self.component(first, number, at)).collect()
                 }
             };
         }
@@ -118,6 +119,15 @@ impl<'m> Lowering<'m> {
             _ => (self.vertex_end(stage, &outputs, &result, span)?, false),
         };
         Ok(Entry { attributes, varyings, writes_depth })
+    }
+
+    /// A component of an attribute.
+    fn component(&mut self, first: u32, number: Number, at: u32) -> Value {
+        if number != Number::Half {
+            return self.program.value(Op::Attribute(first + at));
+        }
+        let word = self.program.value(Op::Attribute(first + at / 2));
+        self.program.value(Op::Unpack(ssa::Part::Half((at % 2) as u8), word))
     }
 
     /// A component of the varyings. Flat integers travel as floats, which the hardware hands on as they are.
@@ -203,10 +213,11 @@ impl<'m> Lowering<'m> {
     }
 
     fn attribute(&self, part: &Part, offset_words: u32, span: Span) -> Result<Attribute> {
-        let number = match self.module.types[part.ty].inner.scalar_kind() {
-            Some(ScalarKind::Float) => Number::Float,
-            Some(ScalarKind::Sint) => Number::Int,
-            Some(ScalarKind::Uint) => Number::Uint,
+        let number = match self.module.types[part.ty].inner.scalar() {
+            Some(Scalar::F32) => Number::Float,
+            Some(Scalar::I32) => Number::Int,
+            Some(Scalar::U32) => Number::Uint,
+            Some(Scalar::F16) => Number::Half,
             _ => return refuse(span, &Limit::ATTRIBUTE_TYPE),
         };
         let components = part.length as u32;

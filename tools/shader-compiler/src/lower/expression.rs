@@ -1,9 +1,9 @@
 //! Expressions: from naga's arena to scalars and places.
 
-use naga::{Expression, Handle, Literal, Span, TypeInner};
+use naga::{Expression, Handle, Literal, ScalarKind, Span, TypeInner};
 
 use super::memory::Place;
-use super::{Dynamic, Frame, Global, Lowered, Lowering, Pointer, Space, State};
+use super::{Dynamic, Frame, Global, Lowered, Lowering, Pointer, Space, State, layout};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::limit::Limit;
 use crate::ssa::{Relation, Value};
@@ -158,15 +158,22 @@ impl<'m> Lowering<'m> {
             Expression::As { expr, kind, convert } => {
                 let from = self.kind_of(frame, *expr);
                 let scalars = self.scalars_at(frame, *expr, state)?;
-                if convert.is_some_and(|width| width != 4 && *kind != naga::ScalarKind::Bool) {
+                let is_half = |inner: &TypeInner| inner.scalar().is_some_and(layout::is_half);
+                let to_half = *convert == Some(2) && *kind == ScalarKind::Float;
+                if convert.is_some_and(|width| width != 4 && *kind != ScalarKind::Bool) && !to_half {
                     return refuse(span, &Limit::NUMBER_WIDTH);
                 }
-                let converted = convert.is_some();
-                let cast = scalars.into_iter().map(
-                    |scalar| {
-                        if converted { self.convert(from, *kind, scalar) } else { scalar }
-                    },
-                );
+                if convert.is_none() && is_half(self.type_of(frame, *expr)) {
+                    return refuse(span, &Limit::HALF_BITCAST);
+                }
+                let cast = scalars.into_iter().map(|scalar| match convert {
+                    None => scalar,
+                    Some(_) if to_half => {
+                        let float = self.convert(from, *kind, scalar);
+                        self.as_half(float)
+                    }
+                    Some(_) => self.convert(from, *kind, scalar),
+                });
                 Lowered::Scalars(cast.collect())
             }
             Expression::Derivative { axis, expr, .. } => {
@@ -204,6 +211,7 @@ impl<'m> Lowering<'m> {
             Expression::Literal(literal) => {
                 let bits = match *literal {
                     Literal::F32(value) => value.to_bits(),
+                    Literal::F16(value) => value.to_f32().to_bits(),
                     Literal::U32(value) => value,
                     Literal::I32(value) => value as u32,
                     Literal::Bool(value) => {

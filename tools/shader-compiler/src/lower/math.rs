@@ -235,15 +235,18 @@ impl Lowering<'_> {
             F::Sqrt => self.root(a),
             F::InverseSqrt if !self.fast_math => self.program.exact_recip_sqrt(a),
             F::InverseSqrt => self.program.recip_sqrt(a),
-            F::QuantizeToF16 => {
-                let word = self.program.value(Op::PackHalf(0, None, a));
-                self.program.value(Op::Unpack(Part::Half(0), word))
-            }
+            F::QuantizeToF16 => self.as_half(a),
             _ => match self.exponential(function, a, b) {
                 Some(result) => result,
                 None => return self.bit_function(function, kind, scalars, span),
             },
         })
+    }
+
+    /// The 16-bit float that is nearest.
+    pub(super) fn as_half(&mut self, a: Value) -> Value {
+        let word = self.program.value(Op::PackHalf(0, None, a));
+        self.program.value(Op::Unpack(Part::Half(0), word))
     }
 
     /// From `a` to `b` by a share.

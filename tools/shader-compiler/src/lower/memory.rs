@@ -10,13 +10,14 @@
 
 use std::collections::HashSet;
 
-use naga::{ArraySize, AtomicFunction, Expression, Handle, ScalarKind, Span, TypeInner, VectorSize};
+use naga::{AtomicFunction, Expression, Handle, ScalarKind, Span, TypeInner};
 use v3d_hw::qpu::AddOp;
 
+use super::layout::{Slot, elements};
 use super::{Frame, Lowered, Lowering, State};
 use crate::diagnostic::{Result, fault, refuse};
 use crate::limit::Limit;
-use crate::ssa::{Access, Atomic, Memory, Op, Relation, Step, StreamWord, Value};
+use crate::ssa::{Access, Atomic, Memory, Op, Part, Relation, Step, StreamWord, Value};
 
 /// Words that one access stores.
 const MAX_WORDS: usize = 4;
@@ -24,7 +25,7 @@ const MAX_WORDS: usize = 4;
 const MAX_GAP_BYTES: u32 = 65_535;
 
 /// A place in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     memory: Memory,
     /// Bytes that are known.
@@ -35,26 +36,20 @@ pub(crate) struct Place {
     inside: Option<Value>,
     /// Bytes between the elements of the array that was indexed last.
     stride: u32,
+    /// The bytes that only the program knows are whole words.
+    in_words: bool,
 }
 
 impl Place {
     /// The start of a buffer, or of the workgroup's memory.
     pub(super) const fn start(memory: Memory) -> Self {
-        Self { memory, first: 0, offset: None, inside: None, stride: 0 }
+        Self { memory, first: 0, offset: None, inside: None, stride: 0, in_words: true }
     }
 
     /// So many bytes further.
     pub(super) const fn further(mut self, bytes: u32) -> Self {
         self.first = self.first.wrapping_add(bytes);
         self
-    }
-}
-
-/// Bytes from a column of a matrix to the next.
-const fn column_bytes(rows: VectorSize) -> u32 {
-    match rows {
-        VectorSize::Bi => 8,
-        VectorSize::Tri | VectorSize::Quad => 16,
     }
 }
 
@@ -67,21 +62,17 @@ impl<'m> Lowering<'m> {
         index: usize,
         span: Span,
     ) -> Result<Lowered> {
-        let bytes = match inner {
-            TypeInner::Struct { members, .. } => members.get(index).map(|member| member.offset),
-            TypeInner::Vector { .. } => Some(4 * index as u32),
-            TypeInner::Matrix { rows, .. } => Some(column_bytes(*rows) * index as u32),
-            TypeInner::Array { size: ArraySize::Constant(count), stride, .. } if index < count.get() as usize => {
-                Some(stride * index as u32)
-            }
-            TypeInner::Array { .. } => {
+        let bytes = match (inner, elements(inner)) {
+            (TypeInner::Struct { members, .. }, _) => members.get(index).map(|member| member.offset),
+            (_, Some((Some(count), stride))) if index < count as usize => Some(stride * index as u32),
+            (_, Some(_)) => {
                 let index = self.program.bits(index as u32);
                 return self.element_of_memory(place, inner, index, span);
             }
             _ => None,
         };
         match bytes {
-            Some(bytes) => Ok(Lowered::Memory(place.clone().further(bytes))),
+            Some(bytes) => Ok(Lowered::Memory(place.further(bytes))),
             None => fault(span, "a missing part of a value"),
         }
     }
@@ -94,17 +85,13 @@ impl<'m> Lowering<'m> {
         index: Value,
         span: Span,
     ) -> Result<Lowered> {
-        let (count, stride) = match inner {
-            TypeInner::Array { size: ArraySize::Constant(count), stride, .. } => (Some(count.get()), *stride),
-            TypeInner::Array { size: ArraySize::Dynamic, stride, .. } => (None, *stride),
-            TypeInner::Vector { size, .. } => (Some(*size as u32), 4),
-            TypeInner::Matrix { columns, rows, .. } => (Some(*columns as u32), column_bytes(*rows)),
-            _ => return fault(span, "an index into an array of unknown length"),
+        let Some((count, stride)) = elements(inner) else {
+            return fault(span, "an index into an array of unknown length");
         };
         if let (Some(index), Some(count)) = (self.program.constant(index), count)
             && index < count
         {
-            return Ok(Lowered::Memory(place.clone().further(index * stride)));
+            return Ok(Lowered::Memory(place.further(index * stride)));
         }
         let count = match count {
             Some(count) => self.program.bits(count),
@@ -124,7 +111,8 @@ impl<'m> Lowering<'m> {
             }
             _ => ((raw, safe), inside),
         };
-        Ok(Lowered::Memory(Place { offset: Some(offset), inside: Some(inside), stride, ..place.clone() }))
+        let in_words = place.in_words && stride.is_multiple_of(4);
+        Ok(Lowered::Memory(Place { offset: Some(offset), inside: Some(inside), stride, in_words, ..*place }))
     }
 
     /// The length of the array at the end of a buffer.
@@ -142,38 +130,6 @@ impl<'m> Lowering<'m> {
         }
         let factor = self.program.bits(factor);
         self.multiplied(number, factor)
-    }
-
-    /// The bytes of a type's scalars from its start.
-    pub(super) fn offsets(&self, inner: &TypeInner, first: u32, offsets: &mut Vec<u32>, span: Span) -> Result<()> {
-        let types = &self.module.types;
-        match inner {
-            TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } | TypeInner::Matrix { scalar, .. }
-                if scalar.kind == ScalarKind::Bool =>
-            {
-                return refuse(span, &Limit::BOOL_IN_MEMORY);
-            }
-            TypeInner::Scalar(_) | TypeInner::Atomic(_) => offsets.push(first),
-            TypeInner::Vector { size, .. } => offsets.extend((0..*size as u32).map(|at| first + 4 * at)),
-            TypeInner::Matrix { columns, rows, .. } => {
-                for column in 0..*columns as u32 {
-                    let start = first + column * column_bytes(*rows);
-                    offsets.extend((0..*rows as u32).map(|at| start + 4 * at));
-                }
-            }
-            TypeInner::Array { base, size: ArraySize::Constant(count), stride } => {
-                for at in 0..count.get() {
-                    self.offsets(&types[*base].inner, first + at * stride, offsets, span)?;
-                }
-            }
-            TypeInner::Struct { members, .. } => {
-                for member in members {
-                    self.offsets(&types[member.ty].inner, first + member.offset, offsets, span)?;
-                }
-            }
-            _ => return refuse(span, &Limit::TYPE_IN_MEMORY),
-        }
-        Ok(())
     }
 
     /// An address so many bytes behind a place: one that is valid in all elements, or one for those that take part.
@@ -207,23 +163,59 @@ impl<'m> Lowering<'m> {
             // Too many numbers, and numbers of other sizes.
             self.scalars_of(inner, span)?;
         }
-        let mut offsets = Vec::new();
-        self.offsets(inner, 0, &mut offsets, span)?;
-        let read_only = match place.memory {
+        let mut slots = Vec::new();
+        self.slots(inner, 0, &mut slots, span)?;
+        let mut numbers = Vec::new();
+        // Halves of one word are one behind the other.
+        let mut last = None;
+        for Slot { offset, is_half } in slots {
+            if !is_half {
+                numbers.push(self.load_word(place, offset, state));
+                continue;
+            }
+            let in_word = place.first.wrapping_add(offset) & 2;
+            if !place.in_words {
+                numbers.push(self.load_half(place, offset, state));
+                continue;
+            }
+            let start = offset.wrapping_sub(in_word);
+            let word = match last {
+                Some((known, word)) if known == start => word,
+                _ => self.load_word(place, start, state),
+            };
+            last = Some((start, word));
+            numbers.push(self.program.value(Op::Unpack(Part::Half((in_word / 2) as u8), word)));
+        }
+        Ok(numbers)
+    }
+
+    /// The half that is so many bytes behind a place of which only the program knows whether it is the lower or the upper one of its word.
+    fn load_half(&mut self, place: &Place, bytes: u32, state: &State) -> Value {
+        let address = self.address(place, bytes, true);
+        let (words, upper) = (self.program.bits(!3), self.program.bits(2));
+        let word = self.program.and(address, words);
+        let word = self.load_at(place.memory, word, state);
+        let is_upper = self.program.and(address, upper);
+        let [low, high] = [0, 1].map(|half| self.program.value(Op::Unpack(Part::Half(half), word)));
+        self.program.select(is_upper, high, low)
+    }
+
+    /// The word that is so many bytes behind a place.
+    fn load_word(&mut self, place: &Place, bytes: u32, state: &State) -> Value {
+        let address = self.address(place, bytes, true);
+        self.load_at(place.memory, address, state)
+    }
+
+    fn load_at(&mut self, memory: Memory, address: Value, state: &State) -> Value {
+        let read_only = match memory {
             Memory::Buffer(buffer) => self.buffers.get(buffer as usize).is_some_and(|buffer| !buffer.writable),
             Memory::Workgroup => false,
         };
-        let mut words = Vec::new();
-        for bytes in offsets {
-            let address = self.address(place, bytes, true);
-            words.push(if read_only {
-                self.program.value(Op::Fetch(address))
-            } else {
-                let uncached = Some(self.address_where(state.live, address));
-                self.program.access(Access::Load { memory: place.memory, address, uncached })
-            });
+        if read_only {
+            return self.program.value(Op::Fetch(address));
         }
-        Ok(words)
+        let uncached = Some(self.address_where(state.live, address));
+        self.program.access(Access::Load { memory, address, uncached })
     }
 
     pub(super) fn store_memory(
@@ -244,22 +236,50 @@ impl<'m> Lowering<'m> {
             return Ok(());
         }
         self.scalars_of(inner, span)?;
-        let mut offsets = Vec::new();
-        self.offsets(inner, 0, &mut offsets, span)?;
+        let mut slots = Vec::new();
+        self.slots(inner, 0, &mut slots, span)?;
+        let stored = self.whole_words(place, &slots, scalars, span)?;
         let mut at = 0;
-        while at < offsets.len().min(scalars.len()) {
-            let follows = |next: usize| offsets.get(next) == Some(&(offsets[at] + 4 * (next - at) as u32));
-            let count = (1..MAX_WORDS).take_while(|more| follows(at + more)).count() + 1;
-            let words = scalars[at..(at + count).min(scalars.len())].to_vec();
+        while at < stored.len() {
+            let first = stored[at].0;
+            let follows = |more: &usize| stored.get(at + more).is_some_and(|next| next.0 == first + 4 * *more as u32);
+            let count = (1..MAX_WORDS).take_while(follows).count() + 1;
+            let words: Vec<Value> = stored[at..at + count].iter().map(|(_, word)| *word).collect();
             let bytes = 4 * words.len() as u32;
             let fits = (bytes..=bytes + MAX_GAP_BYTES).contains(&place.stride);
             let stride = if fits { place.stride } else { bytes };
-            let address = self.address(place, offsets[at], false);
+            let address = self.address(place, first, false);
             let address = self.address_where(mask, address);
             self.program.access(Access::Store { memory: place.memory, address, words, stride });
             at += count;
         }
         Ok(())
+    }
+
+    /// Numbers as the words in memory that they make, with the bytes before each. The other half of a word must not be touched, since another invocation may be
+    /// writing it.
+    fn whole_words(
+        &mut self,
+        place: &Place,
+        slots: &[Slot],
+        scalars: &[Value],
+        span: Span,
+    ) -> Result<Vec<(u32, Value)>> {
+        let mut words = Vec::new();
+        let mut numbers = slots.iter().zip(scalars);
+        while let Some((slot, &scalar)) = numbers.next() {
+            if !slot.is_half {
+                words.push((slot.offset, scalar));
+                continue;
+            }
+            let is_lower = place.in_words && place.first.wrapping_add(slot.offset) & 2 == 0;
+            let upper =
+                numbers.next().filter(|(upper, _)| is_lower && upper.is_half && upper.offset == slot.offset + 2);
+            let Some((_, &upper)) = upper else { return refuse(span, &Limit::HALF_STORE) };
+            let word = self.program.value(Op::PackHalf(0, None, scalar));
+            words.push((slot.offset, self.program.value(Op::PackHalf(1, Some(word), upper))));
+        }
+        Ok(words)
     }
 
     /// An operation on a word that others may change at the same time; what it gives: the word as it was, and with an expectation whether it was that.

@@ -8,12 +8,13 @@ use std::collections::HashSet;
 
 use naga::{ArraySize, GlobalVariable, Handle, ScalarKind, Span, Type, TypeInner};
 
+use super::layout::Slot;
 use super::memory::Place;
 use super::{Lowering, Pointer, Space};
 use crate::diagnostic::{Result, refuse_with};
 use crate::interface::{Field, Number};
 use crate::limit::Limit;
-use crate::ssa::{Memory, Op, StreamWord, Value};
+use crate::ssa::{Memory, Op, Part, StreamWord, Value};
 
 /// Elements between which an index chooses by selects: of vectors of four floats, each takes 4 instructions, and lookups 17 and their latency.
 const MAX_SELECTED: usize = 8;
@@ -28,8 +29,8 @@ pub(super) type InMemory = HashSet<(Handle<GlobalVariable>, usize)>;
 pub(super) enum Scalar {
     /// A word of the stream.
     Stream(StreamWord),
-    /// A word of a buffer, by its first byte.
-    Memory { buffer: u32, offset: u32 },
+    /// A number in a buffer.
+    Memory { buffer: u32, slot: Slot },
 }
 
 impl Lowering<'_> {
@@ -45,9 +46,9 @@ impl Lowering<'_> {
             if self.in_memory.contains(&(variable, number)) || !self.field(&name, ty, &mut scalars) {
                 let buffer = self.buffers.len() as u32;
                 self.buffers.push(self.buffer(name, false, ty));
-                let mut offsets = Vec::new();
-                self.offsets(&self.module.types[ty].inner, 0, &mut offsets, span)?;
-                scalars.extend(offsets.into_iter().map(|offset| Scalar::Memory { buffer, offset }));
+                let mut slots = Vec::new();
+                self.slots(&self.module.types[ty].inner, 0, &mut slots, span)?;
+                scalars.extend(slots.into_iter().map(|slot| Scalar::Memory { buffer, slot }));
             }
         }
         Ok(scalars)
@@ -115,9 +116,11 @@ impl Lowering<'_> {
     pub(super) fn uniform_scalar(&mut self, scalar: Scalar) -> Value {
         match scalar {
             Scalar::Stream(word) => self.program.uniform(word),
-            Scalar::Memory { buffer, offset } => {
-                let address = self.program.uniform(StreamWord::Buffer { buffer, offset });
-                self.program.value(Op::Fetch(address))
+            Scalar::Memory { buffer, slot: Slot { offset, is_half } } => {
+                let half = if is_half { offset & 2 } else { 0 };
+                let address = self.program.uniform(StreamWord::Buffer { buffer, offset: offset - half });
+                let word = self.program.value(Op::Fetch(address));
+                if is_half { self.program.value(Op::Unpack(Part::Half((half / 2) as u8), word)) } else { word }
             }
         }
     }
@@ -125,7 +128,7 @@ impl Lowering<'_> {
     /// Where a pointer points to in memory, if it does.
     pub(super) fn uniform_place(&self, pointer: &Pointer) -> Option<Place> {
         match self.uniform_at(pointer)? {
-            Scalar::Memory { buffer, offset } => Some(Place::start(Memory::Buffer(buffer)).further(offset)),
+            Scalar::Memory { buffer, slot } => Some(Place::start(Memory::Buffer(buffer)).further(slot.offset)),
             Scalar::Stream(_) => None,
         }
     }

@@ -1,5 +1,7 @@
 //! What programs read and write.
 
+use shader_interface::f16;
+
 use crate::machine::{floats, program, run};
 
 #[test]
@@ -176,4 +178,35 @@ fn what_an_invocation_has_written_it_reads() {
         .map(|(sum, _)| (sum ^ 1) + 3)
         .collect();
     assert_eq!(written(source, [5, 1, 1], 80, &[]), expected);
+}
+
+/// 16-bit floats as words, of which the first of two is the lower one.
+fn halves(numbers: &[f32]) -> Vec<u32> {
+    let bits = |number: f32| u32::from(f16::from_f32(number).to_bits());
+    numbers.chunks(2).map(|pair| bits(pair[0]) | bits(pair[1]) << 16).collect()
+}
+
+#[test]
+fn halves_are_stored_two_in_a_word() {
+    let source = "enable f16;
+        struct Item { a: vec4<f16>, b: f32, c: f16, d: f16 }
+        @group(0) @binding(0) var<storage, read_write> out: array<Item>;
+        @group(0) @binding(1) var<storage, read> given: array<f16>;
+        @compute @workgroup_size(16) fn cs_main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let at = id.x * 3u;
+            out[id.x] = Item(vec4(given[at], given[at + 1u], given[at + 2u], 0.5h), f32(given[at]), given[at] + 1.0h, -1.0h);
+            out[id.x].a = out[id.x].a * 2.0h;
+        }";
+    let numbers: Vec<f32> = (0..96).map(|at| at as f32 * 0.5 - 10.0).collect();
+    let expected: Vec<u32> = numbers
+        .chunks(3)
+        .flat_map(|n| {
+            let mut words = halves(&[2.0 * n[0], 2.0 * n[1], 2.0 * n[2], 1.0]);
+            words.push((n[0] + 0.0).to_bits());
+            words.extend(halves(&[n[0] + 1.0, -1.0]));
+            words
+        })
+        .collect();
+    let found = written(source, [2, 1, 1], expected.len(), &[halves(&numbers)]);
+    assert_eq!(found, expected);
 }

@@ -2,6 +2,7 @@
 
 use shader_compiler::Compiled;
 use shader_compiler::interface::Stage;
+use shader_interface::f16;
 use v3d_sim::lanes::Lanes;
 
 use crate::interpret::interpret;
@@ -128,4 +129,75 @@ fn loops_read_memory() {
     let (program, found) = results(declarations, "sum(n)", &given(vec![], vec![floats(50, 0.0)]));
     expect(found, |n| (0..=n).map(|i| 0.25 * within(i, 50)).sum());
     assert!(program.ssa.to_string().contains("loop 0"), "{}", text(&program));
+}
+
+/// Words of 16-bit floats, of which the first of two is the lower one.
+fn halves(numbers: &[f32]) -> Vec<u32> {
+    let bits = |number: f32| u32::from(f16::from_f32(number).to_bits());
+    numbers.chunks(2).map(|pair| bits(pair[0]) | bits(*pair.get(1).unwrap_or(&0.0)) << 16).collect()
+}
+
+#[test]
+fn halves_are_read_from_memory() {
+    let numbers: Vec<f32> = (0..30).map(|at| at as f32 * 0.25 - 3.0).collect();
+    let declarations = "enable f16;\n@group(0) @binding(0) var<storage, read> s: array<f16, 30>;";
+    let (program, found) = results(declarations, "f32(s[n] * 2.0h + s[5])", &given(vec![], vec![halves(&numbers)]));
+    expect(found, |n| 2.0 * numbers[within(n, 30) as usize] + numbers[5]);
+    assert_eq!(program.interface.buffers[0].number, None);
+
+    let declarations = "enable f16;
+        struct Item { a: f16, b: f16, c: f32, d: vec3<f16>, e: mat2x2<f16> }
+        @group(0) @binding(0) var<storage, read> s: array<Item>;";
+    let item = |at: u32| {
+        let first = at as f32;
+        [
+            halves(&[first, first + 0.5]),
+            vec![(first * 3.0).to_bits()],
+            halves(&[first + 1.0, 2.0, 3.0, 0.0, 4.0, 5.0, first - 6.0, 7.0]),
+        ]
+        .concat()
+    };
+    let words: Vec<u32> = (0..20).flat_map(item).collect();
+    // The tests' length of a buffer is that of one of single words.
+    let expression =
+        "f32(s[clamp(n, 0, 19)].b) + s[clamp(n, 0, 19)].c + f32(s[clamp(n, 0, 19)].d.x + s[clamp(n, 0, 19)].e[1].x)";
+    let (_, found) = results(declarations, expression, &given(vec![], vec![words]));
+    expect(found, |n| {
+        let first = within(n, 20);
+        first + 0.5 + 3.0 * first + (first + 1.0) + (first - 6.0)
+    });
+}
+
+#[test]
+fn halves_of_uniforms_are_floats_of_fields() {
+    let declarations = "enable f16;
+        struct U { scale: f16, offsets: vec2<f16> }
+        @group(0) @binding(0) var<uniform> u: U;";
+    let fields = vec![vec![0.5f32.to_bits()], vec![1f32.to_bits(), 3f32.to_bits()]];
+    let (_, found) = results(declarations, "f32(u.scale * f16(n) + u.offsets.y)", &given(fields, vec![]));
+    expect(found, |n| 0.5 * n as f32 + 3.0);
+}
+
+#[test]
+fn halves_of_vertices_take_half_a_word() {
+    let source = "enable f16;
+        struct Out { @builtin(position) p: vec4<f32>, @location(0) r: f32, @location(1) h: vec3<f16> }
+        @vertex fn vs_main(@location(0) a: vec3<f16>, @location(1) b: f32) -> Out {
+            return Out(vec4(0.0, 0.0, 0.0, 1.0), f32(a.x) + b, a);
+        }";
+    let program = stage(source, Stage::Vertex);
+    let words: Vec<(u32, u32)> =
+        program.interface.attributes.iter().map(|attribute| (attribute.words(), attribute.components)).collect();
+    assert_eq!(words, [(2, 3), (1, 1)]);
+    let numbers = |of: fn(f32) -> [f32; 2]| Lanes(std::array::from_fn(|at| halves(&of(at as f32))[0]));
+    let streams = vec![numbers(|n| [n, -n]), numbers(|n| [n * 0.5, 9.0]), Lanes::from_f32([0.25; 16])];
+    let given = Inputs::new(streams, Vec::new());
+    let outputs = run(&program, &given);
+    assert_eq!(outputs, interpret(&program, &given), "{}", text(&program));
+    let found: Vec<[f32; 16]> = outputs.words[3..].iter().map(|word| word.to_f32()).collect();
+    let expected: [fn(f32) -> f32; 4] = [|n| n + 0.25, |n| n, |n| -n, |n| n * 0.5];
+    for (found, expected) in found.into_iter().zip(expected) {
+        // There is no negative 0.
+        assert_eq!(found, std::array::from_fn(|at| expected(at as f32) + 0.0));
+    }
 }

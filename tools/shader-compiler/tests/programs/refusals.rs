@@ -80,6 +80,13 @@ const SOURCES: &[(&Limit, &str, &str)] = &[
         @fragment fn f() -> @location(0) vec4<f32> { s[1] = 2.0; return vec4(1.0); }",
         "s",
     ),
+    (
+        &Limit::HALF_STORE,
+        "enable f16;
+        @group(0) @binding(0) var<storage, read_write> s: array<f16>;
+        @compute @workgroup_size(16) fn f(@builtin(local_invocation_index) i: u32) { s[i] = 1.0h; }",
+        "s[i] = 1.0h",
+    ),
     (&Limit::WORKGROUP_SIZE, "@compute @workgroup_size(64, 64) fn f() {}", "f()"),
     (&Limit::WORKGROUP_TOGETHER, "@compute @workgroup_size(256) fn f() { workgroupBarrier(); }", "f()"),
     (
