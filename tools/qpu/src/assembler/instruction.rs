@@ -213,7 +213,7 @@ impl Assembler<'_> {
         self.enter_place(Place::TARGET);
         let first = self.peek();
         let register = self.register(Places::TARGET, "a target")?;
-        if register.address == 36 && self.text(first) == "r4" {
+        if register.address == WriteTarget::TmuNoSwap.address() && self.text(first) == "r4" {
             self.warn(Code::TargetR4, first, "a write to r4 goes to the register that swaps TMUs, not to r4");
         }
         self.slot_do(first, |slot| slot.target(register))

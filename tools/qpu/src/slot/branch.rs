@@ -1,5 +1,6 @@
 //! Branches.
 
+use v3d_hw::qpu::address_map::is_register;
 use v3d_hw::qpu::{AddOp, BranchCondition, MulOp, Signal};
 
 use super::source::word_of;
@@ -58,7 +59,7 @@ impl Slot {
                 if register.address == NOP && register.access.either_file() && register.rotation == Rotation::None {
                     return Ok(());
                 }
-                if !register.access.has(Access::A) || register.address >= 32 {
+                if !register.access.has(Access::A) || !is_register(register.address) {
                     return Err(Code::BranchTarget.into());
                 }
                 if register.rotation != Rotation::None {
