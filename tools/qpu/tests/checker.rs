@@ -187,6 +187,12 @@ fn results_that_are_not_in_r4_yet() {
 #[test]
 fn branches() {
     breaks(Code::BranchInDelaySlots, 2, "brr -, r:a\nbrr -, r:a\nnop\nnop\n:a nop");
+    // What is behind a branch in the last delay slot of another is followed, if the first goes on there.
+    breaks(
+        Code::ReadAfterWrite,
+        7,
+        "mov.setf -, unif\nbrr.allz -, r:a\nnop\nnop\nbrr.allz -, r:a\nmov ra0, unif\nmov r0, ra0\nnop\n:a nop",
+    );
     breaks(Code::Unreachable, 5, "brr -, r:a\nnop\nnop\nnop\nmov r0, unif\n:a nop");
     assert_eq!(findings("nop\nnop"), [(Code::RunsOffTheEnd, 2)]);
     assert_eq!(findings("thrend\nnop"), [(Code::RunsOffTheEnd, 2)]);

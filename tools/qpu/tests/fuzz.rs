@@ -1,4 +1,5 @@
 //! The fuzz targets, for a second each, or as long as `QPU_FUZZ_SECONDS` says.
+#![cfg(feature = "model")]
 
 #[allow(unreachable_pub, reason = "the file is also a library of its own")]
 #[path = "../fuzz/src/lib.rs"]
@@ -6,27 +7,23 @@ mod fuzz;
 
 use std::time::{Duration, Instant};
 
+use v3d_sim::random::Random;
+
 /// Bytes of a numbered input.
 fn input(seed: u64) -> Vec<u8> {
-    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        x
-    };
-    let length = next() % 256;
-    (0..length).map(|_| (next() >> 32) as u8).collect()
+    let mut random = Random::new(0, seed);
+    let length = random.below(256);
+    (0..length).map(|_| random.next_u64() as u8).collect()
 }
 
 /// Inputs that are tried however long they take.
-const LEAST: u64 = 100;
+const MIN_INPUTS: u64 = 100;
 
 fn run(target: fn(&[u8])) {
     let seconds = std::env::var("QPU_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
     let start = Instant::now();
     let mut seed: u64 = 0;
-    while start.elapsed() < Duration::from_secs(seconds) || seed < LEAST {
+    while start.elapsed() < Duration::from_secs(seconds) || seed < MIN_INPUTS {
         let bytes = input(seed);
         let result = std::panic::catch_unwind(|| target(&bytes));
         assert!(result.is_ok(), "input {seed}");

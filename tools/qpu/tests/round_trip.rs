@@ -1,17 +1,12 @@
 //! Words -> text -> words.
 //!
 //! The text of an instruction, where it is said to be exact, must assemble to the same 64 bits; the disassembly of any words must too.
+#![cfg(feature = "model")]
 
 use qpu::disassembler::Style;
 use qpu::{Options, Source, assemble, disassemble};
 use v3d_hw::qpu::Instruction;
-
-/// A counter-based generator, so that a failing case is named by its seed.
-fn random(seed: u64) -> u64 {
-    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 30)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
+use v3d_sim::random::Random;
 
 fn check(words: &[u64]) {
     let text = disassemble(words, Style::default());
@@ -38,14 +33,14 @@ fn exact(words: &[u64]) -> usize {
 
 #[test]
 fn random_words() {
-    let words: Vec<u64> = (0..50_000).map(random).collect();
+    let words: Vec<u64> = (0..50_000).map(|seed| Random::new(0, seed).next_u64()).collect();
     check(&words);
 }
 
 /// Random values in all fields, but unused ones at their default: most of these have a text.
 fn plausible(seed: u64) -> u64 {
-    let r = random(seed);
-    let s = random(r ^ seed);
+    let mut random = Random::new(1, seed);
+    let (r, s) = (random.next_u64(), random.next_u64());
     let field = |hi: u32, lo: u32, value: u64| (value & ((1 << (hi - lo + 1)) - 1)) << lo;
     let pick = |n: u32| s >> n & 1 != 0;
     let sig = match s & 7 {

@@ -148,23 +148,23 @@ impl Flow {
     /// Successors of the last delay slot of a branch, and the node that a call comes back to.
     fn behind_slots(&self, facts: &[Facts], branch: usize) -> (Successors, Option<Node>) {
         let Some(what) = facts[branch].branch else { return (Successors::default(), None) };
-        let behind = branch as i64 + 4;
-        // A second branch in the last delay slot becomes pending when the first takes effect.
-        let second = facts[branch + 3].branch.is_some();
-        let to = |target: i64| {
-            let inside = usize::try_from(target).ok().filter(|&at| !second && at < self.length);
-            inside.map(|at| Node(at as u32))
-        };
+        let (last, behind) = (branch + 3, branch + 4);
+        // A second branch in the last delay slot is pending behind it. Its delay slots are followed where they are those behind it in the program, not
+        // where they are behind the first branch's target.
+        let is_second = facts[last].branch.is_some();
+        let node_behind = if is_second { self.first_slot(last, true) } else { Node(behind as u32) };
+        let found_behind = (behind < self.length).then_some(node_behind);
         let mut successors = Successors::default();
-        if let Some(distance) = what.distance {
-            successors.nodes[0] = to(behind.saturating_add(distance));
-            successors.falls_off |= successors.nodes[0].is_none() && !second;
+        if let (Some(distance), false) = (what.distance, is_second) {
+            let target = usize::try_from((behind as i64).saturating_add(distance)).ok().filter(|&at| at < self.length);
+            successors.nodes[0] = target.map(|at| Node(at as u32));
+            successors.falls_off |= target.is_none();
         }
         if !what.always {
-            successors.nodes[1] = to(behind);
-            successors.falls_off |= successors.nodes[1].is_none() && !second;
+            successors.nodes[1] = found_behind;
+            successors.falls_off |= found_behind.is_none();
         }
-        let call = (what.links && what.always).then(|| to(behind)).flatten();
+        let call = found_behind.filter(|_| what.links && what.always && !is_second);
         (successors, call)
     }
 

@@ -108,6 +108,7 @@ mod tests {
     use super::*;
     use v3d_hw::qpu::{PackA, PackMul};
     use v3d_sim::qpu::isa::{alu, pack};
+    use v3d_sim::random::Random;
 
     /// Values at edges of integers, floats and bytes, all small immediates, and random ones.
     fn values() -> Vec<u32> {
@@ -140,14 +141,8 @@ mod tests {
             0x7fc0_0001,
         ];
         let immediates = (0..64).filter_map(|code| v3d_hw::qpu::SmallImmediate::from_code(code).value());
-        let mut state: u64 = 1;
-        let random = std::iter::repeat_with(|| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let value = (state >> 32) as u32;
-            // Half of them are floats whose squares are neither too small nor too large.
-            if state >> 31 & 1 == 0 { value } else { value & 0x807f_ffff | (100 + (value >> 24 & 31)) << 23 }
-        });
-        EDGES.into_iter().chain(immediates).chain(random.take(20_000)).collect()
+        let mut random = Random::named("constants");
+        EDGES.into_iter().chain(immediates).chain((0..20_000).map(|_| random.value())).collect()
     }
 
     #[test]

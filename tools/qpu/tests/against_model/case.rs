@@ -1,6 +1,5 @@
 //! Random programs, each with what it takes to execute all of its paths.
 
-use crate::random::Random;
 use qpu::Interface;
 use v3d_hw::Layout;
 use v3d_hw::qpu::address_map::NOP;
@@ -8,6 +7,7 @@ use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Semaphore,
     Signal, Unpack,
 };
+use v3d_sim::random::Random;
 
 /// Registers of file A that hold the two uniforms on which branches depend. No case writes them.
 const DECISIONS: [u8; 2] = [10, 11];
@@ -345,7 +345,7 @@ fn immediate(random: &mut Random) -> u64 {
 
 /// A word without any rule to it, but no branch, no thread switch and, most of the time, no end.
 fn word(random: &mut Random) -> u64 {
-    let word = random.next();
+    let word = random.next_u64();
     let sig = match word >> 60 {
         2 | 6 | 15 => 1,
         0 | 3 | 9 if !random.one_in(8) => 1,
@@ -397,7 +397,7 @@ fn units(random: &mut Random) -> Vec<u64> {
             2 | 3 if about_tmus => {
                 encoded(&Alu { sig: random.pick(&[Signal::LoadTmu0, Signal::LoadTmu1]), ..Alu::NOP })
             }
-            0 => load(VPM_SETUP, ROWS | (1 + random.below(3) as u32) << 20, false),
+            0 => load(VPM_SETUP, ROWS | (1 + random.below(3)) << 20, false),
             1 => load(VPM_SETUP, ROWS, true),
             2 => encoded(&Alu { raddr_a: VPM, ..Alu::NOP }),
             3 => encoded(&moved(VPM)),
@@ -464,7 +464,7 @@ fn branches(random: &mut Random) -> Vec<u64> {
         let behind = words.len() + 4;
         // Anywhere in the code, into the slots as well; seldom back, because a loop is not left.
         let target = match random.below(4) {
-            0 => start + random.below(words.len() as u64 - start as u64) as usize,
+            0 => start + random.below((words.len() - start) as u32) as usize,
             _ => words.len() + 1 + random.below(10) as usize,
         };
         let target = target.min(start + length + 10);

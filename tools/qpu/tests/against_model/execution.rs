@@ -15,8 +15,6 @@ const UNIFORMS: u32 = 0x4000;
 const MEMORY_BYTES: usize = 0x8000;
 /// Instructions that are executed at most: more than a case has, so that loops are left.
 const MAX_STEPS: usize = 200;
-/// Instructions over which rules look back.
-const RULE_STEPS: usize = 2;
 /// Rows of the VPM that can be accessed.
 const VPM_ROWS: u32 = 64;
 
@@ -60,11 +58,11 @@ impl Executed {
         self.runs.iter().any(|run| run.contains(&at))
     }
 
-    /// Whether some run has executed an instruction within the steps after another in which rules look back.
-    pub(crate) fn was_executed_after(&self, first: usize, at: usize) -> bool {
+    /// Whether some run has executed an instruction within so many steps after another.
+    pub(crate) fn was_executed_after(&self, first: usize, at: usize, steps: usize) -> bool {
         let near = |run: &Vec<usize>| {
             let places = run.iter().enumerate().filter(|(_, other)| **other == first).map(|(step, _)| step);
-            places.into_iter().any(|step| run[step..].iter().take(1 + RULE_STEPS).any(|other| *other == at))
+            places.into_iter().any(|step| run[step + 1..].iter().take(steps).any(|other| *other == at))
         };
         self.runs.iter().any(near)
     }
@@ -73,6 +71,11 @@ impl Executed {
     pub(crate) fn before(&self, at: usize) -> Vec<usize> {
         let Some(run) = self.runs.iter().find(|run| run.contains(&at)) else { return Vec::new() };
         run.iter().take_while(|&&other| other != at).copied().collect::<Vec<_>>().into_iter().rev().collect()
+    }
+
+    /// What each run has executed before it came to an instruction for the last time.
+    pub(crate) fn runs_before(&self, at: usize) -> impl Iterator<Item = &[usize]> {
+        self.runs.iter().filter_map(move |run| Some(&run[..run.iter().rposition(|&other| other == at)?]))
     }
 
     fn run(&mut self, case: &Case, decisions: [u32; 2]) {

@@ -8,7 +8,6 @@
 
 mod case;
 mod execution;
-mod random;
 mod table;
 
 use case::{Case, Suite};
@@ -19,7 +18,7 @@ use qpu::disassembler::Style;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::process::ExitCode;
-use table::{EXCEPTIONS, ROWS, Row, Scope, Side, Site};
+use table::{ANY_ROW, EXCEPTIONS, Exception, ROWS, Row, Scope, Side, Site};
 
 /// Cases of each suite that are tried unless a range is given.
 const USUAL: Range<u64> = 0..4000;
@@ -63,8 +62,9 @@ impl Summary {
             let by_model: Vec<&Report> = executed.reports.iter().filter(|report| row.is(&report.what)).collect();
             let counts = self.rules.entry(row.name).or_default();
             let mut differs = |side, at, message: String| {
-                let site = Site { words: &case.words, before: executed.before(at), at, case };
-                let exception = EXCEPTIONS.iter().find(|e| e.row == row.name && e.side == side && (e.holds)(&site));
+                let site = Site { words: &case.words, executed: &executed, at, case };
+                let is_about = |e: &&Exception| e.side == side && (e.row == row.name || e.row == ANY_ROW);
+                let exception = EXCEPTIONS.iter().filter(is_about).find(|e| (e.holds)(&site));
                 match exception {
                     Some(exception) => {
                         counts.excepted += 1;
@@ -74,10 +74,8 @@ impl Summary {
                 }
             };
             for finding in &by_checker {
-                let on_path = match finding.related {
-                    Some((first, _)) if row.scope == Scope::Neighbours => {
-                        executed.was_executed_after(first, finding.at)
-                    }
+                let on_path = match (finding.related, row.scope.steps()) {
+                    (Some((first, _)), Some(steps)) => executed.was_executed_after(first, finding.at, steps),
                     _ => executed.was_executed(finding.at),
                 };
                 if !on_path {
@@ -95,7 +93,7 @@ impl Summary {
             for report in &by_model {
                 if by_checker.iter().any(|finding| finding.at == report.at) {
                     agreed += 1;
-                } else if row.scope == Scope::Neighbours || !case.has_conditional_branches() {
+                } else if row.scope.steps().is_some() || !case.has_conditional_branches() {
                     differs(Side::Model, report.at, report.message.clone());
                 }
             }

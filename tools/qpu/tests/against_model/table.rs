@@ -1,10 +1,10 @@
 //! Which rule of the model is which code of the checker, and where the two differ with a reason.
 
 use crate::case::{Case, decoded};
-use crate::execution::Complaint;
+use crate::execution::{Complaint, Executed};
 use qpu::Code;
 use v3d_hw::qpu::accesses::Write;
-use v3d_hw::qpu::{Instruction, WriteTarget};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Instruction, WriteTarget};
 use v3d_sim::qpu::{IoError, QpuError, Rule};
 use v3d_sim::tmu::TmuFault;
 use v3d_sim::vpm::VpmError;
@@ -12,7 +12,9 @@ use v3d_sim::vpm::VpmError;
 /// How far a rule looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// At an instruction and a few before it: both sides name every place.
+    /// At an instruction and the one before it: both sides name every place.
+    Next,
+    /// At an instruction and the two before it: both sides name every place.
     Neighbours,
     /// At all that has been executed: the checker names a place only if the rule is broken on every path to it.
     Path,
@@ -39,6 +41,17 @@ pub(crate) struct Row {
     pub(crate) scope: Scope,
 }
 
+impl Scope {
+    /// Instructions over which the rule looks back, if it is about them alone.
+    pub(crate) const fn steps(self) -> Option<usize> {
+        match self {
+            Self::Next => Some(1),
+            Self::Neighbours => Some(2),
+            Self::Path | Self::Once | Self::Units => None,
+        }
+    }
+}
+
 impl Row {
     /// Whether a complaint of the model is about this rule.
     pub(crate) fn is(&self, complaint: &Complaint) -> bool {
@@ -54,7 +67,7 @@ const fn row(name: &'static str, rules: &'static [Name], codes: &'static [Code],
 }
 
 use Name::{Rule as Of, Unit};
-use Scope::{Neighbours, Once, Path, Units};
+use Scope::{Neighbours, Next, Once, Path, Units};
 
 /// The rules that both sides have.
 pub(crate) const ROWS: &[Row] = &[
@@ -79,16 +92,11 @@ pub(crate) const ROWS: &[Row] = &[
     row("uniform with TMU write", &[Of(Rule::UniformWithTmuWrite)], &[Code::UniformWithTmuWrite], Units),
     row("part of a word to a peripheral", &[Of(Rule::PackToPeripheral)], &[Code::PartialPeripheralWrite], Neighbours),
     row("unmapped address", &[Of(Rule::UnmappedRead)], &[Code::Unmapped], Neighbours),
-    row("register read right after its write", &[Of(Rule::StaleRead)], &[Code::ReadAfterWrite], Neighbours),
+    row("register read right after its write", &[Of(Rule::StaleRead)], &[Code::ReadAfterWrite], Next),
     row("r4 read before the SFU's result", &[Of(Rule::SfuTooEarly)], &[Code::R4BeforeSfu], Neighbours),
     row("r4 written before the SFU's result", &[Of(Rule::SfuClobbered)], &[Code::SfuBusy], Neighbours),
-    row("rotation right after the write", &[Of(Rule::RotationTooEarly)], &[Code::RotationAfterWrite], Neighbours),
-    row(
-        "rotation by r5 right after its write",
-        &[Of(Rule::RotationByFreshR5)],
-        &[Code::RotationByR5AfterWrite],
-        Neighbours,
-    ),
+    row("rotation right after the write", &[Of(Rule::RotationTooEarly)], &[Code::RotationAfterWrite], Next),
+    row("rotation by r5 right after its write", &[Of(Rule::RotationByFreshR5)], &[Code::RotationByR5AfterWrite], Next),
     row("multisample mask after Z write", &[Of(Rule::MsFlagsTooEarly)], &[Code::MsFlagsAfterTlbZ], Neighbours),
     row("uniform after their address", &[Of(Rule::UniformTooEarly)], &[Code::UniformAfterAddress], Neighbours),
     row("TMU write after TMU_NOSWAP", &[Of(Rule::NoSwapTooLate)], &[Code::TmuSoonAfterNoSwap], Neighbours),
@@ -199,8 +207,7 @@ pub(crate) enum Side {
 /// Where one side complains alone.
 pub(crate) struct Site<'s> {
     pub(crate) words: &'s [u64],
-    /// What was executed before it, the nearest first.
-    pub(crate) before: Vec<usize>,
+    pub(crate) executed: &'s Executed,
     pub(crate) at: usize,
     pub(crate) case: &'s Case,
 }
@@ -212,7 +219,7 @@ impl Site<'_> {
 
     /// Whether a result that the instruction before writes has a condition.
     fn follows_conditional_write(&self) -> bool {
-        let before = self.before.first().map(|&at| decoded(self.words, at).accesses());
+        let before = self.executed.before(self.at).first().map(|&at| decoded(self.words, at).accesses());
         before.is_some_and(|accesses| accesses.written().any(Write::is_conditional))
     }
 
@@ -229,6 +236,9 @@ pub(crate) struct Exception {
     pub(crate) why: &'static str,
 }
 
+/// The row of an exception that is one for all of them.
+pub(crate) const ANY_ROW: &str = "any";
+
 /// The reasons for which one side complains alone.
 pub(crate) const EXCEPTIONS: &[Exception] = &[
     Exception {
@@ -241,8 +251,8 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         row: "TMU write after TMU_NOSWAP",
         side: Side::Checker,
         holds: |site| {
-            let mut near = site.before.iter().take(2);
-            near.any(|&at| {
+            let before = site.executed.before(site.at);
+            before.iter().take(2).any(|&at| {
                 let accesses = decoded(site.words, at).accesses();
                 accesses.written().any(|write| write.target == WriteTarget::TmuNoSwap && write.is_conditional())
             })
@@ -274,13 +284,15 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         why: "a rotation by less than a quad into r5 uses only what stays in its quad",
     },
     Exception {
-        row: "branch in the slots of another",
+        row: ANY_ROW,
         side: Side::Model,
         holds: |site| {
-            let branches = |at: usize| matches!(decoded(site.words, at), Instruction::Branch(_));
-            (1..site.words.len()).any(|at| branches(at) && (branches(at - 1) || at > 1 && branches(at - 2)))
+            let branches = |at: &usize| matches!(decoded(site.words, *at), Instruction::Branch(_));
+            let within_slots = |steps: &[usize]| branches(&steps[0]) && steps[1..].iter().any(branches);
+            let mut runs = site.executed.runs_before(site.at);
+            runs.any(|run| run.windows(1 + BRANCH_DELAY_SLOTS as usize).any(within_slots))
         },
-        why: "the checker does not follow a branch in the slots of another, which it has found",
+        why: "the checker does not follow a branch whose delay slots are behind the target of another",
     },
     Exception {
         row: "mutex",
