@@ -86,6 +86,11 @@ impl fmt::Display for Message {
 impl std::error::Error for Message {}
 
 impl Refusal {
+    /// Whether this limit is the reason.
+    pub(crate) fn is_for(&self, limit: &Limit) -> bool {
+        matches!(self.reason, Reason::Limit(reason) if reason == limit)
+    }
+
     /// The error with its text, which naga renders.
     pub(crate) fn render(self, source: &str, path: &str) -> Error {
         let Self { reason, message, span } = self;

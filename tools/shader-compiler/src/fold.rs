@@ -15,6 +15,7 @@ pub(crate) struct Mark {
     loops: usize,
     lookups: usize,
     accesses: usize,
+    open: usize,
     log: usize,
 }
 
@@ -52,8 +53,8 @@ impl Program {
     /// Where the program stands, to come back to.
     pub(crate) fn mark(&self) -> Mark {
         let (values, steps, loops) = (self.values.len(), self.steps.len(), self.loops.len());
-        let (lookups, accesses) = (self.lookups.len(), self.accesses.len());
-        Mark { values, steps, loops, lookups, accesses, log: self.log.len() }
+        let (lookups, accesses, open) = (self.lookups.len(), self.accesses.len(), self.open.len());
+        Mark { values, steps, loops, lookups, accesses, open, log: self.log.len() }
     }
 
     /// Values made since then.
@@ -71,6 +72,7 @@ impl Program {
         self.loops.truncate(mark.loops);
         self.lookups.truncate(mark.lookups);
         self.accesses.truncate(mark.accesses);
+        self.open.truncate(mark.open);
     }
 
     pub(crate) fn bits(&mut self, bits: u32) -> Value {

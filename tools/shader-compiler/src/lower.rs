@@ -22,12 +22,15 @@ use uniform::InMemory;
 
 mod bits;
 pub(crate) mod compute;
+mod convert_ifs;
 pub(crate) mod entry;
 mod exponential;
 mod expression;
 mod image;
+mod inline_calls;
 mod layout;
 mod level_of_detail;
+mod loops;
 mod math;
 mod matrix;
 mod memory;
@@ -35,11 +38,10 @@ mod operator;
 mod reduce_strength;
 mod statement;
 mod uniform;
+mod unroll_loops;
 
 /// Most scalars of a variable.
 const MOST_SCALARS: usize = 4096;
-/// Functions that call each other.
-const MOST_CALLS: usize = 64;
 
 /// What an expression is.
 #[derive(Clone, Debug)]
@@ -317,17 +319,5 @@ impl<'m> Lowering<'m> {
             TypeInner::Array { size: ArraySize::Constant(count), .. } => Ok(count.get() as usize),
             _ => fault(span, "an index into an array of unknown length"),
         }
-    }
-
-    /// The one state that several exits and a state make together; the last way is the one that is assumed where no other is said.
-    fn merge(&mut self, mut ways: Vec<Exit>) -> Option<Exit> {
-        let mut merged = ways.pop()?;
-        while let Some(way) = ways.pop() {
-            for (slot, value) in merged.variables.iter_mut().zip(&way.variables) {
-                *slot = self.program.select(way.live, *value, *slot);
-            }
-            merged.live = self.program.or(way.live, merged.live);
-        }
-        Some(merged)
     }
 }

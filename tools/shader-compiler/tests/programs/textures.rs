@@ -255,3 +255,42 @@ fn derivatives_have_their_signs() {
         }
     }
 }
+
+/// A loop that has to be unrolled, although its turns are many and elements leave it one by one.
+#[test]
+fn loops_that_end_can_have_lookups() {
+    let image = Image::random(16, 8, 1);
+    let bodies = [
+        "var sum = 0.0; var i = 0;
+        for (; i < 60; i++) {
+            if (sum > u * 3.0) { break; }
+            if ((i & 3) == 2) { continue; }
+            sum += textureLoad(image, vec2(i, 3), 0).x;
+        }
+        return vec4(sum, f32(i), 0.0, 0.0);",
+        "var sum = 0.0;
+        for (var i = 0; i < 60; i++) {
+            if (sum > u * 3.0) { return vec4(sum, f32(i), 0.0, 0.0); }
+            if ((i & 3) != 2) { sum += textureLoad(image, vec2(i, 3), 0).x; }
+        }
+        return vec4(sum, 60.0, 0.0, 0.0);",
+        "var sum = 0.0; var i = 0;
+        loop {
+            if (i == 60) { break; }
+            if (sum > u * 3.0) { break; }
+            if ((i & 3) != 2) { sum += textureLoad(image, vec2(i, 3), 0).x; }
+            continuing { i++; break if i > 200 || u > 1e9; }
+        }
+        return vec4(sum, f32(i), 0.0, 0.0);",
+    ];
+    for body in bodies {
+        expect(sampled(&image, COLORS, body), 1e-4, body, |at, component| {
+            let (mut sum, mut turn) = (0.0, 0);
+            while turn < 60 && sum <= f64::from(U[at]) * 3.0 {
+                sum += if turn & 3 == 2 { 0.0 } else { channel_of(image.texel(0, 0, turn, 3), 0) };
+                turn += 1;
+            }
+            [sum, turn as f64, 0.0, 0.0][component]
+        });
+    }
+}

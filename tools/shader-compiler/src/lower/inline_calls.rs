@@ -1,0 +1,96 @@
+//! Inlines calls: a function is lowered in the place of each call of it.
+
+use naga::{Function, Span};
+
+use super::{Exit, Frame, Lowered, Lowering, State};
+use crate::diagnostic::{Result, refuse_with};
+use crate::limit::Limit;
+use crate::ssa::Value;
+
+/// Functions that call each other.
+const MOST_CALLS: usize = 64;
+
+impl<'m> Lowering<'m> {
+    /// Lowers a function in place; what it returns.
+    pub(super) fn call(
+        &mut self,
+        function: &'m Function,
+        info: &'m naga::valid::FunctionInfo,
+        arguments: Vec<Lowered>,
+        state: &mut State,
+        span: Span,
+    ) -> Result<Vec<Value>> {
+        if self.calls == MOST_CALLS {
+            return refuse_with(span, &Limit::CALL_DEPTH, format_args!("at most {MOST_CALLS}"));
+        }
+        self.calls += 1;
+        let own = state.variables.len();
+        let (returned, length) = self.function(function, info, arguments, state, span)?;
+        self.calls -= 1;
+        let values = returned.map_or_else(Vec::new, |first| state.variables[first..first + length].to_vec());
+        state.variables.truncate(own);
+        Ok(values)
+    }
+
+    /// Lowers a function's body; the variables that hold what it returns.
+    pub(super) fn function(
+        &mut self,
+        function: &'m Function,
+        info: &'m naga::valid::FunctionInfo,
+        arguments: Vec<Lowered>,
+        state: &mut State,
+        span: Span,
+    ) -> Result<(Option<usize>, usize)> {
+        let own = state.variables.len();
+        let mut frame = Frame {
+            function,
+            info,
+            arguments,
+            values: std::collections::HashMap::new(),
+            locals: std::collections::HashMap::new(),
+            turns: Vec::new(),
+            returns: Vec::new(),
+            result: None,
+        };
+        let zero = self.program.bits(0);
+        let mut length = 0;
+        if let Some(result) = &function.result {
+            length = self.scalars(result.ty, span)?;
+            frame.result = Some(state.variables.len());
+            state.variables.extend(std::iter::repeat_n(zero, length));
+        }
+        for (handle, local) in function.local_variables.iter() {
+            let span = function.local_variables.get_span(handle);
+            let count = self.scalars(local.ty, span)?;
+            frame.locals.insert(handle, state.variables.len());
+            state.variables.extend(std::iter::repeat_n(zero, count));
+        }
+        for (handle, local) in function.local_variables.iter() {
+            if let Some(init) = local.init {
+                let scalars = self.scalars_at(&mut frame, init, state)?;
+                let first = frame.locals[&handle];
+                state.variables[first..first + scalars.len()].copy_from_slice(&scalars);
+            }
+        }
+        let whole = state.live;
+        self.block(&mut frame, &function.body, state)?;
+        let mut ways = std::mem::take(&mut frame.returns);
+        if !state.dead {
+            ways.push(Exit { live: state.live, variables: state.variables.clone() });
+        }
+        if let Some(exit) = self.merge(ways) {
+            state.variables = exit.variables;
+        }
+        // Everybody who came in goes out: discarded elements are only marked.
+        (state.live, state.dead) = (whole, false);
+        // The result moves to where the callee's variables began, and they are given up.
+        if let Some(first) = frame.result {
+            let result = state.variables[first..first + length].to_vec();
+            state.variables.truncate(own);
+            state.variables.extend(result);
+            return Ok((Some(own), length));
+        }
+        state.variables.truncate(own);
+        Ok((None, 0))
+    }
+}

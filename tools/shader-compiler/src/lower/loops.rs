@@ -1,0 +1,165 @@
+//! Loops that are not unrolled: variables that change are carried from one turn to the next.
+
+use naga::{Block, Expression, Handle, Span};
+
+use super::unroll_loops::Budget;
+use super::{Exit, Frame, Lowering, State, Turn};
+use crate::diagnostic::{Result, refuse};
+use crate::fold::Mark;
+use crate::limit::Limit;
+use crate::ssa::{Carried, Loop, Op, Step, Value};
+
+/// The parts of a loop in the source.
+#[derive(Clone, Copy)]
+pub(super) struct LoopParts<'m> {
+    pub(super) body: &'m Block,
+    pub(super) continuing: &'m Block,
+    pub(super) break_if: Option<Handle<Expression>>,
+    pub(super) span: Span,
+}
+
+/// Where a program stands before a loop, to come back to.
+struct Standing {
+    mark: Mark,
+    state: State,
+    returns: usize,
+    turns: usize,
+    calls: usize,
+    discards: bool,
+}
+
+impl<'m> Lowering<'m> {
+    /// Leaves the loop, the switch or the turn.
+    pub(super) fn leave(&self, frame: &mut Frame<'m>, state: &mut State, list: fn(&mut Turn) -> &mut Vec<Exit>) {
+        if let Some(turn) = frame.turns.last_mut() {
+            list(turn).push(Exit { live: state.live, variables: state.variables.clone() });
+        }
+        state.dead = true;
+    }
+
+    /// Lowers a loop: unrolled if it is short, else as a loop, and unrolled after all if a loop cannot have what is inside of it.
+    pub(super) fn repeat(&mut self, frame: &mut Frame<'m>, parts: LoopParts<'m>, state: &mut State) -> Result<()> {
+        let before = self.standing(frame, state);
+        if self.unroll(frame, parts, Budget::SHORT, state)? {
+            return Ok(());
+        }
+        self.start_over(frame, &before, state);
+        // Which variables change is found by trying; then only those are carried.
+        let all = vec![true; state.variables.len()];
+        let refusal = match self.turn(frame, parts, state, &all) {
+            Ok(changed) => {
+                self.start_over(frame, &before, state);
+                return self.turn(frame, parts, state, &changed).map(drop);
+            }
+            Err(refusal) => refusal,
+        };
+        if refusal.is_for(&Limit::LOOKUP_IN_LOOP) || refusal.is_for(&Limit::EXIT_FROM_LOOP) {
+            self.start_over(frame, &before, state);
+            if let Ok(true) = self.unroll(frame, parts, Budget::NECESSARY, state) {
+                return Ok(());
+            }
+        }
+        Err(refusal)
+    }
+
+    /// Where the program stands before a loop.
+    fn standing(&self, frame: &Frame<'m>, state: &State) -> Standing {
+        let (returns, turns) = (frame.returns.len(), frame.turns.len());
+        let (state, mark) = (state.clone(), self.program.mark());
+        Standing { mark, state, returns, turns, calls: self.calls, discards: self.discards }
+    }
+
+    /// Forgets what has been tried since then.
+    fn start_over(&mut self, frame: &mut Frame<'m>, before: &Standing, state: &mut State) {
+        self.program.return_to(&before.mark);
+        frame.returns.truncate(before.returns);
+        frame.turns.truncate(before.turns);
+        state.clone_from(&before.state);
+        (self.calls, self.discards) = (before.calls, before.discards);
+    }
+
+    /// Lowers a loop as one; the answer is which variables change in it.
+    fn turn(
+        &mut self,
+        frame: &mut Frame<'m>,
+        LoopParts { body, continuing, break_if, span }: LoopParts<'m>,
+        state: &mut State,
+        carried: &[bool],
+    ) -> Result<Vec<bool>> {
+        let number = self.program.loops.len() as u32;
+        self.program.loops.push(Loop::default());
+        self.program.steps.push(Step::Begin(number));
+        self.program.open.push(number);
+        // The first that is carried says which elements are still in the loop.
+        let mut inits = vec![state.live];
+        let places: Vec<usize> = (0..state.variables.len()).filter(|&at| carried[at]).collect();
+        inits.extend(places.iter().map(|&at| state.variables[at]));
+        let values: Vec<Value> =
+            (0..inits.len()).map(|index| self.program.value(Op::Carried(number, index as u32))).collect();
+        let before = state.clone();
+        let mut inside = state.clone();
+        inside.live = values[0];
+        for (&at, &value) in places.iter().zip(&values[1..]) {
+            inside.variables[at] = value;
+        }
+        let at_start = inside.variables.clone();
+        let returns = frame.returns.len();
+        frame.turns.push(Turn::default());
+        self.block(frame, body, &mut inside)?;
+        let turn = frame.turns.pop().unwrap_or_default();
+        if frame.returns.len() > returns {
+            return refuse(span, &Limit::EXIT_FROM_LOOP);
+        }
+        let mut breaks = turn.breaks;
+        let mut ways = turn.continues;
+        if !inside.dead {
+            ways.push(Exit { live: inside.live, variables: inside.variables.clone() });
+        }
+        let none = self.program.bits(0);
+        let mut end = match self.merge(ways) {
+            Some(way) => State { variables: way.variables, live: way.live, dead: false },
+            None => State { variables: at_start.clone(), live: none, dead: true },
+        };
+        if !end.dead {
+            self.block(frame, continuing, &mut end)?;
+            if let Some(condition) = break_if {
+                let condition = self.scalar(frame, condition, &mut end)?;
+                let leaving = self.program.narrowed(end.live, condition);
+                breaks.push(Exit { live: leaving, variables: end.variables.clone() });
+                let outside = self.program.not(condition);
+                end.live = self.program.narrowed(end.live, outside);
+            }
+        }
+        if breaks.is_empty() && !end.dead {
+            return refuse(span, &Limit::ENDLESS_LOOP);
+        }
+        // Elements that have left keep what they had.
+        let mut list = vec![Carried { value: values[0], init: inits[0], next: end.live, next_inside: end.live }];
+        let mut changed = vec![false; state.variables.len()];
+        for (index, &at) in places.iter().enumerate() {
+            let (value, init) = (values[index + 1], inits[index + 1]);
+            let mut next_inside = end.variables[at];
+            if end.dead {
+                next_inside = value;
+            }
+            let mut next = if next_inside == value { value } else { self.program.select(end.live, next_inside, value) };
+            for exit in &breaks {
+                if exit.variables[at] != value {
+                    next = self.program.select(exit.live, exit.variables[at], next);
+                }
+            }
+            changed[at] = next != value;
+            list.push(Carried { value, init, next, next_inside });
+        }
+        let data = &mut self.program.loops[number as usize];
+        data.carried = list;
+        data.again = Some(end.live);
+        self.program.open.pop();
+        self.program.steps.push(Step::End(number));
+        *state = before;
+        for (index, &at) in places.iter().enumerate() {
+            state.variables[at] = self.program.value(Op::Left(number, index as u32 + 1));
+        }
+        Ok(changed)
+    }
+}
