@@ -79,12 +79,19 @@ impl<'a> UniformStream<'a> {
     /// Appends floats, and records if one is NaN.
     #[inline(always)]
     pub fn floats<const N: usize>(&mut self, values: &[f32; N]) {
-        // If no float is NaN, mostly their sum is not NaN either (only infinities of both signs make it so): one check is faster than one per float.
-        if values.iter().sum::<f32>().is_nan() {
-            let at = not_a_number(values).map(|at| self.words.len() - self.start + at);
-            self.not_a_number = self.not_a_number.or(at);
+        let first = self.words.len();
+        let mut words = [0; N];
+        // If no float is NaN, mostly their sum is not NaN either (only infinities of both signs make it so): one check is faster than one per float. A float is
+        // added to the last but three, so that the CPU need not wait for each sum before the next.
+        let mut sums = [0.0; 4];
+        for at in 0..N {
+            words[at] = values[at].to_bits();
+            sums[at % 4] = if at < 4 { values[at] } else { sums[at % 4] + values[at] };
         }
-        self.words.extend_from_slice(&values.map(f32::to_bits));
+        self.words.extend_from_slice(&words);
+        if ((sums[0] + sums[1]) + (sums[2] + sums[3])).is_nan() && self.not_a_number.is_none() {
+            self.not_a_number = first_nan(self.words, first).map(|at| at - self.start);
+        }
     }
 
     /// Keeps `owner` alive while the program may run.
@@ -123,10 +130,11 @@ impl<'a> UniformStream<'a> {
     }
 }
 
-/// Finds the float that is NaN.
+/// Finds the first of the floats from `first` on that is NaN.
 #[cold]
-fn not_a_number(values: &[f32]) -> Option<usize> {
-    values.iter().position(|value| value.is_nan())
+#[inline(never)]
+fn first_nan(words: &[u32], first: usize) -> Option<usize> {
+    (first..words.len()).find(|&at| f32::from_bits(words[at]).is_nan())
 }
 
 /// The uniforms of one program.

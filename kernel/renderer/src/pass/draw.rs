@@ -63,6 +63,8 @@ pub(crate) struct LastDraw {
     /// The pipeline and the vertices of the record at the start of `words`.
     record: Option<(BusAddr, BusAddr)>,
     record_words: usize,
+    /// Bytes of a record and the uniforms behind it, for the draw in `drawn`.
+    drawn_bytes: u32,
     fragment: FragmentUniforms,
     /// The range of the pass's owners that the last draw's uniforms added.
     owners: Range<usize>,
@@ -150,7 +152,7 @@ impl Recording {
         let platform = device.look().ok()?.platform();
         let start = self.owners.len();
         self.last.words.truncate(self.last.record_words);
-        let region = memory.take_here(aligned_bytes(self.last.record_words + U::WORDS))?;
+        let region = memory.take_here(self.last.drawn_bytes)?;
         let placed = self.place_record(platform, pipeline, (0, instance), region);
         if self.owners.len() != start {
             self.owners.truncate(start);
@@ -256,7 +258,8 @@ impl Recording {
         match (instances, parts) {
             ([instance], [part]) => {
                 self.last.begin(pipeline, part.vertices);
-                let region = memory.take(driver, aligned_bytes(self.last.record_words + U::WORDS))?;
+                self.last.drawn_bytes = aligned_bytes(self.last.record_words + U::WORDS);
+                let region = memory.take(driver, self.last.drawn_bytes)?;
                 set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
                 self.place_record(driver.platform(), pipeline, (0, instance), region)?;
                 placed.first = region.address();
@@ -339,9 +342,14 @@ impl Recording {
             left = rest;
             Ok::<_, Error>(region)
         };
+        set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
         for instance in (0..).zip(instances) {
-            self.last.begin(pipeline, first.vertices);
-            set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
+            if others.is_empty() {
+                self.last.words.truncate(self.last.record_words);
+            } else {
+                self.last.begin(pipeline, first.vertices);
+                set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
+            }
             let uniforms = self.place_record(driver.platform(), pipeline, instance, next(placed.to_second)?)?;
             let mut vertices = first.vertices;
             for part in others {
