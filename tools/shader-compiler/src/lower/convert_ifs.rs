@@ -1,4 +1,6 @@
-//! Converts branches to selects: all ways are computed, each with the elements that take it, and where they meet, each variable is the one of its element's way.
+//! Converts branches to selects.
+//!
+//! All ways are computed, each with the elements that take it; where they meet, each variable is the one of its element's way.
 
 use naga::{Block, SwitchCase, SwitchValue};
 
