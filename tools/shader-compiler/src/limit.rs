@@ -98,6 +98,5 @@ limits! {
     TEXTURE_STORE = hardware("texture-store", "textures cannot be written: the TMU only reads");
     TEXTURE_OFFSET = compiler("texture-offset", "an offset in texels must be a constant");
     LOOKUP_IN_LOOP = compiler("lookup-in-loop", "textures can be looked up only in loops that end within 256 turns, which are unrolled");
-    CUBE_GATHER = compiler("cube-gather", "textureGather of a cube map is not supported: its four texels may be on several faces");
     CUBE_OFFSET = hardware("cube-offset", "offsets in texels are not possible in cube maps");
 }

@@ -97,7 +97,7 @@ fn mutated(random: &mut Random, source: &str, pool: &[(Kind, &str)]) -> String {
     pieces.iter().map(|(_, token)| *token).collect()
 }
 
-/// What the other sources have little of: memory in all stages, halves, points.
+/// What the other sources have little of: memory in all stages, halves, textures.
 const MEMORY: &str = "enable f16;
 struct Item { a: f16, kind: u32, c: vec3<f16>, e: mat2x2<f16> }
 struct Wide { a: f16, kind: u32, c: vec4<f32> }
@@ -116,8 +116,24 @@ struct Out { @builtin(position) p: vec4<f32>, @location(0) v: vec2<f32>, @locati
     return vec4(f32(sum), pow(v.y, 2.5), log(v.x) / exp(v.y), f32(u.items[2].kind));
 }";
 
+const TEXTURES: &str = "@group(0) @binding(0) var t: texture_2d<f32>;
+@group(0) @binding(1) var c: texture_cube<f32>;
+@group(0) @binding(2) var d: texture_depth_2d;
+@group(0) @binding(3) var e: texture_depth_cube;
+@group(0) @binding(4) var s: sampler;
+@group(0) @binding(5) var k: sampler_comparison;
+@fragment fn fs_main(@location(0) v: vec3<f32>, @location(1) n: vec2<f32>) -> @location(0) vec4<f32> {
+    var sum = textureSample(c, s, v) + textureGather(2, c, s, v) + textureGather(1, t, s, n, vec2(1, -2));
+    for (var i = 0; i < 20; i++) {
+        if (sum.x > v.y) { return sum; }
+        sum += textureLoad(t, vec2(i, 3), 1) + textureSampleLevel(t, s, n, f32(i), vec2(1, 1));
+    }
+    let shade = textureSampleCompare(d, k, n, v.z) * textureSampleCompareLevel(e, k, v, n.x);
+    return sum * shade + textureGatherCompare(e, k, v, n.y) + textureSampleGrad(c, s, v, v.yzx, v.zxy) + f32(textureDimensions(c).x);
+}";
+
 fn sources() -> Vec<String> {
-    let mut sources = vec![MEMORY.to_owned(); 4];
+    let mut sources = [MEMORY, TEXTURES].repeat(3).into_iter().map(str::to_owned).collect::<Vec<_>>();
     let own =
         ["tests/captures", "../../qpu-shaders/shaders"].map(|path| Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
     let more = std::env::var_os("WGSL_INPUTS").map(std::path::PathBuf::from);

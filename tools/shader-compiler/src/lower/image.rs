@@ -9,35 +9,11 @@ use naga::{Expression, Handle, ImageClass, ImageQuery, SampleLevel, ScalarKind, 
 use v3d_hw::qpu::AddOp;
 
 use super::level_of_detail::Extent;
+use super::lookup::{Detail, Image, Request};
 use super::{Frame, Lowered, Lowering, State};
 use crate::diagnostic::{Result, fault, refuse};
 use crate::limit::Limit;
-use crate::ssa::{Axis, Lookup, Op, Part, Relation, Sampling, SizeForm, StreamWord, Value};
-
-/// A texture that is looked up.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Image {
-    pub(super) number: u32,
-    pub(super) cube: bool,
-    pub(super) depth: bool,
-}
-
-/// Where the level of detail of a lookup comes from.
-pub(super) enum Detail {
-    /// From the quad.
-    Automatic,
-    /// From the quad, and so much more.
-    Biased(Value),
-    /// It is this.
-    Exactly(Value),
-}
-
-/// The four texels around a place: centres of their columns and rows, and the shares of the second ones.
-struct Footprint {
-    columns: [Value; 2],
-    rows: [Value; 2],
-    shares: [Value; 2],
-}
+use crate::ssa::{Axis, Op, Part, SizeForm, StreamWord, Value};
 
 impl<'m> Lowering<'m> {
     pub(super) fn image(
@@ -77,7 +53,7 @@ impl<'m> Lowering<'m> {
                 }
                 if let Some(component) = gather {
                     let depths = reference.is_some() || texture.depth;
-                    let texels = self.four_texels(texture, &place, offset, span)?.1;
+                    let texels = self.footprint(texture, &place, offset, span)?.texels;
                     return Ok(texels
                         .map(|word| match (depths, reference) {
                             (true, Some(reference)) => self.compared(word, reference),
@@ -87,7 +63,8 @@ impl<'m> Lowering<'m> {
                         .to_vec());
                 }
                 if let Some(reference) = reference {
-                    return Ok(vec![self.comparing_sample(texture, &place, offset, reference, span)?]);
+                    let footprint = self.footprint(texture, &place, offset, span)?;
+                    return Ok(vec![self.comparing_sample(&footprint, reference)]);
                 }
                 let detail = match level {
                     SampleLevel::Auto => Detail::Automatic,
@@ -108,7 +85,7 @@ impl<'m> Lowering<'m> {
                     Some(offset) => self.moved(texture, &place, offset, detail, span)?,
                     None => (place, detail),
                 };
-                self.sample(texture, &place, detail, texture.depth, span)
+                self.sample(Request { texture, place: &place, detail, one_texel: texture.depth }, span)
             }
             Expression::ImageLoad { image, coordinate, array_index, sample, level } => {
                 let texture = self.texture(frame, image, state, span)?;
@@ -128,8 +105,8 @@ impl<'m> Lowering<'m> {
                     let at = self.program.fadd(at, half);
                     centre.push(self.program.fmul(at, inverse));
                 }
-                let level = self.float_of(level);
-                self.sample(texture, &centre, Detail::Exactly(level), true, span)
+                let detail = Detail::Exactly(self.float_of(level));
+                self.sample(Request { texture, place: &centre, detail, one_texel: true }, span)
             }
             Expression::ImageQuery { image, query } => {
                 let texture = self.texture(frame, image, state, span)?;
@@ -214,132 +191,12 @@ impl<'m> Lowering<'m> {
     }
 
     /// A sample: four channels, or one depth.
-    fn sample(
-        &mut self,
-        texture: Image,
-        place: &[Value],
-        detail: Detail,
-        one_texel: bool,
-        span: Span,
-    ) -> Result<Vec<Value>> {
-        let word = self.look_up(texture, place, detail, one_texel, span)?;
-        if texture.depth {
+    fn sample(&mut self, request: Request<'_>, span: Span) -> Result<Vec<Value>> {
+        let word = self.look_up(request, span)?;
+        if request.texture.depth {
             return Ok(vec![self.depth_of(word)]);
         }
         Ok((0..4).map(|byte| self.program.value(Op::Unpack(Part::Byte(byte), word))).collect())
-    }
-
-    /// The word that one lookup gives; of one texel, or filtered as the texture is bound.
-    fn look_up(
-        &mut self,
-        texture: Image,
-        place: &[Value],
-        detail: Detail,
-        one_texel: bool,
-        span: Span,
-    ) -> Result<Value> {
-        if !self.program.open.is_empty() {
-            return refuse(span, &Limit::LOOKUP_IN_LOOP);
-        }
-        let (place, r) = match (texture.cube, place) {
-            (false, [s, t]) => ([*s, *t], None),
-            (true, [s, t, r]) => {
-                let largest = self.largest(&[*s, *t, *r]);
-                let inverse = self.program.recip(largest);
-                let [s, t, r] = [*s, *t, *r].map(|value| self.program.fmul(value, inverse));
-                ([s, t], Some(r))
-            }
-            _ => return fault(span, "coordinates of another number than the texture has"),
-        };
-        let (sampling, bias) = match (detail, one_texel) {
-            (Detail::Automatic, false) => (Sampling::Automatic, None),
-            (Detail::Biased(bias), false) => (Sampling::Automatic, Some(bias)),
-            (Detail::Exactly(level), false) => (Sampling::Level, Some(level)),
-            (Detail::Automatic, true) => (Sampling::Nearest, None),
-            (Detail::Biased(bias), true) => (Sampling::Nearest, Some(bias)),
-            (Detail::Exactly(level), true) => (Sampling::Texel, Some(level)),
-        };
-        Ok(self.program.lookup(Lookup { texture: texture.number, sampling, place, r, bias }))
-    }
-
-    /// The greatest magnitude.
-    pub(super) fn largest(&mut self, values: &[Value; 3]) -> Value {
-        let largest = self.program.alu(AddOp::Fmaxabs, values[0], values[1]);
-        self.program.alu(AddOp::Fmaxabs, largest, values[2])
-    }
-
-    /// The texels around a place in level 0, from the lower left against the sun: (0, 1), (1, 1), (1, 0), (0, 0).
-    fn four_texels(
-        &mut self,
-        texture: Image,
-        place: &[Value],
-        offset: Option<[Value; 2]>,
-        span: Span,
-    ) -> Result<(Footprint, [Value; 4])> {
-        if texture.cube {
-            return refuse(span, &Limit::CUBE_GATHER);
-        }
-        let zero = self.program.bits(0);
-        let Extent { size, inverse, .. } = self.extent(texture, zero);
-        let half = self.program.float(0.5);
-        let mut axes = Vec::new();
-        for axis in 0..2 {
-            let at = self.program.fmul(place[axis], size[axis]);
-            let mut at = self.program.fsub(at, half);
-            if let Some(offset) = offset {
-                at = self.program.fadd(at, offset[axis]);
-            }
-            let whole = self.floor(at);
-            let share = self.program.fsub(at, whole);
-            let centre = self.program.fadd(whole, half);
-            let first = self.program.fmul(centre, inverse[axis]);
-            let second = self.program.fadd(first, inverse[axis]);
-            axes.push(([first, second], share));
-        }
-        let footprint = Footprint { columns: axes[0].0, rows: axes[1].0, shares: [axes[0].1, axes[1].1] };
-        let mut texels = [zero; 4];
-        for (texel, (column, row)) in texels.iter_mut().zip([(0, 1), (1, 1), (1, 0), (0, 0)]) {
-            let place = [footprint.columns[column], footprint.rows[row]];
-            *texel = self.look_up(texture, &place, Detail::Exactly(zero), true, span)?;
-        }
-        Ok((footprint, texels))
-    }
-
-    /// The share of what is around a place that a reference depth passes; of a cube map the one texel there.
-    fn comparing_sample(
-        &mut self,
-        texture: Image,
-        place: &[Value],
-        offset: Option<[Value; 2]>,
-        reference: Value,
-        span: Span,
-    ) -> Result<Value> {
-        if texture.cube {
-            let zero = self.program.bits(0);
-            let word = self.look_up(texture, place, Detail::Exactly(zero), true, span)?;
-            return Ok(self.compared(word, reference));
-        }
-        let (Footprint { shares: [x, y], .. }, texels) = self.four_texels(texture, place, offset, span)?;
-        let [low_left, low_right, high_right, high_left] = texels.map(|word| self.compared(word, reference));
-        let low = self.mixed(low_left, low_right, x);
-        let high = self.mixed(high_left, high_right, x);
-        Ok(self.mixed(high, low, y))
-    }
-
-    /// 1 where a reference is not farther than the depth in a texel, else 0.
-    fn compared(&mut self, word: Value, reference: Value) -> Value {
-        let depth = self.depth_of(word);
-        let (one, zero) = (self.program.float(1.0), self.program.bits(0));
-        let passes = self.program.compare(Relation::FloatNotLess, depth, reference);
-        self.program.select(passes, one, zero)
-    }
-
-    /// The depth in a texel: bits 31:8, all of which are 1.
-    fn depth_of(&mut self, word: Value) -> Value {
-        let (by, scale) = (self.program.bits(8), self.program.float(1.0 / 16_777_215.0));
-        let depth = self.program.alu(AddOp::Shr, word, by);
-        let depth = self.float_of(depth);
-        self.program.fmul(depth, scale)
     }
 
     /// Width and height of a level.

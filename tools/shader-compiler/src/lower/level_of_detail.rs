@@ -7,7 +7,7 @@ use naga::{DerivativeAxis, Span};
 use v3d_hw::qpu::AddOp;
 
 use super::Lowering;
-use super::image::{Detail, Image};
+use super::lookup::{Detail, Image};
 use crate::diagnostic::{Result, refuse};
 use crate::limit::Limit;
 use crate::ssa::{Axis, Op, Relation, SizeForm, Special, StreamWord, Value};

@@ -135,13 +135,6 @@ const SOURCES: &[(&Limit, &str, &str)] = &[
         }",
         "textureLoad",
     ),
-    (
-        &Limit::CUBE_GATHER,
-        "@group(0) @binding(0) var t: texture_cube<f32>;
-        @group(0) @binding(1) var s: sampler;
-        @fragment fn f(@location(0) x: vec3<f32>) -> @location(0) vec4<f32> { return textureGather(0, t, s, x); }",
-        "textureGather",
-    ),
 ];
 
 #[test]

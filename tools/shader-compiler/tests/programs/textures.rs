@@ -49,7 +49,8 @@ fn expect(found: [[f32; 16]; 4], margin: f64, what: &str, expected: impl Fn(usiz
     for (component, lanes) in found.iter().enumerate() {
         for (at, &found) in lanes.iter().enumerate() {
             let expected = expected(at, component);
-            let near = (f64::from(found) - expected).abs() <= margin;
+            // Where nothing is expected, anything is right.
+            let near = expected.is_nan() || (f64::from(found) - expected).abs() <= margin;
             assert!(near, "{what}: component {component} of element {at} is {found}, not {expected}");
         }
     }
@@ -292,5 +293,85 @@ fn loops_that_end_can_have_lookups() {
             }
             [sum, turn as f64, 0.0, 0.0][component]
         });
+    }
+}
+
+/// Faces of a cube map as OpenGL 2.0, table 3.21, has them: what s, t and the largest component are of x, y and z, as an axis and a sign.
+const FACES: [[(usize, f64); 3]; 6] = [
+    [(2, -1.0), (1, -1.0), (0, 1.0)],
+    [(2, 1.0), (1, -1.0), (0, -1.0)],
+    [(0, 1.0), (2, 1.0), (1, 1.0)],
+    [(0, 1.0), (2, -1.0), (1, -1.0)],
+    [(0, 1.0), (1, -1.0), (2, 1.0)],
+    [(0, -1.0), (1, -1.0), (2, -1.0)],
+];
+
+/// The face where a direction points, and the place there, from 0 to 1.
+fn on_face(direction: [f64; 3]) -> (usize, [f64; 2]) {
+    let along = |face: &[(usize, f64); 3]| direction[face[2].0] * face[2].1;
+    let face = (0..6).max_by(|&a, &b| along(&FACES[a]).total_cmp(&along(&FACES[b]))).unwrap();
+    let [s, t, largest] = FACES[face].map(|(axis, sign)| direction[axis] * sign);
+    (face, [s, t].map(|at| 0.5 * (at / largest + 1.0)))
+}
+
+/// The four texels around a direction, from the lower left against the sun; none where three faces meet.
+fn around(image: &Image, direction: [f64; 3]) -> [Option<u32>; 4] {
+    let (face, place) = on_face(direction);
+    let size = f64::from(image.size(0)[0]);
+    [(0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0)].map(|(right, up)| {
+        let first = place.map(|at| (at * size - 0.5).floor());
+        let centre = [first[0] + right, first[1] + up].map(|at| 2.0 * (at + 0.5) / size - 1.0);
+        if centre.iter().all(|at| at.abs() > 1.0) {
+            return None;
+        }
+        let mut towards = [0.0; 3];
+        for ((axis, sign), along) in FACES[face].into_iter().zip([centre[0], centre[1], 1.0]) {
+            towards[axis] = sign * along;
+        }
+        let (face, place) = on_face(towards);
+        let [x, y] = place.map(|at| (at * size).floor() as i64);
+        Some(image.texel(face, 0, x, y))
+    })
+}
+
+#[test]
+fn cube_maps_give_the_four_texels_around_a_direction() {
+    let image = Image::random(8, 8, 6);
+    for (face, [across, up, _]) in FACES.iter().enumerate() {
+        // Beyond the edges of the face as well.
+        let direction = |at: usize| {
+            let mut direction = [0.0; 3];
+            for ((axis, sign), along) in FACES[face].into_iter().zip([1.6 * S[at] - 0.8, 1.6 * T[at] - 0.8, 1.0]) {
+                direction[axis] = sign * f64::from(along);
+            }
+            direction
+        };
+        let mut axes = ["1.0", "1.0", "1.0"].map(str::to_owned);
+        axes[FACES[face][2].0] = format!("{:?}", FACES[face][2].1);
+        axes[across.0] = format!("{:?} * (1.6 * p.x - 0.8)", across.1);
+        axes[up.0] = format!("{:?} * (1.6 * p.y - 0.8)", up.1);
+        let direction_text = axes.join(", ");
+        let body = format!("return textureGather(1, image, how, vec3({direction_text}));");
+        let mut seen = 0;
+        expect(sampled(&image, "texture_cube<f32>", &body), EXACT, &body, |at, component| {
+            let texel = around(&image, direction(at))[component];
+            texel.map_or(f64::NAN, |texel| channel_of(texel, 1))
+        });
+        let body = format!("return vec4(textureSampleCompareLevel(image, compares, vec3({direction_text}), 0.5));");
+        let found = sampled(&image, "texture_depth_cube", &body)[0];
+        for (at, found) in found.into_iter().enumerate() {
+            let texels = around(&image, direction(at));
+            let [Some(low_left), Some(low_right), Some(high_right), Some(high_left)] = texels else { continue };
+            let passes = |texel: u32| f64::from(u8::from(depth_of(texel) >= 0.5));
+            let (_, place) = on_face(direction(at));
+            let [x, y] = place.map(|at| (at * 8.0 - 0.5) - (at * 8.0 - 0.5).floor());
+            // Rows of the texture go up: the lower row of a gather is the second one.
+            let low = passes(low_left) * (1.0 - x) + passes(low_right) * x;
+            let high = passes(high_left) * (1.0 - x) + passes(high_right) * x;
+            let expected = high * (1.0 - y) + low * y;
+            assert!((f64::from(found) - expected).abs() < 1e-4, "face {face}, element {at}: {found}, not {expected}");
+            seen += 1;
+        }
+        assert!(seen > 8, "{seen} of face {face}");
     }
 }
