@@ -1,14 +1,17 @@
 //! Pictures of the renderer on the model, compared with geometry.
 
-use qpu_shaders::{NoUniforms, bars, rings, smooth, transformed, triangle};
+use qpu_shaders::{Fragment, NoUniforms, bars, rings, smooth, textured_lit, transformed, triangle};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
-    Buffer, Cull, Depth, Device, Format, FrontFace, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
-    Shading, Target, TargetDescriptor, rows,
+    Blend, Buffer, Cull, Depth, Device, Format, FrontFace, Mesh, PassDescriptor, Pipeline, PipelineDescriptor,
+    Primitive, Sampler, Samples, Shading, Target, TargetDescriptor, Texture, TextureDescriptor, rows,
 };
 use v3d::draw_state::Viewport;
+use v3d::hw::control_list::Threading;
+use v3d::hw::qpu::{Alu, Instruction, Signal};
 use v3d::hw::registers::performance::CounterSource;
+use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
 use v3d::performance;
 use v3d::user_program::UserProgram;
@@ -391,4 +394,78 @@ fn bars_in_wgsl_are_as_high_as_the_numbers_in_memory() {
         inside += u32::from(is_inside);
     }
     assert!(inside > WIDTH * HEIGHT / 4, "{inside} pixels have bars");
+}
+
+/// A program for two threads, and the same without its switches as one thread, leave the same picture, whatever end stands behind them.
+#[test]
+fn two_threads_draw_what_one_thread_draws() {
+    let dual = textured_lit::FRAGMENT;
+    assert_eq!(dual.threading(), Threading::Dual);
+    let alone: Vec<u64> = dual.code().iter().map(|&word| without_switch(word)).collect();
+    assert_ne!(alone, dual.code());
+    let single = Fragment::new(alone.leak(), Threading::Single, dual.ending());
+    let ends: [(Blend, Depth, Samples); 3] = [
+        (Blend::NONE, Depth::NONE, Samples::One),
+        (Blend::ALPHA, Depth::LESS, Samples::One),
+        (Blend::ALPHA, Depth::LESS, Samples::Four),
+    ];
+    let mut pictures = Vec::new();
+    for (blend, depth, samples) in ends {
+        let [two, one] = [&dual, &single].map(|fragment| {
+            let model = Model::new(8 << 20, Config::default());
+            let device = device(&model);
+            let target = target(&device);
+            let descriptor = PipelineDescriptor {
+                blend,
+                depth,
+                samples,
+                ..PipelineDescriptor::new("lit", &textured_lit::SHADING, fragment)
+            };
+            let pipeline = Pipeline::new(&device, &descriptor).unwrap();
+            let texels: Vec<u8> = (0..4 * 64 * 64u32).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+            let texture = TextureDescriptor::new("noise", TextureType::Rgba8888, 64, 64);
+            let texture = Texture::from_pixels(&device, &texture, &texels).unwrap();
+            let corner = |x: f32, y: f32, z: f32| textured_lit::Vertex {
+                position: [x, y, z],
+                normal: [x, 0.5, y],
+                uv: [2.0 * x, 3.0 * y + x],
+            };
+            // Two triangles that go through each other.
+            let corners = [
+                [-0.9, -0.8, 0.9],
+                [0.8, -0.6, -0.9],
+                [0.1, 0.9, 0.3],
+                [0.9, 0.7, 0.9],
+                [-0.8, 0.5, -0.9],
+                [0.0, -0.9, 0.2],
+            ];
+            let corners = corners.map(|[x, y, z]| corner(x, y, z));
+            let mesh = Mesh::new(&device, "triangles", Primitive::Triangles, &corners).unwrap();
+            let matrix = rows(&renderer::glam::Mat4::IDENTITY);
+            let uniforms = textured_lit::Uniforms { matrix, to_light: [0.3, 0.6, 0.4], ambient: 0.25 };
+            let image = texture.bind(&Sampler::NEAREST).unwrap();
+            let mut frame = device.frame().unwrap();
+            let mut pass = frame.pass(&PassDescriptor { samples, ..PassDescriptor::to(&target).clear(CLEAR) }).unwrap();
+            pass.draw(&pipeline, &mesh, &uniforms, &textured_lit::FragmentUniforms { image }).unwrap();
+            let fence = frame.submit().unwrap();
+            device.wait(fence).unwrap();
+            assert_eq!(model.take_faults(), []);
+            Picture::load(&device, &target)
+        });
+        assert!(two == one);
+        let drawn = two.0.iter().filter(|pixel| **pixel != CLEAR).count();
+        assert!(drawn > 15_000, "{drawn} pixels");
+        assert!(!pictures.contains(&two));
+        pictures.push(two);
+    }
+}
+
+/// An instruction that does not ask for a switch of threads.
+fn without_switch(word: u64) -> u64 {
+    match Instruction::decode(word) {
+        Instruction::Alu(alu) if alu.sig.switches_threads() => {
+            Instruction::Alu(Alu { sig: Signal::None, ..alu }).encode().unwrap()
+        }
+        _ => word,
+    }
 }

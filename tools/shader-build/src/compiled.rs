@@ -37,8 +37,8 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
         writeln!(
             code,
             "/// The fragment shader.\npub const FRAGMENT: shader_interface::Fragment<{uniforms}, {}> = shader_interface::Fragment::new(&FRAGMENT_CODE, \
-             shader_interface::v3d_hw::control_list::Threading::Single, shader_interface::Ending::Color){flat}{depth};",
-            interface.varyings
+             shader_interface::v3d_hw::control_list::Threading::{:?}, shader_interface::Ending::Color){flat}{depth};",
+            interface.varyings, interface.threading
         )?;
     }
     if let Some(program) = of(Stage::Compute) {

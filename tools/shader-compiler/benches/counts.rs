@@ -1,8 +1,9 @@
 //! The captured frames' shaders in WGSL beside Mesa's: `cargo bench -p shader-compiler`.
 //!
 //! For each stage the instructions with those of Mesa's driver and their ratio, as in the test `captures`, and cycles of a QPU: what the model's timing
-//! estimates for 64 invocations one after the other, an invocation's share. Textures are 16 by 16 texels, so that the caches have them. Then the time in which
-//! all stages of a source are compiled, the best of several rounds.
+//! estimates for 64 invocations, an invocation's share. Textures are 16 by 16 texels, so that the caches have them. Fragment programs that look textures up are
+//! for two threads of a QPU; behind them are the cycles of the same program as one thread. Then the time in which all stages of a source are compiled, the
+//! best of several rounds.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -127,7 +128,7 @@ fn cycles(program: &Compiled) -> f64 {
             _ => Invocation::Fragments {
                 quads: std::array::from_fn(|quad| 4 * number + quad as u32),
                 varyings: interface.varyings,
-                threaded: false,
+                threaded: interface.threads() == 2,
                 rasterised: 4,
             },
         };
@@ -137,7 +138,7 @@ fn cycles(program: &Compiled) -> f64 {
             uniforms_limit: Some(interface.stream.len() as u32),
             ra15: Lanes::splat(1f32.to_bits()),
             rb15: Lanes::default(),
-            threading: Threading::Single,
+            threading: if interface.threads() == 2 { Threading::Threaded } else { Threading::Single },
             qpu: 0,
             record: Some(invocation),
         });
@@ -178,7 +179,7 @@ fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     let table = std::fs::read_to_string(folder.join("mesa.tsv")).expect("the table of Mesa's counts");
     println!("instructions, Mesa's, ratio, modelled cycles of an invocation; all stages compiled in ms");
-    println!("{:16} {:>26} {:>26} {:>26} {:>8}", "", "coordinate", "vertex", "fragment", "ms");
+    println!("{:16} {:>26} {:>26} {:>26} {:>10} {:>8}", "", "coordinate", "vertex", "fragment", "one thread", "ms");
     let mut logarithms = [0.0; 3];
     let mut sources = 0.0;
     for row in table.lines().filter(|row| !row.starts_with('#')) {
@@ -194,7 +195,10 @@ fn main() {
             logarithms[stage] += ratio.ln();
             print!(" {own:6} {:5} {ratio:5.2} {:7.1}", counts[stage], cycles(program));
         }
-        println!(" {:8.2}", milliseconds(&source, name));
+        let alone = Options { one_thread: true, ..Options::default() };
+        let alone = compile(&source, name, &alone).expect("the captured shaders compile");
+        let alone = alone.last().map_or(0.0, cycles);
+        println!(" {alone:10.1} {:8.2}", milliseconds(&source, name));
         sources += 1.0;
     }
     let means = logarithms.map(|sum: f64| format!("{:.2}", (sum / sources).exp()));

@@ -3,6 +3,7 @@
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage, Span};
 use shader_interface::tail::TailState;
+use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Alu, Instruction, Signal};
 
 use crate::diagnostic::{Error, Result, fault, mistake, refuse_with};
@@ -14,7 +15,7 @@ use crate::link::link;
 use crate::lower::entry::{Entry, find};
 use crate::lower::{Lowering, Source, lower};
 use crate::machine::Machine;
-use crate::schedule::{Scheduled, schedule};
+use crate::schedule::{Scheduled, schedule, schedule_threads};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::share_uniforms::schedule_both;
 use crate::ssa::{Op, Program, Step, StreamWord};
@@ -39,6 +40,8 @@ pub struct Options {
     /// Exponentials, logarithms and powers are what the special function unit makes of them, with about 12 good bits, instead of what WGSL demands.
     /// Results in colours of 8 bits show no difference, and such a function is 3 instructions, not 20.
     pub fast_math: bool,
+    /// Fragment programs have their QPU for themselves, also if they could share it with another while they wait for textures.
+    pub one_thread: bool,
 }
 
 /// The program of a stage.
@@ -108,8 +111,8 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
             let parsed = Source { fragment: fragment.as_ref().map(|selected| &selected.entry.varyings), ..parsed };
             programs.extend(compile_vertex(&parsed, vertex)?);
         }
-        if let Some(selected) = fragment {
-            let scheduled = schedule(&selected.machine)?;
+        if let Some(mut selected) = fragment {
+            let scheduled = selected.schedule(options)?;
             programs.push(selected.finish(scheduled)?);
         }
         if let Some(compute) = compute {
@@ -194,8 +197,21 @@ impl Selected {
             writes_depth: entry.writes_depth,
             buffers,
             workgroups,
+            threading: Threading::Single,
         };
         Ok(Self { stage, entry, interface, ssa, streams, machine })
+    }
+
+    /// Gives its operations an order: for two threads if it looks something up, and half of the registers are enough.
+    fn schedule(&mut self, options: &Options) -> Result<Scheduled> {
+        if self.stage == Stage::Fragment
+            && !options.one_thread
+            && let Some(scheduled) = schedule_threads(&self.machine)
+        {
+            self.interface.threading = Threading::Dual;
+            return Ok(scheduled);
+        }
+        schedule(&self.machine)
     }
 
     /// The program.
@@ -313,7 +329,7 @@ impl Compiled {
                 Stage::Fragment => checked::Stage::Fragment,
                 Stage::Compute => checked::Stage::User,
             },
-            threads: (stage == Stage::Fragment).then_some(1),
+            threads: (stage == Stage::Fragment).then(|| interface.threads()),
             output: match (stage, self.ended) {
                 (Stage::Fragment, false) => checked::Output::Color,
                 _ => checked::Output::Own,

@@ -1,5 +1,7 @@
 //! What feeds a program: fields of its uniforms, textures, attributes, varyings, and the stream of words.
 
+use v3d_hw::control_list::Threading;
+
 use crate::ssa::StreamWord;
 
 /// Stage of a program.
@@ -141,6 +143,8 @@ pub struct Interface {
     pub buffers: Vec<Buffer>,
     /// How the work is divided.
     pub workgroups: Workgroups,
+    /// Whether a fragment program shares its QPU with another, which goes on while it waits for a texture.
+    pub threading: Threading,
 }
 
 impl Interface {
@@ -160,6 +164,14 @@ impl Interface {
     /// Whether the program looks a texture up, or asks for its size.
     pub fn reads_texture(&self, number: u32) -> bool {
         self.stream.iter().any(|word| word.texture() == Some(number))
+    }
+
+    /// Threads of a QPU that the program is for.
+    pub fn threads(&self) -> u8 {
+        match self.threading {
+            Threading::Dual => 2,
+            Threading::Single => 1,
+        }
     }
 
     /// Whether the program looks any texture up.

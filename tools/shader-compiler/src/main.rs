@@ -10,6 +10,7 @@ use shader_compiler::limit::Limit;
 use shader_compiler::{Compiled, Options, compile, parse, qasm};
 use shader_interface::tail::blend::Blend;
 use shader_interface::tail::{Compare, Depth, TailState};
+use v3d_hw::control_list::Threading;
 
 /// Compiles WGSL to programs for VideoCore IV's QPUs
 #[derive(Parser)]
@@ -42,6 +43,9 @@ struct Arguments {
     /// Take the special function unit's exponentials and logarithms as they are: 12 good bits
     #[arg(long)]
     fast_math: bool,
+    /// Give fragment programs a QPU for themselves, also if they look textures up
+    #[arg(long)]
+    one_thread: bool,
     /// Put the end of a pipeline behind the fragment program: with a depth test, whose depths are kept
     #[arg(long, value_enum)]
     depth: Option<DepthTest>,
@@ -198,6 +202,7 @@ fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), String> {
         fragment: arguments.fragment.clone(),
         compute: arguments.compute.clone(),
         fast_math: arguments.fast_math,
+        one_thread: arguments.one_thread,
     };
     let programs = compile(source, path, &options).map_err(|error| error.to_string())?;
     for program in programs {
@@ -230,6 +235,10 @@ fn emitted(emit: Emit, program: &Compiled, source: &str) -> String {
 fn statistics(program: &Compiled) -> String {
     let (name, instructions, uniforms) = (program.stage.name(), program.words.len(), program.interface.stream.len());
     // A compute program has its QPU for itself.
-    let threads = if program.stage == Stage::Compute { "" } else { ", 1 thread" };
+    let threads = match program.interface.threading {
+        _ if program.stage == Stage::Compute => "",
+        Threading::Single => ", 1 thread",
+        Threading::Dual => ", 2 threads",
+    };
     format!("{name} {instructions} instructions, {uniforms} uniforms{threads}")
 }

@@ -1,8 +1,11 @@
 //! Which operations of a block must wait for which.
 
+use v3d_hw::control_list::Threading;
+use v3d_hw::qpu::Condition;
+
 use crate::machine::{Operand, Operation, Target, Work};
 
-/// Entries of a TMU's request queue: each parameter takes one [AG p.39].
+/// Entries of a TMU's request queue: each parameter takes one. Two threads share them [AG p.39].
 const TMU_ENTRIES: usize = 8;
 /// Cycles from a set-up of VPM reads to the first read. The guide wants a latency of three instructions [AG p.55]; the captured programs of Mesa's driver,
 /// which run on boards, read one to three instructions after the set-up, and tests on boards found that the read waits [vc4asm].
@@ -14,6 +17,17 @@ const SPECIAL: usize = 3;
 /// Cycles from a texture request to its result, if the TMU's cache has it [vc4cl].
 pub(crate) const TEXTURE: usize = 9;
 
+/// What an operation has of another that it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Through {
+    /// A register, or only its turn.
+    Register,
+    /// Flags or r5, which a switch of threads loses, and which cannot be moved.
+    Unmovable,
+    /// The result of its lookup.
+    Lookup,
+}
+
 /// An operation that another waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
@@ -22,10 +36,12 @@ pub(crate) struct Wait {
     pub(crate) cycles: usize,
     /// Cycles that it is good to leave.
     pub(crate) better: usize,
+    pub(crate) through: Through,
 }
 
 /// What each operation of a list waits for. The list is in an order in which it could be executed.
-pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>> {
+pub(crate) fn waits(operations: &[Operation], registers: usize, threading: Threading) -> Vec<Vec<Wait>> {
+    let tmu_entries = if threading == Threading::Dual { TMU_ENTRIES / 2 } else { TMU_ENTRIES };
     let mut all: Vec<Vec<Wait>> = Vec::with_capacity(operations.len());
     let mut writer: Vec<Option<usize>> = vec![None; registers];
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); registers];
@@ -39,9 +55,10 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
     let mut is_waited_for = vec![false; operations.len()];
     for (at, operation) in operations.iter().enumerate() {
         let mut list: Vec<Wait> = Vec::new();
+        let mut unmovable: Vec<usize> = Vec::new();
         let mut wait = |on: Option<usize>, cycles: usize, better: usize| {
             if let Some(on) = on {
-                list.push(Wait { on, cycles, better });
+                list.push(Wait { on, cycles, better, through: Through::Register });
             }
         };
         for register in operation.reads() {
@@ -61,8 +78,9 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
             writer[register.index()] = Some(at);
             readers[register.index()].clear();
         }
-        if operation.condition != v3d_hw::qpu::Condition::Always {
+        if operation.condition != Condition::Always {
             wait(flags, 1, 1);
+            unmovable.extend(flags);
             flag_readers.push(at);
         }
         if operation.sets_flags {
@@ -80,6 +98,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
                 }
                 Operand::Coefficient => {
                     wait(varying, 1, 1);
+                    unmovable.extend(varying);
                     coefficient = Some(at);
                 }
                 Operand::Vpm => {
@@ -104,7 +123,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
                 wait(texture, 1, 1);
                 // The queue has room again when an older result is loaded.
                 let waiting: usize = loads.iter().map(|(_, entries)| entries).sum();
-                if waiting + parameters + 1 > TMU_ENTRIES
+                if waiting + parameters + 1 > tmu_entries
                     && let Some((load, _)) = loads.first().copied()
                 {
                     wait(Some(load), 1, 1);
@@ -130,7 +149,14 @@ pub(crate) fn waits(operations: &[Operation], registers: usize) -> Vec<Vec<Wait>
                 }
             }
         }
-        list.iter().for_each(|wait| is_waited_for[wait.on] = true);
+        for wait in &mut list {
+            is_waited_for[wait.on] = true;
+            if unmovable.contains(&wait.on) {
+                wait.through = Through::Unmovable;
+            } else if operation.work == Work::LoadTexture && Some(wait.on) == request {
+                wait.through = Through::Lookup;
+            }
+        }
         all.push(list);
     }
     all

@@ -24,7 +24,7 @@ fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> std::fmt::
     let stage = if program.stage == Stage::Compute { "user" } else { program.stage.name() };
     writeln!(text, ".stage {stage}")?;
     if program.stage == Stage::Fragment {
-        writeln!(text, ".threads 1")?;
+        writeln!(text, ".threads {}", interface.threads())?;
         if !program.ended {
             writeln!(text, ".output color")?;
         }

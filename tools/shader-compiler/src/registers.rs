@@ -90,6 +90,11 @@ impl Registers {
         }
     }
 
+    /// Registers in r0 to r3.
+    pub(crate) fn in_accumulators(&self) -> impl Iterator<Item = Register> + '_ {
+        self.accumulators.iter().copied().flatten()
+    }
+
     /// Accumulators that are free, the one that colours end in last.
     pub(crate) fn free_accumulators(&self) -> impl Iterator<Item = Place> + Clone + '_ {
         [1, 2, 3, 0].into_iter().filter(|&at| self.accumulators[at].is_none()).map(|at| Place::Accumulator(at as u8))

@@ -12,10 +12,11 @@
 //! | `obstacles` | what stands in the way of an operation, and its removal |
 
 use naga::Span;
+use v3d_hw::control_list::Threading;
 
 use crate::diagnostic::{Result, fault};
 use crate::encode::Line;
-use crate::machine::Machine;
+use crate::machine::{Block, End, Machine, Work};
 use crate::ssa::StreamWord;
 
 mod obstacles;
@@ -28,14 +29,24 @@ use scheduler::{Policy, Scheduler};
 
 /// What is tried.
 const POLICIES: [Policy; 8] = [
-    Policy { in_order: false, soon: 8, uses: u32::MAX },
-    Policy { in_order: false, soon: 8, uses: 2 },
-    Policy { in_order: false, soon: 8, uses: 3 },
-    Policy { in_order: false, soon: 4, uses: u32::MAX },
-    Policy { in_order: false, soon: 4, uses: 2 },
-    Policy { in_order: false, soon: 16, uses: u32::MAX },
-    Policy { in_order: false, soon: 16, uses: 2 },
-    Policy { in_order: true, soon: 8, uses: u32::MAX },
+    Policy { in_order: false, soon: 8, uses: u32::MAX, early_switch: false },
+    Policy { in_order: false, soon: 8, uses: 2, early_switch: false },
+    Policy { in_order: false, soon: 8, uses: 3, early_switch: false },
+    Policy { in_order: false, soon: 4, uses: u32::MAX, early_switch: false },
+    Policy { in_order: false, soon: 4, uses: 2, early_switch: false },
+    Policy { in_order: false, soon: 16, uses: u32::MAX, early_switch: false },
+    Policy { in_order: false, soon: 16, uses: 2, early_switch: false },
+    Policy { in_order: true, soon: 8, uses: u32::MAX, early_switch: false },
+];
+
+/// What is tried for two threads.
+const DUAL_POLICIES: [Policy; 6] = [
+    Policy { in_order: false, soon: 8, uses: u32::MAX, early_switch: false },
+    Policy { in_order: false, soon: 8, uses: u32::MAX, early_switch: true },
+    Policy { in_order: false, soon: 8, uses: 3, early_switch: false },
+    Policy { in_order: false, soon: 4, uses: u32::MAX, early_switch: false },
+    Policy { in_order: false, soon: 16, uses: u32::MAX, early_switch: false },
+    Policy { in_order: true, soon: 8, uses: u32::MAX, early_switch: true },
 ];
 
 /// The instructions of a machine's blocks.
@@ -57,7 +68,7 @@ impl Scheduled {
 /// # Errors
 /// There are not enough registers: with the line where that is so.
 pub(crate) fn schedule(machine: &Machine) -> Result<Scheduled> {
-    let found = try_orders(machine, usize::MAX, false)?;
+    let found = try_orders(machine, Threading::Single, usize::MAX, false)?;
     found.into_iter().next().map_or_else(|| fault(Span::default(), "no schedule was tried"), Ok)
 }
 
@@ -66,32 +77,50 @@ pub(crate) fn schedule(machine: &Machine) -> Result<Scheduled> {
 /// # Errors
 /// There are not enough registers: with the line where that is so.
 pub(crate) fn shortest_orders(machine: &Machine) -> Result<Vec<Scheduled>> {
-    try_orders(machine, usize::MAX, true)
+    try_orders(machine, Threading::Single, usize::MAX, true)
 }
 
 /// The instructions of a program, if they can be fewer than this.
 pub(crate) fn schedule_within(machine: &Machine, limit: usize) -> Option<Scheduled> {
-    try_orders(machine, limit, false).ok()?.into_iter().next()
+    try_orders(machine, Threading::Single, limit, false).ok()?.into_iter().next()
+}
+
+/// The instructions of a fragment program for two threads, of which one goes on while the other waits for a lookup.
+///
+/// `None` if it has no lookups, or lookups in loops, or if half of the registers are not enough.
+pub(crate) fn schedule_threads(machine: &Machine) -> Option<Scheduled> {
+    let looks_up = |block: &Block| block.operations.iter().any(|operation| operation.work == Work::LoadTexture);
+    let is_repeated = |at: usize| {
+        let mut later = machine.blocks[at..].iter();
+        later.any(|block| matches!(block.end, End::Again(head) if head <= at))
+    };
+    let mut looks = machine.blocks.iter().enumerate().filter(|(_, block)| looks_up(block)).peekable();
+    looks.peek()?;
+    if looks.any(|(at, _)| is_repeated(at)) {
+        return None;
+    }
+    try_orders(machine, Threading::Dual, usize::MAX, false).ok()?.into_iter().next()
 }
 
 /// The shortest order below a limit, or all that are as short.
-fn try_orders(machine: &Machine, limit: usize, all: bool) -> Result<Vec<Scheduled>> {
+fn try_orders(machine: &Machine, threading: Threading, limit: usize, all: bool) -> Result<Vec<Scheduled>> {
     let mut found: Vec<Scheduled> = Vec::new();
     let mut refusal = Ok(());
+    let policies = if threading == Threading::Dual { &DUAL_POLICIES[..] } else { &POLICIES };
     let is_ordered = machine.blocks.iter().any(|block| !block.uniform_order.is_empty());
     for urgent_uniforms in [false, true].into_iter().take(1 + usize::from(is_ordered)) {
         let registers = machine.registers as usize;
-        let plans: Vec<Plan<'_>> =
-            machine.blocks.iter().map(|block| Plan::new(block, registers, urgent_uniforms)).collect();
+        let plan = |block| Plan::new(block, registers, urgent_uniforms, threading);
+        let Some(plans) = machine.blocks.iter().map(plan).collect::<Option<Vec<_>>>() else { continue };
         // Policies that would do what another has done.
         let mut alike: Vec<Policy> = Vec::new();
-        for policy in POLICIES {
+        for &policy in policies {
             if alike.contains(&policy) {
                 continue;
             }
             let shortest = found.first().map(|order| order.lines.len());
             let limit = shortest.map_or(limit, |length| length + usize::from(all));
-            let mut scheduler = Scheduler::new(machine, policy, &POLICIES, limit);
+            let mut scheduler = Scheduler::new(machine, threading, policy, policies, limit);
             match scheduler.run(&plans) {
                 Ok(true) => {
                     let order = Scheduled { lines: scheduler.lines, calls: scheduler.calls };

@@ -6,6 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use v3d_hw::control_list::Threading;
+
 use crate::diagnostic::Result;
 use crate::machine::{Block, Machine};
 use crate::order::{Wait, waits};
@@ -51,7 +53,7 @@ fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
     let reads: Vec<Option<StreamWord>> = block.operations.iter().map(|operation| operation.uniform()).collect();
     // The reading operations that each operation depends on.
     let mut before: Vec<Vec<bool>> = Vec::with_capacity(count);
-    let waits = waits(&block.operations, machine.registers as usize);
+    let waits = waits(&block.operations, machine.registers as usize, Threading::Single);
     for waits in &waits {
         let mut own = vec![false; count];
         for on in waits.iter().map(|wait| wait.on) {

@@ -117,7 +117,11 @@ impl Scheduler<'_> {
         if self.registers.ready(register) > self.now() {
             return false;
         }
-        let Some(to) = self.new_place(work, register) else { return false };
+        self.new_place(work, register).is_some_and(|to| self.relocate_to(register, span, to))
+    }
+
+    /// The same to a certain place.
+    pub(super) fn relocate_to(&mut self, register: Register, span: Span, to: Place) -> bool {
         let operation = Operation::new(Work::Move, vec![Operand::Register(register)], Target::Register(register), span);
         let Some(sources) = Sources::of(&operation, |register| self.registers.place(register)) else { return false };
         let Some(instruction) = encode(&operation, &sources, Some(to)).next() else { return false };

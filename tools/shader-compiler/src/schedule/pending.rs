@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 
-use crate::machine::{Block, Operation, Register, Target};
-use crate::order::{Wait, waits};
+use v3d_hw::control_list::Threading;
+
+use crate::machine::{Block, Operation, Register, Target, Work};
+use crate::order::{Through, Wait, waits};
 
 /// Depths are not told apart from this one on.
 const DEEP: usize = 20;
@@ -31,22 +33,30 @@ pub(super) struct Plan<'m> {
     least: Vec<usize>,
     /// Operations with the registers that they read, by register.
     users: Vec<(Register, usize)>,
+    /// For two threads: where operations stand among the switches.
+    switches: Option<Switches>,
 }
 
 impl<'m> Plan<'m> {
     /// With `urgent_uniforms`, a read of the uniforms is as urgent as those that must come after it.
-    pub(super) fn new(block: &'m Block, registers: usize, urgent_uniforms: bool) -> Self {
+    ///
+    /// `None` if the block cannot be for two threads.
+    pub(super) fn new(block: &'m Block, registers: usize, urgent_uniforms: bool, threading: Threading) -> Option<Self> {
         let operations = block.operations.as_slice();
         let count = operations.len();
         let mut followers = vec![Vec::new(); count];
         let mut predecessors = Vec::with_capacity(count);
         let mut depths = vec![0; count];
         let mut users = Vec::new();
-        let mut waits = waits(operations, registers);
+        let mut waits = waits(operations, registers, threading);
         let values: Vec<usize> = waits.iter().map(Vec::len).collect();
         for &(at, on) in &block.uniform_order {
-            waits[at].push(Wait { on, cycles: 1, better: 1 });
+            waits[at].push(Wait { on, cycles: 1, better: 1, through: Through::Register });
         }
+        let switches = match threading {
+            Threading::Single => None,
+            Threading::Dual => Some(Switches::new(operations, &waits)?),
+        };
         for (at, list) in waits.iter().enumerate() {
             for (number, wait) in list.iter().enumerate() {
                 let better = wait.better.max(wait.cycles);
@@ -69,12 +79,71 @@ impl<'m> Plan<'m> {
             let own = usize::from(operations[at].target != Target::Color);
             least[at] = followers.iter().map(|next| least[next.at] + next.cycles).max().unwrap_or(0).max(own);
         }
-        Self { operations, followers, predecessors, depths, urgency, least, users }
+        Some(Self { operations, followers, predecessors, depths, urgency, least, users, switches })
     }
 
     /// Instructions that the block has at least.
     pub(super) fn least(&self) -> usize {
         self.least.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// The stages of a block between switches of threads, by how many switches have come before.
+struct Switches {
+    /// The first stage in which each operation can be, and the last in which that is useful: a lookup is asked for before its switch.
+    first: Vec<usize>,
+    last: Vec<usize>,
+    /// Parameters of lookups.
+    requests: Vec<usize>,
+    /// How many operations must see what each leaves in flags or r5 in the same stage, and of how many each must see that.
+    kept_for: Vec<usize>,
+    keeps: Vec<usize>,
+}
+
+impl Switches {
+    /// `None` if there is no order in which flags and r5 live between two switches only.
+    fn new(operations: &[Operation], waits: &[Vec<Wait>]) -> Option<Self> {
+        let count = operations.len();
+        let is_request = |at: &usize| matches!(operations[*at].target, Target::Texture(..) | Target::Memory);
+        let requests: Vec<usize> = (0..count).filter(is_request).collect();
+        let mut first = vec![0; count];
+        loop {
+            let mut is_done = true;
+            for at in 0..count {
+                for wait in &waits[at] {
+                    first[at] = first[at].max(first[wait.on] + usize::from(wait.through == Through::Lookup));
+                }
+            }
+            for (at, wait) in waits.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |wait| (at, wait))) {
+                if wait.through == Through::Unmovable && first[wait.on] < first[at] {
+                    first[wait.on] = first[at];
+                    is_done = false;
+                }
+            }
+            if is_done {
+                break;
+            }
+            // Each round moves something behind another switch, of which there is one for each lookup at most.
+            if first.iter().any(|&stage| stage > requests.len()) {
+                return None;
+            }
+        }
+        let end = first.iter().copied().max().unwrap_or(0);
+        let mut last = vec![end; count];
+        let (mut kept_for, mut keeps) = (vec![0; count], vec![0; count]);
+        for (at, list) in waits.iter().enumerate().rev() {
+            if is_request(&at) {
+                last[at] = first[at];
+            }
+            for wait in list {
+                last[wait.on] = last[wait.on].min(last[at]);
+                if wait.through == Through::Unmovable {
+                    kept_for[wait.on] += 1;
+                    keeps[at] += 1;
+                }
+            }
+        }
+        Some(Self { first, last, requests, kept_for, keeps })
     }
 }
 
@@ -99,6 +168,8 @@ pub(super) struct Pending<'p> {
     depths: Vec<usize>,
     /// In the order of the source, instead of by urgency.
     in_order: bool,
+    /// For two threads: operations that must still see flags or r5 as others have left them.
+    unmovable: usize,
 }
 
 impl<'p> Pending<'p> {
@@ -118,6 +189,7 @@ impl<'p> Pending<'p> {
             ready,
             depths: plan.depths.clone(),
             in_order,
+            unmovable: 0,
         };
         let mut ready = std::mem::take(&mut pending.ready);
         ready.sort_by_key(|&at| pending.rank(at));
@@ -138,14 +210,37 @@ impl<'p> Pending<'p> {
         self.issued.iter().position(|issued| !issued)
     }
 
-    /// Operations for which everything that they wait for was done long enough ago, the first to be tried first.
-    pub(super) fn candidates(&self, now: usize) -> impl Iterator<Item = usize> {
-        self.ready.iter().copied().filter(move |&at| self.earliest[at] <= now)
+    /// Operations for which everything that they wait for was done long enough ago, after so many switches of threads; the first to be tried first.
+    pub(super) fn candidates(&self, now: usize, switched: usize) -> impl Iterator<Item = usize> {
+        self.ready.iter().copied().filter(move |&at| self.earliest[at] <= now && self.first_stage(at) <= switched)
     }
 
     /// Whether an operation may go in this cycle.
-    pub(super) fn may_go(&self, at: usize, now: usize) -> bool {
-        !self.issued[at] && self.open[at] == 0 && self.earliest[at] <= now
+    pub(super) fn may_go(&self, at: usize, now: usize, switched: usize) -> bool {
+        !self.issued[at] && self.open[at] == 0 && self.earliest[at] <= now && self.first_stage(at) <= switched
+    }
+
+    fn first_stage(&self, at: usize) -> usize {
+        self.plan.switches.as_ref().map_or(0, |switches| switches.first[at])
+    }
+
+    /// Whether an operation is expected behind the next switch of threads, after so many; with `early`, if it may be.
+    pub(super) fn is_behind_switch(&self, at: usize, switched: usize, early: bool) -> bool {
+        let Some(switches) = &self.plan.switches else { return false };
+        switches.first[at] > switched || early && switches.last[at] > switched
+    }
+
+    /// Whether lookups wait for the next switch of threads, after so many, and nothing else is to be looked up before.
+    pub(super) fn awaits_switch(&self, switched: usize) -> bool {
+        let Some(switches) = &self.plan.switches else { return false };
+        let is_load = |at: usize| self.operation(at).work == Work::LoadTexture && switches.first[at] > switched;
+        let may_ask = |&at: &usize| !self.issued[at] && switches.first[at] <= switched;
+        self.ready.iter().any(|&at| is_load(at)) && !switches.requests.iter().any(may_ask)
+    }
+
+    /// Whether a switch of threads would lose flags or r5.
+    pub(super) fn is_bound(&self) -> bool {
+        self.unmovable > 0
     }
 
     /// Whether what a ready operation waits for takes longer than this.
@@ -180,6 +275,10 @@ impl<'p> Pending<'p> {
         self.left -= 1;
         self.ready.retain(|&other| other != at);
         let plan = self.plan;
+        if let Some(switches) = &plan.switches {
+            self.unmovable += switches.kept_for[at];
+            self.unmovable -= switches.keeps[at];
+        }
         for next in &plan.followers[at] {
             self.earliest[next.at] = self.earliest[next.at].max(now + next.cycles);
             self.good[next.at] = self.good[next.at].max(now + next.better);

@@ -104,12 +104,13 @@ impl Scheduler<'_> {
             a.into_iter().for_each(|place| places.add(place));
         } else {
             self.registers.free_accumulators().for_each(|place| accumulators.add(place));
-            if self.becomes_color[register.index()] && accumulators.contains(Place::Accumulator(0)) {
+            let outlives = self.outlives_switch(work, register);
+            if !outlives && self.becomes_color[register.index()] && accumulators.contains(Place::Accumulator(0)) {
                 places.add(Place::Accumulator(0));
             }
             let Outlook { soon, at_once, prefers_b } = self.outlook(work, at, register);
             // The last accumulator is for what is used at once.
-            let soon = soon && (at_once || accumulators.count > 1) || is_rotated(work, register);
+            let soon = !outlives && (soon && (at_once || accumulators.count > 1) || is_rotated(work, register));
             let files = if prefers_b { [b, a] } else { [a, b] };
             let files = files.into_iter().flatten();
             let accumulators = accumulators.flatten();
@@ -146,11 +147,21 @@ impl Scheduler<'_> {
             _ => files[0].or(files[1]),
         };
         let mut accumulators = self.registers.free_accumulators();
-        if soon || accumulators.clone().count() > 2 && from != Place::R4 {
+        let outlives = self.outlives_switch(work, register);
+        if !outlives && (soon || accumulators.clone().count() > 2 && from != Place::R4) {
             accumulators.next().or(other_file)
         } else {
             other_file.or(accumulators.next())
         }
+    }
+
+    /// Where a value can go that must not be in an accumulator.
+    pub(super) fn place_in_file(&mut self, work: &Pending<'_>, register: Register) -> Option<Place> {
+        let (a, b) = (self.registers.free_in_a(), self.registers.free_in_b());
+        if is_unpacked(work, register) || self.in_file_a[register.index()] {
+            return a;
+        }
+        if self.outlook(work, None, register).prefers_b { b.or(a) } else { a.or(b) }
     }
 
     /// Whether a result is used soon, and by what stands beside values of file A.

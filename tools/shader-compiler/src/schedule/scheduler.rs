@@ -1,8 +1,9 @@
 //! The cycles of a program: what goes into each instruction.
 
 use naga::Span;
+use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::address_map::NOP;
-use v3d_hw::qpu::{Alu, BRANCH_DELAY_SLOTS, BranchCondition, Instruction};
+use v3d_hw::qpu::{Alu, BRANCH_DELAY_SLOTS, BranchCondition, Instruction, Signal, THREAD_DELAY_SLOTS};
 
 use super::obstacles::Obstacle;
 use super::pending::{Pending, Plan};
@@ -17,6 +18,9 @@ const MOST_FOR_EACH: usize = 16;
 /// Cycles in which nothing can be done before something must be wrong.
 const MOST_IDLE: usize = 64;
 
+/// Registers of each file that are a thread's own if there are two.
+const REGISTERS_OF_A_THREAD: u8 = 16;
+
 /// How an order is made. None is the best for all programs.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Policy {
@@ -26,6 +30,14 @@ pub(super) struct Policy {
     pub(super) soon: usize,
     /// Uses that a value has at most which belongs there: others are kept out of the way.
     pub(super) uses: u32,
+    /// Threads are switched as soon as that costs nothing, instead of when there is nothing else to do.
+    pub(super) early_switch: bool,
+}
+
+impl Policy {
+    fn differs_in_places_only(self, other: Self) -> bool {
+        self.in_order == other.in_order && self.early_switch == other.early_switch
+    }
 }
 
 pub(super) struct Scheduler<'m> {
@@ -50,10 +62,28 @@ pub(super) struct Scheduler<'m> {
     pub(super) alike: Vec<Policy>,
     /// Instructions of the shortest order that is known.
     limit: usize,
+    threads: Threads,
+}
+
+/// Where a program for two threads stands.
+#[derive(Default)]
+struct Threads {
+    /// Switches in this block so far.
+    switched: usize,
+    /// The first instruction that may ask for the next switch.
+    first: usize,
+    /// The instruction that asks for the last switch of all.
+    last: Option<usize>,
 }
 
 impl<'m> Scheduler<'m> {
-    pub(super) fn new(machine: &'m Machine, policy: Policy, policies: &[Policy], limit: usize) -> Self {
+    pub(super) fn new(
+        machine: &'m Machine,
+        threading: Threading,
+        policy: Policy,
+        policies: &[Policy],
+        limit: usize,
+    ) -> Self {
         let count = machine.registers as usize;
         let mut left = vec![0; count];
         let mut pinned = vec![false; count];
@@ -77,10 +107,14 @@ impl<'m> Scheduler<'m> {
                 becomes_color[base.index()] = true;
             }
         }
+        let reserved_from = match threading {
+            Threading::Single => machine.reserved_from,
+            Threading::Dual => machine.reserved_from.min(REGISTERS_OF_A_THREAD),
+        };
         Self {
             machine,
             count,
-            registers: Registers::new(count, machine.reserved_from),
+            registers: Registers::new(count, reserved_from),
             left,
             pinned,
             in_file_a,
@@ -89,8 +123,9 @@ impl<'m> Scheduler<'m> {
             calls: Vec::new(),
             r4_free: 0,
             policy,
-            alike: policies.iter().copied().filter(|other| other.in_order == policy.in_order).collect(),
+            alike: policies.iter().copied().filter(|other| other.differs_in_places_only(policy)).collect(),
             limit,
+            threads: Threads::default(),
         }
     }
 
@@ -116,6 +151,9 @@ impl<'m> Scheduler<'m> {
             for &register in &block.kept {
                 self.release(register);
             }
+        }
+        if let Some(last) = self.threads.last {
+            self.set_signal(last, Signal::LastThreadSwitch);
         }
         Ok(self.now() < self.limit)
     }
@@ -160,6 +198,7 @@ impl<'m> Scheduler<'m> {
     /// Schedules a block; whether the program can still be shorter than the limit, if the blocks behind have so many instructions at least.
     fn block(&mut self, plan: &Plan<'_>, behind: usize) -> Result<bool> {
         let mut work = Pending::new(plan, self.policy.in_order);
+        (self.threads.switched, self.threads.first) = (0, self.now());
         let mut idle = 0;
         let most = self.now() + MOST_FOR_EACH * (work.left + 1);
         while work.left > 0 {
@@ -203,11 +242,17 @@ impl<'m> Scheduler<'m> {
     /// Fills one instruction; whether there was something to do.
     fn cycle(&mut self, work: &mut Pending<'_>) -> bool {
         let now = self.now();
-        let candidates: Vec<usize> = work.candidates(now).collect();
+        let awaits_switch = work.awaits_switch(self.threads.switched);
+        if awaits_switch && self.policy.early_switch && self.can_switch(work, now) {
+            self.switch_threads();
+            return true;
+        }
+        let candidates: Vec<usize> = work.candidates(now, self.threads.switched).collect();
         let mut obstacles = Vec::new();
         let mut later = Vec::new();
         for &at in &candidates {
-            let waits = work.operation(at).work == Work::LoadTexture && work.waits_at(at, now);
+            let waits =
+                self.threads.last.is_none() && work.operation(at).work == Work::LoadTexture && work.waits_at(at, now);
             if waits || self.is_early(work, at) {
                 later.push(at);
                 continue;
@@ -228,6 +273,16 @@ impl<'m> Scheduler<'m> {
                 return true;
             }
         }
+        if awaits_switch {
+            if self.can_switch(work, now) {
+                self.switch_threads();
+                return true;
+            }
+            if self.keep_over_switch(work) {
+                self.pair(work, &candidates, &later);
+                return true;
+            }
+        }
         for at in later {
             match self.attempt(work, at, None) {
                 Ok((instruction, place)) => {
@@ -244,15 +299,58 @@ impl<'m> Scheduler<'m> {
         false
     }
 
+    /// Whether nothing would be lost if the other thread went on now.
+    fn can_switch(&self, work: &Pending<'_>, now: usize) -> bool {
+        let is_empty = self.registers.in_accumulators().next().is_none() && self.registers.r4.is_none();
+        is_empty && now >= self.r4_free && !work.is_bound()
+    }
+
+    /// Moves a value to where it survives a switch of threads; whether that was an instruction.
+    fn keep_over_switch(&mut self, work: &Pending<'_>) -> bool {
+        let now = self.now();
+        let lost: Vec<Register> = self.registers.in_accumulators().chain(self.registers.r4).collect();
+        lost.into_iter().any(|register| {
+            self.registers.ready(register) <= now
+                && self.place_in_file(work, register).is_some_and(|to| self.relocate_to(register, Span::default(), to))
+        })
+    }
+
+    /// The other thread goes on now: one of the instructions before has asked for it.
+    fn switch_threads(&mut self) {
+        let delay = THREAD_DELAY_SLOTS as usize;
+        let first = self.threads.first.max(self.now().saturating_sub(delay + 1));
+        let is_free = |line: &Line| matches!(line.instruction, Instruction::Alu(alu) if alu.sig == Signal::None);
+        let asks = (first..self.now()).find(|&at| is_free(&self.lines[at])).unwrap_or(self.now());
+        while self.now() < asks + delay + 1 {
+            self.idle();
+        }
+        self.set_signal(asks, Signal::ThreadSwitch);
+        self.threads = Threads { switched: self.threads.switched + 1, first: self.now(), last: Some(asks) };
+    }
+
+    fn set_signal(&mut self, at: usize, sig: Signal) {
+        if let Some(Line { instruction: Instruction::Alu(alu), .. }) = self.lines.get_mut(at) {
+            alu.sig = sig;
+        }
+    }
+
+    /// Whether a register is read by what is expected behind the next switch of threads.
+    pub(super) fn outlives_switch(&self, work: &Pending<'_>, register: Register) -> bool {
+        let (switched, early) = (self.threads.switched, self.policy.early_switch);
+        work.users(register).any(|user| work.is_behind_switch(user, switched, early))
+    }
+
     /// Puts another operation into the instruction that was made last.
     fn pair(&mut self, work: &mut Pending<'_>, candidates: &[usize], later: &[usize]) {
         let Some(line) = self.lines.pop() else { return };
         let now = self.now();
         // What had to wait only for something in this instruction may go with it.
-        let mut more: Vec<usize> = work.candidates(now).filter(|at| !candidates.contains(at)).collect();
+        let mut more: Vec<usize> =
+            work.candidates(now, self.threads.switched).filter(|at| !candidates.contains(at)).collect();
         more.sort_unstable();
         for at in candidates.iter().copied().chain(more) {
-            let may_go = work.may_go(at, now) && has_room_for(&line.instruction, work.operation(at));
+            let may_go =
+                work.may_go(at, now, self.threads.switched) && has_room_for(&line.instruction, work.operation(at));
             if !may_go || later.contains(&at) || self.is_early(work, at) {
                 continue;
             }

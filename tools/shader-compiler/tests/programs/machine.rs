@@ -180,7 +180,7 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
         uniforms_limit: Some(program.interface.stream.len() as u32),
         ra15: Lanes::splat(1f32.to_bits()),
         rb15: inputs.depth,
-        threading: Threading::Single,
+        threading: threading(program),
         qpu: 0,
         record: None,
     });
@@ -198,6 +198,11 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
         units.outputs.depth = qpu.registers().visible()[32 + 15];
     }
     units.outputs
+}
+
+/// Whether a program shares its QPU.
+fn threading(program: &Compiled) -> Threading {
+    if program.interface.threads() == 2 { Threading::Threaded } else { Threading::Single }
 }
 
 /// A program for people.

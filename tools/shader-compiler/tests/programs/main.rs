@@ -11,4 +11,5 @@ mod positions;
 mod random;
 mod refusals;
 mod textures;
+mod threads;
 mod varyings;
