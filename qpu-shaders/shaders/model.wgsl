@@ -1,4 +1,4 @@
-// A model's vertices in the light of one direction, in one colour.
+// A model's vertices in the light of one direction. What fragments make of it is in `model_colored.wgsl` and `model_textured.wgsl`.
 //
 // Vertices stand in memory as `renderer::asset::ModelPart` has them, normals as half floats.
 
@@ -12,10 +12,6 @@ struct Transform {
     ambient: f32,
 }
 @group(0) @binding(0) var<uniform> transform: Transform;
-
-// Red, green, blue, alpha, 0 to 1.
-struct Material { base_color: vec4<f32> }
-@group(0) @binding(1) var<uniform> material: Material;
 
 struct Corner {
     @location(0) position: vec3<f32>,
@@ -35,8 +31,4 @@ struct Lit {
     // What faces away has only the ambient light.
     let light = max(dot(transform.normal_matrix * normal, transform.to_light), 0.0) + transform.ambient;
     return Lit(transform.matrix * vec4(corner.position, 1.0), corner.uv, light);
-}
-
-@fragment fn fs_main(lit: Lit) -> @location(0) vec4<f32> {
-    return vec4(material.base_color.rgb * lit.light, material.base_color.a);
 }

@@ -8,7 +8,8 @@ use core::f32::consts::{FRAC_PI_4, PI, TAU};
 
 use qpu_shaders::{
     f16,
-    model::{FRAGMENT, FragmentUniforms, SHADING, Uniforms, Vertex},
+    model::{SHADING, Uniforms, Vertex},
+    model_colored::{FRAGMENT, FragmentUniforms},
 };
 use renderer::{
     Cull, Depth, Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target,

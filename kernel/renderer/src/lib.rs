@@ -30,7 +30,7 @@
 //! | `03_texture` | a texture on a square, nearest and bilinear | [`Texture`], [`Sampler`] |
 //! | `04_transform` | one mesh in many places, seen through a camera | [`Mesh::indexed`], [`glam`], [`rows`], [`Cull`] |
 //! | `05_depth` | the depth test | [`Depth`] |
-//! | `06_light` | diffuse lighting | `qpu_shaders::model` |
+//! | `06_light` | diffuse lighting | `qpu_shaders::model`, `model_colored` |
 //! | `07_blend` | transparency, additive blending, the order of drawing | [`Blend`], [`Shading::Done`], [`Pass::draw_vertices`] |
 //! | `08_render_to_texture` | a pass that reads what the one before has rendered | [`Frame::pass`], [`Texture::of_target`] |
 //! | `09_multisample` | textures, light, mip levels and antialiasing | [`Samples`], [`Texture::generate_mipmaps`] |

@@ -3,7 +3,7 @@
 //! Cases are pseudorandom uses of the public interface, valid and invalid ones. The model runs them with only the pool and one page present in memory, so that
 //! each access outside is a fault; no other faults may occur either. Invalid uses return errors, and the next frame is correct.
 
-use qpu_shaders::{NoUniforms, model as lit, points, smooth, smooth_lines, textured, transformed};
+use qpu_shaders::{NoUniforms, model as lit, model_colored, points, smooth, smooth_lines, textured, transformed};
 use renderer::glam::Mat4;
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
@@ -247,7 +247,7 @@ fn pass(
                 }
             }
             3 => {
-                let plain = PipelineDescriptor::new("model", &lit::SHADING, &lit::FRAGMENT);
+                let plain = PipelineDescriptor::new("model", &lit::SHADING, &model_colored::FRAGMENT);
                 let pipeline = counts.note(Pipeline::new(device, &with_state(plain, samples, random)));
                 let mesh = counts.note(mesh(device, random));
                 let uniforms = lit::Uniforms {
@@ -256,7 +256,7 @@ fn pass(
                     to_light: [1.0; 3],
                     ambient: random.float(),
                 };
-                let fragment = lit::FragmentUniforms { base_color: random.floats() };
+                let fragment = model_colored::FragmentUniforms { base_color: random.floats() };
                 if let (Some(pipeline), Some(mesh)) = (pipeline, mesh) {
                     counts.note(pass.draw(&pipeline, &mesh, &uniforms, &fragment));
                 }

@@ -9,8 +9,8 @@ use core::f32::consts::{FRAC_PI_4, TAU};
 
 use qpu_shaders::{
     f16,
-    model::{FRAGMENT, FragmentUniforms, SHADING, Uniforms, Vertex},
-    model_textured,
+    model::{SHADING, Uniforms, Vertex},
+    model_colored, model_textured,
 };
 use renderer::{
     Cull, Depth, Indices, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Samples, Texture,
@@ -59,14 +59,15 @@ struct Part {
 #[derive(Debug)]
 struct Model {
     parts: Vec<Part>,
-    plain: Pipeline<Vertex, Uniforms, FragmentUniforms>,
+    plain: Pipeline<Vertex, Uniforms, model_colored::FragmentUniforms>,
     textured: Pipeline<Vertex, Uniforms, model_textured::FragmentUniforms>,
 }
 
 impl Model {
     fn new(device: &GpuDevice) -> Result<Self, SceneError> {
         let (depth, samples) = (Depth::LESS, Samples::Four);
-        let plain = PipelineDescriptor { depth, samples, ..PipelineDescriptor::new("plain", &SHADING, &FRAGMENT) };
+        let plain = PipelineDescriptor::new("plain", &SHADING, &model_colored::FRAGMENT);
+        let plain = PipelineDescriptor { depth, samples, ..plain };
         let textured = PipelineDescriptor::new("textured", &SHADING, &model_textured::FRAGMENT);
         let textured = PipelineDescriptor { depth, samples, cull: Cull::None, ..textured };
         let part = |part: &renderer::asset::ModelPart| {
@@ -132,7 +133,7 @@ impl Scene for Model {
                         &model_textured::FragmentUniforms { image, base_color },
                     )?;
                 }
-                None => pass.draw(&self.plain, mesh, &uniforms, &FragmentUniforms { base_color })?,
+                None => pass.draw(&self.plain, mesh, &uniforms, &model_colored::FragmentUniforms { base_color })?,
             }
         }
         Ok(frame.submit()?)

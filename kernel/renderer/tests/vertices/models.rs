@@ -1,6 +1,6 @@
 //! Models as `asset-build` lays them out: the light of each corner, colours, textures.
 
-use qpu_shaders::{model as lit, model_textured};
+use qpu_shaders::{model as lit, model_colored, model_textured};
 use renderer::{
     Error, Indices, Mesh, Pipeline, PipelineDescriptor, Primitive, Sampler, Texture, TextureDescriptor, asset, rows,
 };
@@ -79,8 +79,9 @@ fn light_follows_the_turned_normals() {
     let (vertices, indices) = part(&normals);
     let mesh =
         Mesh::from_bytes(&device, "part", Primitive::Triangles, &vertices, Some(Indices::Bytes16(&indices))).unwrap();
-    let pipeline = Pipeline::new(&device, &PipelineDescriptor::new("model", &lit::SHADING, &lit::FRAGMENT)).unwrap();
-    let fragment = lit::FragmentUniforms { base_color: base };
+    let pipeline =
+        Pipeline::new(&device, &PipelineDescriptor::new("model", &lit::SHADING, &model_colored::FRAGMENT)).unwrap();
+    let fragment = model_colored::FragmentUniforms { base_color: base };
     let picture = Picture::draw(&model, &device, (4 * BANDS as u32, 2), |pass| {
         pass.draw(&pipeline, &mesh, &uniforms(), &fragment).unwrap();
     });
