@@ -31,7 +31,7 @@ use crate::qpu::qps::Qps;
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, fep::SamplePositions};
 use crate::timing::QpuTopology;
-use crate::timing::cache::{Caches, Level1};
+use crate::timing::caches::{Caches, Level1};
 use crate::vpm::allocator::{AllocationError, Allocator};
 use v3d_hw::registers::cache::{L2cactl, Slcactl};
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};

@@ -44,6 +44,7 @@
 pub mod block;
 pub mod conformance;
 pub mod datapath;
+mod engine;
 pub mod io;
 pub mod isa;
 pub mod qps;
@@ -62,11 +63,13 @@ use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
+use crate::simd::vectors::Portable;
 use crate::timing::costs;
 use crate::timing::trace::{Invocation, Trace};
 use crate::tmu::Tmu;
-use datapath::dispatch;
 use datapath::reference::Reference;
+use datapath::vector::Vectorized;
+use engine::{Traced, dispatch};
 use isa::registers::{self, Flags, RegisterIndex, Registers};
 use isa::touches::Touches;
 use sequencer::{Jump, RecentBlocks};
@@ -264,30 +267,38 @@ impl Qpu {
 
     /// Runs until the program ends or stalls or `budget` instructions are executed, and takes those from the budget. Uses the best engine that the
     /// host supports.
-    pub fn run(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+    pub fn run(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         if self.trace.is_some() {
             return self.run_recorded(io, memory, code, budget);
         }
         dispatch::run(self, io, memory, code, budget)
     }
 
+    /// The same by the sequencer alone, which records events.
+    #[inline(never)]
+    fn run_recorded(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.run_with::<Traced>(io, memory, code, budget)
+    }
+
     /// The same in the vectors that every host of this architecture has.
-    pub fn run_baseline(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-        self.run_portable(io, memory, code, budget)
+    #[inline(never)]
+    pub fn run_baseline(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.run_with::<Vectorized<Portable<false>>>(io, memory, code, budget)
     }
 
     /// The same with the reference datapath.
-    pub fn run_reference(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+    #[inline(never)]
+    pub fn run_reference(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         self.run_with::<Reference>(io, memory, code, budget)
     }
 
     /// Executes one instruction, unless it stalls; whether it was executed. Afterwards the ports show what it has read from peripherals, which
     /// [`Self::run`] does not always do.
-    pub fn run_one(&mut self, io: &mut impl Io, memory: Memory<'_>, code: &CodeCache) -> (Exit, bool) {
+    pub fn run_one(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache) -> (Exit, bool) {
         let mut budget = 1;
         let exit = match self.trace {
             Some(_) => self.run_recorded(io, memory, code, &mut budget),
-            None => self.run_portable(io, memory, code, &mut budget),
+            None => self.run_baseline(io, memory, code, &mut budget),
         };
         (exit, budget == 0)
     }

@@ -18,6 +18,7 @@
 //! - Vertices are shaded once for all tiles of a wave, as in the functional model; silicon shades them again for each tile.
 
 pub mod cache;
+pub mod caches;
 pub mod costs;
 mod dma;
 mod estimate;
@@ -27,7 +28,7 @@ pub mod trace;
 
 pub use estimate::{Estimate, QpuTopology, Stall, Stalls, UnitCycles};
 
-use cache::{Caches, Level1};
+use caches::{Caches, Level1};
 use dma::{Burst, Channel, Job, Owner};
 use qpu::{Qpu, Thread};
 use std::collections::VecDeque;

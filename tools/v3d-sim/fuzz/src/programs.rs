@@ -202,7 +202,7 @@ impl Writer {
         let fits = op.broken.is_empty() && (self.slots == 0 || op.plain);
         if fits {
             // Two of them are enough for whatever it is.
-            while !op.hazards(&self.recent[0], &self.recent[1]).is_empty() {
+            while !op.touches.hazards(&self.recent[0], &self.recent[1]).is_empty() {
                 self.nop();
             }
         }

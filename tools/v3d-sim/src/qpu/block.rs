@@ -114,7 +114,7 @@ pub struct Block {
     micro_ops: Vec<MicroOp>,
     /// The translation to host code.
     #[cfg(target_arch = "x86_64")]
-    pub(super) translation: super::translation::TranslationSlot,
+    pub(super) translation: super::translation::slot::TranslationSlot,
 }
 
 impl Block {
@@ -169,6 +169,7 @@ impl Block {
         for i in 0..instructions.len() {
             let instruction = instructions[i].instruction;
             let hazards = instruction
+                .touches
                 .hazards(&touches(&instructions, i.checked_sub(1)), &touches(&instructions, i.checked_sub(2)));
             // The successor of the last instruction is not known here.
             let keeps = i + 1 == instructions.len()
@@ -192,7 +193,7 @@ impl Block {
             runs,
             micro_ops,
             #[cfg(target_arch = "x86_64")]
-            translation: crate::qpu::translation::TranslationSlot::new(eager),
+            translation: crate::qpu::translation::slot::TranslationSlot::new(eager),
         })
     }
 
@@ -339,7 +340,7 @@ fn plain_branch(instructions: &[BlockInstruction], runs: &[Run], at: usize) -> O
         [instructions.get(at + SLOTS)?.instruction.touches, instructions.get(at + SLOTS - 1)?.instruction.touches];
     let first = &instructions.get(target)?.instruction;
     let second = &instructions.get(target + 1)?.instruction;
-    let broken = first.hazards(&slots[0], &slots[1]).union(second.hazards(&first.touches, &slots[0]));
+    let broken = first.touches.hazards(&slots[0], &slots[1]).union(second.touches.hazards(&first.touches, &slots[0]));
     broken.is_empty().then_some(PlainBranch { condition, target: u16::try_from(target).ok()? })
 }
 

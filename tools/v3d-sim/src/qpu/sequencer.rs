@@ -19,8 +19,8 @@ mod writes;
 pub(in crate::qpu) use branch::Jump;
 
 use super::block::{Block, BlockInstruction};
-use super::datapath::vector::{Traced, Vectorized};
 use super::datapath::{Datapath, Results};
+use super::engine::Engine;
 use super::io::{Io, IoError, Wait};
 use super::isa::instruction::{DecodedInstruction, Kind};
 use super::isa::registers;
@@ -30,7 +30,6 @@ use crate::fault::qpu::{QpuError, QpuFault};
 use crate::fault::rule::Rule;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
-use crate::simd::vectors::Portable;
 use crate::timing::trace::Event;
 use crate::tmu::Tmu;
 use std::sync::Arc;
@@ -77,32 +76,9 @@ impl RecentBlocks {
 }
 
 impl Qpu {
-    // A datapath is hundreds of kilobytes of code: these are compiled once each, where `run_with` would be compiled for each kind of `Io`.
-
-    #[inline(never)]
-    pub(in crate::qpu) fn run_recorded(
-        &mut self,
-        io: &mut dyn Io,
-        memory: Memory<'_>,
-        code: &CodeCache,
-        budget: &mut u64,
-    ) -> Exit {
-        self.run_with::<Traced>(io, memory, code, budget)
-    }
-
-    #[inline(never)]
-    pub(in crate::qpu) fn run_portable(
-        &mut self,
-        io: &mut dyn Io,
-        memory: Memory<'_>,
-        code: &CodeCache,
-        budget: &mut u64,
-    ) -> Exit {
-        self.run_with::<Vectorized<Portable<false>>>(io, memory, code, budget)
-    }
-
+    /// Runs with one engine, which is compiled into the caller: hundreds of kilobytes of code.
     #[inline(always)]
-    pub(in crate::qpu) fn run_with<D: Datapath>(
+    pub(in crate::qpu) fn run_with<E: Engine>(
         &mut self,
         io: &mut dyn Io,
         memory: Memory<'_>,
@@ -110,7 +86,7 @@ impl Qpu {
         budget: &mut u64,
     ) -> Exit {
         let before = self.executed;
-        let exit = self.run_counted::<D>(io, memory, code, budget);
+        let exit = self.run_counted::<E>(io, memory, code, budget);
         self.counters.add(CounterSource::QpuInstructionCycles, (self.executed - before) * INSTRUCTION_CYCLES);
         let tmu_quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
         self.counters.add(CounterSource::TmuQuads, tmu_quads);
@@ -125,7 +101,7 @@ impl Qpu {
     }
 
     #[inline(always)]
-    fn run_counted<D: Datapath>(
+    fn run_counted<E: Engine>(
         &mut self,
         io: &mut dyn Io,
         memory: Memory<'_>,
@@ -156,7 +132,7 @@ impl Qpu {
                 break Exit::OutOfBudget;
             }
             self.written |= current.writes;
-            let index = D::run_block(self, current, index, io, memory, budget);
+            let index = E::run_block(self, current, index, io, memory, budget);
             if self.ending == Some(0) {
                 break Exit::Ended;
             }
@@ -164,7 +140,7 @@ impl Qpu {
             if *budget == 0 {
                 break Exit::OutOfBudget;
             }
-            match self.step::<D>(placed, index, io, memory) {
+            match self.step::<E>(placed, index, io, memory) {
                 Step::Next => *budget -= 1,
                 Step::Stalled => break Exit::Stalled,
                 Step::Ended => {
@@ -222,7 +198,7 @@ impl Qpu {
 
     /// Executes one instruction, of any kind.
     #[inline(always)]
-    fn step<D: Datapath>(
+    fn step<E: Engine>(
         &mut self,
         placed: &BlockInstruction,
         index: usize,
@@ -236,10 +212,10 @@ impl Qpu {
             Ok(Wait::Stall) => return Step::Stalled,
             Err(error) => self.report(error),
         }
-        let hazards = if D::TRUSTS_DECODER && self.has_run_predecessors(index) {
+        let hazards = if E::TRUSTS_DECODER && self.has_run_predecessors(index) {
             placed.hazards
         } else {
-            instruction.hazards(&self.recent[0], &self.recent[1])
+            instruction.touches.hazards(&self.recent[0], &self.recent[1])
         };
         let mut broken = instruction.broken.union(hazards);
         if instruction.notable || self.ending.is_some() || self.undefined != 0 || self.threading == Threading::Threaded
@@ -272,12 +248,12 @@ impl Qpu {
         } else {
             [None; 2]
         };
-        if D::RECORDS {
+        if E::RECORDS {
             self.record(instruction, !had_scoreboard && self.scoreboard);
         }
         // The link address is only written if the branch is taken [vc4asm].
         if taken {
-            self.perform::<D>(instruction, executed, io, memory);
+            self.perform::<E::Datapath>(instruction, executed, io, memory);
         }
         if placed.latches {
             // Registers may have been written by now; peripherals have not been read before.

@@ -12,15 +12,21 @@
 //! | `sfu` | the functions of the SFU |
 //! | `register_cache` | which registers of the host hold which of the QPU's |
 //! | `frame` | what the code and the model share while the code runs |
-//! | `entry` | executable memory, the call into it, and its calls back |
+//! | `numbers` | constants of the functions of the SFU |
+//! | `code` | executable memory |
+//! | `slot` | the translation of a block, which the block owns |
+//! | `entry` | the call into translated code, and its calls back |
 //!
 //! Hosts without AVX-512, and hosts that give no executable memory, interpret; the results are the same.
 
 mod arithmetic;
+mod code;
 mod entry;
 mod frame;
+mod numbers;
 mod register_cache;
 mod sfu;
+pub(super) mod slot;
 mod translator;
 
 use crate::memory::Memory;
@@ -28,51 +34,22 @@ use crate::qpu::Qpu;
 use crate::qpu::block::Block;
 use crate::qpu::block::execution;
 use crate::qpu::datapath::vector::Vectorized;
-use crate::qpu::datapath::{Datapath, Results};
+use crate::qpu::engine::Engine;
 use crate::qpu::io::Io;
-use crate::qpu::isa::instruction::DecodedInstruction;
-use crate::qpu::isa::registers::{Flags, Registers};
 use crate::simd::vectors::Portable;
-use entry::Code;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use code::Code;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// Instructions of a block that are executed before it is translated: about what the translation costs.
-const HOT_INSTRUCTIONS: u32 = 20_000;
 /// Maximum number of instructions between two checks of whether a block has become hot; more than a block has.
 const MAX_UNCHECKED_INSTRUCTIONS: u64 = 4096;
-
-/// The translation of a block, and how close the block is to having one.
-#[derive(Debug)]
-pub(super) struct TranslationSlot {
-    /// `None` inside: the block has no translation.
-    code: OnceLock<Option<Code>>,
-    executed: AtomicU32,
-}
-
-impl TranslationSlot {
-    /// Nothing translated. `eager`: the block counts as hot from the start.
-    pub(super) fn new(eager: bool) -> Self {
-        Self { code: OnceLock::new(), executed: AtomicU32::new(if eager { HOT_INSTRUCTIONS } else { 0 }) }
-    }
-
-    /// Whether the block has been executed often enough to be translated.
-    fn is_hot(&self) -> bool {
-        self.executed.load(Relaxed) >= HOT_INSTRUCTIONS
-    }
-}
 
 /// Computes in translated code where there is some, else in vectors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Translated;
 
-impl Datapath for Translated {
+impl Engine for Translated {
+    type Datapath = Vectorized<Portable<true>>;
     const TRUSTS_DECODER: bool = true;
-
-    #[inline(always)]
-    fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
-        Vectorized::<Portable<true>>::execute(registers, flags, instruction, results);
-    }
 
     #[inline(always)]
     fn run_block(
@@ -124,7 +101,7 @@ impl Datapath for Translated {
 
 /// Whether the host can execute translated code.
 pub(super) fn is_possible() -> bool {
-    entry::calls().is_some() && entry::is_executable()
+    entry::calls().is_some() && code::is_executable()
 }
 
 /// Translates a block. `None` for whatever reason: the block is interpreted. An instruction that does not exist on x86-64 is a mistake of the
@@ -134,7 +111,7 @@ fn translation(block: &Block) -> Option<Code> {
     let translation = translator::translate(block)
         .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
         .ok()??;
-    Code::new(&translation, calls).ok()
+    Code::new(&translation.bytes, translation.segments, calls).ok()
 }
 
 #[cfg(test)]

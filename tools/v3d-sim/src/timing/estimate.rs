@@ -1,6 +1,6 @@
 //! Results of the timing model: cycles, stalls, and counts of caches and memory.
 
-use super::cache::Lookups;
+use super::caches::Lookups;
 use super::memory::Traffic;
 use std::collections::BTreeMap;
 

@@ -102,12 +102,11 @@ impl Qpu {
     /// Whether the next two instructions break no rule with those executed before them.
     fn breaks_no_rule_after_recent(&self, block: &Block, index: usize) -> bool {
         let Some(first) = block.instructions.get(index) else { return false };
-        let harmless = first.instruction.hazards(&self.recent[0], &self.recent[1]).is_empty();
+        let harmless = first.instruction.touches.hazards(&self.recent[0], &self.recent[1]).is_empty();
         harmless
-            && block
-                .instructions
-                .get(index + 1)
-                .is_none_or(|next| next.instruction.hazards(&first.instruction.touches, &self.recent[0]).is_empty())
+            && block.instructions.get(index + 1).is_none_or(|next| {
+                next.instruction.touches.hazards(&first.instruction.touches, &self.recent[0]).is_empty()
+            })
     }
 
     /// Executes a branch with its delay slots; whether it is taken. `None` if the sequencer has to do it: then nothing has happened.

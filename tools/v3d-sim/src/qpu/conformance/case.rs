@@ -101,7 +101,7 @@ impl Case {
             word.store(value, Relaxed);
         }
         let memory = Memory::new(words.get(MARGIN..words.len() - MARGIN).unwrap_or_default());
-        let mut io = RandomIo::new(self);
+        let mut io = RandomIo::new(self.data, self.varyings, self.refused, self.busy);
         let mut qpu = Qpu::new();
         let code = match engine {
             Engine::Translated => CodeCache::translating_eagerly(),

@@ -3,7 +3,6 @@
 //! An answer depends on the seed and on the answers before it alone. Whether an instruction must wait does not change until a run has stalled:
 //! engines ask for it any number of times.
 
-use super::case::Case;
 use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::io::{Io, IoError, Varying, Wait};
@@ -31,18 +30,19 @@ pub(super) struct RandomIo {
 }
 
 impl RandomIo {
-    /// The peripherals of a case.
-    pub(super) fn new(case: &Case) -> Self {
+    /// Peripherals whose answers follow from a seed, with a number of varyings. One in `refused` answers is an error. If `busy`, another QPU holds the
+    /// mutex and the scoreboard.
+    pub(super) fn new(seed: u64, varyings: u32, refused: u32, busy: bool) -> Self {
         let mut shared = Shared::new(12);
         shared.vpm.set_window(16);
-        shared.mutex = case.busy.then_some(OTHER_QPU);
-        let mut random = Random::new(case.data, 3);
+        shared.mutex = busy.then_some(OTHER_QPU);
+        let mut random = Random::new(seed, 3);
         Self {
-            random: Random::new(case.data, 1),
-            varyings: (0..case.varyings).map(|_| random_varying(&mut random)).collect(),
+            random: Random::new(seed, 1),
+            varyings: (0..varyings).map(|_| random_varying(&mut random)).collect(),
             next_varying: 0,
-            refused: case.refused,
-            locked: case.busy,
+            refused,
+            locked: busy,
             written: Vec::new(),
             shared,
             setup: Setup::default(),

@@ -13,8 +13,6 @@ use v3d_hw::qpu::LANES;
 pub struct Reference;
 
 impl Datapath for Reference {
-    const TRUSTS_DECODER: bool = false;
-
     fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
         unpack(registers, instruction.unpacking);
 

@@ -4,20 +4,15 @@
 //! instruction at once, for the sequencer.
 
 use crate::lanes::{Lanes, Mask};
-use crate::memory::Memory;
-use crate::qpu::Qpu;
-use crate::qpu::block::Block;
-use crate::qpu::block::execution;
 use crate::qpu::datapath::reference::Reference;
 use crate::qpu::datapath::{Datapath, Results};
-use crate::qpu::io::Io;
 use crate::qpu::isa::instruction::{
     AluOperation, DecodedInstruction, Destination, FlagSource, Pack, Rotation, Unpacking,
 };
 use crate::qpu::isa::operation::Operation;
 use crate::qpu::isa::pack;
 use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, RegisterIndex, Registers};
-use crate::simd::vectors::{Portable, SIGN, Vectors};
+use crate::simd::vectors::{SIGN, Vectors};
 use std::marker::PhantomData;
 use v3d_hw::qpu::{AddOp, Condition, LANES, PackA, PackMul, Unpack};
 
@@ -26,8 +21,6 @@ use v3d_hw::qpu::{AddOp, Condition, LANES, PackA, PackMul, Unpack};
 pub struct Vectorized<V>(PhantomData<V>);
 
 impl<V: Vectors> Datapath for Vectorized<V> {
-    const TRUSTS_DECODER: bool = true;
-
     #[inline(always)]
     fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
         // An overflowed sum needs a packer that sees more than the result.
@@ -63,31 +56,6 @@ impl<V: Vectors> Datapath for Vectorized<V> {
             FlagSource::Add => set_flags::<V>(flags, &add.0, add.1, instruction.add.condition),
             FlagSource::Mul => set_flags::<V>(flags, &mul.0, mul.1, instruction.mul.condition),
         }
-    }
-
-    #[inline(always)]
-    fn run_block(
-        qpu: &mut Qpu,
-        block: &Block,
-        index: usize,
-        io: &mut dyn Io,
-        memory: Memory<'_>,
-        budget: &mut u64,
-    ) -> usize {
-        execution::run::<V>(qpu, block, index, io, memory, budget)
-    }
-}
-
-/// Computes in vectors; the sequencer executes each instruction and records its events.
-#[derive(Clone, Copy, Debug)]
-pub struct Traced;
-
-impl Datapath for Traced {
-    const TRUSTS_DECODER: bool = false;
-    const RECORDS: bool = true;
-
-    fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
-        Vectorized::<Portable<false>>::execute(registers, flags, instruction, results);
     }
 }
 

@@ -3,7 +3,6 @@
 //! # Sources
 //! [AG p.37-38].
 
-use super::instruction::DecodedInstruction;
 use crate::fault::rule::{Rule, Rules};
 use v3d_hw::qpu::access::Peripheral;
 use v3d_hw::qpu::accesses::{Accesses, accumulators};
@@ -86,14 +85,12 @@ impl Touches {
             register_14: accesses.accesses_register_14(),
         }
     }
-}
 
-impl DecodedInstruction {
-    /// The rules that this instruction breaks with two others: `previous` directly before it, `before` before that.
-    pub fn hazards(&self, previous: &Touches, before: &Touches) -> Rules {
-        let now = &self.touches;
+    /// The rules that an instruction breaks with two others: `previous` directly before it, `before` before that.
+    pub fn hazards(&self, previous: &Self, before: &Self) -> Rules {
+        let now = self;
         // Hazards between neighbours reach two instructions back at most.
-        let after = |hazard: Hazard, is_first: fn(&Touches) -> bool| {
+        let after = |hazard: Hazard, is_first: fn(&Self) -> bool| {
             is_first(previous) || hazard.between() > 1 && is_first(before)
         };
         let after_sfu = after(Hazard::SfuResult, |touches| touches.sfu);

@@ -1,4 +1,4 @@
-//! Entry to translated code: executable memory, the call into it, and its calls back.
+//! Entry to translated code: the call into it, and its calls back.
 //!
 //! # Why this is sound
 //! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the
@@ -13,9 +13,9 @@
 
 #![allow(unsafe_code)]
 
+use super::code::Code;
 use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING};
-use super::sfu::NUMBERS;
-use super::translator::Translation;
+use super::numbers::NUMBERS;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 use crate::qpu::block::Block;
@@ -25,49 +25,13 @@ use crate::qpu::{Qpu, Threading};
 use crate::simd;
 use crate::simd::avx512;
 use crate::simd::vectors::{Portable, SIGN};
-use memmap2::{Mmap, MmapMut};
 use std::mem::transmute;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::BusAddr;
 
-/// A call back for a micro-op: the frame, and the micro-op's index in the block.
-pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
-/// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
-pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for results that are infinite, have overflowed, or are doubtful: operands, and where the result goes.
-pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
-
 /// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
-
-/// Whether the host gives executable memory.
-pub(super) fn is_executable() -> bool {
-    MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok()
-}
-
-/// Translated code in executable memory.
-#[derive(Debug)]
-pub(super) struct Code {
-    memory: Mmap,
-    segments: Vec<Option<u32>>,
-    calls: Calls,
-}
-
-impl Code {
-    /// Copies a translation to executable memory. Fails if the host gives none.
-    pub(super) fn new(translation: &Translation, calls: Calls) -> std::io::Result<Self> {
-        let mut memory = MmapMut::map_anon(translation.bytes.len())?;
-        memory.copy_from_slice(&translation.bytes);
-        Ok(Self { memory: memory.make_exec()?, segments: translation.segments.clone(), calls })
-    }
-
-    /// Offset of the segment that begins at an instruction.
-    #[inline]
-    pub(super) fn segment(&self, index: usize) -> Option<u32> {
-        *self.segments.get(index)?
-    }
-}
 
 /// What call backs work on.
 struct CallContext<'a> {

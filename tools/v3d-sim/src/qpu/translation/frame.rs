@@ -1,7 +1,6 @@
 //! The frame: what translated code and the model share while the code runs.
 
-use super::entry::{BeginGroup, ExecuteMicroOp, Special};
-use super::sfu::Numbers;
+use super::numbers::Numbers;
 use crate::lanes::Lanes;
 use crate::qpu::io::Varying;
 use crate::qpu::isa::registers::Flags;
@@ -11,6 +10,13 @@ use std::sync::atomic::AtomicU32;
 
 /// The register that the pointer of translated code points at: all others are within reach of a signed byte.
 pub(super) const MIDDLE: i32 = 128;
+
+/// A call back for a micro-op: the frame, and the micro-op's index in the block.
+pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
+/// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
+pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
+/// A call for results that are infinite, have overflowed, or are doubtful: operands, and where the result goes.
+pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
 
 /// The calls that translated code makes.
 #[derive(Clone, Copy, Debug)]

@@ -7,78 +7,12 @@
 
 use super::arithmetic::{Emitter, FRAME, MAGNITUDE, TEMPORARY, Value, ZERO};
 use super::frame::{SPECIAL_EXP, SPECIAL_LOG, at};
+use super::numbers::Numbers;
 use crate::qpu::isa::registers::{self, RegisterIndex};
-use crate::qpu::isa::sfu::{self, FIRST_EXPONENT_BEYOND, Function};
+use crate::qpu::isa::sfu::{self, Function};
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use std::mem::offset_of;
-
-/// Constants of the instructions.
-#[derive(Debug)]
-#[repr(C)]
-pub(super) struct Numbers {
-    half: f64,
-    one_double: f64,
-    root: f64,
-    steps_double: f64,
-    exp_offset: f64,
-    log_offset: f64,
-    /// Distance from one half up to which a fraction is certain.
-    certain: f64,
-    magnitude_double: u64,
-    exp_series: [f64; sfu::EXP_SERIES.len()],
-    log_series: [f64; sfu::LOG_SERIES.len()],
-    one: f32,
-    steps: f32,
-    step_size: f32,
-    infinity: u32,
-    minus_infinity: u32,
-    smallest: u32,
-    mantissa: u32,
-    mantissa_and_odd: u32,
-    odd: u32,
-    kept: u32,
-    step: u32,
-    two_steps: u32,
-    last_places: u32,
-    low_15_bits: u32,
-    bias: u32,
-    largest_exponent: u32,
-    beyond_exp: u32,
-    most_steps: u32,
-}
-
-/// Their values.
-pub(super) static NUMBERS: Numbers = Numbers {
-    half: 0.5,
-    one_double: 1.0,
-    root: std::f64::consts::SQRT_2,
-    steps_double: sfu::STEPS,
-    exp_offset: sfu::EXP_OFFSET,
-    log_offset: 0.5 * sfu::STEPS + sfu::LOG_OFFSET,
-    certain: 0.5 - sfu::DOUBT,
-    magnitude_double: u64::MAX >> 1,
-    exp_series: sfu::EXP_SERIES,
-    log_series: sfu::LOG_SERIES,
-    one: 1.0,
-    steps: sfu::STEPS as f32,
-    step_size: 1.0 / sfu::STEPS as f32,
-    infinity: sfu::INFINITY,
-    minus_infinity: sfu::SIGN | sfu::INFINITY,
-    smallest: 0x80_0000,
-    mantissa: 0x7f_ffff,
-    mantissa_and_odd: 0xff_ffff,
-    odd: 0x80_0000,
-    kept: sfu::KEPT,
-    step: sfu::STEP,
-    two_steps: 2 * sfu::STEP,
-    last_places: 2,
-    low_15_bits: 0x7fff,
-    bias: 127,
-    largest_exponent: 254,
-    beyond_exp: FIRST_EXPONENT_BEYOND << 23,
-    most_steps: 65534,
-};
 
 /// Predicates of comparisons of integers.
 const EQUAL: i32 = 0;
@@ -96,10 +30,10 @@ const OR_OUTSIDE: i32 = 0xf4;
 
 /// The lower halves of [`TEMPORARY`].
 const HALVES: [AsmRegisterYmm; 4] = [ymm16, ymm17, ymm18, ymm19];
-/// Address of [`NUMBERS`].
+/// Address of the [`Numbers`].
 const POINTER: AsmRegister64 = rax;
 
-/// Address of one of [`NUMBERS`].
+/// Address of one of the [`Numbers`].
 macro_rules! address {
     ($field:ident) => {
         POINTER + offset_of!(Numbers, $field) as i32

@@ -1,4 +1,4 @@
-//! Dispatch at run time to the best datapath that the host supports.
+//! Dispatch at run time to the best engine that the host supports.
 
 #![allow(unsafe_code)]
 
@@ -13,7 +13,7 @@ use crate::simd;
 #[cfg(target_arch = "aarch64")]
 use crate::simd::vectors::Portable;
 
-/// Runs a program with the best datapath that the host supports.
+/// Runs a program with the best engine that the host supports.
 pub(in crate::qpu) fn run(
     qpu: &mut Qpu,
     io: &mut dyn Io,
@@ -29,7 +29,7 @@ pub(in crate::qpu) fn run(
     #[cfg(target_arch = "aarch64")]
     return qpu.run_with::<Vectorized<Portable<true>>>(io, memory, code, budget);
     #[cfg(not(target_arch = "aarch64"))]
-    qpu.run_portable(io, memory, code, budget)
+    qpu.run_baseline(io, memory, code, budget)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,0 +1,34 @@
+//! Translated code in executable memory.
+
+use super::frame::Calls;
+use memmap2::{Mmap, MmapMut};
+
+/// Whether the host gives executable memory.
+pub(super) fn is_executable() -> bool {
+    MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok()
+}
+
+/// Translated code in executable memory.
+#[derive(Debug)]
+pub(super) struct Code {
+    /// The code; its first byte is the entry for all segments.
+    pub(super) memory: Mmap,
+    segments: Vec<Option<u32>>,
+    /// What it calls.
+    pub(super) calls: Calls,
+}
+
+impl Code {
+    /// Copies a translation to executable memory. Fails if the host gives none.
+    pub(super) fn new(bytes: &[u8], segments: Vec<Option<u32>>, calls: Calls) -> std::io::Result<Self> {
+        let mut memory = MmapMut::map_anon(bytes.len())?;
+        memory.copy_from_slice(bytes);
+        Ok(Self { memory: memory.make_exec()?, segments, calls })
+    }
+
+    /// Offset of the segment that begins at an instruction.
+    #[inline]
+    pub(super) fn segment(&self, index: usize) -> Option<u32> {
+        *self.segments.get(index)?
+    }
+}

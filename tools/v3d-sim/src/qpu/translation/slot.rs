@@ -1,0 +1,30 @@
+//! The translation of a block, and how close the block is to having one.
+
+use super::code::Code;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Instructions of a block that are executed before it is translated: about what the translation costs.
+const HOT_INSTRUCTIONS: u32 = 20_000;
+
+/// The translation of a block, and how close the block is to having one.
+#[derive(Debug)]
+pub(in crate::qpu) struct TranslationSlot {
+    /// `None` inside: the block has no translation.
+    pub(super) code: OnceLock<Option<Code>>,
+    /// Instructions of the block that have been executed without a translation.
+    pub(super) executed: AtomicU32,
+}
+
+impl TranslationSlot {
+    /// Nothing translated. `eager`: the block counts as hot from the start.
+    pub(in crate::qpu) fn new(eager: bool) -> Self {
+        Self { code: OnceLock::new(), executed: AtomicU32::new(if eager { HOT_INSTRUCTIONS } else { 0 }) }
+    }
+
+    /// Whether the block has been executed often enough to be translated.
+    #[inline]
+    pub(super) fn is_hot(&self) -> bool {
+        self.executed.load(Relaxed) >= HOT_INSTRUCTIONS
+    }
+}
