@@ -1,9 +1,9 @@
 //! The tiler against a loop that computes the place of each pixel: `cargo bench -p v3d --bench tiler`.
 //!
-//! One image of 512 x 512 pixels a layout and pixel size, written and read as a whole, and a rectangle whose edges cut through micro-tiles. At the end
-//! the ratios are printed, by the shortest of several runs of both; the goal is that the tiler is at least 5 times as fast. Raster is none of the tiler's
-//! work: there the next pixel's place is the next in memory, so that the loop is itself a copy, and both are bound by memory. So each line also has how many
-//! times a plain copy of the bytes fits into the tiler's time.
+//! Images of 512 x 512 pixels in each layout and pixel size are written and read as a whole, and in a rectangle whose edges cut through micro-tiles. At the end
+//! the ratios are printed, from the shortest of several runs of both; the goal is that the tiler is at least 5 times as fast. In raster images the next pixel
+//! is the next in memory, so the loop is itself a copy, and both are bound by memory bandwidth. For comparison, each line also has the ratio of the tiler's
+//! time to that of a plain copy of the same bytes.
 
 use criterion::Criterion;
 use std::hint::black_box;
@@ -51,13 +51,13 @@ impl Case {
         self.layout.get(black_box(&self.image[..]), self.rectangle, &mut self.pixels, self.stride).unwrap();
     }
 
-    /// What no tiler is faster than.
+    /// A plain copy, which no tiler can beat.
     fn copy(&mut self) {
         let bytes = self.pixels.len().min(self.image.len());
         self.image[..bytes].copy_from_slice(black_box(&self.pixels[..bytes]));
     }
 
-    /// Calls `copy` with the bit of each pixel in the image and in the rows of pixels. Everything is known to the loop but the pixel's place.
+    /// Calls `copy` with each pixel's bit offset in the image and in the rows of pixels. The pixel's position is all that the loop has to compute.
     #[inline]
     fn each_pixel(&self, mut copy: impl FnMut(usize, usize)) {
         let (tiling, width, bits) = (self.layout.tiling(), self.layout.width_px(), self.layout.bits_per_pixel());
@@ -105,7 +105,7 @@ fn copy_small(target: &mut [u8], to: usize, source: &[u8], from: usize, bits: us
     *byte = *byte & !(mask << (to & 7)) | value << (to & 7);
 }
 
-/// The shortest of some runs.
+/// The shortest time of several runs.
 fn shortest(mut run: impl FnMut()) -> Duration {
     let time = |_| {
         let start = Instant::now();

@@ -23,7 +23,7 @@ use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 /// Most shader records in one list, HW-2116.
 pub const MAX_STATE_CHANGES: u32 = 0x1ef0;
 
-/// A binning list in the making.
+/// A binning list under construction.
 #[derive(Clone, Debug)]
 pub struct BinningList {
     list: RecordList,
@@ -35,7 +35,7 @@ pub struct BinningList {
 }
 
 impl BinningList {
-    /// The start of a list for binner memory that `mode` describes.
+    /// Starts a list with binner memory that `mode` describes.
     pub fn new(mode: TileBinningMode) -> Self {
         let mut list = RecordList::new();
         list.push(mode);
@@ -44,7 +44,7 @@ impl BinningList {
         Self { list, window: None, viewport: None, fixed: None, shader: None, state_changes: 0 }
     }
 
-    /// Appends one draw: what changed of the state, the shader record if it is another one, and the primitives.
+    /// Appends a draw: changed state, the shader record if it differs from the previous one, and the primitives.
     pub fn draw(&mut self, state: &DrawState, shader: impl Into<Record>, primitives: &Primitives) -> Result<(), Error> {
         let fixed = state.fixed()?;
         self.set_window(state.clip_window);
@@ -56,7 +56,7 @@ impl BinningList {
         primitives.emit(&mut self.list)
     }
 
-    /// Appends the clip window if it is another one.
+    /// Appends the clip window if it has changed.
     pub fn set_window(&mut self, window: ClipWindow) {
         if self.window != Some(window) {
             self.list.push(window);
@@ -64,20 +64,20 @@ impl BinningList {
         }
     }
 
-    /// Appends what changed of the viewport.
+    /// Appends the changed parts of the viewport.
     pub fn set_viewport(&mut self, viewport: &Viewport) {
         viewport.emit(&mut self.list, self.viewport.as_ref());
         self.viewport = Some(*viewport);
     }
 
-    /// Appends what changed of all other state.
+    /// Appends the changed parts of all other state.
     #[inline]
     pub fn set_fixed(&mut self, fixed: &FixedState) {
         fixed.emit(&mut self.list, self.fixed.as_ref());
         self.fixed = Some(*fixed);
     }
 
-    /// Appends the shader record if it is another one.
+    /// Appends the shader record if it differs from the previous one.
     fn set_shader(&mut self, shader: impl Into<Record>) -> Result<(), Error> {
         let shader = shader.into();
         if self.shader != Some(shader) {
@@ -89,8 +89,8 @@ impl BinningList {
         Ok(())
     }
 
-    /// Appends a shader record, for which [`BinningList::reserve`] has found room, and primitives that are drawn with it; theirs names no more vertices than
-    /// GFXH-515 lets it. This is what most of a long list is made of, so nothing is compared.
+    /// Appends a shader record, for which [`BinningList::reserve`] has found room, and primitives that are drawn with it and have no more vertices than
+    /// GFXH-515 allows. Most of a long list consists of such records, so nothing is compared.
     #[inline(always)]
     pub fn draw_encoded(&mut self, shader: ShaderState, record: BusAddr, primitives: EncodedRecord) {
         self.state_changes += 1;
@@ -105,7 +105,7 @@ impl BinningList {
         }
     }
 
-    /// Whether so many shader records more have room.
+    /// Whether this number of shader records can still be appended.
     #[inline]
     pub fn reserve(&self, shaders: usize) -> Result<(), Error> {
         if shaders > MAX_STATE_CHANGES.saturating_sub(self.state_changes) as usize {
@@ -114,7 +114,7 @@ impl BinningList {
         Ok(())
     }
 
-    /// How many shader records the list has so far; it may have [`MAX_STATE_CHANGES`].
+    /// Number of shader records in the list; the limit is [`MAX_STATE_CHANGES`].
     pub const fn state_changes(&self) -> u32 {
         self.state_changes
     }

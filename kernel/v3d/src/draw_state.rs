@@ -18,7 +18,7 @@ use v3d_hw::control_list::{
 /// Smallest point in pixels, HW-2903.
 const MIN_POINT_PX: f32 = 0.125;
 
-/// Which part of the picture GL's [-1, 1] maps to, and how depth maps to [0, 1].
+/// The part of the picture to which [-1, 1] is mapped, and the mapping of depth to [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewport {
     /// Centre, x, in 1/16 pixel.
@@ -52,7 +52,7 @@ impl Viewport {
 /// All fixed-function state of a draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawState {
-    /// Nothing outside is drawn.
+    /// Pixels outside of it are not drawn.
     pub clip_window: ClipWindow,
     /// Depth test, culling, oversampling.
     pub configuration: ConfigurationBits,
@@ -69,7 +69,7 @@ pub struct DrawState {
 }
 
 impl DrawState {
-    /// Everything is drawn, in the order it comes, on the whole picture.
+    /// All pixels are drawn, in drawing order, on the whole picture.
     pub fn display(width_px: u16, height_px: u16) -> Self {
         Self {
             clip_window: ClipWindow { left: 0, bottom: 0, width: width_px, height: height_px },
@@ -88,7 +88,7 @@ impl DrawState {
         }
     }
 
-    /// Nearer things hide farther ones.
+    /// Nearer fragments hide farther ones.
     pub fn with_depth_test(mut self) -> Self {
         self.configuration.depth_test = CompareFunction::Less;
         self.configuration.z_updates = true;
@@ -96,13 +96,13 @@ impl DrawState {
         self
     }
 
-    /// Four samples a pixel.
+    /// Four samples per pixel.
     pub fn with_multisampling(mut self) -> Self {
         self.configuration.oversample = Oversample::X4;
         self
     }
 
-    /// The records of all but clip window and viewport. An error names the field whose value does not fit.
+    /// The records of all state except clip window and viewport. An error names the field whose value does not fit.
     pub fn fixed(&self) -> Result<FixedState, Error> {
         let Self { configuration, depth_offset, point_size_px, line_width_px, flat_varyings, .. } = *self;
         let records = [
@@ -120,20 +120,20 @@ impl DrawState {
     }
 }
 
-/// What a pipeline says of the state, as its records: configuration, depth offset, size of points, width of lines, flat varyings. It is compared and appended
-/// without a look at what the records mean.
+/// The state that a pipeline sets, as records: configuration, depth offset, point size, line width, flat varyings. It is compared and appended without decoding
+/// the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedState([u64; Self::RECORDS]);
 
 impl FixedState {
-    /// How many records it has.
+    /// Number of records.
     const RECORDS: usize = 5;
     /// Bytes of each record.
     const BYTES: [u8; Self::RECORDS] = [4, 5, 5, 5, 5];
     /// The record that follows those of the viewport.
     const LAST: usize = Self::RECORDS - 1;
 
-    /// With other varyings that are not interpolated, one bit for each.
+    /// The same state with other flat varyings, one bit for each.
     pub fn with_flat_varyings(mut self, flags: u32) -> Result<Self, Error> {
         self.0[Self::LAST] = short_record(FlatShadeFlags { flags }.into())?;
         Ok(self)
@@ -146,13 +146,13 @@ impl FixedState {
         self.emit_last(list, previous);
     }
 
-    /// All but [`FixedState::emit_last`].
+    /// Appends all records except that of [`FixedState::emit_last`].
     #[inline]
     pub(crate) fn emit_first(&self, list: &mut RecordList, previous: Option<&Self>) {
         (0..Self::LAST).for_each(|index| self.emit_one(index, list, previous));
     }
 
-    /// Which varyings are flat.
+    /// The flat varyings.
     #[inline]
     pub(crate) fn emit_last(&self, list: &mut RecordList, previous: Option<&Self>) {
         self.emit_one(Self::LAST, list, previous);
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use v3d_hw::control_list::Float187;
 
-    /// What is compared and appended as words are the records.
+    /// The records are compared and appended as words.
     #[test]
     fn fixed_state_is_its_records() {
         let state = DrawState {

@@ -1,4 +1,4 @@
-//! The driver: jobs are submitted, fences are waited for.
+//! The driver: submitting jobs and waiting for their fences.
 //!
 //! A job is a pair of lists. Thread 0 bins one job while thread 1 renders the one before: each thread gets its next list as soon as it has ended the last,
 //! and the semaphore in the lists keeps a job's rendering behind its own binning. Both threads take jobs in the order of submission.
@@ -43,13 +43,13 @@ use v3d_hw::registers::Register;
 use v3d_hw::registers::cle::Ctncs;
 use v3d_hw::registers::vpm::Vpmbase;
 
-/// Jobs that are usually in flight, for which there is room from the start: a binning and a rendering one, and their next.
+/// Usual number of jobs in flight, for which memory is allocated from the start: one that is binned, one that is rendered, and their successors.
 const JOBS_EXPECTED: usize = 4;
 
-/// How long things may take, and how much memory the binner gets.
+/// Time limits, and limits of the binner's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Microseconds without progress after which the V3D counts as hung.
+    /// Microseconds without progress after which the V3D is considered hung.
     pub hang_us: u64,
     /// Microseconds after which a job is stopped, even if it makes progress.
     pub job_us: u64,
@@ -59,7 +59,7 @@ pub struct Limits {
     pub failures: u32,
     /// Size of a block of overflow memory in bytes.
     pub overflow_block_bytes: u32,
-    /// Blocks of overflow memory that are kept ready.
+    /// Number of blocks of overflow memory that are kept ready.
     pub overflow_blocks: u32,
     /// The greatest number of blocks of overflow memory.
     pub max_overflow_blocks: u32,
@@ -91,7 +91,7 @@ pub struct Driver<'p, P> {
     jobs: VecDeque<InFlight>,
     last: Fence,
     last_submission: Submission,
-    /// Jobs that were dropped, as long as anybody may ask.
+    /// Dropped jobs, kept for later queries.
     failed: VecDeque<(Fence, Failure)>,
     overflow: OverflowMemory,
     watch: Watch,
@@ -101,7 +101,7 @@ pub struct Driver<'p, P> {
 }
 
 impl<'p, P: Platform> Driver<'p, P> {
-    /// Checks that there is a V3D with power, and gets it ready.
+    /// Checks that there is a V3D with power, and initialises it.
     pub fn bring_up(platform: &'p P, interrupts: &'p Interrupts, limits: Limits) -> Result<Self, Error> {
         let identity = Identity::read(platform)?;
         let mut driver = Self {
@@ -129,7 +129,7 @@ impl<'p, P: Platform> Driver<'p, P> {
     fn prepare(&mut self) {
         let registers = self.platform;
         self.interrupts.disable(registers);
-        // Only right while nothing has been shaded, so before anything else.
+        // Must be written before anything is shaded, so before everything else.
         let reservation = Vpmbase { vpmursv: VPM_RESERVATION };
         registers.write(Register::VPMBASE, reservation.to_word().unwrap_or(0));
         let reset = crate::platform::register_access::flags(Ctncs { ctrsta: true, ..Ctncs::default() });
@@ -162,7 +162,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         &self.pool
     }
 
-    /// Takes memory from the pool. If there is none, waits until jobs that are under way have given theirs back.
+    /// Allocates memory from the pool. If there is none, waits until jobs in flight have freed theirs.
     pub fn allocate(&mut self, bytes: u32, alignment: u32) -> Result<Buffer, Error> {
         loop {
             match (self.pool.allocate(bytes, alignment), self.jobs.front()) {
@@ -177,7 +177,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         }
     }
 
-    /// Takes memory from the pool and copies `bytes` there.
+    /// Allocates memory from the pool and copies `bytes` there.
     pub fn upload(&mut self, bytes: &[u8], alignment: u32) -> Result<Buffer, Error> {
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let buffer = self.allocate(length, alignment)?;
@@ -185,12 +185,13 @@ impl<'p, P: Platform> Driver<'p, P> {
         Ok(buffer)
     }
 
-    /// Bytes of the pool that are taken, and bytes that there are.
+    /// Number of bytes of the pool that are allocated, and in total.
     pub fn pool_use(&self) -> (u32, u32) {
         (self.pool.used(), self.pool.bytes())
     }
 
-    /// Submits a job, which starts as soon as the threads are free. The memory of its lists, and all that they name, must not change until the job is done.
+    /// Submits a job, which starts as soon as the threads are free. The memory of its lists, and all memory that they refer to, must not change until the job
+    /// is done.
     pub fn submit(&mut self, job: Job) -> Fence {
         self.submit_with(job, Vec::new())
     }
@@ -208,7 +209,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         self.last
     }
 
-    /// Collects jobs that are done, and starts lists that can be started. Never waits for the GPU.
+    /// Finishes jobs that are done, and starts lists that can be started. Never waits for the GPU.
     pub fn poll(&mut self) {
         if self.was_reset() {
             self.recover_from_reset();
@@ -231,9 +232,9 @@ impl<'p, P: Platform> Driver<'p, P> {
         self.jobs.front().map_or(fence <= self.last, |job| fence < job.fence())
     }
 
-    /// Waits until the job is done, and says if it was dropped.
+    /// Waits until the job is done; fails if it was dropped.
     ///
-    /// This ends even if the GPU hangs: then the job is started again, and at last dropped.
+    /// The wait ends even if the GPU hangs: the job is then restarted, and finally dropped.
     pub fn wait(&mut self, fence: Fence) -> Result<(), Error> {
         if fence > self.last {
             return Err(Error::UnknownFence(fence));
@@ -247,7 +248,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         }
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until no job is in flight.
     pub fn wait_until_idle(&mut self) {
         while !self.is_done(self.last) {
             self.sleep();
@@ -272,7 +273,7 @@ impl<'p, P: Platform> Driver<'p, P> {
         }
     }
 
-    /// The counts so far.
+    /// The statistics so far.
     pub fn statistics(&self) -> Statistics {
         Statistics { interrupts: u64::from(self.interrupts.served()), ..self.statistics }
     }
@@ -282,12 +283,12 @@ impl<'p, P: Platform> Driver<'p, P> {
         core::mem::take(&mut self.reports)
     }
 
-    /// The job that was submitted last, done or not. Its lists exist as long as their memory does.
+    /// The last submitted job, done or not. Its lists exist as long as their memory does.
     pub const fn last_job(&self) -> Option<Job> {
         self.last_submission.job
     }
 
-    /// What was started last, done or not. It exists as long as its memory does.
+    /// The last submission, done or not. It exists as long as its memory does.
     pub const fn last_submission(&self) -> &Submission {
         &self.last_submission
     }

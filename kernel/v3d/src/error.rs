@@ -9,7 +9,7 @@ use core::fmt;
 use v3d_hw::FieldError;
 use v3d_hw::registers::Thread;
 
-/// Why the driver did not do what it was asked for.
+/// Why a request to the driver failed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,14 +21,14 @@ pub enum Error {
     Field(FieldError),
     /// The pool has no free block that is long enough.
     PoolExhausted {
-        /// Bytes that were asked for.
+        /// Requested size in bytes.
         bytes: u32,
-        /// Alignment that was asked for.
+        /// Requested alignment.
         alignment: u32,
-        /// Bytes of the longest free block.
+        /// Size of the longest free block in bytes.
         largest: u32,
     },
-    /// An access leaves its region.
+    /// An access exceeds its region.
     OutOfBounds {
         /// First byte of the access, from the region's start.
         at: u32,
@@ -39,30 +39,31 @@ pub enum Error {
     },
     /// An alignment is not a power of two.
     Alignment(u32),
-    /// Tiles that a picture has not are to be rendered, or none.
+    /// No tiles, or tiles outside of the picture, were to be rendered.
     TileArea {
         /// The tiles.
         area: TileArea,
-        /// Columns of tiles that the picture has.
+        /// Columns of tiles in the picture.
         columns: u8,
-        /// Rows of tiles that the picture has.
+        /// Rows of tiles in the picture.
         rows: u8,
     },
-    /// Pictures of 64 bits a pixel, and no others, are drawn with a tile buffer of 64-bit colours.
+    /// The picture's pixels and the tile buffer's colours do not match: a picture with 64 bits per pixel needs a tile buffer with 64-bit colours, and vice
+    /// versa.
     ColorBits {
         /// Bits of the picture's pixels.
         picture: u32,
     },
-    /// A picture has no pixels, or more than the hardware's counters can hold.
+    /// A picture without pixels, or larger than the hardware supports.
     PictureSize {
         /// Width in pixels.
         width_px: u32,
         /// Height in pixels.
         height_px: u32,
     },
-    /// A shader record cannot be made as it was asked for.
+    /// The shader record is invalid.
     ShaderRecord(&'static str),
-    /// A draw cannot be made as it was asked for.
+    /// The draw is invalid.
     Draw(&'static str),
     /// An erratum of the hardware forbids this.
     Erratum(Erratum),
@@ -75,7 +76,7 @@ pub enum Error {
     },
     /// The fence belongs to no job that was submitted.
     UnknownFence(Fence),
-    /// Waiting took longer than the caller allowed; the job goes on.
+    /// Waiting took longer than the caller allowed; the job continues.
     WaitTimedOut(Fence),
     /// User programs did not end in time; the V3D was reset.
     ProgramsTimedOut {
@@ -103,10 +104,10 @@ impl fmt::Display for Error {
             Self::Field(error) => error.fmt(f),
             Self::PoolExhausted { bytes, alignment, largest } => write!(
                 f,
-                "the GPU memory pool has no {bytes} bytes aligned to {alignment}: its longest free block is {largest} bytes"
+                "the GPU memory pool has no {bytes} bytes aligned to {alignment}: its longest free block has {largest} bytes"
             ),
             Self::OutOfBounds { at, bytes, region } => {
-                write!(f, "{bytes} bytes at {at:#x} leave a region of {region} bytes")
+                write!(f, "{bytes} bytes at {at:#x} exceed a region of {region} bytes")
             }
             Self::Alignment(alignment) => write!(f, "an alignment of {alignment} is not a power of two"),
             Self::TileArea { area: TileArea { column, row, columns: wide, rows: high }, columns, rows } => {
@@ -173,7 +174,7 @@ impl From<IdentityError> for Error {
 pub enum Failure {
     /// Nothing moved for longer than [`Limits::hang_us`](crate::driver::Limits::hang_us).
     Hang,
-    /// It moved, but took longer than [`Limits::job_us`](crate::driver::Limits::job_us).
+    /// The job made progress, but took longer than [`Limits::job_us`](crate::driver::Limits::job_us).
     TooLong,
     /// A thread stopped at a record that it could not execute (CTERR).
     ControlListError(Thread),
@@ -181,7 +182,7 @@ pub enum Failure {
     OutOfBinnerMemory,
     /// Something other than the driver reset the V3D.
     UnexpectedReset,
-    /// User programs did not end in the time that their caller gave them.
+    /// User programs did not end within the caller's time limit.
     ProgramsTooLong,
 }
 

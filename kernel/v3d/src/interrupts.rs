@@ -1,21 +1,20 @@
 //! The interrupt handler: acknowledges causes, and feeds the binner with memory.
 //!
-//! The V3D raises its line for four causes: a frame is rendered, tile lists are flushed, the binner is out of memory, the binner
-//! has used overspill memory. Done-interrupts only have to be acknowledged, because the counters RFC and BFC say which jobs are done. An
-//! out-of-memory interrupt has to be served while the CPU does something else: the binner stalls until BPOA and BPOS name a
-//! new block. So the driver offers blocks beforehand with [`Interrupts::offer`], and the handler hands them over.
+//! The V3D asserts its line for four causes: a frame is rendered, tile lists are flushed, the binner is out of memory, the binner has used overspill memory.
+//! The first two only have to be acknowledged, because the counters RFC and BFC tell which jobs are done. An out-of-memory interrupt has to be served while the
+//! CPU does something else: the binner stalls until BPOA and BPOS name a new block. The driver therefore offers blocks in advance with [`Interrupts::offer`],
+//! and the handler gives them to the binner.
 //!
 //! All state is atomic and no function waits: the handler may interrupt any operation of the driver.
 //!
 //! # Polling
-//! Until [`Interrupts::arm`] INTENA is never written, and the V3D does not drive its line at all: on boards the firmware listens to it, too, and was
-//! seen to die of it [aros]. INTCTL latches causes that are masked all the same [aros], so that a poll by [`Interrupts::service`] misses
-//! none of them.
+//! Before [`Interrupts::arm`], INTENA is never written, and the V3D does not assert its line: on boards the firmware also receives the interrupt, and was seen
+//! to stop working because of it [aros]. INTCTL also latches masked causes [aros], so polling with [`Interrupts::service`] misses none.
 //!
 //! # Surprises
-//! - OUTOMEM is an edge latch in INTCTL, but comes back while the cause is there; PCS.BMOOM tells whether it is [linux vc4_irq.c] [aros].
-//! - With no block to give, the interrupt must be disabled, or it would come again at once and for ever. So it must if OUTOMEM stays up although the
-//!   binner lacks nothing, as after power-on [linux vc4_v3d.c]: it is enabled again when the next list is binned.
+//! - OUTOMEM is an edge latch in INTCTL, but is set again while the cause persists; PCS.BMOOM shows whether it does [linux vc4_irq.c] [aros].
+//! - If there is no block to give, the interrupt must be disabled, or it would be raised again for ever. The same applies if OUTOMEM stays set although the
+//!   binner needs no memory, as after power-on [linux vc4_v3d.c]: it is enabled again when the next list is binned.
 //!
 //! # Sources
 //! [AG p.88-89, p.95-96], [linux vc4_irq.c]
@@ -28,27 +27,27 @@ use v3d_hw::registers::interrupt::{Intctl, Intdis, Intena};
 use v3d_hw::registers::pipeline::Pcs;
 use v3d_hw::{BusAddr, Layout};
 
-/// How many blocks of overflow memory can lie ready for the handler.
+/// Number of blocks of overflow memory that can be offered at once.
 pub const OVERFLOW_SLOTS: usize = 8;
 
-/// What the interrupt handler shares with the driver.
+/// State that the interrupt handler shares with the driver.
 ///
-/// Make one, `static` or not, give it to the driver, and call [`Interrupts::service`] whenever the V3D raises its line.
+/// Create one, `static` or not, pass it to the driver, and call [`Interrupts::service`] whenever the V3D asserts its line.
 #[derive(Debug)]
 pub struct Interrupts {
     /// Address and size of each block; a size of 0 marks an empty slot.
     slots: [(AtomicU32, AtomicU32); OVERFLOW_SLOTS],
-    /// Index of the next block to hand over, counted up for ever.
+    /// Index of the next block to give, which only increases.
     given: AtomicU32,
-    /// Index of the next slot to fill, counted up for ever.
+    /// Index of the next slot to fill, which only increases.
     offered: AtomicU32,
     served: AtomicU32,
     starved: AtomicBool,
-    /// Set while a block is being handed over: the handler may have interrupted the driver in the middle of doing so.
+    /// Set while a block is being given: the handler may have interrupted the driver while it does that.
     feeding: AtomicBool,
-    /// Whether the V3D may drive its line.
+    /// Whether the V3D may assert its line.
     armed: AtomicBool,
-    /// Whether out-of-memory interrupts are off until the next list is binned.
+    /// Whether out-of-memory interrupts are disabled until the next list is binned.
     stale: AtomicBool,
 }
 
@@ -59,7 +58,7 @@ impl Default for Interrupts {
 }
 
 impl Interrupts {
-    /// Nothing offered, nothing served.
+    /// The initial state: no blocks offered.
     pub const fn new() -> Self {
         Self {
             slots: [const { (AtomicU32::new(0), AtomicU32::new(0)) }; OVERFLOW_SLOTS],
@@ -73,7 +72,7 @@ impl Interrupts {
         }
     }
 
-    /// Acknowledges what the V3D raised and feeds the binner if it is out of memory. Returns the causes that were found.
+    /// Acknowledges interrupts and supplies the binner if it is out of memory. Returns the causes.
     ///
     /// Called from the interrupt handler, and from the driver itself when it polls.
     pub fn service(&self, registers: &impl RegisterAccess) -> Intctl {
@@ -89,9 +88,9 @@ impl Interrupts {
         causes
     }
 
-    /// Hands the next block to the binner, if it needs one and no other call is doing that.
+    /// Gives the next block to the binner, if it needs one and no other call is doing that.
     ///
-    /// BPOA and BPOS have to be written together: a handler that came between the two writes and wrote both would leave one block named twice.
+    /// BPOA and BPOS must be written together: a handler between the two writes that also wrote both would give one block twice.
     fn feed(&self, registers: &impl RegisterAccess) {
         if self.feeding.swap(true, Ordering::AcqRel) {
             return;
@@ -99,7 +98,7 @@ impl Interrupts {
         if Pcs::from_word(registers.read(Register::PCS)).bmoom {
             self.hand_over(registers);
         } else if Intctl::from_word(registers.read(Register::INTCTL)).int_outomem {
-            // It was acknowledged, is up again, and nothing lacks.
+            // It was acknowledged, is set again, and no memory is needed.
             self.stale.store(true, Ordering::Release);
             self.mask_overflow(registers);
         }
@@ -110,14 +109,14 @@ impl Interrupts {
         registers.write(Register::INTDIS, flags(Intdis { di_outomem: true, ..Intdis::default() }));
     }
 
-    /// A list is about to be binned: what was up before without a cause may get one.
+    /// Called before a list is binned: an out-of-memory interrupt may have a cause again.
     pub(crate) fn binning_begins(&self, registers: &impl RegisterAccess) {
         if self.stale.swap(false, Ordering::AcqRel) {
             self.enable(registers);
         }
     }
 
-    /// Writes the next block into BPOA and BPOS, or notes that there is none.
+    /// Writes the next block to BPOA and BPOS, or records that there is none.
     fn hand_over(&self, registers: &impl RegisterAccess) {
         match self.take() {
             Some((address, bytes)) => {
@@ -144,7 +143,7 @@ impl Interrupts {
         Some((BusAddr(address.load(Ordering::Acquire)), bytes))
     }
 
-    /// Lays a block of overflow memory ready. `false` if all slots are taken.
+    /// Offers a block of overflow memory. `false` if all slots are in use.
     pub fn offer(&self, address: BusAddr, bytes: u32) -> bool {
         let offered = self.offered.load(Ordering::Acquire);
         let (slot_address, slot_bytes) = &self.slots[offered as usize % OVERFLOW_SLOTS];
@@ -157,47 +156,47 @@ impl Interrupts {
         true
     }
 
-    /// How many blocks were handed to the binner since the start, modulo 2^32, in the order in which they were offered.
+    /// Number of blocks that were given to the binner since the start, modulo 2^32, in the order in which they were offered.
     pub fn blocks_given(&self) -> u32 {
         self.given.load(Ordering::Acquire)
     }
 
-    /// How many interrupts were served since the start, modulo 2^32.
+    /// Number of interrupts that were served since the start, modulo 2^32.
     pub fn served(&self) -> u32 {
         self.served.load(Ordering::Acquire)
     }
 
-    /// Whether the binner asked for memory when there was none to give; asking clears the answer. The out-of-memory interrupt
-    /// is disabled then until [`Interrupts::enable`].
+    /// Whether the binner needed memory when there was none; the call clears the state. The out-of-memory interrupt is then disabled until
+    /// [`Interrupts::enable`].
     pub fn take_starved(&self) -> bool {
         self.starved.swap(false, Ordering::AcqRel)
     }
 
-    /// Takes back all blocks that were offered and not given, for a V3D that is reset.
+    /// Withdraws all blocks that were offered and not given, before a reset.
     pub fn withdraw(&self) {
         while self.take().is_some() {}
     }
 
-    /// Lets the V3D drive its line from now on, after resets, too.
+    /// Lets the V3D assert its line from now on, also after resets.
     pub fn arm(&self, registers: &impl RegisterAccess) {
         self.armed.store(true, Ordering::Release);
         self.enable(registers);
     }
 
-    /// Keeps the V3D off its line from now on. Latched causes stay latched, for polling.
+    /// Keeps the V3D from asserting its line from now on. Latched causes are kept, for polling.
     pub fn disarm(&self, registers: &impl RegisterAccess) {
         self.armed.store(false, Ordering::Release);
         registers.write(Register::INTDIS, ALL);
     }
 
-    /// Enables the interrupts that the driver uses, if the V3D may drive its line: frame done, flush done, out of memory.
+    /// Enables the interrupts that the driver uses, if the V3D may assert its line: frame done, flush done, out of memory.
     pub fn enable(&self, registers: &impl RegisterAccess) {
         if self.armed.load(Ordering::Acquire) {
             registers.write(Register::INTENA, used());
         }
     }
 
-    /// Disables all interrupts of the V3D and forgets what is latched.
+    /// Disables all interrupts of the V3D and clears latched causes.
     pub fn disable(&self, registers: &impl RegisterAccess) {
         registers.write(Register::INTDIS, ALL);
         registers.write(Register::INTCTL, ALL);
@@ -207,7 +206,7 @@ impl Interrupts {
 /// All four causes.
 const ALL: u32 = Intctl::DEFINED as u32;
 
-/// What the driver uses. SPILLUSE is left out: it says only that a block that was given is in use.
+/// The causes that the driver uses. SPILLUSE only says that a given block is in use, and is left out.
 fn used() -> u32 {
     flags(Intena { ei_spilluse: false, ei_outomem: true, ei_fldone: true, ei_frdone: true })
 }

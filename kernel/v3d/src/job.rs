@@ -13,7 +13,7 @@ pub struct Job {
     pub rendering: ControlList,
 }
 
-/// What was started together: user programs, the job that came after them, or both.
+/// What was started last: user programs, the job that was submitted after them, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Submission {
     /// The programs that ran together, if no other job was submitted since.

@@ -1,6 +1,6 @@
 //! Driver of the VideoCore IV 3D engine, over registers, memory, time and power.
 //!
-//! The driver is generic over the traits in [`platform`]: the same code drives silicon in the kernel and the model in tests.
+//! The driver is generic over the traits in [`platform`]: the same code drives the hardware in the kernel and the model in tests.
 //!
 //! # From vertices to a picture
 //! 1. [`Driver::bring_up`](driver::Driver::bring_up) checks the identity, clears caches and reservations, and supplies the binner with overflow memory.
@@ -57,7 +57,7 @@ pub use job::{Job, Submission};
 pub use platform::Platform;
 pub use v3d_hw as hw;
 
-/// Has the examples of the README tested.
+/// Makes the examples of the README documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -15,7 +15,7 @@ use v3d_hw::registers::performance::{CounterSource, Pctrc, Pctre, Pctrsn};
 /// How many counters there are.
 pub const COUNTERS: usize = 16;
 
-/// Gives the first counters these sources, clears them and starts them. More than 16 sources are refused.
+/// Assigns these sources to the first counters, clears and starts them. More than 16 sources are an error.
 pub fn start(registers: &impl RegisterAccess, sources: &[CounterSource]) -> Result<(), Error> {
     if sources.len() > COUNTERS {
         return Err(Error::PerformanceCounters { sources: sources.len(), counters: COUNTERS });
@@ -35,13 +35,13 @@ pub fn stop(registers: &impl RegisterAccess) {
     registers.write(Register::PCTRE, 0);
 }
 
-/// What the counters of `sources`, as given to [`start`], count now.
+/// Current values of the counters of `sources`, as passed to [`start`].
 pub fn read(registers: &impl RegisterAccess, sources: &[CounterSource]) -> Vec<(CounterSource, u32)> {
     let counters = (0..).map_while(Register::pctr);
     sources.iter().copied().zip(counters.map(|register| registers.read(register))).collect()
 }
 
-/// The count of the counter that has this source, if one has, even if other code has started it.
+/// Value of the counter with this source, if there is one, even if other code has started it.
 pub fn count_of(registers: &impl RegisterAccess, source: CounterSource) -> Option<u32> {
     let enables = Pctre::from_word(registers.read(Register::PCTRE));
     let counts = |number: u32| {

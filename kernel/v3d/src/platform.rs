@@ -1,4 +1,4 @@
-//! The platform: four small traits that the driver needs from the machine.
+//! The platform: four small traits that connect the driver to the machine.
 //!
 //! On the Pi they are MMIO, a non-cacheable pool, the system timer with the interrupt controller, and the power manager. In tests they
 //! are the model. All methods take `&self`: the interrupt handler and the main program use the same platform at once, and
@@ -14,7 +14,7 @@ pub use power::{Power, PowerError};
 pub use register_access::RegisterAccess;
 pub use time::Time;
 
-/// All that the driver needs from the machine; implemented for every type that has the four traits.
+/// All that the driver needs from the machine; implemented for all types that implement the four traits.
 pub trait Platform: RegisterAccess + GpuMemory + Time + Power {}
 
 impl<T: RegisterAccess + GpuMemory + Time + Power> Platform for T {}

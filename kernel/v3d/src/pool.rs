@@ -1,7 +1,7 @@
 //! The pool of GPU memory: an allocator of shared buffers.
 //!
-//! A first-fit allocator over one contiguous region hands out [`Buffer`]s, which any number of owners share; when the last owner drops a buffer, its bytes go
-//! back to the pool. A submitted job owns all buffers that it uses, so the caller need not keep memory until the GPU is done with it.
+//! A first-fit allocator over one contiguous region returns [`Buffer`]s, which any number of owners can share; when the last owner drops a buffer, its bytes
+//! are freed. A submitted job owns all buffers that it uses, so the caller need not keep memory until the GPU is done with it.
 
 use crate::error::Error;
 use crate::region::Region;
@@ -12,20 +12,20 @@ use core::cell::{Cell, RefCell};
 use core::fmt;
 use v3d_hw::BusAddr;
 
-/// Something that is kept as long as a job may use it: memory, as [`Buffer::owner`] gives it, or whatever owns memory.
+/// An object that is kept as long as a job may use it: memory, as returned by [`Buffer::owner`], or anything that owns memory.
 pub type Owner = Rc<dyn Any>;
 
-/// Memory that was taken from a pool. Clones share it; dropping the last one gives it back.
+/// Memory allocated from a pool. Clones share it; dropping the last one frees it.
 #[derive(Clone, Debug)]
 #[must_use = "the memory goes back to its pool when its last owner is dropped"]
 pub struct Buffer(Rc<Allocation>);
 
-/// What the owners of a buffer share.
+/// State that the owners of a buffer share.
 #[derive(Debug)]
 struct Allocation {
     region: Region,
     pool: Pool,
-    /// Who asked last to be an owner by number.
+    /// The number of the last holder that has requested an owner.
     holder: Cell<u64>,
 }
 
@@ -42,25 +42,25 @@ impl Buffer {
         self.0.region
     }
 
-    /// Address of the first byte, as the GPU sees it.
+    /// Bus address of the first byte.
     #[inline]
     pub fn address(&self) -> BusAddr {
         self.0.region.address()
     }
 
-    /// One more owner, of no particular type.
+    /// An additional owner, type-erased.
     pub fn owner(&self) -> Owner {
         self.0.clone()
     }
 
-    /// One more owner, of no particular type, unless `holder` was the last to ask: so a list of many draws owns their memory once, not once a draw.
+    /// An additional owner, type-erased, unless `holder` was the last one to request it: a list of many draws thus owns their memory once, not once per draw.
     ///
-    /// Each holder has a number of its own, which is not 0.
+    /// Each holder has a unique number other than 0.
     pub fn owner_for(&self, holder: u64) -> Option<Owner> {
         (self.0.holder.replace(holder) != holder).then(|| self.owner())
     }
 
-    /// Whether two are the same memory.
+    /// Whether both are the same memory.
     #[inline]
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
@@ -71,14 +71,14 @@ impl Buffer {
         owner.downcast_ref::<Allocation>().is_some_and(|allocation| core::ptr::eq(allocation, &*self.0))
     }
 
-    /// Whether it was taken from this pool.
+    /// Whether it was allocated from this pool.
     #[inline]
     pub fn is_of(&self, pool: &Pool) -> bool {
         self.0.pool.is_same(pool)
     }
 }
 
-/// Free blocks that there usually are at most.
+/// Usual maximum of free blocks.
 const EXPECTED_BLOCKS: usize = 32;
 
 /// A free block.
@@ -88,13 +88,13 @@ struct Free {
     bytes: u32,
 }
 
-/// What is free.
+/// The free memory.
 struct FreeBlocks {
     base: BusAddr,
     bytes: u32,
-    /// Sorted by offset; no two touch.
+    /// Sorted by offset; no two are adjacent.
     free: Vec<Free>,
-    /// Allocations that will still succeed, if one is to fail.
+    /// Number of allocations that succeed before one fails, if one is to fail.
     until_refusal: Option<u32>,
 }
 
@@ -150,7 +150,7 @@ impl FreeBlocks {
         }
     }
 
-    /// Joins a free block with the next one if they touch.
+    /// Merges a free block with the next one if they are adjacent.
     fn join(&mut self, index: usize) {
         if let (Some(&this), Some(&next)) = (self.free.get(index), self.free.get(index + 1))
             && this.offset + this.bytes == next.offset
@@ -165,14 +165,14 @@ impl FreeBlocks {
     }
 }
 
-/// The pool's allocator. Clones are the same pool.
+/// The pool's allocator. Clones refer to the same pool.
 #[derive(Clone, Debug)]
 pub struct Pool(Rc<RefCell<FreeBlocks>>);
 
 impl Pool {
-    /// Everything is free.
+    /// A pool that is entirely free.
     pub fn new(base: BusAddr, bytes: u32) -> Self {
-        // Room for the blocks of ordinary use from the start: what comes and goes leaves no trace in the heap.
+        // The capacity suffices for ordinary use, so that the heap's use does not change.
         let mut free = Vec::with_capacity(EXPECTED_BLOCKS);
         if bytes > 0 {
             free.push(Free { offset: 0, bytes });
@@ -180,7 +180,7 @@ impl Pool {
         Self(Rc::new(RefCell::new(FreeBlocks { base, bytes, free, until_refusal: None })))
     }
 
-    /// Takes `bytes` bytes (at least one) whose bus address is a multiple of `alignment`, a power of two.
+    /// Allocates `bytes` bytes (at least one) whose bus address is a multiple of `alignment`, a power of two.
     pub fn allocate(&self, bytes: u32, alignment: u32) -> Result<Buffer, Error> {
         if !alignment.is_power_of_two() {
             return Err(Error::Alignment(alignment));
@@ -196,28 +196,28 @@ impl Pool {
         }
     }
 
-    /// Has the allocation after the next `allocations` fail, once: a fault to be provoked, so that what follows from it can be looked at.
+    /// Makes the allocation after the next `allocations` fail, once: for tests of error handling.
     pub fn refuse_after(&self, allocations: u32) {
         self.0.borrow_mut().until_refusal = Some(allocations);
     }
 
-    /// Ends what [`Pool::refuse_after`] began; whether no allocation has failed because of it.
+    /// Cancels [`Pool::refuse_after`]; returns whether no allocation has failed because of it.
     pub fn refuse_none(&self) -> bool {
         self.0.borrow_mut().until_refusal.take().is_some()
     }
 
-    /// Whether two are the same pool.
+    /// Whether both are the same pool.
     #[inline]
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether what `owner` owns is a buffer of this pool. An owner that is no buffer is taken at its word.
+    /// Whether `owner` may be a buffer of this pool: `false` for buffers of other pools, `true` for owners that are not buffers.
     pub fn may_have(&self, owner: &Owner) -> bool {
         owner.downcast_ref::<Allocation>().is_none_or(|allocation| allocation.pool.is_same(self))
     }
 
-    /// Address of the pool's first byte.
+    /// Bus address of the pool's first byte.
     pub fn base(&self) -> BusAddr {
         self.0.borrow().base
     }
@@ -227,13 +227,13 @@ impl Pool {
         self.0.borrow().bytes
     }
 
-    /// Bytes that are taken.
+    /// Number of allocated bytes.
     pub fn used(&self) -> u32 {
         let blocks = self.0.borrow();
         blocks.bytes - blocks.free.iter().map(|free| free.bytes).sum::<u32>()
     }
 
-    /// Bytes of the longest free block.
+    /// Size of the longest free block in bytes.
     pub fn largest_free(&self) -> u32 {
         self.0.borrow().largest_free()
     }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(pool.allocate(1, 3).unwrap_err(), Error::Alignment(3));
     }
 
-    /// A long life of odd sizes, in a fixed random order: nothing overlaps, nothing is lost.
+    /// Many allocations of odd sizes in a fixed random order: none overlap, and no memory is lost.
     #[test]
     fn a_hundred_thousand_allocations_leave_nothing_behind() {
         let pool = Pool::new(BASE, 1 << 20);

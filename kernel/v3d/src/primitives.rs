@@ -1,4 +1,4 @@
-//! Draws: vertices in their order, or by indices.
+//! Draws: vertices in order, or by indices.
 //!
 //! # Errata
 //! - GFXH-515: a draw of more than 65535 vertices goes wrong, and has to be split [mesa vc4_draw.c]. Where to split depends on the mode: lists are split
@@ -18,22 +18,22 @@ const MAX_VERTICES: u32 = 65535;
 pub enum Primitives {
     /// Vertices in their order.
     Array {
-        /// What they make.
+        /// The kind of primitive.
         mode: PrimitiveMode,
         /// Index of the first vertex.
         first: u32,
-        /// How many.
+        /// Number of vertices.
         count: u32,
     },
     /// Vertices by index.
     Indexed {
-        /// What they make.
+        /// The kind of primitive.
         mode: PrimitiveMode,
-        /// The indices.
+        /// Address of the indices.
         indices: BusAddr,
         /// Width of an index.
         index_type: IndexType,
-        /// How many indices.
+        /// Number of indices.
         count: u32,
         /// The greatest index that has a vertex.
         maximum: u32,
@@ -41,7 +41,7 @@ pub enum Primitives {
 }
 
 impl Primitives {
-    /// Appends the draw, in as many records as GFXH-515 asks for.
+    /// Appends the draw, in as many records as GFXH-515 requires.
     pub fn emit(&self, list: &mut RecordList) -> Result<(), Error> {
         match *self {
             Self::Array { mode, first, count } => {
@@ -70,7 +70,7 @@ impl Primitives {
     }
 }
 
-/// Start and length of each part that a draw of `count` vertices is split into.
+/// Start and length of the parts into which a draw of `count` vertices is split.
 fn parts(mode: PrimitiveMode, count: u32) -> Result<impl Iterator<Item = (u32, u32)>, Error> {
     let (unit, repeated) = match mode {
         PrimitiveMode::Points => (1, 0),
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(split(PrimitiveMode::Lines, 131_070), [(0, 65534), (65534, 65534), (131_068, 2)]);
     }
 
-    /// Every triangle of the strip appears in exactly one part, with the parity that its place in the whole strip gives it.
+    /// Every triangle of the strip is in exactly one part, with the parity of its position in the whole strip.
     #[test]
     fn strips_keep_all_their_triangles_and_windings() {
         let count = 200_001;

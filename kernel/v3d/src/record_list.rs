@@ -1,7 +1,7 @@
-//! A control list under construction: encoded records, one behind the other.
+//! A control list under construction: a sequence of encoded records.
 //!
-//! Records are encoded as they are appended; memory is taken when their length is known. So a list can never run over the memory that was taken for it.
-//! A value that does not fit its field is reported when the list is done.
+//! Records are encoded when they are appended, and memory is allocated when the length is known, so a list cannot exceed its memory. A value that does not fit
+//! its field is reported when the list is finished.
 
 use crate::error::Error;
 use alloc::vec::Vec;
@@ -17,10 +17,10 @@ pub struct ControlList {
     pub end_exclusive: BusAddr,
 }
 
-/// A record as the CLE reads it.
+/// A record in the CLE's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodedRecord {
-    /// The bytes, the first one lowest, and zeros.
+    /// The bytes, lowest first, followed by zeros.
     bits: u128,
     length: u8,
 }
@@ -35,13 +35,13 @@ impl EncodedRecord {
         Ok(Self { bits: u128::from_le_bytes(record.encode()?), length: record.bytes() as u8 })
     }
 
-    /// A record that is these bytes, the first one lowest.
+    /// A record with these bytes, lowest first.
     #[inline]
     pub(crate) const fn from_bits(bits: u64, length: u8) -> Self {
         Self { bits: bits as u128, length }
     }
 
-    /// A record and the one behind it, if they are not too long to be one.
+    /// A record and the following one as one, if they are short enough.
     #[inline]
     pub(crate) const fn followed_by(self, next: Self) -> Option<Self> {
         let length = self.length + next.length;
@@ -52,23 +52,23 @@ impl EncodedRecord {
     }
 }
 
-/// Words that the longest record may change, wherever in the first of them it begins.
+/// Number of words that the longest record may change, at any offset in the first of them.
 const MAX_WORDS: usize = MAX_RECORD_BYTES / 4 + 1;
 /// Words that a list grows by.
 const GROWTH_WORDS: usize = 64;
 
-/// Records in their order.
+/// A sequence of records.
 #[derive(Clone, Debug, Default)]
 pub struct RecordList {
-    /// The bytes, four to a word, and zeros behind them.
+    /// The bytes, four to a word, followed by zeros.
     words: Vec<u32>,
     bytes: usize,
-    /// The first value that did not fit.
+    /// The first value that does not fit.
     error: Option<FieldError>,
 }
 
 impl PartialEq for RecordList {
-    /// What is compared are the records, not the room behind them.
+    /// Compares the records, and not the capacity.
     fn eq(&self, other: &Self) -> bool {
         (self.bytes, self.used(), self.error) == (other.bytes, other.used(), other.error)
     }
@@ -88,7 +88,7 @@ impl RecordList {
         }
     }
 
-    /// Appends an encoded record word by word, beginning in the last word of the list if that has room.
+    /// Appends an encoded record by words, starting in the last word of the list if it has room.
     #[inline(always)]
     pub fn push_encoded(&mut self, record: EncodedRecord) {
         let first = self.bytes / 4;
@@ -99,7 +99,7 @@ impl RecordList {
             return;
         };
         let shift = 8 * (self.bytes % 4) as u32;
-        // What a shift by 64 would leave is nothing.
+        // A shift by 64 must result in 0.
         let beyond = |half: u64| half >> 1 >> (63 - shift);
         let (low, high) = (record.bits as u64, (record.bits >> 64) as u64);
         let (first, second, third) = (low << shift, high << shift | beyond(low), beyond(high));
@@ -111,7 +111,7 @@ impl RecordList {
         self.bytes += usize::from(record.length);
     }
 
-    /// Makes room behind a word.
+    /// Adds capacity after a word.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, first: usize) {
@@ -123,13 +123,13 @@ impl RecordList {
         self.bytes
     }
 
-    /// The words that have bytes of the list.
+    /// The words that contain bytes of the list.
     fn used(&self) -> &[u32] {
         self.words.get(..self.bytes.div_ceil(4)).unwrap_or_default()
     }
 
-    /// The list as the CLE reads it, four bytes to a word, the first one lowest; how many bytes there are tells [`RecordList::bytes`]. An error names the field
-    /// whose value does not fit.
+    /// The list in the CLE's format, four bytes to a word, lowest first; [`RecordList::bytes`] is its length. An error names the field whose value does not
+    /// fit.
     pub fn words(&self) -> Result<&[u32], Error> {
         match self.error {
             Some(error) => Err(error.into()),
@@ -137,7 +137,7 @@ impl RecordList {
         }
     }
 
-    /// The list as the CLE reads it. An error names the field whose value does not fit.
+    /// The list in the CLE's format. An error names the field whose value does not fit.
     pub fn encode(self) -> Result<Vec<u8>, Error> {
         Ok(self.words()?.iter().flat_map(|word| word.to_le_bytes()).take(self.bytes).collect())
     }

@@ -1,4 +1,4 @@
-//! A region of GPU memory: its address for the GPU, and checked access for the CPU.
+//! A region of GPU memory: its bus address, and checked access by the CPU.
 
 use crate::error::Error;
 use crate::platform::GpuMemory;
@@ -19,7 +19,7 @@ impl Region {
         Self { offset, bytes, address: base + offset }
     }
 
-    /// Address of the first byte, as the GPU sees it.
+    /// Bus address of the first byte.
     #[inline]
     pub const fn address(&self) -> BusAddr {
         self.address
@@ -49,7 +49,7 @@ impl Region {
         }
     }
 
-    /// The first `bytes` bytes, and the rest, if there are so many.
+    /// The first `bytes` bytes and the rest, if the region is long enough.
     #[inline]
     pub fn split(&self, bytes: u32) -> Option<(Self, Self)> {
         let Self { offset, address, .. } = *self;
@@ -95,7 +95,7 @@ impl Region {
     }
 }
 
-/// A slice's length; more than 4 GiB is longer than any region.
+/// Length of a slice; a length of more than 4 GiB exceeds every region.
 fn length(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }

@@ -12,7 +12,7 @@ pub struct RegisterSnapshot {
 }
 
 impl RegisterSnapshot {
-    /// Reads every register that can be read. Reading changes nothing.
+    /// Reads every readable register. Reading has no side effects.
     pub fn take(registers: &impl RegisterAccess) -> Self {
         let readable = Register::ALL.iter().copied().filter(|register| register.access() != Access::WriteOnly);
         Self { values: readable.map(|register| (register, registers.read(register))).collect() }

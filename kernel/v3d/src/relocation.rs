@@ -1,12 +1,12 @@
-//! Relocation: a captured job runs at other addresses than those it was made for.
+//! Relocation: runs a captured job at other addresses than it was captured at.
 //!
-//! A captured job names memory that this machine uses for something else. Its memory is therefore placed elsewhere, and the distance is added to each word
-//! that holds an address. The validator finds these words: it follows every list, record, program and uniform. The moved job is then validated once more,
-//! with rights to its new places alone, so that nothing rests on the first validation.
+//! The memory of a captured job is used for something else on this machine. The job's memory is therefore placed elsewhere, and the offset is added to each
+//! word that contains an address. The validator finds these words: it follows every list, record, program and uniform. The relocated job is then validated
+//! again, with rights to its new memory only, so that nothing depends on the first validation.
 //!
-//! # What cannot be moved
-//! Programs that name an address in an instruction ([`RelocationError::Fixed`]). A program that computes with an address in another way than the validator
-//! knows is refused by it. A uniform that is an address for one program and a number for another is moved for both; the result is then wrong.
+//! # What cannot be relocated
+//! Programs with an address in an instruction ([`RelocationError::Fixed`]). The validator rejects programs that compute with addresses in a way that it does
+//! not support. A uniform that is an address for one program and a number for another is changed for both; the result is then wrong.
 
 use crate::job::Job;
 use crate::platform::GpuMemory;
@@ -16,44 +16,44 @@ use alloc::vec::Vec;
 use core::fmt;
 use v3d_hw::BusAddr;
 
-/// Places are moved by multiples of this, so that the other fields of a word with an address stay as they are.
+/// Memory is moved by multiples of this, so that other fields in a word with an address do not change.
 pub const GRANULE_BYTES: u32 = 4096;
 
-/// Where a span of a job's memory is.
+/// The new address of a range of a job's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// The span, by the job's addresses.
+    /// The range, in the job's addresses.
     pub span: Span,
-    /// Where its first byte is; both addresses are the same modulo [`GRANULE_BYTES`].
+    /// Its new address; both addresses are equal modulo [`GRANULE_BYTES`].
     pub at: BusAddr,
 }
 
 impl Placement {
-    /// How many bytes there are from one of the job's addresses to the end of the span, which it lies in.
+    /// Number of bytes from an address in the range to its end.
     fn rest(&self, address: BusAddr) -> Option<u32> {
         let into = address.offset().checked_sub(self.span.address.offset())?;
         self.span.bytes.checked_sub(into).filter(|&rest| rest > 0)
     }
 
-    /// Where an address of the span is.
+    /// The new address for an address in the range.
     fn moved(&self, address: BusAddr) -> BusAddr {
         self.at + (address.offset() - self.span.address.offset())
     }
 }
 
-/// Why a job cannot be run at other addresses.
+/// Why a job cannot be relocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RelocationError {
-    /// The validator refuses it, by the addresses that it was made for.
+    /// The validator rejects the job at its original addresses.
     Refused(Refusal),
-    /// The validator refuses what has become of it, by its new addresses.
+    /// The validator rejects the job at its new addresses.
     MovedRefused(Refusal),
-    /// An instruction names an address.
+    /// An instruction contains an address.
     Fixed(BusAddr),
-    /// A place is not moved by a multiple of [`GRANULE_BYTES`].
+    /// A range is not moved by a multiple of [`GRANULE_BYTES`].
     Distance(Placement),
-    /// The memory that it writes and the memory that it reads cannot be kept apart.
+    /// The job reads memory that it also writes.
     Rights,
 }
 
@@ -75,24 +75,24 @@ impl fmt::Display for RelocationError {
 
 impl core::error::Error for RelocationError {}
 
-/// A job's memory by the job's own addresses, wherever it is.
+/// A job's memory, accessed by the job's original addresses.
 #[derive(Debug)]
 pub struct PlacedMemory<'m, M> {
-    /// The memory that all places are in.
+    /// The memory that contains all ranges.
     pub memory: &'m M,
-    /// The places.
+    /// The new addresses of the ranges.
     pub places: &'m [Placement],
 }
 
 impl<M: GpuMemory> PlacedMemory<'_, M> {
-    /// Whether every byte of a span is somewhere.
+    /// Whether every byte of a range has a new address.
     pub fn holds(&self, span: Span) -> bool {
         let mut held = 0;
         self.parts(span.address.offset(), span.bytes as usize, |_, part| held += part.len());
         held == span.bytes as usize
     }
 
-    /// Calls `access` for each part of a span that is somewhere, with its offset in the memory and its place in the span.
+    /// Calls `access` for each part of a range that has a new address, with its offset in the memory and its position in the range.
     fn parts(&self, offset: u32, count: usize, mut access: impl FnMut(u32, core::ops::Range<usize>)) {
         let mut done = 0;
         while done < count {
@@ -109,7 +109,7 @@ impl<M: GpuMemory> PlacedMemory<'_, M> {
     }
 }
 
-/// What is nowhere reads 0, and nothing is stored there.
+/// Bytes without a new address read as 0, and writes to them are ignored.
 impl<M: GpuMemory> GpuMemory for PlacedMemory<'_, M> {
     fn base(&self) -> BusAddr {
         BusAddr(0)
@@ -130,21 +130,21 @@ impl<M: GpuMemory> GpuMemory for PlacedMemory<'_, M> {
     }
 }
 
-/// A job at its new addresses, which may be executed.
+/// A relocated job, which may be executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocated {
     /// The job.
     pub job: Job,
-    /// What it reaches, by the addresses that it was made for.
+    /// What it accesses, in its original addresses.
     pub survey: Survey,
-    /// Words that were changed.
+    /// Number of words that were changed.
     pub words: u32,
 }
 
-/// Changes a job whose memory stands at `places`, so that it works there. Nothing is changed if it is refused by its own addresses.
+/// Changes a job whose memory is at `places` so that it runs there. Nothing is changed if the validator rejects it at its original addresses.
 ///
 /// # Errors
-/// When the validator refuses it, before or after; and when it cannot be moved.
+/// When the validator rejects it, before or after; and when it cannot be relocated.
 pub fn relocate(memory: &impl GpuMemory, places: &[Placement], job: &Job) -> Result<Relocated, RelocationError> {
     if let Some(place) = places.iter().find(|place| !(place.at - place.span.address).is_multiple_of(GRANULE_BYTES)) {
         return Err(RelocationError::Distance(*place));
@@ -158,7 +158,7 @@ pub fn relocate(memory: &impl GpuMemory, places: &[Placement], job: &Job) -> Res
     let place_of = |address| places.iter().find(|place| place.rest(address).is_some());
     let mut words = 0;
     for pointer in survey.pointers() {
-        // What is nowhere is not reached: the validator has seen to that.
+        // The validator has ensured that memory without a new address is not accessed.
         let Some(place) = place_of(pointer.target) else { continue };
         let distance = place.moved(pointer.target) - pointer.target;
         let mut word = [0; 4];
@@ -179,7 +179,7 @@ pub fn relocate(memory: &impl GpuMemory, places: &[Placement], job: &Job) -> Res
     Ok(Relocated { job, survey, words })
 }
 
-/// The places by their new addresses, divided into what is read and what is written.
+/// The ranges at their new addresses, divided into those that are read and those that are written.
 fn divide(places: &[Placement], written: &[Span]) -> (Vec<Span>, Vec<Span>) {
     let (mut readable, mut writable) = (Vec::new(), Vec::new());
     let end = |span: &Span| span.address.offset() + span.bytes;

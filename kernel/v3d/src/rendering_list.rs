@@ -29,10 +29,10 @@ use v3d_hw::control_list::{
 };
 use v3d_hw::{Aligned, BusAddr};
 
-/// What a tile holds before anything is drawn, if it is not loaded.
+/// Contents of a tile before drawing, if it is not loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClearValues {
-    /// Red, green, blue, alpha as the tile buffer holds them: [`ClearValues::rgba8888`] or [`ClearValues::halves`].
+    /// Red, green, blue, alpha in the tile buffer's format: [`ClearValues::rgba8888`] or [`ClearValues::halves`].
     pub color: u64,
     /// Depth, 24 bits.
     pub depth: u32,
@@ -44,7 +44,7 @@ impl ClearValues {
     /// The greatest depth.
     pub const FARTHEST: u32 = 0xff_ffff;
 
-    /// A colour, everything far away.
+    /// A clear colour, with the greatest depth.
     pub const fn color(color: [u8; 4]) -> Self {
         Self { color: Self::rgba8888(color), depth: Self::FARTHEST, stencil: 0 }
     }
@@ -65,7 +65,7 @@ impl ClearValues {
     }
 }
 
-/// A depth buffer that outlives the frame.
+/// A depth buffer that is kept beyond the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthBuffer {
     /// Where it is.
@@ -81,23 +81,23 @@ pub struct DepthBuffer {
 pub struct RenderingPass {
     /// The tiles.
     pub grid: TileGrid,
-    /// Those of them that are rendered; the others stay as they are in memory.
+    /// The tiles that are rendered; the pixels of others stay unchanged in memory.
     pub area: TileArea,
-    /// Where colour is stored.
+    /// Target of the colour.
     pub color: Surface,
-    /// What tiles are cleared to. Without it, a tile begins with what the tile before it left, unless it is loaded.
+    /// Clear values of tiles. Without them, a tile starts with the previous tile's contents, unless it is loaded.
     pub clear: Option<ClearValues>,
-    /// Load colour from where it will be stored before drawing.
+    /// Load colour from its target before drawing.
     pub load_color: bool,
     /// Depth in memory, if it is needed beyond this frame.
     pub depth: Option<DepthBuffer>,
-    /// Where the binner's tile lists begin. The list waits for the binner before the first of them. Without tile lists nothing is drawn.
+    /// Address of the binner's tile lists. The list waits for the binner before the first of them. Without tile lists nothing is drawn.
     pub tile_lists: Option<BusAddr>,
     /// Turn early Z off: needed after a multisampled depth buffer is loaded (HW-2905).
     pub disable_early_z: bool,
 }
 
-/// A store of nothing that clears what the next tile needs cleared.
+/// An empty store that clears the parts that the next tile needs cleared.
 const CLEARING_STORE: StoreGeneral = StoreGeneral {
     address: Aligned(BusAddr(0)),
     last_tile: false,
@@ -114,7 +114,7 @@ const CLEARING_STORE: StoreGeneral = StoreGeneral {
     buffer: TileBufferSelect::None,
 };
 
-/// A store of nothing that leaves the tile buffer as it is.
+/// An empty store that does not change the tile buffer.
 const IDLE_STORE: StoreGeneral =
     StoreGeneral { disable_vg_mask_clear: true, disable_zs_clear: true, disable_color_clear: true, ..CLEARING_STORE };
 
@@ -126,14 +126,14 @@ impl RenderingPass {
         list.push(self.mode());
         if let Some(clear) = &self.clear {
             list.push(clear.record());
-            // Each store is of one tile buffer, and the next one of the other, if there are two.
+            // Each store applies to one tile buffer, and the next one to the other, if there are two.
             for _ in 0..1 + u8::from(self.grid.buffer.is_double()) {
                 list.push(TileCoordinates { row: 0, column: 0 });
                 list.push(CLEARING_STORE);
             }
         }
         let TileArea { column: first_column, row: first_row, columns, rows } = self.area;
-        // `check` has seen that they are tiles of the grid.
+        // `check` has ensured that these are tiles of the grid.
         let last = (first_row + rows - 1, first_column + columns - 1);
         for row in first_row..=last.0 {
             for column in first_column..=last.1 {
@@ -145,7 +145,7 @@ impl RenderingPass {
 
     fn check(&self) -> Result<(), Error> {
         let Surface { width_px, height_px, address, .. } = self.color;
-        // The picture's width is only the distance of its rows: it may be wider than what is drawn.
+        // The picture's width is only its pitch: it may be wider than the drawn part.
         let drawn = (u32::from(self.grid.width_px), u32::from(self.grid.height_px));
         if width_px < drawn.0 || width_px > u32::from(u16::MAX) || height_px != drawn.1 {
             return Err(Error::PictureSize { width_px, height_px });
@@ -183,13 +183,13 @@ impl RenderingPass {
             color_64_bit: self.grid.buffer.is_64_bit(),
             multisample: self.grid.buffer.is_multisample(),
             height: self.grid.height_px,
-            // `check` has seen that it fits.
+            // `check` has ensured that it fits.
             width: self.color.width_px as u16,
             address: self.color.address,
         }
     }
 
-    /// Appends everything for one tile.
+    /// Appends all records of a tile.
     fn tile(&self, list: &mut RecordList, row: u8, column: u8, last: bool) {
         let coordinates = TileCoordinates { row, column };
         self.loads(list, coordinates);
@@ -214,7 +214,7 @@ impl RenderingPass {
         list.push(if last { Record::StoreResolvedEndOfFrame } else { Record::StoreResolved });
     }
 
-    /// Appends the loads of one tile, each but the last with coordinates and an idle store behind it.
+    /// Appends the loads of a tile; all but the last are followed by coordinates and an idle store.
     fn loads(&self, list: &mut RecordList, coordinates: TileCoordinates) {
         let color = self.load_color.then(|| LoadGeneral {
             address: self.color.address.into(),

@@ -1,7 +1,7 @@
-//! Reports of jobs that did not finish, with all that a search for the cause needs.
+//! Reports of failed jobs, for finding the cause.
 //!
-//! A report is captured before the reset, which wipes everything: all registers, and the bytes of both control lists from where the threads stand,
-//! decoded as far as they are records.
+//! A report is captured before the reset, which clears all state: it contains all registers, and the bytes of both control lists from the threads' addresses
+//! on, decoded into records as far as possible.
 
 use crate::error::Failure;
 use crate::error_status;
@@ -18,30 +18,30 @@ use v3d_hw::BusAddr;
 use v3d_hw::control_list::Record;
 use v3d_hw::registers::{Register, Thread};
 
-/// How much of a list is kept from where a thread stands.
+/// Number of bytes of a list that are kept from a thread's address on.
 const WINDOW_BYTES: u32 = 64;
 
-/// A job that did not finish.
+/// A failed job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The job; none if user programs failed.
+    /// The job, or `None` if user programs failed.
     pub fence: Option<Fence>,
-    /// What was wrong.
+    /// The cause.
     pub failure: Failure,
-    /// How often the job has failed now.
+    /// Number of failures of the job.
     pub failures: u32,
-    /// Whether it was given up.
+    /// Whether it was dropped.
     pub dropped: bool,
-    /// What was under way.
+    /// What was running.
     pub submission: Submission,
     /// All registers.
     pub registers: RegisterSnapshot,
-    /// For each thread, its current address and the bytes from there on, if it stands in the pool.
+    /// Each thread's address and the bytes from there on, if it is in the pool.
     pub stops: [(BusAddr, Vec<u8>); 2],
 }
 
 impl Report {
-    /// Captures the registers, and the bytes at which the threads stand.
+    /// Captures the registers, and the bytes at the threads' addresses.
     pub(crate) fn capture(
         platform: &impl Platform,
         fence: Option<Fence>,
@@ -65,7 +65,7 @@ impl Report {
     }
 }
 
-/// The bytes at an address, none if it is not in the pool.
+/// The bytes at an address; none if it is not in the pool.
 fn window(platform: &impl Platform, address: BusAddr) -> Vec<u8> {
     let offset = address - platform.base();
     if offset >= platform.bytes() {
@@ -109,7 +109,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Prints the records that the bytes begin with.
+/// Prints the records at the start of the bytes.
 fn write_records(f: &mut fmt::Formatter<'_>, address: BusAddr, bytes: &[u8]) -> fmt::Result {
     const MAX_RECORDS: usize = 4;
     let mut at = 0;

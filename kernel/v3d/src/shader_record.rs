@@ -47,9 +47,9 @@ pub struct Attribute {
     pub bytes: u16,
     /// Bytes from one vertex to the next; 0 gives all vertices the same value.
     pub stride: u8,
-    /// Where the vertex shader finds it in a vertex's column, if it reads it.
+    /// Offset in a vertex's column for the vertex shader, if it reads the attribute.
     pub vertex_offset: Option<u8>,
-    /// Where the coordinate shader finds it in a vertex's column, if it reads it.
+    /// Offset in a vertex's column for the coordinate shader, if it reads the attribute.
     pub coordinate_offset: Option<u8>,
 }
 
@@ -107,7 +107,7 @@ impl GlRecord<'_> {
         Ok(bytes)
     }
 
-    /// The part of the vertex or the coordinate shader: which attributes it reads, and how long a vertex's column is with them.
+    /// The part of the vertex or the coordinate shader: the attributes that it reads, and the length of a vertex's column.
     fn vertex_part(&self, program: &Program, offset: impl Fn(&Attribute) -> Option<u8>) -> Result<GlVertex, Error> {
         let mut attribute_select = 0;
         let mut end = 0;
@@ -128,7 +128,7 @@ impl GlRecord<'_> {
         })
     }
 
-    /// The record that selects this one, placed at `address`.
+    /// The control record that selects this shader record at `address`.
     pub fn state(&self, address: BusAddr) -> GlShaderState {
         GlShaderState {
             address: address.into(),
@@ -176,16 +176,16 @@ impl NvRecord {
         Ok(bytes)
     }
 
-    /// The record that selects this one, placed at `address`.
+    /// The control record that selects this shader record at `address`.
     pub const fn state(address: BusAddr) -> NvShaderState {
         NvShaderState { address }
     }
 }
 
-/// The record of a control list that selects a shader record, but for where that is.
+/// The control record that selects a shader record, without its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaderState {
-    /// Its code, and what stands in the lower bits of the address.
+    /// Its code, and the lower bits of the address word.
     bits: u64,
 }
 
@@ -193,55 +193,55 @@ impl ShaderState {
     /// Bytes of the record.
     const BYTES: u8 = 5;
 
-    /// The record. The address is a multiple of [`ALIGNMENT`]; what it has below is not looked at.
+    /// The record. The address is a multiple of [`ALIGNMENT`]; its lower bits are ignored.
     #[inline]
     pub const fn record(self, address: BusAddr) -> EncodedRecord {
         EncodedRecord::from_bits(self.bits | ((address.0 & !(ALIGNMENT - 1)) as u64) << 8, Self::BYTES)
     }
 
-    /// With address 0, the record is this one.
+    /// Created from the record with address 0.
     fn new(record: Record) -> Result<Self, Error> {
         let [code, bits, ..] = record.encode()?;
         Ok(Self { bits: u64::from_le_bytes([code, bits, 0, 0, 0, 0, 0, 0]) })
     }
 }
 
-/// A record that is written again and again with other uniforms and vertices.
+/// A template of records that differ in uniforms and vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordTemplate {
     words: Vec<u32>,
-    /// The first word with an address of vertices, and the distance to the next.
+    /// Index of the first word with an address of vertices, and the distance to the next.
     vertices: (usize, usize),
     state: ShaderState,
 }
 
 impl RecordTemplate {
-    /// The word of both kinds of records with the address of the fragment shader's uniforms.
+    /// Index of the word with the address of the fragment shader's uniforms, in both kinds of records.
     pub const FRAGMENT_UNIFORMS: usize = gl::FRAGMENT as usize / 4 + 2;
-    /// The word of a GL record with the address of the vertex shader's uniforms.
+    /// Index of the word with the address of the vertex shader's uniforms in a GL record.
     pub const VERTEX_UNIFORMS: usize = gl::VERTEX as usize / 4 + 2;
-    /// The word of a GL record with the address of the coordinate shader's uniforms.
+    /// Index of the word with the address of the coordinate shader's uniforms in a GL record.
     pub const COORDINATE_UNIFORMS: usize = gl::COORDINATE as usize / 4 + 2;
 
-    /// From a GL record whose attributes' addresses count from the first vertex.
+    /// A template from a GL record whose attributes' addresses are relative to the first vertex.
     pub fn gl(record: &GlRecord<'_>) -> Result<Self, Error> {
         let vertices = (gl::ATTRIBUTES as usize / 4, gl::ATTRIBUTE_BYTES as usize / 4);
         let state = ShaderState::new(record.state(BusAddr(0)).into())?;
         Ok(Self { words: words(&record.encode()?), vertices, state })
     }
 
-    /// From an NV record whose vertices' address is 0.
+    /// A template from an NV record whose vertices' address is 0.
     pub fn nv(record: &NvRecord) -> Result<Self, Error> {
         let state = ShaderState::new(NvRecord::state(BusAddr(0)).into())?;
         Ok(Self { words: words(&record.encode()?), vertices: (3, 1), state })
     }
 
-    /// What selects the record.
+    /// The control record that selects it.
     pub const fn state(&self) -> ShaderState {
         self.state
     }
 
-    /// Appends the record with this address of vertices. Those of uniforms stand in the words that have names here.
+    /// Appends the record with this address of vertices. The caller sets the uniforms' addresses in the words named above.
     pub fn write(&self, vertices: BusAddr, to: &mut Vec<u32>) {
         let (first, step) = self.vertices;
         let start = to.len();
@@ -252,7 +252,7 @@ impl RecordTemplate {
     }
 }
 
-/// Bytes as the words that they are in memory.
+/// Bytes as little-endian words.
 fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
@@ -277,14 +277,14 @@ mod tests {
         threading: Threading::Single,
     };
 
-    /// Puts the addresses of uniforms where they belong.
+    /// Sets the addresses of uniforms.
     fn fill_in<const N: usize>(record: &mut [u32], at: [usize; N], uniforms: [u32; N]) {
         for (at, address) in at.into_iter().zip(uniforms) {
             record[at] = address;
         }
     }
 
-    /// The record of these addresses, encoded at once, is the template with them filled in.
+    /// A record that is encoded with these addresses is equal to the template after they are filled in.
     #[test]
     fn templates_are_records_without_addresses() {
         const UNIFORMS: [usize; 3] =

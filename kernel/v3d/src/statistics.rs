@@ -1,17 +1,17 @@
-//! Counts that the driver keeps.
+//! Statistics of the driver.
 
-/// Counts and times since the driver came up. Times are those at which the driver noticed, so they are upper bounds.
+/// Counts and times since the driver was started. Times are those at which the driver noticed events, so they are upper bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Jobs that are done.
     pub jobs_done: u64,
-    /// Jobs that were given up.
+    /// Jobs that were dropped.
     pub jobs_dropped: u64,
-    /// Jobs that were started again after a reset.
+    /// Jobs that were restarted after a reset.
     pub retries: u64,
     /// Resets of the V3D.
     pub resets: u64,
-    /// Resets that the board could not do.
+    /// Resets that failed.
     pub failed_resets: u64,
     /// User programs that are done.
     pub programs_done: u64,
@@ -25,6 +25,6 @@ pub struct Statistics {
     pub last_rendering_us: u64,
     /// Time in which at least one thread had work, in microseconds.
     pub busy_us: u64,
-    /// ERRSTAT bits that were seen.
+    /// Bits of ERRSTAT that have been set.
     pub error_bits: u32,
 }

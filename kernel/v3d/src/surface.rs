@@ -12,7 +12,7 @@ pub enum ColorFormat {
     Bgr565,
     /// The same, dithered when it is stored.
     Bgr565Dithered,
-    /// 64 bits: red, green, blue, alpha as half floats, red lowest. The tile buffer holds such colours, too ([`TileBuffer::HalfFloat`]).
+    /// 64 bits: red, green, blue, alpha as half floats, red lowest. The tile buffer can also hold such colours ([`TileBuffer::HalfFloat`]).
     ///
     /// [`TileBuffer::HalfFloat`]: crate::tile_grid::TileBuffer::HalfFloat
     Rgba16161616,
@@ -28,7 +28,7 @@ impl ColorFormat {
         }
     }
 
-    /// As Tile Rendering Mode Configuration names it; of 64-bit pixels it says nothing [AG p.71].
+    /// The format in Tile Rendering Mode Configuration, which ignores it for 64-bit pixels [AG p.71].
     pub const fn frame_buffer(self) -> FrameBufferFormat {
         match self {
             Self::Rgba8888 | Self::Rgba16161616 => FrameBufferFormat::Rgba8888,
@@ -37,7 +37,7 @@ impl ColorFormat {
         }
     }
 
-    /// As general loads and stores name it; of 64-bit pixels they say nothing [AG p.67].
+    /// The format in general loads and stores, which ignore it for 64-bit pixels [AG p.67].
     pub const fn pixel_format(self) -> PixelFormat {
         match self {
             Self::Rgba8888 | Self::Rgba16161616 => PixelFormat::Rgba8888,
@@ -49,9 +49,9 @@ impl ColorFormat {
 
 /// A colour picture in memory.
 ///
-/// A row of a raster picture begins right after the one before it: the hardware has no other stride than the width. A picture with gaps between its rows is
-/// therefore told as one that is wider than what is drawn on it. The first row in memory is the lowest of the GPU's coordinates; a display shows it at the
-/// top, so an upright picture is flipped by the viewport.
+/// Rows of a raster picture are contiguous: the hardware has no pitch other than the width. A picture with gaps between its rows is therefore described as one
+/// that is wider than the drawn part. The first row in memory is the lowest in the GPU's coordinates; a display shows it at the top, so the viewport flips an
+/// upright picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surface {
     /// First byte, 16-byte aligned.
@@ -67,7 +67,7 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// A raster picture of 32 bits a pixel, red in the lowest byte: what a display shows.
+    /// A raster picture of 32 bits per pixel, red in the lowest byte, as a display needs it.
     pub const fn display(address: BusAddr, width_px: u32, height_px: u32) -> Self {
         Self { address, width_px, height_px, format: ColorFormat::Rgba8888, arrangement: MemoryFormat::Raster }
     }

@@ -1,17 +1,17 @@
-//! Textures: where their levels and faces stand in memory, and the parameter words that tell a TMU so.
+//! Textures: addresses of their levels and faces, and the parameter words of a TMU.
 //!
-//! A [`TextureLayout`] is what a texture's type and size make of its memory: level 0 stands at an address that is a multiple of 4096, the smaller levels in
-//! front of it, level 1 nearest. Level 0 keeps its size, padded to whole tiles or micro-tiles; the smaller ones are those of a texture whose sides are the
-//! next powers of two. Each level that is large enough is in T-format, smaller ones in LT-format. The six faces of a cube map are six such textures, one
-//! distance apart. Compressed textures count blocks of 4x4 texels as pixels of 64 bits.
+//! A [`TextureLayout`] follows from a texture's type and size: level 0 starts at a multiple of 4096, and smaller levels precede it, level 1 nearest. Level 0
+//! has its size, padded to whole tiles or micro-tiles; smaller levels are those of a texture whose sides are rounded up to powers of two. Levels that are large
+//! enough are in T-format, smaller ones in LT-format. The six faces of a cube map are six such textures at a fixed distance. Compressed textures count blocks
+//! of 4x4 texels as pixels of 64 bits.
 //!
-//! A [`Sampler`] says how lookups filter and what is outside. Both together give [`Parameters`], the uniforms of a lookup.
+//! A [`Sampler`] defines filters and wrap modes. Layout and sampler give [`Parameters`], the uniforms of a lookup.
 //!
-//! Rows begin with the one of t = 0, which stands first in memory.
+//! The first row in memory is the one at t = 0.
 //!
 //! # Surprises
-//! - Raster types take rows of powers of two only: the TMU computes their addresses so (HW-2898).
-//! - The guide has the border colour both behind the last level [AG p.40] and in the coordinate r [AG p.41]; Mesa uses r and so do programs here.
+//! - Raster types need rows whose length is a power of two, since the TMU computes addresses so (HW-2898).
+//! - The guide places the border colour both after the last level [AG p.40] and in the coordinate r [AG p.41]; Mesa uses r, and so do the programs here.
 //! - Child images of 2048 texels fail (HW-2753).
 //!
 //! # Sources
@@ -40,8 +40,8 @@ pub const CUBE_FACES: u32 = 6;
 
 /// The parameter words of lookups: 0 and 1 always, 2 and 3 for those that write r and b too.
 ///
-/// A lookup takes one for each coordinate that it writes, in this order. Of a two-dimensional texture 2 and 3 are 0, which means that they say nothing; of a
-/// cube map 2 is the distance of the faces.
+/// A lookup takes one for each coordinate that it writes, in this order. For a two-dimensional texture, 2 and 3 are 0, which has no effect; for a cube map, 2
+/// is the distance between faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     words: [u32; 4],
@@ -53,7 +53,7 @@ impl Parameters {
         self.words
     }
 
-    /// Lookups whose bias alone, as it comes with b, is the level of detail: for programs that choose the level.
+    /// Parameters for which the bias (coordinate b) alone is the level of detail: for programs that select the level.
     pub fn bias_alone(mut self) -> Result<Self, FieldError> {
         let word = CubeMapStride::from_word(self.words[2]);
         let word = CubeMapStride { ptype: ParameterType::CubeMapStride, disable_lod: true, ..word };
@@ -66,14 +66,14 @@ impl TextureLayout {
     /// The parameter words of this texture at `memory`, the address of its first byte, where [`TextureLayout::bytes`] are.
     ///
     /// # Errors
-    /// When the sampler asks for what the hardware cannot do with this type, or the address is not a multiple of 4096.
+    /// When the hardware does not support the sampler with this type, or the address is not a multiple of 4096.
     pub fn parameters(&self, memory: BusAddr, sampler: &Sampler) -> Result<Parameters, TextureError> {
         if !memory.is_aligned(ALIGNMENT) {
             return Err(TextureError::Address(memory));
         }
         sampler.check(self.texture_type(), self.is_cube())?;
         let (type_low, type_high) = self.texture_type().split();
-        // Levels are 1 to 12, and sides 1 to 2048, of which 2048 is written as 0: the layout has seen to that.
+        // Levels are 1 to 12, and sides 1 to 2048, where 2048 is encoded as 0: the layout has ensured this.
         let side = |texels: u32| if texels == MAX_SIZE { 0 } else { texels as u16 };
         let p0 = Parameter0 {
             base: Aligned(memory + self.front_bytes()),
@@ -86,7 +86,7 @@ impl TextureLayout {
         let p1 = Parameter1 {
             type_high,
             height: side(self.height_px()),
-            // The first row of a block is that of the lowest t, as in the files.
+            // The first row of a block is the one with the lowest t, as in files.
             etc_flip: self.texture_type() == TextureType::Etc1,
             width: side(self.width_px()),
             mag_filter: sampler.mag,
@@ -103,11 +103,11 @@ impl TextureLayout {
         Ok(Parameters { words: [p0.to_word()?, p1.to_word()?, word2, 0] })
     }
 
-    /// The parameter words of a child image: the coordinates 0 to 1 span a rectangle of the texture instead of all of it, wrapped at its edges. All four
-    /// coordinates of a lookup are written then, r and b as 0.
+    /// The parameter words of a child image: the coordinates 0 to 1 span a rectangle of the texture instead of all of it, wrapped at its edges. A lookup must
+    /// then write all four coordinates, with r and b as 0.
     ///
     /// # Errors
-    /// As [`TextureLayout::parameters`], and when the rectangle has no texels, leaves the texture, or has a side of 2048; or the texture is a cube map.
+    /// As [`TextureLayout::parameters`]; and when the rectangle is empty, exceeds the texture, or has a side of 2048; or the texture is a cube map.
     pub fn child_parameters(
         &self,
         memory: BusAddr,
@@ -139,10 +139,10 @@ impl TextureLayout {
         Ok(parameters)
     }
 
-    /// The word that a program writes to r for this colour of the border, red, green, blue and alpha: its channels stand as the type's texels have them.
+    /// The word that a program writes to r for a border colour, given as red, green, blue and alpha, in the texel format of the type.
     ///
     /// # Errors
-    /// When nothing is known of the border colour of the type.
+    /// When the border colour's format of the type is not known.
     pub fn border_word(&self, [red, green, blue, alpha]: [u8; 4]) -> Result<u32, TextureError> {
         let texture_type = self.texture_type();
         Ok(u32::from_le_bytes(match texture_type {
@@ -154,7 +154,7 @@ impl TextureLayout {
     }
 }
 
-/// Filters that never look at a level but 0.
+/// Filters that only use level 0.
 const fn within_a_level(filter: MinFilter) -> MinFilter {
     match filter {
         MinFilter::LinMipNear | MinFilter::LinMipLin => MinFilter::Linear,
@@ -163,7 +163,7 @@ const fn within_a_level(filter: MinFilter) -> MinFilter {
     }
 }
 
-/// Whether a wrap mode shows the border colour.
+/// Whether a wrap mode uses the border colour.
 const fn is_border(wrap: Wrap) -> bool {
     matches!(wrap, Wrap::Border)
 }

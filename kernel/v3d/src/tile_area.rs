@@ -1,6 +1,6 @@
 //! A rectangle of tiles.
 
-/// Tiles next to each other: a rectangle of them.
+/// A rectangle of tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileArea {
     /// The first column.

@@ -1,43 +1,43 @@
 //! The grid of tiles of a picture.
 //!
-//! The hardware renders tile by tile; how large a tile is follows from what the tile buffer holds [AG p.46]. Both lists give the picture's size: the
-//! binning list in tiles, 8 bits each way, the rendering list in pixels.
+//! The hardware renders tile by tile; the size of a tile follows from the tile buffer's contents [AG p.46]. Both lists contain the picture's size: the binning
+//! list in tiles, 8 bits each way, the rendering list in pixels.
 
 use crate::error::Error;
 use crate::tile_area::TileArea;
 use v3d_hw::tile_buffer::tile_size_px;
 
-/// How the tile buffer is used, which is fixed for a frame.
+/// Configuration of the tile buffer, which is fixed for a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TileBuffer {
-    /// One sample a pixel, colours of 32 bits: tiles of 64x64 pixels.
+    /// One sample per pixel, colours of 32 bits: tiles of 64x64 pixels.
     #[default]
     Single,
-    /// Four samples a pixel: tiles of 32x32 pixels.
+    /// Four samples per pixel: tiles of 32x32 pixels.
     Multisample,
-    /// Two buffers that take turns, one drawn to while the other is stored: tiles of 64x32 pixels.
+    /// Two alternating buffers, one drawn to while the other is stored: tiles of 64x32 pixels.
     Double,
     /// Colours of 64 bits, four half floats: tiles of 64x32 pixels.
     HalfFloat,
 }
 
 impl TileBuffer {
-    /// Four samples a pixel.
+    /// Whether there are four samples per pixel.
     pub const fn is_multisample(self) -> bool {
         matches!(self, Self::Multisample)
     }
 
-    /// Two buffers that take turns.
+    /// Whether there are two alternating buffers.
     pub const fn is_double(self) -> bool {
         matches!(self, Self::Double)
     }
 
-    /// Colours of 64 bits.
+    /// Whether colours have 64 bits.
     pub const fn is_64_bit(self) -> bool {
         matches!(self, Self::HalfFloat)
     }
 
-    /// What these fields of a mode configuration record say; `None` for a combination that the driver does not use.
+    /// The configuration in these fields of a mode configuration record; `None` for a combination that the driver does not use.
     pub const fn of_mode(multisample: bool, color_64_bit: bool, double_buffer: bool) -> Option<Self> {
         match (multisample, color_64_bit, double_buffer) {
             (false, false, false) => Some(Self::Single),
@@ -61,16 +61,16 @@ pub struct TileGrid {
     pub width_px: u16,
     /// Height in pixels.
     pub height_px: u16,
-    /// Tiles in a row.
+    /// Number of tile columns.
     pub columns: u8,
-    /// Rows of tiles.
+    /// Number of tile rows.
     pub rows: u8,
-    /// How the tile buffer is used.
+    /// Configuration of the tile buffer.
     pub buffer: TileBuffer,
 }
 
 impl TileGrid {
-    /// The tiles of a picture of this size; both sides from 1 to 2048 pixels, which is what the 12.4 coordinates of vertices can reach.
+    /// The tiles of a picture of this size; both sides are 1 to 2048 pixels, which the 12.4 coordinates of vertices can reach.
     pub fn new(width_px: u32, height_px: u32, buffer: TileBuffer) -> Result<Self, Error> {
         const MAX_SIDE_PX: u32 = 2048;
         let error = Error::PictureSize { width_px, height_px };
@@ -92,7 +92,7 @@ impl TileGrid {
         TileArea { column: 0, row: 0, columns: self.columns, rows: self.rows }
     }
 
-    /// The tiles that have pixels of a rectangle; `None` if no tile has.
+    /// The tiles that contain pixels of a rectangle; `None` if no tile does.
     pub fn touched(&self, x_px: u16, y_px: u16, width_px: u16, height_px: u16) -> Option<TileArea> {
         let (tile_width, tile_height) = self.buffer.tile_size_px();
         let along = |start: u16, length: u16, tile: u32, tiles: u8| {
@@ -105,7 +105,7 @@ impl TileGrid {
         Some(TileArea { column, row, columns, rows })
     }
 
-    /// Whether tiles have all of their pixels in a rectangle or none.
+    /// Whether each tile is entirely inside or outside of a rectangle.
     pub fn is_whole(&self, x_px: u16, y_px: u16, width_px: u16, height_px: u16) -> bool {
         let (tile_width, tile_height) = self.buffer.tile_size_px();
         let between = |at: u16, tile: u32, all: u16| u32::from(at).is_multiple_of(tile) || at >= all;
@@ -114,7 +114,7 @@ impl TileGrid {
         across && between(y_px, tile_height, self.height_px) && between(top, tile_height, self.height_px)
     }
 
-    /// How many tiles there are.
+    /// Number of tiles.
     pub const fn tiles(&self) -> u32 {
         self.columns as u32 * self.rows as u32
     }

@@ -1,4 +1,4 @@
-//! Binner memory: tile state, and the memory that tile lists grow in.
+//! Binner memory: tile state, and the memory of tile lists.
 //!
 //! The PTB keeps 48 bytes of state for each tile and writes each tile's list into blocks. The first block of every tile lies at a fixed place,
 //! `tile allocation + 32 * (row * columns + column)`, so the rendering list can branch to it before anything is binned; further blocks are taken from
@@ -31,7 +31,7 @@ const ALIGNMENT: u32 = 4096;
 /// Least memory for further blocks.
 pub const MIN_GROWTH_BYTES: u32 = 4096;
 
-/// Binner memory of one frame.
+/// Binner memory of a frame.
 #[derive(Debug)]
 pub struct TileMemory {
     grid: TileGrid,
@@ -40,7 +40,7 @@ pub struct TileMemory {
 }
 
 impl TileMemory {
-    /// Takes binner memory for a picture from the driver's pool, with `growth_bytes` for lists longer than one block.
+    /// Allocates binner memory for a picture from the driver's pool, with `growth_bytes` for lists longer than one block.
     pub fn allocate<P: Platform>(driver: &mut Driver<'_, P>, grid: TileGrid, growth_bytes: u32) -> Result<Self, Error> {
         let state_bytes = (grid.tiles() * STATE_BYTES).next_multiple_of(ALIGNMENT);
         let first_blocks = (grid.tiles() * INITIAL_BLOCK.bytes()).next_multiple_of(256);
@@ -54,17 +54,17 @@ impl TileMemory {
         self.grid
     }
 
-    /// Where the tile state array is.
+    /// Address of the tile state array.
     pub fn state(&self) -> BusAddr {
         self.buffer.address()
     }
 
-    /// Where the first block of the first tile is.
+    /// Address of the first tile's first block.
     pub fn lists(&self) -> BusAddr {
         self.buffer.address() + self.state_bytes
     }
 
-    /// The record that begins a binning list.
+    /// The record at the start of a binning list.
     pub fn binning_mode(&self) -> TileBinningMode {
         binning_mode(&self.grid, self.state(), self.lists(), self.buffer.region().bytes() - self.state_bytes)
     }
@@ -75,7 +75,7 @@ impl TileMemory {
     }
 }
 
-/// The record that begins a binning list, for binner memory at the given places.
+/// The record at the start of a binning list, for binner memory at these addresses.
 pub fn binning_mode(grid: &TileGrid, state: BusAddr, lists: BusAddr, list_bytes: u32) -> TileBinningMode {
     TileBinningMode {
         double_buffer: grid.buffer.is_double(),
@@ -92,7 +92,7 @@ pub fn binning_mode(grid: &TileGrid, state: BusAddr, lists: BusAddr, list_bytes:
     }
 }
 
-/// Where the list of a tile begins, if the first blocks begin at `lists`.
+/// Address of a tile's list, if the first blocks start at `lists`.
 pub fn tile_list(lists: BusAddr, grid: &TileGrid, row: u8, column: u8) -> BusAddr {
     lists + INITIAL_BLOCK.bytes() * (u32::from(row) * u32::from(grid.columns) + u32::from(column))
 }

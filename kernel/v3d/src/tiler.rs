@@ -1,15 +1,15 @@
 //! Conversion between rows of pixels and the tiled layouts of images.
 //!
-//! Pictures are rows of pixels; the TMU and the tile buffer use T-format or LT-format ([`tiling`] defines the place of each pixel). Both consist of
-//! micro-tiles of 64 bytes, and a row of a micro-tile is 4, 8 or 16 bytes that are adjacent in the picture's row, too. The tiler therefore computes no places
-//! of pixels: it copies four micro-tiles side by side, which both formats keep in 256 bytes, row by row with copies of constant length, in the order of
-//! memory, which suits memory that is not cached. Only at edges of a rectangle that cut through a micro-tile it copies single bits.
+//! Pictures are rows of pixels; the TMU and the tile buffer use T-format or LT-format ([`tiling`] defines the position of each pixel). Both consist of
+//! micro-tiles of 64 bytes, and a row of a micro-tile is 4, 8 or 16 bytes that are also adjacent in the picture's row. The tiler therefore does not compute
+//! positions of pixels: it copies four adjacent micro-tiles, which both formats keep in 256 bytes, row by row with copies of constant length, in the order of
+//! memory, which suits uncached memory. Only where a rectangle's edge cuts through a micro-tile does it copy single bits.
 //!
 //! [`ImageLayout::put`] writes any rectangle of an image, [`ImageLayout::get`] reads it; the image is a slice or a [`Region`] of the GPU's memory.
 //!
 //! # Units
-//! A pixel has 1, 4, 8, 16, 32 or 64 bits. Pixels of less than a byte fill their byte from the lowest bit up, in the rows of pixels as well as in the image;
-//! the first pixel of each row of pixels begins a byte. Compressed pictures count blocks, not texels: an ETC1 block is a pixel of 64 bits.
+//! A pixel has 1, 4, 8, 16, 32 or 64 bits. Pixels smaller than a byte fill their byte from the lowest bit up, in rows of pixels as well as in the image; each
+//! row of pixels starts at a byte. Compressed pictures count blocks, not texels: an ETC1 block is a pixel of 64 bits.
 //!
 //! [`tiling`]: v3d_hw::tiling
 
@@ -51,20 +51,20 @@ impl Rectangle {
     }
 }
 
-/// Why pixels were not copied. Nothing has been written then.
+/// Why pixels were not copied. No pixel has been changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// No layout knows pixels of so many bits.
+    /// No layout supports pixels of this number of bits.
     PixelBits(u32),
-    /// An image without pixels, or too large to be counted in 32 bits of bytes.
+    /// An image without pixels, or with more bytes than 32 bits can count.
     ImageSize {
         /// Width in pixels.
         width_px: u32,
         /// Height in pixels.
         height_px: u32,
     },
-    /// A rectangle that leaves its image.
+    /// The rectangle exceeds its image.
     Outside {
         /// The rectangle.
         rectangle: Rectangle,
@@ -73,25 +73,25 @@ pub enum LayoutError {
         /// Height of the image in pixels.
         height_px: u32,
     },
-    /// Rows of pixels that begin before the row in front has ended.
+    /// The pitch of the pixels is less than a row.
     Stride {
         /// Bytes from row to row.
         stride_bytes: usize,
         /// Bytes of a row.
         row_bytes: usize,
     },
-    /// Fewer bytes of pixels than the rectangle has.
+    /// Fewer bytes of pixels than the rectangle needs.
     PixelBytes {
-        /// Bytes that there are.
+        /// Number of bytes given.
         given: usize,
-        /// Bytes that the rectangle takes.
+        /// Number of bytes needed.
         needed: usize,
     },
-    /// Less memory than the image takes.
+    /// Less memory than the image needs.
     ImageBytes {
-        /// Bytes that there are.
+        /// Number of bytes given.
         given: usize,
-        /// Bytes that the image takes.
+        /// Number of bytes needed.
         needed: usize,
     },
 }
@@ -126,7 +126,7 @@ impl fmt::Display for LayoutError {
 
 impl core::error::Error for LayoutError {}
 
-/// How an image stands in memory.
+/// The layout of an image in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageLayout {
     tiling: Tiling,
@@ -138,7 +138,7 @@ pub struct ImageLayout {
 }
 
 impl ImageLayout {
-    /// The layout of an image with so many pixels across and up, without the padding, which is added here.
+    /// The layout of an image of this size in pixels. Padding is added here.
     pub fn new(tiling: Tiling, width_px: u32, height_px: u32, bits_per_pixel: u32) -> Result<Self, LayoutError> {
         let shape = Shape::new(bits_per_pixel).ok_or(LayoutError::PixelBits(bits_per_pixel))?;
         let size = LayoutError::ImageSize { width_px, height_px };
@@ -150,7 +150,7 @@ impl ImageLayout {
         Ok(Self { tiling, width_px, height_px, bits_per_pixel, bytes, shape })
     }
 
-    /// Bytes of memory that the image takes, padding included.
+    /// Size of the image in bytes, including padding.
     pub const fn bytes(&self) -> u32 {
         self.bytes
     }
@@ -160,12 +160,12 @@ impl ImageLayout {
         self.tiling
     }
 
-    /// Pixels across.
+    /// Width in pixels.
     pub const fn width_px(&self) -> u32 {
         self.width_px
     }
 
-    /// Pixels up.
+    /// Height in pixels.
     pub const fn height_px(&self) -> u32 {
         self.height_px
     }
@@ -180,12 +180,12 @@ impl ImageLayout {
         Rectangle::whole(self.width_px, self.height_px)
     }
 
-    /// Bytes of a row of so many pixels, as [`put`](Self::put) and [`get`](Self::get) take them.
+    /// Bytes of a row of this number of pixels, in the format of [`put`](Self::put) and [`get`](Self::get).
     pub const fn row_bytes(&self, width_px: u32) -> usize {
         (width_px as u64 * self.bits_per_pixel as u64).div_ceil(8) as usize
     }
 
-    /// Writes `pixels`, rows that begin every `stride_bytes` bytes, over a rectangle of the image. All other pixels stay.
+    /// Writes `pixels`, rows with a pitch of `stride_bytes`, to a rectangle of the image. All other pixels stay unchanged.
     pub fn put(
         &self,
         image: &mut (impl ImageBytes + ?Sized),
@@ -206,7 +206,7 @@ impl ImageLayout {
         Ok(())
     }
 
-    /// Reads a rectangle of the image into `pixels`, rows that begin every `stride_bytes` bytes. Bytes between rows and bits after the last pixel stay.
+    /// Reads a rectangle of the image into `pixels`, rows with a pitch of `stride_bytes`. Bytes between rows and bits after the last pixel stay unchanged.
     pub fn get(
         &self,
         image: &(impl ImageBytes + ?Sized),
@@ -227,7 +227,7 @@ impl ImageLayout {
         Ok(())
     }
 
-    /// Whether image, rectangle and pixels belong together.
+    /// Checks the sizes of image, rectangle and pixels.
     fn check(&self, image: usize, rectangle: Rectangle, given: usize, stride_bytes: usize) -> Result<(), LayoutError> {
         let (width_px, height_px) = (self.width_px, self.height_px);
         let fits = |start: u32, count: u32, size: u32| start.checked_add(count).is_some_and(|end| end <= size);
@@ -252,7 +252,8 @@ impl ImageLayout {
         Ok(())
     }
 
-    /// Rows of a raster image: bits from its start, bytes from the start of the pixels, and bits of a row. Rows that touch on both sides are one.
+    /// Rows of a raster image: offset in bits in the image, offset in bytes in the pixels, and length in bits. Rows that are contiguous on both sides are
+    /// merged.
     fn raster_rows(&self, rectangle: Rectangle, stride_bytes: usize) -> impl Iterator<Item = (usize, usize, usize)> {
         let (width, bits) = (self.width_px as usize, self.bits_per_pixel as usize);
         let first = (rectangle.y_px as usize * width + rectangle.x_px as usize) * bits;
@@ -363,5 +364,5 @@ impl ImageLayout {
     }
 }
 
-/// The largest width or height: what the hardware draws and samples is far below, and products of two sizes and 64 bits stay below 2^40.
+/// Maximum width or height: the hardware's limits are far lower, and the product of two sides and 64 bits is below 2^40.
 const MAX_PX: u32 = 1 << 15;

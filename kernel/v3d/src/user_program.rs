@@ -1,10 +1,11 @@
 //! User programs: QPU code outside of frames.
 //!
-//! A request is three registers: SRQUL, SRQUA and last SRQPC, whose write puts it into a queue of 16. SRQCS counts requests and completed programs, modulo 256.
+//! A request consists of three registers: SRQUL, SRQUA and finally SRQPC, whose write puts it into a queue of 16. SRQCS counts requests and completed programs,
+//! modulo 256.
 //!
 //! # Errata
-//! - HW-2959: user programs and 3D at once are not safe; the driver lets one end before the other begins.
-//! - VPM that user programs may use is what VPMBASE reserves; that register is only right directly after a reset (HW-2791), so the driver reserves always.
+//! - HW-2959: user programs and 3D at once are not safe; the driver waits for the end of one before it starts the other.
+//! - User programs may use the VPM that VPMBASE reserves; this register must be written directly after a reset (HW-2791), so the driver always reserves it.
 //!
 //! # Sources
 //! [AG p.90-91], [brcm], [asurati]
@@ -24,6 +25,6 @@ pub struct UserProgram {
     pub code: BusAddr,
     /// Its uniforms.
     pub uniforms: BusAddr,
-    /// How many uniforms there are; 0 if it reads none, 1024 or more for no limit.
+    /// Number of uniforms; 0 if it reads none, 1024 or more for no limit.
     pub uniform_count: u16,
 }

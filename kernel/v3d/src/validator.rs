@@ -1,24 +1,25 @@
-//! Validation of lists from elsewhere, before they are executed.
+//! Validation of foreign lists before they are executed.
 //!
-//! There is no IOMMU between the V3D and memory. A list from elsewhere can name any address for code, uniforms, vertices, indices, textures, tile lists and
-//! pictures. The validator therefore compares all memory that the list can make the V3D read or write with the rights of the job, before it is executed.
-//! A list for which that cannot be proved is refused, with the place of the record in it.
+//! There is no IOMMU between the V3D and memory: a list can contain any address for code, uniforms, vertices, indices, textures, tile lists and pictures.
+//! Before a list is executed, the validator therefore compares all memory that the list can make the V3D read or write with the rights of the job. A list for
+//! which it cannot prove that they suffice is rejected, with the position of the record.
 //!
-//! # What is assumed
-//! Memory does not change from the beginning of the check to the end of the job: what the job may write and what it may read are disjoint, and the caller
-//! keeps the CPU away from both. Each list, record, program and uniform is read as if it stayed the same; some are read more than once.
+//! # Assumptions
+//! Memory does not change from the start of validation to the end of the job: what the job may write and what it may read are disjoint, and the caller does not
+//! access either by the CPU. All lists, records, programs and uniforms are assumed to stay unchanged; some are read more than once.
 //!
-//! # How long it takes
-//! Each program, each pair of program and uniforms and each shader record is checked once, however many states name them. The rest of the work is in
-//! proportion to the lists. All work is counted: a job that needs more than [`MAX_WORK`] units is refused.
+//! # Cost
+//! Each program, each pair of program and uniforms and each shader record is checked once, however many states refer to it. The rest of the work is
+//! proportional to the lists. All work is counted: a job that needs more than [`MAX_WORK`] units is rejected.
 //!
 //! # What is not proved
 //! - That the job ends. The driver's recovery stops a job that hangs.
-//! - That its picture makes sense: vertices, indices, texels and uniforms may have any values.
-//! - That programs read only registers that they have written; what other programs left in a QPU's registers and in the VPM's rows of a batch can be seen.
+//! - That its picture makes sense: vertices, indices, texels and uniforms may have any value.
+//! - That programs read only registers that they have written: data of other programs can be read from a QPU's registers and from the VPM's rows of a batch.
 //!
-//! # Faults and the rules that answer them
-//! The model of the V3D (`v3d-sim`) reports what software must not do. Everything that it can report of a list or program is refused here, or cannot be helped:
+//! # Faults, and the rules that prevent them
+//! The model of the V3D (`v3d-sim`) reports violations of rules by software. Every fault that it can report of a list or program is either prevented here or
+//! cannot be prevented:
 //!
 //! | fault of the model | answer |
 //! |---|---|
@@ -102,19 +103,19 @@ use v3d_hw::BusAddr;
 use v3d_hw::control_list::{DecodeError, Record};
 use v3d_hw::registers::Thread;
 
-/// Most units of work that the check of a job may take: records of lists, instructions that are followed, uniforms that are looked at.
+/// Most units of work of a validation: records of lists, instructions that are followed, uniforms that are read.
 pub const MAX_WORK: u32 = 1 << 22;
 
-/// Why a job was refused.
+/// Why a job was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Whose list it is.
+    /// The thread of the list.
     pub thread: Thread,
-    /// Where the record is, in bytes from the start of its list.
+    /// Offset of the record in its list in bytes.
     pub offset: u32,
     /// The record's name.
     pub record: &'static str,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: Reason,
 }
 
@@ -130,37 +131,37 @@ impl fmt::Display for Refusal {
 
 impl core::error::Error for Refusal {}
 
-/// What is wrong with a record.
+/// Why a record was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It can read what the job may not read.
+    /// It can read memory that the job may not read.
     Reads {
         /// First byte.
         address: BusAddr,
         /// Bytes.
         bytes: u64,
     },
-    /// It can write what the job may not write.
+    /// It can write memory that the job may not write.
     Writes {
         /// First byte.
         address: BusAddr,
         /// Bytes.
         bytes: u64,
     },
-    /// The bytes are no record.
+    /// The bytes are not a record.
     NotARecord(DecodeError),
-    /// It cannot be allowed in this kind of list.
+    /// The record is not allowed in this kind of list.
     NotAllowed,
-    /// It stands in the wrong place.
+    /// The order of records is wrong.
     Order(&'static str),
-    /// A value cannot be allowed.
+    /// The value is not allowed.
     Value(&'static str),
-    /// An instruction of a program cannot be allowed.
+    /// An instruction of a program is not allowed.
     Instruction {
-        /// Where it is.
+        /// Its address.
         address: BusAddr,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
 }
@@ -182,7 +183,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What the rendering list has to agree with.
+/// Properties of the binning list to which the rendering list must correspond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Binned {
     grid: TileGrid,
@@ -191,37 +192,37 @@ struct Binned {
     memory: [Span; 2],
 }
 
-/// Memory that may be looked at, with the rights of the job.
+/// Memory, with the rights of the job.
 struct Checker<'a, M> {
     memory: &'a M,
     rights: &'a Rights,
-    /// Units of work that may still be done.
+    /// Remaining units of work.
     work: Cell<u32>,
-    /// Where it is noted what the job reaches, if that is wanted.
+    /// The survey in which accesses are recorded, if one is requested.
     survey: Option<&'a RefCell<Survey>>,
 }
 
 impl<M: GpuMemory> Checker<'_, M> {
-    /// Counts work that is about to be done.
+    /// Counts work before it is done.
     fn spend(&self, units: u32) -> Result<(), Reason> {
         let left = self.work.get().checked_sub(units);
         self.work.set(left.ok_or(Reason::Value("the job takes more work to check than a job may"))?);
         Ok(())
     }
 
-    /// Whether a span may be read; it is noted.
+    /// Checks that a range may be read, and records it.
     fn may_read(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
         self.rights.may_read(address, bytes)?;
         self.note(|survey| survey.note_read(address, bytes));
         Ok(())
     }
 
-    /// Whether a picture may be loaded. It is data, never a program: it may be one that the job writes.
+    /// Checks that a picture may be loaded. It is data, never a program, so it may also be one that the job writes.
     fn may_load(&self, address: BusAddr, bytes: u64) -> Result<(), Reason> {
         self.may_read(address, bytes).or(self.rights.may_write(address, bytes))
     }
 
-    /// Notes something in the survey, if there is one.
+    /// Records something in the survey, if there is one.
     fn note(&self, note: impl FnOnce(&mut Survey)) {
         if let Some(survey) = self.survey {
             note(&mut survey.borrow_mut());
@@ -242,7 +243,7 @@ impl<M: GpuMemory> Checker<'_, M> {
 
     /// The bytes of a span that the job may read.
     fn bytes(&self, address: BusAddr, count: u32) -> Result<Vec<u8>, Reason> {
-        // The right comes first, so that a list cannot have memory allocated for bytes that do not exist.
+        // The right is checked first, so that no memory is allocated for bytes that do not exist.
         self.rights.may_read(address, u64::from(count))?;
         let mut bytes = vec![0; count as usize];
         self.load(address, &mut bytes)?;
@@ -255,7 +256,7 @@ impl<M: GpuMemory> Checker<'_, M> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// Calls `each` with every record of a list and its offset; what that refuses gets its place here.
+    /// Calls `each` for every record of a list with its offset; adds the offset to errors.
     fn records(
         &self,
         thread: Thread,
@@ -280,12 +281,12 @@ impl<M: GpuMemory> Checker<'_, M> {
     }
 }
 
-/// Whether a job can only read and write what it may.
+/// Checks that a job can only access memory to which it has a right.
 pub fn check(memory: &impl GpuMemory, rights: &Rights, job: &Job) -> Result<(), Refusal> {
     check_with(memory, rights, job, MAX_WORK).map(|_work| ())
 }
 
-/// The same with another limit of work; gives the units that it has taken.
+/// The same with another limit of work; returns the number of units used.
 pub fn check_with(memory: &impl GpuMemory, rights: &Rights, job: &Job, max_work: u32) -> Result<u32, Refusal> {
     let checker = Checker { memory, rights, work: Cell::new(max_work), survey: None };
     check_job(&checker, job)?;

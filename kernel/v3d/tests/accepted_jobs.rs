@@ -1,7 +1,7 @@
-//! Suites of cases for the validator: what it accepts touches nothing but what it has a right to, and breaks no rule.
+//! Suites of jobs for the validator: accepted jobs access only memory to which they have a right, and break no rule.
 //!
-//! `cargo test -p v3d --test accepted_jobs -- --suite captures --range 0..100000` tries other cases than `cargo xtask test` does; `--seconds 3600` goes on
-//! through the range until the time is over.
+//! `cargo test -p v3d --test accepted_jobs -- --suite captures --range 0..100000` tests other cases than `cargo xtask test`; `--seconds 3600` continues for
+//! this time.
 
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "the cases are a crate of their own when they are fuzzed")]
@@ -14,16 +14,16 @@ use std::ops::Range;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Cases of each suite that are tried unless a range is given.
+/// Default range of each suite.
 const USUAL: Range<u64> = 0..250;
-/// Bytes that a case is made of.
+/// Number of bytes from which a case is made.
 const CASE_BYTES: usize = 1024;
-/// Cases between two looks at the clock and between two lines of progress.
+/// Cases between two checks of the time.
 const CHUNK_CASES: u64 = 50;
-/// The least share of cases that a suite must accept, in percent: a suite that is all refused proves nothing.
+/// Minimum percentage of accepted cases in a suite: a suite whose cases are all rejected proves nothing.
 const MIN_ACCEPTED_PERCENT: u64 = 15;
 
-/// What the cases of a suite came to.
+/// Results of a suite.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     cases: u64,
@@ -33,7 +33,7 @@ struct Counts {
     escaped: u64,
 }
 
-/// The bytes of a case: random numbers that follow from the suite's and the case's number.
+/// The bytes of a case: random numbers seeded by suite and case.
 fn bytes(suite: Suite, case: u64) -> Vec<u8> {
     let number = Suite::ALL.iter().position(|other| *other == suite).unwrap_or(0) as u128 + 1;
     let mut random = Rand64::new(number << 64 | u128::from(case));
@@ -54,22 +54,22 @@ fn run(suites: &mut Suites, suite: Suite, range: Range<u64>, until: Option<Insta
                 counts.escaped += 1;
                 println!("suite {}, case {case}: accepted, but {what}", suite.name());
             }
-            // Too few bytes are no case.
+            // Too few bytes make no case.
             Ok(Verdict::Refused) | Err(_) => counts.refused += 1,
         }
     }
     counts
 }
 
-/// What the command line asks for.
+/// Command-line arguments.
 struct Arguments {
     suites: Vec<Suite>,
     range: Range<u64>,
-    /// How long it goes on.
+    /// Time limit.
     seconds: Option<Duration>,
 }
 
-/// Reads the command line. What is meant for the usual test harness is passed over.
+/// Parses the command line. Arguments for the usual test harness are ignored.
 fn arguments() -> Result<Arguments, String> {
     let (mut suites, mut range, mut seconds) = (Suite::ALL.to_vec(), USUAL, None);
     let mut arguments = std::env::args().skip(1);

@@ -1,6 +1,6 @@
-//! The builders' lists against another driver's, byte for byte.
+//! The builders' lists compared with another driver's, byte for byte.
 //!
-//! The same frames, described as the captures describe them; see lists/README.md.
+//! The frames are described as in the captures; see lists/README.md.
 
 use v3d::binning_list::BinningList;
 use v3d::draw_state::{DrawState, Viewport};
@@ -12,13 +12,13 @@ use v3d::surface::{ColorFormat, DepthSurface, Surface};
 use v3d::tile_grid::{TileBuffer, TileGrid};
 use v3d::tile_memory;
 
-/// A frame as its capture describes it.
+/// A captured frame.
 struct Frame {
     width_px: u16,
     height_px: u16,
     arrangement: MemoryFormat,
     tile_state: u32,
-    /// The bytes that its tile allocation memory has.
+    /// Size of its tile allocation memory in bytes.
     list_bytes: u32,
 }
 
@@ -27,7 +27,7 @@ impl Frame {
         TileGrid::new(self.width_px.into(), self.height_px.into(), TileBuffer::Single).unwrap()
     }
 
-    /// That driver puts tile lists one page behind tile state.
+    /// That driver places tile lists one page after tile state.
     fn lists(&self) -> BusAddr {
         BusAddr(self.tile_state + 4096)
     }
@@ -36,7 +36,7 @@ impl Frame {
         tile_memory::binning_mode(&self.grid(), BusAddr(self.tile_state), self.lists(), self.list_bytes)
     }
 
-    /// State as that driver sets it up: upside down in memory is not its business, so the viewport is not flipped.
+    /// That driver's state: it does not flip the viewport.
     fn state(&self) -> DrawState {
         let state = DrawState::display(self.width_px, self.height_px);
         let viewport = Viewport { half_height: -state.viewport.half_height, ..state.viewport };
@@ -71,7 +71,7 @@ fn triangles(frame: &Frame, shader: u32) -> Vec<u8> {
     list.finish().encode().unwrap()
 }
 
-/// Blue 0.2, as that driver rounds it.
+/// Blue 0.2, rounded as that driver does.
 const BLUE: ClearValues = ClearValues { color: ClearValues::rgba8888([0, 0, 0x33, 0xff]), depth: 0, stencil: 0 };
 
 #[test]
@@ -116,7 +116,7 @@ fn a_triangle_in_one_tile_of_lt_format() {
     assert_eq!(list, include_bytes!("lists/tri_rgb_lt-0.rendering.bin"));
 }
 
-/// Where the captures keep depth.
+/// Address of depth in the captures.
 const DEPTH: DepthSurface = DepthSurface { address: BusAddr(0x45_1000), arrangement: MemoryFormat::TFormat };
 
 #[test]

@@ -6,7 +6,7 @@ use v3d::platform::GpuMemory;
 use v3d::record_list::ControlList;
 use v3d::validator::{self, Refusal, Rights, Span};
 
-/// Memory as a job's text describes it; what is not described is zero.
+/// Memory as described by a job's text; other memory is zero.
 struct Memory(Vec<u8>);
 
 impl GpuMemory for Memory {
@@ -64,21 +64,21 @@ fn what_is_safe_is_accepted() {
         ("tex_mip_trilinear", include_str!("foreign/tex_mip_trilinear.txt")),
         ("tex_cube", include_str!("foreign/tex_cube.txt")),
         ("msaa_tri", include_str!("foreign/msaa_tri.txt")),
-        // These two branch and move the address of their uniforms.
+        // These two branch and change the address of their uniforms.
         ("loop_mandelbrot", include_str!("foreign/loop_mandelbrot.txt")),
         ("math_exp", include_str!("foreign/math_exp.txt")),
-        // Its vertex shader looks an array up by an address that it computes.
+        // Its vertex shader looks up an array by an address that it computes.
         ("uniform_array_vs_indirect", include_str!("foreign/uniform_array_vs_indirect.txt")),
     ] {
         assert_eq!(check(text), Ok(()), "{name}");
     }
 }
 
-/// A texture that is not wholly the job's is refused: its buffer is cut shorter page by page until that is noticed.
+/// A texture that is not entirely the job's is rejected: its buffer is shortened page by page until the validator rejects it.
 #[test]
 fn a_buffer_that_is_too_short_is_noticed() {
     let text = include_str!("foreign/tex_mip_trilinear.txt");
-    // The texture is the one buffer of more than a page that is only read.
+    // The texture is the only read-only buffer of more than a page.
     let texture =
         text.lines().find(|line| line.starts_with("read") && number(line.rsplit(' ').next().unwrap()) > 0x1000);
     let texture = texture.unwrap();
@@ -91,7 +91,7 @@ fn a_buffer_that_is_too_short_is_noticed() {
     assert!(bytes > 0 && refusal.to_string().contains("which the job may not read"), "{refusal}");
 }
 
-/// A uniform array that is not wholly the job's: the shader's limit reaches beyond it.
+/// A uniform array that is not entirely the job's: the shader's limit exceeds it.
 #[test]
 fn a_limit_beyond_the_buffer_is_noticed() {
     let text = include_str!("foreign/uniform_array_vs_indirect.txt");

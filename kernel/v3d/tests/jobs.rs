@@ -1,4 +1,4 @@
-//! The driver's scheduling and recovery, moment by moment.
+//! The driver's scheduling and recovery, step by step.
 
 #[path = "double/engine.rs"]
 mod engine;
@@ -56,7 +56,7 @@ fn binning_overlaps_the_rendering_of_the_job_before() {
     assert_eq!((driver.statistics().jobs_done, driver.statistics().resets), (2, 0));
 }
 
-/// Until it is asked to, the driver never lets the V3D drive its line; jobs end and the binner gets its memory all the same.
+/// Until interrupts are enabled, the V3D's line is never asserted; jobs end and the binner gets its memory all the same.
 #[test]
 fn polling_leaves_the_line_alone() {
     let engine = Engine::new(1 << 20);
@@ -76,7 +76,7 @@ fn polling_leaves_the_line_alone() {
     assert_eq!(engine.read(Register::INTENA), 0);
 }
 
-/// OUTOMEM up without BMOOM, as after power-on: it interrupts once, and again for the next list that needs memory.
+/// OUTOMEM is set without BMOOM, as after power-on: it interrupts once, and again for the next list that needs memory.
 #[test]
 fn an_out_of_memory_interrupt_without_a_cause_is_masked() {
     let engine = Engine::new(1 << 20);
@@ -97,7 +97,7 @@ fn an_out_of_memory_interrupt_without_a_cause_is_masked() {
     assert_eq!(engine.read(Register::INTENA), 0b0111);
 }
 
-/// BFC and RFC have 8 bits; job 256 looks like job 0 to who subtracts them.
+/// BFC and RFC have 8 bits: for a driver that subtracts them, job 256 looks like job 0.
 #[test]
 fn counters_may_wrap() {
     let engine = Engine::new(1 << 20);
@@ -210,7 +210,7 @@ fn user_programs_and_frames_are_never_under_way_at_once() {
     engine.script(lists(0)[1], &[Behaviour::Ends(20)]);
     driver.submit(job(0));
     let program = UserProgram { code: BusAddr(0xc100_8000), uniforms: BusAddr(0xc100_9000), uniform_count: 4 };
-    // The engine itself asserts that no thread runs when a program starts.
+    // The test double asserts that no thread runs when a program starts.
     driver.run_programs(&[program; 12], 100_000).unwrap();
     assert_eq!(driver.statistics().programs_done, 12);
     assert_eq!(driver.run_programs(&[program; 17], 1), Err(Error::TooManyPrograms(17)));
@@ -243,7 +243,7 @@ fn nobody_waits_for_a_job_that_does_not_exist() {
     assert_eq!(driver.wait(Fence::NONE), Ok(()));
 }
 
-/// 100,000 jobs, up to three in flight, a fault every 50: none is lost but those that fail twice, and no memory.
+/// 100,000 jobs, up to three in flight, with a fault every 50: only those that fail twice are dropped, and no memory is lost.
 #[test]
 fn a_long_life_with_faults_every_50_jobs() {
     let engine = Engine::new(1 << 20);

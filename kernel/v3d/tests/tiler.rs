@@ -1,6 +1,6 @@
-//! The tiler against the place of each pixel, for all layouts and pixel sizes.
+//! The tiler compared with the position of each pixel, for all layouts and pixel sizes.
 //!
-//! `TILER_CASES=LO..HI` runs other random rectangles than those of ordinary runs.
+//! `TILER_CASES=LO..HI` tests other random rectangles.
 
 use oorandom::Rand64;
 use std::cell::RefCell;
@@ -36,7 +36,7 @@ fn set_pixel(bytes: &mut [u8], at_bits: u64, bits: u32, value: u64) {
     }
 }
 
-/// Puts a rectangle of random pixels into an image of random bytes and takes it out again; compares every byte of both.
+/// Writes random pixels to a rectangle of a random image and reads them back; compares every byte of both.
 fn check(random: &mut Rand64, tiling: Tiling, bits: u32, (width, height): (u32, u32), rectangle: Rectangle) {
     let what = format!("{tiling:?}, {bits} bits, {width} x {height}, {rectangle:?}");
     let layout = ImageLayout::new(tiling, width, height, bits).unwrap();
@@ -84,7 +84,7 @@ fn whole_images_of_all_small_sizes() {
     }
 }
 
-/// Any rectangle of any image up to three tiles across and up.
+/// Random rectangles of images up to three tiles wide and high.
 #[test]
 fn random_rectangles() {
     let range = std::env::var("TILER_CASES").unwrap_or_else(|_| "0..600".to_owned());
@@ -122,7 +122,7 @@ impl GpuMemory for Memory {
     }
 }
 
-/// In the GPU's memory the same bytes change as in a slice, and none around them.
+/// In GPU memory the same bytes change as in a slice, and no others.
 #[test]
 fn gpu_memory_holds_what_a_slice_would() {
     let mut random = Rand64::new(2);
@@ -151,7 +151,7 @@ fn gpu_memory_holds_what_a_slice_would() {
     }
 }
 
-/// What does not fit is refused with its numbers, and nothing is written.
+/// Invalid arguments are rejected with their values, and nothing is written.
 #[test]
 fn errors_name_their_numbers() {
     let message = |error: LayoutError| error.to_string();

@@ -1,4 +1,4 @@
-//! What the validator accepts touches nothing but what it has a right to, and breaks no rule.
+//! Jobs that the validator accepts access only memory to which they have a right, and break no rule.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use v3d_fuzz::{Suite, Suites, Verdict};
 
 thread_local! {
-    /// Loaded once: what a case changes is put back.
+    /// Loaded once: each case restores what it has changed.
     static SUITES: RefCell<Suites> = RefCell::new(Suites::load());
 }
 
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&first, rest)) = data.split_first() else { return };
     let suite = Suite::ALL[usize::from(first) % Suite::ALL.len()];
     SUITES.with_borrow_mut(|suites| {
-        // Too few bytes are no case.
+        // Too few bytes make no case.
         if let Ok(Verdict::Escaped(what)) = suites.case(suite, &mut Unstructured::new(rest)) {
             panic!("{what}");
         }

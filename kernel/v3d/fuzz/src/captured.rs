@@ -1,6 +1,6 @@
 //! Captured jobs with their rights.
 //!
-//! What the lists store to may be written, all else that belongs to the job may be read.
+//! A job may write the memory that its lists store to, and read all of its other memory.
 
 use std::path::{Path, PathBuf};
 use v3d::Job;
@@ -31,12 +31,12 @@ const CAPTURES: [&str; 14] = [
     "msaa_tri",
 ];
 
-/// Memory for what is generated, behind everything that a capture has: a program, its uniforms, and what is looked up.
+/// Memory for generated data, after everything that a capture contains: a program, its uniforms, and what they look up.
 const OWN: u32 = 0x100_0000;
-/// Bytes of it.
+/// Its size in bytes.
 const OWN_BYTES: u32 = 0x6_0000;
 
-/// What a buffer is for, as far as changes to it are concerned.
+/// The use of a buffer, which determines how it is mutated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// Programs.
@@ -49,7 +49,7 @@ pub(crate) enum Use {
     Data,
     /// Pictures and tile memory.
     Written,
-    /// What is generated.
+    /// Generated data.
     Own,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum Use {
 pub(crate) struct Buffer {
     pub(crate) span: Span,
     pub(crate) what: Use,
-    /// As the capture has it, up to the last byte that is not 0.
+    /// The captured contents, up to the last byte that is not 0.
     pub(crate) contents: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Captured {
     pub(crate) buffers: Vec<Buffer>,
     rights: Rights,
     limits: [Vec<std::ops::Range<u64>>; 2],
-    /// Where the fragment shader's part of the first shader record is.
+    /// Address of the fragment shader's part of the first shader record.
     pub(crate) record: BusAddr,
 }
 
@@ -160,7 +160,7 @@ impl Captured {
         };
         let (readable, mut writable) = (spans(false), spans(true));
         let rights = Rights::new(&readable, &writable).expect("a capture's buffers are apart");
-        // The driver gives that to the binner.
+        // The driver gives this memory to the binner.
         writable.extend(
             captured.overflow_memory.map(|region| Span { address: BusAddr(region.address), bytes: region.size }),
         );
@@ -190,7 +190,7 @@ impl Captured {
         Span { address: BusAddr(OWN), bytes: OWN_BYTES }
     }
 
-    /// Puts everything back as the capture has it.
+    /// Restores the captured contents.
     pub(crate) fn restore(&mut self) {
         let zeros = [0; 4096];
         for buffer in &self.buffers {
@@ -209,12 +209,12 @@ impl Captured {
         }
     }
 
-    /// What the validator says.
+    /// The validator's verdict.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         validator::check(self, &self.rights, &self.job)
     }
 
-    /// Runs the job in a memory of which only its own parts are there.
+    /// Runs the job in a memory that contains only its own parts.
     pub(crate) fn run(&self) -> Vec<Fault> {
         let [readable, writable] = &self.limits;
         let limits = Limits::new(self.memory.view(), readable, writable);
@@ -230,7 +230,7 @@ impl Captured {
         }
         write(Register::CT1CA, self.job.rendering.start.0);
         write(Register::CT1EA, self.job.rendering.end_exclusive.0);
-        // If the binner waits for memory, this is it; otherwise nothing happens.
+        // Used if the binner runs out of memory; otherwise ignored.
         if let Some(overflow) = self.overflow {
             write(Register::BPOA, overflow.address);
             write(Register::BPOS, overflow.size);

@@ -1,13 +1,13 @@
-//! Fragment shaders that are made up: most of their steps keep the rules, so that many are accepted.
+//! Generated fragment shaders, most of whose steps keep the rules, so that many are accepted.
 //!
-//! A captured job's first fragment shader gives way to one of these. Its uniforms, and what they name, are in memory of its own.
+//! A generated shader replaces the first fragment shader of a captured job. Its uniforms, and what they refer to, are in memory of their own.
 
 use super::captured::Captured;
 use arbitrary::{Result, Unstructured};
 use v3d::hw::BusAddr;
 use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal};
 
-/// Where things are in the job's own memory.
+/// Offsets in that memory.
 const CODE: u32 = 0;
 const UNIFORMS: u32 = 0x8000;
 const DATA: u32 = 0x1_0000;
@@ -16,14 +16,14 @@ const DATA_BYTES: u32 = 0x5_0000;
 /// Write addresses of TMU 0: s, t, r, b.
 const COORDINATES: [u8; 4] = [56, 57, 58, 59];
 
-/// A program in the making.
+/// A program that is being generated.
 #[derive(Default)]
 struct Program {
     words: Vec<u64>,
     uniforms: Vec<u32>,
-    /// Results that nobody has taken, of TMU 0 and 1.
+    /// Number of results of TMU 0 and 1 that have not been taken.
     results: [u32; 2],
-    /// Varyings that are still to be read.
+    /// Number of varyings that have not been read.
     varyings: u32,
     threaded: bool,
 }
@@ -77,7 +77,7 @@ impl Program {
             self.read_varying();
         }
         if u.ratio(1, 2)? {
-            // The last result becomes a colour.
+            // The last result becomes the colour.
             self.add(AddOp::Or, 46, [Mux::R4, Mux::R4], 39, Signal::None);
         }
         self.push(Alu { sig: Signal::ProgramEnd, ..Alu::NOP });
@@ -97,7 +97,7 @@ impl Program {
     }
 }
 
-/// A program that reads the varyings that the record announces, perhaps after some instructions.
+/// A program that reads the number of varyings in the record, perhaps after some other instructions.
 fn begin(captured: &Captured, u: &mut Unstructured<'_>) -> Result<Program> {
     let varyings = captured.word(captured.record) >> 24;
     let implicit = match captured.name.as_str() {
@@ -106,7 +106,7 @@ fn begin(captured: &Captured, u: &mut Unstructured<'_>) -> Result<Program> {
         _ => 0,
     };
     let mut program = Program { varyings: varyings + implicit, threaded: u.ratio(1, 4)?, ..Program::default() };
-    // The tile buffer must not be waited for at once, and swapping is disabled before everything else.
+    // The scoreboard must not be waited for at once, and swapping is disabled before everything else.
     if u.ratio(1, 8)? {
         program.load(36, 1);
     }
@@ -153,11 +153,11 @@ fn step(program: &mut Program, own: BusAddr, u: &mut Unstructured<'_>) -> Result
             let sig = *u.choose(&[Signal::ThreadSwitch, Signal::LastThreadSwitch])?;
             program.push(Alu { sig, ..Alu::NOP });
             program.nops(2);
-            // What is lost is replaced before anybody reads it.
+            // Accumulators that the thread switch leaves undefined are written before they are read.
             (32..36).for_each(|accumulator| program.load(accumulator, u32::from(accumulator)));
         }
         10 => {
-            // Uniforms go on somewhere else: at the next one, mostly.
+            // Uniforms continue at another address: mostly that of the next one.
             let here = UNIFORMS + 4 * program.uniforms.len() as u32 + 4;
             let away = if u.ratio(1, 8)? { u.arbitrary::<u16>()?.into() } else { 0 };
             program.uniforms.push((own + here + away).0);
@@ -165,7 +165,7 @@ fn step(program: &mut Program, own: BusAddr, u: &mut Unstructured<'_>) -> Result
             program.nops(u.int_in_range(1..=3)?);
         }
         11 => {
-            // A branch over some instructions, on whatever the flags are.
+            // A branch over some instructions, with whatever flags there are.
             let over = u.int_in_range(0..=3u32)?;
             let condition = u64::from(*u.choose(&[0u8, 2, 5, 15])?);
             program.words.push(0xf008_09e7_0000_0000 | condition << 52 | u64::from(8 * over));
@@ -193,7 +193,7 @@ fn step(program: &mut Program, own: BusAddr, u: &mut Unstructured<'_>) -> Result
     Ok(())
 }
 
-/// A coordinate: often one at an edge, sometimes anything.
+/// A coordinate: often one at an edge, sometimes any value.
 fn coordinate(u: &mut Unstructured<'_>) -> Result<u32> {
     const EDGES: [f32; 12] = [0.0, 0.5, 0.999, 1.0, 1.001, -0.001, -1.0, 2.5, 1e9, -1e30, f32::INFINITY, f32::NAN];
     Ok(if u.ratio(3, 4)? { u.choose(&EDGES)?.to_bits() } else { u.arbitrary()? })
@@ -202,7 +202,7 @@ fn coordinate(u: &mut Unstructured<'_>) -> Result<u32> {
 /// A lookup of a texture.
 fn look_up(program: &mut Program, data: BusAddr, u: &mut Unstructured<'_>) -> Result<()> {
     let unit = u8::from(u.ratio(1, 3)?);
-    // s comes last, mostly after t; each once, mostly.
+    // s comes last and mostly follows t; mostly, each is written once.
     let mut order = vec![1];
     if u.ratio(1, 3)? {
         order.extend([2, 3]);
@@ -216,7 +216,7 @@ fn look_up(program: &mut Program, data: BusAddr, u: &mut Unstructured<'_>) -> Re
         program.uniforms.push(parameter);
         let waddr = COORDINATES[index] + 4 * unit;
         if u.ratio(1, 3)? {
-            // Different in each element: its number, shifted into a fraction or not.
+            // The coordinate differs between elements: it is the element's number, perhaps shifted to a fraction.
             program.push(Alu { waddr_add: waddr, ..element_number() });
         } else {
             program.load(waddr, coordinate(u)?);
@@ -234,11 +234,11 @@ fn element_number() -> Alu {
     Alu { op_add: AddOp::Itof, raddr_a: 38, add_a: Mux::A, cond_add: Condition::Always, ..Alu::NOP }
 }
 
-/// The parameters of a texture that mostly lies within some memory.
+/// The parameters of a texture that is mostly inside of some memory.
 fn parameters(data: BusAddr, count: usize, u: &mut Unstructured<'_>) -> Result<[u32; 4]> {
     const SIDES: [u32; 16] = [1, 2, 3, 4, 5, 8, 16, 17, 31, 32, 33, 64, 65, 128, 200, 256];
     let pages = DATA_BYTES / 4096;
-    // Mipmaps lie in front of the base.
+    // Mipmaps precede level 0.
     let mipmaps = if u.ratio(1, 3)? { u.int_in_range(1..=11)? } else { 0 };
     let page = u.int_in_range(0..=pages)?;
     let texture_type = if u.ratio(1, 12)? { u.int_in_range(0..=31u32)? } else { *u.choose(&TYPES)? };
@@ -283,7 +283,7 @@ fn look_up_word(program: &mut Program, data: BusAddr, u: &mut Unstructured<'_>) 
     let limit = *u.choose(&[0, 4, 64, 100, 4096, DATA_BYTES - 4, DATA_BYTES, u32::MAX])?;
     let base = data + 4 * u.int_in_range(0..=DATA_BYTES / 4)?;
     let base = if u.ratio(1, 2)? { data } else { base };
-    // What is limited: something large or negative.
+    // The value to be limited: a large or a negative one.
     program.load(33, coordinate(u)?);
     if !u.ratio(1, 16)? {
         program.add(AddOp::Max, 32, [Mux::R1, Mux::B], 0, Signal::SmallImmediate);

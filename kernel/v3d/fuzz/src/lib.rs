@@ -1,12 +1,12 @@
-//! Jobs that the validator is asked about, and that the model runs if it accepts them.
+//! Jobs for the validator, which the model runs if the validator accepts them.
 //!
-//! They are real ones with some bytes changed, and generated ones.
+//! They are captured jobs with some bytes changed, and generated ones.
 //!
-//! While a job runs, the model has no memory but what the job may read and write, and what the driver gives the binner when it runs out. So every access
-//! beyond the job's rights is a fault of the model with its place. Other faults are found, too: what is accepted breaks no rule, but for those of which
-//! the validator's documentation says that nothing can be said before a job runs.
+//! While a job runs, the model's memory contains only what the job may read and write, and what the driver gives to the binner when it runs out. Every access
+//! beyond the job's rights is therefore a fault of the model with its address. Other faults are found too: an accepted job breaks no rule, except for those
+//! that the validator's documentation lists as depending on values.
 //!
-//! Each case is made of bytes, which a fuzzer makes up, or a test from the case's number.
+//! Each case is made from bytes, which come from a fuzzer, or from a test's case number.
 
 #![forbid(unsafe_code)]
 
@@ -43,23 +43,23 @@ impl Suite {
     }
 }
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The validator refused the job.
     Refused,
-    /// It accepted the job, which did nothing wrong.
+    /// The validator accepted the job, which did nothing wrong.
     Accepted,
-    /// It accepted the job, which reported so many faults that none may be told from their absence.
+    /// The validator accepted the job, which reported so many faults that further ones may be missing.
     Unclear,
-    /// It accepted the job, which did what it must not: what that is.
+    /// The validator accepted the job, which did something that it must not do; what.
     Escaped(String),
 }
 
 /// Most faults that the model keeps of a run.
 const MAX_FAULTS: usize = 64;
 
-/// Faults that nothing can be done about before a job runs: parts of what the model says.
+/// Faults that depend on values and cannot be predicted before a job runs: parts of the model's messages.
 const VALUES: [&str; 9] = [
     "is greater than the maximum of",
     "front and back facing quads of one batch",
@@ -87,7 +87,7 @@ impl Suites {
         Self { captures: captured::load() }
     }
 
-    /// Whether each captured job is accepted as it is, and does nothing wrong: its name and what became of it.
+    /// The verdict on each captured job without changes.
     pub fn unchanged(&mut self) -> Vec<(String, Verdict)> {
         self.captures.iter_mut().map(|captured| (captured.name.clone(), verdict(captured))).collect()
     }

@@ -1,4 +1,4 @@
-//! Changes to a captured job: few at a time, and of the kinds that somebody would try who wants out.
+//! Mutations of a captured job: a few at a time, of the kinds that an attack would use.
 
 use super::captured::{Buffer, Captured, Use};
 use arbitrary::{Result, Unstructured};

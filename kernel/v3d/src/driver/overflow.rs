@@ -1,7 +1,7 @@
 //! Overflow memory for the binner.
 //!
-//! The driver takes blocks from the pool and offers them to the interrupt handler. A block that the handler has handed over belongs to the job that is being
-//! binned, and comes back when that job is rendered, since its tile lists are in it.
+//! The driver allocates blocks from the pool and offers them to the interrupt handler. A block that the handler has given to the binner belongs to the job that
+//! is being binned, and is returned when that job has been rendered, since it contains the job's tile lists.
 //!
 //! # Errata
 //! - BPOA keeps tile lists, so the blocks share the top four address bits with all other binner memory; the pool as a whole does.
@@ -21,13 +21,13 @@ const ALIGNMENT: u32 = 4096;
 /// The blocks.
 #[derive(Debug, Default)]
 pub(super) struct OverflowMemory {
-    /// Offered to the handler, in the order in which it hands them over.
+    /// Offered to the handler, in the order in which it will use them.
     offered: VecDeque<Buffer>,
     /// Not in use.
     spare: Vec<Buffer>,
-    /// How many blocks the handler had given when last looked.
+    /// Number of blocks that the handler had given at the last check.
     given: u32,
-    /// How many blocks there are, wherever they are.
+    /// Total number of blocks.
     blocks: u32,
 }
 
@@ -45,7 +45,7 @@ impl<P: Platform> Driver<'_, P> {
         Ok(())
     }
 
-    /// Offers spare blocks, up to the number that the limits ask for.
+    /// Offers spare blocks, up to the number that the limits require.
     fn offer_blocks(&mut self) {
         while self.overflow.offered.len() < self.limits.overflow_blocks as usize {
             let Some(block) = self.overflow.spare.pop() else { break };
@@ -58,7 +58,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// Notes which job has the blocks that were given since last time, lays new ones ready, and feeds a binner that had to wait.
+    /// Assigns blocks that were given since the last call to their job, offers new ones, and supplies a binner that had to wait.
     pub(super) fn collect_overflow_blocks(&mut self) {
         loop {
             let given = self.interrupts.blocks_given();
@@ -86,7 +86,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// Allocates another block, if none is offered and the limits allow it.
+    /// Allocates another block if none is offered and the limits allow it.
     fn grow(&mut self) {
         let wanted = self.overflow.offered.len() < self.limits.overflow_blocks as usize;
         if wanted
@@ -98,7 +98,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// Takes back the blocks of a job that is done. What is more than lies ready at the start goes back to the pool.
+    /// Takes back the blocks of a job that is done. Blocks beyond the initial number are freed.
     pub(super) fn return_overflow_blocks(&mut self, blocks: Vec<Buffer>) {
         self.overflow.spare.extend(blocks);
         self.offer_blocks();
@@ -110,7 +110,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// After a reset: nothing is in the binner's hands.
+    /// After a reset the binner holds no blocks.
     pub(super) fn reset_overflow_memory(&mut self) {
         self.interrupts.withdraw();
         self.interrupts.take_starved();

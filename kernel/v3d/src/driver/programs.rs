@@ -11,14 +11,14 @@ use v3d_hw::Layout;
 use v3d_hw::registers::Register;
 use v3d_hw::registers::qps::{Srqcs, Srqul};
 
-/// The greatest length that SRQUL holds; above 1023 there is no limit.
+/// The greatest length in SRQUL; lengths above 1023 mean no limit.
 const NO_LIMIT: u16 = 1024;
 
 impl<P: Platform> Driver<'_, P> {
     /// Waits until all frames are done (HW-2959), runs the programs, and waits until all of them have ended.
     ///
-    /// The caches are cleared before and, for what the programs have written, after. Programs that do not end within `limit_us` microseconds are
-    /// reported, and the V3D is reset.
+    /// The caches are cleared before the programs run, and afterwards, for what the programs have written. Programs that do not end within `limit_us`
+    /// microseconds are reported, and the V3D is reset.
     pub fn run_programs(&mut self, programs: &[UserProgram], limit_us: u64) -> Result<(), Error> {
         if programs.len() > QUEUE_DEPTH {
             return Err(Error::TooManyPrograms(programs.len()));

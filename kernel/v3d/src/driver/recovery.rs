@@ -1,9 +1,9 @@
 //! Detection of hangs and errors, and recovery by a reset.
 //!
-//! Progress is what can be seen from outside: the addresses at which the threads stand, the pipeline's status, the primitives left, the binner's
-//! memory. If none of it changes for a while although there is work, the V3D hangs. The driver then captures a report, resets the V3D, and starts all jobs in
-//! flight again from their beginning: execution does not change lists. It does the same if something else has reset the V3D, which it detects by the scratch
-//! register. The job that hung gets one more try; when it fails again it is dropped, and the next goes on.
+//! Progress is measured by registers: the threads' addresses, the pipeline's status, the number of remaining primitives, the binner's memory. If none of them
+//! changes for a while although there is work, the V3D is hung. The driver then captures a report, resets the V3D, and restarts all jobs in flight, since
+//! execution does not change lists. It does the same if the V3D was reset by something else, which it detects by the scratch register. The job that hung gets
+//! one more try; if it fails again it is dropped, and the next one runs.
 //!
 //! # Sources
 //! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].
@@ -18,36 +18,36 @@ use alloc::vec::Vec;
 use v3d_hw::Layout;
 use v3d_hw::registers::{Register, Thread};
 
-/// Reports that are kept until they are taken.
+/// Number of reports that are kept until they are taken.
 const MAX_REPORTS: usize = 16;
-/// Dropped jobs that are remembered.
+/// Number of dropped jobs that are remembered.
 const MAX_FAILED: usize = 64;
 
-/// What SCRATCH holds from when the driver has made the V3D ready until something resets it: "rust" in ASCII.
+/// Value of SCRATCH from initialisation until the next reset: "rust" in ASCII.
 pub(super) const MARK: u32 = 0x7275_7374;
 
-/// Registers that move while the V3D works.
+/// Registers that change while the V3D works.
 const PROGRESS: [Register; 6] =
     [Register::CT0CA, Register::CT1CA, Register::PCS, Register::CT0PC, Register::CT1PC, Register::BPCA];
 
-/// Since when nothing has moved.
+/// The time of the last progress.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// Whether SCRATCH keeps what is written to it; where it does not, it tells nothing.
+    /// Whether SCRATCH keeps its value; otherwise it is not evaluated.
     pub(super) mark_holds: bool,
     seen: [u32; PROGRESS.len()],
     moved_us: u64,
 }
 
 impl Watch {
-    /// Something has moved.
+    /// Records progress.
     pub(super) fn moved(&mut self, now_us: u64) {
         self.moved_us = now_us;
     }
 }
 
 impl<P: Platform> Driver<'_, P> {
-    /// Looks for errors, hangs and jobs that take too long, and does what has to be done.
+    /// Detects errors, hangs and jobs that take too long, and handles them.
     pub(super) fn check_errors(&mut self) {
         self.note_error_bits();
         let now = self.platform.now_us();
@@ -78,12 +78,12 @@ impl<P: Platform> Driver<'_, P> {
         self.fail_thread(self.guilty_thread(), failure);
     }
 
-    /// Whether something other than the driver has reset the V3D: then its counters say nothing about what is done.
+    /// Whether something other than the driver has reset the V3D, so that its counters are meaningless.
     pub(super) fn was_reset(&self) -> bool {
         self.watch.mark_holds && self.platform.read(Register::SCRATCH) != MARK
     }
 
-    /// Gets a V3D ready again that was reset by something else. What was under way starts again.
+    /// Initialises a V3D that was reset by something else, and restarts all jobs in flight.
     pub(super) fn recover_from_reset(&mut self) {
         if self.jobs.iter().any(|job| job.running_since_us().is_some()) {
             self.fail_thread(self.guilty_thread(), Failure::UnexpectedReset);
@@ -92,7 +92,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// The thread that makes no progress: thread 1, unless it only waits for thread 0.
+    /// The thread that makes no progress: thread 1, unless it is waiting for thread 0.
     fn guilty_thread(&self) -> Thread {
         let rendering = self.jobs.iter().find(|job| job.runs_on(Thread::Rendering));
         match rendering {
@@ -101,7 +101,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// Fails the job that this thread works for: a report, a reset, and the next job.
+    /// Fails the job that this thread executes: captures a report, resets the V3D, and starts the next job.
     pub(super) fn fail_thread(&mut self, thread: Thread, failure: Failure) {
         let Some(index) = self.jobs.iter().position(|job| job.runs_on(thread)) else { return };
         let job = &mut self.jobs[index];
@@ -109,7 +109,7 @@ impl<P: Platform> Driver<'_, P> {
         let (fence, failures) = (job.fence(), job.failures);
         let submission = Submission { programs: Vec::new(), job: Some(job.job()) };
         let mut report = Report::capture(self.platform, Some(fence), failure, failures, submission);
-        // More memory does not appear by trying again.
+        // Trying again would not provide more memory.
         report.dropped = failures >= self.limits.failures || failure == Failure::OutOfBinnerMemory;
 
         self.reset();
@@ -126,7 +126,7 @@ impl<P: Platform> Driver<'_, P> {
         self.keep(report);
     }
 
-    /// Keeps a report; the oldest makes room for it.
+    /// Stores a report; the oldest one may be dropped.
     pub(super) fn keep(&mut self, report: Report) {
         if self.reports.len() == MAX_REPORTS {
             self.reports.remove(0);
@@ -134,7 +134,7 @@ impl<P: Platform> Driver<'_, P> {
         self.reports.push(report);
     }
 
-    /// Resets the V3D and gets it ready again. If the board cannot reset it, at least the control list threads are reset.
+    /// Resets and initialises the V3D. If the board cannot reset it, at least the control list threads are reset.
     pub(super) fn reset(&mut self) {
         self.statistics.resets += 1;
         // On failure `prepare` still resets both threads; a V3D that stays stuck fails the next job, which is then reported.
@@ -146,7 +146,7 @@ impl<P: Platform> Driver<'_, P> {
         self.watch.moved(self.platform.now_us());
     }
 
-    /// Keeps which bits of ERRSTAT were ever set.
+    /// Accumulates the bits of ERRSTAT.
     pub(super) fn note_error_bits(&mut self) {
         let errors = error_status::errors(self.platform.read(Register::ERRSTAT));
         self.statistics.error_bits |= errors.to_word().unwrap_or(0);

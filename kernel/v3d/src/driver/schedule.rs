@@ -1,7 +1,6 @@
 //! Scheduling: each thread gets its next list when it has ended the last.
 //!
-//! Before a job's first list is started, all caches are cleared. Clearing them while the other thread still works only makes that
-//! thread fetch again what it needs.
+//! Before a job's first list is started, all caches are cleared. If the other thread is still working, it only has to fetch its data again.
 
 use super::Driver;
 use crate::caches;
@@ -16,7 +15,7 @@ use v3d_hw::registers::cle::Ctncs;
 use v3d_hw::registers::pipeline::{Bfc, Rfc};
 use v3d_hw::registers::{Register, Thread};
 
-/// How far one thread is with a job.
+/// The state of a job in one of the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Waiting,
@@ -37,11 +36,11 @@ pub(super) struct InFlight {
     job: Job,
     binning: Stage,
     rendering: Stage,
-    /// How often it has failed.
+    /// Number of failures.
     pub(super) failures: u32,
     /// Overflow memory that the binner took for it.
     pub(super) blocks: Vec<Buffer>,
-    /// What is dropped when the job is.
+    /// Dropped together with the job.
     owners: Vec<Owner>,
 }
 
@@ -61,7 +60,7 @@ impl InFlight {
         self.job
     }
 
-    /// Back to the start, after a reset.
+    /// Returns to the initial state after a reset.
     pub(super) fn rewind(&mut self) {
         self.binning = if self.job.binning.is_some() { Stage::Waiting } else { Stage::Done { at_us: 0 } };
         self.rendering = Stage::Waiting;
@@ -88,7 +87,7 @@ impl InFlight {
         }
     }
 
-    /// Since when a thread works for this job, the earlier of both.
+    /// Time at which the first of both threads started this job.
     pub(super) fn running_since_us(&self) -> Option<u64> {
         let since = |stage| match stage {
             Stage::Running { since_us, .. } => Some(since_us),
@@ -100,34 +99,34 @@ impl InFlight {
         }
     }
 
-    /// Whether this thread works for this job.
+    /// Whether this thread is executing the job.
     pub(super) fn runs_on(&self, thread: Thread) -> bool {
         matches!(self.stage(thread), Stage::Running { .. })
     }
 }
 
 impl<P: Platform> Driver<'_, P> {
-    /// Starts every thread that is free and has something to do.
+    /// Starts every thread that is idle and has work.
     pub(super) fn start(&mut self) {
         self.start_thread(Thread::Binning);
-        // An engine that executes a list in no time has done so by now: without a look in between, all its time would count as binning.
+        // An engine that executes a list immediately has already finished: without this check, all of its time would count as binning.
         self.observe();
         self.start_thread(Thread::Rendering);
     }
 
-    /// Gives the thread the list of the oldest job that it has not begun.
+    /// Starts the list of the oldest job that the thread has not started.
     fn start_thread(&mut self, thread: Thread) {
         let Some(index) = self.jobs.iter().position(|job| job.stage(thread) == Stage::Waiting) else { return };
         let other_runs = self.jobs.iter().any(|job| job.runs_on(thread));
         let Some(list) = self.jobs[index].list(thread) else { return };
-        // A rendering list waits for its own binning, which has to be begun for that.
+        // A rendering list waits for its own binning, which must have been started.
         let too_early = thread == Thread::Rendering && self.jobs[index].binning == Stage::Waiting;
         if other_runs || too_early || self.status(thread).ctrun {
             return;
         }
         caches::clear(self.platform);
         if thread == Thread::Binning {
-            // What the binner was given for the job before must not serve this one: it belongs to that job's tile lists.
+            // Memory that the binner received for the previous job belongs to that job's tile lists and must not be used for this one.
             self.platform.write(Register::BPOA, 0);
             self.platform.write(Register::BPOS, 0);
             self.interrupts.binning_begins(self.platform);
@@ -152,7 +151,7 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// Marks what the counters say is done, and takes jobs out that are done.
+    /// Updates the states of jobs from the counters, and removes jobs that are done.
     pub(super) fn observe(&mut self) {
         let now = self.platform.now_us();
         for thread in [Thread::Binning, Thread::Rendering] {

@@ -1,15 +1,14 @@
-//! The pool of memory that both the CPU and the GPU see.
+//! The pool of memory that CPU and GPU share.
 //!
-//! The ARM's caches are invisible to the V3D [AG p.13], so the pool is memory that the CPU does not cache. It is one contiguous region that does not
-//! cross a boundary of 256 MiB, because the binner keeps only the lower 28 bits of the addresses of tile state, tile
-//! allocation and overflow memory apart [linux vc4_bo.c].
+//! The V3D does not see the ARM's caches [AG p.13], so the CPU does not cache this memory. The pool is one contiguous region that does not cross a boundary of
+//! 256 MiB, because tile state, tile allocation and overflow memory must agree in the upper 4 bits of their addresses [linux vc4_bo.c].
 
 use v3d_hw::BusAddr;
 
 /// Byte access to the pool by offset from its start; the GPU names the same bytes by bus address.
 ///
-/// The driver checks all offsets before it calls; an implementation must still not touch anything outside the pool: it
-/// ignores such writes and reads zeros.
+/// The driver checks all offsets before a call; an implementation must still not access anything outside of the pool: it ignores such writes, and such reads
+/// return zeros.
 pub trait GpuMemory {
     /// Bus address of the pool's first byte, aligned to 4096 bytes.
     fn base(&self) -> BusAddr;
@@ -20,7 +19,7 @@ pub trait GpuMemory {
     /// Copies `bytes` into the pool from `offset` on.
     fn store(&self, offset: u32, bytes: &[u8]);
 
-    /// Copies from the pool, from `offset` on, into `bytes`. Sees what the GPU has written before its job was found to be done.
+    /// Copies from the pool, from `offset` on, into `bytes`. It must return data that the GPU has written before its job was found to be done.
     fn load(&self, offset: u32, bytes: &mut [u8]);
 
     /// Stores one word, little-endian; `offset` is a multiple of 4.
@@ -28,7 +27,7 @@ pub trait GpuMemory {
         self.store(offset, &word.to_le_bytes());
     }
 
-    /// Stores words one behind the other, little-endian; `offset` is a multiple of 4.
+    /// Stores consecutive words, little-endian; `offset` is a multiple of 4.
     fn store_words(&self, offset: u32, words: &[u32]) {
         for (at, &word) in (offset..).step_by(4).zip(words) {
             self.store_word(at, word);

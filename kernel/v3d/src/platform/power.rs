@@ -1,14 +1,14 @@
 //! Power and reset of the V3D's block.
 //!
-//! Clock and power domain are switched by the firmware's mailbox before the driver starts. A hung V3D is reset without the firmware: stop the two bridges to
-//! the bus (slave, then master), pulse the reset line in the power manager, start the bridges again [linux bcm2835-power.c]. That belongs to the
-//! board, so it stands behind this trait.
+//! The firmware switches the clock and the power domain before the driver starts. A hung V3D is reset without the firmware: stop the two bridges to the bus
+//! (slave, then master), pulse the reset line in the power manager, start the bridges again [linux bcm2835-power.c]. This depends on the board, so it is a
+//! trait.
 
 use core::fmt;
 
 /// Resets the V3D.
 pub trait Power {
-    /// Puts the V3D into the state after power-on: all registers at their reset values, nothing running.
+    /// Resets the V3D to its power-on state: all registers have their reset values, nothing is running.
     fn reset(&self) -> Result<(), PowerError>;
 }
 

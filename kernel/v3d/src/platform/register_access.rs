@@ -1,8 +1,7 @@
 //! Access to the V3D's registers.
 //!
-//! Every register is 32 bits wide and is read and written as a whole. The order of accesses matters to the hardware: an
-//! implementation keeps it, and makes sure that what was written to GPU-visible memory before a register write is visible to the GPU when
-//! the write arrives (on the Pi: a data synchronisation barrier before the store).
+//! All registers are 32 bits wide and accessed as a whole. An implementation must keep the order of accesses, and ensure that earlier writes to GPU-visible
+//! memory are visible to the GPU when a register write arrives (on the Pi: a data synchronisation barrier before the store).
 
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;

@@ -5,7 +5,7 @@ use core::fmt;
 use v3d_hw::texture::{MAX_SIZE, MinFilter, TextureType};
 use v3d_hw::{BusAddr, FieldError};
 
-/// Why there is no such texture, or it cannot be read or looked up so.
+/// Why a texture cannot be created, accessed or looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextureError {
@@ -18,11 +18,11 @@ pub enum TextureError {
         /// Height in texels.
         height_px: u32,
     },
-    /// More levels than until one texel is left, or none.
+    /// The number of levels is 0, or more than a texture of this size can have.
     Levels {
-        /// Levels that were asked for.
+        /// Requested number of levels.
         levels: u32,
-        /// Most levels that a texture of this size has.
+        /// Maximum for this size.
         most: u32,
     },
     /// A cube map whose faces are not square.
@@ -32,36 +32,36 @@ pub enum TextureError {
         /// Height in texels.
         height_px: u32,
     },
-    /// A raster type with rows of other lengths than powers of two.
+    /// A raster type whose row length is not a power of two.
     RasterWidth(u32),
     /// A raster type with more than one level, or faces.
     RasterLevels(TextureType),
-    /// A level that the texture has not got.
+    /// The level does not exist.
     NoLevel {
         /// The level.
         level: u32,
         /// How many there are.
         levels: u32,
     },
-    /// A face that the texture has not got.
+    /// The face does not exist.
     NoFace {
         /// The face.
         face: u32,
         /// How many there are.
         faces: u32,
     },
-    /// A rectangle that leaves its level, or a child image that leaves its texture.
+    /// A rectangle that exceeds its level, or a child image that exceeds its texture.
     Outside {
         /// The rectangle.
         rectangle: Rectangle,
-        /// Width in texels of what it should be in.
+        /// Width of the level or texture in texels.
         width_px: u32,
-        /// Height in texels of what it should be in.
+        /// Height of the level or texture in texels.
         height_px: u32,
     },
     /// A rectangle of a compressed texture that cuts through blocks.
     Blocks(Rectangle),
-    /// Another number of bytes than the texels take.
+    /// The number of bytes differs from the texels' size.
     Bytes {
         /// Bytes that were given.
         given: usize,
@@ -70,11 +70,11 @@ pub enum TextureError {
     },
     /// A minification filter that does not exist.
     Filter(MinFilter),
-    /// Type S16 with a filter that blends.
+    /// Type S16 with a linear filter.
     NotBlendable,
-    /// A cube map with a border.
+    /// A cube map with wrap mode border.
     CubeBorder,
-    /// A border of a type whose border colour is not known.
+    /// A border colour for a type whose format is not known.
     Border(TextureType),
     /// A child image with a side of 2048 texels.
     ChildSize {

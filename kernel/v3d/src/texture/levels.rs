@@ -11,13 +11,13 @@ const MAX_LEVELS: usize = 12;
 /// Texels across and up of a block of ETC1.
 const BLOCK_PX: u32 = 4;
 
-/// How a texture stands in memory.
+/// Layout of a texture in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextureLayout {
     texture_type: TextureType,
     width_px: u32,
     height_px: u32,
-    /// The padded levels, and where they begin, in bytes from the first byte of their face. Those from `count` on are not there.
+    /// Padded levels, and their offsets in bytes from the first byte of their face. Those from `count` on do not exist.
     levels: [(ImageLayout, u32); MAX_LEVELS],
     count: u32,
     cube: bool,
@@ -41,24 +41,24 @@ impl Part {
         self.image.row_bytes(self.rectangle.width_px)
     }
 
-    /// Bytes of the rectangle, rows directly after each other.
+    /// Size of the rectangle in bytes, with contiguous rows.
     pub const fn bytes(&self) -> usize {
         self.row_bytes() * self.rectangle.height_px as usize
     }
 
-    /// Writes the rectangle's texels, rows directly after each other, into `image`, which is the level's bytes.
+    /// Writes the rectangle's texels, given as contiguous rows, to `image`, which is the level's bytes.
     ///
     /// # Errors
-    /// When there are more or fewer bytes than the rectangle takes.
+    /// When the number of bytes differs from the rectangle's size.
     pub fn put(&self, image: &mut (impl ImageBytes + ?Sized), texels: &[u8]) -> Result<(), TextureError> {
         self.expect(texels.len())?;
         Ok(self.image.put(image, self.rectangle, texels, self.row_bytes())?)
     }
 
-    /// Reads the rectangle's texels out of `image`, which is the level's bytes.
+    /// Reads the rectangle's texels as contiguous rows from `image`, which is the level's bytes.
     ///
     /// # Errors
-    /// When there are more or fewer bytes than the rectangle takes.
+    /// When the number of bytes differs from the rectangle's size.
     pub fn get(&self, image: &(impl ImageBytes + ?Sized), texels: &mut [u8]) -> Result<(), TextureError> {
         self.expect(texels.len())?;
         Ok(self.image.get(image, self.rectangle, texels, self.row_bytes())?)
@@ -71,10 +71,10 @@ impl Part {
 }
 
 impl TextureLayout {
-    /// A two-dimensional texture with so many levels, level 0 among them.
+    /// A two-dimensional texture with this number of levels, including level 0.
     ///
     /// # Errors
-    /// When the hardware has no such texture.
+    /// When the hardware does not support the texture.
     pub fn two_dimensional(
         texture_type: TextureType,
         width_px: u32,
@@ -84,10 +84,10 @@ impl TextureLayout {
         Self::new(texture_type, width_px, height_px, levels, false)
     }
 
-    /// A cube map whose faces have `size_px` texels across and up.
+    /// A cube map whose faces are `size_px` texels wide and high.
     ///
     /// # Errors
-    /// When the hardware has no such texture.
+    /// When the hardware does not support the texture.
     pub fn cube(texture_type: TextureType, size_px: u32, levels: u32) -> Result<Self, TextureError> {
         Self::new(texture_type, size_px, size_px, levels, true)
     }
@@ -111,7 +111,7 @@ impl TextureLayout {
             if count > 1 || cube {
                 return Err(TextureError::RasterLevels(texture_type));
             }
-            // Two texels of YUYV share their colour.
+            // Two texels of YUYV share their chroma.
             if !width_px.is_power_of_two() || texture_type == TextureType::Yuyv422R && width_px == 1 {
                 return Err(TextureError::RasterWidth(width_px));
             }
@@ -138,14 +138,14 @@ impl TextureLayout {
             front += image.bytes();
             levels[number as usize] = (image, front);
         }
-        // Until here the smaller levels' distance to level 0; that one begins at a multiple of 4096.
+        // So far, offsets of smaller levels are relative to level 0, which starts at a multiple of 4096.
         let base = front.next_multiple_of(ALIGNMENT);
         levels.iter_mut().for_each(|(_, offset)| *offset = base - *offset);
         let face_stride = base + levels[0].0.bytes().next_multiple_of(ALIGNMENT);
         Ok(Self { texture_type, width_px, height_px, levels, count, cube, face_stride })
     }
 
-    /// Levels until one texel is left.
+    /// Number of levels down to a single texel.
     pub const fn max_levels(width_px: u32, height_px: u32) -> u32 {
         let longer = if width_px > height_px { width_px } else { height_px };
         u32::BITS - longer.leading_zeros()
@@ -156,12 +156,12 @@ impl TextureLayout {
         self.texture_type
     }
 
-    /// Texels across of level 0.
+    /// Width of level 0 in texels.
     pub const fn width_px(&self) -> u32 {
         self.width_px
     }
 
-    /// Texels up of level 0.
+    /// Height of level 0 in texels.
     pub const fn height_px(&self) -> u32 {
         self.height_px
     }
@@ -181,22 +181,22 @@ impl TextureLayout {
         if self.cube { CUBE_FACES } else { 1 }
     }
 
-    /// Bytes from the texture's first to the first of its level 0.
+    /// Distance from the texture's first byte to level 0.
     pub const fn front_bytes(&self) -> u32 {
         self.levels[0].1
     }
 
-    /// Bytes from face to face.
+    /// Distance between faces in bytes.
     pub const fn face_stride(&self) -> u32 {
         self.face_stride
     }
 
-    /// Bytes of memory that the texture takes, at a multiple of 4096.
+    /// Size of the texture in bytes; it must be placed at a multiple of 4096.
     pub const fn bytes(&self) -> u32 {
         self.faces() * self.face_stride
     }
 
-    /// Texels across and up of a level.
+    /// Width and height of a level in texels.
     ///
     /// # Errors
     /// When there is no such level.
@@ -219,7 +219,7 @@ impl TextureLayout {
     /// A rectangle of texels of a level of a face.
     ///
     /// # Errors
-    /// When there is no such level or face, or the rectangle leaves it or cuts through compressed blocks.
+    /// When there is no such level or face, or the rectangle exceeds it or cuts through compressed blocks.
     pub fn part(&self, face: u32, level: u32, rectangle: Rectangle) -> Result<Part, TextureError> {
         let (width_px, height_px) = self.level_size(level)?;
         if face >= self.faces() {
@@ -249,7 +249,7 @@ impl TextureLayout {
     }
 }
 
-/// Bits of what the layout counts: a texel, or a block.
+/// Bits of the layout's unit: a texel, or a block.
 const fn unit_bits(texture_type: TextureType) -> Option<u32> {
     match (texture_type, texture_type.bits_per_texel()) {
         (TextureType::Etc1, Some(bits)) => Some(bits * BLOCK_PX * BLOCK_PX),
@@ -257,7 +257,7 @@ const fn unit_bits(texture_type: TextureType) -> Option<u32> {
     }
 }
 
-/// How many of those a side has.
+/// Number of units along a side.
 const fn units(texture_type: TextureType, texels: u32) -> u32 {
     match texture_type {
         TextureType::Etc1 => texels.div_ceil(BLOCK_PX),

@@ -3,16 +3,16 @@
 use super::{TextureError, is_border, within_a_level};
 use v3d_hw::texture::{MagFilter, MinFilter, TextureType, Wrap};
 
-/// How lookups filter, and what they find outside of a texture.
+/// Filters and wrap modes of lookups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampler {
-    /// Left and right of the texture.
+    /// Wrap mode in s.
     pub wrap_s: Wrap,
-    /// Below and above.
+    /// Wrap mode in t.
     pub wrap_t: Wrap,
-    /// Where texels are larger than pixels.
+    /// Filter where texels are larger than pixels.
     pub mag: MagFilter,
-    /// Where they are smaller.
+    /// Filter where texels are smaller than pixels.
     pub min: MinFilter,
 }
 
@@ -20,9 +20,9 @@ impl Sampler {
     /// The nearest texel of level 0; the texture repeats.
     pub const NEAREST: Self =
         Self { wrap_s: Wrap::Repeat, wrap_t: Wrap::Repeat, mag: MagFilter::Nearest, min: MinFilter::Nearest };
-    /// A blend of the 2x2 nearest texels of level 0; the texture repeats.
+    /// Linear interpolation of the 2x2 nearest texels of level 0; the texture repeats.
     pub const LINEAR: Self = Self { mag: MagFilter::Linear, min: MinFilter::Linear, ..Self::NEAREST };
-    /// A blend of the 2x2 nearest texels of the two nearest levels; the texture repeats.
+    /// Linear interpolation of the 2x2 nearest texels of the two nearest levels; the texture repeats.
     pub const TRILINEAR: Self = Self { min: MinFilter::LinMipLin, ..Self::LINEAR };
 
     /// The same with one wrap mode in both directions.
@@ -36,7 +36,7 @@ impl Sampler {
         within_a_level(self.min)
     }
 
-    /// Refuses what the hardware cannot do with a type.
+    /// Checks that the hardware supports this sampler with a type.
     pub(super) fn check(&self, texture_type: TextureType, cube: bool) -> Result<(), TextureError> {
         if matches!(self.min, MinFilter::Reserved(_)) {
             return Err(TextureError::Filter(self.min));
@@ -57,7 +57,7 @@ impl Sampler {
     }
 }
 
-/// Whether it is known what a border colour of this type is: those of types without 8-bit channels are not.
+/// Whether the format of the border colour is known, as it is for types with 8-bit channels.
 pub(super) const fn has_border(texture_type: TextureType) -> bool {
     !matches!(
         texture_type,

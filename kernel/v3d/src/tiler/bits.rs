@@ -1,14 +1,14 @@
-//! Copies of bits, for pixels that are smaller than a byte and edges within one.
+//! Copies of bits, for pixels smaller than a byte and edges within a byte.
 
-/// Copies `count` bits. Bit 0 of a slice is the lowest of its first byte; bits around the target's stay.
+/// Copies `count` bits. Bit 0 of a slice is the lowest of its first byte; other bits of the target stay unchanged.
 ///
-/// Both spans lie within their slices.
+/// Both ranges are inside of their slices.
 pub(super) fn copy_bits(target: &mut [u8], target_bit: usize, source: &[u8], source_bit: usize, count: usize) {
     if (target_bit | source_bit | count) & 7 == 0 {
         target[target_bit / 8..][..count / 8].copy_from_slice(&source[source_bit / 8..][..count / 8]);
         return;
     }
-    // What is left of words: up to the target's next whole byte; whole bytes; the rest.
+    // After whole words: bits up to the target's next byte; whole bytes; the rest.
     let words = count / 64;
     for at in (0..64 * words).step_by(64) {
         store_64(target, target_bit + at, load_64(source, source_bit + at));
@@ -72,7 +72,7 @@ fn copy_some(target: &mut [u8], target_bit: usize, source: &[u8], source_bit: us
 mod tests {
     use super::*;
 
-    /// Every place and length in 5 bytes, and lengths around words in 18, against single bits.
+    /// All positions and lengths in 5 bytes, and lengths around words in 18, compared with copies of single bits.
     #[test]
     fn bits_are_copied_and_their_neighbours_stay() {
         check::<5>([0x35, 0xc9, 0x71, 0x0e, 0xa6], 0..40, 0);

@@ -1,12 +1,12 @@
-//! Memory that holds an image: a slice, or a block of the GPU's memory.
+//! Memory that contains an image: a slice, or a region of GPU memory.
 
 use super::strip::STRIP_BYTES;
 use crate::platform::GpuMemory;
 use crate::region::Region;
 
-/// Bytes that hold an image. Accesses that leave them do nothing; callers have compared the length before.
+/// The bytes of an image. Accesses out of range do nothing; callers have checked the length.
 pub trait ImageBytes {
-    /// How many there are.
+    /// Number of bytes.
     fn length(&self) -> usize;
 
     /// Copies `bytes` into the image from `at` on.
@@ -15,14 +15,14 @@ pub trait ImageBytes {
     /// Copies from the image, from `at` on, into `bytes`.
     fn load(&self, at: usize, bytes: &mut [u8]);
 
-    /// Lets `write` give all 256 bytes from `at` on new values, whatever they were.
+    /// Overwrites all 256 bytes from `at` on with the values that `write` sets.
     fn overwrite(&mut self, at: usize, write: impl FnOnce(&mut [u8; STRIP_BYTES])) {
         let mut strip = AlignedStrip([0; STRIP_BYTES]);
         write(&mut strip.0);
         self.store(at, &strip.0);
     }
 
-    /// Shows the 256 bytes from `at` on to `read`.
+    /// Passes the 256 bytes from `at` on to `read`.
     fn read(&self, at: usize, read: impl FnOnce(&[u8; STRIP_BYTES])) {
         let mut bytes = [0; STRIP_BYTES];
         self.load(at, &mut bytes);
@@ -66,7 +66,7 @@ impl ImageBytes for [u8] {
     }
 }
 
-/// An image in the GPU's memory.
+/// An image in GPU memory.
 #[derive(Debug)]
 pub struct GpuImage<'a, M> {
     memory: &'a M,
@@ -74,12 +74,12 @@ pub struct GpuImage<'a, M> {
 }
 
 impl<'a, M: GpuMemory> GpuImage<'a, M> {
-    /// The image that begins with the region's first byte.
+    /// The image that starts at the region's first byte.
     pub const fn new(memory: &'a M, region: Region) -> Self {
         Self { memory, region }
     }
 
-    /// Offset in the pool of `count` bytes, if they are the region's.
+    /// Offset in the pool of `count` bytes, if they are inside of the region.
     fn offset(&self, at: usize, count: usize) -> Option<u32> {
         let (at, count) = (u32::try_from(at).ok()?, u32::try_from(count).ok()?);
         Some(self.region.part(at, count).ok()?.offset())

@@ -15,7 +15,7 @@ use v3d_hw::control_list::{
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::Thread;
 
-/// How far the list has come.
+/// Progress of the list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Empty,
@@ -30,17 +30,17 @@ const MIN_POINT_PX: f32 = 0.125;
 /// Alignment of tile state and tile lists in bytes. The guide asks for 16 of tile state [AG p.71].
 const TILE_MEMORY_ALIGNMENT: u32 = 16;
 
-/// What the records so far have set up.
+/// State set by the records so far.
 struct State {
     multisample: bool,
-    /// What vertices are numbered by in tile lists; a format takes effect with the next shader state [AG p.65].
+    /// How tile lists number vertices; a format takes effect with the next shader state [AG p.65].
     numbers: ListDataType,
     next_numbers: ListDataType,
     shading: Option<Shading>,
     records: Records,
-    /// Something has been set since the last primitives.
+    /// State has changed since the last primitives.
     is_changed: bool,
-    /// What was drawn last: the kind of primitive is state, too.
+    /// The last kind of primitive, which is also state.
     drawn: Option<PrimitiveMode>,
     changes: u32,
 }
@@ -99,7 +99,7 @@ pub(super) fn check<M: GpuMemory>(checker: &Checker<'_, M>, list: ControlList) -
 }
 
 impl State {
-    /// Notes a state record; `false` if it is none that may be set.
+    /// Records a state record; `false` for other records.
     fn set<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, record: &Record) -> Result<bool, Reason> {
         match record {
             Record::GlShaderState(state) => {
@@ -148,7 +148,7 @@ impl State {
             return Err(Reason::Value("16-bit indices are 2-byte aligned"));
         }
         checker.may_read(draw.address, u64::from(draw.length) * u64::from(bytes))?;
-        // Greater indices are an error of the hardware's, which fetches nothing for them.
+        // Greater indices are an error for which the hardware fetches nothing.
         self.draw(checker, draw.mode, u64::from(draw.maximum_index) + 1)
     }
 
@@ -173,7 +173,7 @@ impl State {
     }
 }
 
-/// Which formats of tile lists primitives can be written in: what is drawn here has indices.
+/// Checks the primitive list format: primitives here have indices.
 fn list_format(format: PrimitiveListFormat) -> Result<(), Reason> {
     match (format.data_type, format.primitive) {
         (ListDataType::Xy | ListDataType::Reserved(_), _) => {
@@ -184,7 +184,7 @@ fn list_format(format: PrimitiveListFormat) -> Result<(), Reason> {
     }
 }
 
-/// State that is only numbers.
+/// State that consists of numbers only.
 fn is_plain_state(record: &Record) -> bool {
     matches!(
         record,
@@ -212,7 +212,7 @@ fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode
     let (columns, rows) = (u32::from(mode.width_tiles), u32::from(mode.height_tiles));
     let grid = TileGrid::new(columns * width, rows * height, buffer);
     let grid = grid.map_err(|_| Reason::Value("the picture has no tiles, or too many"))?;
-    // Tile lists are found by their place, so that has to be the one that the driver uses.
+    // Tile lists are found by their address, so it must be the one that the driver computes.
     let expected = tile_memory::binning_mode(&grid, mode.tile_state, mode.tile_allocation, mode.tile_allocation_bytes);
     if *mode != expected {
         return Err(Reason::Value("initial blocks have 32 bytes and further blocks 128"));

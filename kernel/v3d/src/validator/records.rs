@@ -1,6 +1,6 @@
-//! Shader records: programs, uniforms and vertices that a shader state brings into effect.
+//! Shader records: the programs, uniforms and vertices that a shader state selects.
 //!
-//! A record is checked once for all states that point at it: nothing in memory changes while a job is checked.
+//! A record is checked once for all states that refer to it, since memory does not change during validation.
 
 use super::shader::{Facts, Kind, Programs};
 use super::{Checker, Reason};
@@ -21,7 +21,7 @@ const RESERVED_ROWS: u32 = VPM_RESERVATION as u32 * 4;
 /// Most attribute arrays.
 const FETCHES: usize = gl::MAX_ATTRIBUTES as usize;
 
-/// What a draw fetches for vertex `n`: `bytes` bytes at `address + n * stride`.
+/// A draw reads, for vertex `n`, `bytes` bytes at `address + n * stride`.
 #[derive(Clone, Copy, Debug)]
 struct Fetch {
     address: BusAddr,
@@ -29,17 +29,17 @@ struct Fetch {
     bytes: u32,
 }
 
-/// What is in effect.
+/// The selected programs and vertices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shading {
     fetches: [Option<Fetch>; FETCHES],
-    /// Varyings that vertices have.
+    /// Number of the vertices' varyings.
     varyings: u8,
     fragment: Facts,
 }
 
 impl Shading {
-    /// Whether primitives of this mode with vertices 0 to `count` - 1 may be drawn into pixels of so many samples.
+    /// Checks that primitives of this mode with vertices 0 to `count` - 1 may be drawn into pixels with this number of samples.
     pub(super) fn draw<M: GpuMemory>(
         &self,
         checker: &Checker<'_, M>,
@@ -53,7 +53,7 @@ impl Shading {
             PrimitiveMode::Triangles | PrimitiveMode::TriangleStrip | PrimitiveMode::TriangleFan => 0,
             PrimitiveMode::Reserved(_) => return Err(Reason::Value("the primitive mode is reserved")),
         };
-        // A program that does not end reads none to its end; that is the business of the driver's recovery.
+        // A program that never ends need not read them all; the driver's recovery handles it.
         let read = self.fragment.varyings.map(u32::from);
         if read.is_some_and(|read| read != u32::from(self.varyings) + implicit) {
             return Err(Reason::Value("the fragment shader reads another number of varyings than primitives have"));
@@ -76,7 +76,7 @@ impl Shading {
     }
 }
 
-/// The records of a job that have been checked, and their programs.
+/// The validated records of a job, and their programs.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     gl: BTreeMap<(BusAddr, u8), Shading>,
@@ -84,19 +84,19 @@ pub(super) struct Records {
     programs: Programs,
 }
 
-/// A shader record's place and bytes.
+/// Address and bytes of a shader record.
 struct RecordBytes {
     address: BusAddr,
     bytes: Vec<u8>,
 }
 
 impl RecordBytes {
-    /// Loads a record, which the job has to have a right to read.
+    /// Loads a record, which the job must have a right to read.
     fn load<M: GpuMemory>(checker: &Checker<'_, M>, address: BusAddr, count: u32) -> Result<Self, Reason> {
         Ok(Self { address, bytes: checker.bytes(address, count)? })
     }
 
-    /// The part of the record that begins `at` bytes in; its addresses are noted.
+    /// The part of the record at offset `at`; its addresses are recorded.
     fn part<L: Layout, M: GpuMemory>(&self, checker: &Checker<'_, M>, at: u32) -> Result<L, Reason> {
         let bytes = self.bytes.get(at as usize..).unwrap_or_default();
         let part = L::read_from(bytes).ok_or(Reason::Value("the shader record is cut short"))?;
@@ -109,13 +109,13 @@ const fn fragment_kind(threading: Threading) -> Kind {
     Kind::Fragment { threaded: matches!(threading, Threading::Dual) }
 }
 
-/// Whether the VPM has room for a batch of vertices.
+/// Whether a batch of vertices fits into the VPM.
 fn fits_the_vpm(rows: u32) -> Result<(), Reason> {
     if rows <= VPM_ROWS - RESERVED_ROWS { Ok(()) } else { Err(Reason::Value("the VPM has no room for the vertices")) }
 }
 
 impl Records {
-    /// What a GL shader state brings into effect.
+    /// The programs and vertices that a GL shader state selects.
     pub(super) fn gl<M: GpuMemory>(
         &mut self,
         checker: &Checker<'_, M>,
@@ -157,7 +157,7 @@ impl Records {
         Ok(shading)
     }
 
-    /// A vertex or coordinate shader whose vertices have so many rows.
+    /// Checks a vertex or coordinate shader whose vertices have this number of rows.
     fn vertex_program<M: GpuMemory>(
         &mut self,
         checker: &Checker<'_, M>,
@@ -175,7 +175,7 @@ impl Records {
         fits_the_vpm(inputs + outputs)
     }
 
-    /// What an NV shader state brings into effect.
+    /// The programs and vertices that an NV shader state selects.
     pub(super) fn nv<M: GpuMemory>(
         &mut self,
         checker: &Checker<'_, M>,
@@ -201,7 +201,7 @@ impl Records {
         let rows = format.varyings() + u32::from(record.varyings);
         fits_the_vpm(rows)?;
         let mut fetches = [None; FETCHES];
-        // The fetch is by whole vertices: it may reach to the end of the stride.
+        // Whole vertices are fetched, including any padding up to the stride.
         fetches[0] = Some(Fetch {
             address: record.vertices,
             stride: u32::from(record.stride),

@@ -1,7 +1,7 @@
-//! Rendering lists: pictures loaded and stored, and branches to tile lists.
+//! Rendering lists: loads and stores of pictures, and branches to tile lists.
 //!
-//! A branch may only lead to the beginning of a tile's list, once the binner's semaphore has been waited for: what the memory held before would
-//! be executed as a list.
+//! A branch may only lead to the start of a tile's list, after waiting for the binner's semaphore: otherwise the memory's previous contents would be executed
+//! as a list.
 
 use super::{Binned, Checker, Reason, Refusal, Span};
 use crate::platform::GpuMemory;
@@ -17,18 +17,18 @@ use v3d_hw::registers::Thread;
 use v3d_hw::tile_buffer::tile_size_px;
 use v3d_hw::tiling::{self, Tiling};
 
-/// Bytes of one kind of value in a full-resolution dump of a tile: 64 x 64 values of 32 bits, with or without multisampling.
+/// Size of one buffer in a full-resolution dump of a tile: 64 x 64 values of 32 bits, with or without multisampling.
 const FULL_TILE_BYTES: u64 = 64 * 64 * 4;
 
 /// Alignment of a picture in bytes: that of the addresses in general stores.
 const PICTURE_ALIGNMENT: u32 = 16;
 
-/// Bytes of a full-resolution dump: colour, and behind it depth with stencil.
+/// Size of a full-resolution dump: colour, followed by depth with stencil.
 const fn dump_bytes(disable_zs: bool) -> u64 {
     if disable_zs { FULL_TILE_BYTES } else { 2 * FULL_TILE_BYTES }
 }
 
-/// Whether a picture may be stored there. It must not overwrite what is executed later: tile lists.
+/// Checks that a picture may be stored. It must not overwrite tile lists, which are executed later.
 fn may_store<M: GpuMemory>(
     checker: &Checker<'_, M>,
     binned: Option<Binned>,
@@ -153,7 +153,7 @@ struct Parts {
 impl Parts {
     const ALL: Self = Self { color: true, zs: true };
 
-    /// The part that a general store or load moves.
+    /// The part that a general store or load transfers.
     fn of(buffer: TileBufferSelect) -> Self {
         Self { color: buffer == TileBufferSelect::Color, zs: buffer == TileBufferSelect::ZStencil }
     }
@@ -163,14 +163,14 @@ impl Parts {
     }
 }
 
-/// What the tile buffer has been through.
+/// The state of the tile buffer.
 #[derive(Clone, Copy, Default)]
 struct Buffer {
-    /// What was cleared or loaded. Before, it holds the remains of another job.
+    /// The parts that have been cleared or loaded. Before that, they contain data of another job.
     defined: Parts,
-    /// The same of the other buffer, if there are two.
+    /// The same for the other buffer, if there are two.
     other: Parts,
-    /// What is loaded at the beginning of the next tile.
+    /// The parts that are loaded at the start of the next tile.
     load: Option<Parts>,
 }
 
@@ -186,7 +186,7 @@ impl Buffer {
         self.defined = self.defined.or(self.load.take().unwrap_or_default());
     }
 
-    /// A store clears parts of it. Of two buffers the other one is next then, unless that is disabled.
+    /// A store clears parts. With two buffers, the other one is next, unless that is disabled.
     fn store(&mut self, mode: &TileRenderingMode, cleared: Parts, disable_swap: bool) {
         self.defined = self.defined.or(cleared);
         if mode.double_buffer && !disable_swap {
@@ -194,12 +194,12 @@ impl Buffer {
         }
     }
 
-    /// Primitives are drawn to it.
+    /// Checks that primitives may be drawn to it.
     fn is_drawn(self) -> Result<(), Reason> {
         Self::defined(self.defined.color || self.defined.zs)
     }
 
-    /// Parts of it are stored.
+    /// Checks that parts of it may be stored.
     fn is_stored(self, parts: Parts) -> Result<(), Reason> {
         Self::defined((self.defined.color || !parts.color) && (self.defined.zs || !parts.zs))
     }
@@ -209,12 +209,12 @@ impl Buffer {
     }
 }
 
-/// What a general store clears.
+/// The parts that a general store clears.
 const fn cleared(store: &StoreGeneral) -> Parts {
     Parts { color: !store.disable_color_clear, zs: !store.disable_zs_clear }
 }
 
-/// Whether a colour store's samples can be had.
+/// Checks that the samples of a colour store exist.
 fn decimates(mode: &TileRenderingMode, buffer: TileBufferSelect, store: StoreMode) -> Result<(), Reason> {
     match store {
         StoreMode::Reserved(_) => Err(Reason::Value("the store mode is reserved")),
@@ -225,7 +225,7 @@ fn decimates(mode: &TileRenderingMode, buffer: TileBufferSelect, store: StoreMod
     }
 }
 
-/// Whether the frame is one that can be rendered, and the one that was binned.
+/// Checks that the frame can be rendered, and corresponds to the binning list.
 fn frame(mode: &TileRenderingMode, binned: Option<Binned>) -> Result<(), Reason> {
     match mode.decimate {
         DecimateMode::Reserved(_) => return Err(Reason::Value("the decimate mode is reserved")),
@@ -244,7 +244,7 @@ fn frame(mode: &TileRenderingMode, binned: Option<Binned>) -> Result<(), Reason>
     }
     if let Some(binned) = binned {
         let (columns, rows) = tiles(mode);
-        // The width is also the distance of rows in memory: a picture may be wider than what was binned. `branch_of` looks at single tiles.
+        // The width is also the pitch: a picture may be wider than what was binned. `branch_of` checks single tiles.
         if columns < u32::from(binned.grid.columns) || rows != u32::from(binned.grid.rows) {
             return Err(Reason::Value("the binning list has another number of tiles"));
         }
@@ -255,7 +255,7 @@ fn frame(mode: &TileRenderingMode, binned: Option<Binned>) -> Result<(), Reason>
     Ok(())
 }
 
-/// How the tile buffer is used.
+/// The configuration of the tile buffer.
 pub(super) fn tile_buffer(multisample: bool, color_64_bit: bool, double_buffer: bool) -> Result<TileBuffer, Reason> {
     TileBuffer::of_mode(multisample, color_64_bit, double_buffer).ok_or(if double_buffer {
         Reason::Value("two tile buffers are for one sample a pixel and 32-bit colours")
@@ -264,9 +264,9 @@ pub(super) fn tile_buffer(multisample: bool, color_64_bit: bool, double_buffer: 
     })
 }
 
-/// Whether a branch leads to a tile's own list.
+/// Checks that a branch leads to the tile's own list.
 fn branch_of(binned: Binned, tile: TileCoordinates, address: BusAddr) -> Result<(), Reason> {
-    // Behind the last list of a row is the first one of the next row.
+    // The first list of the next row follows the last list of a row.
     if tile.column >= binned.grid.columns {
         return Err(Reason::Value("the binning list has no such tile"));
     }
@@ -276,7 +276,7 @@ fn branch_of(binned: Binned, tile: TileCoordinates, address: BusAddr) -> Result<
     Ok(())
 }
 
-/// Columns and rows of tiles.
+/// Numbers of tile columns and rows.
 fn tiles(mode: &TileRenderingMode) -> (u32, u32) {
     let (width, height) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
     (u32::from(mode.width).div_ceil(width), u32::from(mode.height).div_ceil(height))
@@ -291,7 +291,7 @@ fn inside(mode: &TileRenderingMode, tile: TileCoordinates) -> Result<(), Reason>
     }
 }
 
-/// Bytes of the picture that records 24 and 25 store.
+/// Size of the picture that records 24 and 25 store.
 fn frame_bytes(mode: &TileRenderingMode) -> Result<u64, Reason> {
     let bits = match mode.color_format {
         _ if mode.color_64_bit => 64,
@@ -302,7 +302,7 @@ fn frame_bytes(mode: &TileRenderingMode) -> Result<u64, Reason> {
     picture_bytes(mode, mode.memory_format, bits)
 }
 
-/// Bits of a value that a general store or load moves.
+/// Bits of a value that a general store or load transfers.
 fn bits(mode: &TileRenderingMode, buffer: TileBufferSelect, format: PixelFormat) -> Result<u32, Reason> {
     match (buffer, format) {
         (TileBufferSelect::Color, _) if mode.color_64_bit => Ok(64),
@@ -312,7 +312,7 @@ fn bits(mode: &TileRenderingMode, buffer: TileBufferSelect, format: PixelFormat)
     }
 }
 
-/// Bytes of a picture of the frame's size, up to whole tiles: tiled pictures are stored by whole micro-tiles.
+/// Size of a picture of the frame, rounded up to whole tiles: tiled pictures are stored by whole micro-tiles.
 fn picture_bytes(mode: &TileRenderingMode, format: MemoryFormat, bits: u32) -> Result<u64, Reason> {
     let tiling = match format {
         MemoryFormat::Raster => Tiling::Raster,

@@ -5,16 +5,16 @@ use super::span::{MEMORY_BYTES, Span, merged};
 use alloc::vec::Vec;
 use v3d_hw::BusAddr;
 
-/// What a job may read and what it may write. Aliases of one address are one address, and spans that meet are one span.
+/// The memory that a job may read, and that it may write. Aliases of an address are the same address, and adjacent ranges are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Rights {
-    /// In order, and apart from each other.
+    /// In ascending order and disjoint.
     readable: Vec<Span>,
     writable: Vec<Span>,
 }
 
 impl Rights {
-    /// `None` if something may be both read and written, or is not inside the 1 GiB of memory.
+    /// `None` if memory would be both readable and writable, or if a range exceeds the 1 GiB of memory.
     pub fn new(readable: &[Span], writable: &[Span]) -> Option<Self> {
         let readable = merged(readable.iter().copied());
         let writable = merged(writable.iter().copied());
@@ -25,7 +25,7 @@ impl Rights {
         (fits && apart).then_some(Self { readable, writable })
     }
 
-    /// The right to read and to write all of some spans.
+    /// The right to read and to write some ranges.
     pub(super) fn to_all(spans: &[Span]) -> Self {
         let readable = merged(spans.iter().copied());
         Self { writable: readable.clone(), readable }
@@ -40,7 +40,7 @@ impl Rights {
     }
 }
 
-/// Whether one of the spans, which are in order, holds all of it.
+/// Whether one of the ranges, which are in ascending order, contains all of it.
 fn contains(spans: &[Span], address: BusAddr, bytes: u64) -> bool {
     let behind = spans.partition_point(|span| span.address.offset() <= address.offset());
     let last = behind.checked_sub(1).and_then(|last| spans.get(last));
@@ -63,7 +63,7 @@ mod tests {
         assert!(Rights::new(&[span(0x1000, 0x1000)], &[span(0x1800, 0), span(0x3000, 4)]).is_some());
     }
 
-    /// Against a table of bytes, for spans that overlap, meet and are apart.
+    /// Compared with a table of bytes, for ranges that overlap, are adjacent and are disjoint.
     #[test]
     fn an_access_has_to_lie_in_spans_that_meet() {
         let rights = Rights::new(&[span(20, 5), span(8, 4), span(10, 6), span(40, 8), span(25, 3)], &[]).unwrap();

@@ -1,17 +1,17 @@
-//! Programs: what an instruction stream can reach.
+//! Programs: the memory that an instruction stream can access.
 //!
 //! A program reaches memory in four ways: it reads uniforms, it looks textures up, it moves VPM data by DMA, and it moves the address of its own
 //! uniforms. DMA is refused. For the rest the program is followed along all its paths, twice.
 //!
-//! First without its uniforms, once for each program of a job ([`walk`]): every instruction is held against the rules of the instruction set, since
-//! nothing could be said of a program that breaks one, and what it does with uniforms is written down, which are named by their order. Then, once for
-//! each pair of program and uniforms ([`uniforms`]), with the address of the next uniform known exactly at each of these places: it begins where the
-//! shader record says, goes on by a word with each uniform that is read, and may be moved to an address that can be computed here. So every uniform that
-//! can be read is known, and with it the textures that can be looked up.
+//! First, each program of a job is followed without its uniforms ([`walk`]): every instruction is checked against the rules of the instruction set, since the
+//! behaviour of a program that breaks a rule is undefined, and its uses of uniforms are recorded, identified by their order. Then each pair of program and
+//! uniforms is followed ([`uniforms`]) with the exact address of the next uniform: it starts at the shader record's address, is incremented with each uniform
+//! that is read, and may be set to an address that can be computed here. So all uniforms that can be read are known, and with them the textures that can be
+//! looked up.
 //!
-//! - Branches lead to a fixed place, and nothing is assumed there of what registers hold.
+//! - Branches lead to a fixed address, where nothing is assumed about registers.
 //! - A new address of the uniforms is a uniform, a constant, or the sum of both, and is not used in the two instructions that follow [AG p.20].
-//! - A lookup by plain address adds a uniform to an offset that was limited just so: `max(x, 0)`, then `min` with another uniform.
+//! - A lookup by address adds a uniform to an offset that was limited immediately before: `max(x, 0)`, then `min` with another uniform.
 //!
 //! # Sources
 //! [AG p.18-38], [AG p.39-43] for texture parameters; [linux vc4_validate_shaders.c] for the two patterns, which compilers therefore keep to.
@@ -32,7 +32,7 @@ use lookups::Parameters;
 use path::Path;
 use v3d_hw::BusAddr;
 
-/// What a program is for.
+/// The kind of program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Fragment {
@@ -42,34 +42,34 @@ pub(super) enum Kind {
     Vertex,
 }
 
-/// Something that a program does with its uniforms, which are numbered by their order in the block.
+/// A use of uniforms, which are numbered by their order in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     /// It reads the next one.
     Read,
-    /// The next one stands at the sum of a uniform and a constant.
+    /// The next one is at the sum of a uniform and a constant.
     Move { uniform: Option<u32>, plus: u32 },
-    /// It looks a word up, from a uniform to that plus another.
+    /// It looks up a word between a uniform and that plus another.
     LookUpWord { base: u32, limit: u32 },
     /// It looks a texture up.
     LookUp(Parameters),
 }
 
-/// A basic block of a program: up to a branch with its delay slots, or to the end.
+/// A basic block: up to a branch with its delay slots, or to the end.
 #[derive(Clone, Debug, Default)]
 struct Block {
-    /// With the addresses of their instructions.
+    /// Uses of uniforms, with the addresses of their instructions.
     events: Vec<(BusAddr, Event)>,
-    /// The blocks behind it.
+    /// The successors.
     exits: [Option<usize>; 2],
 }
 
-/// What is known of a program whatever its uniforms are.
+/// Properties of a program that do not depend on its uniforms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
     /// Varyings that it reads, on every path; `None` if it does not end.
     pub(super) varyings: Option<u8>,
-    /// Samples of a pixel whose colour it reads or writes one by one, at most.
+    /// Greatest number of samples of a pixel whose colour it accesses one by one.
     pub(super) samples: u8,
     /// It reads coverage.
     pub(super) reads_coverage: bool,
@@ -80,7 +80,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// A path has come to the program's end.
+    /// Called when a path reaches the program's end.
     fn ends_with(&mut self, path: &Path) -> Result<(), &'static str> {
         if path.is_in_lookup() {
             return Err("ends the program in the middle of a lookup");
@@ -93,15 +93,15 @@ impl Facts {
     }
 }
 
-/// A program whose paths have been followed.
+/// A program that has been followed.
 #[derive(Debug)]
 struct Program {
-    /// The first is where it begins.
+    /// The first one is the entry.
     blocks: Vec<Block>,
     facts: Facts,
 }
 
-/// The programs of a job that have been checked.
+/// The validated programs of a job.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     followed: BTreeMap<(Kind, BusAddr), Program>,

@@ -1,12 +1,12 @@
-//! Spans of memory, which a job reaches or has a right to.
+//! Ranges of memory that a job accesses, or to which it has a right.
 
 use alloc::vec::Vec;
 use v3d_hw::BusAddr;
 
-/// Bytes of memory that the V3D can address: what is left of an address without its alias.
+/// Size of the V3D's address space: an address without its alias bits.
 pub const MEMORY_BYTES: u32 = 1 << 30;
 
-/// A span of memory, by the GPU's addresses. Aliases of one address are one address.
+/// A range of memory, in bus addresses. Aliases of an address are the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The first byte.
@@ -24,23 +24,23 @@ impl Span {
         u64::from(self.address.offset())
     }
 
-    /// Offset of the byte after the last; beyond [`MEMORY_BYTES`] for a span that leaves memory.
+    /// Offset of the end; beyond [`MEMORY_BYTES`] if the range exceeds memory.
     pub fn end(&self) -> u64 {
         self.start() + u64::from(self.bytes)
     }
 
-    /// Whether no byte belongs to both.
+    /// Whether the ranges are disjoint.
     pub fn is_apart_from(&self, other: &Self) -> bool {
         self.end() <= other.start() || other.end() <= self.start()
     }
 
-    /// Whether `bytes` bytes at an address lie in it.
+    /// Whether it contains `bytes` bytes at an address.
     pub(super) fn holds(&self, address: BusAddr, bytes: u64) -> bool {
         let start = u64::from(address.offset());
         self.start() <= start && start.saturating_add(bytes) <= self.end()
     }
 
-    /// The span from one multiple of `alignment`, a power of two, to another that it lies in; the last byte of memory is its end.
+    /// The range extended to multiples of `alignment`, a power of two, at both ends, but not beyond the end of memory.
     #[must_use]
     pub fn aligned_out(&self, alignment: u32) -> Self {
         let start = self.address.offset() & !(alignment - 1);
@@ -49,7 +49,7 @@ impl Span {
     }
 }
 
-/// The bytes of some spans, in order and in as few spans as possible: those that overlap or meet are one, empty ones are left out. Addresses are without alias.
+/// The bytes of some ranges, in ascending order and as few ranges: overlapping and adjacent ones are merged, empty ones left out. Addresses have no alias bits.
 pub fn merged(spans: impl IntoIterator<Item = Span>) -> Vec<Span> {
     let mut spans: Vec<Span> = spans.into_iter().filter(|span| span.bytes > 0).collect();
     spans.sort_by_key(Span::start);
@@ -63,7 +63,7 @@ pub fn merged(spans: impl IntoIterator<Item = Span>) -> Vec<Span> {
     merged
 }
 
-/// Bytes from one offset to another; 4 GiB and more are as many as a span can have, which is beyond memory all the same.
+/// Length between two offsets, limited to that of a range, which exceeds memory in any case.
 fn length(start: u64, end: u64) -> u32 {
     u32::try_from(end - start).unwrap_or(u32::MAX)
 }

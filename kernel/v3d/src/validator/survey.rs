@@ -1,6 +1,6 @@
-//! The survey of a job: what it reads and writes, and which words of it hold addresses.
+//! The survey of a job: the memory that it reads and writes, and its words that contain addresses.
 //!
-//! The check of a job finds all of that, and a survey keeps it: a capture then contains just this memory, and a replay can move the job to other addresses
+//! Validation finds all of this, and a survey stores it: a capture then contains just this memory, and a replay can relocate the job
 //! ([`relocation`](crate::relocation)).
 
 use super::span::{Span, merged};
@@ -14,25 +14,25 @@ use v3d_hw::BusAddr;
 use v3d_hw::control_list::{Record, TileBufferSelect};
 use v3d_hw::layout::Field;
 
-/// A word of a job that holds an address, perhaps with other fields in its lowest bits.
+/// A word of a job that contains an address, perhaps with other fields in its lowest bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
-    /// Where the word is: in a list, a shader record or among uniforms. Records are not aligned, and neither is this.
+    /// Address of the word in a list, a shader record or uniforms. It need not be aligned, since records are not.
     pub word: BusAddr,
-    /// The first byte that is reached by it.
+    /// The address in it.
     pub target: BusAddr,
 }
 
-/// Spans of memory: how many bytes from which offset on. Of spans that begin at the same byte, the longest counts.
+/// Lengths of ranges by their offsets. Of ranges at the same offset, the longest is kept.
 type Lengths = BTreeMap<u32, u32>;
 
-/// What a job reaches.
+/// The memory that a job accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     reads: Lengths,
     stores: Lengths,
     tile_memory: Lengths,
-    /// Targets by the places of the words.
+    /// Targets by the addresses of the words.
     pointers: BTreeMap<u32, BusAddr>,
     fixed: Option<BusAddr>,
 }
@@ -48,17 +48,17 @@ impl Survey {
         spans(&self.stores)
     }
 
-    /// What the binner writes: tile state and tile lists. How it divides that memory is its own business.
+    /// What the binner writes: tile state and tile lists. The binner's use of that memory is not specified.
     pub fn tile_memory(&self) -> Vec<Span> {
         spans(&self.tile_memory)
     }
 
-    /// The words that hold addresses, in the order of their places.
+    /// The words that contain addresses, in ascending order.
     pub fn pointers(&self) -> impl Iterator<Item = Pointer> {
         self.pointers.iter().map(|(&word, &target)| Pointer { word: BusAddr(word), target })
     }
 
-    /// An instruction that names an address itself, if a program has one: such a job works at its own place only.
+    /// An instruction that contains an address, if there is one: such a job works at its original addresses only.
     pub const fn fixed(&self) -> Option<BusAddr> {
         self.fixed
     }
@@ -83,9 +83,9 @@ impl Survey {
         self.fixed.get_or_insert(instruction);
     }
 
-    /// Notes the addresses in a record of a list, which stands at `place`.
+    /// Records the addresses in a record of a list at `place`.
     pub(super) fn note_record(&mut self, place: BusAddr, record: &Record, bytes: &[u8]) {
-        // The address of a general store or load of nothing is not used.
+        // The address of an empty general store or load is not used.
         let buffer = match record {
             Record::StoreGeneral(store) => Some(store.buffer),
             Record::LoadGeneral(load) => Some(load.buffer),
@@ -97,10 +97,10 @@ impl Survey {
         }
     }
 
-    /// Notes the addresses among the fields of what stands at `place`, from its bytes.
+    /// Records the addresses in fields of data at `place`, from its bytes.
     pub(super) fn note_addresses(&mut self, place: BusAddr, fields: &[Field], bytes: &[u8]) {
         for field in fields.iter().filter(|field| field.is_address) {
-            // An address has the highest bits of its word; the lowest are other fields' or those that its alignment leaves zero.
+            // An address is in the highest bits of its word; the lowest are other fields', or zero because of its alignment.
             let Some(at) = (field.hi + 1).checked_sub(u32::BITS).map(|bits| bits / 8) else { continue };
             let Some(&word) = bytes.get(at as usize..).and_then(<[u8]>::first_chunk) else { continue };
             let low = u32::BITS - field.width();
@@ -118,10 +118,10 @@ fn spans(lengths: &Lengths) -> Vec<Span> {
     merged(lengths.iter().map(|(&start, &bytes)| Span { address: BusAddr(start), bytes }))
 }
 
-/// What a job reaches, if it is one that may be executed where it may both read and write all of `within`.
+/// What a job accesses, if it may be executed with the right to read and write all of `within`.
 ///
 /// # Errors
-/// Why it may not; and then nothing is known of the rest.
+/// Why it may not be executed; nothing is then known about the rest.
 pub fn survey(memory: &impl GpuMemory, within: &[Span], job: &Job) -> Result<Survey, Refusal> {
     let survey = RefCell::new(Survey::default());
     let rights = Rights::to_all(within);
@@ -136,7 +136,7 @@ mod tests {
     use v3d_hw::Aligned;
     use v3d_hw::control_list::{StoreGeneral, TileBinningMode};
 
-    /// The encoded record has the address at the noted place, whatever else the word holds.
+    /// The encoded record contains the address at the recorded place, whatever else the word contains.
     fn check(record: Record, expected: &[(u32, u32)]) {
         let mut survey = Survey::default();
         let bytes = record.encode().unwrap();

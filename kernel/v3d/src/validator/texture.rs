@@ -1,9 +1,10 @@
-//! Textures: the memory that a lookup with given parameters can touch.
+//! Textures: the memory that a lookup with given parameters can access.
 //!
-//! Level 0 begins at the base address and the smaller levels lie in front of it, each padded to whole micro-tiles or tiles. Faces of cube maps follow each
-//! other at the stride of parameter 2 or 3. A child image is a window on each level, which has to lie within it.
+//! Level 0 starts at the base address and smaller levels precede it, each padded to whole micro-tiles or tiles. Faces of cube maps follow each other with the
+//! stride of parameter 2 or 3. A child image is a window on each level, and must be inside of it.
 //!
-//! Parameters that the guide gives no meaning to are refused, and so are types of whose lookups too little is known: what the TMU would read is not known then.
+//! Parameters that the guide does not define are rejected, and so are types whose lookups are not documented well enough: the memory that the TMU would read is
+//! not known.
 
 use super::Reason;
 use v3d_hw::texture::{
@@ -13,12 +14,12 @@ use v3d_hw::texture::{
 use v3d_hw::tiling::{self, Tiling};
 use v3d_hw::{BusAddr, Layout};
 
-/// Texels of a block of ETC1, in each direction, and its bits.
+/// Width and height of an ETC1 block in texels, and its bits.
 const ETC1: (u32, u32) = (4, 64);
-/// Bytes that the TMU reads at once, at least.
+/// Smallest number of bytes that the TMU reads at once.
 const WORD: u64 = 4;
 
-/// Start and length in bytes of all that a lookup can touch.
+/// Start and length in bytes of all memory that a lookup can access.
 pub(super) fn extent(parameters: &[u32]) -> Result<(BusAddr, u64), Reason> {
     let (Some(&zero), Some(&one)) = (parameters.first(), parameters.get(1)) else {
         return Err(Reason::Value("a texture has at least two parameters"));
@@ -56,7 +57,7 @@ pub(super) fn extent(parameters: &[u32]) -> Result<(BusAddr, u64), Reason> {
     Ok((start, (u64::from(smaller) + faces + first).next_multiple_of(WORD)))
 }
 
-/// What parameters 2 and 3 say.
+/// The contents of parameters 2 and 3.
 #[derive(Clone, Copy, Default)]
 struct Further {
     /// Distance between the faces of a cube map.
@@ -66,7 +67,7 @@ struct Further {
 }
 
 impl Further {
-    /// Each may be given once: which of two the TMU takes is not documented.
+    /// Each may be given once: which of two the TMU uses is not documented.
     fn of(parameters: &[u32]) -> Result<Self, Reason> {
         let mut further = Self::default();
         for &word in parameters.iter().skip(2) {
@@ -86,7 +87,7 @@ impl Further {
         Ok(further)
     }
 
-    /// Whether the child image lies within the image. Then it does so on each level, too: both are halved.
+    /// Checks that the child image is inside of the image. Then it also is on each level, since both are halved.
     fn child_fits(&self, width: u32, height: u32) -> Result<(), Reason> {
         let (dimensions, offsets) = match (self.dimensions, self.offsets) {
             (None, None) => return Ok(()),
@@ -105,7 +106,7 @@ impl Further {
     }
 }
 
-/// Whether all that decides about what is read is documented.
+/// Checks that everything that determines the accessed memory is documented.
 fn supported(texture_type: TextureType, one: &Parameter1, width: u32) -> Result<(), Reason> {
     if texture_type.is_raster() && !width.is_power_of_two() {
         return Err(Reason::Value("the width of a raster texture is a power of two (HW-2898)"));
@@ -128,7 +129,7 @@ fn supported(texture_type: TextureType, one: &Parameter1, width: u32) -> Result<
     Ok(())
 }
 
-/// Bytes of one level.
+/// Size of one level in bytes.
 fn level_bytes(texture_type: TextureType, width: u32, height: u32) -> Result<u64, Reason> {
     let reserved = Reason::Value("the texture type is reserved");
     let bits = texture_type.bits_per_texel().ok_or(reserved)?;

@@ -1,7 +1,7 @@
-//! An engine that takes its time: its lists run, wait, hang and fail as told.
+//! A test double of the V3D whose lists run, wait, hang and fail as configured.
 //!
-//! It executes nothing. What a list does is looked up by its address, and it goes on by one step whenever the driver sleeps. So the driver's
-//! scheduling, overlapping and recovery can be tested moment by moment, which the model cannot: it executes a list in no time.
+//! It executes nothing. The behaviour of a list is looked up by its address, and it advances by one step whenever the driver sleeps. So the driver's
+//! scheduling, overlapping and recovery can be tested step by step, which the model does not allow: it executes a list at once.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,22 +15,22 @@ use v3d::hw::registers::{IDENT0_VALUE, Register};
 use v3d::hw::{BusAddr, Layout};
 use v3d::platform::{GpuMemory, Power, PowerError, RegisterAccess, Time};
 
-/// What a list does.
+/// Behaviour of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Behaviour {
-    /// Ends after so many steps.
+    /// Ends after this number of steps.
     Ends(u32),
-    /// Takes so many blocks of overflow memory, then ends.
+    /// Takes this number of blocks of overflow memory, then ends.
     Takes(u32),
-    /// Stands still for ever.
+    /// Makes no progress.
     Hangs,
-    /// Moves for ever.
+    /// Makes progress for ever.
     Loops,
     /// Stops with an error.
     Fails,
 }
 
-/// Something that the engine did.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Starts(usize, BusAddr),
@@ -59,7 +59,7 @@ struct State {
     counts: [u8; 2],
     causes: Intctl,
     enabled: u32,
-    /// Blocks that the binner of this list still wants.
+    /// Blocks that the binner still needs for this list.
     wanted: u32,
     out_of_memory: bool,
     overflow: Vec<(u32, u32)>,
@@ -85,9 +85,9 @@ pub(crate) struct Engine {
     /// Overflow blocks the binner has taken, by address.
     pub(crate) taken: RefCell<Vec<u32>>,
     pub(crate) ident0: Cell<u32>,
-    /// How often INTENA was written.
+    /// Number of writes to INTENA.
     pub(crate) enables: Cell<u32>,
-    /// Whether OUTOMEM comes back without a cause.
+    /// Whether OUTOMEM is set again without a cause.
     pub(crate) out_of_memory_is_stuck: Cell<bool>,
 }
 
@@ -112,7 +112,7 @@ impl Engine {
         }
     }
 
-    /// What the list at `start` will do, one behaviour for each time it is started; the last one stays.
+    /// Sets the behaviour of the list at `start` for each time that it is started; the last one is kept.
     pub(crate) fn script(&self, start: BusAddr, behaviours: &[Behaviour]) {
         self.behaviours.borrow_mut().insert(start, behaviours.to_vec());
     }
@@ -122,7 +122,7 @@ impl Engine {
         behaviours.get(&BusAddr(start)).and_then(|list| list.first().copied()).unwrap_or(Behaviour::Ends(1))
     }
 
-    /// The list at `start` was started once: next time, its next behaviour counts.
+    /// The list at `start` was started: next time, its next behaviour is used.
     fn advance(&self, start: u32) {
         if let Some(list) = self.behaviours.borrow_mut().get_mut(&BusAddr(start))
             && list.len() > 1
@@ -146,7 +146,7 @@ impl Engine {
         self.events.borrow_mut().push(Event::Starts(number, BusAddr(start)));
     }
 
-    /// One step of everything.
+    /// Advances everything by a step.
     fn step(&self) {
         for number in 0..2 {
             self.step_thread(number);
@@ -201,19 +201,19 @@ impl Engine {
         state.threads[number] = thread;
     }
 
-    /// OUTOMEM rises, and comes back for as long as `out_of_memory_is_stuck`.
+    /// Sets OUTOMEM, which stays set as long as `out_of_memory_is_stuck`.
     pub(crate) fn keep_out_of_memory_up(&self) {
         self.out_of_memory_is_stuck.set(true);
         self.state.borrow_mut().causes.int_outomem = true;
     }
 
-    /// Whether the V3D drives its line.
+    /// Whether the V3D asserts its interrupt line.
     pub(crate) fn raised(&self) -> bool {
         let state = self.state.borrow();
         state.causes.to_word().unwrap() & state.enabled != 0
     }
 
-    /// The binner takes what it was given, and may want more.
+    /// The binner takes the block that it was given, and may need another.
     fn take_block(&self) {
         let mut state = self.state.borrow_mut();
         if let Some((address, _)) = state.overflow.pop()
@@ -269,7 +269,7 @@ impl RegisterAccess for Engine {
             Register::INTDIS => state.enabled &= !value,
             Register::CT0CS if Ctncs::from_word(value).ctrsta => state.threads[0] = Thread::default(),
             Register::CT1CS if Ctncs::from_word(value).ctrsta => state.threads[1] = Thread::default(),
-            // Ignored while the thread runs, as on silicon.
+            // Ignored while the thread runs, as on hardware.
             Register::CT0CA if !state.threads[0].running => state.threads[0].current = value,
             Register::CT1CA if !state.threads[1].running => state.threads[1].current = value,
             Register::CT0EA | Register::CT1EA => {
@@ -332,7 +332,7 @@ impl Time for Engine {
 impl Power for Engine {
     fn reset(&self) -> Result<(), PowerError> {
         self.events.borrow_mut().push(Event::Resets);
-        // A list that was running when the reset came has been started.
+        // Lists that were running at the reset have been started.
         let running: Vec<u32> =
             self.state.borrow().threads.iter().filter(|thread| thread.steps > 0).map(|thread| thread.start).collect();
         running.into_iter().for_each(|start| self.advance(start));

@@ -9,12 +9,12 @@ use v3d::record_list::ControlList;
 use v3d::tile_grid::{TileBuffer, TileGrid};
 use v3d::validator::{Reason, Rights, Span};
 
-/// Addresses that are not the job's: far below, just before and just behind the pool, and no address at all.
+/// Addresses that are not the job's: far below, just before and just after the pool, and null.
 fn wild(pool: &Pool) -> [u32; 4] {
     [0x1000, pool.base().0 - 64, (pool.base() + pool.bytes()).0, 0xffff_fff0]
 }
 
-/// The job is accepted, draws, and touches nothing else.
+/// The job is accepted, draws, and accesses nothing else.
 #[test]
 fn a_job_of_our_own_passes() {
     let scene = Scene::new();
@@ -23,14 +23,14 @@ fn a_job_of_our_own_passes() {
     let picture = scene.writable[2].address;
     let pixel = |x: u32, y: u32| scene.load(picture + 4 * (y * WIDTH + x), 4);
     assert_eq!(pixel(0, 0), [0; 4]);
-    // The middle is as far from the upper corner as from both lower ones together: half blue, a quarter of red and of green.
+    // The centre is as far from the upper corner as from both lower ones together: half blue, a quarter each of red and green.
     let middle = pixel(WIDTH / 2, HEIGHT / 2);
     for (channel, expected) in middle.iter().zip([64, 64, 128, 255]) {
         assert!(channel.abs_diff(expected) <= 3, "{middle:?}");
     }
 }
 
-/// A display's rows may be longer than the picture; tiles beyond it have no list.
+/// A display's pitch may exceed the picture's width; tiles outside of the picture have no list.
 #[test]
 fn rows_may_be_longer_than_what_was_binned() {
     let grid = TileGrid::new(WIDTH, HEIGHT, TileBuffer::Single).unwrap();
@@ -38,14 +38,14 @@ fn rows_may_be_longer_than_what_was_binned() {
     assert_eq!((scene.check(), scene.run()), (Ok(()), vec![]));
     let (offset, _) = first(&scene, |record| matches!(record, Record::BranchToSubList(_)));
     let outside = Record::from(TileCoordinates { row: 0, column: grid.columns });
-    // Before the first branch there are the tile's coordinates and a wait.
+    // The tile's coordinates and a wait precede the first branch.
     let coordinates = offset - (outside.bytes() + Record::WaitOnSemaphore.bytes()) as u32;
     let changed = &outside.encode().unwrap()[..outside.bytes()];
     let refusal = scene.refusal_with(scene.list(Thread::Rendering).start + coordinates, changed);
     assert_eq!(refusal.map(|refusal| refusal.reason), Some(Reason::Value("the binning list has no such tile")));
 }
 
-/// Two tile buffers, each of which has to be cleared.
+/// Two tile buffers, each of which must be cleared.
 #[test]
 fn two_tile_buffers_are_cleared_both() {
     let scene = Scene::of(TileGrid::new(WIDTH, HEIGHT, TileBuffer::Double).unwrap(), WIDTH);
@@ -84,7 +84,7 @@ fn what_is_read_may_not_be_written() {
     assert!(Rights::new(&[span], &[alias]).is_none());
 }
 
-/// Every address in every record of both lists, replaced by wild ones.
+/// Every address in every record of both lists, replaced by wrong ones.
 #[test]
 fn every_wild_address_in_a_record_is_refused_with_its_place() {
     let scene = Scene::new();
@@ -108,7 +108,7 @@ fn every_wild_address_in_a_record_is_refused_with_its_place() {
                     bits = bits & !mask | u128::from(address >> (32 - width)) << field.lo;
                     let changed = &bits.to_le_bytes()[..record.bytes() - 1];
                     let refusal = scene.refusal_with(list.start + offset + 1, changed);
-                    // The picture's address counts where it is stored to, further down the list.
+                    // The picture's address matters at the store, further down the list.
                     let place = if matches!(record, Record::TileRenderingMode(_)) { None } else { Some(offset) };
                     let refusal = refusal.unwrap_or_else(|| panic!("{record} with {address:#x} passed"));
                     assert_eq!(refusal.thread, thread);
@@ -150,7 +150,7 @@ fn lists_that_are_out_of_order_are_refused() {
         let records = records(&scene.pool, list);
         let nop = [1; 16];
         for (offset, record) in records {
-            // The records that order or safety hang on, blanked out one by one.
+            // Records that are needed for order or safety, removed one by one.
             let vital = matches!(
                 record,
                 Record::TileBinningMode(_)
@@ -168,7 +168,7 @@ fn lists_that_are_out_of_order_are_refused() {
                 assert!(refusal.is_some(), "{record} may be left out");
             }
         }
-        // Nothing but control records is a control record.
+        // Bytes that are no control record are rejected.
         let refusal = scene.refusal_with(list.start, &[0xff]).unwrap();
         assert_eq!((refusal.offset, refusal.record), (0, "unknown record"));
     }
@@ -183,7 +183,7 @@ fn a_list_that_ends_before_it_begins_is_refused() {
     assert_eq!(refusal.reason, Reason::Value("the list ends before it begins"));
 }
 
-/// A picture that is stored over the tile lists would be executed as one.
+/// A picture that is stored over the tile lists would be executed.
 #[test]
 fn the_picture_may_not_overwrite_tile_lists() {
     let scene = Scene::new();
@@ -216,7 +216,7 @@ fn state_that_the_hardware_cannot_handle_is_refused() {
         ("have indices", place(56), vec![56, 0x32]),
         ("list format is reserved", place(56), vec![56, 0x17]),
         ("primitive mode is reserved", place(32) + 1, vec![0x17]),
-        // Two varyings more for points, one more for lines.
+        // Two more varyings for points, one more for lines.
         ("number of varyings", place(32) + 1, vec![0x10]),
         ("number of varyings", place(32) + 1, vec![0x11]),
         ("aligned", place(32) + 6, vec![1]),

@@ -1,6 +1,6 @@
-//! Textures: what a lookup reads beyond what its first two parameters seem to say.
+//! Textures: memory that a lookup reads beyond what its first two parameters describe.
 //!
-//! Each case is shown to be a way out, too: the model, in which there is no memory but the job's, reports what it reads.
+//! Each case is shown to be a violation: the model, whose memory contains only the job's, reports the access.
 
 use super::scene::{NOP, Scene, add, load, word};
 use v3d::hw::control_list::Threading;
@@ -32,14 +32,14 @@ fn lookup(coordinates: &[(u64, f32)]) -> Vec<u64> {
     words
 }
 
-/// What is said of a lookup, and what the model reports of it.
+/// The validator's verdict on a lookup, and the model's reports.
 fn check(scene: &Scene, coordinates: &[(u64, f32)], uniforms: &[u32]) -> (Result<(), String>, Vec<String>) {
     scene.set_fragment(Threading::Single, &lookup(coordinates), uniforms);
     let answer = scene.check().map_err(|refusal| refusal.to_string());
     (answer, scene.run().iter().map(ToString::to_string).collect())
 }
 
-/// Refused for this reason; and if it were not, memory would be read that is not the job's, or the model says what is wrong.
+/// The lookup is rejected for this reason; if it were not, memory of others would be read, or the model reports a violation.
 fn is_refused(scene: &Scene, coordinates: &[(u64, f32)], uniforms: &[u32], why: &str, fault: &str) {
     let (answer, faults) = check(scene, coordinates, uniforms);
     let refusal = answer.expect_err(why);
@@ -65,7 +65,7 @@ fn rows_of_raster_textures_are_padded_to_a_power_of_two() {
     is_refused(&scene, &[(T, 0.999), (S, 0.999)], &uniforms, "HW-2898", "HW-2898");
 }
 
-/// Secret memory behind a texture: its words would end up in the picture.
+/// Secret memory after a texture: its words would appear in the picture.
 #[test]
 fn nothing_is_drawn_of_what_is_behind_a_padded_texture() {
     let mut scene = Scene::new();
@@ -95,12 +95,12 @@ fn child_images_lie_within_their_images() {
     let strb = [(T, 0.99), (R, 0.0), (B, 0.0), (S, 0.99)];
     let uniforms = |dimensions, offsets| [end - 4096, size(32, 32), dimensions, offsets];
     assert_eq!(check(&scene, &strb, &uniforms(all, offset)), (Ok(()), vec![]));
-    // The lower right quarter, and one texel more.
+    // The lower right quarter, and one with an additional texel.
     let quarter = |size: u32| 2 << 30 | 16 << 12 | size;
     assert_eq!(check(&scene, &strb, &uniforms(quarter(16), offset | 16 << 12 | 16)), (Ok(()), vec![]));
     let (answer, _) = check(&scene, &strb, &uniforms(quarter(17), offset | 16 << 12 | 16));
     assert!(answer.is_err());
-    // In the first column: in others, T-format's wandering tiles lead back into the image.
+    // In the first column: in others, T-format's order leads back into the image.
     let strb = [(T, 0.99), (R, 0.0), (B, 0.0), (S, 0.0)];
     is_refused(&scene, &strb, &uniforms(part, offset), "outside of the image", OUTSIDE);
     is_refused(&scene, &strb, &uniforms(all, offset | 2000 << 12), "outside of the image", OUTSIDE);
@@ -126,7 +126,7 @@ fn a_cube_map_has_one_stride() {
     is_refused(&scene, &str, &border, "no border", "border");
 }
 
-/// Types and filters of which nothing is said.
+/// Undocumented types and filters.
 #[test]
 fn what_is_reserved_is_refused() {
     let scene = Scene::new();
@@ -142,7 +142,7 @@ fn what_is_reserved_is_refused() {
     assert!(check(&scene, &[(S, 0.5)], &[data]).0.unwrap_err().contains("by its address"));
 }
 
-/// YUYV of one texel: the word that holds it has two.
+/// A YUYV texture of one texel: its word contains two.
 #[test]
 fn texels_of_half_a_word_are_read_as_words() {
     let mut scene = Scene::new();

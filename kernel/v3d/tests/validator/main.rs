@@ -1,4 +1,4 @@
-//! The validator: what it accepts, and that every way out of a job's rights is refused.
+//! The validator: what it accepts, and that it rejects every access beyond a job's rights.
 
 mod lists;
 mod lookups;

@@ -1,4 +1,4 @@
-//! Where programs go: branches, uniforms, and the lookups by address that stay within limits.
+//! Control flow and uniforms of programs, and lookups by address within limits.
 
 use super::scene::{NOP, Scene, add, branch, load, word};
 use v3d::hw::BusAddr;
@@ -21,7 +21,7 @@ fn look_up(register: Mux) -> Alu {
     add(AddOp::Add, 56, [register, Mux::B])
 }
 
-/// What the check says of these words as the fragment shader, with these uniforms.
+/// The verdict on these words as the fragment shader, with these uniforms.
 fn check_program(scene: &Scene, words: &[u64], uniforms: impl Fn(BusAddr, BusAddr) -> Vec<u32>) -> Result<(), Refusal> {
     check_threaded(scene, Threading::Single, words, uniforms)
 }
@@ -53,9 +53,9 @@ fn programs_that_reach_for_memory_are_refused() {
         (load_to(56, 0), "looks memory up by its address"),
         (load_to(38, 0), "interrupts the host"),
         (load_to(48, 0), "uses the VPM"),
-        // A branch to where ra0 says.
+        // A branch to the address in ra0.
         (0xf0fc_09e7_0000_0000, "branches to where a register says"),
-        // And one that keeps the address behind it in ra0.
+        // And one that stores the return address in ra0.
         (0xf0f8_0027_0000_0000, "keeps the address behind it"),
     ] {
         let refusal = scene.refusal_with(code, &u64::to_le_bytes(word)).expect(why);
@@ -70,19 +70,19 @@ fn lookups_within_limits_pass() {
     let pair = [limit_below(32, Mux::R1), limit_above(33, Mux::R0), look_up(Mux::R1)].map(word);
     assert_eq!(check_program(&scene, &pair, limit_and_array), Ok(()));
     assert_eq!(scene.run(), []);
-    // By register files, with the instruction in between that they need.
+    // With register files, which need an instruction in between.
     let a5 = |alu: Alu| Alu { raddr_a: 5, ..alu };
     let by_file =
         [limit_below(5, Mux::R1), Alu::NOP, a5(limit_above(5, Mux::A)), Alu::NOP, a5(look_up(Mux::A))].map(word);
     assert_eq!(check_program(&scene, &by_file, limit_and_array), Ok(()));
-    // To the last word of what may be read, and no further.
+    // Up to the last word that may be read, and one further.
     let end = scene.end().0;
     let at_the_end = |limit: u32| check_program(&scene, &pair, move |_, _| vec![limit, end - 68]);
     assert_eq!(at_the_end(64), Ok(()));
     assert!(matches!(at_the_end(65).unwrap_err().reason, Reason::Reads { .. }));
 }
 
-/// Each way to get around the limits.
+/// Each way to avoid the limits.
 #[test]
 fn lookups_without_limits_are_refused() {
     let scene = Scene::new();
@@ -141,12 +141,12 @@ fn branches_are_followed() {
     let scene = Scene::new();
     let nops = [NOP; 3];
     let none = |_: BusAddr, _: BusAddr| Vec::new();
-    // Over two instructions, back to itself, to the beginning.
+    // Over two instructions, to itself, to the start.
     for (always, distance) in [(true, 2), (false, 2), (true, -4), (false, -4)] {
         let program = [&[branch(always, distance)][..], &nops, &[NOP; 4]].concat();
         assert_eq!(check_program(&scene, &program, none), Ok(()), "{always} {distance}");
     }
-    // What no path leads to may be anything: an instruction that interrupts the host.
+    // Instructions on no path may be anything: one that interrupts the host.
     let program = [&[branch(true, 1)][..], &nops, &[load(38, 1)]].concat();
     assert_eq!(check_program(&scene, &program, none), Ok(()));
     let program = [&[branch(false, 1)][..], &nops, &[load(38, 1)]].concat();
@@ -160,13 +160,13 @@ fn branches_are_followed() {
         let refusal = check_program(&scene, &program, none).expect_err(why);
         assert!(refusal.to_string().contains(why), "{refusal} does not say \"{why}\"");
     }
-    // A loop that reads a uniform each time comes to the end of what it may read, or is given up.
+    // A loop that reads a uniform in each iteration exceeds what it may read, or the work limit.
     let program = [word(add(AddOp::Or, 32, [Mux::B, Mux::B])), branch(false, -5), NOP, NOP, NOP];
     let refusal = check_program(&scene, &program, none).unwrap_err();
     assert!(matches!(refusal.reason, Reason::Reads { .. } | Reason::Instruction { .. }), "{refusal}");
 }
 
-/// A loop that moves its uniforms back at its start, as compilers write it; then each step of that done wrong.
+/// A loop that resets its uniforms at its start, as compilers write it; then with each step done wrong.
 #[test]
 fn uniforms_may_be_moved_to_what_can_be_computed() {
     let scene = Scene::new();
@@ -174,7 +174,7 @@ fn uniforms_may_be_moved_to_what_can_be_computed() {
     let read = word(add(AddOp::Or, 34, [Mux::B, Mux::B]));
     // ldi r0, 4; add unif_addr, r0, unif; two instructions; a read; back to the start if any Z is set.
     let program = |offset: u32| [load(32, offset), move_by(Mux::R0), NOP, NOP, read, branch(false, -9), NOP, NOP, NOP];
-    // The words are the address to go on from, what is read, and the address again: the next turn reads that.
+    // The words are the next address, a value, and the address again: the next iteration reads that.
     let uniforms = |stream: BusAddr, _: BusAddr| vec![stream.0, 7, stream.0];
     assert_eq!(check_program(&scene, &program(4), uniforms), Ok(()));
     let beyond = scene.end();

@@ -1,6 +1,6 @@
-//! Captured jobs at other addresses than their own.
+//! Captured jobs at other addresses.
 //!
-//! The driver runs them in the model; what they store is what they store at their own place.
+//! The driver runs them in the model; they store the same data as at their original addresses.
 
 use std::path::Path;
 use v3d::driver::Driver;
@@ -27,7 +27,7 @@ fn lists(captured: &Captured) -> Job {
     Job { binning, rendering: list(captured.render_ct1ca, captured.render_ct1ea) }
 }
 
-/// Puts the buffers of a job to other places, the first of them last.
+/// Places the buffers of a job at other addresses, in reverse order.
 fn place(driver: &mut Driver<'_, Model>, folder: &JobFolder) -> (Vec<Placement>, Vec<Buffer>) {
     let captured = &folder.jobs()[0];
     let image = folder.image(captured).unwrap();
@@ -68,7 +68,7 @@ fn check(name: &str) {
     drop(owners);
 }
 
-/// Textures of several levels, a cube map, programs that branch and move their uniforms, and an array that is looked up by address.
+/// Textures with several levels, a cube map, programs that branch and change the address of their uniforms, and an array that is looked up by address.
 #[test]
 fn captured_jobs_draw_the_same_elsewhere() {
     for name in
@@ -78,7 +78,7 @@ fn captured_jobs_draw_the_same_elsewhere() {
     }
 }
 
-/// Every word with an address counts: a job of which one is not where it was moved to is refused, or reads other memory.
+/// Every word with an address matters: a job with one that was not changed is rejected, or reads other memory.
 #[test]
 fn what_cannot_be_moved_is_refused() {
     let folder = folder("tri_rgb");
@@ -97,7 +97,7 @@ fn what_cannot_be_moved_is_refused() {
     drop(owners);
 }
 
-/// A span across a gap between places begins and ends somewhere, and yet is not held.
+/// A range across a gap between placements starts and ends in one, but is not contained.
 #[test]
 fn a_span_with_a_gap_is_not_held() {
     let model = Model::new(1 << 20, Config::default());

@@ -1,6 +1,6 @@
 //! The rules of the instruction set.
 //!
-//! Each is broken once in a program that is accepted otherwise; the model reports it, too.
+//! Each is broken once in a program that is otherwise accepted; the model reports it too.
 
 use super::scene::{NOP, Scene, add, branch, copies, copy_row, load, load_b, rows, word};
 use v3d::hw::control_list::Threading;
@@ -20,7 +20,7 @@ fn read(accumulator: Mux) -> u64 {
     word(Alu { raddr_b: 39, ..add(AddOp::Or, 32, [accumulator, accumulator]) })
 }
 
-/// A fragment shader, what the validator says of it and what the model does; nothing if both have nothing to say.
+/// A fragment shader, with the expected parts of the validator's and the model's messages; none if both accept it.
 struct Case {
     name: &'static str,
     threading: Threading,
@@ -30,7 +30,7 @@ struct Case {
 
 fn check(cases: &[Case]) {
     let scene = Scene::new();
-    // The parameters of one texture, again and again.
+    // The parameters of the same texture, repeated.
     let uniforms = [scene.data().0, 32 << 20 | 32 << 8].repeat(8);
     for Case { name, threading, words, answer } in cases {
         scene.set_fragment(*threading, words, &uniforms);
@@ -38,7 +38,7 @@ fn check(cases: &[Case]) {
     }
 }
 
-/// Validator and model find the same, or both nothing. What the model does not report is an empty text.
+/// Validator and model find the same violation, or none. A violation that the model does not report has an empty text.
 fn agree(scene: &Scene, name: &str, answer: Option<(&str, &str)>) {
     let found = scene.check().map_err(|refusal| refusal.to_string());
     let faults: Vec<String> = scene.run().iter().map(ToString::to_string).collect();
@@ -246,7 +246,7 @@ fn thread_switches() {
     };
     let vary = word(Alu { raddr_b: 35, ..Alu::NOP });
     let colour = [0, 1, 2, 3].map(|byte| packed(byte, 33));
-    // These read all of the varyings, and must end by themselves.
+    // These read all varyings, and have their own end.
     let end = [word(signal(Signal::ProgramEnd)), NOP, NOP];
     let scene = Scene::new();
     for (name, bytes, answer) in
@@ -317,7 +317,7 @@ fn ends() {
         scene.set_fragment_words(Threading::Single, &[vec![vary; varyings], vec![end_word, NOP, NOP]].concat(), &[]);
         agree(&scene, name, answer.map(|fault| ("another number of varyings", fault)));
     }
-    // One path reads three, the other two.
+    // One path reads three, the other one two.
     let uneven = [vary, vary, branch(false, 1), NOP, NOP, NOP, vary, end_word, NOP, NOP];
     scene.set_fragment_words(Threading::Single, &uneven, &[]);
     agree(&scene, "as many on each path", Some(("than on another path", "")));

@@ -1,7 +1,7 @@
-//! A job in memory that the validator accepts, to be changed in one place or another.
+//! A job in memory that the validator accepts, for tests that change it.
 //!
-//! It is made of nothing but records and instructions, and draws one triangle by indices into a raster picture. Its coordinate and vertex shader copy
-//! their attributes; its fragment shader interpolates three varyings and stores them as a colour.
+//! It consists of records and instructions only, and draws one indexed triangle into a raster picture. Its coordinate and vertex shaders copy their attributes;
+//! its fragment shader interpolates three varyings and stores them as a colour.
 
 use v3d::Job;
 use v3d::hw::BusAddr;
@@ -24,10 +24,10 @@ use v3d_sim::{Config, Fault, Memory, V3d};
 
 pub(crate) const WIDTH: u32 = 200;
 pub(crate) const HEIGHT: u32 = 100;
-/// Bytes of the pool; the lower half of it is unused.
+/// Size of the pool in bytes; the lower half is unused.
 const POOL_BYTES: u32 = 4 << 20;
 
-/// Where things are in the pool.
+/// Offsets in the pool.
 const BINNING: u32 = 0x30_0000;
 const RENDERING: u32 = 0x30_1000;
 const RECORD: u32 = 0x30_2000;
@@ -39,10 +39,10 @@ const VERTICES: u32 = 0x30_5000;
 const INDICES: u32 = 0x30_6000;
 const TILE_STATE: u32 = 0x31_0000;
 const TILE_LISTS: u32 = 0x31_1000;
-/// As much as the picture has, which a test puts in its place.
+/// The picture's size; a test places the picture there.
 const TILE_LIST_BYTES: u32 = 0x1_4000;
 const PICTURE: u32 = 0x33_0000;
-/// What is changed for a test stands here: a program, its uniforms, and memory to be read.
+/// Memory for tests: a program, its uniforms, and data.
 const OWN_PROGRAM: u32 = 0x20_0000;
 const OWN_UNIFORMS: u32 = 0x21_0000;
 const OWN_DATA: u32 = 0x22_0000;
@@ -50,7 +50,7 @@ const OWN_DATA: u32 = 0x22_0000;
 /// Varyings of the job's vertices.
 const VARYINGS: u8 = 3;
 
-/// The memory that the job is in. It does not begin at 0, so that a null address is a wild one.
+/// The job's memory. It does not start at 0, so that a null address is invalid.
 pub(crate) struct Pool(OwnedMemory);
 
 impl Pool {
@@ -75,12 +75,12 @@ impl GpuMemory for Pool {
     }
 }
 
-/// A job in memory, with what it may do.
+/// A job in memory, with its rights.
 pub(crate) struct Scene {
     pub(crate) pool: Pool,
     pub(crate) job: Job,
     pub(crate) rights: Rights,
-    /// What the job may read besides what it may write.
+    /// Memory that the job may read besides what it may write.
     pub(crate) readable: Vec<Span>,
     pub(crate) writable: Vec<Span>,
 }
@@ -90,7 +90,7 @@ impl Scene {
         Self::of(TileGrid::new(WIDTH, HEIGHT, TileBuffer::Single).unwrap(), WIDTH)
     }
 
-    /// With the tiles of the picture, and the distance of its rows in pixels.
+    /// A job with these tiles and this pitch in pixels.
     pub(crate) fn of(grid: TileGrid, row_px: u32) -> Self {
         let pool = Pool(OwnedMemory::new((Pool::OFFSET + POOL_BYTES) as usize));
         let at = |offset: u32| pool.base() + offset;
@@ -152,7 +152,7 @@ impl Scene {
         Self { job: Job { binning, rendering }, rights, readable, writable, pool }
     }
 
-    /// Takes the right to read some memory away.
+    /// Removes the right to read some memory.
     pub(crate) fn forbid(&mut self, span: Span) {
         let mut holes = self.writable.clone();
         holes.push(span);
@@ -171,7 +171,7 @@ impl Scene {
         }
     }
 
-    /// The byte behind the pool.
+    /// The end of the pool.
     pub(crate) fn end(&self) -> BusAddr {
         self.pool.base() + self.pool.bytes()
     }
@@ -186,7 +186,7 @@ impl Scene {
         bytes
     }
 
-    /// What the check says while these bytes stand at `address`.
+    /// The verdict while these bytes are at `address`.
     pub(crate) fn refusal_with(&self, address: BusAddr, bytes: &[u8]) -> Option<Refusal> {
         let before = self.load(address, bytes.len());
         self.store(address, bytes);
@@ -205,12 +205,12 @@ impl Scene {
         self.pool.base() + FRAGMENT
     }
 
-    /// Half of the pool, of which nothing is used.
+    /// Unused half of the pool.
     pub(crate) fn pool_start(&self) -> BusAddr {
         self.pool.base()
     }
 
-    /// Memory behind the program and the uniforms of one's own, of which nothing is used.
+    /// Unused memory after the test's program and uniforms.
     pub(crate) fn data(&self) -> BusAddr {
         self.pool.base() + OWN_DATA
     }
@@ -220,7 +220,7 @@ impl Scene {
         self.pool.base() + OWN_UNIFORMS
     }
 
-    /// Puts a fragment shader with uniforms in place of the job's. Behind `words` it reads the varyings and ends.
+    /// Replaces the job's fragment shader and its uniforms. Code that reads the varyings and ends is appended to `words`.
     pub(crate) fn set_fragment(&self, threading: Threading, words: &[u64], uniforms: &[u32]) {
         let vary = word(Alu { raddr_b: 35, ..Alu::NOP });
         let end = [vary, vary, vary, word(Alu { sig: Signal::ProgramEnd, ..Alu::NOP }), NOP, NOP];
@@ -228,7 +228,7 @@ impl Scene {
         self.set_fragment_words(threading, &words, uniforms);
     }
 
-    /// The same with nothing behind `words`.
+    /// The same without appending anything.
     pub(crate) fn set_fragment_words(&self, threading: Threading, words: &[u64], uniforms: &[u32]) {
         let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.pool.store(OWN_PROGRAM, &code);
@@ -242,20 +242,20 @@ impl Scene {
         self.pool.store(RECORD, &[flags]);
     }
 
-    /// Puts a vertex shader or, at 24, a coordinate shader in place of the job's.
+    /// Replaces the vertex shader or, at 24, the coordinate shader.
     pub(crate) fn set_vertex_words(&self, at: u32, words: &[u64]) {
         let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.pool.store(OWN_PROGRAM, &code);
         self.pool.store(RECORD + at + 4, &(self.pool.base() + OWN_PROGRAM).0.to_le_bytes());
     }
 
-    /// Runs the job as if there were no memory but what it has a right to, and gives what the model complains about.
+    /// Runs the job in a memory that contains only what it has a right to, and returns the model's faults.
     pub(crate) fn run(&self) -> Vec<Fault> {
         run_within(self.pool.0.view(), &self.job, &self.readable, &self.writable)
     }
 }
 
-/// Runs a job in a memory of which only some spans are there.
+/// Runs a job in a memory that contains only some ranges.
 pub(crate) fn run_within(memory: Memory<'_>, job: &Job, readable: &[Span], writable: &[Span]) -> Vec<Fault> {
     let range = |span: &Span| {
         let start = u64::from(span.address.offset());
@@ -278,7 +278,7 @@ pub(crate) fn run_within(memory: Memory<'_>, job: &Job, readable: &[Span], writa
     device.take_faults()
 }
 
-/// All of the pool but for some holes.
+/// The whole pool except for some holes.
 fn around(pool: &Pool, holes: &[Span]) -> Vec<Span> {
     let mut holes = holes.to_vec();
     holes.sort_by_key(|span| span.address);
@@ -327,7 +327,7 @@ fn rendering_list(grid: &TileGrid, row_px: u32, base: BusAddr) -> RecordList {
         ..TileRenderingMode::default()
     });
     list.push(ClearColors::default());
-    // A tile buffer is cleared by a store of nothing, and the next store is of the other one, if there are two.
+    // An empty store clears a tile buffer, and with two, the next store applies to the other one.
     for _ in 0..1 + u8::from(grid.buffer.is_double()) {
         list.push(TileCoordinates { row: 0, column: 0 });
         list.push(StoreGeneral::default());
@@ -372,7 +372,7 @@ pub(crate) fn add(op_add: AddOp, waddr_add: u8, [add_a, add_b]: [Mux; 2]) -> Alu
     Alu { op_add, waddr_add, add_a, add_b, raddr_b: 32, cond_add: Condition::Always, ..Alu::NOP }
 }
 
-/// `ldi waddr, value`, to the address's meaning in file A.
+/// `ldi waddr, value`, with the address's meaning in file A.
 pub(crate) fn load(waddr: u64, value: u32) -> u64 {
     0xe002_0000_0000_0000 | waddr << 38 | 39 << 32 | u64::from(value)
 }
@@ -382,18 +382,18 @@ pub(crate) fn load_b(waddr: u64, value: u32) -> u64 {
     load(waddr, value) | 1 << 44
 }
 
-/// A branch over so many instructions behind its delay slots, if any element's Z is set or always.
+/// A branch over some instructions after its delay slots, always or if any element's Z is set.
 pub(crate) fn branch(always: bool, instructions: i32) -> u64 {
     let condition: u64 = if always { 15 } else { 2 };
     0xf008_09e7_0000_0000 | condition << 52 | u64::from((8 * instructions) as u32)
 }
 
-/// Set-up for so many rows of the VPM from row 0 on.
+/// Set-up for this number of rows of the VPM, starting at row 0.
 pub(crate) const fn rows(count: u32) -> u32 {
     count << 20 | 1 << 12 | 1 << 11 | 2 << 8
 }
 
-/// Reads a row of the VPM and writes it.
+/// Reads a row of the VPM and writes it back.
 pub(crate) fn copy_row() -> u64 {
     word(Alu { raddr_b: 48, ..add(AddOp::Or, 48, [Mux::B, Mux::B]) })
 }

@@ -1,4 +1,4 @@
-//! How much work a check is, whatever a job is made of.
+//! The work of a validation.
 
 use super::scene::{NOP, Scene, word};
 use v3d::hw::control_list::{GlShaderState, Record};
@@ -6,11 +6,11 @@ use v3d::hw::qpu::{Alu, Signal};
 use v3d::record_list::ControlList;
 use v3d::validator::{self, MAX_WORK, Reason};
 
-/// A list of so many shader states, on top of the job's own.
+/// Prepends shader states to the job's binning list.
 fn with_states(scene: &mut Scene, states: impl Iterator<Item = GlShaderState>) {
     let binning = scene.job.binning.unwrap();
     let bytes = scene.load(binning.start, (binning.end_exclusive - binning.start) as usize);
-    // Behind the configuration, the start of binning and the list format, which have 16, 1 and 2 bytes.
+    // After the configuration, the start of binning and the list format, which have 16, 1 and 2 bytes.
     let mut list = bytes[..19].to_vec();
     for state in states {
         let record = Record::GlShaderState(state);
@@ -26,7 +26,7 @@ fn work(scene: &Scene) -> Result<u32, validator::Refusal> {
     validator::check_with(&scene.pool, &scene.rights, &scene.job, MAX_WORK)
 }
 
-/// A program of as many instructions as one may have, all three times.
+/// All three programs have the maximum length.
 fn with_long_programs() -> Scene {
     let scene = Scene::new();
     let mut words = vec![NOP; 60_000];
@@ -40,7 +40,7 @@ fn with_long_programs() -> Scene {
     scene
 }
 
-/// A megabyte of states of 5 bytes, whose programs are as long as may be: each program is followed once.
+/// A megabyte of states of 5 bytes with programs of maximum length: each program is followed once.
 #[test]
 fn states_that_name_one_record_cost_a_unit_each() {
     const STATES: u32 = 200_000;
@@ -52,7 +52,7 @@ fn states_that_name_one_record_cost_a_unit_each() {
     assert_eq!(work(&scene), Ok(before + STATES));
 }
 
-/// The same with a record for each: programs and uniforms are still the same.
+/// The same with a record for each: programs and uniforms are the same.
 #[test]
 fn records_that_name_one_program_do_not_follow_it_again() {
     const RECORDS: u32 = 10_000;
@@ -66,11 +66,11 @@ fn records_that_name_one_program_do_not_follow_it_again() {
     let states: Vec<_> =
         (0..RECORDS).map(|n| GlShaderState { address: at(n).into(), extended: false, attribute_arrays: 3 }).collect();
     with_states(&mut scene, states.into_iter());
-    // A unit for the state, and one for the record and each of its three arrays.
+    // One unit for the state, and one each for the record and its three arrays.
     assert_eq!(work(&scene), Ok(before + RECORDS * 5));
 }
 
-/// Programs that differ from each other are followed each, until it is too much.
+/// Programs that differ are followed each, until the limit.
 #[test]
 fn too_much_work_is_refused() {
     let mut scene = with_long_programs();
@@ -78,7 +78,7 @@ fn too_much_work_is_refused() {
     let at = |n: u32| scene.pool_start() + 0x8_0000 + 64 * n;
     for n in 0..100 {
         scene.store(at(n), &record);
-        // Each begins an instruction later.
+        // Each starts an instruction later.
         scene.store(at(n) + 16, &(scene.pool_start() + 8 * n).0.to_le_bytes());
     }
     let states: Vec<_> =
@@ -87,6 +87,6 @@ fn too_much_work_is_refused() {
     let refusal = work(&scene).unwrap_err();
     assert_eq!(refusal.reason, Reason::Value("the job takes more work to check than a job may"));
     assert_eq!(refusal.record, "GL Shader State");
-    // What is allowed decides, and nothing else.
+    // Only the limit decides.
     assert!(validator::check_with(&scene.pool, &scene.rights, &scene.job, 7_000_000).is_ok());
 }

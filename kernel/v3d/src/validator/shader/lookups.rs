@@ -1,4 +1,4 @@
-//! Lookups: the parameters of the next one, and the results of those under way.
+//! Lookups: the parameters of the next one, and pending results.
 
 use v3d_hw::qpu::address_map::TmuCoordinate;
 
@@ -9,7 +9,7 @@ const RESULTS: usize = 8;
 /// Slots for coordinates that a TMU has for a QPU [AG p.39]; two threads share them.
 const SLOTS: u8 = 8;
 
-/// The uniforms that go with the coordinates of one lookup, by their numbers.
+/// The uniforms that belong to the coordinates of one lookup, by their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     uniforms: [u32; PARAMETERS],
@@ -27,7 +27,7 @@ impl Parameters {
         self.count
     }
 
-    /// A coordinate is written. If one was written twice, which uniform is which parameter would be anybody's guess.
+    /// A coordinate is written. If one were written twice, the assignment of uniforms to parameters would be undefined.
     pub(super) fn push(&mut self, coordinate: TmuCoordinate, uniform: u32) -> Result<(), &'static str> {
         let bit = match coordinate {
             TmuCoordinate::S => 1,
@@ -48,16 +48,16 @@ impl Parameters {
     }
 }
 
-/// Lookups under way.
+/// Pending lookups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Results {
-    /// Slots that each of them takes, oldest first.
+    /// Slots that each of them uses, oldest first.
     slots: [u8; RESULTS],
     count: u8,
 }
 
 impl Results {
-    /// A lookup begins whose coordinates take so many slots.
+    /// Starts a lookup whose coordinates use this number of slots.
     pub(super) fn push(&mut self, slots: u8, threaded: bool) -> Result<(), &'static str> {
         let room = if threaded { SLOTS / 2 } else { SLOTS };
         let in_use: u8 = self.slots.iter().sum();

@@ -1,6 +1,6 @@
-//! One basic block of a program, from its first instruction to a branch or the end.
+//! A basic block of a program, from its first instruction to a branch or the end.
 //!
-//! Its accesses to uniforms are recorded; the state that it hands on is the one with which the next block begins.
+//! Its uses of uniforms are recorded; its final state is the initial state of the next block.
 
 use super::lookups::{Parameters, Results};
 use super::registers::{Known, Registers};
@@ -22,19 +22,19 @@ const TMUS: usize = 2;
 /// Instructions that must not wait for the scoreboard.
 const BEFORE_SCOREBOARD: u8 = Hazard::ScoreboardAfterStart.between() as u8;
 
-/// The state that one block hands on to the next.
+/// The state that is passed from one block to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Carried {
     /// The last two instructions, the last one first.
     recent: [Recent; 2],
-    /// Instructions executed, up to those that must not wait for the scoreboard.
+    /// Number of executed instructions, up to the number that must not wait for the scoreboard.
     executed: u8,
     /// Accumulators and flags that a thread switch has left undefined.
     undefined: u8,
-    /// Bytes of each accumulator that are.
+    /// Undefined bytes of each accumulator.
     undefined_bytes: [u8; 6],
     last_switch: bool,
-    /// Instructions until a TMU may be written, after swapping was disabled.
+    /// Instructions until a TMU may be written after swapping was disabled.
     no_swap: u8,
     /// A TMU has been written to.
     used_tmus: bool,
@@ -45,23 +45,23 @@ pub(super) struct Carried {
     vpm: Vpm,
 }
 
-/// A block as far as it was followed.
+/// The part of a block that has been followed.
 pub(super) struct Path {
     kind: Kind,
     carried: Carried,
     registers: Registers,
-    /// Instructions in which no uniform may be read.
+    /// Number of instructions in which no uniform may be read.
     uniform_delay: u32,
-    /// Instructions until a thread switch has taken effect.
+    /// Instructions until a thread switch takes effect.
     switching: u32,
-    /// Uniforms read so far, which are named by their number.
+    /// Number of uniforms read so far; each is identified by its number.
     uniforms: u32,
     pending: [Parameters; TMUS],
     events: Vec<(BusAddr, Event)>,
 }
 
 impl Path {
-    /// A block that begins with the state that another has handed on.
+    /// A block that starts with the state that another has passed on.
     pub(super) fn new(kind: Kind, carried: Carried) -> Self {
         Self {
             kind,
@@ -75,17 +75,17 @@ impl Path {
         }
     }
 
-    /// What is to be done with uniforms, and what is handed on.
+    /// The uses of uniforms, and the state that is passed on.
     pub(super) fn into_parts(self) -> (Vec<(BusAddr, Event)>, Carried) {
         (self.events, self.carried)
     }
 
-    /// Varyings read since the program began.
+    /// Number of varyings read since the start of the program.
     pub(super) const fn varyings(&self) -> u8 {
         self.carried.varyings
     }
 
-    /// Whether a thread switch has not taken effect.
+    /// Whether a thread switch is pending.
     pub(super) const fn is_switching(&self) -> bool {
         self.switching > 0
     }
@@ -95,12 +95,12 @@ impl Path {
         self.uniform_delay > 0
     }
 
-    /// Whether coordinates have been written of a lookup that has not begun.
+    /// Whether coordinates of a lookup have been written that has not started.
     pub(super) fn is_in_lookup(&self) -> bool {
         self.pending.iter().any(|pending| !pending.is_empty())
     }
 
-    /// Goes on by an instruction. `ending`: how many more there are, if the end has been signalled.
+    /// Follows an instruction. `ending`: remaining instructions, if the end has been signalled.
     pub(super) fn instruction(
         &mut self,
         address: BusAddr,
@@ -156,7 +156,7 @@ impl Path {
         self.pass_on(&accesses)
     }
 
-    /// The rules that depend on what has been executed.
+    /// The rules that depend on earlier instructions.
     fn situation(&self, accesses: &Accesses) -> Result<(), &'static str> {
         const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
         let threaded = self.kind == Kind::Fragment { threaded: true };
@@ -185,7 +185,7 @@ impl Path {
         Ok(())
     }
 
-    /// Reads varyings and rows of the VPM.
+    /// Counts varyings and rows of the VPM that are read.
     fn streams(&mut self, accesses: &Accesses, facts: &mut Facts) -> Result<(), &'static str> {
         if accesses.reads(ReadSource::Varying) {
             self.carried.varyings = self.carried.varyings.checked_add(1).ok_or("reads too many varyings")?;
@@ -197,7 +197,7 @@ impl Path {
         Ok(())
     }
 
-    /// Goes on by one uniform; its number.
+    /// Takes a uniform; returns its number.
     fn take_uniform(&mut self, address: BusAddr) -> u32 {
         let number = self.uniforms;
         self.uniforms += 1;
@@ -205,9 +205,9 @@ impl Path {
         number
     }
 
-    /// What the add ALU computes, as far as it matters.
+    /// The result of the add ALU, as far as it is tracked.
     fn sum(&self, alu: &Alu, uniform: Option<u32>) -> Sum {
-        // Packing and unpacking would change values on their way.
+        // Packing and unpacking change values.
         if alu.unpack != Unpack::None || alu.pack != 0 {
             return Sum::Other;
         }
@@ -235,7 +235,7 @@ impl Path {
         }
     }
 
-    /// An operand of the add ALU.
+    /// An operand of the add ALU, as far as it is tracked.
     fn operand(&self, alu: &Alu, mux: Mux, uniform: Option<u32>) -> Operand {
         let [a, b] = alu.sources();
         let of_file = |file, source| match (source, uniform) {
@@ -257,7 +257,7 @@ impl Path {
         }
     }
 
-    /// Writes a texture coordinate. `mixed`: the instruction must not take a uniform, because it reads one or none is to be had yet.
+    /// Writes a texture coordinate. `mixed`: the instruction must not take a uniform, because it reads one or uniforms cannot be read yet.
     fn write_tmu(
         &mut self,
         address: BusAddr,
@@ -349,11 +349,11 @@ impl Path {
         }
     }
 
-    /// What the next instruction has to know.
+    /// Updates the state for the next instruction.
     fn pass_on(&mut self, accesses: &Accesses) -> Result<(), &'static str> {
         let carried = &mut self.carried;
         carried.undefined &= !accesses.accumulators_replaced();
-        // Four packed bytes make an accumulator defined, too.
+        // Four packed bytes also define an accumulator.
         for result in &accesses.writes {
             if let (WriteTarget::Accumulator(number), Condition::Always, true) =
                 (result.target, result.condition, result.acts)
@@ -370,7 +370,7 @@ impl Path {
         if self.switching > 0 {
             self.switching -= 1;
             if self.switching == 0 {
-                // Mesa signals the switch within a lookup, whose last coordinate stands in a delay slot.
+                // Mesa signals the switch within a lookup, whose last coordinate is in a delay slot.
                 if self.pending.iter().any(|pending| !pending.is_empty()) {
                     return Err("is the last before a thread switch in the middle of a lookup");
                 }
@@ -385,7 +385,7 @@ impl Path {
     }
 }
 
-/// The rules of the end: the instruction that signals it and the two behind [AG p.37].
+/// The rules of the end: the instruction that signals it and the two that follow [AG p.37].
 fn end(accesses: &Accesses, ending: Option<u32>) -> Result<(), &'static str> {
     let ends = accesses.signal.ends_program();
     if !ends && ending.is_none() {
@@ -412,27 +412,27 @@ fn end(accesses: &Accesses, ending: Option<u32>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// An operand, as far as it matters.
+/// An operand, as far as it is tracked.
 #[derive(Clone, Copy)]
 enum Operand {
     /// The uniform that the instruction reads, by its number.
     Uniform(u32),
-    /// A value of which this much is known, in all elements.
+    /// A value with this property in all elements.
     Known(Known),
 }
 
-/// What an ALU computes, as far as it matters.
+/// The result of an ALU, as far as it is tracked.
 #[derive(Clone, Copy)]
 enum Sum {
-    /// A value of which this much is known, in all elements.
+    /// A value with this property in all elements.
     Value(Known),
-    /// An address from a uniform to that plus another, in all elements.
+    /// An address between a uniform and that plus another, in all elements.
     Within {
-        /// The lowest.
+        /// The lowest address.
         base: u32,
-        /// The greatest distance from it in bytes.
+        /// The greatest offset in bytes.
         limit: u32,
     },
-    /// Anything.
+    /// Anything else.
     Other,
 }

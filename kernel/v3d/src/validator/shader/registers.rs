@@ -1,28 +1,28 @@
-//! What is known of the registers on a path: only what the two patterns of safe addresses are made of.
+//! Known properties of registers on a path: only those from which the two patterns of safe addresses are made.
 //!
 //! # Surprises
-//! - A register of a file that was just written reads its old value in the next instruction [AG p.37]: nothing is known of it then.
+//! - A register of a file that was just written still reads as its old value in the next instruction [AG p.37]: nothing is known about it then.
 //! - A thread switch takes effect after two more instructions, and leaves nothing in the accumulators nor in registers 16 to 31, which may be the other
 //!   thread's [AG p.20-21].
 
 use v3d_hw::qpu::{File, THREAD_DELAY_SLOTS};
 
-/// What is known of a value, in all 16 elements.
+/// What is known about a value in all 16 elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Known {
     /// Nothing.
     #[default]
     Nothing,
-    /// The value of a uniform, by its number in the block, and a constant; or the constant alone.
+    /// The value of a uniform, identified by its number in the block, plus a constant; or the constant alone.
     Value {
-        /// Which uniform.
+        /// The uniform.
         uniform: Option<u32>,
         /// The constant.
         plus: u32,
     },
-    /// As a signed number it is at least 0.
+    /// It is at least 0 as a signed number.
     NotNegative,
-    /// As a signed number it is at least 0 if the uniform of this number is, and at most that.
+    /// As a signed number, it is at least 0 if the uniform of this number is, and at most that uniform.
     AtMost(u32),
 }
 
@@ -33,7 +33,7 @@ impl Known {
     }
 }
 
-/// What is known of a register of a file.
+/// What is known about a register of a file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     known: Known,
@@ -41,14 +41,14 @@ struct Cell {
     written_at: u32,
 }
 
-/// What is known of all registers.
+/// What is known about all registers.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
     /// Number of the instruction, counted from 1.
     now: u32,
     accumulators: [Known; 4],
     files: [[Cell; 32]; 2],
-    /// Instructions until a thread switch has taken effect.
+    /// Instructions until a thread switch takes effect.
     switching: u32,
 }
 
@@ -63,7 +63,7 @@ const fn index(file: File) -> usize {
 }
 
 impl Registers {
-    /// Goes on to the next instruction.
+    /// Advances to the next instruction.
     pub(super) fn step(&mut self) {
         self.now += 1;
         if self.switching > 0 {

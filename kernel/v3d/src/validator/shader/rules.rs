@@ -1,6 +1,6 @@
-//! The rules of the instruction set that need no more than an instruction and the two before it.
+//! The rules of the instruction set that depend on an instruction and the two before it only.
 //!
-//! What happens when one is broken is undefined [AG p.37]: nothing could then be said of what a program reaches.
+//! Violations have undefined results [AG p.37], so nothing could be proved about the program.
 
 use super::Kind;
 use v3d_hw::qpu::access::Conditional;
@@ -55,7 +55,7 @@ fn codes(instruction: &Instruction) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Where a result may go.
+/// Destinations of results.
 fn destination(kind: Kind, result: &Write) -> Result<(), &'static str> {
     let fragment = matches!(kind, Kind::Fragment { .. });
     match result.target {
@@ -81,7 +81,7 @@ fn destination(kind: Kind, result: &Write) -> Result<(), &'static str> {
         _ => {}
     }
     let row = result.target.row();
-    // That of the stencil test takes effect in elements, as the tests do.
+    // The stencil set-up takes effect per element, as the stencil test does.
     let may_be_conditional =
         row.conditional == Conditional::PerElement || result.target == WriteTarget::TlbStencilSetup;
     if !result.acts && !result.target.is_r5() {
@@ -100,7 +100,7 @@ fn destination(kind: Kind, result: &Write) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// What may be read.
+/// Operands.
 fn operands(kind: Kind, alu: &Alu, accesses: &Accesses) -> Result<(), &'static str> {
     let fragment = matches!(kind, Kind::Fragment { .. });
     for read in accesses.read() {
@@ -132,7 +132,7 @@ fn operands(kind: Kind, alu: &Alu, accesses: &Accesses) -> Result<(), &'static s
     Ok(())
 }
 
-/// What may be signalled.
+/// Signals.
 fn signal(kind: Kind, signal: Signal) -> Result<(), &'static str> {
     let fragment = matches!(kind, Kind::Fragment { .. });
     match signal {
@@ -148,7 +148,7 @@ fn signal(kind: Kind, signal: Signal) -> Result<(), &'static str> {
     }
 }
 
-/// Units that share a port: an instruction may access one of them once.
+/// Units that share a port: an instruction may access only one of them.
 fn one_peripheral(accesses: &Accesses) -> Result<(), &'static str> {
     let writes = accesses.written().filter(|write| write.target.row().access.is_coupled).count();
     if writes > 1 || accesses.coupled_accesses() > 1 {
@@ -157,14 +157,14 @@ fn one_peripheral(accesses: &Accesses) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// What the instructions behind one have to know of it.
+/// Properties of an instruction that the following instructions depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Recent {
     /// Registers that it writes.
     writes: u64,
-    /// Accumulators and flags that it writes, in whatever elements.
+    /// Accumulators and flags that it writes, in any elements.
     writes_accumulators: u8,
-    /// Accumulators and flags that it writes whole, in all elements.
+    /// Accumulators and flags that it writes completely, in all elements.
     replaces_accumulators: u8,
     /// It writes to the SFU.
     sfu: bool,
@@ -184,7 +184,7 @@ impl Recent {
     }
 }
 
-/// The rules between an instruction and the two before it, the nearest first.
+/// The rules between an instruction and the two before it, nearest first.
 pub(super) fn between(now: &Accesses, recent: &[Recent; 2]) -> Result<(), &'static str> {
     let after =
         |hazard: Hazard, is_first: fn(&Recent) -> bool| recent.iter().take(hazard.between() as usize).any(is_first);

@@ -1,7 +1,7 @@
-//! A program with its uniforms: what it looks up.
+//! A program with its uniforms: the memory that it looks up.
 //!
-//! The program was followed without them. Here the same paths are followed by what they do with uniforms only, with the address of the next one known
-//! exactly; a path ends where another has come with the same next uniform.
+//! The program has been followed without its uniforms. Here the same paths are followed with the exact address of the next uniform; a path ends where another
+//! one has arrived with the same address.
 
 use super::super::{Checker, Reason, texture};
 use super::{Event, Program};
@@ -13,7 +13,7 @@ use v3d_hw::BusAddr;
 /// Bytes of a uniform, and of a word that is looked up.
 const WORD: u32 = 4;
 
-/// Checks all that a program reads if its uniforms begin at an address.
+/// Checks all that a program reads if its uniforms start at an address.
 pub(super) fn check<M: GpuMemory>(
     checker: &Checker<'_, M>,
     program: &Program,
@@ -44,11 +44,11 @@ pub(super) fn check<M: GpuMemory>(
     Ok(())
 }
 
-/// Why an instruction is refused.
+/// Why an instruction is rejected.
 enum Refused {
-    /// For what it is.
+    /// Because of the instruction itself.
     Because(&'static str),
-    /// For what it reaches.
+    /// Because of the memory that it accesses.
     For(Reason),
 }
 
@@ -67,19 +67,19 @@ impl From<Reason> for Refused {
 /// The uniforms of a block.
 struct Stream<'a, M> {
     checker: &'a Checker<'a, M>,
-    /// Where the next one stands.
+    /// Address of the next one.
     next: BusAddr,
-    /// Those that were read in this block, and where they stand.
+    /// Uniforms that were read in this block, and their addresses.
     words: &'a mut Vec<(BusAddr, u32)>,
 }
 
 impl<M: GpuMemory> Stream<'_, M> {
-    /// A uniform by its number. Events name only what was read before them.
+    /// A uniform by its number, which must have been read before.
     fn word(&self, number: u32) -> u32 {
         self.words.get(number as usize).map_or(0, |&(_, word)| word)
     }
 
-    /// Notes that a uniform leads to an address.
+    /// Records that a uniform is an address.
     fn point(&self, number: u32, target: BusAddr) {
         if let Some(&(place, _)) = self.words.get(number as usize) {
             self.checker.note(|survey| survey.note_pointer(place, target));

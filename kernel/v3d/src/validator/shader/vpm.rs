@@ -20,15 +20,15 @@ impl Rows {
     }
 }
 
-/// What is set up.
+/// The set-up of reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Vpm {
-    /// Rows to be read and how many are left, oldest first.
+    /// Pending reads and their remaining rows, oldest first.
     reads: [Option<(Rows, u8)>; READS],
     write: Option<Rows>,
 }
 
-/// Only whole words in rows are followed.
+/// Only whole words in rows are supported.
 fn rows(horizontal: bool, size: ElementSize, address: u8, stride: u8) -> Result<Rows, &'static str> {
     if !horizontal || size != ElementSize::Bits32 {
         return Err("sets the VPM up for something other than rows of 32-bit words");

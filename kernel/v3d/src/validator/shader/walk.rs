@@ -1,6 +1,6 @@
-//! All paths through a program, followed once: its basic blocks.
+//! All paths through a program, followed once, as basic blocks.
 //!
-//! A block is an address together with the state that a path arrives with; a path ends where another has arrived with the same state.
+//! A block is an address together with the state with which a path arrives; a path ends where another one has arrived with the same state.
 
 use super::super::{Checker, Reason};
 use super::path::{Carried, Path};
@@ -13,7 +13,7 @@ use v3d_hw::qpu::{
     BRANCH_DELAY_SLOTS, Branch, BranchCondition, INSTRUCTION_BYTES, Instruction, THREAD_DELAY_SLOTS, WriteTarget,
 };
 
-/// Maximum number of instructions that are followed, over all paths.
+/// Maximum number of instructions that are followed on all paths.
 const MAX_STEPS: u32 = 1 << 16;
 
 /// Follows a program.
@@ -77,7 +77,7 @@ struct Found {
 }
 
 impl Found {
-    /// The number of a block, which is followed later if it is new.
+    /// The number of a block; a new one is followed later.
     fn block(&mut self, place: BusAddr, carried: Carried) -> usize {
         let next = self.numbers.len();
         let number = *self.numbers.entry((place, carried)).or_insert(next);
@@ -88,7 +88,7 @@ impl Found {
     }
 }
 
-/// Whether a path may go on at a branch's target.
+/// Checks that a path may continue at a branch's target.
 fn leave(path: &Path, target: BusAddr) -> Result<(), &'static str> {
     if path.is_in_lookup() {
         return Err("is branched around in the middle of a lookup");
@@ -102,23 +102,23 @@ fn leave(path: &Path, target: BusAddr) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// How the path goes on.
+/// How a path continues.
 #[derive(Clone, Copy)]
 enum End {
-    /// Straight on.
+    /// With the next instruction.
     Open,
-    /// A program end takes effect after so many more instructions.
+    /// A program end takes effect after this number of instructions.
     Ending(u32),
-    /// A branch takes effect after so many more instructions.
+    /// A branch takes effect after this number of instructions.
     Branching { slots: u32, target: BusAddr, falls_through: bool },
     /// The program has ended.
     Reached,
-    /// The path goes on at the branch's target, and behind the branch if that is conditional.
+    /// At the branch's target, and after the branch if that is conditional.
     Left { target: BusAddr, falls_through: bool },
 }
 
 impl End {
-    /// How many more instructions there are, if the end has been signalled.
+    /// Remaining instructions, if the end has been signalled.
     const fn slots_to_end(self) -> Option<u32> {
         match self {
             Self::Ending(slots) => Some(slots),
@@ -126,7 +126,7 @@ impl End {
         }
     }
 
-    /// How it goes on after the instruction at `address`.
+    /// How it continues after the instruction at `address`.
     fn after(self, address: BusAddr, instruction: &Instruction, path: &Path) -> Result<Self, &'static str> {
         let ends = instruction.signal().ends_program();
         let switches = instruction.signal().switches_threads();
@@ -156,7 +156,7 @@ impl End {
     }
 }
 
-/// Where the branch at `address` leads.
+/// The target of the branch at `address`.
 fn target(address: BusAddr, branch: &Branch) -> Result<BusAddr, &'static str> {
     if branch.reg {
         return Err("branches to where a register says");
